@@ -1,0 +1,67 @@
+/**
+ * The screen of a terminal during a turn: what is over scrolls up, what is alive stays at the bottom.
+ *
+ * **Owns** the live region at the bottom of the terminal and its redraw timer. The lines of the region come from its
+ * owner, anew for every frame.
+ *
+ * - SCR1. Between `end` and the next `begin` nothing is drawn and no timer runs.
+ * - SCR2. A line that was shown is never redrawn; an unfinished line of streamed text is part of the live region.
+ *
+ * @module
+ */
+import { createLogUpdate } from "log-update"
+import type { Display } from "./display.ts"
+
+/** The screen of a terminal. */
+export interface Screen extends Display {
+  /** Starts the live region. */
+  readonly begin: (liveLines: () => ReadonlyArray<string>) => void
+  /** Shows what is unfinished and removes the live region. */
+  readonly end: () => void
+}
+
+const frameMs = 80
+
+/** A screen on a terminal's output. */
+export const makeScreen = (output: NodeJS.WritableStream): Screen => {
+  const region = createLogUpdate(output)
+  let live: { readonly lines: () => ReadonlyArray<string>; readonly timer: NodeJS.Timeout } | undefined
+  let unfinished = ""
+  const draw = (): void => {
+    if (live !== undefined) region([...(unfinished === "" ? [] : [unfinished]), ...live.lines()].join("\n"))
+  }
+  const show = (lines: string): void => {
+    if (live === undefined) output.write(`${lines}\n`)
+    else region.persist(lines)
+  }
+  return {
+    text: (delta) => {
+      unfinished += delta
+      const end = unfinished.lastIndexOf("\n")
+      if (end >= 0) {
+        show(unfinished.slice(0, end))
+        unfinished = unfinished.slice(end + 1)
+      }
+      draw()
+    },
+    line: (text) => {
+      show(unfinished === "" ? text : `${unfinished}\n${text}`)
+      unfinished = ""
+      draw()
+    },
+    begin: (lines) => {
+      if (live !== undefined) clearInterval(live.timer)
+      live = { lines, timer: setInterval(draw, frameMs) }
+      draw()
+    },
+    end: () => {
+      if (live === undefined) return
+      clearInterval(live.timer)
+      live = undefined
+      region.clear()
+      region.done()
+      if (unfinished !== "") output.write(`${unfinished}\n`)
+      unfinished = ""
+    }
+  }
+}

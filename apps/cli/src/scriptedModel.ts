@@ -1,0 +1,129 @@
+/**
+ * The embedded model: plans real tool calls from what is typed, and answers from their results.
+ *
+ * **Details**: it knows only the thread it is shown. A text that came after a tool's question is the answer to it.
+ *
+ * @module
+ */
+import type { Adapter } from "@troupe/chat/Adapter"
+import * as Fake from "@troupe/chat/Fake"
+import * as Message from "@troupe/chat/Message"
+import type { Request } from "@troupe/chat/Request"
+import type { ToolCall } from "@troupe/chat/ToolCall"
+import { type AnsweredCall, describeCall, foundPaths } from "./answers.ts"
+import { plan, type PlannedCall } from "./planner.ts"
+
+/** How the scripted model behaves. */
+export interface ScriptedModelOptions {
+  /** The folder the files are in. */
+  readonly folder: string
+  /** Milliseconds between two words; 0 for none. */
+  readonly wordDelayMs: number
+}
+
+/** What a help text says, and what an unknown request gets. */
+export const abilities = [
+  "I am a small scripted model, so that you can see Troupe work without an API key. Try one of these, or several at once:",
+  "  list the files here             read package.json",
+  "  search for main and read it     what is 12 * (3 + 4)",
+  "  book a table                    (a tool asks you back)",
+  "  run the slow tool               (progress, Ctrl-C cancels)",
+  "  let a tool time out             crash a tool",
+  "With an API key in the environment, or --model provider:id, a real model answers instead."
+].join("\n")
+
+/** The scripted model as an adapter. */
+export const scriptedModel = (options: ScriptedModelOptions): Adapter => {
+  const fake = Fake.make({ respond: (request) => script(respond(request, options.folder), request, options.wordDelayMs) })
+  return { name: "scripted", stream: fake.stream }
+}
+
+/** What the model says to a request: a text, and the calls it makes, if any. */
+export interface Reply {
+  readonly text: string
+  readonly calls: ReadonlyArray<ToolCall>
+}
+
+/** The model's answer to a request. */
+export const respond = (request: Pick<Request, "messages" | "tools">, folder: string): Reply => {
+  const turn = readTurn(request.messages)
+  const wanted = plan(turn.asked)
+  const known = new Set(request.tools.map((declared) => declared.name))
+  const missing = [...new Set(wanted.calls.filter((call) => !known.has(call.name)).map((call) => call.name))]
+  const apology = missing.length === 0 ? [] : [`I have no ${missing.join(", ")} here, so I leave that part out.`]
+  if (turn.answer !== undefined) {
+    const said = turn.steps.flat().map((call) => describeCall(call, folder))
+    const thanks = `You answered my question with "${turn.answer}". I have noted it, and being a script, I do nothing more with it.`
+    return { text: [...said, thanks].join("\n\n"), calls: [] }
+  }
+  const [first, ...later] = turn.steps
+  if (first === undefined) {
+    const calls = wanted.calls.filter((call) => known.has(call.name))
+    if (calls.length > 0) return { text: leadIn(calls.length), calls: numbered(calls, request.messages) }
+    return { text: apology.length > 0 ? apology.join("") : greeting(turn.asked), calls: [] }
+  }
+  if (wanted.readFound && later.length === 0 && known.has("read_text_file")) {
+    const found = first.filter((call) => call.name === "search_files").flatMap((call) => foundPaths(call.content, folder))
+    const files = found.filter((path) => /\.\w+$/.test(path)).slice(0, 3)
+    const calls = files.map((path) => ({ name: "read_text_file", arguments: { path } }))
+    if (calls.length > 0) return { text: leadIn(calls.length), calls: numbered(calls, request.messages) }
+  }
+  return { text: [...turn.steps.flat().map((call) => describeCall(call, folder)), ...apology].join("\n\n"), calls: [] }
+}
+
+/** The part of a thread that belongs to the question being answered. */
+interface ReadTurn {
+  readonly asked: string
+  /** What the user said to a tool's question, when that is where the thread ends. */
+  readonly answer: string | undefined
+  readonly steps: ReadonlyArray<ReadonlyArray<AnsweredCall>>
+}
+
+const readTurn = (messages: ReadonlyArray<Message.Message>): ReadTurn => {
+  const last = messages.findLastIndex((message) => message.role === "user")
+  const before = messages[last - 1]
+  const answers = before?.role === "assistant" && before.metadata?.["ask_user"] === true
+  const start = answers ? messages.findLastIndex((message, index) => index < last && message.role === "user") : last
+  const part = messages.slice(start + 1)
+  const results = new Map(part.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, Message.text(message)] as const] : [])))
+  const steps = part.flatMap((message) =>
+    message.role === "assistant" && message.toolCalls !== undefined
+      ? [
+          message.toolCalls
+            .filter((call) => !answers || call.name !== "ask")
+            .map((call) => ({ name: call.name, arguments: call.arguments ?? {}, content: results.get(call.id) ?? "" }))
+        ]
+      : []
+  )
+  return { asked: textOf(messages[start]), answer: answers ? textOf(messages[last]) : undefined, steps }
+}
+
+const textOf = (message: Message.Message | undefined): string => (message === undefined ? "" : Message.text(message))
+
+const leadIn = (calls: number): string => (calls === 1 ? "" : `I will do these ${calls} things side by side.`)
+
+const greeting = (asked: string): string =>
+  /^(?:hi|hello|hey|good (?:morning|day|evening))\b/i.test(asked.trim()) ? `Hello! ${abilities}` : abilities
+
+const numbered = (calls: ReadonlyArray<PlannedCall>, messages: ReadonlyArray<Message.Message>): ReadonlyArray<ToolCall> => {
+  const made = messages.reduce((sum, message) => sum + (message.role === "assistant" ? (message.toolCalls?.length ?? 0) : 0), 0)
+  return calls.map((call, index) => ({ id: `call_${made + index + 1}`, name: call.name, arguments: { ...call.arguments } }))
+}
+
+/** The reply word by word. Its tokens are words: the model has no others. */
+const script = (reply: Reply, request: Request, wordDelayMs: number): Fake.Script => {
+  const words = reply.text.split(/(?<=\s)(?=\S)/).filter((word) => word !== "")
+  const pause: Fake.Script = wordDelayMs > 0 ? [{ delayMs: wordDelayMs }] : []
+  const read = request.messages.reduce((sum, message) => sum + wordCount(Message.text(message)), 0)
+  const usage = { inputTokens: read, outputTokens: words.length, totalTokens: read + words.length }
+  return [
+    ...words.flatMap((text): Fake.Script => [...pause, { text }]),
+    ...reply.calls.map((call): Fake.ScriptEntry => ({
+      toolCall: { id: call.id, name: call.name, arguments: call.arguments ?? {} }
+    })),
+    { usage },
+    { finish: reply.calls.length > 0 ? "tool_calls" : "stop" }
+  ]
+}
+
+const wordCount = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length

@@ -1,0 +1,72 @@
+/**
+ * The chat's own three tools.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from "node:timers/promises"
+import { askUser, error, ok } from "@troupe/chat/HandlerResult"
+import { type Tool, tool } from "@troupe/chat/Tool"
+import * as z from "zod"
+import { calculate } from "./calculator.ts"
+import type { ProgressBoard } from "./progress.ts"
+
+/** What the tools need from outside. */
+export interface ToolOptions {
+  readonly progress: ProgressBoard
+  /** Deadline of one `slow_job` in milliseconds. Default 5,000. */
+  readonly slowJobTimeoutMs?: number | undefined
+  /** Waits, and rejects when the signal is aborted. */
+  readonly pause?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined
+}
+
+/** Deadline of one `slow_job` in milliseconds. */
+export const slowJobTimeoutMs = 5_000
+
+const stepMs = 250
+
+/** Sums. */
+export const calculateTool: Tool = tool({
+  name: "calculate",
+  description: "Computes an arithmetic expression of numbers, + - * / % ^ and parentheses",
+  parameters: z.object({ expression: z.string().describe("For example 12 * (3 + 4)") }),
+  execute: ({ expression }) => {
+    const result = calculate(expression)
+    return result.ok ? ok(result.value) : error(result.error.message)
+  }
+})
+
+/** Asks the user; the next message answers. */
+export const askTool: Tool = tool({
+  name: "ask",
+  description: "Asks the user a question and waits for the answer",
+  parameters: z.object({ question: z.string() }),
+  execute: ({ question }) => askUser(question)
+})
+
+/** Takes its time, tells how far it is, and stops when its signal says so. */
+export const slowJobTool = (options: ToolOptions): Tool =>
+  tool({
+    name: "slow_job",
+    description: "Works for some seconds and reports its progress; breaks half way when told to crash",
+    parameters: z.object({ seconds: z.number().positive().max(3_600), crash: z.boolean().optional() }),
+    timeoutMs: options.slowJobTimeoutMs ?? slowJobTimeoutMs,
+    execute: async ({ seconds, crash }, { signal, toolCall }) => {
+      const pause = options.pause ?? pauseFor
+      const total = Math.ceil((seconds * 1_000) / stepMs)
+      try {
+        for (let done = 0; done < total; done++) {
+          await pause(stepMs, signal)
+          options.progress.report(toolCall.id, { done: done + 1, total })
+          if (crash === true && 2 * (done + 1) >= total) throw new Error(`the job broke after part ${done + 1} of ${total}`)
+        }
+        return ok(`worked for ${seconds} seconds`)
+      } finally {
+        options.progress.clear(toolCall.id)
+      }
+    }
+  })
+
+/** All three. */
+export const makeTools = (options: ToolOptions): ReadonlyArray<Tool> => [calculateTool, askTool, slowJobTool(options)]
+
+const pauseFor = (ms: number, signal: AbortSignal): Promise<unknown> => sleep(ms, undefined, { signal })

@@ -1,0 +1,118 @@
+/**
+ * One turn, shown as it happens.
+ *
+ * @module
+ */
+import type { ChatResult } from "@troupe/chat/ChatResult"
+import type { Event } from "@troupe/chat/Event"
+import { describe } from "@troupe/chat/ToolResultEncoder"
+import * as Usage from "@troupe/chat/Usage"
+import type { Display } from "./display.ts"
+import type { Paint } from "./paint.ts"
+import { duration, finishedLine, visible } from "./toolLines.ts"
+
+/** What a turn is shown with. */
+export interface TurnSurroundings {
+  readonly display: Display
+  readonly paint: Paint
+  /** How long a call has been running, in milliseconds, as far as anyone knows. */
+  readonly elapsedMs: (toolCallId: string) => number | undefined
+  /** Milliseconds on a clock that only goes forward. */
+  readonly now: () => number
+}
+
+/** How a turn ended: well, with the user's turn to answer, cut short, or in failure. */
+export type TurnEnd = "completed" | "question" | "cancelled" | "failed"
+
+/** Shows a turn to its end. A turn that dies is shown too: this never rejects. */
+export const reportTurn = async (
+  turn: AsyncIterable<Event>,
+  { display, paint, elapsedMs, now }: TurnSurroundings
+): Promise<TurnEnd> => {
+  const startedAt = now()
+  let result: ChatResult | undefined
+  let called: Extract<Event, { readonly type: "tool_execution_started" }> | undefined
+  let streamed = false
+  const shown = new Set<unknown>()
+  const fail = (error: unknown): void => {
+    if (!shown.has(error)) display.line(`${paint.bad("✖")} ${visible(describe(error))}`)
+    shown.add(error)
+  }
+  const finished = (id: string, content: string): void => {
+    const call = { name: called?.name ?? id, arguments: called?.arguments ?? {}, content, elapsedMs: elapsedMs(id) }
+    display.line(finishedLine(call, paint))
+  }
+  try {
+    for await (const event of turn) {
+      switch (event.type) {
+        case "text_delta":
+          streamed = true
+          display.text(visible(event.delta))
+          break
+        case "message_completed":
+          if (streamed) display.text("\n")
+          streamed = false
+          break
+        case "tool_execution_started":
+          called = event
+          break
+        case "tool_result_encoded":
+          finished(event.id, event.content)
+          break
+        case "tool_halt":
+          finished(event.toolCallId, event.content)
+          break
+        case "ask_user_requested":
+          display.line(`${paint.accent("?")} ${paint.strong(visible(event.question))}`)
+          break
+        case "error":
+          fail(event.error)
+          break
+        case "chat_completed":
+          result = event.result
+          break
+        default:
+      }
+    }
+  } catch (error) {
+    fail(error)
+    return "failed"
+  }
+  if (result === undefined) return "failed"
+  const end = endOf(result)
+  if (end === "failed") fail(failureOf(result))
+  if (end === "cancelled") display.line(paint.warn("■ cancelled; the chat goes on"))
+  display.line(paint.quiet(footer(result, now() - startedAt)))
+  return end
+}
+
+const endOf = (result: ChatResult): TurnEnd => {
+  switch (result.haltedReason) {
+    case "ask_user":
+      return "question"
+    case "cancelled":
+      return "cancelled"
+    case "error":
+    case "tool_error":
+    case "max_turns":
+      return "failed"
+    default:
+      return "completed"
+  }
+}
+
+const failureOf = ({ haltedReason, metadata }: ChatResult): unknown =>
+  haltedReason === "max_turns"
+    ? `The model was asked ${String(metadata["maxTurns"])} times and still wanted more; /retry lets it go on`
+    : metadata["error"]
+
+/** What a turn cost: requests, tokens as far as reported, time. */
+const footer = (result: ChatResult, elapsedMs: number): string => {
+  const usage = result.steps.reduce((sum, step) => Usage.add(sum, step.response.usage), Usage.empty)
+  const tokens =
+    usage.inputTokens === undefined && usage.outputTokens === undefined
+      ? []
+      : [`${usage.inputTokens ?? "?"} tokens in, ${usage.outputTokens ?? "?"} out`]
+  const requests = `${result.steps.length} model request${result.steps.length === 1 ? "" : "s"}`
+  return `  ${[requests, ...tokens, duration(elapsedMs)].join(" · ")}`
+}

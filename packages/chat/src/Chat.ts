@@ -1,0 +1,131 @@
+/**
+ * Steps and chats on plain values: an engine, a thread, options.
+ *
+ * `step` and `run` give results, `streamStep` and `stream` their events; the collected forms read the streamed ones to
+ * their end. Each runs in a process of its own, with its model request and its tool calls as processes below it, and
+ * leaves nothing behind, however it ends.
+ *
+ * @module
+ * @source ALLM.Chat
+ */
+import { StateMachine } from "@troupe/otp"
+import { type ChatOutput, chatMachine } from "./ChatMachine.ts"
+import type { ChatOptions, StepOptions } from "./ChatOptions.ts"
+import type { ChatResult } from "./ChatResult.ts"
+import { EngineError } from "./ChatError.ts"
+import type { Engine } from "./Engine.ts"
+import { EventStream } from "./internal/eventStream.ts"
+import { defaultSystem } from "./internal/defaultSystem.ts"
+import { Outlet } from "./internal/outlet.ts"
+import { preflight } from "./internal/preflight.ts"
+import { resolveOptions } from "./internal/resolveOptions.ts"
+import { stepMachine, type StepOutput } from "./StepMachine.ts"
+import type { StepResult } from "./StepResult.ts"
+import * as Thread from "./Thread.ts"
+
+export type { EventStream } from "./internal/eventStream.ts"
+
+/**
+ * Runs steps until a terminal condition.
+ *
+ * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the first request could not be
+ * opened or called a tool that does not exist; later failures are `haltedReason: "error"`. What `haltWhen` or `onEvent`
+ * throw is thrown here.
+ *
+ * @example
+ * ```ts
+ * const result = await Chat.run(Engine.make({ adapter, tools: [echo] }), [user("echo please")])
+ * result.haltedReason // "completed"
+ * ```
+ */
+export const run = async (engine: Engine, thread: Thread.ThreadInput, options: ChatOptions = {}): Promise<ChatResult> => {
+  let result: ChatResult | undefined
+  for await (const event of await stream(engine, thread, options)) {
+    if (event.type === "chat_completed") result = event.result
+  }
+  if (result === undefined) throw new Error("a chat ended without chat_completed")
+  const { error } = result.metadata
+  if (result.steps.length <= 1 && isUnknownTool(error)) throw error
+  return result
+}
+
+/**
+ * Runs steps until a terminal condition and gives their events, the last of which is `chat_completed`.
+ *
+ * **Details**: the promise resolves when the first request is open; events flow as they are read, nothing is read ahead.
+ * Leaving the loop early releases the request or the running tools, once, and no `chat_completed` comes.
+ *
+ * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
+ */
+export const stream = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: ChatOptions = {}
+): Promise<EventStream> => {
+  const resolved = resolveOptions(engine, options)
+  const from = Thread.from(thread)
+  preflight(engine, from, resolved)
+  const outlet = new Outlet()
+  const turn = { messages: [], options: resolved, outlet }
+  const pid = StateMachine.start(defaultSystem(), chatMachine, {
+    input: { id: resolved.requestId, engine, thread: from, turn },
+    label: "Chat"
+  })
+  const output = (): ChatOutput | undefined => StateMachine.output(pid)
+  const { signal, drainMs } = resolved
+  return opened(new EventStream(pid, outlet, { cancel: { type: "turn.cancel" }, output, signal, drainMs }), outlet)
+}
+
+/**
+ * Runs one step: one model request and the tools it asked for.
+ *
+ * **Errors**: as for {@link run}.
+ */
+export const step = async (engine: Engine, thread: Thread.ThreadInput, options: StepOptions = {}): Promise<StepResult> => {
+  const events = await startStep(engine, thread, options)
+  for await (const _ of events) {
+    // Reading is what makes it run; the result is the machine's.
+  }
+  const output = events.output()
+  if (output?.type !== "completed") throw new Error("a step ended without a result")
+  if (isUnknownTool(output.result.error)) throw output.result.error
+  return output.result
+}
+
+/**
+ * Runs one step and gives its events, the last of which is `step_completed`.
+ *
+ * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
+ */
+export const streamStep = (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: StepOptions = {}
+): Promise<EventStream> => startStep(engine, thread, options)
+
+const startStep = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: StepOptions
+): Promise<EventStream<StepOutput>> => {
+  const resolved = resolveOptions(engine, options)
+  const from = Thread.from(thread)
+  preflight(engine, from, resolved)
+  resolved.signal?.throwIfAborted()
+  const outlet = new Outlet()
+  const pid = StateMachine.start(defaultSystem(), stepMachine, {
+    input: { engine, thread: from, options: resolved, outlet },
+    label: "Step"
+  })
+  const output = (): StepOutput | undefined => StateMachine.output(pid)
+  const { signal, drainMs } = resolved
+  return opened(new EventStream(pid, outlet, { cancel: { type: "step.cancel" }, output, signal, drainMs }), outlet)
+}
+
+const opened = async <Output>(events: EventStream<Output>, outlet: Outlet): Promise<EventStream<Output>> => {
+  await outlet.opened()
+  return events
+}
+
+const isUnknownTool = (error: unknown): error is EngineError =>
+  error instanceof EngineError && error.reason === "unknown_tool"

@@ -1,0 +1,227 @@
+/**
+ * Every error this package makes. A call that can fail fails with one of these; a bug is a crash.
+ *
+ * Each has a `_tag`, a `reason` out of a closed set, a message that says what to do next, and its `cause` where it has
+ * one.
+ *
+ * @module
+ */
+
+/** What every error of this package carries beside its reason. */
+export interface ErrorFields {
+  readonly message?: string | undefined
+  readonly cause?: unknown
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+abstract class TroupeError<Reason extends string> extends Error {
+  abstract readonly _tag: string
+  readonly reason: Reason
+  readonly metadata: Readonly<Record<string, unknown>>
+
+  constructor(known: ReadonlyArray<Reason>, reason: Reason, message: string, fields: ErrorFields) {
+    super(fields.message ?? message, fields.cause === undefined ? undefined : { cause: fields.cause })
+    if (!known.includes(reason)) {
+      throw new TypeError(`"${String(reason)}" is not a reason of this error; use one of ${known.join(", ")}`)
+    }
+    this.reason = reason
+    this.metadata = fields.metadata ?? {}
+  }
+}
+
+const adapterReasons = [
+  "rate_limited",
+  "authentication_failed",
+  "invalid_request",
+  "provider_unavailable",
+  "context_length_exceeded",
+  "content_filter",
+  "timeout",
+  "network_error",
+  "malformed_response",
+  "unsupported_feature",
+  "no_scripted_response",
+  "unknown"
+] as const
+
+/** Why a model request failed. */
+export type AdapterErrorReason = (typeof adapterReasons)[number]
+
+/**
+ * A model request failed: before its stream opened (then it is the rejection of the call), or after (then it is an
+ * `error` event and `metadata.error` of the response).
+ *
+ * **Units**: `retryAfterMs` is what the provider asked callers to wait, in milliseconds.
+ */
+export class AdapterError extends TroupeError<AdapterErrorReason> {
+  readonly _tag = "AdapterError"
+  readonly provider: string | undefined
+  readonly status: number | undefined
+  readonly retryAfterMs: number | undefined
+  readonly requestId: string | undefined
+
+  constructor(
+    reason: AdapterErrorReason,
+    fields: ErrorFields & {
+      readonly provider?: string | undefined
+      readonly status?: number | undefined
+      readonly retryAfterMs?: number | undefined
+      readonly requestId?: string | undefined
+    } = {}
+  ) {
+    const from = fields.provider === undefined ? "" : ` (${fields.provider})`
+    super(adapterReasons, reason, `The model request failed${from}: ${reason.replaceAll("_", " ")}`, fields)
+    this.name = this._tag
+    this.provider = fields.provider
+    this.status = fields.status
+    this.retryAfterMs = fields.retryAfterMs
+    this.requestId = fields.requestId
+  }
+
+  static readonly reasons: ReadonlyArray<AdapterErrorReason> = adapterReasons
+
+  static isReason(value: unknown): value is AdapterErrorReason {
+    return adapterReasons.some((reason) => reason === value)
+  }
+}
+
+const engineReasons = ["missing_adapter", "missing_stream_adapter", "missing_model", "unknown_tool", "invalid_engine"] as const
+
+/** What is wrong with an engine. */
+export type EngineErrorReason = (typeof engineReasons)[number]
+
+const engineAdvice: Record<EngineErrorReason, string> = {
+  missing_adapter: "The engine has no adapter; pass one, for example Engine.make({ adapter })",
+  missing_stream_adapter: "The engine's adapter has no stream function; adapters must be able to stream",
+  missing_model: "No model was chosen; set `model` on the engine or on the call",
+  unknown_tool: "The model called a tool that is not registered; add it to the engine's tools",
+  invalid_engine: "The engine is not usable"
+}
+
+/** The engine cannot do what was asked of it. `metadata.toolName` names an unknown tool. */
+export class EngineError extends TroupeError<EngineErrorReason> {
+  readonly _tag = "EngineError"
+
+  constructor(reason: EngineErrorReason, fields: ErrorFields = {}) {
+    super(engineReasons, reason, engineAdvice[reason], fields)
+    this.name = this._tag
+  }
+}
+
+const streamReasons = ["adapter_error", "cancelled", "timeout", "malformed_event", "unknown"] as const
+
+/** Why a stream broke. */
+export type StreamErrorReason = (typeof streamReasons)[number]
+
+/** The transport of an open stream failed. */
+export class StreamError extends TroupeError<StreamErrorReason> {
+  readonly _tag = "StreamError"
+
+  constructor(reason: StreamErrorReason, fields: ErrorFields = {}) {
+    super(streamReasons, reason, `The stream broke: ${reason.replaceAll("_", " ")}`, fields)
+    this.name = this._tag
+  }
+}
+
+const toolReasons = [
+  "handler_raised",
+  "handler_exit",
+  "timeout",
+  "invalid_return",
+  "not_found",
+  "encoding_failed",
+  "invalid_arguments",
+  "denied",
+  "cancelled"
+] as const
+
+/**
+ * Why a tool call failed.
+ *
+ * - `handler_raised`: the handler threw; `cause` is what it threw
+ * - `handler_exit`: the handler exited, or its process died; `cause` is the exit reason
+ * - `timeout`: the deadline passed
+ * - `invalid_return`: the handler returned none of the five outcomes; `cause` is what it returned
+ * - `not_found`: there is no such tool, or it has no handler
+ * - `encoding_failed`: the result could not be turned into text
+ * - `invalid_arguments`: the arguments do not fit the tool's schema, or are not JSON
+ * - `denied`: a gate refused the call
+ * - `cancelled`: the call was cancelled
+ */
+export type ToolErrorReason = (typeof toolReasons)[number]
+
+/** A tool call failed. */
+export class ToolError extends TroupeError<ToolErrorReason> {
+  readonly _tag = "ToolError"
+  readonly toolName: string | undefined
+  readonly toolCallId: string | undefined
+
+  constructor(
+    reason: ToolErrorReason,
+    fields: ErrorFields & { readonly toolName?: string | undefined; readonly toolCallId?: string | undefined } = {}
+  ) {
+    const of = fields.toolName === undefined ? "" : ` (${fields.toolName})`
+    super(toolReasons, reason, `The tool call failed${of}: ${reason.replaceAll("_", " ")}`, fields)
+    this.name = this._tag
+    this.toolName = fields.toolName
+    this.toolCallId = fields.toolCallId
+  }
+}
+
+const validationReasons = ["invalid_request", "invalid_message", "invalid_tool", "invalid_thread", "invalid_options"] as const
+
+/** Which value was invalid. */
+export type ValidationErrorReason = (typeof validationReasons)[number]
+
+/** One finding: where, and what is wrong there. */
+export interface Finding {
+  readonly field: ReadonlyArray<string | number>
+  readonly reason: string
+}
+
+/** A value given to this package is not valid; `errors` lists every finding. */
+export class ValidationError extends TroupeError<ValidationErrorReason> {
+  readonly _tag = "ValidationError"
+  readonly errors: ReadonlyArray<Finding>
+
+  constructor(reason: ValidationErrorReason, errors: ReadonlyArray<Finding>, fields: ErrorFields = {}) {
+    const list = errors.map((found) => `${found.field.join(".")}: ${found.reason}`).join("; ")
+    super(validationReasons, reason, `Validation failed, ${reason.replaceAll("_", " ")}: ${list}`, fields)
+    this.name = this._tag
+    this.errors = errors
+  }
+}
+
+const sessionReasons = [
+  "awaiting_tool_results",
+  "unknown_tool_call_id",
+  "not_running",
+  "chat_died",
+  "chat_stopped",
+  "troupe_stopped"
+] as const
+
+/** Why a chat refused or lost something. */
+export type SessionErrorReason = (typeof sessionReasons)[number]
+
+/**
+ * A living chat could not do what was asked.
+ *
+ * **Details**: `chat_died` says that the process died in the middle of a turn; its supervisor has started it again with
+ * everything up to the last committed step, so `retry()` goes on from there.
+ */
+export class SessionError extends TroupeError<SessionErrorReason> {
+  readonly _tag = "SessionError"
+
+  constructor(reason: SessionErrorReason, message: string, fields: Omit<ErrorFields, "message"> = {}) {
+    super(sessionReasons, reason, message, { ...fields, message })
+    this.name = this._tag
+  }
+}
+
+/** What can go wrong before the first event of a step. */
+export type PreflightError = EngineError | AdapterError | ValidationError
+
+/** Whether a value is an error that belongs before the first event. */
+export const isPreflightError = (value: unknown): value is PreflightError =>
+  value instanceof EngineError || value instanceof AdapterError || value instanceof ValidationError

@@ -1,0 +1,322 @@
+/**
+ * The chart of a chat: steps until a terminal condition, turn after turn.
+ *
+ * Owns: the thread, the turns waiting, the decision after each step. Does not own the events of a turn, which come out of
+ * that turn's outlet, nor where records are kept.
+ *
+ * CHAT1. One turn runs at a time; turns that arrive meanwhile wait in order, and each is run.
+ * CHAT2. What a turn begins with is committed before its first request, each step before the next, and its end before
+ *        `chat_completed`.
+ * CHAT3. Every turn that began ends with exactly one `chat_completed`, cancelled ones too, unless the process dies.
+ * CHAT4. A question stays pending until a turn after it ended otherwise than by cancel.
+ * CHAT5. Started with a turn of its own, the machine runs that one and is done with its result.
+ *
+ * @module
+ * @source ALLM.Chat, "Multi-turn stream composition"
+ */
+import { StateMachine } from "@troupe/otp"
+import { Effect } from "effect"
+import { assign, sendTo, setup } from "xstate"
+import { type PreflightError, SessionError } from "./ChatError.ts"
+import type { ChatRecord } from "./ChatRecord.ts"
+import type { ChatResult, HaltedReason, PendingQuestion } from "./ChatResult.ts"
+import type { Engine } from "./Engine.ts"
+import type { Event } from "./Event.ts"
+import { emitted, type EventsTaken } from "./internal/emitted.ts"
+import type { Outlet } from "./internal/outlet.ts"
+import type { RunOptions } from "./internal/resolveOptions.ts"
+import { chatResult, terminalCondition } from "./internal/terminalCondition.ts"
+import type { Message } from "./Message.ts"
+import { stepMachine, type StepOutput, type StepWatcher } from "./StepMachine.ts"
+import type { StepResult } from "./StepResult.ts"
+import * as Thread from "./Thread.ts"
+import type { ToolCall } from "./ToolCall.ts"
+import * as Usage from "./Usage.ts"
+
+/**
+ * One turn: what it adds to the thread, its options, and where its events go.
+ *
+ * **Details**: `messages` is empty for a turn that only goes on, and holds tool messages when the caller answers calls.
+ */
+export interface Turn {
+  readonly messages: ReadonlyArray<Message>
+  readonly options: RunOptions
+  readonly outlet: Outlet
+}
+
+/** Keeps a chat's record; the next phase waits for it. */
+export type Commit = (record: ChatRecord) => void | Promise<void>
+
+/** What a chat's chart is started with: a record to live from, or one turn to run (CHAT5). */
+export interface ChatInput {
+  readonly id: string
+  readonly engine: Engine
+  readonly record?: ChatRecord | undefined
+  readonly thread?: Thread.Thread | undefined
+  readonly turn?: Turn | undefined
+  readonly commit?: Commit | undefined
+  readonly watcher?: StepWatcher | undefined
+}
+
+/**
+ * What a chat can be told.
+ *
+ * - `turn.start`: run a turn, now or when those before it are over
+ * - `turn.cancel`: end the running turn; the ones waiting are kept
+ * - `events.taken`, from its own turn: the reader asked past `chat_completed`
+ */
+export type ChatEvent =
+  | { readonly type: "turn.start"; readonly turn: Turn }
+  | { readonly type: "turn.cancel" }
+  | EventsTaken
+
+/** What a chat that ran one turn ends with. */
+export type ChatOutput =
+  | { readonly type: "completed"; readonly result: ChatResult }
+  | { readonly type: "refused"; readonly error: PreflightError }
+
+/** What a chat's snapshot holds. */
+export interface ChatContext {
+  readonly id: string
+  readonly engine: Engine
+  readonly thread: Thread.Thread
+  readonly usage: Usage.Usage
+  readonly turn: Turn | undefined
+  readonly waiting: ReadonlyArray<Turn>
+  readonly steps: ReadonlyArray<StepResult>
+  readonly cancelled: boolean
+  readonly result: ChatResult | undefined
+  /** What went wrong before a step could begin. */
+  readonly refusal: PreflightError | undefined
+  readonly lastHaltedReason: HaltedReason | undefined
+  readonly pendingQuestion: PendingQuestion | undefined
+  readonly pendingToolCalls: ReadonlyArray<ToolCall>
+  readonly once: boolean
+  readonly commit: Commit | undefined
+  readonly watcher: StepWatcher | undefined
+}
+
+const commit = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
+  Effect.suspend(() => {
+    const kept = input.commit?.(recordOf(input))
+    return kept instanceof Promise ? Effect.promise(() => kept) : Effect.void
+  })
+)
+
+/** Runs turns: idle, awaitingUser or awaitingTools between them; committing, stepping, completing within one. */
+export const chatMachine = setup({
+  types: {
+    context: {} as ChatContext,
+    input: {} as ChatInput,
+    events: {} as ChatEvent,
+    output: {} as ChatOutput
+  },
+  actors: { step: stepMachine, commit, emitted },
+  guards: {
+    isDone: ({ context }) => context.once && (context.result ?? context.refusal) !== undefined,
+    hasTurn: ({ context }) => context.turn !== undefined || context.waiting.length > 0,
+    hasQuestion: ({ context }) => context.pendingQuestion !== undefined,
+    hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
+    keepsNothing: ({ context }) => context.commit === undefined,
+    hasResult: ({ context }) => context.result !== undefined,
+    isCancelled: ({ context }) => context.cancelled
+  },
+  actions: {
+    beginTurn: assign(({ context, event }) => beginTurn(context, event.type === "turn.start" ? event.turn : undefined)),
+    enqueue: assign(({ context, event }) => ({
+      waiting: event.type === "turn.start" ? [...context.waiting, event.turn] : context.waiting
+    })),
+    refuse: ({ context, event }) => {
+      if (event.type === "turn.start") event.turn.outlet.fail(awaitingTools(context.pendingToolCalls))
+    },
+    markCancelled: assign({ cancelled: true }),
+    cancelStep: sendTo("step", { type: "step.cancel" }),
+    recordCancel: assign(({ context }) => ended(context, { reason: "cancelled", metadata: {} })),
+    endTurn: assign(({ context }) => {
+      context.turn?.outlet.close()
+      return { turn: undefined }
+    })
+  }
+}).createMachine({
+  id: "chat",
+  context: ({ input }) => initialContext(input),
+  initial: "settled",
+  states: {
+    settled: {
+      always: [
+        { guard: "isDone", target: "ended" },
+        { guard: "hasTurn", target: "running", actions: "beginTurn" },
+        { guard: "hasPendingCalls", target: "awaitingTools" },
+        { guard: "hasQuestion", target: "awaitingUser" },
+        { target: "idle" }
+      ]
+    },
+    idle: { on: { "turn.start": { target: "running", actions: "beginTurn" } } },
+    awaitingUser: { on: { "turn.start": { target: "running", actions: "beginTurn" } } },
+    awaitingTools: {
+      on: {
+        "turn.start": [
+          {
+            guard: ({ context, event }) => answersAll(context.pendingToolCalls, event.turn.messages),
+            target: "running",
+            actions: "beginTurn"
+          },
+          { actions: "refuse" }
+        ]
+      }
+    },
+    running: {
+      on: {
+        "turn.start": { actions: "enqueue" },
+        "turn.cancel": { actions: "markCancelled" }
+      },
+      initial: "checkpoint",
+      states: {
+        checkpoint: { always: [{ guard: "keepsNothing", target: "deciding" }, { target: "committing" }] },
+        committing: {
+          invoke: { src: "commit", input: ({ context }) => context, onDone: "deciding" }
+        },
+        deciding: {
+          always: [
+            { guard: "hasResult", target: "completing" },
+            { guard: "isCancelled", target: "checkpoint", actions: "recordCancel" },
+            { target: "stepping" }
+          ]
+        },
+        stepping: {
+          invoke: {
+            id: "step",
+            src: "step",
+            input: ({ context }) => stepInput(context),
+            onDone: [
+              {
+                guard: ({ context, event }) => context.once && context.steps.length === 0 && event.output.type === "refused",
+                target: "#chat.settled",
+                actions: assign(({ event }) => ({
+                  turn: undefined,
+                  refusal: event.output.type === "refused" ? event.output.error : undefined
+                }))
+              },
+              { target: "checkpoint", actions: assign(({ context, event }) => afterStep(context, event.output)) }
+            ]
+          },
+          on: { "turn.cancel": { actions: ["markCancelled", "cancelStep"] } }
+        },
+        completing: {
+          invoke: { src: "emitted", input: ({ context }) => closing(context) },
+          on: { "events.taken": { target: "#chat.settled", actions: "endTurn" } }
+        }
+      }
+    },
+    ended: { type: "final" }
+  },
+  output: ({ context }) => outputOf(context)
+})
+
+const initialContext = ({ id, engine, record, thread, turn, commit, watcher }: ChatInput): ChatContext => ({
+  id,
+  engine,
+  thread: record?.thread ?? thread ?? Thread.empty,
+  usage: record?.usage ?? Usage.empty,
+  turn: undefined,
+  waiting: turn === undefined ? [] : [turn],
+  steps: [],
+  cancelled: false,
+  result: undefined,
+  refusal: undefined,
+  lastHaltedReason: record?.lastHaltedReason,
+  pendingQuestion: record?.pendingQuestion,
+  pendingToolCalls: record?.pendingToolCalls ?? [],
+  once: turn !== undefined,
+  commit,
+  watcher
+})
+
+const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<ChatContext> => {
+  const [next, ...waiting] = started === undefined ? context.waiting : [started, ...context.waiting]
+  if (next === undefined) return {}
+  return {
+    turn: next,
+    waiting,
+    thread: next.messages.length === 0 ? context.thread : Thread.append(context.thread, ...next.messages),
+    pendingToolCalls: [],
+    steps: [],
+    cancelled: false,
+    result: undefined,
+    refusal: undefined
+  }
+}
+
+const turnOf = ({ turn }: ChatContext): Turn => {
+  if (turn === undefined) throw new Error("a chat runs without a turn")
+  return turn
+}
+
+const stepInput = (context: ChatContext) => {
+  const { engine, thread, watcher } = context
+  const { options, outlet } = turnOf(context)
+  return { engine, thread, options, outlet, watcher }
+}
+
+const afterStep = (context: ChatContext, output: StepOutput): Partial<ChatContext> => {
+  if (output.type === "refused") {
+    const refused = ended(context, { reason: "error", metadata: { error: output.error } })
+    return { ...refused, refusal: output.error }
+  }
+  const { result } = output
+  const after: ChatContext = {
+    ...context,
+    thread: result.thread,
+    usage: Usage.add(context.usage, result.response.usage),
+    steps: [...context.steps, result]
+  }
+  const terminal = terminalCondition(result, context.steps.length, turnOf(context).options, context.cancelled)
+  const { thread, usage, steps } = after
+  return { thread, usage, steps, ...(terminal === undefined ? {} : ended(after, terminal)) }
+}
+
+const ended = (context: ChatContext, terminal: Parameters<typeof chatResult>[2]): Partial<ChatContext> => {
+  const result = chatResult(context.thread, context.steps, terminal)
+  return {
+    result,
+    thread: result.thread,
+    lastHaltedReason: result.haltedReason,
+    pendingQuestion: result.haltedReason === "cancelled" ? context.pendingQuestion : result.pendingQuestion,
+    pendingToolCalls: result.pendingToolCalls
+  }
+}
+
+/** A step that could not begin says so with an `error` event of its own. */
+const closing = (context: ChatContext): { readonly outlet: Outlet; readonly events: ReadonlyArray<Event> } => {
+  const { result, refusal } = context
+  const completed: ReadonlyArray<Event> = result === undefined ? [] : [{ type: "chat_completed", result }]
+  const events = refusal === undefined ? completed : [{ type: "error" as const, error: refusal }, ...completed]
+  return { outlet: turnOf(context).outlet, events }
+}
+
+const recordOf = (context: ChatContext): ChatRecord => ({
+  id: context.id,
+  thread: context.thread,
+  usage: context.usage,
+  running: context.result === undefined,
+  lastHaltedReason: context.lastHaltedReason,
+  pendingQuestion: context.pendingQuestion,
+  pendingToolCalls: context.pendingToolCalls
+})
+
+const outputOf = ({ result, refusal }: ChatContext): ChatOutput => {
+  if (result !== undefined) return { type: "completed", result }
+  if (refusal !== undefined) return { type: "refused", error: refusal }
+  throw new Error("a chat ended without a result")
+}
+
+const answersAll = (pending: ReadonlyArray<ToolCall>, messages: ReadonlyArray<Message>): boolean => {
+  const answered = new Set(messages.map((message) => (message.role === "tool" ? message.toolCallId : undefined)))
+  return pending.every((call) => answered.has(call.id))
+}
+
+const awaitingTools = (pending: ReadonlyArray<ToolCall>): SessionError =>
+  new SessionError(
+    "awaiting_tool_results",
+    `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResult`
+  )

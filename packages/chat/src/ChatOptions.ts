@@ -1,0 +1,87 @@
+/**
+ * The options of a step and of a chat.
+ *
+ * @module
+ * @source ALLM.Chat, `step_opts` and `chat_opts`
+ */
+import type { AdapterEvent } from "./Event.ts"
+import type { ResponseFormat, ToolChoice } from "./Request.ts"
+import type { StepResult } from "./StepResult.ts"
+import type { Tool } from "./Tool.ts"
+import type { ToolCall } from "./ToolCall.ts"
+import type { ToolExecutor } from "./ToolExecutor.ts"
+import type { ToolResultEncoder } from "./ToolResultEncoder.ts"
+
+/** What a policy function decides: put this value in the failed call's place, or end the loop. */
+export type ToolErrorDecision = { readonly continue: unknown } | "halt"
+
+/**
+ * What happens when a tool call fails.
+ *
+ * - `"continue"`: the model reads the error, the loop goes on
+ * - `"halt"`: the batch drains, then the loop ends with `tool_error`
+ * - a function: decides, for each failing call
+ *
+ * **Contract** of the function: synchronous, called at most once for each failing call, never for its own failures. A
+ * throw, or anything but a decision, ends the loop as `"halt"` does.
+ */
+export type OnToolError = "continue" | "halt" | ((toolCall: ToolCall, error: unknown) => ToolErrorDecision)
+
+/** Options of one step. */
+export interface StepOptions {
+  /** `"auto"` runs tool calls, `"manual"` leaves them to the caller. Default `"auto"`. */
+  readonly mode?: "auto" | "manual" | undefined
+  readonly model?: string | undefined
+  /** Replace the engine's tools of the same name; others are added. */
+  readonly tools?: ReadonlyArray<Tool> | undefined
+  readonly toolChoice?: ToolChoice | undefined
+  readonly responseFormat?: ResponseFormat | undefined
+  readonly temperature?: number | undefined
+  readonly maxTokens?: number | undefined
+  /** Parameters for the provider's body, overlaid on the engine's `params`. */
+  readonly providerOptions?: Readonly<Record<string, unknown>> | undefined
+  /** For the adapter itself, overlaid on the engine's. */
+  readonly adapterOptions?: Readonly<Record<string, unknown>> | undefined
+  /** Deadline of one tool call in milliseconds, counted from its start; `Infinity` for none. Default 30,000. */
+  readonly toolTimeoutMs?: number | undefined
+  /** How long a cancelled call may take to end before nobody waits for it any more, in milliseconds. Default 1,000. */
+  readonly drainMs?: number | undefined
+  /** How many tool calls run at once. Default twice the processors, at most the number of calls. */
+  readonly maxConcurrency?: number | undefined
+  /** Default `"continue"`. */
+  readonly onToolError?: OnToolError | undefined
+  /**
+   * A call of a tool that does not exist: `"error"` ends the step with an `unknown_tool` error, `"continue"` tells the
+   * model which tools there are. Default `"error"`; a living chat's is `"continue"`.
+   */
+  readonly onUnknownTool?: "error" | "continue" | undefined
+  readonly toolExecutor?: ToolExecutor | undefined
+  readonly toolResultEncoder?: ToolResultEncoder | undefined
+  /** Handed to tool handlers; takes the place of the engine's. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined
+  readonly sessionId?: string | undefined
+  /** Default: a new random id, the same for all steps of a chat. */
+  readonly requestId?: string | undefined
+  /** `false` removes `text_delta` events. Default `true`. */
+  readonly emitTextDeltas?: boolean | undefined
+  /** `false` removes `tool_call_delta` events. Default `true`. */
+  readonly emitToolDeltas?: boolean | undefined
+  /** `true` keeps all `raw_chunk` events; usage always passes. Default `false`. */
+  readonly includeRawChunks?: boolean | undefined
+  /** Sees every adapter event, before the filters. What it throws is thrown at the reader. */
+  readonly onEvent?: ((event: AdapterEvent) => void) | undefined
+  /** Aborting it cancels: running tools are told and drained, the result says `cancelled`. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of a chat. */
+export interface ChatOptions extends StepOptions {
+  /** The most model requests. Default: the engine's `params.maxTurns`, else 8. */
+  readonly maxTurns?: number | undefined
+  /**
+   * Asked after every step that would go on; `true` ends the chat with `halt_when`.
+   *
+   * **Contract**: synchronous; what it throws is thrown at the reader.
+   */
+  readonly haltWhen?: ((step: StepResult) => boolean) | undefined
+}

@@ -1,0 +1,79 @@
+/**
+ * Engines: an adapter, tools and parameters; a plain value.
+ *
+ * @module
+ * @source ALLM.Engine
+ */
+import * as z from "zod"
+import type { Adapter } from "./Adapter.ts"
+import { EngineError } from "./ChatError.ts"
+import type { Tool } from "./Tool.ts"
+import type { ToolExecutor } from "./ToolExecutor.ts"
+import type { ToolResultEncoder } from "./ToolResultEncoder.ts"
+
+const has = <A>(member: string, type: "function" | "string") =>
+  z.custom<A>((value) => typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type)
+
+/**
+ * What an engine is made of.
+ *
+ * - `adapter`: talks to the model; its absence shows at the first call
+ * - `model`: for adapters that serve several
+ * - `tools`: what the model can call; names are unique
+ * - `toolExecutor`, `toolResultEncoder`: the library's own when absent
+ * - `params`: defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters
+ * - `context`: handed to every tool handler
+ * - `adapterOptions`: handed to the adapter, overlaid by the call's
+ */
+export const EngineOptions = z.strictObject({
+  adapter: has<Adapter>("name", "string").optional(),
+  model: z.string().optional(),
+  tools: z.array(has<Tool>("parse", "function")).readonly().optional(),
+  toolExecutor: has<ToolExecutor>("execute", "function").optional(),
+  toolResultEncoder: has<ToolResultEncoder>("encode", "function").optional(),
+  params: z.record(z.string(), z.unknown()).optional(),
+  context: z.record(z.string(), z.unknown()).optional(),
+  adapterOptions: z.record(z.string(), z.unknown()).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional()
+})
+export type EngineOptions = z.infer<typeof EngineOptions>
+
+/** Everything a step needs beside the thread. */
+export interface Engine extends EngineOptions {
+  readonly tools: ReadonlyArray<Tool>
+  readonly params: Readonly<Record<string, unknown>>
+  readonly context: Readonly<Record<string, unknown>>
+  readonly adapterOptions: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Makes an engine.
+ *
+ * **Errors**: throws an `EngineError` (`invalid_engine`) that names each unknown or ill-typed option.
+ */
+export const make = (options: EngineOptions): Engine => {
+  const read = EngineOptions.safeParse(options)
+  if (!read.success) throw new EngineError("invalid_engine", { message: `Engine options: ${z.prettifyError(read.error)}` })
+  return {
+    ...options,
+    tools: options.tools ?? [],
+    params: options.params ?? {},
+    context: options.context ?? {},
+    adapterOptions: options.adapterOptions ?? {}
+  }
+}
+
+/** An engine with one more tool. */
+export const putTool = (engine: Engine, tool: Tool): Engine => ({ ...engine, tools: [...engine.tools, tool] })
+
+/** The engine's tools, with those of the call in place of the same-named ones, and the others after them. */
+export const resolveTools = (engine: Engine, tools: ReadonlyArray<Tool> | undefined): ReadonlyArray<Tool> => {
+  if (tools === undefined) return engine.tools
+  const own = new Map(tools.map((tool) => [tool.name, tool]))
+  const kept = engine.tools.map((tool) => {
+    const replacement = own.get(tool.name)
+    own.delete(tool.name)
+    return replacement ?? tool
+  })
+  return [...kept, ...own.values()]
+}

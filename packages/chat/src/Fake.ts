@@ -1,0 +1,164 @@
+/**
+ * The scripted adapter: a model that says what you wrote down.
+ *
+ * @module
+ * @source ALLM.Providers.Fake
+ */
+import type { Adapter, AdapterOptions } from "./Adapter.ts"
+import { AdapterError, type AdapterErrorReason, type StreamErrorReason } from "./ChatError.ts"
+import type { AdapterEvent } from "./Event.ts"
+import { interpret } from "./internal/fakeScript.ts"
+import type { Request } from "./Request.ts"
+import type { FinishReason } from "./Response.ts"
+import type { Usage } from "./Usage.ts"
+
+/**
+ * One line of a script. A script ends at its `finish`; what follows is never read.
+ *
+ * - `text`: a text delta
+ * - `toolCall`: a whole call; `rawArguments` overrides the JSON text of `arguments`
+ * - `toolCallDelta`: a fragment of a call's argument text
+ * - `rawChunk`: something of the provider's own
+ * - `usage`: the usage reported with the end of the message
+ * - `error`: an `error` event: an adapter reason, or any value as the cause of an `unknown` one
+ * - `streamError`: an `error` event of the transport
+ * - `preflightError`, as first line: the request is refused before a stream opens
+ * - `delayMs`: milliseconds to wait before the next line
+ * - `hang`: wait for ever; only a cancel ends it
+ * - `crash`: the stream throws
+ * - `finish`: the finish reason
+ */
+export type ScriptEntry =
+  | { readonly text: string }
+  | {
+      readonly toolCall: {
+        readonly id: string
+        readonly name: string
+        readonly arguments?: Record<string, unknown>
+        readonly rawArguments?: string
+      }
+    }
+  | { readonly toolCallDelta: { readonly id: string; readonly argumentsDelta: string } }
+  | { readonly rawChunk: unknown }
+  | { readonly usage: Usage }
+  | { readonly error: unknown }
+  | { readonly streamError: StreamErrorReason }
+  | { readonly preflightError: AdapterErrorReason; readonly retryAfterMs?: number }
+  | { readonly delayMs: number }
+  | { readonly hang: true }
+  | { readonly crash: unknown }
+  | { readonly finish: FinishReason }
+
+/** What the model says to one request. */
+export type Script = ReadonlyArray<ScriptEntry>
+
+/** How many of a list of scripts were used; share one between adapters that answer from the same list. */
+export interface Cursor {
+  next: number
+}
+
+/**
+ * What a fake says.
+ *
+ * - `script`: the same answer to every request
+ * - `scripts`: one answer a request, in order; asking further is a `no_scripted_response` error
+ * - `respond`: computes the answer from the request
+ */
+export type FakeOptions = (
+  | { readonly script: Script }
+  | { readonly scripts: ReadonlyArray<Script>; readonly cursor?: Cursor | undefined }
+  | { readonly respond: (request: Request, call: number) => Script }
+) & {
+  /** Reported on every request; wins over a script's own. */
+  readonly usage?: Usage | undefined
+}
+
+/** A fake adapter and what it saw. */
+export interface Fake extends Adapter {
+  /** Every request, in order. */
+  readonly requests: ReadonlyArray<Request>
+  /** Streams opened and not yet released. */
+  readonly open: number
+  /** Streams released, each once. */
+  readonly released: number
+}
+
+/**
+ * Makes a scripted adapter.
+ *
+ * @example
+ * ```ts
+ * const adapter = Fake.make({
+ *   scripts: [
+ *     [{ toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } }, { finish: "tool_calls" }],
+ *     [{ text: "done" }, { finish: "stop" }]
+ *   ]
+ * })
+ * ```
+ */
+export const make = (options: FakeOptions): Fake => {
+  const requests: Array<Request> = []
+  const cursor: Cursor = "scripts" in options ? (options.cursor ?? { next: 0 }) : { next: 0 }
+  let open = 0
+  let released = 0
+  const script = (request: Request): Script | undefined => {
+    if ("script" in options) return options.script
+    if ("respond" in options) return options.respond(request, requests.length - 1)
+    return options.scripts[cursor.next++]
+  }
+  return {
+    name: "fake",
+    get requests() {
+      return requests
+    },
+    get open() {
+      return open
+    },
+    get released() {
+      return released
+    },
+    stream: (request: Request, adapterOptions: AdapterOptions): AsyncIterable<AdapterEvent> => {
+      requests.push(request)
+      const lines = script(request)
+      if (lines === undefined) {
+        throw new AdapterError("no_scripted_response", {
+          provider: "fake",
+          message: `The fake adapter has no script for request ${requests.length}; add one to \`scripts\``
+        })
+      }
+      const refusal = lines[0]
+      if (refusal !== undefined && "preflightError" in refusal) {
+        throw new AdapterError(refusal.preflightError, { provider: "fake", retryAfterMs: refusal.retryAfterMs })
+      }
+      open++
+      let live = true
+      const release = () => {
+        if (!live) return
+        live = false
+        open--
+        released++
+      }
+      return releasedOnReturn(interpret(lines, options.usage, adapterOptions, release), release)
+    }
+  }
+}
+
+/** A generator that was never started runs no `finally` when it is left: release it by hand then. */
+const releasedOnReturn = (
+  events: AsyncGenerator<AdapterEvent, void>,
+  release: () => void
+): AsyncIterable<AdapterEvent> => {
+  let started = false
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => {
+        started = true
+        return events.next()
+      },
+      return: () => {
+        if (!started) release()
+        return events.return()
+      }
+    })
+  }
+}

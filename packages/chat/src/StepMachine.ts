@@ -1,0 +1,257 @@
+/**
+ * The chart of one step: a model request (phase A), the tools it asked for (phase B), one `step_completed` (phase C).
+ *
+ * Owns: which phase comes next. Does not own the events, which come out of the outlet, nor the loop around steps.
+ *
+ * STEP1. All adapter events come before all tool events, and those before the one `step_completed`, which is the last.
+ * STEP2. Phase B begins when the reader asked past the adapter's last event, never on the content of an event, and only
+ *        if the finish reason is `tool_calls`.
+ * STEP3. Leaving a phase releases what it held, once: the adapter's stream in A, the tool processes in B.
+ * STEP4. A cancelled step still ends with its `step_completed`: in A at once, in B when the running calls have ended or
+ *        their drain deadline passed.
+ * STEP5. A request refused before its first event ends the step in `refused`, without any event.
+ *
+ * @module
+ * @source ALLM.Chat, "Stream composition"
+ */
+import { StateMachine } from "@troupe/otp"
+import { assign, sendTo, setup } from "xstate"
+import { adapterStreamMachine, type AdapterStreamInput, type AdapterStreamOutput } from "./AdapterStreamMachine.ts"
+import type { Adapter } from "./Adapter.ts"
+import { AdapterError, EngineError, type PreflightError } from "./ChatError.ts"
+import type { Engine } from "./Engine.ts"
+import type { Event } from "./Event.ts"
+import type { HandlerResult } from "./HandlerResult.ts"
+import { emitted, type EventsTaken } from "./internal/emitted.ts"
+import type { Outlet } from "./internal/outlet.ts"
+import { requestOf } from "./internal/request.ts"
+import type { RunOptions } from "./internal/resolveOptions.ts"
+import { stepResult } from "./internal/stepResult.ts"
+import { notFound, toolBatch, type ToolBatchInput, type ToolBatchResult, type ToolCallWatcher } from "./internal/toolBatch.ts"
+import { type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import type { StepHalt, StepResult } from "./StepResult.ts"
+import { StreamCollector } from "./StreamCollector.ts"
+import type { Thread } from "./Thread.ts"
+import type { ToolCall } from "./ToolCall.ts"
+import { describe } from "./ToolResultEncoder.ts"
+
+/** Sees the text of a running step and the states of its calls, without an event for each. */
+export interface StepWatcher extends ToolCallWatcher {
+  readonly stepStarted: (collector: StreamCollector) => void
+}
+
+/** What a step's chart is started with. */
+export interface StepInput {
+  readonly engine: Engine
+  readonly thread: Thread
+  readonly options: RunOptions
+  readonly outlet: Outlet
+  readonly watcher?: StepWatcher | undefined
+}
+
+/**
+ * What a step can be told.
+ *
+ * - `step.cancel`: end early; the result says `cancelled`
+ * - `events.taken`, from its own phase C: the reader asked past `step_completed`
+ */
+export type StepEvent = { readonly type: "step.cancel" } | EventsTaken
+
+/** A step's result, or why it never began. */
+export type StepOutput =
+  | { readonly type: "completed"; readonly result: StepResult }
+  | { readonly type: "refused"; readonly error: PreflightError }
+
+/** What a step's snapshot holds. */
+export interface StepContext extends StepInput {
+  readonly collector: StreamCollector
+  readonly outcomes: ReadonlyArray<ToolOutcome>
+  readonly halt: StepHalt | undefined
+  /** What goes wrong in the step itself, and is said by an event of its own. */
+  readonly error: unknown
+  readonly refusal: PreflightError | undefined
+  readonly result: StepResult | undefined
+}
+
+/** The model request, as a process of its own. */
+const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, AdapterStreamInput>(({ input, parent }) =>
+  StateMachine.startLink(parent, adapterStreamMachine, { input, label: `AdapterStream ${input.adapter.name}` })
+)
+
+/** The tool calls, as a process that supervises one process for each. */
+const batch = StateMachine.fromProcess<ToolBatchResult, ToolBatchInput>(({ input, parent }) =>
+  StateMachine.startLink(parent, toolBatch, { input, label: "ToolBatch", trapExit: true })
+)
+
+/** Runs one step: phaseA, phaseB, phaseC, then done; or refused. */
+export const stepMachine = setup({
+  types: {
+    context: {} as StepContext,
+    input: {} as StepInput,
+    events: {} as StepEvent,
+    output: {} as StepOutput
+  },
+  actors: { adapterStream, toolBatch: batch, emitted },
+  guards: {
+    wantsTools: ({ context }) => callsOf(context).automatic.length > 0,
+    wantsUnknownTool: ({ context }) => unknownTool(context) !== undefined
+  },
+  actions: {
+    cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
+    markCancelled: assign({ halt: { type: "cancelled" } as const }),
+    refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
+    recordResult: assign(({ context }) => ({ result: resultOf(context) }))
+  }
+}).createMachine({
+  id: "step",
+  context: ({ input }) => {
+    const collector = new StreamCollector()
+    input.watcher?.stepStarted(collector)
+    return {
+      ...input,
+      collector,
+      outcomes: [],
+      halt: undefined,
+      error: undefined,
+      refusal: undefined,
+      result: undefined
+    }
+  },
+  initial: "phaseA",
+  states: {
+    phaseA: {
+      invoke: {
+        id: "adapterStream",
+        src: "adapterStream",
+        input: ({ context }) => ({ ...context, request: requestOf(context), adapter: adapterOf(context) }),
+        onDone: [
+          {
+            guard: ({ event }) => event.output.type === "refused",
+            target: "refused",
+            actions: assign({
+              refusal: ({ event }) => (event.output.type === "refused" ? event.output.error : undefined)
+            })
+          },
+          { guard: "wantsUnknownTool", target: "phaseC", actions: "refuseUnknownTool" },
+          { guard: "wantsTools", target: "phaseB" },
+          { target: "phaseC" }
+        ],
+        onError: {
+          target: "phaseC",
+          actions: assign(({ context, event }) => crashed(context.collector, event.error))
+        }
+      },
+      on: { "step.cancel": { target: "phaseC", actions: "markCancelled" } }
+    },
+    phaseB: {
+      invoke: {
+        id: "toolBatch",
+        src: "toolBatch",
+        input: ({ context }) => ({
+          toolCalls: callsOf(context).automatic,
+          toolsByName: context.options.toolsByName,
+          options: context.options,
+          outlet: context.outlet,
+          watcher: context.watcher
+        }),
+        onDone: { target: "phaseC", actions: assign(({ event }) => event.output) },
+        onError: { target: "phaseC", actions: assign(({ context, event }) => batchCrashed(context, event.error)) }
+      },
+      on: { "step.cancel": { actions: "cancelBatch" } }
+    },
+    phaseC: {
+      entry: "recordResult",
+      invoke: {
+        src: "emitted",
+        input: ({ context }) => ({ outlet: context.outlet, events: closingEvents(context) })
+      },
+      on: { "events.taken": "done" }
+    },
+    done: { type: "final" },
+    refused: { type: "final" }
+  },
+  output: ({ context }) => outputOf(context)
+})
+
+const adapterOf = ({ engine }: StepContext): Adapter => {
+  if (engine.adapter === undefined) throw new EngineError("missing_adapter")
+  return engine.adapter
+}
+
+/** The calls of the reply, by who answers them. Calls of a truncated reply are nobody's. */
+const callsOf = ({ collector, options }: StepContext) => {
+  const { finishReason, toolCalls } = collector.toResponse()
+  const called = finishReason === "tool_calls" ? toolCalls : []
+  if (options.mode === "manual") return { automatic: [], manual: [] }
+  const isManual = ({ name }: ToolCall) => options.toolsByName.get(name)?.manual === true
+  return { automatic: called.filter((call) => !isManual(call)), manual: called.filter(isManual) }
+}
+
+const unknownTool = (context: StepContext): ToolCall | undefined => {
+  const { onUnknownTool, toolsByName } = context.options
+  return onUnknownTool === "error" ? callsOf(context).automatic.find((call) => !toolsByName.has(call.name)) : undefined
+}
+
+/** None of the batch runs, and every call is answered all the same. */
+const refuseUnknownTool = (context: StepContext) => {
+  const { toolsByName } = context.options
+  const unknown = unknownTool(context)
+  const name = unknown?.name ?? ""
+  return {
+    error: new EngineError("unknown_tool", {
+      message: `The model called the tool ${name}, which is not registered; add it to the engine's tools`,
+      metadata: { toolName: name, toolCallId: unknown?.id }
+    }),
+    outcomes: callsOf(context).automatic.map((call) =>
+      answered(
+        context,
+        call,
+        toolsByName.has(call.name)
+          ? toolFailure(call, "cancelled", `not started, because ${name} is not a tool`)
+          : notFound(call, toolsByName)
+      )
+    )
+  }
+}
+
+/** Answers a call without running it; the error policy has no say, since no tool failed. */
+const answered = (context: StepContext, call: ToolCall, result: HandlerResult): ToolOutcome =>
+  toolOutcome(call, result, { toolResultEncoder: context.options.toolResultEncoder })
+
+/** The adapter's process died: the request failed. */
+const crashed = (collector: StreamCollector, cause: unknown) => {
+  const error = new AdapterError("unknown", { cause, message: `The model request's process died: ${describe(cause)}` })
+  collector.fail(error)
+  return { error }
+}
+
+/** The batch's process died: what it had not finished has failed. */
+const batchCrashed = (context: StepContext, cause: unknown) => ({
+  outcomes: callsOf(context).automatic.map((call) =>
+    answered(context, call, toolFailure(call, "handler_exit", `the tool batch died: ${describe(cause)}`, cause))
+  )
+})
+
+const resultOf = (context: StepContext): StepResult =>
+  stepResult({
+    thread: context.thread,
+    response: context.collector.toResponse(context.options.requestId),
+    mode: context.options.mode,
+    outcomes: context.outcomes,
+    manualToolCalls: callsOf(context).manual,
+    halt: context.halt,
+    error: context.error
+  })
+
+const closingEvents = ({ error, result }: StepContext): ReadonlyArray<Event> => {
+  if (result === undefined) return []
+  const { response, thread, mode, manualToolCalls } = result
+  const completed: Event = { type: "step_completed", response, thread, mode, manualToolCalls }
+  return error === undefined ? [completed] : [{ type: "error", error }, completed]
+}
+
+const outputOf = ({ refusal, result }: StepContext): StepOutput => {
+  if (refusal !== undefined) return { type: "refused", error: refusal }
+  if (result === undefined) throw new Error("a step ended without a result")
+  return { type: "completed", result }
+}

@@ -1,0 +1,155 @@
+/**
+ * Tools: what a model can call.
+ *
+ * @module
+ */
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
+import { Effect } from "effect"
+import { ValidationError } from "./ChatError.ts"
+import * as HandlerResult from "./HandlerResult.ts"
+import { jsonSchemaOf, parserOf } from "./internal/parameters.ts"
+import type { ToolCall } from "./ToolCall.ts"
+
+/**
+ * What a handler is told beside its arguments.
+ *
+ * **Details**: `signal` is aborted when the call times out, is cancelled or its process ends; whatever the handler does
+ * after that changes nothing.
+ */
+export interface ToolContext {
+  readonly context: Readonly<Record<string, unknown>>
+  readonly sessionId: string | undefined
+  readonly requestId: string | undefined
+  readonly toolCall: ToolCall
+  readonly signal: AbortSignal
+}
+
+/** A value, a promise of it, or an Effect of it. */
+export type Awaitable<A> = A | PromiseLike<A> | Effect.Effect<A, unknown>
+
+/**
+ * Runs a tool.
+ *
+ * **Contract**: return one of the five outcomes. Throwing is caught and becomes a `handler_raised` tool error; anything
+ * else than an outcome becomes `invalid_return`.
+ */
+export type Handler = (args: Record<string, unknown>, context: ToolContext) => Awaitable<HandlerResult.HandlerResult>
+
+/** One thing wrong with a call's arguments: where, and what. */
+export interface ArgumentIssue {
+  readonly path: string
+  readonly message: string
+}
+
+/** Arguments that fit the tool's schema, or what is wrong with them. */
+export type ParsedArguments =
+  | { readonly valid: true; readonly arguments: Record<string, unknown> }
+  | { readonly valid: false; readonly issues: ReadonlyArray<ArgumentIssue> }
+
+/**
+ * A tool.
+ *
+ * **Details**: `schema` is the JSON Schema the model sees. `handler` is `null` for a tool that is only declared; `manual`
+ * calls are left to the caller. `timeout` overrides the step's.
+ */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly handler: Handler | null
+  readonly parse: (args: Record<string, unknown>) => ParsedArguments | PromiseLike<ParsedArguments>
+  readonly manual: boolean
+  readonly timeoutMs: number | undefined
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** What describes the arguments: a zod schema, any Standard Schema, or a JSON Schema object. */
+export type Parameters<A = unknown> = StandardSchemaV1<unknown, A> | Readonly<Record<string, unknown>>
+
+interface Described {
+  readonly name: string
+  readonly description?: string | undefined
+  /** JSON Schema of the arguments, for Standard Schemas whose library cannot produce it. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
+  /** The caller answers the calls of this tool. Default `false`. */
+  readonly manual?: boolean | undefined
+  /** Deadline of one call in milliseconds; overrides the step's `toolTimeoutMs`. */
+  readonly timeoutMs?: number | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+/**
+ * Makes a tool whose handler returns one of the five outcomes.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_tool`) when the name is not `[A-Za-z0-9_-]{1,64}` or one of the words
+ * `auto`, `none`, `required`, or when the schema cannot be expressed as JSON Schema.
+ */
+export const make = (
+  options: Described & { readonly parameters?: Parameters | undefined; readonly handler?: Handler | null | undefined }
+): Tool => {
+  const problem = nameProblem(options.name)
+  if (problem !== undefined) throw new ValidationError("invalid_tool", [{ field: ["name"], reason: problem }])
+  if (options.manual !== undefined && typeof options.manual !== "boolean") {
+    throw new ValidationError("invalid_tool", [{ field: ["manual"], reason: "not_a_boolean" }])
+  }
+  const parameters = options.parameters ?? {}
+  return {
+    name: options.name,
+    description: options.description ?? "",
+    schema: options.jsonSchema ?? jsonSchemaOf(options.name, parameters),
+    handler: options.handler ?? null,
+    parse: parserOf(parameters),
+    manual: options.manual ?? false,
+    timeoutMs: options.timeoutMs,
+    metadata: options.metadata ?? {}
+  }
+}
+
+/**
+ * Makes a tool out of an ordinary function: what it returns is the tool's result, unless it is one of the outcomes made
+ * by `ok`, `error`, `askUser` and `halt`.
+ *
+ * @example
+ * ```ts
+ * const add = tool({
+ *   name: "add",
+ *   description: "Adds two numbers",
+ *   parameters: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b
+ * })
+ * ```
+ */
+export const tool = <const P extends Parameters>(
+  options: Described & {
+    readonly parameters?: P | undefined
+    readonly execute: (args: ArgumentsOf<P>, context: ToolContext) => unknown
+  }
+): Tool =>
+  make({
+    ...options,
+    handler: (args, context) => {
+      const returned = options.execute(args as ArgumentsOf<P>, context)
+      if (Effect.isEffect(returned)) return Effect.map(returned as Effect.Effect<unknown, unknown>, asResult)
+      return isPromiseLike(returned) ? returned.then(asResult) : asResult(returned)
+    }
+  })
+
+/** The type of a tool's arguments, from what describes them. */
+export type ArgumentsOf<P> =
+  P extends StandardSchemaV1<infer _Input, infer Output> ? Output : Readonly<Record<string, unknown>>
+
+/** A schema that can say itself as JSON Schema, as zod's can. */
+export type JsonSchemaSource = StandardJSONSchemaV1
+
+/** What is wrong with a tool's name, or `undefined`. */
+export const nameProblem = (name: unknown): "empty" | "reserved_tool_name" | "invalid_format" | undefined => {
+  if (name === "") return "empty"
+  if (name === "auto" || name === "none" || name === "required") return "reserved_tool_name"
+  return typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name) ? undefined : "invalid_format"
+}
+
+const asResult = (value: unknown): HandlerResult.HandlerResult =>
+  HandlerResult.isHandlerResult(value) ? value : HandlerResult.ok(value)
+
+const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

@@ -1,0 +1,151 @@
+/**
+ * The chart of one tool call.
+ *
+ * Owns: the phases of a call and its deadline. The handler itself is the invoked actor `execution`.
+ *
+ * CALL1. A call ends in exactly one of its final states, once; its output is the call's one outcome.
+ * CALL2. The deadline counts from the start of the handler, not from the queue, and holds whatever the handler does.
+ * CALL3. A cancelled call is told to end and then waited for, until the drain deadline; what it returns in time counts.
+ *
+ * @module
+ */
+import { type ActorRefFrom, assign, fromCallback, sendTo, setup } from "xstate"
+import type { HandlerResult } from "./HandlerResult.ts"
+import { cancelledResult, ToolExecution } from "./internal/toolExecution.ts"
+import { type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import type { RunOptions } from "./internal/resolveOptions.ts"
+import type { Tool } from "./Tool.ts"
+import type { ToolCall } from "./ToolCall.ts"
+
+/** What a tool call's chart is started with. */
+export interface ToolCallInput {
+  readonly tool: Tool
+  readonly toolCall: ToolCall
+  readonly options: Pick<
+    RunOptions,
+    | "toolExecutor"
+    | "toolResultEncoder"
+    | "onToolError"
+    | "toolTimeoutMs"
+    | "drainMs"
+    | "context"
+    | "sessionId"
+    | "requestId"
+  >
+}
+
+/**
+ * What a tool call can be told.
+ *
+ * - `call.start`: its turn in the queue has come
+ * - `call.cancel`: end, and be waited for no longer than the drain deadline
+ * - `execution.settled`, from its own handler: the result
+ */
+export type ToolCallEvent =
+  | { readonly type: "call.start" }
+  | { readonly type: "call.cancel" }
+  | { readonly type: "execution.settled"; readonly result: HandlerResult }
+
+/** What a tool call's snapshot holds. */
+export interface ToolCallContext extends ToolCallInput {
+  readonly outcome: ToolOutcome | undefined
+}
+
+/** Runs the handler and says `execution.settled`; `abort` tells the handler to end, being stopped stops waiting. */
+const execution = fromCallback<{ readonly type: "abort" }, ToolCallInput>(({ input, sendBack, receive }) => {
+  const { tool, toolCall, options } = input
+  const running = new ToolExecution(tool, toolCall, options, (result) => sendBack({ type: "execution.settled", result }))
+  receive(() => running.abort())
+  running.start()
+  return () => running.stop()
+})
+
+/** The longest a host timer can wait. */
+const longestMs = 2 ** 31 - 1
+
+const deadline = ({ tool, options }: ToolCallInput): number =>
+  Math.min(tool.timeoutMs ?? options.toolTimeoutMs, longestMs)
+
+/** Runs one tool call: queued, running, cancelling, then one final state. */
+export const toolCallMachine = setup({
+  types: {
+    context: {} as ToolCallContext,
+    input: {} as ToolCallInput,
+    events: {} as ToolCallEvent,
+    output: {} as ToolOutcome
+  },
+  actors: { execution },
+  delays: {
+    deadline: ({ context }) => deadline(context),
+    drain: ({ context }) => context.options.drainMs
+  },
+  actions: {
+    abort: sendTo("execution", { type: "abort" })
+  }
+}).createMachine({
+  id: "toolCall",
+  context: ({ input }) => ({ ...input, outcome: undefined }),
+  initial: "queued",
+  states: {
+    queued: {
+      on: {
+        "call.start": "active",
+        "call.cancel": { target: "cancelled", actions: assign(({ context }) => settle(context, cancelledResult(context.toolCall))) }
+      }
+    },
+    active: {
+      invoke: {
+        id: "execution",
+        src: "execution",
+        input: ({ context }) => context
+      },
+      on: {
+        "execution.settled": [
+          {
+            guard: ({ event }) => event.result.type === "error",
+            target: "failed",
+            actions: assign(({ context, event }) => settle(context, event.result))
+          },
+          { target: "completed", actions: assign(({ context, event }) => settle(context, event.result)) }
+        ]
+      },
+      initial: "running",
+      states: {
+        running: {
+          after: {
+            deadline: {
+              target: "#toolCall.timed_out",
+              actions: assign(({ context }) =>
+                settle(
+                  context,
+                  toolFailure(context.toolCall, "timeout", `no result within ${deadline(context)} ms; the call was stopped`)
+                )
+              )
+            }
+          },
+          on: { "call.cancel": { target: "cancelling", actions: "abort" } }
+        },
+        cancelling: {
+          after: {
+            drain: {
+              target: "#toolCall.cancelled",
+              actions: assign(({ context }) => settle(context, cancelledResult(context.toolCall)))
+            }
+          }
+        }
+      }
+    },
+    completed: { type: "final" },
+    failed: { type: "final" },
+    timed_out: { type: "final" },
+    cancelled: { type: "final" }
+  },
+  output: ({ context }) => context.outcome as ToolOutcome
+})
+
+/** A running tool call. */
+export type ToolCallActor = ActorRefFrom<typeof toolCallMachine>
+
+const settle = (context: ToolCallContext, result: HandlerResult) => ({
+  outcome: toolOutcome(context.toolCall, result, context.options)
+})

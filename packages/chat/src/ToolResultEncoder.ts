@@ -1,0 +1,60 @@
+/**
+ * Turns tool results into the text a model reads.
+ *
+ * @module
+ * @source ALLM.ToolResultEncoder
+ */
+import { AdapterError, EngineError, StreamError, ToolError } from "./ChatError.ts"
+import { isHandlerResult } from "./HandlerResult.ts"
+
+/**
+ * The port.
+ *
+ * **Contract** of `encode`: pure; returns the text, or throws when the value has none. A throw, or anything but a string,
+ * becomes an `encoding_failed` tool error.
+ */
+export interface ToolResultEncoder {
+  readonly encode: (value: unknown) => string
+}
+
+/**
+ * The default: strings as they are, everything else as JSON.
+ *
+ * **Details**: an outcome value is written as `{"ok": …}` or `{"error": …}`; an error's text is its short reason, never a
+ * stack. `undefined` is written as `null`.
+ *
+ * **Errors**: throws for what JSON cannot say: cycles, bigints, functions, symbols.
+ */
+export const json: ToolResultEncoder = {
+  encode: (value) => {
+    if (typeof value === "string") return value
+    if (isHandlerResult(value)) {
+      if (value.type === "ok") return JSON.stringify({ ok: jsonable(value.value) })
+      if (value.type === "error") return errorText(value.reason)
+    }
+    return JSON.stringify(jsonable(value))
+  }
+}
+
+/** The text a model reads about a failure: `{"error": "…"}`. */
+export const errorText = (reason: unknown): string => JSON.stringify({ error: describe(reason) })
+
+/** A failure in a few words. */
+export const describe = (reason: unknown): string => {
+  if (typeof reason === "string") return reason
+  if (isTagged(reason)) return `${reason.reason}: ${reason.message}`
+  if (reason instanceof Error) return reason.message === "" ? reason.name : reason.message
+  try {
+    return JSON.stringify(reason) ?? String(reason)
+  } catch {
+    return String(reason)
+  }
+}
+
+const isTagged = (value: unknown): value is ToolError | AdapterError | StreamError | EngineError =>
+  value instanceof ToolError || value instanceof AdapterError || value instanceof StreamError || value instanceof EngineError
+
+const jsonable = (value: unknown): unknown => {
+  if (typeof value === "function" || typeof value === "symbol") throw new TypeError(`A ${typeof value} has no JSON form`)
+  return value ?? null
+}

@@ -1,0 +1,8 @@
+export * as Chat from "./Chat.ts"
+export * as ChatMachine from "./ChatMachine.ts"
+export * as Engine from "./Engine.ts"
+export * as StepMachine from "./StepMachine.ts"
+export * as ToolCallMachine from "./ToolCallMachine.ts"
+export * as Fake from "./Fake.ts"
+export * as Validate from "./Validate.ts"
+export { tool } from "./Tool.ts"

@@ -1,0 +1,127 @@
+/**
+ * An adapter's stream as a source of events.
+ *
+ * Owns: the iterator, the abort signal of the request, the filters. Does not own the collector it folds into.
+ *
+ * ASRC1. Every event is folded into the collector, then shown to `onEvent`, then filtered.
+ * ASRC2. The transport is released once: by reaching the end, or by `release`, which aborts the signal and calls the
+ *        iterator's `return` without waiting for a `next` under way.
+ * ASRC3. A throw of the iterator is an `error` event, and the end.
+ */
+import type { AdapterOptions } from "../Adapter.ts"
+import { AdapterError, StreamError } from "../ChatError.ts"
+import { type AdapterEvent, isEvent } from "../Event.ts"
+import type { StreamCollector } from "../StreamCollector.ts"
+import type { LazyAbort } from "./lazyAbort.ts"
+import type { Outlet, Source } from "./outlet.ts"
+import type { RunOptions } from "./resolveOptions.ts"
+
+/** One open model request. */
+export class AdapterSource implements Source {
+  readonly #iterator: AsyncIterator<AdapterEvent>
+  readonly #collector: StreamCollector
+  readonly #options: RunOptions
+  readonly #abort: LazyAbort
+  readonly #done: () => void
+  #outlet: Outlet | undefined
+  #state: "live" | "over" | "released" = "live"
+
+  constructor(
+    stream: AsyncIterable<AdapterEvent>,
+    collector: StreamCollector,
+    options: RunOptions,
+    abort: LazyAbort,
+    done: () => void
+  ) {
+    this.#iterator = stream[Symbol.asyncIterator]()
+    this.#collector = collector
+    this.#options = options
+    this.#abort = abort
+    this.#done = done
+  }
+
+  pull(outlet: Outlet): void {
+    this.#outlet = outlet
+    if (this.#state !== "live") return outlet.exhaust(this)
+    try {
+      this.#iterator.next().then(this.#onResult, this.#onThrow)
+    } catch (error) {
+      this.#onThrow(error)
+    }
+  }
+
+  exhausted(): void {
+    this.#done()
+  }
+
+  /** Lets go of the transport (ASRC2); resolves when the iterator has, and never rejects. */
+  async release(): Promise<void> {
+    if (this.#state !== "live") return
+    this.#state = "released"
+    this.#outlet?.detach(this)
+    this.#abort.abort()
+    try {
+      await this.#iterator.return?.()
+    } catch {
+      // The contract forbids it, and there is nobody left to tell.
+    }
+  }
+
+  readonly #onResult = (result: IteratorResult<AdapterEvent>): void => {
+    const outlet = this.#outlet
+    if (outlet === undefined || this.#state !== "live") return
+    if (result.done === true) {
+      this.#state = "over"
+      return outlet.exhaust(this)
+    }
+    const event = result.value
+    if (!isEvent(event)) return this.pull(outlet)
+    this.#collector.apply(event)
+    try {
+      this.#options.onEvent?.(event)
+    } catch (error) {
+      return outlet.fail(error)
+    }
+    if (this.#passes(event)) outlet.emit(this, event)
+    else this.pull(outlet)
+  }
+
+  readonly #onThrow = (thrown: unknown): void => {
+    const outlet = this.#outlet
+    if (outlet === undefined || this.#state !== "live") return
+    this.#state = "over"
+    this.#abort.abort()
+    const error =
+      thrown instanceof AdapterError || thrown instanceof StreamError
+        ? thrown
+        : new StreamError("adapter_error", { cause: thrown, message: `The adapter's stream threw: ${String(thrown)}` })
+    this.#collector.fail(error)
+    outlet.emit(this, { type: "error", error })
+  }
+
+  #passes(event: AdapterEvent): boolean {
+    switch (event.type) {
+      case "text_delta":
+        return this.#options.emitTextDeltas !== false
+      case "tool_call_delta":
+        return this.#options.emitToolDeltas !== false
+      case "raw_chunk":
+        return this.#options.includeRawChunks === true || isUsage(event.chunk)
+      default:
+        return true
+    }
+  }
+}
+
+const isUsage = (chunk: unknown): boolean =>
+  typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
+
+/** What the adapter is told; its signal is made on first use. */
+export const adapterOptions = (options: RunOptions, abort: LazyAbort): AdapterOptions => ({
+  get signal() {
+    return abort.signal
+  },
+  requestId: options.requestId,
+  includeRawChunks: options.includeRawChunks === true,
+  adapterOptions: options.adapterOptions
+})

@@ -1,0 +1,104 @@
+/** The one interpreter of fake scripts. */
+import type { AdapterOptions } from "../Adapter.ts"
+import type { AdapterEvent } from "../Event.ts"
+import { AdapterError, StreamError } from "../ChatError.ts"
+import type { Script, ScriptEntry } from "../Fake.ts"
+import type { FinishReason } from "../Response.ts"
+import { parseArguments } from "../ToolCall.ts"
+import type { Usage } from "../Usage.ts"
+
+type EventLine = Exclude<
+  ScriptEntry,
+  | { readonly text: string }
+  | { readonly usage: Usage }
+  | { readonly delayMs: number }
+  | { readonly hang: true }
+  | { readonly crash: unknown }
+  | { readonly finish: FinishReason }
+>
+
+/** The events of one script, as a provider would send them; `release` runs when they end or are left. */
+export async function* interpret(
+  script: Script,
+  reported: Usage | undefined,
+  options: AdapterOptions,
+  release: () => void
+): AsyncGenerator<AdapterEvent, void> {
+  let said = ""
+  let usage = reported
+  try {
+    yield { type: "message_started", message: { role: "assistant", content: "" } }
+    for (const line of script) {
+      if ("text" in line) {
+        said += line.text
+        yield { type: "text_delta", id: null, delta: line.text }
+      } else if ("usage" in line) {
+        usage = reported ?? line.usage
+      } else if ("delayMs" in line) {
+        await aborted(options.signal, line.delayMs)
+      } else if ("hang" in line) {
+        await aborted(options.signal)
+      } else if ("crash" in line) {
+        throw line.crash
+      } else if ("finish" in line) {
+        yield* closing(said, line.finish, usage)
+        return
+      } else {
+        yield* eventsOf(line)
+      }
+    }
+    yield* closing(said, null, usage)
+  } finally {
+    release()
+  }
+}
+
+/** The lines that are events and nothing else. */
+function* eventsOf(line: EventLine): Generator<AdapterEvent, void> {
+  if ("toolCall" in line) {
+    const { id, name } = line.toolCall
+    const rawArguments = line.toolCall.rawArguments ?? JSON.stringify(line.toolCall.arguments ?? {})
+    yield { type: "tool_call_started", id, name }
+    yield { type: "tool_call_completed", id, name, arguments: parseArguments(rawArguments), rawArguments }
+  } else if ("toolCallDelta" in line) {
+    yield { type: "tool_call_delta", ...line.toolCallDelta }
+  } else if ("rawChunk" in line) {
+    yield { type: "raw_chunk", chunk: line.rawChunk }
+  } else if ("streamError" in line) {
+    yield { type: "error", error: new StreamError(line.streamError) }
+  } else {
+    yield { type: "error", error: scriptedError("error" in line ? line.error : line.preflightError) }
+  }
+}
+
+function* closing(
+  said: string,
+  finishReason: FinishReason | null,
+  usage: Usage | undefined
+): Generator<AdapterEvent, void> {
+  if (said !== "") yield { type: "text_completed", id: null, text: said }
+  yield {
+    type: "message_completed",
+    message: { role: "assistant", content: said },
+    finishReason,
+    ...(usage === undefined ? {} : { usage })
+  }
+}
+
+/** Resolves when the signal is aborted or the time is over; leaves neither timer nor listener behind. */
+const aborted = (signal: AbortSignal, afterMs?: number): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = afterMs === undefined ? undefined : setTimeout(done, afterMs)
+    signal.addEventListener("abort", done)
+  })
+
+const scriptedError = (term: unknown): AdapterError =>
+  AdapterError.isReason(term)
+    ? new AdapterError(term, { provider: "fake" })
+    : new AdapterError("unknown", { provider: "fake", message: "A scripted error", cause: term })

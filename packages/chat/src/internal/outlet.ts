@@ -1,0 +1,186 @@
+/**
+ * The one place a chat's events come out of.
+ *
+ * Owns: which source events come from now, and the reader's pending pull. Does not own the sources: phase A attaches the
+ * adapter's stream, phase B the tool batch, phase C the closing event, each when the one before is exhausted.
+ *
+ * OUT1. One source at a time; what a source says after it was detached or exhausted is dropped.
+ * OUT2. A source is pulled only when the reader waits: nothing is read ahead, and a source is told that it is exhausted
+ *       only when the reader asks past its last event. So the next phase does not begin before somebody wants it.
+ * OUT3. `next` settles: with an event, the end, or the failure; a closed outlet ends every later `next`.
+ * OUT5. `released` resolves when all that was held for the sources is released, but never later than its deadline.
+ * OUT4. Driven (a living chat), the outlet is its own reader and hands every event on at once.
+ */
+import type { Clock } from "@troupe/otp"
+import type { Event } from "../Event.ts"
+
+/** Where events come from for a while. `pull` is called once for each event wanted. */
+export interface Source {
+  readonly pull: (outlet: Outlet) => void
+  /** The reader asked past the last event. */
+  readonly exhausted: () => void
+}
+
+const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
+/** How many events a driven outlet hands on before it lets the event loop turn. */
+const burst = 256
+
+interface Reader {
+  readonly resolve: (result: IteratorResult<Event, undefined>) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Failure {
+  readonly error: unknown
+}
+
+/** Hands a chat's events to its one reader. */
+export class Outlet {
+  #source: Source | undefined
+  #reader: Reader | undefined
+  #publish: ((event: Event) => void) | undefined
+  #onEnd: ((failure: Failure | undefined) => void) | undefined
+  #state: "open" | "closed" | Failure = "open"
+  #opened: Reader | undefined
+  #wasOpened = false
+  #pulling = false
+  #sinceYield = 0
+  #held = 0
+  #onReleased: (() => void) | undefined
+
+  /** Resolves when the first source is attached; rejects when there will be none. */
+  opened(): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      if (this.#wasOpened) return resolve()
+      if (typeof this.#state === "object") return reject(this.#state.error)
+      this.#opened = { resolve: () => resolve(), reject }
+    })
+  }
+
+  /** Begins to take events from `source`. */
+  attach(source: Source): void {
+    this.#source = source
+    this.#wasOpened = true
+    this.#opened?.resolve(ended)
+    this.#opened = undefined
+    this.#pull()
+  }
+
+  /** Stops taking events from `source` (OUT1). */
+  detach(source: Source): void {
+    if (this.#source === source) {
+      this.#source = undefined
+      this.#pulling = false
+    }
+  }
+
+  /** A source's answer to a pull. */
+  emit(source: Source, event: Event): void {
+    if (this.#source !== source) return
+    this.#pulling = false
+    if (this.#publish !== undefined) {
+      this.#publish(event)
+      this.#pull()
+      return
+    }
+    const reader = this.#reader
+    this.#reader = undefined
+    reader?.resolve({ done: false, value: event })
+  }
+
+  /** A source's answer to a pull: it has no more. */
+  exhaust(source: Source): void {
+    if (this.#source !== source) return
+    this.#source = undefined
+    this.#pulling = false
+    source.exhausted()
+  }
+
+  /** The next event, for the one reader. */
+  next(): Promise<IteratorResult<Event, undefined>> {
+    return new Promise((resolve, reject) => {
+      if (this.#state === "closed") return resolve(ended)
+      if (typeof this.#state === "object") {
+        const { error } = this.#state
+        this.#state = "closed"
+        return reject(error)
+      }
+      this.#reader = { resolve, reject }
+      this.#pull()
+    })
+  }
+
+  /** Makes the outlet its own reader (OUT4). */
+  drive(publish: (event: Event) => void): void {
+    this.#publish = publish
+    this.#pull()
+  }
+
+  /** Calls `onEnd` once, when the outlet is closed or fails. */
+  whenEnded(onEnd: (failure: Failure | undefined) => void): void {
+    this.#onEnd = onEnd
+  }
+
+  /** Counts a resource in; the function given back counts it out. */
+  hold(): () => void {
+    this.#held++
+    return () => {
+      this.#held--
+      if (this.#held === 0) this.#onReleased?.()
+    }
+  }
+
+  /** Resolves when everything held is released, or the time is over. */
+  released(clock: Clock.Clock, withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#held === 0) return resolve()
+      const timer = clock.setTimeout(resolve, withinMs)
+      this.#onReleased = () => {
+        clock.clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** No more events: the natural end. */
+  close(): void {
+    this.#end("closed", ended)
+  }
+
+  /** No more events, because of `error`. */
+  fail(error: unknown): void {
+    this.#end({ error }, undefined)
+  }
+
+  #end(state: "closed" | Failure, result: IteratorReturnResult<undefined> | undefined): void {
+    if (this.#state !== "open") return
+    this.#state = state
+    this.#source = undefined
+    const failure = typeof state === "object" ? state : undefined
+    const reader = this.#reader
+    this.#reader = undefined
+    if (reader !== undefined && result !== undefined) reader.resolve(result)
+    if (reader !== undefined && failure !== undefined) {
+      this.#state = "closed"
+      reader.reject(failure.error)
+    }
+    if (failure !== undefined) this.#opened?.reject(failure.error)
+    this.#opened = undefined
+    this.#onEnd?.(failure)
+  }
+
+  #pull(): void {
+    const source = this.#source
+    if (source === undefined || this.#pulling || (this.#reader === undefined && this.#publish === undefined)) return
+    this.#pulling = true
+    if (this.#publish !== undefined && ++this.#sinceYield >= burst) {
+      this.#sinceYield = 0
+      setTimeout(() => {
+        if (this.#source === source) source.pull(this)
+      }, 0)
+      return
+    }
+    source.pull(this)
+  }
+}

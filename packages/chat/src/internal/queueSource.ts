@@ -1,0 +1,47 @@
+/** A source that is written to: events wait until they are pulled. */
+import type { Event } from "../Event.ts"
+import type { Outlet, Source } from "./outlet.ts"
+
+/** A queue of events with an end. */
+export class QueueSource implements Source {
+  readonly #waiting: Array<Event> = []
+  readonly #done: () => void
+  #outlet: Outlet | undefined
+  #over = false
+
+  constructor(done: () => void) {
+    this.#done = done
+  }
+
+  /** Adds events; after `end` they are dropped. */
+  push(...events: ReadonlyArray<Event>): void {
+    if (this.#over) return
+    this.#waiting.push(...events)
+    this.#answer()
+  }
+
+  /** No more events will be added. */
+  end(): void {
+    this.#over = true
+    this.#answer()
+  }
+
+  pull(outlet: Outlet): void {
+    this.#outlet = outlet
+    this.#answer()
+  }
+
+  exhausted(): void {
+    this.#done()
+  }
+
+  #answer(): void {
+    const outlet = this.#outlet
+    if (outlet === undefined) return
+    const event = this.#waiting.shift()
+    if (event === undefined && !this.#over) return
+    this.#outlet = undefined
+    if (event === undefined) outlet.exhaust(this)
+    else outlet.emit(this, event)
+  }
+}

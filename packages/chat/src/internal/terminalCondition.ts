@@ -1,0 +1,100 @@
+/**
+ * The one decision after each step: go on, or stop and why.
+ *
+ * TERM1. The order is total; the first condition that holds decides: question, tool error, handler halt, manual calls,
+ *        final answer, error, cancel, `haltWhen`, `maxTurns`.
+ * TERM2. `haltWhen` is asked only when nothing before it held, and `maxTurns` only after it said no.
+ *
+ * @source ALLM.Chat, "Halt reasons"
+ */
+import type { ChatResult, HaltedReason, PendingQuestion } from "../ChatResult.ts"
+import type { Message } from "../Message.ts"
+import type { StepHalt, StepResult } from "../StepResult.ts"
+import * as Thread from "../Thread.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import type { RunOptions } from "./resolveOptions.ts"
+
+/** Why a chat stops. */
+export interface Terminal {
+  readonly reason: HaltedReason
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly pendingQuestion?: PendingQuestion
+  readonly pendingToolCalls?: ReadonlyArray<ToolCall>
+}
+
+/** Why the chat stops after this step; `undefined` to go on. */
+export const terminalCondition = (
+  step: StepResult,
+  stepIndex: number,
+  options: Pick<RunOptions, "haltWhen" | "maxTurns">,
+  cancelled: boolean
+): Terminal | undefined => {
+  const { halt, manualToolCalls, response } = step
+  if (halt !== undefined) return { ...fromHalt(halt), ...(manualToolCalls.length > 0 ? { pendingToolCalls: manualToolCalls } : {}) }
+  if (step.error !== undefined) return { reason: "error", metadata: { error: step.error } }
+  if (manualToolCalls.length > 0) {
+    return {
+      reason: "manual_tool_calls",
+      metadata: { manualTurnIndex: stepIndex, manualToolCalls },
+      pendingToolCalls: manualToolCalls
+    }
+  }
+  if (step.mode === "manual") {
+    return {
+      reason: "manual_tool_calls",
+      metadata: { manualTurnIndex: stepIndex },
+      pendingToolCalls: response.toolCalls
+    }
+  }
+  if (response.finishReason === "error") return { reason: "error", metadata: { error: response.metadata["error"] } }
+  if (response.finishReason !== "tool_calls") return { reason: "completed", metadata: truncated(step) }
+  if (cancelled) return { reason: "cancelled", metadata: {} }
+  if (options.haltWhen?.(step) === true) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
+  if (stepIndex + 1 >= options.maxTurns) return { reason: "max_turns", metadata: { maxTurns: options.maxTurns } }
+  return undefined
+}
+
+const fromHalt = (halt: StepHalt): Terminal => {
+  switch (halt.type) {
+    case "question": {
+      const { question, toolCallId, options } = halt
+      return { reason: "ask_user", metadata: {}, pendingQuestion: { question, toolCallId, options } }
+    }
+    case "tool_error":
+      return {
+        reason: "tool_error",
+        metadata: {
+          haltToolCallId: halt.toolCallId,
+          error: halt.error,
+          ...(halt.policyFault === undefined ? {} : { onToolErrorException: halt.policyFault })
+        }
+      }
+    case "halt":
+      return { reason: halt.reason, metadata: { haltToolCallId: halt.toolCallId, haltResult: halt.result } }
+    case "cancelled":
+      return { reason: "cancelled", metadata: {} }
+  }
+}
+
+const truncated = ({ truncatedToolCalls }: StepResult): Readonly<Record<string, unknown>> =>
+  truncatedToolCalls.length === 0 ? {} : { truncatedToolCalls }
+
+/** The result of a chat that stops here. A question becomes the last message of its thread. */
+export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResult>, terminal: Terminal): ChatResult => {
+  const { pendingQuestion } = terminal
+  return {
+    thread: pendingQuestion === undefined ? thread : Thread.append(thread, questionMessage(pendingQuestion)),
+    finalResponse: steps.at(-1)?.response,
+    steps,
+    haltedReason: terminal.reason,
+    pendingToolCalls: terminal.pendingToolCalls ?? [],
+    metadata: terminal.metadata,
+    ...(pendingQuestion === undefined ? {} : { pendingQuestion })
+  }
+}
+
+const questionMessage = ({ question, toolCallId }: PendingQuestion): Message => ({
+  role: "assistant",
+  content: question,
+  metadata: { ask_user: true, tool_call_id: toolCallId }
+})

@@ -1,0 +1,230 @@
+/**
+ * The tool calls of one assistant message: a process that supervises one process for each call.
+ *
+ * Owns: the order in which calls start, the slots they run in, the outcomes. Does not own a call's phases
+ * (`ToolCallMachine`), nor what an outcome says (`toolOutcome`).
+ *
+ * BATCH1. Every call ends with exactly one outcome, in its own position, whatever its process does: a process that dies
+ *         without one is a `handler_exit` error.
+ * BATCH2. A halt never cancels or skips siblings; of several halts the first in call order counts.
+ * BATCH3. A call's three events come out together, when it is over.
+ * BATCH4. After a cancel no call starts; those that run are told, and waited for until their drain deadline.
+ * BATCH5. The batch is done when every call is over and the reader asked past the last event.
+ */
+import { type Pid, Process, StateMachine } from "@troupe/otp"
+import type { ActorLogic, Snapshot } from "xstate"
+import type * as HandlerResult from "../HandlerResult.ts"
+import type { StepHalt } from "../StepResult.ts"
+import type { Tool } from "../Tool.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import { type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
+import { describe } from "../ToolResultEncoder.ts"
+import type { Outlet } from "./outlet.ts"
+import { QueueSource } from "./queueSource.ts"
+import { cancelledResult } from "./toolExecution.ts"
+import { type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
+
+/** A running call as people want to see it. */
+export interface ToolCallView {
+  readonly id: string
+  readonly name: string
+  readonly status: "queued" | "running" | "cancelling" | "done"
+  /** Milliseconds on the system's clock; `undefined` while queued. */
+  readonly startedAt: number | undefined
+}
+
+/** Told whenever a call's state changed. */
+export interface ToolCallWatcher {
+  readonly toolCallsChanged: (calls: ReadonlyArray<ToolCallView>) => void
+}
+
+/** What a batch is started with. */
+export interface ToolBatchInput {
+  readonly toolCalls: ReadonlyArray<ToolCall>
+  readonly toolsByName: ReadonlyMap<string, Tool>
+  readonly options: ToolCallInput["options"] & { readonly maxConcurrency?: number | undefined }
+  readonly outlet: Outlet
+  readonly watcher?: ToolCallWatcher | undefined
+}
+
+/** Outcomes in call order, and the halt that counts. */
+export interface ToolBatchResult {
+  readonly outcomes: ReadonlyArray<ToolOutcome>
+  readonly halt: StepHalt | undefined
+}
+
+/** What a batch can be told. */
+export type ToolBatchEvent =
+  | { readonly type: "batch.cancel" }
+  | { readonly type: "batch.exhausted" }
+  | { readonly type: "process.exit"; readonly from: Pid; readonly reason: unknown }
+
+interface Slot {
+  readonly toolCall: ToolCall
+  status: ToolCallView["status"]
+  startedAt: number | undefined
+  pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
+  outcome: ToolOutcome | undefined
+}
+
+type BatchSnapshot = Snapshot<ToolBatchResult> & { readonly batch?: ToolBatch }
+
+/** The batch as logic to host. */
+export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput> = {
+  getInitialSnapshot: ({ self }, input) => ({
+    status: "active",
+    output: undefined,
+    error: undefined,
+    batch: new ToolBatch(input, () => self.send({ type: "batch.exhausted" }))
+  }),
+  start: (snapshot, { system }) => {
+    const host = StateMachine.hostOf(system)
+    if (host === undefined) throw new Error("A tool batch runs in a process of its own; start it with StateMachine.start")
+    snapshot.batch?.start(host)
+  },
+  transition: (snapshot, event) => {
+    const { batch } = snapshot
+    if (batch === undefined) return snapshot
+    switch (event.type) {
+      case "process.exit":
+        batch.exited(event.from, event.reason)
+        return snapshot
+      case "batch.cancel":
+        batch.cancel()
+        return snapshot
+      case "batch.exhausted":
+        return { status: "done", output: batch.result(), error: undefined }
+      default:
+        batch.leave()
+        return { status: "stopped", output: undefined, error: undefined }
+    }
+  },
+  getPersistedSnapshot: (snapshot) => snapshot
+}
+
+/** A running batch. */
+class ToolBatch {
+  readonly #input: ToolBatchInput
+  #host: Pid | undefined
+  readonly #slots: ReadonlyArray<Slot>
+  readonly #queue: Array<Slot>
+  readonly #source: QueueSource
+  readonly #limit: number
+  #running = 0
+  #cancelled = false
+
+  constructor(input: ToolBatchInput, exhausted: () => void) {
+    this.#input = input
+    this.#slots = input.toolCalls.map((toolCall) => ({
+      toolCall,
+      status: "queued",
+      startedAt: undefined,
+      pid: undefined,
+      outcome: undefined
+    }))
+    this.#queue = [...this.#slots]
+    this.#source = new QueueSource(exhausted)
+    this.#limit = input.options.maxConcurrency ?? defaultConcurrency()
+  }
+
+  start(host: Pid): void {
+    this.#host = host
+    this.#input.outlet.attach(this.#source)
+    this.#fill()
+    this.#finishIfOver()
+  }
+
+  exited(pid: Pid, reason: unknown): void {
+    const slot = this.#slots.find((candidate) => candidate.pid === pid)
+    if (slot?.pid === undefined || slot.outcome !== undefined) return
+    this.#running--
+    const outcome = StateMachine.output(slot.pid)
+    if (outcome === undefined) {
+      this.#over(
+        slot,
+        toolFailure(slot.toolCall, "handler_exit", `the process of ${slot.toolCall.name} exited: ${describe(reason)}`, reason)
+      )
+    } else {
+      this.#record(slot, outcome)
+    }
+    this.#fill()
+    this.#finishIfOver()
+  }
+
+  cancel(): void {
+    if (this.#cancelled) return
+    this.#cancelled = true
+    for (const slot of this.#queue.splice(0)) this.#over(slot, cancelledResult(slot.toolCall))
+    for (const slot of this.#slots) {
+      if (slot.status !== "running" || slot.pid === undefined) continue
+      slot.status = "cancelling"
+      Process.send(slot.pid, { type: "call.cancel" })
+    }
+    this.#changed()
+    this.#finishIfOver()
+  }
+
+  leave(): void {
+    this.#input.outlet.detach(this.#source)
+  }
+
+  result(): ToolBatchResult {
+    const outcomes = this.#slots.flatMap((slot) => (slot.outcome === undefined ? [] : [slot.outcome]))
+    const halt = this.#cancelled ? ({ type: "cancelled" } as const) : outcomes.find((outcome) => outcome.halt !== undefined)?.halt
+    return { outcomes, halt }
+  }
+
+  /** Starts calls while there are slots. */
+  #fill(): void {
+    const host = this.#host
+    while (host !== undefined && this.#running < this.#limit) {
+      const slot = this.#queue.shift()
+      if (slot === undefined) break
+      const tool = this.#input.toolsByName.get(slot.toolCall.name)
+      if (tool === undefined) {
+        this.#over(slot, notFound(slot.toolCall, this.#input.toolsByName))
+        continue
+      }
+      this.#running++
+      slot.status = "running"
+      slot.startedAt = Process.systemOf(host).clock.now()
+      const pid = StateMachine.startLink(host, toolCallMachine, {
+        input: { tool, toolCall: slot.toolCall, options: this.#input.options },
+        label: `ToolCall ${slot.toolCall.name}`
+      })
+      slot.pid = pid
+      Process.send(pid, { type: "call.start" })
+    }
+    this.#changed()
+  }
+
+  #over(slot: Slot, result: HandlerResult.HandlerResult): void {
+    this.#record(slot, toolOutcome(slot.toolCall, result, this.#input.options))
+  }
+
+  #record(slot: Slot, outcome: ToolOutcome): void {
+    slot.outcome = outcome
+    slot.status = "done"
+    this.#source.push(...outcome.events)
+  }
+
+  #finishIfOver(): void {
+    if (this.#slots.every((slot) => slot.outcome !== undefined)) this.#source.end()
+  }
+
+  #changed(): void {
+    this.#input.watcher?.toolCallsChanged(
+      this.#slots.map(({ toolCall, status, startedAt }) => ({ id: toolCall.id, name: toolCall.name, status, startedAt }))
+    )
+  }
+}
+
+/** Tells the model that there is no such tool, and which there are. */
+export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): HandlerResult.Failed =>
+  toolFailure(
+    toolCall,
+    "not_found",
+    `there is no tool ${toolCall.name}; ${tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`}`
+  )
+
+const defaultConcurrency = (): number => 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)

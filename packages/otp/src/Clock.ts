@@ -1,0 +1,128 @@
+/**
+ * The time of a system.
+ *
+ * Every timer of a system goes through its clock, those of its machines and fibers too: with a test clock a system
+ * stands still until it is told how much time has passed.
+ */
+import { TimerHeap } from "./internal/timerHeap.ts"
+import type { TimerEntry } from "./internal/timerHeap.ts"
+import { settle } from "./internal/macrotask.ts"
+
+/**
+ * Tells the time and runs functions later.
+ *
+ * **Units and defaults**
+ *
+ * Milliseconds. `now` counts from the Unix epoch.
+ */
+export interface Clock {
+  now(): number
+  /** Runs a function once, not before so many milliseconds have passed. */
+  setTimeout(run: () => void, ms: number): unknown
+  /** Forgets a function that has not run; anything else is ignored. */
+  clearTimeout(id: unknown): void
+}
+
+/** A clock that stands still until it is told how much time has passed. */
+export interface TestClock extends Clock {
+  /** How many timers are waiting. */
+  readonly pending: number
+  /** Lets time pass: runs the timers that become due, one by one, and lets everything they set off settle. */
+  advance(ms: number): Promise<void>
+}
+
+const isEntry = (id: unknown): id is TimerEntry => typeof id === "object" && id !== null && "index" in id
+
+const longestHostTimeout = 2_147_483_647
+
+class LiveClock implements Clock {
+  readonly #timers = new TimerHeap()
+  #host: { readonly id: ReturnType<typeof setTimeout>; readonly due: number } | undefined
+
+  now(): number {
+    return performance.timeOrigin + performance.now()
+  }
+
+  setTimeout(run: () => void, ms: number): unknown {
+    const entry = this.#timers.add(performance.now() + Math.max(0, ms), run)
+    if (this.#timers.peek() === entry) this.#arm()
+    return entry
+  }
+
+  clearTimeout(id: unknown): void {
+    if (!isEntry(id)) return
+    this.#timers.remove(id)
+    if (this.#timers.size === 0) this.#disarm()
+  }
+
+  #disarm(): void {
+    if (this.#host !== undefined) clearTimeout(this.#host.id)
+    this.#host = undefined
+  }
+
+  #arm(): void {
+    const next = this.#timers.peek()
+    if (next === undefined || (this.#host !== undefined && this.#host.due <= next.due)) return
+    this.#disarm()
+    const delay = Math.min(longestHostTimeout, Math.max(1, Math.ceil(next.due - performance.now())))
+    this.#host = { id: setTimeout(() => this.#fire(), delay), due: next.due }
+  }
+
+  #fire(): void {
+    this.#host = undefined
+    const now = performance.now()
+    try {
+      for (let next = this.#timers.peek(); next !== undefined && next.due <= now; next = this.#timers.peek()) {
+        this.#timers.remove(next)
+        next.run()
+      }
+    } finally {
+      this.#arm()
+    }
+  }
+}
+
+class ManualClock implements TestClock {
+  readonly #timers = new TimerHeap()
+  #now = 0
+
+  get pending(): number {
+    return this.#timers.size
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  setTimeout(run: () => void, ms: number): unknown {
+    return this.#timers.add(this.#now + Math.max(0, ms), run)
+  }
+
+  clearTimeout(id: unknown): void {
+    if (isEntry(id)) this.#timers.remove(id)
+  }
+
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms
+    await settle()
+    for (let next = this.#timers.peek(); next !== undefined && next.due <= end; next = this.#timers.peek()) {
+      this.#timers.remove(next)
+      this.#now = Math.max(this.#now, next.due)
+      next.run()
+      await settle()
+    }
+    this.#now = end
+  }
+}
+
+/**
+ * The host's time.
+ *
+ * **Details**
+ *
+ * All timers of all systems share one timer of the host, which keeps the host alive while any is waiting.
+ */
+export const live: Clock = new LiveClock()
+
+/** Makes a clock that starts at 0 and stands still until it is advanced. */
+export const test = (): TestClock => new ManualClock()

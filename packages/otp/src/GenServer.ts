@@ -1,0 +1,278 @@
+/**
+ * Servers: processes that keep a state and answer calls.
+ *
+ * A server is a set of callbacks. It takes one message at a time; a callback answers with a result made by `ok`, `replying`,
+ * `noreply`, `stopping`, …, or with a promise or an effect of one. While that is on its way the server is busy: its mail
+ * waits, exit signals do not.
+ *
+ * **Gotchas**
+ *
+ * Work that takes long belongs in a task or a child process, so that the server goes on answering.
+ *
+ * **Source**
+ *
+ * The OTP design principles, "gen_server Behaviour"; Elixir's `GenServer`.
+ */
+import type { Effect } from "effect"
+import { Effect as Effects } from "effect"
+import type { ExitReason } from "./ExitReason.ts"
+import { cellOf } from "./internal/cell.ts"
+import { deliver } from "./internal/delivery.ts"
+import { kernelOf } from "./internal/kernel.ts"
+import { cellAt } from "./internal/lookup.ts"
+import { PendingCall } from "./internal/pendingCall.ts"
+import { CallMessage, CastMessage } from "./internal/serverLoop.ts"
+import type { Callbacks } from "./internal/serverLoop.ts"
+import { ServerResult } from "./internal/serverResult.ts"
+import { launchServer, startServer } from "./internal/startServer.ts"
+import type { StartOptions } from "./internal/startServer.ts"
+import { stopServer } from "./internal/stopServer.ts"
+import { milliseconds } from "./internal/timeout.ts"
+import type { Timeout } from "./internal/timeout.ts"
+import type { CallExit } from "./OtpError.ts"
+import type { Name, Pid } from "./Pid.ts"
+import type { System } from "./System.ts"
+import type { SystemMessage } from "./SystemMessage.ts"
+
+declare const call_: unique symbol
+declare const cast_: unique symbol
+
+/** A server that answers calls of type `Call` with `Reply`, and takes casts and other messages. */
+export interface Server<in Call = never, out Reply = unknown, in Cast = never, in Info = never> extends Pid<Info> {
+  readonly [call_]?: ((request: Call) => Reply) | undefined
+  readonly [cast_]?: ((message: Cast) => void) | undefined
+}
+
+/** A server or the address of one. */
+export type ServerTarget<Call = never, Reply = unknown, Cast = never> = Server<Call, Reply, Cast> | Name
+
+/** Who waits for the reply to a call: answer it with `reply`. */
+export interface From<in Reply> {
+  readonly [call_]?: ((reply: Reply) => void) | undefined
+}
+
+/** An answer now, or later: a promise, or an effect run in a fiber of the server. */
+export type Answer<A> = A | Promise<A> | Effect.Effect<A, unknown>
+
+/**
+ * What a server does before its next message.
+ *
+ * **Details**
+ *
+ * - `continue`: `handleContinue` with that term.
+ * - `timeout`: the info message `"timeout"`, unless any message comes within that time.
+ * - `"hibernate"`: nothing; kept because OTP programs say it.
+ */
+export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate"
+
+declare const state_: unique symbol
+
+/** What `init` answers. */
+export interface InitResult<out S> {
+  readonly [state_]?: S
+  readonly kind: string
+}
+
+/** What `handleCast`, `handleInfo` and `handleContinue` answer. */
+export interface NoReply<out S> extends InitResult<S> {
+  readonly reason: ExitReason
+}
+
+/** What `handleCall` answers. */
+export interface CallResult<out S, out R> extends InitResult<S> {
+  readonly value: R | undefined
+}
+
+/** `init`: the server is up, with this state. */
+export const ok = <S>(state: S, next?: Next): InitResult<S> =>
+  new ServerResult("ok", state, undefined, undefined, next) as InitResult<S>
+
+/** `init`: the server does not run; its start fails with `StartIgnored`, its process ends `normal`. */
+export const ignore = (): InitResult<never> =>
+  new ServerResult("ignore", undefined, undefined, undefined, undefined) as InitResult<never>
+
+/** `init`: the server cannot run; its start fails with this reason, and `terminate` does not run. */
+export const fail = (reason: ExitReason): InitResult<never> =>
+  new ServerResult("stop", undefined, undefined, reason, undefined) as InitResult<never>
+
+/** Answers the call and goes on with this state. */
+export const replying = <S, R>(value: R, state: S, next?: Next): CallResult<S, R> =>
+  new ServerResult("reply", state, value, undefined, next) as CallResult<S, R>
+
+/** Goes on with this state; a call is answered later, with `reply`. */
+export const noreply = <S>(state: S, next?: Next): CallResult<S, never> & NoReply<S> =>
+  new ServerResult("noreply", state, undefined, undefined, next) as CallResult<S, never> & NoReply<S>
+
+/** Ends the server with this reason, after `terminate`; a caller that waits gets the reason. */
+export const stopping = <S>(reason: ExitReason, state: S): CallResult<S, never> & NoReply<S> =>
+  new ServerResult("stop", state, undefined, reason, undefined) as CallResult<S, never> & NoReply<S>
+
+/** Ends the server with this reason; the call is answered once `terminate` is done. */
+export const stopReply = <S, R>(reason: ExitReason, value: R, state: S): CallResult<S, R> =>
+  new ServerResult("stopReply", state, value, reason, undefined) as CallResult<S, R>
+
+/**
+ * The callbacks of a server.
+ *
+ * **Contract**
+ *
+ * - `init` runs first; the start is over when it has answered.
+ * - `handleCall`, `handleCast`, `handleInfo` take calls, casts and everything else, one at a time, in mailbox order.
+ *   Answering nothing from the latter two keeps the state. Without `handleInfo` other messages are ignored.
+ * - `handleContinue` runs before the next message.
+ * - `terminate` runs when a callback stops or fails, on `stop`, and, if the server traps exits, when its parent ends.
+ * - A failure of a callback ends the server with it. A result that is thrown counts as returned.
+ */
+export interface Definition<Args, S, Call = never, Reply = unknown, Cast = never, Info = never> {
+  /** Shown by the observer; `GenServer` by default. */
+  readonly label?: string
+  init(args: Args, self: Server<Call, Reply, Cast, Info>): Answer<InitResult<S>>
+  handleCall?(
+    request: Call,
+    from: From<Reply>,
+    state: S,
+    self: Server<Call, Reply, Cast, Info>
+  ): Answer<CallResult<S, Reply>>
+  handleCast?(message: Cast, state: S, self: Server<Call, Reply, Cast, Info>): Answer<NoReply<S> | void>
+  handleInfo?(
+    message: Info | SystemMessage | "timeout",
+    state: S,
+    self: Server<Call, Reply, Cast, Info>
+  ): Answer<NoReply<S> | void>
+  handleContinue?(term: unknown, state: S, self: Server<Call, Reply, Cast, Info>): Answer<NoReply<S> | void>
+  terminate?(reason: ExitReason, state: S, self: Server<Call, Reply, Cast, Info>): Answer<unknown>
+}
+
+/** Makes the definition of a server, with the types of its state and messages taken from its callbacks. */
+export const make = <Args, S, Call = never, Reply = unknown, Cast = never, Info = never>(
+  definition: Definition<Args, S, Call, Reply, Cast, Info>
+): Definition<Args, S, Call, Reply, Cast, Info> => definition
+
+const erase = (definition: object): Callbacks => definition as unknown as Callbacks
+
+/**
+ * Starts a server that nobody is linked to.
+ *
+ * **Details**
+ *
+ * `name` registers it, `via` enters it in a registry, `label` is shown, `timeout` bounds `init` (by default it does not).
+ *
+ * **Errors**
+ *
+ * Rejects with `StartFailed`, whose reason is what `init` ended with, `"timeout"`, or `AlreadyStarted` under a taken
+ * name; with `StartIgnored` if `init` chose so.
+ */
+export const start = <Args, S, Call, Reply, Cast, Info>(
+  system: System,
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Promise<Server<Call, Reply, Cast, Info>> =>
+  startServer(kernelOf(system), undefined, erase(definition), args, { label: definition.label, ...options })
+
+/** Starts a server linked to its parent, as `start` does. If its `init` fails, the parent gets the exit signal too. */
+export const startLink = <Args, S, Call, Reply, Cast, Info>(
+  parent: Pid,
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Promise<Server<Call, Reply, Cast, Info>> =>
+  startServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
+
+/**
+ * Starts a server linked to its parent, whose `init` answers at once.
+ *
+ * **Errors**
+ *
+ * Throws what `startLink` rejects with; also if `init` answers with a promise or an effect that waits.
+ */
+export const spawnLink = <Args, S, Call, Reply, Cast, Info>(
+  parent: Pid,
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Server<Call, Reply, Cast, Info> =>
+  launchServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
+
+/**
+ * How a call is made.
+ *
+ * **Units and defaults**
+ *
+ * `timeout` is 5 seconds. `from` is the calling process, by default the one whose turn it is: when it dies the call is
+ * dropped.
+ */
+export interface CallOptions {
+  readonly timeout?: Timeout
+  readonly from?: Pid
+}
+
+const routeOf = (target: Pid | Name, options: CallOptions | undefined) => {
+  const server = cellAt(target)
+  const caller = options?.from === undefined ? server?.kernel.current : cellOf(options.from)
+  return { server, caller, ms: milliseconds(options?.timeout ?? 5000), in: "GenServer.call" }
+}
+
+/**
+ * Asks a server and waits for its reply.
+ *
+ * **Errors**
+ *
+ * Rejects with `CallExit`: `timeout`, `noproc`, `calling_self`, or the reason the server ended with.
+ *
+ * **Gotchas**
+ *
+ * After a timeout the server goes on with the request. Its late reply is dropped.
+ */
+export const call = <Call, Reply>(
+  target: Server<Call, Reply> | Name,
+  request: Call,
+  options?: CallOptions
+): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const answered = (value: unknown): void => resolve(value as Reply)
+    const pending = new PendingCall(routeOf(target, options), { answered, failed: reject })
+    pending.begin(new CallMessage(request, pending))
+  })
+
+/** Asks a server, as `call` does; interrupting the effect drops the call. */
+export const callEffect = <Call, Reply>(
+  target: Server<Call, Reply> | Name,
+  request: Call,
+  options?: CallOptions
+): Effect.Effect<Reply, CallExit> =>
+  Effects.callback((resume) => {
+    const pending = new PendingCall(routeOf(target, options), {
+      answered: (value) => resume(Effects.succeed(value as Reply)),
+      failed: (error) => resume(Effects.fail(error))
+    })
+    pending.begin(new CallMessage(request, pending))
+    return Effects.sync(() => pending.close())
+  })
+
+/** Sends a server a message it does not answer. Nobody is told if there is no such server. */
+export const cast = <Cast>(target: Server<never, unknown, Cast> | Name, message: Cast): void => {
+  const cell = cellAt(target)
+  if (cell !== undefined) deliver(cell, new CastMessage(message))
+}
+
+/** Answers a call later, from whatever process; a call that is over takes no answer. */
+export const reply = <Reply>(from: From<Reply>, value: Reply): void => {
+  if (from instanceof PendingCall) from.answer(value)
+}
+
+/**
+ * Asks a server, supervisor or machine to end, after the messages it was sent before, and waits for its end.
+ *
+ * **Units and defaults**
+ *
+ * `reason` is `"normal"`; `timeout` is none.
+ *
+ * **Errors**
+ *
+ * Rejects with `CallExit` if the process is dead, ends with another reason, or is not done in time; it then still ends.
+ */
+export const stop = (target: Pid | Name, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
+  stopServer(cellAt(target), reason, milliseconds(timeout), "GenServer.stop")
+
+export type { StartOptions }

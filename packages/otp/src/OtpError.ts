@@ -1,0 +1,147 @@
+/**
+ * The errors a call of this package can fail with.
+ *
+ * Each is tagged, its fields are data, and its message says what to do next. A process that dies has an exit reason
+ * instead, see `ExitReason.ts`.
+ */
+import { Data } from "effect"
+import { format } from "./ExitReason.ts"
+import type { ExitReason } from "./ExitReason.ts"
+import type { Pid } from "./Pid.ts"
+
+/**
+ * A request to another process that got no answer.
+ *
+ * **Details**
+ *
+ * `reason` is `"timeout"`, `"noproc"`, `"calling_self"` or the reason the other process ended with; `in` names the
+ * request, such as `"GenServer.call"`.
+ *
+ * **Gotchas**
+ *
+ * After a timeout the other process goes on with the request: its effects stand, only its answer is dropped.
+ */
+export class CallExit extends Data.TaggedError("CallExit")<{
+  readonly reason: ExitReason
+  readonly in: string
+}> {
+  override get message(): string {
+    if (this.reason === "timeout") return `${this.in} got no answer in time: allow more time, or answer from a task`
+    if (this.reason === "noproc") return `${this.in} found no living process: start it, or look its name up again`
+    if (this.reason === "calling_self") return `${this.in} on itself would wait for ever: call the function directly`
+    return `${this.in} got no answer, the process ended: ${format(this.reason)}`
+  }
+}
+
+/** A process that could not be started: `reason` is what its start ended with. */
+export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly reason: ExitReason }> {
+  override get message(): string {
+    return `the process did not start: ${format(this.reason)}`
+  }
+}
+
+/** A process that chose, in its `init`, not to run. */
+export class StartIgnored extends Data.TaggedError("StartIgnored") {
+  override get message(): string {
+    return "the process chose not to run: its init returned ignore"
+  }
+}
+
+/** The reason of a start under a name another living process has. */
+export class AlreadyStarted extends Data.TaggedError("AlreadyStarted")<{ readonly pid: Pid }> {
+  override get message(): string {
+    return `the name is taken by ${this.pid}: use that process, or choose another name`
+  }
+}
+
+/** A registration that is refused: the name is taken, or the process is dead or has a name already. */
+export class NameTaken extends Data.TaggedError("NameTaken")<{ readonly name: string; readonly pid: Pid | undefined }> {
+  override get message(): string {
+    return this.pid === undefined
+      ? `"${this.name}" cannot be given to a process that is dead or has a name: unregister that first`
+      : `"${this.name}" is taken by ${this.pid}: choose another name, or end that process first`
+  }
+}
+
+/** A message to a name nobody has. */
+export class UnknownName extends Data.TaggedError("UnknownName")<{ readonly name: string }> {
+  override get message(): string {
+    return `nobody is registered as "${this.name}": start that process first, or send to a pid`
+  }
+}
+
+/** A link to a process that is dead, made by a process that does not trap exits. */
+export class NoProcess extends Data.TaggedError("NoProcess")<{ readonly pid: Pid }> {
+  override get message(): string {
+    return `${this.pid} is dead: trap exits to get its EXIT instead of this error`
+  }
+}
+
+/** A spawn in a system that was stopped. */
+export class SystemStopped extends Data.TaggedError("SystemStopped")<{ readonly name: string }> {
+  override get message(): string {
+    return `the system "${this.name}" is stopped: make a new one`
+  }
+}
+
+/** The reason of a server whose callback returned something that is no result: make results with the constructors. */
+export class BadReturnValue extends Data.TaggedError("BadReturnValue")<{ readonly value: unknown }> {
+  override get message(): string {
+    return `a callback returned ${format(this.value)}: return what GenServer.ok, replying, noreply or stopping make`
+  }
+}
+
+/** The reason of a server that got a call or cast it has no callback for. */
+export class NoCallback extends Data.TaggedError("NoCallback")<{
+  readonly callback: string
+  readonly request: unknown
+}> {
+  override get message(): string {
+    return `no ${this.callback} for ${format(this.request)}: define it, or do not send that`
+  }
+}
+
+/**
+ * A request to a supervisor that is refused.
+ *
+ * **Details**
+ *
+ * `reason` is `"running"`, `"restarting"`, `"notFound"`, `"alreadyPresent"`, `"alreadyStarted"` (then `pid` is the
+ * child's), `"maxChildren"` or `"badSpec"`.
+ */
+export class ChildRefused extends Data.TaggedError("ChildRefused")<{
+  readonly reason: "running" | "restarting" | "notFound" | "alreadyPresent" | "alreadyStarted" | "maxChildren" | "badSpec"
+  readonly id: string
+  readonly pid: Pid | undefined
+}> {
+  override get message(): string {
+    return `the supervisor refuses this for child "${this.id}": ${this.reason}`
+  }
+}
+
+/** The value of a supervisor's shutdown when one of its children did not start. */
+export class FailedToStartChild extends Data.TaggedError("FailedToStartChild")<{
+  readonly id: string
+  readonly reason: ExitReason
+}> {
+  override get message(): string {
+    return `child "${this.id}" did not start: ${format(this.reason)}`
+  }
+}
+
+/** The abnormal end of a process that stands behind an actor of a machine. */
+export class ProcessExit extends Data.TaggedError("ProcessExit")<{
+  readonly pid: Pid
+  readonly reason: ExitReason
+}> {
+  override get message(): string {
+    return `${this.pid.label} ${this.pid} ended: ${format(this.reason)}`
+  }
+}
+
+/** A task awaited by a process that did not start it: only its owner gets the reply. */
+export class NotTheOwner extends Data.TaggedError("NotTheOwner")<{ readonly owner: Pid }> {
+  override get message(): string {
+    return `the task belongs to ${this.owner}: await it there`
+  }
+}

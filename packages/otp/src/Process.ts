@@ -1,0 +1,373 @@
+/**
+ * Processes: spawn them, send to them, end them, and watch them end.
+ *
+ * A process is an identity, a mailbox and something that runs. It shares nothing with others by right, talks to them by
+ * messages and signals, and when it dies exactly those learn of it who linked to it or monitor it.
+ *
+ * **Source**
+ *
+ * The Erlang reference manual, "Processes"; Elixir's `Process`.
+ */
+import type { Effect } from "effect"
+import { Effect as Effects, Scope } from "effect"
+import type { ExitReason } from "./ExitReason.ts"
+import { cellOf } from "./internal/cell.ts"
+import type { Cell } from "./internal/cell.ts"
+import { die, join, signal } from "./internal/death.ts"
+import { deliver } from "./internal/delivery.ts"
+import { SelfExit } from "./internal/failure.ts"
+import { Running } from "./internal/fiber.ts"
+import { kernelOf } from "./internal/kernel.ts"
+import { cellAt } from "./internal/lookup.ts"
+import { Monitor } from "./internal/monitor.ts"
+import { receiveWithin } from "./internal/receive.ts"
+import { Script } from "./internal/script.ts"
+import { milliseconds } from "./internal/timeout.ts"
+import type { Timeout } from "./internal/timeout.ts"
+import { wake } from "./internal/turn.ts"
+import { NameTaken, NoProcess, UnknownName } from "./OtpError.ts"
+import { isName } from "./Pid.ts"
+import type { Name, Pid, Target } from "./Pid.ts"
+import { exitMessage, isDown } from "./SystemMessage.ts"
+import type { MonitorRef, SystemMessage } from "./SystemMessage.ts"
+import type { System } from "./System.ts"
+
+/**
+ * What a process does: a function that runs once.
+ *
+ * **Contract**
+ *
+ * It starts in a turn of its own, after `spawn` returned. When it returns, resolves or succeeds, the process ends
+ * `normal`; what it throws, rejects or fails with is its exit reason. When the process is ended from outside, an effect
+ * is interrupted and its finalizers run; a promise cannot be interrupted and is abandoned: its `receive` never resolves,
+ * and `abortSignal` tells it.
+ */
+export type Body<M> = (self: Pid<M>) => void | Promise<unknown> | Effect.Effect<unknown, unknown>
+
+/** How a process is known: `name` registers it, `label` is shown, by default the name. */
+export interface SpawnOptions {
+  readonly name?: string
+  readonly label?: string
+}
+
+const launch = (system: System, parent: Cell | undefined, body: Body<unknown>, options: SpawnOptions = {}): Cell => {
+  const kernel = kernelOf(system)
+  if (options.name !== undefined) refuseTaken(system, options.name)
+  const cell = kernel.make(new Script(body), parent ?? kernel.current, options.label ?? options.name ?? "process")
+  if (options.name !== undefined) register(options.name, cell)
+  wake(cell)
+  return cell
+}
+
+const refuseTaken = (system: System, name: string): void => {
+  const holder = kernelOf(system).names.get(name)
+  if (holder !== undefined) throw new NameTaken({ name, pid: holder })
+}
+
+/**
+ * Starts a process that nobody is linked to.
+ *
+ * **Errors**
+ *
+ * Throws `NameTaken` if the name is taken, `SystemStopped` in a stopped system.
+ */
+export const spawn = <M = unknown>(system: System, body: Body<M>, options?: SpawnOptions): Pid<M> =>
+  launch(system, undefined, body, options)
+
+/**
+ * Starts a process linked to its parent, before its first instruction runs.
+ *
+ * **Gotchas**
+ *
+ * The child of a dead parent ends at once, with `noproc`.
+ */
+export const spawnLink = <M = unknown>(parent: Pid, body: Body<M>, options?: SpawnOptions): Pid<M> => {
+  const owner = cellOf(parent)
+  const cell = launch(owner.kernel, owner, body, options)
+  if (owner.dead) die(cell, "noproc", "signal")
+  else join(owner, cell)
+  return cell
+}
+
+/** Starts a process monitored by its parent, before its first instruction runs. */
+export const spawnMonitor = <M = unknown>(
+  parent: Pid,
+  body: Body<M>,
+  options?: SpawnOptions
+): { readonly pid: Pid<M>; readonly ref: MonitorRef } => {
+  const owner = cellOf(parent)
+  const cell = launch(owner.kernel, owner, body, options)
+  return { pid: cell, ref: new Monitor(owner, cell, cell) }
+}
+
+/**
+ * Sends a message; it is in the mailbox when this returns.
+ *
+ * **Errors**
+ *
+ * Throws `UnknownName` if nobody has the name. A message to a dead process vanishes.
+ */
+export const send = <M>(target: Target<M>, message: M): void => {
+  const cell = cellAt(target)
+  if (cell !== undefined) deliver(cell, message)
+  else if (isName(target)) throw new UnknownName({ name: target.name })
+}
+
+/** Which message to take, and how long to wait for it. */
+export interface ReceiveOptions<A, T = A> {
+  /** Takes the first message this accepts and leaves the others; by default the first of all. */
+  readonly match?: ((message: A) => message is A & T) | ((message: A) => boolean)
+  /** How long to wait; by default for ever. With 0 only what is there already is taken. */
+  readonly timeout?: Timeout
+}
+
+/**
+ * Takes a message out of the own mailbox, waiting for it if need be.
+ *
+ * **Details**
+ *
+ * Resolves with `undefined` when the time is up. In a dead process it never resolves.
+ */
+export const receive = <M>(
+  self: Pid<M>,
+  options?: ReceiveOptions<M | SystemMessage>
+): Promise<M | SystemMessage | undefined> =>
+  new Promise((resolve) => {
+    receiveWithin<M | SystemMessage>(cellOf(self), options?.match, wait(options?.timeout), resolve)
+  })
+
+/** Takes a message out of the own mailbox, as `receive` does; interrupting it takes none. */
+export const receiveEffect = <M>(
+  self: Pid<M>,
+  options?: ReceiveOptions<M | SystemMessage>
+): Effect.Effect<M | SystemMessage | undefined> =>
+  Effects.callback((resume) => {
+    const cancel = receiveWithin<M | SystemMessage>(cellOf(self), options?.match, wait(options?.timeout), (message) =>
+      resume(Effects.succeed(message))
+    )
+    return Effects.sync(cancel)
+  })
+
+const wait = (timeout: Timeout | undefined): number => milliseconds(timeout ?? "infinity")
+
+/**
+ * Sends an exit signal.
+ *
+ * **Details**
+ *
+ * `normal` does nothing, unless the target traps exits or sends it to itself; `kill` ends the target whatever it does,
+ * with the reason `killed`; any other reason ends it with that reason, or is a message to it if it traps exits. The
+ * target is dead, if the signal ends it, when this returns.
+ *
+ * **Units and defaults**
+ *
+ * `from` is the process whose turn it is, else nobody in particular.
+ */
+export const exit = (target: Pid, reason: ExitReason, from?: Pid): true => {
+  const cell = cellOf(target)
+  signal(from === undefined ? (cell.kernel.current ?? cell.kernel.outside) : cellOf(from), cell, reason, "direct")
+  return true
+}
+
+/** Ends a process whatever it does; the others see the reason `killed`. */
+export const kill = (target: Pid): true => exit(target, "kill")
+
+/**
+ * Makes what a process throws, or an effect of it dies with, to end itself with a reason.
+ *
+ * **Gotchas**
+ *
+ * It can be caught like any other error, and then the process goes on.
+ */
+export const exitWith = (reason: ExitReason): Error & { readonly reason: ExitReason } => new SelfExit(reason)
+
+/** Whether what was caught is a process ending itself, by `exitWith` or `exitSelf`. */
+export const isSelfExit = (thrown: unknown): thrown is Error & { readonly reason: ExitReason } =>
+  thrown instanceof SelfExit
+
+/** Ends the running process with a reason, by throwing. */
+export const exitSelf = (reason: ExitReason): never => {
+  throw new SelfExit(reason)
+}
+
+/**
+ * Links two processes: when one ends, the other gets an exit signal.
+ *
+ * **Errors**
+ *
+ * Throws `NoProcess` if the other is dead and this process does not trap exits; if it does, it gets an `Exit` with the
+ * reason `noproc`.
+ */
+export const link = (self: Pid, other: Pid): true => {
+  const [one, two] = [cellOf(self), cellOf(other)]
+  if (one.dead || one === two) return true
+  if (!two.dead) join(one, two)
+  else if (one.trap) deliver(one, exitMessage(two, "noproc"))
+  else throw new NoProcess({ pid: two })
+  return true
+}
+
+/** Removes the link between two processes, if there is one. An `Exit` that is in the mailbox stays there. */
+export const unlink = (self: Pid, other: Pid): true => {
+  cellOf(self).links?.delete(cellOf(other))
+  cellOf(other).links?.delete(cellOf(self))
+  return true
+}
+
+/** Watches a process: when it ends, `self` gets one `Down` for each monitor it has on it. */
+export const monitor = (self: Pid, target: Target): MonitorRef => new Monitor(cellOf(self), cellAt(target), target)
+
+/**
+ * Drops a monitor.
+ *
+ * **Details**
+ *
+ * `flush` also takes a `Down` of it out of the mailbox. With `info` the answer is whether the monitor was active, else
+ * it is `true`.
+ */
+export const demonitor = (
+  ref: MonitorRef,
+  options?: { readonly flush?: boolean; readonly info?: boolean }
+): boolean => {
+  if (!(ref instanceof Monitor)) return true
+  const { active } = ref
+  ref.close()
+  if (options?.flush === true) ref.maker.mailbox?.drop((message) => isDown(message) && message.ref === ref)
+  return options?.info === true ? active : true
+}
+
+/** Sets whether exit signals become messages; answers how it was. A new process does not trap exits. */
+export const trapExit = (self: Pid, trap: boolean): boolean => {
+  const cell = cellOf(self)
+  const before = cell.trap
+  cell.trap = trap
+  return before
+}
+
+/**
+ * Gives a process a name, until it dies.
+ *
+ * **Errors**
+ *
+ * Throws `NameTaken` if the name is taken, or the process is dead or has a name.
+ */
+export const register = (name: string, pid: Pid): void => {
+  const cell = cellOf(pid)
+  refuseTaken(cell.kernel, name)
+  if (cell.dead || cell.name !== undefined) throw new NameTaken({ name, pid: undefined })
+  cell.name = name
+  cell.kernel.names.set(name, cell)
+}
+
+/** Takes a name away from its process; answers whether anybody had it. */
+export const unregister = (system: System, name: string): boolean => {
+  const cell = kernelOf(system).names.get(name)
+  if (cell !== undefined) cell.name = undefined
+  return kernelOf(system).names.delete(name)
+}
+
+/** The living process of a name. */
+export const whereis = (system: System, name: string): Pid<unknown> | undefined => kernelOf(system).names.get(name)
+
+/** Makes the address of whoever has a name when it is used. */
+export const named = <M = unknown>(system: System, name: string): Name<M> => ({
+  name,
+  whereis: () => whereis(system, name),
+  toString: () => name
+})
+
+/** Whether a process is alive. */
+export const isAlive = (pid: Pid): boolean => !cellOf(pid).dead
+
+/** The reason a process ended with; `undefined` while it is alive. */
+export const exitReason = (pid: Pid): ExitReason => cellOf(pid).reason
+
+/** The system a process lives in. */
+export const systemOf = (pid: Pid): System => cellOf(pid).kernel
+
+/**
+ * Runs a function when a process ends, or now if it is dead; answers how to forget it.
+ *
+ * **When to use**
+ *
+ * From code that is no process: a process monitors.
+ *
+ * **Concurrency**
+ *
+ * It runs once, after links and monitors were told, inside the signal that ended the process: it must be short. What it
+ * throws is reported as a crash of the system.
+ */
+export const onExit = (pid: Pid, run: (reason: ExitReason) => void): (() => void) => {
+  const cell = cellOf(pid)
+  if (cell.dead) {
+    run(cell.reason)
+    return () => {}
+  }
+  const watcher = { down: (_cell: Cell, reason: ExitReason) => run(reason) }
+  cell.watch(watcher)
+  return () => void cell.watchers?.delete(watcher)
+}
+
+/**
+ * The scope of a process, made when first asked for.
+ *
+ * **Details**
+ *
+ * It closes after the process died, in reverse order of what was added, whatever ended the process.
+ */
+export const scope = (self: Pid): Scope.Scope => {
+  const cell = cellOf(self)
+  const existing = scopes.get(cell)
+  if (existing !== undefined) return existing
+  const made = Scope.makeUnsafe()
+  scopes.set(cell, made)
+  const close = (): void => {
+    const ending = Effects.exit(Effects.die(new SelfExit(cell.reason)))
+    new Running(cell.kernel, undefined, Effects.flatMap(ending, (end) => Scope.close(made, end)), () => {})
+  }
+  if (cell.dead) close()
+  else cell.own({ close })
+  return made
+}
+
+const scopes = new WeakMap<Cell, Scope.Closeable>()
+
+/** A signal that aborts when the process dies, for promises that belong to it. */
+export const abortSignal = (self: Pid): AbortSignal => {
+  const cell = cellOf(self)
+  const existing = aborts.get(cell)
+  if (existing !== undefined) return existing.signal
+  const controller = new AbortController()
+  aborts.set(cell, controller)
+  if (cell.dead) controller.abort(cell.reason)
+  else cell.own({ close: () => controller.abort(cell.reason) })
+  return controller.signal
+}
+
+const aborts = new WeakMap<Cell, AbortController>()
+
+/** What is known about a living process. */
+export interface Info {
+  readonly label: string
+  readonly name: string | undefined
+  readonly parent: Pid | undefined
+  readonly trapExit: boolean
+  readonly queueLength: number
+  readonly links: ReadonlyArray<Pid>
+  readonly status: "idle" | "queued" | "running" | "busy"
+}
+
+/** Tells what is known about a process; `undefined` when it is dead. */
+export const info = (pid: Pid): Info | undefined => {
+  const cell = cellOf(pid)
+  if (cell.dead) return undefined
+  return {
+    label: cell.label,
+    name: cell.name,
+    parent: cell.parent,
+    trapExit: cell.trap,
+    queueLength: cell.mailbox?.size ?? 0,
+    links: [...(cell.links ?? [])],
+    status: cell.status
+  }
+}

@@ -1,0 +1,310 @@
+/**
+ * Statecharts as processes, and effects, streams and processes as their actors.
+ *
+ * `start` hosts any XState logic in a process: events are its messages, it can be linked, monitored and supervised, and
+ * when it ends so does everything it invoked. `fromEffect`, `fromStream` and `fromProcess` make actor logic that runs
+ * there as well as under a bare `createActor`.
+ */
+import type { Effect, Stream } from "effect"
+import { Effect as Effects, Stream as Streams } from "effect"
+import type {
+  Actor,
+  ActorLogic,
+  AnyActorLogic,
+  AnyActorRef,
+  EventFromLogic,
+  InputFrom,
+  InspectionEvent,
+  NonReducibleUnknown,
+  ObservableActorLogic,
+  Observer,
+  OutputFrom,
+  PromiseActorLogic,
+  Snapshot,
+  SnapshotFrom,
+  Subscription
+} from "xstate"
+import type { ExitReason } from "./ExitReason.ts"
+import { cellOf } from "./internal/cell.ts"
+import type { Cell } from "./internal/cell.ts"
+import { die, join } from "./internal/death.ts"
+import { deliver } from "./internal/delivery.ts"
+import { effectDone, effectFailed, startFiber, stopFiber } from "./internal/effectActor.ts"
+import { kernelOf } from "./internal/kernel.ts"
+import type { Kernel } from "./internal/kernel.ts"
+import type { AnyActorSystem } from "./internal/machineHost.ts"
+import { hostOf as hostCell, machineAt, MachineHost, sendToActor } from "./internal/machineHost.ts"
+import { processDone, processFailed, startProcess, stopProcess } from "./internal/processActor.ts"
+import { StopMessage } from "./internal/stopMessage.ts"
+import { NameTaken } from "./OtpError.ts"
+import type { Pid } from "./Pid.ts"
+import { register } from "./Process.ts"
+import type { System } from "./System.ts"
+
+declare const logic: unique symbol
+
+/** A process that hosts a machine; it takes the machine's events as messages. */
+export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFromLogic<L>> {
+  readonly [logic]?: (logic: L) => L
+}
+
+/**
+ * How a machine is started.
+ *
+ * **Details**
+ *
+ * - `input`, `snapshot`, `inspect`, `logger`: as in XState; `snapshot` is one that `persisted` gave.
+ * - `name`: registers the process. `label`: shown, by default the name, else the machine's id.
+ * - `trapExit`: exit signals become `process.exit` events, that of the parent excepted.
+ */
+export interface Options<L extends AnyActorLogic> {
+  readonly input?: InputFrom<L>
+  readonly snapshot?: Snapshot<unknown>
+  readonly name?: string
+  readonly label?: string
+  readonly trapExit?: boolean
+  readonly inspect?: (event: InspectionEvent) => void
+  readonly logger?: (...args: Array<unknown>) => void
+}
+
+const idOf = (logic: AnyActorLogic): string | undefined =>
+  "id" in logic && typeof logic.id === "string" ? logic.id : undefined
+
+const idle = { kind: "machine" }
+
+const launch = <L extends AnyActorLogic>(
+  kernel: Kernel,
+  parent: Cell | undefined,
+  machine: L,
+  options: Options<L> = {}
+): MachinePid<L> => {
+  const { name, label, trapExit, ...actorOptions } = options
+  const holder = name === undefined ? undefined : kernel.names.get(name)
+  if (name !== undefined && holder !== undefined) throw new NameTaken({ name, pid: holder })
+  const cell = kernel.make(idle, parent ?? kernel.current, label ?? name ?? idOf(machine) ?? "machine")
+  cell.trap = trapExit === true
+  if (name !== undefined) register(name, cell)
+  if (parent?.dead === true) {
+    die(cell, "noproc", "signal")
+    return cell
+  }
+  if (parent !== undefined) join(parent, cell)
+  const host = kernel.as(cell, () => new MachineHost(cell, machine, parent, actorOptions))
+  cell.behaviour = host
+  host.start(cell)
+  return cell
+}
+
+/**
+ * Starts a machine in a process that nobody is linked to.
+ *
+ * **Details**
+ *
+ * The machine is in its initial state when this returns. A message to the process is an event. A machine that is done
+ * ends the process `normal`, one that fails ends it with the error; when the process ends, the machine is stopped and so
+ * are its children. `Exit` and `Down` come as the events `process.exit` `{ from, reason }` and `process.down`
+ * `{ ref, pid, reason }`.
+ *
+ * **Errors**
+ *
+ * Throws `NameTaken` if the name is taken, `SystemStopped` in a stopped system.
+ */
+export const start = <L extends AnyActorLogic>(system: System, logic: L, options?: Options<L>): MachinePid<L> =>
+  launch(kernelOf(system), undefined, logic, options)
+
+/** Starts a machine in a process linked to its parent; it ends when the parent does, trapping exits or not. */
+export const startLink = <L extends AnyActorLogic>(parent: Pid, logic: L, options?: Options<L>): MachinePid<L> =>
+  launch(cellOf(parent).kernel, cellOf(parent), logic, options)
+
+/** Asks a machine to end, after the events it was sent before. */
+export const stop = (pid: Pid, reason: ExitReason = "normal"): void => deliver(cellOf(pid), new StopMessage(reason))
+
+/** The actor behind a process: an XState actor reference, for user interfaces and inspectors. */
+export const actor = <L extends AnyActorLogic>(pid: MachinePid<L>): Actor<L> =>
+  machineAt(cellOf(pid as Pid)).actor as unknown as Actor<L>
+
+/** The machine's present snapshot; of a dead process, its last. */
+export const snapshot = <L extends AnyActorLogic>(pid: MachinePid<L>): SnapshotFrom<L> => actor(pid).getSnapshot()
+
+/** The machine's snapshot as data that can be stored, and started from again. */
+export const persisted = <L extends AnyActorLogic>(pid: MachinePid<L>): Snapshot<unknown> =>
+  actor(pid).getPersistedSnapshot()
+
+/** The output of a machine that is done; `undefined` before, and for processes that host no machine. */
+export const output = <L extends AnyActorLogic>(pid: MachinePid<L>): OutputFrom<L> | undefined => {
+  const { behaviour } = cellOf(pid as Pid)
+  return behaviour instanceof MachineHost ? (behaviour.actor.getSnapshot().output as OutputFrom<L>) : undefined
+}
+
+/**
+ * Subscribes to the machine's snapshots.
+ *
+ * **Gotchas**
+ *
+ * What the observer throws is reported as a crash and changes nothing for the machine.
+ */
+export const subscribe = <L extends AnyActorLogic>(
+  pid: MachinePid<L>,
+  observer: ((snapshot: SnapshotFrom<L>) => void) | Observer<SnapshotFrom<L>>
+): Subscription => {
+  const target = actor(pid)
+  return typeof observer === "function" ? target.subscribe(observer) : target.subscribe(observer)
+}
+
+/** The process that hosts an actor system; `undefined` under a bare `createActor`. */
+export const hostOf = (system: AnyActorSystem): Pid<unknown> | undefined => hostCell(system)
+
+/** What an effect or stream of an actor is made from. */
+export interface ActorArgs<I> {
+  readonly input: I
+  readonly self: AnyActorRef
+  readonly system: AnyActorSystem
+  /** The process that hosts the actor, if one does. */
+  readonly host: Pid<unknown> | undefined
+}
+
+interface WorkSnapshot {
+  readonly status: string
+  readonly input: unknown
+}
+
+const argsOf = <I>(snapshot: WorkSnapshot, self: AnyActorRef): ActorArgs<I> => ({
+  input: snapshot.input as I,
+  self,
+  system: self.system,
+  host: hostCell(self.system)
+})
+
+interface WorkEvent {
+  readonly type: string
+  readonly [key: string]: unknown
+}
+
+const beginning = (input: unknown) => ({ status: "active", output: undefined, error: undefined, input }) as const
+
+/** The snapshot after an event of work that is one result: done, failed or stopped. */
+const afterEvent = <S extends { readonly status: string }>(snapshot: S, event: WorkEvent, stop: () => void): S => {
+  if (snapshot.status !== "active") return snapshot
+  if (event.type === effectDone || event.type === processDone) {
+    return { ...snapshot, status: "done", output: event["data"], input: undefined }
+  }
+  if (event.type === effectFailed || event.type === processFailed) {
+    return { ...snapshot, status: "error", error: event["data"], input: undefined }
+  }
+  if (event.type !== "xstate.stop") return snapshot
+  stop()
+  return { ...snapshot, status: "stopped", input: undefined }
+}
+
+/**
+ * Makes actor logic from an effect: its success is the actor's output, its failure the actor's error.
+ *
+ * **Details**
+ *
+ * The fiber belongs to the hosting process, if there is one. Stopping the actor, or the end of the process, interrupts
+ * it: its finalizers run once, and no event comes of it any more. An effect that ends synchronously is done in the same
+ * step; the end of any other is handled in a turn of the process. A restored actor runs its effect again.
+ *
+ * **Gotchas**
+ *
+ * A defect is the actor's error too. An effect that interrupts itself fails with the reason `Shutdown`.
+ */
+export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
+  make: (args: ActorArgs<I>) => Effect.Effect<A, E>
+): PromiseActorLogic<A, I> => ({
+  config: make,
+  getInitialSnapshot: (_scope, input) => beginning(input) as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>,
+  start: (snapshot, { self }) => {
+    if (snapshot.status === "active") startFiber(self, () => make(argsOf<I>(snapshot, self)))
+  },
+  transition: (snapshot, event, { self }) => afterEvent(snapshot, event, () => stopFiber(self)),
+  getPersistedSnapshot: (snapshot) => snapshot,
+  restoreSnapshot: (snapshot) => snapshot as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>
+})
+
+const streamValue = "xstate.stream.value"
+
+/**
+ * Makes actor logic from a stream: each value is the actor's `context`, its failure the actor's error.
+ *
+ * **Details**
+ *
+ * The stream is pulled by a fiber as `fromEffect` runs one: stopping the actor interrupts it. Its values come as fast as
+ * it makes them; an invoking machine hears of each as an `xstate.snapshot` event if it syncs snapshots.
+ */
+export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonReducibleUnknown>(
+  make: (args: ActorArgs<I>) => Stream.Stream<A, E>
+): ObservableActorLogic<A, I> => ({
+  config: make,
+  getInitialSnapshot: (_scope, input) => ({
+    ...beginning(undefined),
+    input,
+    context: undefined,
+    _subscription: undefined
+  }),
+  start: (snapshot, { self }) => {
+    if (snapshot.status !== "active") return
+    const pull = (value: A) => Effects.sync(() => sendToActor(self, { type: streamValue, data: value } as WorkEvent))
+    startFiber(self, () => Streams.runForEach(make(argsOf<I>(snapshot, self)), pull))
+  },
+  transition: (snapshot, event, { self }) =>
+    event.type === streamValue && snapshot.status === "active"
+      ? { ...snapshot, context: event["data"] as A }
+      : afterEvent(snapshot, event, () => stopFiber(self)),
+  getPersistedSnapshot: (snapshot) => snapshot,
+  restoreSnapshot: (snapshot) => ({ ...(snapshot as SnapshotFrom<ObservableActorLogic<A, I>>), _subscription: undefined })
+})
+
+/** The snapshot of an actor that stands for a process. */
+export type ProcessSnapshot<A, I> = Snapshot<A> & { readonly input: I | undefined }
+
+/** Actor logic that stands for a process. Events sent to the actor are messages to the process. */
+export type ProcessActorLogic<A, I = NonReducibleUnknown> = ActorLogic<ProcessSnapshot<A, I>, WorkEvent, I, AnyActorSystem>
+
+const processes = new WeakMap<AnyActorRef, Pid<unknown>>()
+
+/**
+ * Makes actor logic that spawns a process, linked to the hosting process.
+ *
+ * **Details**
+ *
+ * - Its normal end is the actor's done event, with the output if it hosts a machine.
+ * - Any other end is the actor's error, a `ProcessExit`; the host is not ended by it.
+ * - The end of the host ends it, and stopping the actor sends it the exit signal `shutdown`.
+ * - An event sent to the actor is sent to the process.
+ *
+ * Under a bare `createActor` the parent is a process of a system of its own.
+ *
+ * **Contract**
+ *
+ * `spawn` starts one process under `parent` and returns it; if it did not link it, this does. `onStart` is called with
+ * it before any of its events.
+ */
+export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
+  spawn: (args: ActorArgs<I> & { readonly parent: Pid }) => Pid,
+  onStart?: (pid: Pid<unknown>, args: ActorArgs<I>) => void
+): ProcessActorLogic<A, I> => ({
+  config: spawn,
+  getInitialSnapshot: (_scope, input) => beginning(input) as ProcessSnapshot<A, I>,
+  start: (snapshot, { self }) => {
+    if (snapshot.status !== "active") return
+    const args = argsOf<I>(snapshot, self)
+    const pid = startProcess(self, (parent) => {
+      const child = spawn({ ...args, parent })
+      onStart?.(child as Pid<unknown>, args)
+      return child
+    })
+    processes.set(self, pid as Pid<unknown>)
+  },
+  transition: (snapshot, event, { self }) => {
+    const after = afterEvent(snapshot, event, () => stopProcess(self))
+    const pid = processes.get(self)
+    if (after === snapshot && pid !== undefined && !event.type.startsWith("xstate.")) deliver(cellOf(pid), event)
+    return after
+  },
+  getPersistedSnapshot: (snapshot) => snapshot,
+  restoreSnapshot: (snapshot) => snapshot as ProcessSnapshot<A, I>
+})
+
+/** The process an actor made by `fromProcess` stands for. */
+export const processOf = (ref: AnyActorRef): Pid<unknown> | undefined => processes.get(ref)

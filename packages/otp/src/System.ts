@@ -1,0 +1,89 @@
+/**
+ * A set of processes with one clock, one table of names and one end.
+ *
+ * Every process lives in a system; systems know nothing of each other. A program usually has one, a test one of its own.
+ */
+import { Context } from "effect"
+import { live } from "./Clock.ts"
+import type { Clock } from "./Clock.ts"
+import type { ExitReason } from "./ExitReason.ts"
+import { effectServices } from "./internal/effectClock.ts"
+import { Kernel, kernelOf } from "./internal/kernel.ts"
+import { shutDown } from "./internal/shutdown.ts"
+import { milliseconds } from "./internal/timeout.ts"
+import type { Timeout } from "./internal/timeout.ts"
+import type { Pid } from "./Pid.ts"
+
+/** A set of processes. Made by `make`, ended by `stop`. */
+export interface System {
+  readonly name: string
+  readonly clock: Clock
+}
+
+/** The end of a process that nobody asked for. */
+export interface CrashReport {
+  readonly pid: Pid
+  readonly label: string
+  readonly reason: ExitReason
+  /** Who ended and why, in one line. */
+  readonly message: string
+}
+
+/** How much a system holds. All four are 0 after `stop`, unless a finalizer did not end. */
+export interface Stats {
+  /** Living processes. */
+  readonly processes: number
+  /** Fibers that have not ended, whoever they belong to. */
+  readonly fibers: number
+  /** Timers that are waiting. */
+  readonly timers: number
+  /** Fibers of dead processes whose finalizers are not done. */
+  readonly closing: number
+}
+
+/**
+ * Makes a system.
+ *
+ * **Units and defaults**
+ *
+ * `name` is `"system"`, `clock` the host's time. Without `onCrash` a crash is told to links, monitors and supervisors
+ * only.
+ */
+export const make = (options?: {
+  readonly name?: string
+  readonly clock?: Clock
+  readonly onCrash?: (report: CrashReport) => void
+}): System => {
+  const clock = options?.clock ?? live
+  const services = clock === live ? Context.empty() : effectServices(clock)
+  return new Kernel(options?.name ?? "system", clock, services, options?.onCrash)
+}
+
+const stopping = new WeakMap<System, Promise<void>>()
+
+/**
+ * Ends a system and everything in it.
+ *
+ * **Details**
+ *
+ * The processes without a parent get the exit signal `shutdown`, the youngest first, one after another: supervisors end
+ * their children in reverse start order. Then what is left is killed, and the finalizers are awaited.
+ *
+ * **Units and defaults**
+ *
+ * `timeout`, 10 seconds of the host's time, bounds the orderly part, and once more the finalizers.
+ */
+export const stop = (system: System, options?: { readonly timeout?: Timeout }): Promise<void> => {
+  const running = stopping.get(system) ?? shutDown(kernelOf(system), milliseconds(options?.timeout ?? 10_000))
+  stopping.set(system, running)
+  return running
+}
+
+/** The living processes, in the order of their start. */
+export const processes = (system: System): Iterable<Pid> => kernelOf(system).processes.values()
+
+/** Counts what a system holds. */
+export const stats = (system: System): Stats => {
+  const { processes, fibers, timers, closing } = kernelOf(system)
+  return { processes: processes.size, fibers, timers, closing }
+}

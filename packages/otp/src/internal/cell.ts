@@ -1,0 +1,113 @@
+/**
+ * One process, as the kernel sees it.
+ *
+ * Owns its mailbox, flags, links, watchers and resources, each allocated when first used: an idle process is this
+ * object and nothing else. It does not know what its behaviour does with a message.
+ *
+ * CELL1. A link is in both cells or in neither; a monitor is in the watched cell and, if a process made it, in that one.
+ * CELL2. What must end with the process is in `resources`, and leaves it when it ends by itself.
+ * CELL3. `dead` goes from false to true once, in `death.ts`.
+ */
+import type { ExitReason } from "../ExitReason.ts"
+import type { Pid } from "../Pid.ts"
+import type { Kernel } from "./kernel.ts"
+import type { Mailbox } from "./mailbox.ts"
+
+/** What a kind of process does. None of its functions may throw: what user code throws becomes an exit reason. */
+export interface Behaviour {
+  /** What the observer shows. */
+  readonly kind: string
+  /** The first turn of the process. */
+  begin?(cell: Cell): void
+  /** Takes one message. Without it, mail waits in the mailbox to be received. */
+  handle?(cell: Cell, message: unknown): void
+  /** Runs once, after the process died and everybody has been told. */
+  ended?(cell: Cell, reason: ExitReason): void
+  /** How often this supervisor restarted a child. */
+  readonly restarts?: number
+}
+
+/** Something told once about the death of a process. */
+export interface Watcher {
+  down(cell: Cell, reason: ExitReason): void
+}
+
+/** Something that ends with its process. */
+export interface Resource {
+  close(): void
+}
+
+/** The processes whose exits, over their links, a process does not hear of. */
+export class Absorbed {
+  readonly known = new WeakSet<Cell>()
+  /** Processes younger than this are absorbed too: one of them is about to be known. */
+  after = Number.POSITIVE_INFINITY
+
+  has(cell: Cell): boolean {
+    return cell.id > this.after || this.known.has(cell)
+  }
+}
+
+/** Somebody inside the process waiting for a message. */
+export interface Receiver {
+  match(message: unknown): boolean
+  found(message: unknown): void
+}
+
+export class Cell implements Pid<unknown> {
+  readonly id: number
+  readonly label: string
+  readonly kernel: Kernel
+  behaviour: Behaviour
+  /** Who spawned it, for the tree; undefined for a root. */
+  parent: Cell | undefined
+  name: string | undefined = undefined
+  mailbox: Mailbox | undefined = undefined
+  receivers: Array<Receiver> | undefined = undefined
+  links: Set<Cell> | undefined = undefined
+  watchers: Set<Watcher> | undefined = undefined
+  resources: Set<Resource> | undefined = undefined
+  /** Links whose exits this process does not want to hear of, because an actor of it does. */
+  absorbs: Absorbed | undefined = undefined
+  reason: ExitReason = undefined
+  trap = false
+  begun = false
+  queued = false
+  busy = false
+  dead = false
+
+  constructor(kernel: Kernel, id: number, behaviour: Behaviour, parent: Cell | undefined, label: string) {
+    this.kernel = kernel
+    this.id = id
+    this.behaviour = behaviour
+    this.parent = parent
+    this.label = label
+  }
+
+  get status(): "idle" | "queued" | "running" | "busy" {
+    if (this.kernel.current === this) return "running"
+    if (this.queued) return "queued"
+    return this.busy && this.receivers === undefined ? "busy" : "idle"
+  }
+
+  toString(): string {
+    return `<0.${this.id}.0>`
+  }
+
+  own(resource: Resource): void {
+    this.resources ??= new Set()
+    this.resources.add(resource)
+  }
+
+  disown(resource: Resource): void {
+    this.resources?.delete(resource)
+  }
+
+  watch(watcher: Watcher): void {
+    this.watchers ??= new Set()
+    this.watchers.add(watcher)
+  }
+}
+
+/** The process behind a pid: a pid is its cell. */
+export const cellOf = (pid: Pid): Cell => pid as Cell

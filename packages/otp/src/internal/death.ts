@@ -1,0 +1,72 @@
+/**
+ * How a process ends.
+ *
+ * Two phases: the process is dead at once for everybody, and what it still holds is closed afterwards. Nobody waits for
+ * the second phase; `System.stats` counts what is still closing.
+ *
+ * DEATH1. A process dies once; the first reason stays.
+ * DEATH2. In this order: table and name, EXIT to the links, DOWN to the watchers, then the behaviour's end and the
+ *         resources, the youngest first.
+ * DEATH3. When the outermost `die` or `signal` returns, everybody it ends over links is dead too.
+ */
+import { isAbnormal } from "../ExitReason.ts"
+import type { ExitReason } from "../ExitReason.ts"
+import { exitMessage } from "../SystemMessage.ts"
+import type { Cell } from "./cell.ts"
+import { deliver } from "./delivery.ts"
+
+/** Whether a process ended by its own doing or was ended by a signal. */
+export type Origin = "own" | "signal"
+
+const reap = (cell: Cell, reason: ExitReason): void => {
+  try {
+    cell.behaviour.ended?.(cell, reason)
+  } finally {
+    const { resources } = cell
+    cell.resources = undefined
+    if (resources !== undefined) for (const resource of [...resources].toReversed()) resource.close()
+  }
+}
+
+/** Ends a process. */
+export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
+  if (cell.dead) return
+  const { kernel, links, watchers } = cell
+  cell.dead = true
+  cell.reason = reason
+  kernel.forget(cell)
+  cell.mailbox = undefined
+  cell.receivers = undefined
+  cell.links = undefined
+  cell.watchers = undefined
+  cell.absorbs = undefined
+  cell.parent = undefined
+  if (links !== undefined) {
+    for (const peer of links) {
+      peer.links?.delete(cell)
+      kernel.post(() => signal(cell, peer, reason, "link"))
+    }
+  }
+  if (watchers !== undefined) for (const watcher of watchers) kernel.post(() => watcher.down(cell, reason))
+  if (cell.resources !== undefined || cell.behaviour.ended !== undefined) kernel.post(() => reap(cell, reason))
+  if (origin === "own" && isAbnormal(reason)) kernel.report(cell, reason)
+  kernel.deliver()
+}
+
+/** Delivers an exit signal, sent directly or over a link. */
+export const signal = (from: Cell, target: Cell, reason: ExitReason, over: "link" | "direct"): void => {
+  if (target.dead) return
+  if (over === "direct" && reason === "kill") return die(target, "killed", "signal")
+  if (over === "link" && target.absorbs?.has(from) === true) return
+  if (target.trap) return deliver(target, exitMessage(from, reason))
+  if (reason !== "normal" || (from === target && over === "direct")) die(target, reason, "signal")
+}
+
+/** Links two processes; one with itself, or twice, changes nothing. */
+export const join = (one: Cell, other: Cell): void => {
+  if (one === other) return
+  one.links ??= new Set()
+  other.links ??= new Set()
+  one.links.add(other)
+  other.links.add(one)
+}

@@ -1,0 +1,39 @@
+/**
+ * How a message gets into a process.
+ *
+ * DELIV1. A message to a dead process vanishes.
+ * DELIV2. A message goes to the first receiver it matches, else to the end of the mailbox.
+ */
+import type { Cell, Receiver } from "./cell.ts"
+import { Mailbox } from "./mailbox.ts"
+import { wake } from "./turn.ts"
+
+const offer = (cell: Cell, receivers: Array<Receiver>, message: unknown): boolean => {
+  const index = receivers.findIndex((receiver) => receiver.match(message))
+  const receiver = receivers[index]
+  if (receiver === undefined) return false
+  receivers.splice(index, 1)
+  if (receivers.length === 0) cell.receivers = undefined
+  receiver.found(message)
+  return true
+}
+
+/** Puts a message into a process. */
+export const deliver = (cell: Cell, message: unknown): void => {
+  if (cell.dead) return
+  if (cell.receivers !== undefined && offer(cell, cell.receivers, message)) return
+  cell.mailbox ??= new Mailbox()
+  cell.mailbox.push(message)
+  wake(cell)
+}
+
+/** Takes the first matching message, now or when it comes; answers how to stop waiting for it. */
+export const receiveFirst = (cell: Cell, receiver: Receiver): (() => void) => {
+  if (cell.dead || cell.mailbox?.take(receiver.match, receiver.found) === true) return () => {}
+  cell.receivers ??= []
+  cell.receivers.push(receiver)
+  return () => {
+    const left = cell.receivers?.filter((other) => other !== receiver)
+    cell.receivers = left === undefined || left.length === 0 ? undefined : left
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Actor logic whose work is one fiber.
+ *
+ * EACT1. Stopping the actor interrupts the fiber at once; its finalizers run once, its result is dropped.
+ * EACT2. The fiber is a resource of the hosting process, if there is one.
+ * EACT3. What is done synchronously is delivered synchronously; anything later in a turn of the host.
+ */
+import { Context, Effect, Exit } from "effect"
+import type { AnyActorRef } from "xstate"
+import { live } from "../Clock.ts"
+import { ofCause } from "./failure.ts"
+import { Running } from "./fiber.ts"
+import { Kernel } from "./kernel.ts"
+import { hostOf, sendToActor } from "./machineHost.ts"
+
+export const effectDone = "xstate.effect.done"
+export const effectFailed = "xstate.effect.failed"
+
+const running = new WeakMap<AnyActorRef, Running<unknown, unknown>>()
+
+let bare: Kernel | undefined
+
+/** Runs the fibers of actors that no process hosts. */
+const bareKernel = (): Kernel => (bare ??= new Kernel("bare", live, Context.empty(), undefined))
+
+const endOf = (exit: Exit.Exit<unknown, unknown>): { readonly type: string; readonly data: unknown } =>
+  Exit.isSuccess(exit)
+    ? { type: effectDone, data: exit.value }
+    : { type: effectFailed, data: ofCause(exit.cause).reason }
+
+/** Starts the fiber of an actor. */
+export const startFiber = (self: AnyActorRef, make: () => Effect.Effect<unknown, unknown>): void => {
+  const host = hostOf(self.system)
+  let now = true
+  const fiber = new Running(host?.kernel ?? bareKernel(), host, Effect.suspend(make), (exit) => {
+    running.delete(self)
+    if (now) self.send(endOf(exit))
+    else sendToActor(self, endOf(exit))
+  })
+  now = false
+  if (fiber.active) running.set(self, fiber)
+}
+
+/** Interrupts the fiber of an actor, if it runs. */
+export const stopFiber = (self: AnyActorRef): void => {
+  running.get(self)?.close()
+  running.delete(self)
+}

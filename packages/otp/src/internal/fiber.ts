@@ -1,0 +1,63 @@
+/**
+ * A fiber that belongs to a process.
+ *
+ * FIBER1. An effect that ends synchronously costs no bookkeeping: its exit is handed over at once.
+ * FIBER2. `close` interrupts the fiber and drops its exit: nobody hears of a fiber whose owner is gone.
+ * FIBER3. The fiber is counted until its last finalizer is done, as `closing` from `close` on.
+ */
+import type { Effect, Exit, Fiber } from "effect"
+import type { Cell, Resource } from "./cell.ts"
+import type { Kernel } from "./kernel.ts"
+
+/** An effect on its way. */
+export class Running<A, E> implements Resource {
+  readonly #kernel: Kernel
+  readonly #owner: Cell | undefined
+  readonly #ended: (exit: Exit.Exit<A, E>) => void
+  #fiber: Fiber.Fiber<A, E> | undefined = undefined
+  #closed = false
+
+  constructor(
+    kernel: Kernel,
+    owner: Cell | undefined,
+    effect: Effect.Effect<A, E>,
+    ended: (exit: Exit.Exit<A, E>) => void
+  ) {
+    this.#kernel = kernel
+    this.#owner = owner
+    this.#ended = ended
+    const fiber = kernel.fork(effect)
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) {
+      this.#closed = true
+      if (owner?.dead !== true) ended(exit)
+      return
+    }
+    this.#fiber = fiber
+    kernel.fibers++
+    if (owner?.dead === true) this.close()
+    else owner?.own(this)
+    fiber.addObserver((late) => this.#leave(late))
+  }
+
+  get active(): boolean {
+    return !this.#closed
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#owner?.disown(this)
+    this.#kernel.closing++
+    this.#fiber?.interruptUnsafe()
+  }
+
+  #leave(exit: Exit.Exit<A, E>): void {
+    const silent = this.#closed
+    if (silent) this.#kernel.closing--
+    this.#closed = true
+    this.#kernel.fiberDone()
+    this.#owner?.disown(this)
+    if (!silent) this.#ended(exit)
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * A process that runs an XState actor.
+ *
+ * Owns one root actor for as long as the process lives; its children belong to the actor. Talks to XState through its
+ * public face only.
+ *
+ * HOST1. Messages, delayed events, and the ends of the effects, streams and processes behind actors reach the actor in a
+ *        turn of the process, in the order they came.
+ * HOST2. The actor and its children are stopped when the process ends, whatever ended it, also where the machine itself
+ *        failed and XState leaves the children running.
+ * HOST3. An actor that is done ends the process `normal`, one that failed ends it with the error; no error is rethrown.
+ */
+import { createActor } from "xstate"
+import type { Actor, AnyActorLogic, AnyActorRef, InspectionEvent, Snapshot } from "xstate"
+import type { ExitReason } from "../ExitReason.ts"
+import { isDown, isExit } from "../SystemMessage.ts"
+import type { Behaviour, Cell } from "./cell.ts"
+import { die } from "./death.ts"
+import { Chore } from "./chore.ts"
+import { deliver } from "./delivery.ts"
+import { guardSubscribers } from "./guardSubscribers.ts"
+import { HostClock } from "./hostClock.ts"
+import { isStop } from "./stopMessage.ts"
+
+/** Any actor system. XState keeps its own name for this type to itself. */
+export type AnyActorSystem = AnyActorRef["system"]
+
+/** How a machine is started. */
+export interface HostOptions {
+  readonly input?: unknown
+  readonly snapshot?: Snapshot<unknown>
+  readonly id?: string
+  readonly inspect?: (event: InspectionEvent) => void
+  readonly logger?: (...args: Array<unknown>) => void
+}
+
+const hosts = new WeakMap<AnyActorSystem, Cell>()
+
+/** The process that hosts an actor system, if one does. */
+export const hostOf = (system: AnyActorSystem): Cell | undefined => hosts.get(system)
+
+/** Sends an event to an actor, in a turn of its host; at once under a bare `createActor`. */
+export const sendToActor = (ref: AnyActorRef, event: { readonly type: string }): void => {
+  const host = hosts.get(ref.system)
+  if (host === undefined) ref.send(event)
+  else deliver(host, new Chore(() => ref.send(event)))
+}
+
+const eventOf = (message: unknown): unknown => {
+  if (isExit(message)) return { type: "process.exit", from: message.from, reason: message.reason }
+  if (isDown(message)) return { type: "process.down", ref: message.ref, pid: message.pid, reason: message.reason }
+  return message
+}
+
+const isEvent = (message: unknown): message is { readonly type: string } =>
+  typeof message === "object" && message !== null && "type" in message && typeof message.type === "string"
+
+const childrenOf = (snapshot: object): ReadonlyArray<AnyActorRef> =>
+  "children" in snapshot && typeof snapshot.children === "object" && snapshot.children !== null
+    ? Object.values(snapshot.children as Record<string, AnyActorRef>)
+    : []
+
+const reasonOf = (snapshot: Snapshot<unknown>): ExitReason => {
+  if (snapshot.status === "error") return snapshot.error
+  return snapshot.status === "done" ? "normal" : "shutdown"
+}
+
+export class MachineHost implements Behaviour {
+  readonly kind = "machine"
+  readonly actor: Actor<AnyActorLogic>
+  /** Whose exit this machine does not outlive. */
+  readonly #parent: Cell | undefined
+
+  constructor(cell: Cell, logic: AnyActorLogic, parent: Cell | undefined, options: HostOptions) {
+    this.#parent = parent
+    this.actor = createActor(logic, { ...options, clock: new HostClock(cell) })
+    hosts.set(this.actor.system, cell)
+  }
+
+  /** Starts the actor; a machine that is done or fails right away ends its process here. */
+  start(cell: Cell): void {
+    cell.begun = true
+    const end = (): void => die(cell, reasonOf(this.actor.getSnapshot()), "own")
+    this.actor.subscribe({ complete: end, error: end })
+    guardSubscribers(this.actor, (error) => cell.kernel.report(cell, error))
+    cell.kernel.as(cell, () => this.actor.start())
+  }
+
+  handle(cell: Cell, message: unknown): void {
+    if (message instanceof Chore) return message.run()
+    if (isStop(message)) return die(cell, message.reason, "own")
+    if (isExit(message) && (message.from === this.#parent || message.from === cell.kernel.root)) {
+      return die(cell, message.reason, "signal")
+    }
+    const event = eventOf(message)
+    if (isEvent(event)) this.actor.send(event)
+  }
+
+  ended(): void {
+    const snapshot = this.actor.getSnapshot()
+    this.actor.stop()
+    for (const child of childrenOf(snapshot)) {
+      if (child.getSnapshot().status === "active") child.send({ type: "xstate.stop" })
+    }
+  }
+}
+
+/** The host behind a pid of a machine. */
+export const machineAt = (cell: Cell): MachineHost => {
+  if (cell.behaviour instanceof MachineHost) return cell.behaviour
+  throw new TypeError(`${cell.label} ${cell} hosts no machine: pass what StateMachine.start returned`)
+}

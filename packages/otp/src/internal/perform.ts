@@ -1,0 +1,66 @@
+/**
+ * Runs user code that answers now, with a promise, or with an effect.
+ *
+ * PERF1. What answers now costs no promise and no fiber, and keeps the process in its turn.
+ * PERF2. Otherwise the process is busy until the answer is there: mail waits, signals do not.
+ * PERF3. An answer that comes after the process died is dropped; a rejection is never unhandled.
+ */
+import { Effect, Exit } from "effect"
+import type { Cell } from "./cell.ts"
+import { ofCause, ofThrown } from "./failure.ts"
+import type { Failure } from "./failure.ts"
+import { Running } from "./fiber.ts"
+import { wake } from "./turn.ts"
+
+const isThenable = (value: object): value is PromiseLike<unknown> => "then" in value && typeof value.then === "function"
+
+type Answer = (value: unknown) => void
+type Fail = (failure: Failure) => void
+
+const resume = (cell: Cell, run: () => void): void => {
+  if (cell.dead) return
+  cell.busy = false
+  cell.kernel.as(cell, run)
+  wake(cell)
+}
+
+const awaitPromise = (cell: Cell, promise: PromiseLike<unknown>, answer: Answer, fail: Fail): void => {
+  cell.busy = true
+  promise.then(
+    (value) => resume(cell, () => answer(value)),
+    (error: unknown) => resume(cell, () => fail(ofThrown(error)))
+  )
+}
+
+const runEffect = (cell: Cell, effect: Effect.Effect<unknown, unknown>, answer: Answer, fail: Fail): void => {
+  let now = true
+  const settle = (exit: Exit.Exit<unknown, unknown>): void =>
+    Exit.isSuccess(exit) ? answer(exit.value) : fail(ofCause(exit.cause))
+  cell.busy = true
+  const running = new Running(cell.kernel, cell, effect, (exit) => {
+    if (!now) return resume(cell, () => settle(exit))
+    cell.busy = false
+    settle(exit)
+  })
+  now = false
+  void running
+}
+
+/** Hands a value over, waiting for it first if it is a promise or an effect. */
+export const settleValue = (cell: Cell, value: unknown, answer: Answer, fail: Fail): void => {
+  if (typeof value !== "object" || value === null) return answer(value)
+  if (Effect.isEffect(value)) return runEffect(cell, value as Effect.Effect<unknown, unknown>, answer, fail)
+  if (isThenable(value)) return awaitPromise(cell, value, answer, fail)
+  answer(value)
+}
+
+/** Runs user code and hands over its answer or its failure. */
+export const perform = (cell: Cell, run: () => unknown, answer: Answer, fail: Fail): void => {
+  let value: unknown
+  try {
+    value = run()
+  } catch (error) {
+    return fail(ofThrown(error))
+  }
+  settleValue(cell, value, answer, fail)
+}

@@ -1,0 +1,45 @@
+/** A selective receive that can end by time. */
+import type { Cell, Receiver } from "./cell.ts"
+import { receiveFirst } from "./delivery.ts"
+import { startTimer } from "./timer.ts"
+
+/**
+ * Takes the first matching message, or `undefined` when the time is up; answers how to give up.
+ *
+ * RECV1. `taken` is called at most once, and never after giving up or after the process died.
+ */
+export const receiveWithin = <A>(
+  cell: Cell,
+  match: ((message: A) => boolean) | undefined,
+  ms: number,
+  taken: (message: A | undefined) => void
+): (() => void) => {
+  let open = true
+  let giveUp = (): void => {}
+  const finish = (message: A | undefined): void => {
+    if (!open) return
+    open = false
+    giveUp()
+    taken(message)
+  }
+  const receiver: Receiver = {
+    match: (message) => match === undefined || match(message as A),
+    found: (message) => finish(message as A)
+  }
+  const leave = receiveFirst(cell, receiver)
+  if (!open || cell.dead) return () => {}
+  if (ms <= 0) {
+    leave()
+    finish(undefined)
+    return () => {}
+  }
+  const timer = startTimer(cell.kernel, cell, ms, () => finish(undefined))
+  giveUp = () => {
+    leave()
+    timer?.close()
+  }
+  return () => {
+    open = false
+    giveUp()
+  }
+}

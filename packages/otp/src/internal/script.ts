@@ -1,0 +1,30 @@
+/**
+ * A process that is one function: it runs once, takes its own mail, and ends when the function does.
+ *
+ * SCRIPT1. The function starts in the first turn, never inside the spawn.
+ * SCRIPT2. Its end is the end of the process: its failure the reason, else `normal`.
+ */
+import type { Pid } from "../Pid.ts"
+import type { Behaviour, Cell } from "./cell.ts"
+import { die } from "./death.ts"
+import { perform } from "./perform.ts"
+
+export class Script implements Behaviour {
+  readonly kind = "process"
+  #body: ((self: Pid<unknown>) => unknown) | undefined
+
+  constructor(body: (self: Pid<unknown>) => unknown) {
+    this.#body = body
+  }
+
+  begin(cell: Cell): void {
+    const body = this.#body
+    this.#body = undefined
+    perform(
+      cell,
+      () => body?.(cell),
+      () => die(cell, "normal", "own"),
+      (failure) => die(cell, failure.reason, "own")
+    )
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * The process of a server: takes one message at a time, lets a callback answer it, and keeps the state in between.
+ *
+ * Owns the state, the state timeout and the phase. It does not know what the callbacks do.
+ *
+ * SERV1. The phase goes `init`, `running`, `ending`; only a running server takes mail.
+ * SERV2. A continuation runs before the next message, also one that was queued during `init`.
+ * SERV3. `terminate` runs when a callback stops or fails, when asked to stop, and when a trapping server's parent ends;
+ *        never on a signal that is not trapped, and at most once.
+ * SERV4. A state timeout is dropped by any message; a tick of a dropped one is ignored.
+ */
+import { isNoCatch } from "../ExitReason.ts"
+import type { ExitReason } from "../ExitReason.ts"
+import { BadReturnValue, NoCallback, StartFailed, StartIgnored } from "../OtpError.ts"
+import { isExit } from "../SystemMessage.ts"
+import type { Behaviour, Cell } from "./cell.ts"
+import { die } from "./death.ts"
+import type { Origin } from "./death.ts"
+import { deliver } from "./delivery.ts"
+import { ofThrown } from "./failure.ts"
+import type { Failure } from "./failure.ts"
+import type { PendingCall } from "./pendingCall.ts"
+import { perform, settleValue } from "./perform.ts"
+import { ServerResult } from "./serverResult.ts"
+import type { Next } from "./serverResult.ts"
+import { isStop } from "./stopMessage.ts"
+import { milliseconds } from "./timeout.ts"
+import { startTimer } from "./timer.ts"
+import type { Timer } from "./timer.ts"
+import { wake } from "./turn.ts"
+
+/** The callbacks of a server, with their types erased. */
+export interface Callbacks {
+  readonly init: (args: unknown, self: Cell) => unknown
+  readonly handleCall?: (request: unknown, from: PendingCall, state: unknown, self: Cell) => unknown
+  readonly handleCast?: (message: unknown, state: unknown, self: Cell) => unknown
+  readonly handleInfo?: (message: unknown, state: unknown, self: Cell) => unknown
+  readonly handleContinue?: (term: unknown, state: unknown, self: Cell) => unknown
+  readonly terminate?: (reason: ExitReason, state: unknown, self: Cell) => unknown
+}
+
+/** Who waits for a server to be up. */
+export interface Starter {
+  started(): void
+  failed(error: StartFailed | StartIgnored): void
+}
+
+export class CallMessage {
+  readonly request: unknown
+  readonly from: PendingCall
+  constructor(request: unknown, from: PendingCall) {
+    this.request = request
+    this.from = from
+  }
+}
+
+export class CastMessage {
+  readonly message: unknown
+  constructor(message: unknown) {
+    this.message = message
+  }
+}
+
+class Tick {}
+
+export class Server implements Behaviour {
+  readonly kind: string
+  readonly #callbacks: Callbacks
+  readonly #parent: Cell | undefined
+  #args: unknown
+  #starter: Starter | undefined
+  #state: unknown = undefined
+  #timer: Timer | undefined = undefined
+  #tick: Tick | undefined = undefined
+  phase: "init" | "running" | "ending" = "init"
+
+  constructor(kind: string, callbacks: Callbacks, args: unknown, parent: Cell | undefined, starter: Starter | undefined) {
+    this.kind = kind
+    this.#callbacks = callbacks
+    this.#args = args
+    this.#parent = parent
+    this.#starter = starter
+  }
+
+  get state(): unknown {
+    return this.#state
+  }
+
+  begin(cell: Cell): void {
+    const args = this.#args
+    this.#args = undefined
+    perform(
+      cell,
+      () => this.#callbacks.init(args, cell),
+      (value) => this.#initialised(cell, value),
+      (failure) => this.#initFailed(cell, failure)
+    )
+  }
+
+  handle(cell: Cell, message: unknown): void {
+    if (message instanceof Tick) {
+      if (message === this.#tick) this.#run(cell, () => this.#info("timeout", cell))
+      return
+    }
+    if (this.#timer !== undefined || this.#tick !== undefined) this.#dropTimeout()
+    if (message instanceof CallMessage) this.#run(cell, () => this.#call(message, cell), message.from)
+    else if (message instanceof CastMessage) this.#run(cell, () => this.#cast(message.message, cell))
+    else if (isStop(message)) this.#end(cell, message.reason, "signal")
+    else if (isExit(message) && (message.from === this.#parent || message.from === cell.kernel.root)) {
+      this.#end(cell, message.reason, "signal")
+    } else this.#run(cell, () => this.#info(message, cell))
+  }
+
+  ended(_cell: Cell, reason: ExitReason): void {
+    this.#fail(new StartFailed({ reason }))
+    this.#timer = undefined
+  }
+
+  #call(message: CallMessage, cell: Cell): unknown {
+    const { handleCall } = this.#callbacks
+    if (handleCall === undefined) throw new NoCallback({ callback: "handleCall", request: message.request })
+    return handleCall(message.request, message.from, this.#state, cell)
+  }
+
+  #cast(message: unknown, cell: Cell): unknown {
+    const { handleCast } = this.#callbacks
+    if (handleCast === undefined) throw new NoCallback({ callback: "handleCast", request: message })
+    return handleCast(message, this.#state, cell)
+  }
+
+  #info(message: unknown, cell: Cell): unknown {
+    const { handleInfo } = this.#callbacks
+    return handleInfo === undefined ? undefined : handleInfo(message, this.#state, cell)
+  }
+
+  #started(): void {
+    const starter = this.#starter
+    this.#starter = undefined
+    starter?.started()
+  }
+
+  #fail(error: StartFailed | StartIgnored): void {
+    const starter = this.#starter
+    this.#starter = undefined
+    starter?.failed(error)
+  }
+
+  #initialised(cell: Cell, value: unknown): void {
+    if (!(value instanceof ServerResult)) return this.#initEnds(cell, new BadReturnValue({ value }))
+    switch (value.kind) {
+      case "ok":
+        this.#state = value.state
+        this.phase = "running"
+        this.#started()
+        return this.#proceed(cell, value.next)
+      case "ignore":
+        this.#fail(new StartIgnored())
+        return die(cell, "normal", "own")
+      case "stop":
+        return this.#initEnds(cell, value.reason)
+      default:
+        return this.#initEnds(cell, new BadReturnValue({ value }))
+    }
+  }
+
+  #initFailed(cell: Cell, failure: Failure): void {
+    if (failure.thrown instanceof ServerResult) this.#initialised(cell, failure.thrown)
+    else this.#initEnds(cell, orBadReturn(failure))
+  }
+
+  #initEnds(cell: Cell, reason: ExitReason): void {
+    die(cell, reason, "own")
+  }
+
+  #run(cell: Cell, callback: () => unknown, from?: PendingCall): void {
+    let value: unknown
+    try {
+      value = callback()
+    } catch (error) {
+      return this.#failed(cell, ofThrown(error), from)
+    }
+    if (value instanceof ServerResult) return this.#apply(cell, value, from)
+    settleValue(
+      cell,
+      value,
+      (late) => this.#apply(cell, late, from),
+      (failure) => this.#failed(cell, failure, from)
+    )
+  }
+
+  #failed(cell: Cell, failure: Failure, from: PendingCall | undefined): void {
+    if (failure.thrown instanceof ServerResult) this.#apply(cell, failure.thrown, from)
+    else this.#end(cell, orBadReturn(failure), "own")
+  }
+
+  #apply(cell: Cell, value: unknown, from: PendingCall | undefined): void {
+    if (cell.dead) return
+    if (value === undefined && from === undefined) return this.#proceed(cell, undefined)
+    if (!(value instanceof ServerResult)) return this.#end(cell, new BadReturnValue({ value }), "own")
+    switch (value.kind) {
+      case "reply":
+        this.#state = value.state
+        if (from === undefined) return this.#end(cell, new BadReturnValue({ value }), "own")
+        from.answer(value.value)
+        return this.#proceed(cell, value.next)
+      case "noreply":
+        this.#state = value.state
+        return this.#proceed(cell, value.next)
+      case "stop":
+        this.#state = value.state
+        return this.#end(cell, value.reason, "own")
+      case "stopReply":
+        this.#state = value.state
+        return this.#end(cell, value.reason, "own", () => from?.answer(value.value))
+      default:
+        return this.#end(cell, new BadReturnValue({ value }), "own")
+    }
+  }
+
+  #proceed(cell: Cell, next: Next): void {
+    if (next === undefined || next === "hibernate" || cell.dead) return
+    if ("continue" in next) return this.#continue(cell, next.continue)
+    const tick = new Tick()
+    this.#tick = tick
+    const ms = milliseconds(next.timeout)
+    if (ms <= 0) deliver(cell, tick)
+    else this.#timer = startTimer(cell.kernel, cell, ms, () => deliver(cell, tick))
+  }
+
+  #continue(cell: Cell, term: unknown): void {
+    cell.busy = true
+    queueMicrotask(() => {
+      if (cell.dead) return
+      cell.busy = false
+      cell.kernel.as(cell, () =>
+        this.#run(cell, () => {
+          const { handleContinue } = this.#callbacks
+          if (handleContinue === undefined) throw new NoCallback({ callback: "handleContinue", request: term })
+          return handleContinue(term, this.#state, cell)
+        })
+      )
+      wake(cell)
+    })
+  }
+
+  #dropTimeout(): void {
+    this.#timer?.close()
+    this.#timer = undefined
+    this.#tick = undefined
+  }
+
+  #end(cell: Cell, reason: ExitReason, origin: Origin, told?: () => void): void {
+    if (this.phase === "ending" || cell.dead) return
+    this.phase = "ending"
+    this.#dropTimeout()
+    const { terminate } = this.#callbacks
+    const finish = (last: ExitReason, by: Origin): void => {
+      told?.()
+      die(cell, last, by)
+    }
+    if (terminate === undefined) return finish(reason, origin)
+    cell.busy = true
+    perform(
+      cell,
+      () => terminate(reason, this.#state, cell),
+      () => finish(reason, origin),
+      (failure) => finish(failure.reason, "own")
+    )
+  }
+}
+
+/** A thrown value that is no error is taken as what the callback returned, and that is no result. */
+const orBadReturn = (failure: Failure): ExitReason =>
+  isNoCatch(failure.reason) ? new BadReturnValue({ value: failure.thrown }) : failure.reason

@@ -1,0 +1,41 @@
+/**
+ * The end of a system.
+ *
+ * Steps: the roots get `shutdown` one after another, the youngest first, each one's end awaited; then nothing new can be
+ * spawned and what is left is killed; then the finalizers have their time.
+ *
+ * STOP1. The bounds are of the host's time, so that a stop ends even where the system's clock stands still.
+ */
+import { live } from "../Clock.ts"
+import type { Cell } from "./cell.ts"
+import { die, signal } from "./death.ts"
+import type { Kernel } from "./kernel.ts"
+
+/** Resolves when `subscribe` calls back, or after so many milliseconds of the host. */
+const within = (ms: number, subscribe: (done: () => void) => void): Promise<void> =>
+  new Promise((resolve) => {
+    const id = live.setTimeout(resolve, ms)
+    subscribe(() => {
+      live.clearTimeout(id)
+      resolve()
+    })
+  })
+
+const isRoot = (cell: Cell): boolean => cell.parent === undefined || cell.parent.dead
+
+const endRoot = async (kernel: Kernel, cell: Cell, ms: number): Promise<void> => {
+  signal(kernel.root, cell, "shutdown", "direct")
+  if (cell.dead) return
+  await within(ms, (done) => cell.watch({ down: done }))
+  die(cell, "killed", "signal")
+}
+
+export const shutDown = async (kernel: Kernel, ms: number): Promise<void> => {
+  const until = live.now() + ms
+  for (const root of [...kernel.processes.values()].filter(isRoot).toReversed()) {
+    if (!root.dead) await endRoot(kernel, root, Math.max(0, until - live.now()))
+  }
+  kernel.stopped = true
+  for (const cell of [...kernel.processes.values()].toReversed()) die(cell, "killed", "signal")
+  if (kernel.fibers > 0) await within(ms, (done) => kernel.whenQuiet(done))
+}

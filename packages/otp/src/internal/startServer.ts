@@ -1,0 +1,102 @@
+/**
+ * The start of a server: name, process, `init`, answer to the starter.
+ *
+ * START1. Under a taken name no process is made and no `init` runs.
+ * START2. The starter is told once: that the server is up, or why it is not.
+ */
+import { AlreadyStarted, StartFailed } from "../OtpError.ts"
+import type { StartIgnored } from "../OtpError.ts"
+import type { Name, Pid } from "../Pid.ts"
+import { register } from "../Process.ts"
+import type { Cell } from "./cell.ts"
+import { die, join, signal } from "./death.ts"
+import type { Kernel } from "./kernel.ts"
+import { Server } from "./serverLoop.ts"
+import type { Callbacks, Starter } from "./serverLoop.ts"
+import { milliseconds } from "./timeout.ts"
+import type { Timeout } from "./timeout.ts"
+import { startTimer } from "./timer.ts"
+import { turn, wake } from "./turn.ts"
+
+/** A name that a process can take: a key in a registry. */
+export interface Via extends Name {
+  /** Gives the name to a process; answers who has it. */
+  claim(pid: Pid): Pid
+}
+
+/** How a server is known, and how long its `init` may take. */
+export interface StartOptions {
+  readonly name?: string
+  readonly via?: Via
+  readonly label?: string | undefined
+  readonly timeout?: Timeout
+  /** Exit signals become messages, before `init` runs. */
+  readonly trapExit?: boolean
+}
+
+const makeServer = (
+  kernel: Kernel,
+  parent: Cell | undefined,
+  callbacks: Callbacks,
+  args: unknown,
+  options: StartOptions,
+  starter: Starter
+): Cell => {
+  const holder = options.name === undefined ? options.via?.whereis() : kernel.names.get(options.name)
+  if (holder !== undefined) throw new StartFailed({ reason: new AlreadyStarted({ pid: holder }) })
+  const label = options.label ?? options.name ?? options.via?.name ?? "GenServer"
+  const server = new Server("server", callbacks, args, parent, starter)
+  const cell = kernel.make(server, parent ?? kernel.current, label)
+  cell.trap = options.trapExit === true
+  if (options.name !== undefined) register(options.name, cell)
+  options.via?.claim(cell)
+  if (parent?.dead === true) die(cell, "noproc", "signal")
+  else if (parent !== undefined) join(parent, cell)
+  return cell
+}
+
+/** Starts a server; resolves when it is up. */
+export const startServer = (
+  kernel: Kernel,
+  parent: Cell | undefined,
+  callbacks: Callbacks,
+  args: unknown,
+  options: StartOptions
+): Promise<Cell> =>
+  new Promise((resolve, reject) => {
+    let up = (): void => {}
+    const starter: Starter = { started: () => up(), failed: reject }
+    const cell = makeServer(kernel, parent, callbacks, args, options, starter)
+    up = () => resolve(cell)
+    wake(cell)
+    if (options.timeout === undefined || cell.dead) return
+    const timer = startTimer(kernel, cell, milliseconds(options.timeout), () => {
+      reject(new StartFailed({ reason: "timeout" }))
+      signal(kernel.root, cell, "kill", "direct")
+    })
+    up = () => {
+      timer?.close()
+      resolve(cell)
+    }
+  })
+
+/** Starts a server whose `init` answers at once. */
+export const launchServer = (
+  kernel: Kernel,
+  parent: Cell,
+  callbacks: Callbacks,
+  args: unknown,
+  options: StartOptions
+): Cell => {
+  let state: "waiting" | "up" | StartFailed | StartIgnored = "waiting"
+  const starter: Starter = { started: () => (state = "up"), failed: (error) => (state = error) }
+  const cell = makeServer(kernel, parent, callbacks, args, options, starter)
+  turn(cell)
+  const outcome = state as "waiting" | "up" | StartFailed | StartIgnored
+  if (outcome === "up") return cell
+  if (outcome !== "waiting") throw outcome
+  const reason = new Error("init answered with a promise or an effect that waits: use startLink")
+  die(cell, reason, "own")
+  throw new StartFailed({ reason })
+}
+

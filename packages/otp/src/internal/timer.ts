@@ -1,0 +1,57 @@
+/**
+ * A timer of a system.
+ *
+ * TIMER1. It runs at most once, and never after `close`.
+ * TIMER2. It is counted in its kernel, and owned by its process, exactly while it waits.
+ */
+import type { Cell, Resource } from "./cell.ts"
+import type { Kernel } from "./kernel.ts"
+
+export class Timer implements Resource {
+  readonly #kernel: Kernel
+  readonly #owner: Cell | undefined
+  readonly #run: () => void
+  readonly #id: unknown
+  readonly due: number
+  waiting = true
+
+  constructor(kernel: Kernel, owner: Cell | undefined, ms: number, run: () => void) {
+    this.#kernel = kernel
+    this.#owner = owner
+    this.#run = run
+    this.due = kernel.clock.now() + ms
+    this.#id = kernel.clock.setTimeout(() => this.#fire(), ms)
+    kernel.timers++
+    owner?.own(this)
+  }
+
+  close(): void {
+    if (!this.#leave()) return
+    this.#kernel.clock.clearTimeout(this.#id)
+  }
+
+  #leave(): boolean {
+    if (!this.waiting) return false
+    this.waiting = false
+    this.#kernel.timers--
+    this.#owner?.disown(this)
+    return true
+  }
+
+  #fire(): void {
+    if (!this.#leave()) return
+    try {
+      this.#run()
+    } catch (error) {
+      this.#kernel.report(this.#owner ?? this.#kernel.root, error)
+    }
+  }
+}
+
+/** Starts a timer; an endless one never fires and is not kept. */
+export const startTimer = (
+  kernel: Kernel,
+  owner: Cell | undefined,
+  ms: number,
+  run: () => void
+): Timer | undefined => (ms === Number.POSITIVE_INFINITY ? undefined : new Timer(kernel, owner, ms, run))

@@ -1,0 +1,76 @@
+/**
+ * Timers ordered by their due time.
+ *
+ * Owns the entries that are waiting; it does not know the time and arms nothing.
+ *
+ * HEAP1. `peek` is the entry that is due first; of two with the same due time, the one made first.
+ * HEAP2. A removed entry is gone at once: no tombstones stay behind.
+ */
+
+/** One waiting timer. `index` is its place in the heap, -1 once it is out. */
+export interface TimerEntry {
+  readonly due: number
+  readonly order: number
+  readonly run: () => void
+  index: number
+}
+
+const before = (a: TimerEntry, b: TimerEntry): boolean => a.due < b.due || (a.due === b.due && a.order < b.order)
+
+export class TimerHeap {
+  readonly #entries: Array<TimerEntry> = []
+  #order = 0
+
+  get size(): number {
+    return this.#entries.length
+  }
+
+  peek(): TimerEntry | undefined {
+    return this.#entries[0]
+  }
+
+  add(due: number, run: () => void): TimerEntry {
+    const entry: TimerEntry = { due, order: this.#order++, run, index: this.#entries.length }
+    this.#entries.push(entry)
+    this.#rise(entry)
+    return entry
+  }
+
+  remove(entry: TimerEntry): void {
+    const { index } = entry
+    if (index < 0) return
+    entry.index = -1
+    const last = this.#entries.pop()
+    if (last === undefined || last === entry) return
+    this.#place(last, index)
+    this.#rise(last)
+    this.#sink(last)
+  }
+
+  #place(entry: TimerEntry, index: number): void {
+    this.#entries[index] = entry
+    entry.index = index
+  }
+
+  #rise(entry: TimerEntry): void {
+    while (entry.index > 0) {
+      const index = entry.index
+      const above = this.#entries[(index - 1) >> 1]
+      if (above === undefined || !before(entry, above)) return
+      this.#place(entry, above.index)
+      this.#place(above, index)
+    }
+  }
+
+  #sink(entry: TimerEntry): void {
+    for (;;) {
+      const index = entry.index
+      const left = this.#entries[index * 2 + 1]
+      const right = this.#entries[index * 2 + 2]
+      const least = right !== undefined && left !== undefined && before(right, left) ? right : left
+      if (least === undefined || !before(least, entry)) return
+      this.#place(entry, least.index)
+      this.#place(least, index)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * One adapter for every model of the AI SDK's provider packages.
+ *
+ * @module
+ * @source The AI SDK's language model specification, versions 2, 3 and 4
+ */
+import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
+import type { Adapter, AdapterOptions } from "@troupe/chat/Adapter"
+import type { AdapterEvent } from "@troupe/chat/Event"
+import type { Request } from "@troupe/chat/Request"
+import { callOptionsOf } from "./internal/callOptions.ts"
+import { inDialect } from "./internal/dialect.ts"
+import type { StreamPart } from "./internal/partReader.ts"
+import { PartSequence } from "./internal/partSequence.ts"
+import { adapterError } from "./internal/providerError.ts"
+
+/** A model value of any AI SDK provider package. */
+export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
+
+/**
+ * Options of {@link aiSdk}.
+ *
+ * - `name`: the adapter's name in errors and reports; default is the model's provider
+ * - `providerName`: the name the provider reads its own options under; default is the model's provider up to its first
+ *   dot (`"openai"` of `"openai.responses"`)
+ */
+export interface AiSdkOptions {
+  readonly name?: string | undefined
+  readonly providerName?: string | undefined
+}
+
+/**
+ * Makes an adapter of an AI SDK model.
+ *
+ * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers`
+ * of a request's `options` are the AI SDK's own settings; every other option is the provider's. What a provider wants to
+ * see again comes as `metadata.providerMetadata` of calls and messages and is handed back with them; reasoning comes as
+ * `raw_chunk` events and, whole, in the message's `metadata.reasoning`. To give a provider options for one message, part
+ * or tool, put them under `metadata.providerOptions`, by provider name.
+ *
+ * **Errors**: `stream` rejects with an `AdapterError` when the request is refused; a failure later is an `error` event
+ * and the finish reason `error`. A stream that ends before the provider said why is a `malformed_response`.
+ *
+ * **Concurrency**: one adapter serves any number of requests at once.
+ *
+ * **Gotchas**: retries are the engine's; provider packages do not retry, and this adapter does not either.
+ *
+ * @example
+ * ```ts
+ * const adapter = aiSdk(openai("gpt-5.5"))
+ * ```
+ */
+export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter => {
+  const name = options.name ?? model.provider
+  const providerName = options.providerName ?? model.provider.split(".")[0] ?? model.provider
+  return {
+    name,
+    stream: async (request, adapterOptions) => {
+      const { signal } = adapterOptions
+      if (signal.aborted) return nothing
+      const controller = new AbortController()
+      const abort = (): void => controller.abort(signal.reason)
+      const opening = open(model, request, providerName, adapterOptions, controller.signal)
+      try {
+        const stream = await unlessAborted(opening, signal, abort)
+        if (stream === undefined) return nothing
+        const about = { provider: name, rawChunks: adapterOptions.includeRawChunks }
+        return new PartSequence(stream, about, signal, abort)
+      } catch (error) {
+        throw adapterError(error, name)
+      }
+    }
+  }
+}
+
+const nothing: AsyncIterable<AdapterEvent> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) })
+}
+
+/** The versions differ in types only: what is asked is written in the model's own dialect. */
+type Open = (options: LanguageModelV4CallOptions) => PromiseLike<{ readonly stream: ReadableStream<StreamPart> }>
+
+const open = async (
+  model: AiSdkModel,
+  request: Request,
+  providerName: string,
+  options: AdapterOptions,
+  abortSignal: AbortSignal
+): Promise<ReadableStream<StreamPart>> => {
+  const asked = callOptionsOf(request, providerName, options)
+  const prompt = inDialect(asked.prompt, model.specificationVersion)
+  const doStream: Open = (callOptions) => (model.doStream as Open).call(model, callOptions)
+  const { stream } = await doStream({ ...asked, prompt: prompt as typeof asked.prompt, abortSignal })
+  return stream
+}
+
+/**
+ * The opened stream, or `undefined` when the signal was first: then the request is aborted, nobody waits for it, and the
+ * stream it may still open is cancelled.
+ */
+const unlessAborted = (
+  opening: Promise<ReadableStream<StreamPart>>,
+  signal: AbortSignal,
+  abort: () => void
+): Promise<ReadableStream<StreamPart> | undefined> =>
+  new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      resolve(undefined)
+      abort()
+      opening.then((stream) => stream.cancel()).catch(() => {})
+    }
+    const settle = (): void => signal.removeEventListener("abort", onAbort)
+    signal.addEventListener("abort", onAbort, { once: true })
+    opening.then(resolve, reject).finally(settle)
+  })

@@ -1,0 +1,2 @@
+/** Adapters for any AI SDK provider model, and MCP servers as tools. */
+export { aiSdk, type AiSdkModel, type AiSdkOptions } from "./AiSdk.ts"

@@ -1,0 +1,58 @@
+/** Reads what a provider says at the end: why it stopped, and what it cost. */
+import type { LanguageModelV2Usage, LanguageModelV4FinishReason, LanguageModelV4Usage } from "@ai-sdk/provider"
+import type { FinishReason } from "@troupe/chat/Response"
+import type { Usage } from "@troupe/chat/Usage"
+
+/** A finish reason in our word and in the provider's. */
+export interface Finish {
+  readonly reason: FinishReason
+  readonly raw: string | undefined
+}
+
+/** Reads the finish reason of any version: V2 says one word, later ones also the provider's own. */
+export const finishOf = (said: LanguageModelV4FinishReason | string): Finish =>
+  typeof said === "string"
+    ? { reason: reasons[said] ?? "other", raw: said }
+    : { reason: reasons[said.unified] ?? "other", raw: said.raw }
+
+/**
+ * Whether the provider never said a reason: the stream was cut off and its package filled the gap. Current packages say
+ * `interrupted` then, older ones `other` without a word of the provider's.
+ */
+export const isMissing = (said: LanguageModelV4FinishReason | string): boolean =>
+  typeof said !== "string" && (said.unified === "interrupted" || (said.unified === "other" && said.raw === undefined))
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "content_filter",
+  "tool-calls": "tool_calls",
+  error: "error"
+}
+
+/** Reads the usage of any version; a count that was not reported stays absent. */
+export const usageOf = (said: LanguageModelV4Usage | LanguageModelV2Usage | undefined): Usage => {
+  const usage: Usage = {}
+  if (said === undefined || said === null) return usage
+  const put = (field: "inputTokens" | "outputTokens" | "cachedInputTokens" | CountedApart, count: unknown): void => {
+    if (typeof count === "number" && Number.isFinite(count)) usage[field] = count
+  }
+  if ("totalTokens" in said || typeof said.inputTokens !== "object") {
+    const flat = said as LanguageModelV2Usage
+    put("inputTokens", flat.inputTokens)
+    put("outputTokens", flat.outputTokens)
+    put("totalTokens", flat.totalTokens)
+    put("reasoningTokens", flat.reasoningTokens)
+    put("cachedInputTokens", flat.cachedInputTokens)
+    return usage
+  }
+  const { inputTokens, outputTokens } = said as LanguageModelV4Usage
+  put("inputTokens", inputTokens?.total)
+  put("cachedInputTokens", inputTokens?.cacheRead)
+  put("cacheWriteInputTokens", inputTokens?.cacheWrite)
+  put("outputTokens", outputTokens?.total)
+  put("reasoningTokens", outputTokens?.reasoning)
+  return usage
+}
+
+type CountedApart = "cacheWriteInputTokens" | "reasoningTokens" | "totalTokens"

@@ -1,0 +1,70 @@
+/** Rewrites a V4 prompt for models of the older specification versions: only files are written differently there. */
+import type {
+  LanguageModelV2Prompt,
+  LanguageModelV3Prompt,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultOutput,
+  SharedV4FileData
+} from "@ai-sdk/provider"
+
+/** The specification versions this package speaks. */
+export type Dialect = "v2" | "v3" | "v4"
+
+/** The prompt as a model of that version reads it. */
+export const inDialect = (
+  prompt: LanguageModelV4Prompt,
+  dialect: Dialect
+): LanguageModelV4Prompt | LanguageModelV3Prompt | LanguageModelV2Prompt =>
+  dialect === "v4" ? prompt : (prompt.map((message) => older(message, dialect)) as LanguageModelV3Prompt)
+
+const older = (message: LanguageModelV4Message, dialect: "v2" | "v3"): unknown => {
+  switch (message.role) {
+    case "system":
+      return message
+    case "user":
+    case "assistant":
+      return {
+        ...message,
+        content: message.content.map((part) => (part.type === "file" ? { ...part, data: bare(part.data) } : part))
+      }
+    case "tool":
+      return {
+        ...message,
+        content: message.content.map((part) =>
+          part.type === "tool-result" ? { ...part, output: olderOutput(part.output, dialect) } : part
+        )
+      }
+  }
+}
+
+const olderOutput = (output: LanguageModelV4ToolResultOutput, dialect: "v2" | "v3"): unknown =>
+  output.type !== "content"
+    ? output
+    : {
+        ...output,
+        value: output.value.map((item) => (item.type === "file" ? olderFile(item.data, item.mediaType, dialect) : item))
+      }
+
+/** V2 knows media by their bytes only, so a URL is told as text; V3 has one shape for each of image, file, data, URL. */
+const olderFile = (data: SharedV4FileData, mediaType: string, dialect: "v2" | "v3"): unknown => {
+  const content = bare(data)
+  const kind = mediaType.startsWith("image/") ? "image" : "file"
+  if (content instanceof URL) {
+    return dialect === "v2" ? { type: "text", text: content.href } : { type: `${kind}-url`, url: content.href }
+  }
+  return dialect === "v2" ? { type: "media", data: content, mediaType } : { type: `${kind}-data`, data: content, mediaType }
+}
+
+const bare = (data: SharedV4FileData): URL | string | Uint8Array => {
+  switch (data.type) {
+    case "url":
+      return data.url
+    case "data":
+      return data.data
+    case "text":
+      return data.text
+    case "reference":
+      return JSON.stringify(data.reference)
+  }
+}

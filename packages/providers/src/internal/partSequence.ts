@@ -1,0 +1,144 @@
+/**
+ * The events of one open model stream, pulled one at a time.
+ *
+ * Owns: the stream's reader, the abort controller of the request and the one listener on the caller's signal. Does not
+ * own the meaning of parts; the {@link PartReader} does.
+ *
+ * SEQ1. A part is read only when an event is asked for and none is left of the part before.
+ * SEQ2. The transport is released once: at the stream's end, by `return`, or by the caller's signal, whichever is first.
+ *       After that there is neither a listener nor a lock.
+ * SEQ3. Leaving early drops the events left, aborts the request and cancels the stream, each once. At the stream's end
+ *       none of that is done.
+ * SEQ4. An abort is not an error: the sequence just ends, and a read that was pending ends with it.
+ *
+ * The race of an abort with a pending read: (1) the signal fires while `next` waits for a part; (2) `#leave` settles the
+ * waiting `next` itself, then aborts and cancels; (3) the read settles later, finds the transport released, and its part
+ * or its error is dropped.
+ */
+import { AdapterError } from "@troupe/chat/ChatError"
+import type { AdapterEvent } from "@troupe/chat/Event"
+import { PartReader, type StreamPart } from "./partReader.ts"
+
+type Result = IteratorResult<AdapterEvent, undefined>
+
+const done: Result = { done: true, value: undefined }
+
+/** Reads a stream of parts as events. `abort` aborts the request the stream belongs to. */
+export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefined> {
+  readonly #stream: ReadableStreamDefaultReader<StreamPart>
+  readonly #parts: PartReader
+  readonly #signal: AbortSignal
+  readonly #abort: () => void
+  readonly #onAbort = (): void => this.#leave()
+  #events: Array<AdapterEvent> = []
+  #next = 0
+  #released = false
+  #waiting: ((result: Result) => void) | undefined
+
+  constructor(
+    stream: ReadableStream<StreamPart>,
+    about: { readonly provider: string; readonly rawChunks: boolean },
+    signal: AbortSignal,
+    abort: () => void
+  ) {
+    this.#stream = stream.getReader()
+    this.#parts = new PartReader(about.provider, about.rawChunks, (event) => this.#events.push(event))
+    this.#signal = signal
+    this.#abort = abort
+    if (signal.aborted) this.#leave()
+    else signal.addEventListener("abort", this.#onAbort, { once: true })
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<Result> {
+    const event = this.#take()
+    if (event !== undefined) return Promise.resolve({ done: false, value: event })
+    if (this.#released) return Promise.resolve(done)
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+      this.#pull()
+    })
+  }
+
+  return(): Promise<Result> {
+    this.#leave()
+    return Promise.resolve(done)
+  }
+
+  #take(): AdapterEvent | undefined {
+    const event = this.#events[this.#next]
+    if (event === undefined) return undefined
+    this.#next++
+    if (this.#next === this.#events.length) {
+      this.#events = []
+      this.#next = 0
+    }
+    return event
+  }
+
+  /** Reads until a part gives an event. */
+  #pull(): void {
+    this.#stream.read().then(
+      (result) => {
+        if (this.#released) return
+        if (result.done) this.#exhaust()
+        else this.#read(result.value)
+        this.#answer()
+      },
+      (error: unknown) => {
+        if (this.#released) return
+        this.#parts.fail(error)
+        this.#exhaust()
+        this.#answer()
+      }
+    )
+  }
+
+  /** A part that cannot be read ends the stream: what follows it would be told wrongly. */
+  #read(part: StreamPart): void {
+    try {
+      this.#parts.read(part)
+    } catch (error) {
+      this.#parts.fail(new AdapterError("malformed_response", { message: "A stream part is malformed", cause: error }))
+      this.#abort()
+      this.#stream.cancel().catch(() => {})
+      this.#exhaust()
+    }
+  }
+
+  #exhaust(): void {
+    this.#release()
+    this.#parts.end()
+  }
+
+  #answer(): void {
+    const event = this.#take()
+    if (event === undefined) {
+      this.#pull()
+      return
+    }
+    const resolve = this.#waiting
+    this.#waiting = undefined
+    resolve?.({ done: false, value: event })
+  }
+
+  #leave(): void {
+    this.#events = []
+    this.#next = 0
+    this.#waiting?.(done)
+    this.#waiting = undefined
+    if (this.#released) return
+    this.#abort()
+    this.#stream.cancel().catch(() => {})
+    this.#release()
+  }
+
+  #release(): void {
+    this.#released = true
+    this.#signal.removeEventListener("abort", this.#onAbort)
+    this.#stream.releaseLock()
+  }
+}

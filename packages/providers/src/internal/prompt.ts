@@ -1,0 +1,149 @@
+/** Turns our messages into the prompt of an AI SDK model, in the dialect of its specification version. */
+import type {
+  JSONObject,
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4ReasoningPart,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultOutput,
+  LanguageModelV4ToolResultPart
+} from "@ai-sdk/provider"
+import { ContentPart } from "@troupe/chat/ContentPart"
+import type { FilePart, ImagePart, ReasoningPart } from "@troupe/chat/ContentPart"
+import type { AssistantMessage, Message, ToolMessage } from "@troupe/chat/Message"
+import { handedBack } from "./providerMetadata.ts"
+
+/** The prompt of a request. Prompts of older models differ only in how files are written; see {@link inDialect}. */
+export const promptOf = (messages: ReadonlyArray<Message>, providerName: string): Array<LanguageModelV4Message> => {
+  const toolNames = new Map<string, string>()
+  const prompt: Array<LanguageModelV4Message> = []
+  for (const message of messages) {
+    switch (message.role) {
+      case "system":
+        prompt.push({ role: "system", content: message.content, ...handedBack(message.metadata) })
+        break
+      case "user": {
+        const content = partsOf(message.content).flatMap((part) => userPart(part, providerName))
+        prompt.push({ role: "user", content, ...handedBack(message.metadata) })
+        break
+      }
+      case "assistant": {
+        for (const call of message.toolCalls ?? []) toolNames.set(call.id, call.name)
+        const content = assistantParts(message)
+        if (content.length > 0) prompt.push({ role: "assistant", content })
+        break
+      }
+      case "tool": {
+        const last = prompt.at(-1)
+        const result = toolResult(message, toolNames)
+        if (last?.role === "tool") last.content.push(result)
+        else prompt.push({ role: "tool", content: [result] })
+        break
+      }
+    }
+  }
+  return prompt
+}
+
+type AssistantPart =
+  | LanguageModelV4TextPart
+  | LanguageModelV4FilePart
+  | LanguageModelV4ReasoningPart
+  | LanguageModelV4ToolCallPart
+
+const partsOf = (content: Message["content"]): ReadonlyArray<ContentPart> =>
+  typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content
+
+const userPart = (part: ContentPart, providerName: string): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> => {
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [{ type: "text", text: part.text, ...handedBack(part.metadata) }]
+    case "image":
+      return [imagePart(part, providerName)]
+    case "file":
+      return [filePart(part)]
+    case "reasoning":
+      return []
+  }
+}
+
+/** Reasoning first, then text and files, then the calls: the order every provider produces them in. */
+const assistantParts = (message: AssistantMessage): Array<AssistantPart> => {
+  const parts = partsOf(message.content)
+  const said = parts.filter((part) => part.type !== "reasoning")
+  const thought = [...keptReasoning(message), ...parts.filter((part) => part.type === "reasoning")]
+  const onlyText = said.length === 1 ? handedBack(message.metadata) : {}
+  return [
+    ...thought.map((part): AssistantPart => ({ type: "reasoning", text: part.text, ...handedBack(part.metadata) })),
+    ...said.flatMap((part): Array<AssistantPart> =>
+      part.type === "text" && part.text !== ""
+        ? [{ type: "text", text: part.text, ...onlyText, ...handedBack(part.metadata) }]
+        : userPart(part, "")
+    ),
+    ...(message.toolCalls ?? []).map((call): AssistantPart => ({
+      type: "tool-call",
+      toolCallId: call.id,
+      toolName: call.name,
+      input: call.arguments ?? {},
+      ...handedBack(call.metadata)
+    }))
+  ]
+}
+
+/** The reasoning that came with a message, kept in its `metadata.reasoning`. */
+const keptReasoning = (message: AssistantMessage): ReadonlyArray<ReasoningPart> => {
+  const kept = message.metadata?.["reasoning"]
+  if (!Array.isArray(kept)) return []
+  return kept.flatMap((part) => {
+    const read = ContentPart.safeParse(part)
+    return read.success && read.data.type === "reasoning" ? [read.data] : []
+  })
+}
+
+const toolResult = (message: ToolMessage, toolNames: ReadonlyMap<string, string>): LanguageModelV4ToolResultPart => ({
+  type: "tool-result",
+  toolCallId: message.toolCallId,
+  toolName: toolNames.get(message.toolCallId) ?? message.name ?? "unknown",
+  output: toolOutput(message),
+  ...handedBack(message.metadata)
+})
+
+const toolOutput = (message: ToolMessage): LanguageModelV4ToolResultOutput => {
+  if (typeof message.content === "string") return { type: "text", value: message.content }
+  const value = message.content.flatMap((part) => userPart(part, ""))
+  return value.every((part) => part.type === "text")
+    ? { type: "text", value: value.map((part) => part.text).join("") }
+    : { type: "content", value }
+}
+
+const imagePart = (part: ImagePart, providerName: string): LanguageModelV4FilePart => {
+  const given = handedBack(part.metadata).providerOptions
+  const detail: JSONObject = part.detail === undefined || part.detail === "auto" ? {} : { imageDetail: part.detail }
+  const own = providerName === "" ? {} : { [providerName]: { ...detail, ...given?.[providerName] } }
+  const options = { ...given, ...(Object.keys(own[providerName] ?? {}).length === 0 ? {} : own) }
+  return {
+    type: "file",
+    ...("url" in part.image
+      ? located(part.image.url, "image/*")
+      : { data: { type: "data", data: part.image.base64 }, mediaType: part.image.mediaType }),
+    ...(Object.keys(options).length === 0 ? {} : { providerOptions: options })
+  }
+}
+
+const filePart = (part: FilePart): LanguageModelV4FilePart => ({
+  type: "file",
+  ...("url" in part.file
+    ? { ...located(part.file.url, part.mediaType), mediaType: part.mediaType }
+    : { data: { type: "data", data: part.file.base64 }, mediaType: part.mediaType }),
+  ...(part.filename === undefined ? {} : { filename: part.filename }),
+  ...handedBack(part.metadata)
+})
+
+/** A `data:` URL is taken apart: providers want its bytes, not the URL. */
+const located = (url: string, mediaType: string): Pick<LanguageModelV4FilePart, "data" | "mediaType"> => {
+  const inline = /^data:([^;,]*)(?:;[^,]*)?;base64,(.*)$/s.exec(url)
+  return inline === null
+    ? { data: { type: "url", url: new URL(url) }, mediaType }
+    : { data: { type: "data", data: inline[2] ?? "" }, mediaType: inline[1] === "" ? mediaType : (inline[1] ?? mediaType) }
+}

@@ -1,0 +1,57 @@
+/**
+ * Who may import what: the table of the packages, and the check of one import against it.
+ *
+ * **Details**: dependencies point one way, `otp ← chat ← {providers, store, server, cluster}` and `server ← react`. A new
+ * package starts with a row here.
+ *
+ * @module
+ */
+
+/** One package's row. */
+export interface ImportRow {
+  /** Our own packages it may import, by short name. */
+  readonly ours: ReadonlyArray<string>
+  /** Foreign packages it may import. */
+  readonly foreign: ReadonlyArray<string>
+  /** Which of its files may import `node:*`: all, none, or those below these paths of its `src`. */
+  readonly node: "all" | "none" | ReadonlyArray<string>
+}
+
+const everythingOfOurs = ["otp", "chat", "providers", "store", "server", "react", "cluster"]
+
+/** The rows of the libraries. */
+export const importTable: Readonly<Record<string, ImportRow>> = {
+  otp: { ours: [], foreign: ["effect", "xstate"], node: "none" },
+  chat: { ours: ["otp"], foreign: ["effect", "xstate", "zod", "@standard-schema/spec"], node: "none" },
+  providers: {
+    ours: ["otp", "chat"],
+    foreign: ["effect", "xstate", "zod", "@ai-sdk/provider", "@modelcontextprotocol/sdk"],
+    node: "none"
+  },
+  store: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod", "@effect/sql-pg"], node: "all" },
+  server: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod"], node: ["Node.ts", "internal/node/"] },
+  react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react"], node: "none" },
+  cluster: {
+    ours: ["otp", "chat"],
+    foreign: ["effect", "xstate", "zod", "@effect/platform-node", "@effect/sql-pg"],
+    node: "all"
+  }
+}
+
+/** The row of every app: only apps choose a provider and a store, so nothing foreign is closed to them. */
+export const appRow: Omit<ImportRow, "foreign"> = { ours: everythingOfOurs, node: "all" }
+
+/** The package a bare import names: `@troupe/otp` for `@troupe/otp/Process`. */
+export const packageOf = (specifier: string): string =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/")
+
+/** The short name of one of our packages, or nothing for a foreign one. */
+export const oursOf = (packageName: string): string | undefined =>
+  packageName.startsWith("@troupe/") ? packageName.slice("@troupe/".length) : undefined
+
+/** Whether a row lets a file of the package's `src` import `node:*`. */
+export const mayTouchNode = (row: Pick<ImportRow, "node">, pathInSrc: string): boolean =>
+  row.node === "all" || (row.node !== "none" && row.node.some((allowed) => pathInSrc.startsWith(allowed)))

@@ -1,0 +1,43 @@
+/**
+ * A library's public names, read from its sources without running them.
+ *
+ * @module
+ */
+import { basename, dirname, join } from "node:path"
+import { exportsOf } from "./moduleFacts.ts"
+import type { ExportedName } from "./moduleFacts.ts"
+import { exists, files, readText } from "./workspace.ts"
+
+/** One public name and the module that offers it. */
+export interface PublicName extends ExportedName {
+  readonly module: string
+}
+
+/** Every name of every public module of a library, sorted by module and name. */
+export const publicNames = (folder: string): ReadonlyArray<PublicName> =>
+  files(`${folder}/src/*.ts`)
+    .flatMap((path) => namesOf(path).map((found) => ({ ...found, module: basename(path, ".ts") })))
+    .toSorted((left, right) => compare(left.module, right.module) || compare(left.name, right.name))
+
+/** What is wrong with a public name's doc comment, or nothing. */
+export const docComplaint = (name: PublicName): string | undefined => {
+  if (name.module === "index" || name.kind === "namespace") return undefined
+  if (name.doc === undefined) return "has no doc comment"
+  const opening = name.doc.split(/\n\s*\n/)[0] ?? ""
+  if (opening.startsWith("@")) return "opens with a tag instead of a sentence"
+  return /[.:]`?$/.test(opening.trim()) || /\.\s/.test(opening) ? undefined : "does not open with a sentence"
+}
+
+const namesOf = (path: string): ReadonlyArray<ExportedName> =>
+  exportsOf(readText(path)).flatMap((found) => {
+    const source = found.from?.source
+    if (source === undefined || !source.startsWith(".") || found.kind === "namespace") return [found]
+    const target = join(dirname(path), source)
+    if (!exists(target)) return [found]
+    const there = namesOf(target)
+    if (found.kind === "everything") return there
+    const declared = there.find((one) => one.name === found.from?.name)
+    return [{ ...found, kind: declared?.kind ?? found.kind, doc: found.doc ?? declared?.doc }]
+  })
+
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)

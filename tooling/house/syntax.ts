@@ -1,0 +1,56 @@
+/**
+ * A TypeScript file's syntax tree, as plain nodes.
+ *
+ * **Details**: the parser is the one the test runner already carries; offsets count UTF-16 code units.
+ *
+ * @module
+ */
+import { parseAst } from "vitest/node"
+
+/** One node: its kind, its place in the text, and its fields by name. */
+export interface SyntaxNode {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+  readonly [field: string]: unknown
+}
+
+/** Parses TypeScript; throws what the parser says when the text is not a module. */
+export const parse = (text: string): SyntaxNode => {
+  const program: unknown = parseAst(text, { lang: "ts" })
+  if (!isNode(program)) throw new TypeError("the parser returned no tree")
+  return program
+}
+
+/** The node in a field, if there is one. */
+export const child = (node: SyntaxNode, field: string): SyntaxNode | undefined => {
+  const value = node[field]
+  return isNode(value) ? value : undefined
+}
+
+/** The nodes in a list field; empty when the field holds no list. */
+export const children = (node: SyntaxNode, field: string): ReadonlyArray<SyntaxNode> => {
+  const value = node[field]
+  return Array.isArray(value) ? value.filter(isNode) : []
+}
+
+/** A text field's value; empty when the field holds no text. */
+export const textOf = (node: SyntaxNode | undefined, field: string): string => {
+  const value = node?.[field]
+  return typeof value === "string" ? value : ""
+}
+
+/** A node and everything below it, parents first. */
+export function* walk(node: SyntaxNode): Generator<SyntaxNode> {
+  yield node
+  for (const value of Object.values(node)) {
+    if (isNode(value)) yield* walk(value)
+    else if (Array.isArray(value)) for (const entry of value) if (isNode(entry)) yield* walk(entry)
+  }
+}
+
+/** The line, counted from 1, an offset is on. */
+export const lineAt = (text: string, offset: number): number => text.slice(0, offset).split("\n").length
+
+const isNode = (value: unknown): value is SyntaxNode =>
+  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" && "start" in value

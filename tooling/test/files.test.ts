@@ -1,0 +1,138 @@
+import { basename } from "node:path"
+import { describe, expect, test } from "vitest"
+import { codeLinesOf, exportsOf } from "../house/moduleFacts.ts"
+import { lineAt, parse, walk } from "../house/syntax.ts"
+import { exists, files, readJson, readText, workspacePackages } from "../house/workspace.ts"
+
+const sources = files("packages/*/src/**/*.{ts,tsx}", "apps/*/src/**/*.{ts,tsx}", "tooling/**/*.ts")
+const tests = files("packages/*/test/**/*.{ts,tsx}", "apps/*/test/**/*.{ts,tsx}", "tooling/test/**/*.ts")
+/** The tests whose text the rules judge; this file, which spells out what it forbids, is not among them. */
+const judgedTests = tests.filter((path) => basename(path) !== "files.test.ts")
+const everyFile = [...new Set([...sources, ...tests, ...files("*.ts")])]
+const projects = workspacePackages()
+const libraries = projects.filter((found) => found.kind === "library")
+
+const linesMatching = (path: string, pattern: RegExp): ReadonlyArray<string> =>
+  readText(path)
+    .split("\n")
+    .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : []))
+
+describe("file names", () => {
+  test("name a concept, never a drawer", () => {
+    const drawers = /^(utils?|helpers?|common|misc|types?|constants?|shared)\./i
+    expect(everyFile.filter((path) => drawers.test(basename(path)))).toEqual([])
+  })
+
+  test("at the top of a library's src are PascalCase nouns, one public module each", () => {
+    const top = files("packages/*/src/*").filter((path) => /\.\w+$/.test(path))
+    expect(top.filter((path) => !/^([A-Z][A-Za-z0-9]*|index)\.tsx?$/.test(basename(path)))).toEqual([])
+  })
+
+  test("below a library's src/internal are camelCase", () => {
+    expect(files("packages/*/src/*/**/*.ts").filter((path) => !/^[a-z][A-Za-z0-9]*\.ts$/.test(basename(path)))).toEqual(
+      []
+    )
+  })
+
+  test("a library's src has one folder, internal", () => {
+    expect(files("packages/*/src/*/**/*.ts").filter((path) => path.split("/")[3] !== "internal")).toEqual([])
+  })
+})
+
+describe("a source file", () => {
+  test("has at most 500 lines of code", () => {
+    const sized = sources.map((path) => ({ path, lines: codeLinesOf(readText(path)) }))
+    expect(sized.filter((found) => found.lines > 500)).toEqual([])
+  })
+
+  test("has no enum, namespace, parameter property or default export", () => {
+    const forbidden = ["TSEnumDeclaration", "TSModuleDeclaration", "TSParameterProperty", "ExportDefaultDeclaration"]
+    const found = everyFile
+      .filter((path) => !path.endsWith(".config.ts"))
+      .flatMap((path) => {
+        const text = readText(path)
+        const nodes = [...walk(parse(text))].filter((node) => forbidden.includes(node.type))
+        return nodes.map((node) => `${path}:${lineAt(text, node.start)} ${node.type}`)
+      })
+    expect(found).toEqual([])
+  })
+
+  test("does not silence the type checker", () => {
+    expect(everyFile.flatMap((path) => linesMatching(path, /^\s*(\/\/|\/?\*+)\s*@ts-(ignore|nocheck)/))).toEqual([])
+  })
+
+  test("has a type error expected only in a type test", () => {
+    const plain = everyFile.filter((path) => !path.endsWith(".test-d.ts"))
+    expect(plain.flatMap((path) => linesMatching(path, /^\s*\/\/\s*@ts-expect-error/))).toEqual([])
+  })
+})
+
+describe("a test file", () => {
+  test("skips, focuses and postpones nothing", () => {
+    const evasion = /\b(it|test|describe|suite)(\.\w+)*\.(skip|skipIf|runIf|only|todo|fails)\b/
+    expect(judgedTests.flatMap((path) => linesMatching(path, evasion))).toEqual([])
+  })
+
+  test("retries nothing", () => {
+    expect(judgedTests.flatMap((path) => linesMatching(path, /[{,]\s*retry\s*:/))).toEqual([])
+  })
+
+  test("does not sleep on the wall clock", () => {
+    const sleep = /\bsetTimeout\(\s*\w+\s*,\s*[1-9]|from "node:timers/
+    expect(judgedTests.flatMap((path) => linesMatching(path, sleep))).toEqual([])
+  })
+})
+
+interface ProjectConfig {
+  readonly references?: ReadonlyArray<{ readonly path: string }>
+}
+
+const referencesOf = (path: string): ReadonlyArray<string> =>
+  (readJson<ProjectConfig>(path).references ?? []).map((found) => found.path).toSorted()
+
+const workspaceDependencies = (dependencies: Readonly<Record<string, string>>): ReadonlyArray<string> =>
+  projects.filter((found) => dependencies[found.manifest.name] !== undefined).map((found) => found.folder)
+
+describe("a package", () => {
+  test.each(projects)("$folder references exactly the projects of its workspace dependencies", (found) => {
+    const up = found.folder.includes("/") ? "../../" : "../"
+    const siblings = (folder: string): string =>
+      found.kind === "library" ? `../${basename(folder)}` : `${up}${folder}`
+    const expected = workspaceDependencies(found.manifest.dependencies ?? {})
+      .map(siblings)
+      .toSorted()
+    expect(referencesOf(`${found.folder}/tsconfig.json`)).toEqual(expected)
+  })
+
+  test("is a project of the root tsconfig, and so are its tests", () => {
+    const expected = projects.flatMap((found) =>
+      found.kind === "tooling" ? [found.folder] : [found.folder, `${found.folder}/test`]
+    )
+    expect(referencesOf("tsconfig.json")).toEqual(expected.toSorted())
+  })
+
+  test("is type-checked together with its tests by its own typecheck script", () => {
+    const unchecked = projects.filter((found) => found.manifest.scripts?.["typecheck"]?.startsWith("tsc -b") !== true)
+    expect(unchecked.map((found) => found.folder)).toEqual([])
+  })
+
+  test.each(libraries)("$folder serves src in the workspace, dist when published, and internals never", (found) => {
+    const { exports, files: packed, publishConfig, type } = found.manifest
+    expect(type).toBe("module")
+    expect(packed).toContain("dist")
+    expect(exports?.["./internal/*"]).toBeNull()
+    expect(publishConfig?.exports?.["./internal/*"]).toBeNull()
+    expect(Object.keys(publishConfig?.exports ?? {})).toEqual(Object.keys(exports ?? {}))
+    expect(JSON.stringify(exports)).not.toContain("dist/")
+    expect(JSON.stringify(publishConfig?.exports)).not.toContain("src/")
+    expect(exists(`${found.folder}/src/index.ts`)).toBe(true)
+  })
+
+  test.each(libraries)("$folder exports each public module from its index", (found) => {
+    const modules = files(`${found.folder}/src/*.ts`)
+      .map((path) => basename(path))
+      .filter((name) => name !== "index.ts")
+    const exported = exportsOf(readText(`${found.folder}/src/index.ts`)).map((one) => one.from?.source)
+    expect(modules.filter((name) => !exported.includes(`./${name}`))).toEqual([])
+  })
+})

@@ -1,0 +1,43 @@
+/**
+ * `pnpm verify`: every check there is, then the tests; the last line is `N passed, N failed`.
+ *
+ * **Details**: a check that fails is printed in full, the others go on, and it counts as one failure beside the tests'.
+ *
+ * @module
+ */
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../house/workspace.ts"
+import { runCheck, staticLanes, testCheck } from "./checks.ts"
+import type { Check, CheckResult } from "./checks.ts"
+import { readReport, tally, tallyLine } from "./tally.ts"
+
+const reportPath = join(root, "node_modules/.cache/vitest-report.json")
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const tell = (result: CheckResult): void => {
+  say(`${result.ok ? "ok    " : "FAILED"} ${result.name} (${result.seconds.toFixed(1)} s)`)
+  if (!result.ok) say(result.output)
+}
+
+const runLane = async (lane: ReadonlyArray<Check>): Promise<ReadonlyArray<CheckResult>> => {
+  const results: Array<CheckResult> = []
+  for (const check of lane) {
+    const result = await runCheck(check, false)
+    tell(result)
+    results.push(result)
+  }
+  return results
+}
+
+rmSync(reportPath, { force: true })
+const results = (await Promise.all(staticLanes.map(runLane))).flat()
+const tested = await runCheck(testCheck, true)
+
+const counted = tally(readReport(reportPath))
+const failedChecks = results.filter((result) => !result.ok)
+const testFailures = counted.failed === 0 && !tested.ok ? 1 : counted.failed
+if (failedChecks.length > 0) say(`failed checks: ${failedChecks.map((result) => result.name).join(", ")}`)
+say(tallyLine({ passed: counted.passed, failed: testFailures + failedChecks.length }))
+process.exitCode = testFailures + failedChecks.length === 0 ? 0 : 1

@@ -1,0 +1,91 @@
+/**
+ * A loopback HTTP server that answers as one provider did.
+ *
+ * Owns: the listening socket and every connection. Knows no SDK.
+ *
+ * WIRE1. A request that brings tool results gets the closing reply, every other one the recorded reply.
+ * WIRE2. Every response closes its connection, so a connection that is still open is one that somebody forgot.
+ *
+ * @module
+ */
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import { setTimeout as after } from "node:timers/promises"
+import { bringsToolResults, closing } from "./closing.ts"
+import type { Recording } from "./recording.ts"
+
+/** A running server. */
+export interface WireServer {
+  readonly url: string
+  /** Stops listening and says how many connections were still open after a grace period; closes those. */
+  readonly stop: () => Promise<number>
+}
+
+/** How long connections may take to close after the chat has ended. */
+const graceMs = 500
+
+/** Serves a recording. */
+export const serve = async (recording: Recording): Promise<WireServer> => {
+  const sockets = new Set<Socket>()
+  const server = createServer((request, response) => {
+    answer(recording, request, response).catch(() => response.destroy())
+  })
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("close", () => sockets.delete(socket))
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      const patience = new AbortController()
+      const closed = Promise.all([...sockets].map((socket) => once(socket, "close").catch(() => undefined)))
+      await Promise.race([closed, after(graceMs, undefined, { signal: patience.signal }).catch(() => undefined)])
+      patience.abort()
+      const open = sockets.size
+      server.closeAllConnections()
+      server.close()
+      return open
+    }
+  }
+}
+
+const answer = async (recording: Recording, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const body = await bodyOf(request)
+  const isClosing = bringsToolResults(body)
+  if (!isClosing && recording.status !== undefined) {
+    response.writeHead(recording.status, { "content-type": "application/json", connection: "close" })
+    response.end(recording.data.join("\n"))
+    return
+  }
+  response.writeHead(200, { "content-type": "text/event-stream", connection: "close" })
+  const data = isClosing ? closing(recording.dialect) : recording.data
+  for (const line of data) {
+    if (!response.write(framed(line, recording)) && !response.destroyed) {
+      await Promise.race([once(response, "drain"), once(response, "close")])
+    }
+  }
+  response.end(endsWithDone(recording, data) ? "data: [DONE]\n\n" : "")
+}
+
+/** The APIs that name their events say the name twice: in the frame, and in the data. */
+const framed = (line: string, { dialect }: Recording): string => {
+  const isNamed = dialect === "messages" || dialect === "responses"
+  const name = isNamed ? /^\{"type":\s*"([\w.]+)"/.exec(line)?.[1] : undefined
+  return `${name === undefined ? "" : `event: ${name}\n`}data: ${line}\n\n`
+}
+
+/** Chat completions close with `[DONE]`, which recordings may leave out; one that was cut off stays cut off. */
+const endsWithDone = ({ dialect }: Recording, data: ReadonlyArray<string>): boolean =>
+  dialect === "chat" && data.at(-1) !== "[DONE]" && data.some((line) => /"finish_reason":\s*"/.test(line))
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  let body = ""
+  request.setEncoding("utf8")
+  for await (const chunk of request) body += String(chunk)
+  return body
+}

@@ -1,0 +1,29 @@
+import { defineConfig } from "vitest/config"
+import { doctestPlugin } from "./tooling/doctest/doctestPlugin.ts"
+
+export default defineConfig({
+  test: {
+    dangerouslyIgnoreUnhandledErrors: false,
+    allowOnly: false,
+    retry: 0,
+    testTimeout: 20_000,
+    reporters: ["default", ["json", { outputFile: "node_modules/.cache/vitest-report.json" }]],
+    projects: [
+      {
+        test: {
+          name: "tests",
+          include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "tooling/test/**/*.test.ts"],
+          execArgv: ["--expose-gc"]
+        }
+      },
+      {
+        plugins: [doctestPlugin(import.meta.dirname)],
+        test: {
+          name: "examples",
+          include: [],
+          includeSource: ["README.md", "docs/**/*.md", "packages/*/src/**/*.ts"]
+        }
+      }
+    ]
+  }
+})
