@@ -29,7 +29,7 @@ describe("a turn on the display", () => {
       text: [
         '✔ calculate(expression: "12 * (3+4)") → 84',
         "12 * (3+4) = 84",
-        "  2 model requests · 14 tokens in, 5 out · 0 ms",
+        "  2 model requests · 11 tokens in, 5 out · 0 ms",
         ""
       ].join("\n")
     })

@@ -37,8 +37,10 @@ import * as Usage from "./Usage.ts"
  * One turn: what it adds to the thread, its options, and where its events go.
  *
  * **Details**: `messages` is empty for a turn that only goes on, and holds tool messages when the caller answers calls.
+ * `retry` drops the replies after the last question or tool result first.
  */
 export interface Turn {
+  readonly retry?: boolean | undefined
   readonly messages: ReadonlyArray<Message>
   readonly options: RunOptions
   readonly outlet: Outlet
@@ -235,16 +237,24 @@ const initialContext = ({ id, engine, record, thread, turn, commit, watcher }: C
 const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<ChatContext> => {
   const [next, ...waiting] = started === undefined ? context.waiting : [started, ...context.waiting]
   if (next === undefined) return {}
+  next.outlet.begin()
   return {
     turn: next,
     waiting,
-    thread: next.messages.length === 0 ? context.thread : Thread.append(context.thread, ...next.messages),
+    thread: beginning(context.thread, next),
     pendingToolCalls: [],
     steps: [],
-    cancelled: false,
+    cancelled: next.options.signal?.aborted === true,
     result: undefined,
     refusal: undefined
   }
+}
+
+/** The thread a turn begins with. */
+const beginning = (thread: Thread.Thread, turn: Turn): Thread.Thread => {
+  const kept = turn.retry === true ? thread.messages.findLastIndex(({ role }) => role === "user" || role === "tool") + 1 : undefined
+  const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
+  return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
 }
 
 const turnOf = ({ turn }: ChatContext): Turn => {

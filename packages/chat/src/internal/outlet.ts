@@ -47,6 +47,7 @@ export class Outlet {
   #pulling = false
   #sinceYield = 0
   #held = 0
+  #begun = false
   #onReleased: (() => void) | undefined
 
   /** Resolves when the first source is attached; rejects when there will be none. */
@@ -109,6 +110,16 @@ export class Outlet {
       this.#reader = { resolve, reject }
       this.#pull()
     })
+  }
+
+  /** Whether the turn that writes here was taken up. */
+  get begun(): boolean {
+    return this.#begun
+  }
+
+  /** The turn that writes here is taken up. */
+  begin(): void {
+    this.#begun = true
   }
 
   /** Makes the outlet its own reader (OUT4). */

@@ -23,8 +23,6 @@ export interface Behaviour {
   handle?(cell: Cell, message: unknown): void
   /** Runs once, after the process died and everybody has been told. */
   ended?(cell: Cell, reason: ExitReason): void
-  /** How often this supervisor restarted a child. */
-  readonly restarts?: number
 }
 
 /** Something told once about the death of a process. */

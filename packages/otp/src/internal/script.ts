@@ -2,7 +2,7 @@
  * A process that is one function: it runs once, takes its own mail, and ends when the function does.
  *
  * SCRIPT1. The function starts in the first turn, never inside the spawn.
- * SCRIPT2. Its end is the end of the process: its failure the reason, else `normal`.
+ * SCRIPT2. Its end is the end of the process: its failure the reason, else `normal`; a result is handed on just before.
  */
 import type { Pid } from "../Pid.ts"
 import type { Behaviour, Cell } from "./cell.ts"
@@ -12,9 +12,11 @@ import { perform } from "./perform.ts"
 export class Script implements Behaviour {
   readonly kind = "process"
   #body: ((self: Pid<unknown>) => unknown) | undefined
+  #result: ((value: unknown) => void) | undefined
 
-  constructor(body: (self: Pid<unknown>) => unknown) {
+  constructor(body: (self: Pid<unknown>) => unknown, result?: (value: unknown) => void) {
     this.#body = body
+    this.#result = result
   }
 
   begin(cell: Cell): void {
@@ -23,8 +25,14 @@ export class Script implements Behaviour {
     perform(
       cell,
       () => body?.(cell),
-      () => die(cell, "normal", "own"),
+      (value) => this.#done(cell, value),
       (failure) => die(cell, failure.reason, "own")
     )
+  }
+
+  #done(cell: Cell, value: unknown): void {
+    if (cell.dead) return
+    this.#result?.(value)
+    die(cell, "normal", "own")
   }
 }

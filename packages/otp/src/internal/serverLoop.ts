@@ -31,6 +31,8 @@ import { wake } from "./turn.ts"
 
 /** The callbacks of a server, with their types erased. */
 export interface Callbacks {
+  /** What the observer shows; a server by default. */
+  readonly kind?: string
   readonly init: (args: unknown, self: Cell) => unknown
   readonly handleCall?: (request: unknown, from: PendingCall, state: unknown, self: Cell) => unknown
   readonly handleCast?: (message: unknown, state: unknown, self: Cell) => unknown
@@ -74,8 +76,8 @@ export class Server implements Behaviour {
   #tick: Tick | undefined = undefined
   phase: "init" | "running" | "ending" = "init"
 
-  constructor(kind: string, callbacks: Callbacks, args: unknown, parent: Cell | undefined, starter: Starter | undefined) {
-    this.kind = kind
+  constructor(callbacks: Callbacks, args: unknown, parent: Cell | undefined, starter: Starter) {
+    this.kind = callbacks.kind ?? "server"
     this.#callbacks = callbacks
     this.#args = args
     this.#parent = parent

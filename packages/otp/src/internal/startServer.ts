@@ -45,7 +45,7 @@ const makeServer = (
   const holder = options.name === undefined ? options.via?.whereis() : kernel.names.get(options.name)
   if (holder !== undefined) throw new StartFailed({ reason: new AlreadyStarted({ pid: holder }) })
   const label = options.label ?? options.name ?? options.via?.name ?? "GenServer"
-  const server = new Server("server", callbacks, args, parent, starter)
+  const server = new Server(callbacks, args, parent, starter)
   const cell = kernel.make(server, parent ?? kernel.current, label)
   cell.trap = options.trapExit === true
   if (options.name !== undefined) register(options.name, cell)

@@ -94,7 +94,9 @@ export class Supervising {
   #endsWith(): boolean {
     if (this.autoShutdown === "anySignificant") return true
     if (this.autoShutdown === "never") return false
-    return this.children.all.every((entry) => entry.spec.significant !== true || entry.cell === undefined)
+    return this.children.all.every(
+      (entry) => entry.spec.significant !== true || (entry.cell === undefined && !entry.restarting)
+    )
   }
 
   /** Tries a restart that failed before, unless the child was dealt with in between. */

@@ -142,6 +142,7 @@ const handle = (state: Supervising, request: Request): Outcome | Promise<Outcome
 }
 
 export const callbacks: Callbacks = {
+  kind: "supervisor",
   init: (plan, self) => init(plan as Plan, self),
   handleCall: (request, _from, state) => {
     const outcome = handle(state as Supervising, request as Request)

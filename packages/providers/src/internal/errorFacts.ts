@@ -72,7 +72,7 @@ const nameOf = (record: Record<string, unknown>): string => {
 
 const statusOf = (record: Record<string, unknown>): number | undefined =>
   [record["statusCode"], record["status"], record["code"]].find(
-    (value): value is number => typeof value === "number" && value >= 100 && value <= 599
+    (value): value is number => typeof value === "number" && value >= 400 && value <= 599
   )
 
 /** A code that says something comes before a type that is only a category. */

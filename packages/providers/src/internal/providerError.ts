@@ -51,8 +51,7 @@ const reasonOfStatus = (status: number, said: string): AdapterErrorReason => {
     case 429:
       return "rate_limited"
     default:
-      if (status >= 500) return "provider_unavailable"
-      return status < 400 ? "malformed_response" : "unknown"
+      return status >= 500 ? "provider_unavailable" : "unknown"
   }
 }
 

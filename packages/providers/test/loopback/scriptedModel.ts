@@ -12,8 +12,14 @@ import type {
   LanguageModelV4Usage
 } from "@ai-sdk/provider"
 
-/** A stream of these parts; left open when `open` says so. */
-export const streamOf = <P>(parts: ReadonlyArray<P>): ReadableStream<P> => ReadableStream.from(parts)
+/** A stream of these parts. */
+export const streamOf = <P>(parts: ReadonlyArray<P>): ReadableStream<P> =>
+  new ReadableStream({
+    start: (controller) => {
+      for (const part of parts) controller.enqueue(part)
+      controller.close()
+    }
+  })
 
 const unused = (): never => {
   throw new Error("only streaming is used")
@@ -21,7 +27,9 @@ const unused = (): never => {
 
 /** A V4 model; `asked` collects its call options. */
 export const modelV4 = (
-  doStream: (options: LanguageModelV4CallOptions) => ReadableStream<LanguageModelV4StreamPart>,
+  doStream: (
+    options: LanguageModelV4CallOptions
+  ) => ReadableStream<LanguageModelV4StreamPart> | Promise<ReadableStream<LanguageModelV4StreamPart>>,
   asked: Array<LanguageModelV4CallOptions> = []
 ): LanguageModelV4 => ({
   specificationVersion: "v4",
@@ -31,7 +39,7 @@ export const modelV4 = (
   doGenerate: unused,
   doStream: async (options) => {
     asked.push(options)
-    return { stream: doStream(options) }
+    return { stream: await doStream(options) }
   }
 })
 

@@ -1,0 +1,75 @@
+/**
+ * The program: from the command line to the exit code.
+ *
+ * @module
+ */
+import { CliError } from "./cliError.ts"
+import { type CliOptions, parseCommandLine } from "./cliOptions.ts"
+import { startDemoChat } from "./demoChat.ts"
+import { appendingDisplay } from "./display.ts"
+import { chooseModel } from "./models.ts"
+import { paintFor } from "./paint.ts"
+import { runPiped } from "./piped.ts"
+import { runTerminal } from "./terminal.ts"
+import { progressBar } from "./toolLines.ts"
+
+/** What the program is run with. */
+export interface ProgramSurroundings {
+  readonly args: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly folder: string
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  /** Aborted to end early; what was running is cancelled and everything is stopped. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Runs the chat to its end and gives the exit code: 0, or 1 when the command line was wrong or an answer failed.
+ *
+ * **Details**: whatever was started is stopped before this returns.
+ */
+export const runProgram = async (surroundings: ProgramSurroundings): Promise<0 | 1> => {
+  const { args, stdout, stderr } = surroundings
+  try {
+    const commandLine = parseCommandLine(args)
+    if (commandLine.type === "chat") return await runChat(commandLine.options, surroundings)
+    stdout.write(commandLine.text)
+    return 0
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    stderr.write(`demo: ${error.message}\n`)
+    return 1
+  }
+}
+
+const runChat = async (options: CliOptions, surroundings: ProgramSurroundings): Promise<0 | 1> => {
+  const { env, folder, stdin, stdout, stderr, signal } = surroundings
+  const paint = paintFor(stdout, env)
+  const atTerminal = stdin.isTTY && stdout.isTTY
+  const model = chooseModel(options, { env, folder, wordDelayMs: atTerminal ? 15 : 0 })
+  const display = appendingDisplay((text) => void stdout.write(text))
+  let notice = (text: string): void => void stderr.write(`${text}\n`)
+  const demo = await startDemoChat({
+    adapter: model.adapter,
+    folder,
+    onNotice: (text) => notice(paint.warn(`! ${text}`)),
+    onProgress: (progress) => {
+      const inQuarters = Math.max(1, Math.round(progress.total / 4))
+      if (!atTerminal && progress.done % inQuarters === 0) display.line(`  … ${progressBar(progress)}`)
+    }
+  })
+  try {
+    if (!atTerminal) return (await runPiped({ demo, input: stdin, display, paint, signal })).failed ? 1 : 0
+    const files = demo.hasFiles ? `the files in ${folder}` : "no files"
+    stdout.write(`${paint.strong("Troupe")} · ${model.label} · ${files} · ${paint.accent("/help")} lists the commands\n\n`)
+    const onScreen = (print: (text: string) => void): void => {
+      notice = print
+    }
+    await runTerminal({ demo, input: stdin, output: stdout, paint, signal, onScreen })
+    return 0
+  } finally {
+    await demo.stop()
+  }
+}

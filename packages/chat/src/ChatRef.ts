@@ -1,0 +1,218 @@
+/**
+ * The address of a living chat: it outlives the chat's process.
+ *
+ * Owns: the turns its senders wait for, and the observers. Does not own the process, which its supervisor restarts, nor
+ * the thread, which the store keeps.
+ *
+ * REF1. Every turn ends: with its result, or, when the process died in the middle of it, with a `chat_died` error. A turn
+ *       that had not begun when the process died is run by the next one.
+ * REF2. Turns run in the order they were sent.
+ * REF3. Observers stay across restarts.
+ *
+ * @module
+ */
+import { type Pid, Process, StateMachine } from "@troupe/otp"
+import { SessionError, ValidationError } from "./ChatError.ts"
+import type { chatMachine } from "./ChatMachine.ts"
+import type { ContentPart } from "./ContentPart.ts"
+import { LiveTurn } from "./internal/liveTurn.ts"
+import type { ChatSnapshot, LiveView, SnapshotObserver } from "./internal/liveView.ts"
+import type { RunOptions } from "./internal/resolveOptions.ts"
+import type { Message, UserMessage } from "./Message.ts"
+import type { StepWatcher } from "./StepMachine.ts"
+import type { Thread } from "./Thread.ts"
+import * as Threads from "./Thread.ts"
+import { json } from "./ToolResultEncoder.ts"
+
+export type { ChatSnapshot, LiveContext, SnapshotObserver } from "./internal/liveView.ts"
+export type { ToolCallView } from "./internal/toolBatch.ts"
+export type { LiveTurn } from "./internal/liveTurn.ts"
+
+/** The process behind a chat. */
+export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
+
+/** What a chat needs of the Troupe it lives in. */
+export interface ChatHome {
+  readonly options: () => RunOptions
+  readonly revive: (id: string) => Promise<ChatPid>
+  readonly stop: (id: string) => Promise<void>
+}
+
+/** What a person says: text, content parts, or a whole message. */
+export type UserInput = string | Array<ContentPart> | UserMessage
+
+/** A chat: send to it, watch it, cancel it. */
+export class ChatRef {
+  readonly id: string
+  readonly #home: ChatHome
+  readonly #view: LiveView
+  #pid: ChatPid | undefined
+  #turns: Array<LiveTurn> = []
+  #sent = new Set<LiveTurn>()
+  #stopped = false
+
+  constructor(id: string, home: ChatHome, view: LiveView) {
+    this.id = id
+    this.#home = home
+    this.#view = view
+  }
+
+  /** The chat's process; `undefined` while there is none. */
+  get pid(): Pid | undefined {
+    return this.#pid
+  }
+
+  /** The thread as last committed or extended. */
+  get thread(): Thread {
+    return this.getSnapshot()?.context.thread ?? Threads.empty
+  }
+
+  /**
+   * Says something, and runs steps until the chat waits for the user again.
+   *
+   * **Details**: delivered at once; a turn that is running ends first. The turn is the events, to be read or not, and
+   * `result()`. Leaving the loop detaches, it does not cancel. If a tool asked a question, this answers it.
+   *
+   * **Errors**: reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` when tool results must come
+   * first, `chat_died` when the process died in the middle, `chat_stopped` after `stop`.
+   */
+  send(input: UserInput): LiveTurn {
+    return this.#start([userMessage(input)], false)
+  }
+
+  /**
+   * Runs the last question again, from the last committed step: after a crash, an error, a cancel, or for another answer.
+   *
+   * **Errors**: as for {@link send}.
+   */
+  retry(): LiveTurn {
+    return this.#start([], true)
+  }
+
+  /**
+   * Answers the calls the chat waits for, all of them, by call id, and goes on.
+   *
+   * **Errors**: throws a `SessionError` (`unknown_tool_call_id`) for a call the chat does not wait for.
+   */
+  submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
+    const pending = new Set(this.getSnapshot()?.context.pendingToolCalls.map((call) => call.id))
+    const unknown = Object.keys(results).find((id) => !pending.has(id))
+    if (unknown !== undefined) {
+      throw new SessionError(
+        "unknown_tool_call_id",
+        `The chat does not wait for a call ${unknown}; it waits for ${[...pending].join(", ") || "none"}`,
+        { metadata: { toolCallId: unknown } }
+      )
+    }
+    const messages = Object.entries(results).map(
+      ([toolCallId, value]): Message => ({ role: "tool", toolCallId, content: json.encode(value) })
+    )
+    return this.#start(messages, false)
+  }
+
+  /**
+   * Cancels the running turn; turns sent after it still run.
+   *
+   * **Details**: resolves when it is over, within the drain deadline (`drainMs`) whatever its tools do: its events end with
+   * `chat_completed`, `haltedReason: "cancelled"`. Every call has its result in the thread, and what was said is kept.
+   * Without a running turn it does nothing.
+   */
+  async cancel(): Promise<void> {
+    const [running] = this.#turns
+    if (running === undefined) return
+    if (this.#pid !== undefined) Process.send(this.#pid, { type: "turn.cancel" })
+    await running.ended
+  }
+
+  /** Told of every new snapshot; text that streams is gathered for a moment. The observer stays across restarts. */
+  subscribe(observer: SnapshotObserver | ((snapshot: ChatSnapshot) => void)): { readonly unsubscribe: () => void } {
+    return this.#view.subscribe(typeof observer === "function" ? { next: observer } : observer)
+  }
+
+  /** The present snapshot; of a chat between two processes, the last one. */
+  getSnapshot(): ChatSnapshot | undefined {
+    return this.#view.snapshot()
+  }
+
+  /** Ends the chat's process; what was committed is kept, `troupe.chat(id)` starts it again. */
+  async stop(): Promise<void> {
+    if (this.#stopped) return
+    this.#stopped = true
+    await this.#home.stop(this.id)
+    this.#endAll(new SessionError("chat_stopped", `The chat ${this.id} was stopped; troupe.chat("${this.id}") starts it again`))
+    this.#view.complete()
+  }
+
+  /** What the chat's process tells of its running step. */
+  get watcher(): StepWatcher {
+    return this.#view
+  }
+
+  /** The supervisor started a process for this chat. */
+  attached(pid: ChatPid): void {
+    this.#pid = pid
+    this.#view.transitioned(StateMachine.snapshot(pid))
+    StateMachine.subscribe(pid, (snapshot) => this.#view.transitioned(snapshot))
+    Process.onExit(pid, (reason) => this.#died(pid, reason))
+    for (const turn of this.#turns) this.#deliver(turn)
+  }
+
+  #start(messages: ReadonlyArray<Message>, retry: boolean): LiveTurn {
+    const turn = new LiveTurn(messages, this.#home.options(), retry, () => this.#view.changed())
+    if (this.#stopped) {
+      turn.fail(new SessionError("chat_stopped", `The chat ${this.id} was stopped; get it again with troupe.chat("${this.id}")`))
+      return turn
+    }
+    this.#turns.push(turn)
+    void turn.ended.then(() => this.#forget(turn))
+    if (this.#pid !== undefined) this.#deliver(turn)
+    else this.#revive()
+    return turn
+  }
+
+  #deliver(turn: LiveTurn): void {
+    if (this.#pid === undefined || this.#sent.has(turn)) return
+    this.#sent.add(turn)
+    Process.send(this.#pid, { type: "turn.start", turn: turn.turn })
+  }
+
+  #revive(): void {
+    this.#home.revive(this.id).catch((error: unknown) => this.#endAll(error))
+  }
+
+  #died(pid: ChatPid, reason: unknown): void {
+    if (this.#pid !== pid) return
+    this.#pid = undefined
+    const [running] = this.#turns
+    this.#sent.clear()
+    if (this.#stopped) return
+    if (running?.turn.outlet.begun === true) {
+      running.fail(
+        new SessionError(
+          "chat_died",
+          `The chat ${this.id} died in the middle of a turn; it is started again with everything up to its last step: retry() goes on from there`,
+          { cause: reason }
+        )
+      )
+    }
+    if (this.#turns.some((turn) => !turn.over)) this.#revive()
+  }
+
+  #forget(turn: LiveTurn): void {
+    this.#turns = this.#turns.filter((other) => other !== turn)
+    this.#sent.delete(turn)
+  }
+
+  #endAll(error: unknown): void {
+    for (const turn of this.#turns) turn.fail(error)
+  }
+}
+
+const userMessage = (input: UserInput): UserMessage => {
+  const message: UserMessage =
+    typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
+  if (message.role !== "user" || !(typeof message.content === "string" || Array.isArray(message.content))) {
+    throw new ValidationError("invalid_message", [{ field: ["content"], reason: "must be text, content parts or a user message" }])
+  }
+  return message
+}

@@ -1,0 +1,111 @@
+/**
+ * Runs a batch of tool calls.
+ *
+ * @module
+ * @source ALLM.ToolRunner
+ */
+import { StateMachine } from "@troupe/otp"
+import { EngineError } from "./ChatError.ts"
+import type { StepOptions } from "./ChatOptions.ts"
+import * as Engine from "./Engine.ts"
+import type { ErrorEvent, Event, ToolEvent } from "./Event.ts"
+import { defaultSystem } from "./internal/defaultSystem.ts"
+import { EventStream } from "./internal/eventStream.ts"
+import { Outlet } from "./internal/outlet.ts"
+import { resolveOptions } from "./internal/resolveOptions.ts"
+import { toolBatch, type ToolBatchResult } from "./internal/toolBatch.ts"
+import type { ToolMessage } from "./Message.ts"
+import type { StepHalt } from "./StepResult.ts"
+import type { Tool } from "./Tool.ts"
+import type { ToolCall } from "./ToolCall.ts"
+
+/** The options of a batch: those of a step that concern tools, and the engine they fall back on. */
+export interface ToolRunnerOptions extends Pick<
+  StepOptions,
+  | "toolExecutor"
+  | "toolResultEncoder"
+  | "onToolError"
+  | "toolTimeoutMs"
+  | "drainMs"
+  | "maxConcurrency"
+  | "context"
+  | "sessionId"
+  | "requestId"
+  | "signal"
+> {
+  readonly engine?: Engine.Engine | undefined
+}
+
+/** A finished batch: one message for each call, in call order, and the halt that counts, if one did. */
+export interface ToolRun {
+  readonly messages: ReadonlyArray<ToolMessage>
+  readonly halt: StepHalt | undefined
+}
+
+/**
+ * Runs calls concurrently and gives their tool messages in call order.
+ *
+ * **Errors**: rejects with an `EngineError` (`unknown_tool`) when a call names no tool of `tools`; then nothing runs. With a
+ * `ValidationError` (`invalid_options`) for options that make no sense, an empty batch too.
+ */
+export const runToolCalls = async (
+  toolCalls: ReadonlyArray<ToolCall>,
+  tools: ReadonlyArray<Tool>,
+  options: ToolRunnerOptions = {}
+): Promise<ToolRun> => {
+  const events = start(toolCalls, tools, options)
+  if (events instanceof EngineError) throw events
+  if (events === undefined) return { messages: [], halt: undefined }
+  for await (const _ of events) {
+    // Reading is what makes it run; the result is the batch's.
+  }
+  const result = events.output()
+  if (result === undefined) throw new Error("a tool batch ended without a result")
+  return { messages: result.outcomes.map((outcome) => outcome.message), halt: result.halt }
+}
+
+/**
+ * Runs calls concurrently and gives their events in completion order, three in a row for each call.
+ *
+ * **Details**: an unknown tool is a single `error` event, and nothing runs. Leaving the loop ends the running calls.
+ */
+export async function* streamToolCalls(
+  toolCalls: ReadonlyArray<ToolCall>,
+  tools: ReadonlyArray<Tool>,
+  options: ToolRunnerOptions = {}
+): AsyncGenerator<ToolEvent | ErrorEvent, void> {
+  const events = start(toolCalls, tools, options)
+  if (events instanceof EngineError) yield { type: "error", error: events }
+  else if (events !== undefined) for await (const event of events) if (isToolEvent(event)) yield event
+}
+
+const start = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  tools: ReadonlyArray<Tool>,
+  { engine, ...options }: ToolRunnerOptions
+): EventStream<ToolBatchResult> | EngineError | undefined => {
+  const resolved = resolveOptions({ ...(engine ?? Engine.make({})), tools }, options)
+  if (toolCalls.length === 0) return undefined
+  const unknown = toolCalls.find((call) => !resolved.toolsByName.has(call.name))
+  if (unknown !== undefined) {
+    return new EngineError("unknown_tool", {
+      message: `There is no tool ${unknown.name}; add it to the tools`,
+      metadata: { toolName: unknown.name, toolCallId: unknown.id }
+    })
+  }
+  const outlet = new Outlet()
+  const { toolsByName, signal, drainMs } = resolved
+  const pid = StateMachine.start(defaultSystem(), toolBatch, {
+    input: { toolCalls, toolsByName, options: resolved, outlet },
+    label: "ToolBatch",
+    trapExit: true
+  })
+  const output = (): ToolBatchResult | undefined => StateMachine.output(pid)
+  return new EventStream(pid, outlet, { cancel: { type: "batch.cancel" }, output, signal, drainMs })
+}
+
+const isToolEvent = (event: Event): event is ToolEvent =>
+  event.type.startsWith("tool_execution") ||
+  event.type === "tool_result_encoded" ||
+  event.type === "tool_halt" ||
+  event.type === "ask_user_requested"

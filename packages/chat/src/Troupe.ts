@@ -1,0 +1,225 @@
+/**
+ * A running Troupe: the supervision tree that chats live in.
+ *
+ * ```text
+ * Troupe (rest_for_one)
+ * ├─ Registry         chat id → pid
+ * ├─ Store            guards the store
+ * └─ ChatSupervisor   one child for each living chat, transient
+ * ```
+ *
+ * Owns: the tree, and the address of each chat. Does not own what happens inside a chat.
+ *
+ * TROUPE1. At most one process lives for a chat id.
+ * TROUPE2. A chat that crashes is started again by its supervisor from its last committed state; too many crashes end the
+ *          supervisor, which is started again too, and its chats come back when they are next sent to.
+ * TROUPE3. `stop` ends everything in reverse start order; nothing is left of it.
+ *
+ * @module
+ */
+import { DynamicSupervisor, GenServer, type Pid, Registry, StateMachine, Supervisor, System } from "@troupe/otp"
+import type { ChatOptions } from "./ChatOptions.ts"
+import { SessionError } from "./ChatError.ts"
+import { chatMachine } from "./ChatMachine.ts"
+import type { ChatRecord } from "./ChatRecord.ts"
+import { type ChatPid, ChatRef } from "./ChatRef.ts"
+import * as Engine from "./Engine.ts"
+import { LiveView } from "./internal/liveView.ts"
+import { checkAdapter } from "./internal/preflight.ts"
+import { type RunOptions, resolveOptions } from "./internal/resolveOptions.ts"
+import { type StoreCall, type StoreServer, storeServer } from "./internal/storeServer.ts"
+import * as Store from "./Store.ts"
+
+/**
+ * What a Troupe is started with: an engine's parts, the options of its chats, and where they are kept.
+ *
+ * **Units and defaults**: `store` is in memory. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
+ * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
+ * (`onUnknownTool: "continue"`) unless told otherwise.
+ */
+export interface TroupeOptions extends Engine.EngineOptions, Omit<ChatOptions, keyof Engine.EngineOptions | "signal" | "requestId"> {
+  readonly store?: Store.Store | undefined
+  readonly system?: System.System | undefined
+  readonly name?: string | undefined
+  readonly maxRestarts?: number | undefined
+  readonly maxSeconds?: number | undefined
+  /** Told of every crash, in a form people can read. Default: nobody. */
+  readonly onCrash?: ((report: System.CrashReport) => void) | undefined
+}
+
+/** Starts a Troupe. */
+export const Troupe = {
+  /**
+   * Starts the supervision tree.
+   *
+   * **Errors**: rejects with an `EngineError` or `ValidationError` when the options make no usable engine.
+   *
+   * @example
+   * ```ts
+   * const troupe = await Troupe.start({ adapter, tools: [weather] })
+   * const chat = await troupe.chat("conversation-42")
+   * for await (const event of chat.send("What's the weather in Oslo?")) render(event)
+   * await troupe.stop()
+   * ```
+   */
+  start: async (options: TroupeOptions): Promise<RunningTroupe> => {
+    const troupe = new RunningTroupe(options)
+    await troupe.begin()
+    return troupe
+  }
+} as const
+
+/** A started Troupe. */
+export class RunningTroupe {
+  /** The system its processes live in. */
+  readonly system: System.System
+  readonly #ownsSystem: boolean
+  readonly #engine: Engine.Engine
+  readonly #chatOptions: ChatOptions
+  readonly #store: Store.Store
+  readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
+  readonly #refs = new Map<string, ChatRef>()
+  readonly #reviving = new Map<string, Promise<ChatPid>>()
+  #root: Pid | undefined
+  #registry: Pid | undefined
+  #storeServer: StoreServer | undefined
+  #chats: Pid | undefined
+
+  constructor(options: TroupeOptions) {
+    const { store, system, name, maxRestarts, maxSeconds, onCrash, ...rest } = options
+    const { engine, chat } = split(rest)
+    this.#engine = Engine.make(engine)
+    checkAdapter(this.#engine)
+    this.#chatOptions = { onUnknownTool: "continue", ...chat }
+    resolveOptions(this.#engine, this.#chatOptions)
+    this.#store = store ?? Store.memory()
+    this.#supervision = { name, maxRestarts, maxSeconds }
+    this.#ownsSystem = system === undefined
+    this.system = system ?? System.make({ name: name ?? "troupe", ...(onCrash === undefined ? {} : { onCrash }) })
+  }
+
+  /** Starts the tree; `Troupe.start` does it. */
+  async begin(): Promise<void> {
+    const { maxRestarts, maxSeconds } = this.#supervision
+    const limits = {
+      ...(maxRestarts === undefined ? {} : { maxRestarts }),
+      ...(maxSeconds === undefined ? {} : { maxSeconds })
+    }
+    this.#root = await Supervisor.start(this.system, {
+      strategy: "restForOne",
+      label: "Troupe",
+      children: [
+        { id: "Registry", start: async (parent) => (this.#registry = await Registry.startLink(parent, { label: "Registry" })) },
+        { id: "Store", start: async (parent) => (this.#storeServer = await GenServer.startLink(parent, storeServer, this.#store)) },
+        {
+          id: "ChatSupervisor",
+          type: "supervisor",
+          start: async (parent) =>
+            (this.#chats = await DynamicSupervisor.startLink(parent, { label: "ChatSupervisor", ...limits }))
+        }
+      ]
+    })
+  }
+
+  /**
+   * The chat with this id: spawns it, finds it alive, or revives it from the store.
+   *
+   * **Errors**: rejects with a `SessionError` (`troupe_stopped`) after `stop`.
+   */
+  async chat(id: string): Promise<ChatRef> {
+    let ref = this.#refs.get(id)
+    if (ref === undefined) {
+      ref = new ChatRef(id, this.#home, new LiveView(this.system.clock))
+      this.#refs.set(id, ref)
+    }
+    await this.#revive(id)
+    return ref
+  }
+
+  /** Ends all chats and the tree. */
+  async stop(): Promise<void> {
+    const root = this.#root
+    if (root === undefined) return
+    this.#root = undefined
+    await Promise.all([...this.#refs.values()].map((ref) => ref.stop()))
+    await GenServer.stop(root, "shutdown")
+    if (this.#ownsSystem) await System.stop(this.system)
+  }
+
+  readonly #home = {
+    options: (): RunOptions => resolveOptions(this.#engine, this.#chatOptions),
+    revive: (id: string): Promise<ChatPid> => this.#revive(id),
+    stop: (id: string): Promise<void> => this.#stopChat(id)
+  }
+
+  /** The chat's process, started if there is none (TROUPE1). */
+  #revive(id: string): Promise<ChatPid> {
+    const underWay = this.#reviving.get(id)
+    if (underWay !== undefined) return underWay
+    const reviving = this.#find(id).finally(() => this.#reviving.delete(id))
+    this.#reviving.set(id, reviving)
+    return reviving
+  }
+
+  async #find(id: string): Promise<ChatPid> {
+    const alive = this.#alive(id)
+    if (alive !== undefined) return alive
+    const chats = this.#chats
+    if (this.#root === undefined || chats === undefined) {
+      throw new SessionError("troupe_stopped", "This Troupe was stopped; start another with Troupe.start")
+    }
+    const started = await DynamicSupervisor.startChild(chats, {
+      id,
+      restart: "transient",
+      start: (parent) => this.#startChat(parent, id)
+    })
+    return started as ChatPid
+  }
+
+  #alive(id: string): ChatPid | undefined {
+    const pid = this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
+    return pid as ChatPid | undefined
+  }
+
+  async #startChat(parent: Pid, id: string): Promise<Pid | "ignore"> {
+    const record = await this.#ask({ type: "load", id })
+    const registry = this.#registry
+    const ref = this.#refs.get(id)
+    if (registry === undefined || ref === undefined || this.#alive(id) !== undefined) return "ignore"
+    const pid = StateMachine.startLink(parent, chatMachine, {
+      input: {
+        id,
+        engine: this.#engine,
+        record,
+        commit: async (committed) => void (await this.#ask({ type: "save", record: committed })),
+        watcher: ref.watcher
+      },
+      label: `Chat ${id}`
+    })
+    Registry.register(registry, id, pid)
+    ref.attached(pid)
+    return pid
+  }
+
+  async #ask(call: StoreCall): Promise<ChatRecord | undefined> {
+    if (this.#storeServer === undefined) throw new SessionError("troupe_stopped", "The store is not running")
+    return await GenServer.call(this.#storeServer, call, { timeout: "infinity" })
+  }
+
+  async #stopChat(id: string): Promise<void> {
+    this.#refs.delete(id)
+    const pid = this.#alive(id)
+    if (pid !== undefined && this.#chats !== undefined) await DynamicSupervisor.terminateChild(this.#chats, pid)
+  }
+}
+
+const engineKeys: ReadonlySet<string> = new Set(Object.keys(Engine.EngineOptions.shape))
+
+/** The engine's parts and the chats' options, which come in one object. */
+const split = (options: Engine.EngineOptions & ChatOptions): { readonly engine: Engine.EngineOptions; readonly chat: ChatOptions } => {
+  const entries = Object.entries(options)
+  return {
+    engine: Object.fromEntries(entries.filter(([key]) => engineKeys.has(key))),
+    chat: Object.fromEntries(entries.filter(([key]) => !engineKeys.has(key)))
+  }
+}

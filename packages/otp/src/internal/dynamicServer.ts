@@ -1,0 +1,136 @@
+/**
+ * The callbacks of a dynamic supervisor's process.
+ *
+ * Owns its children by process, so that finding one costs the same however many there are.
+ *
+ * DYN1. A child is in `running`, or in `restarting`, or forgotten; one that is not started again leaves nothing.
+ * DYN2. At the end all children get their exit signal at once; nobody waits for a sibling.
+ */
+import { restartOf, shutdownOf, typeOf } from "../ChildSpec.ts"
+import type { ChildSpec } from "../ChildSpec.ts"
+import { isAbnormal } from "../ExitReason.ts"
+import type { ExitReason } from "../ExitReason.ts"
+import { StartFailed, StartIgnored } from "../OtpError.ts"
+import { isExit } from "../SystemMessage.ts"
+import { endChild } from "./awaitDeath.ts"
+import { Cell } from "./cell.ts"
+import { startChild } from "./childStart.ts"
+import { deliver } from "./delivery.ts"
+import { RestartWindow } from "./restartWindow.ts"
+import type { Callbacks } from "./serverLoop.ts"
+import { ServerResult } from "./serverResult.ts"
+import type { Verdict } from "./supervising.ts"
+import { countOf, following, noreply, refused, replying } from "./supervisorServer.ts"
+import type { ChildInfo, Outcome } from "./supervisorServer.ts"
+
+/** What a dynamic supervisor is started with, its defaults filled in. */
+export interface DynamicPlan {
+  readonly maxRestarts: number
+  readonly maxSeconds: number
+  readonly maxChildren: number
+}
+
+/** A request to a dynamic supervisor. */
+export type DynamicRequest =
+  | { readonly _tag: "which" }
+  | { readonly _tag: "count" }
+  | { readonly _tag: "start"; readonly spec: ChildSpec }
+  | { readonly _tag: "terminate"; readonly cell: Cell }
+
+class DynamicRetry {
+  readonly spec: ChildSpec
+  constructor(spec: ChildSpec) {
+    this.spec = spec
+  }
+}
+
+export class Dynamic {
+  readonly self: Cell
+  readonly window: RestartWindow
+  readonly maxChildren: number
+  readonly running = new Map<Cell, ChildSpec>()
+  readonly restarting = new Set<ChildSpec>()
+
+  constructor(self: Cell, plan: DynamicPlan) {
+    this.self = self
+    this.maxChildren = plan.maxChildren
+    this.window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
+  }
+
+  async add(spec: ChildSpec): Promise<Outcome> {
+    if (this.running.size + this.restarting.size >= this.maxChildren) return refused("maxChildren", spec.id)
+    const started = await startChild(this.self, spec)
+    if (started._tag === "Ignored") return { error: new StartIgnored() }
+    if (started._tag === "Failed") return { error: new StartFailed({ reason: started.reason }) }
+    this.running.set(started.cell, spec)
+    return { ok: started.cell }
+  }
+
+  async terminate(cell: Cell): Promise<Outcome> {
+    const spec = this.running.get(cell)
+    if (spec === undefined) return refused("notFound", cell.label, cell)
+    await endChild(this.self, cell, shutdownOf(spec))
+    this.running.delete(cell)
+    return { ok: undefined }
+  }
+
+  childEnded(cell: unknown, reason: ExitReason): Verdict | Promise<Verdict> {
+    if (!(cell instanceof Cell)) return "goOn"
+    const spec = this.running.get(cell)
+    if (spec === undefined) return "goOn"
+    this.running.delete(cell)
+    const restart = restartOf(spec)
+    if (restart === "temporary" || (restart === "transient" && !isAbnormal(reason))) return "goOn"
+    return this.restart(spec)
+  }
+
+  async restart(spec: ChildSpec): Promise<Verdict> {
+    this.restarting.delete(spec)
+    if (!this.window.allows(this.self.kernel.clock.now())) return "giveUp"
+    const started = await startChild(this.self, spec)
+    if (started._tag === "Up") this.running.set(started.cell, spec)
+    if (started._tag === "Failed") {
+      this.restarting.add(spec)
+      deliver(this.self, new DynamicRetry(spec))
+    }
+    return "goOn"
+  }
+
+  async endAll(): Promise<void> {
+    await Promise.all([...this.running].map(([cell, spec]) => endChild(this.self, cell, shutdownOf(spec))))
+  }
+
+  get infos(): ReadonlyArray<ChildInfo> {
+    const running = [...this.running].map(([cell, spec]) => ({ id: spec.id, pid: cell, type: typeOf(spec) }))
+    const restarting = [...this.restarting].map((spec) => ({
+      id: spec.id,
+      pid: "restarting" as const,
+      type: typeOf(spec)
+    }))
+    return [...running, ...restarting]
+  }
+}
+
+const handle = (state: Dynamic, request: DynamicRequest): Outcome | Promise<Outcome> => {
+  if (request._tag === "which") return { ok: state.infos }
+  if (request._tag === "count") return { ok: countOf(state.infos) }
+  return request._tag === "start" ? state.add(request.spec) : state.terminate(request.cell)
+}
+
+export const dynamicCallbacks: Callbacks = {
+  kind: "supervisor",
+  init: (plan, self) => new ServerResult("ok", new Dynamic(self, plan as DynamicPlan), undefined, undefined, undefined),
+  handleCall: (request, _from, state) => {
+    const outcome = handle(state as Dynamic, request as DynamicRequest)
+    return outcome instanceof Promise ? outcome.then((late) => replying(late, state)) : replying(outcome, state)
+  },
+  handleInfo: (message, state) => {
+    const dynamic = state as Dynamic
+    if (message instanceof DynamicRetry) {
+      return following(dynamic.restarting.has(message.spec) ? dynamic.restart(message.spec) : "goOn", state)
+    }
+    if (isExit(message)) return following(dynamic.childEnded(message.from, message.reason), state)
+    return noreply(state)
+  },
+  terminate: (_reason, state) => (state as Dynamic).endAll()
+}

@@ -1,0 +1,21 @@
+/** A request to a supervisor, which waits as long as its children take. */
+import type { Pid } from "../Pid.ts"
+import { cellOf } from "./cell.ts"
+import { PendingCall } from "./pendingCall.ts"
+import { CallMessage } from "./serverLoop.ts"
+
+const forEver = Number.POSITIVE_INFINITY
+
+/** Asks a supervisor; rejects with the error it answers, or with `CallExit`. */
+export const request = <A>(supervisor: Pid, message: unknown): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const server = cellOf(supervisor)
+    const answered = (value: unknown): void => {
+      const outcome = value as { readonly ok: A } | { readonly error: Error }
+      if ("error" in outcome) reject(outcome.error)
+      else resolve(outcome.ok)
+    }
+    const route = { server, caller: server.kernel.current, ms: forEver, in: "Supervisor.call" }
+    const pending = new PendingCall(route, { answered, failed: reject })
+    pending.begin(new CallMessage(message, pending))
+  })

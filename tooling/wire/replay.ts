@@ -1,0 +1,100 @@
+/**
+ * Replays one recording: a chat over the real wire, told in one line.
+ *
+ * @module
+ */
+import { stream } from "@troupe/chat/Chat"
+import { AdapterError } from "@troupe/chat/ChatError"
+import { make as makeEngine } from "@troupe/chat/Engine"
+import type { Event } from "@troupe/chat/Event"
+import { text as messageText, user } from "@troupe/chat/Message"
+import type { Response } from "@troupe/chat/Response"
+import { StreamCollector } from "@troupe/chat/StreamCollector"
+import { tool } from "@troupe/chat/Tool"
+import { aiSdk } from "@troupe/providers/AiSdk"
+import { modelFor } from "./models.ts"
+import { readRecording, type Recording } from "./recording.ts"
+import { serve } from "./server.ts"
+
+/** What went wrong, as data. */
+export interface LineError {
+  readonly reason: string
+  readonly message: string
+  readonly status?: number
+}
+
+/**
+ * What became of one recording.
+ *
+ * **Details**: `events` are the tags of the whole chat, in order. `text`, `toolCalls`, `finishReason` and `usage` are of
+ * the recorded reply, `finalText` is what the chat ended with. `openConnections` are those nobody closed.
+ */
+export interface Line {
+  readonly file: string
+  readonly provider: string
+  readonly events: ReadonlyArray<Event["type"]>
+  readonly text: string
+  readonly toolCalls: ReadonlyArray<{ readonly id: string; readonly name: string; readonly arguments: unknown }>
+  readonly finishReason: string | null
+  readonly usage: Response["usage"]
+  readonly error: LineError | null
+  readonly finalText: string
+  readonly openConnections: number
+}
+
+/** Replays a file. Never rejects: what fails is told in the line. */
+export const replay = async (path: string, file: string): Promise<Line> => {
+  try {
+    const recording = readRecording(path)
+    const server = await serve(recording)
+    const told = await converse(recording, server.url).catch((error: unknown) => ({ ...nothing, error: lineError(error) }))
+    return { file, provider: recording.provider, ...told, openConnections: await server.stop() }
+  } catch (error) {
+    return { file, provider: file.split("--")[0] ?? "unknown", ...nothing, error: lineError(error), openConnections: 0 }
+  }
+}
+
+type Told = Omit<Line, "file" | "provider" | "openConnections">
+
+const nothing: Told = { events: [], text: "", toolCalls: [], finishReason: null, usage: {}, error: null, finalText: "" }
+
+const converse = async (recording: Recording, url: string): Promise<Told> => {
+  const names = recording.toolNames.length === 0 ? ["noop"] : recording.toolNames
+  const tools = names.map((name) => tool({ name, description: "Answers ok", execute: () => "ok" }))
+  const engine = makeEngine({ adapter: aiSdk(modelFor(recording, url)), tools })
+  const events: Array<Event["type"]> = []
+  const reply = new StreamCollector()
+  let recorded: Response | undefined
+  let finalText = ""
+  let error: unknown
+  try {
+    for await (const event of await stream(engine, [user("Go on.")], { maxTurns: 2 })) {
+      events.push(event.type)
+      if (recorded === undefined) reply.apply(event)
+      if (event.type === "step_completed") recorded ??= event.response
+      if (event.type === "error") error ??= event.error
+      if (event.type !== "chat_completed") continue
+      const last = event.result.thread.messages.at(-1)
+      finalText = last?.role === "assistant" ? messageText(last) : ""
+      error ??= event.result.metadata["error"]
+    }
+  } catch (thrown) {
+    error ??= thrown
+  }
+  const { outputText, toolCalls, finishReason, usage } = recorded ?? reply.toResponse()
+  return {
+    events,
+    text: outputText,
+    toolCalls: toolCalls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args })),
+    finishReason: error !== undefined && recorded === undefined ? "error" : finishReason,
+    usage,
+    error: error === undefined ? null : lineError(error),
+    finalText
+  }
+}
+
+const lineError = (error: unknown): LineError => {
+  const message = error instanceof Error ? error.message : String(error)
+  if (!(error instanceof AdapterError)) return { reason: error instanceof Error ? error.name : "unknown", message }
+  return { reason: error.reason, message, ...(error.status === undefined ? {} : { status: error.status }) }
+}
