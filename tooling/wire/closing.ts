@@ -9,7 +9,8 @@ import type { Dialect } from "./recording.ts"
 export const closingText = "All done."
 
 /** The closing reply's events. */
-export const closing = (dialect: Dialect): ReadonlyArray<string> => events[dialect].map((event) => JSON.stringify(event))
+export const closing = (dialect: Dialect): ReadonlyArray<string> =>
+  events[dialect].map((event) => JSON.stringify(event))
 
 /** Whether a request's body brings tool results. */
 export const bringsToolResults = (body: string): boolean =>

@@ -26,7 +26,7 @@ if (folder === undefined) {
   let failed = 0
   let open = 0
   for (const file of files) {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time, so that open connections are this file's
+    // One at a time: the open connections of a line are this file's.
     const line = await replay(join(folder, file), file)
     if (line.error !== null) failed++
     open += line.openConnections

@@ -57,7 +57,7 @@ const dataLines = (text: string): ReadonlyArray<string> =>
 
 const dialectOf = (chunks: ReadonlyArray<Record<string, unknown>>, provider: string): Dialect => {
   const some = (test: (chunk: Record<string, unknown>) => boolean): boolean => chunks.some(test)
-  if (some((chunk) => typeof chunk["type"] === "string" && chunk["type"].startsWith("response."))) return "responses"
+  if (some((chunk) => startsAs(chunk["type"], "response."))) return "responses"
   if (some((chunk) => "candidates" in chunk || "usageMetadata" in chunk)) return "gemini"
   if (some((chunk) => "choices" in chunk || chunk["object"] === "chat.completion.chunk")) return "chat"
   if (some((chunk) => chunk["type"] === "message_start" || chunk["type"] === "content_block_start")) return "messages"
@@ -80,7 +80,7 @@ const toolNamesIn = (value: unknown): ReadonlyArray<string> => {
 const statusOf = (body: Record<string, unknown>): number | undefined => {
   const error = isRecord(body["error"]) ? body["error"] : body
   const isError = "error" in body || body["object"] === "error" || "detail" in body
-  if (!isError || typeof body["id"] === "string" || String(body["type"] ?? "").startsWith("response.")) return undefined
+  if (!isError || typeof body["id"] === "string" || startsAs(body["type"], "response.")) return undefined
   const said = [error["status"], error["statusCode"], error["code"], body["status"], body["statusCode"]]
     .map(Number)
     .find((status) => status >= 400 && status <= 599)
@@ -106,6 +106,8 @@ const parsed = (text: string): unknown => {
     return undefined
   }
 }
+
+const startsAs = (value: unknown, start: string): boolean => typeof value === "string" && value.startsWith(start)
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

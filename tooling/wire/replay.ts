@@ -47,7 +47,10 @@ export const replay = async (path: string, file: string): Promise<Line> => {
   try {
     const recording = readRecording(path)
     const server = await serve(recording)
-    const told = await converse(recording, server.url).catch((error: unknown) => ({ ...nothing, error: lineError(error) }))
+    const told = await converse(recording, server.url).catch((error: unknown) => ({
+      ...nothing,
+      error: lineError(error)
+    }))
     return { file, provider: recording.provider, ...told, openConnections: await server.stop() }
   } catch (error) {
     return { file, provider: file.split("--")[0] ?? "unknown", ...nothing, error: lineError(error), openConnections: 0 }

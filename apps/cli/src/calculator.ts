@@ -107,5 +107,5 @@ const evaluate = (list: ReadonlyArray<Token>): number => {
   return value
 }
 
-/** Twelve digits are shown as meant: `0.1 + 0.2` is `0.3`. */
-const rounded = (value: number): number => (Number.isInteger(value) ? value : Number(value.toPrecision(12)))
+/** Twelve digits are shown as meant: `0.1 + 0.2` is `0.3`; there is one zero. */
+const rounded = (value: number): number => (Number.isInteger(value) ? value + 0 : Number(value.toPrecision(12)))

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Event } from "@troupe/chat/Event"
+import type { Event } from "@troupe/chat"
 import type { DemoChat } from "./demoChat.ts"
 import { historyLines } from "./history.ts"
 import type { Paint } from "./paint.ts"
@@ -17,7 +17,7 @@ import type { Paint } from "./paint.ts"
  */
 export type CommandOutcome =
   | { readonly type: "nothing" }
-  | { readonly type: "turn"; readonly turn: AsyncIterable<Event> }
+  | { readonly type: "turn"; readonly turn: AsyncIterable<Event.Event> }
   | { readonly type: "quit" }
 
 /** What a command works with. */

@@ -1,21 +1,124 @@
 /**
  * The chat of the demo and everything it stands on: the system, the file server, the tools.
  *
+ * **Owns** the system and whatever runs in it. Does not own what is shown.
+ *
+ * - DEMO1. Without its file server the chat goes on, without files.
+ * - DEMO2. After `stop` nothing runs that was started here, the file server's own process included.
+ *
  * @module
  */
-import type { Event } from "@troupe/chat/Event"
-import type { Message } from "@troupe/chat/Message"
+import { type Adapter, type Event, type Message, Troupe } from "@troupe/chat"
+import { Observer, Process, System } from "@troupe/otp"
+import { startFileServer } from "./fileServer.ts"
+import { makeProgressBoard, type Progress } from "./progress.ts"
 import type { LiveCall } from "./toolLines.ts"
+import { makeTools } from "./tools.ts"
 
+/** What the chat is started with. */
+export interface DemoChatOptions {
+  readonly adapter: Adapter.Adapter
+  /** The folder whose files the tools may touch. */
+  readonly folder: string
+  /** Told what went wrong without ending the chat, in one line. */
+  readonly onNotice: (text: string) => void
+  /** Told of every report of a long-running tool, by the tool's name. */
+  readonly onProgress?: ((toolName: string, progress: Progress) => void) | undefined
+}
+
+/** How a killed chat came back. */
+export interface Restarted {
+  readonly before: string
+  /** Absent when it did not come back in time. */
+  readonly after: string | undefined
+  /** How many messages its thread holds. */
+  readonly messages: number
+}
+
+/** A living chat with its system. */
 export interface DemoChat {
-  readonly send: (text: string) => AsyncIterable<Event>
-  readonly retry: () => AsyncIterable<Event>
+  readonly hasFiles: boolean
+  readonly send: (text: string) => AsyncIterable<Event.Event>
+  /** Runs the last question again, from the last completed step. */
+  readonly retry: () => AsyncIterable<Event.Event>
+  /** Cancels the running turn, if there is one. */
   readonly cancel: () => Promise<void>
-  readonly kill: () => Promise<{ readonly before: string; readonly after: string | undefined; readonly messages: number }>
+  /** Kills the chat's process, and waits for its supervisor to start it again. */
+  readonly kill: () => Promise<Restarted>
+  /** The supervision tree, drawn. */
   readonly tree: () => string
-  readonly messages: () => ReadonlyArray<Message>
+  readonly messages: () => ReadonlyArray<Message.Message>
+  /** Whether a tool asked a question that nobody answered yet. */
   readonly waitsForAnswer: () => boolean
+  /** The calls that are not over. */
   readonly liveCalls: () => ReadonlyArray<LiveCall>
+  /** How long a call of the running step has been running, in milliseconds. */
   readonly elapsedMs: (toolCallId: string) => number | undefined
   readonly stop: () => Promise<void>
+}
+
+/** Deadline of one tool call in milliseconds, unless the tool has its own. */
+const toolTimeoutMs = 30_000
+
+/** How long `kill` waits for the chat to come back. */
+const restartMs = 3_000
+
+/** Starts the system, the file server and the chat. */
+export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: DemoChatOptions): Promise<DemoChat> => {
+  const system = System.make({ name: "demo", onCrash: (report) => onNotice(`crash: ${report.message}`) })
+  const progress = makeProgressBoard((call, report) => onProgress?.(call.name, report))
+  const files = await startFileServer(system, folder)
+  if (!files.started) onNotice(`no files: ${files.reason}`)
+  const tools = [...(files.started ? files.tools : []), ...makeTools({ progress })]
+  const timeouts = new Map(tools.map((tool) => [tool.name, tool.timeoutMs ?? toolTimeoutMs]))
+  const troupe = await Troupe.start({ adapter, tools, system, toolTimeoutMs })
+  const chat = await troupe.chat("demo")
+
+  const context = () => chat.getSnapshot()?.context
+  const elapsed = (startedAt: number | undefined): number => (startedAt === undefined ? 0 : system.clock.now() - startedAt)
+
+  const restarted = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const end = (back: boolean): void => {
+        clearTimeout(deadline)
+        subscription.unsubscribe()
+        resolve(back)
+      }
+      const deadline = setTimeout(end, restartMs, false)
+      const subscription = chat.subscribe(() => {
+        if (chat.pid !== undefined) end(true)
+      })
+    })
+
+  return {
+    hasFiles: files.started,
+    send: (text) => chat.send(text),
+    retry: () => chat.retry(),
+    cancel: () => chat.cancel(),
+    kill: async () => {
+      const pid = chat.pid
+      if (pid === undefined) return { before: "(none)", after: undefined, messages: chat.thread.messages.length }
+      const back = restarted()
+      Process.kill(pid)
+      const after = (await back) ? chat.pid : undefined
+      return { before: String(pid), after: after === undefined ? undefined : String(after), messages: chat.thread.messages.length }
+    },
+    tree: () => Observer.format(Observer.tree(system)),
+    messages: () => chat.thread.messages,
+    waitsForAnswer: () => context()?.pendingQuestion !== undefined,
+    liveCalls: () =>
+      (context()?.toolCalls ?? []).flatMap(({ id, name, status, startedAt }): ReadonlyArray<LiveCall> =>
+        status === "done"
+          ? []
+          : [{ id, name, status, elapsedMs: elapsed(startedAt), timeoutMs: timeouts.get(name), progress: progress.of(id) }]
+      ),
+    elapsedMs: (toolCallId) => {
+      const call = context()?.toolCalls.find(({ id }) => id === toolCallId)
+      return call?.startedAt === undefined ? undefined : elapsed(call.startedAt)
+    },
+    stop: async () => {
+      await troupe.stop()
+      await System.stop(system)
+    }
+  }
 }

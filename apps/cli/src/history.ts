@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Message from "@troupe/chat/Message"
+import { Message } from "@troupe/chat"
 import type { Paint } from "./paint.ts"
 import { argumentText, shortened } from "./toolLines.ts"
 

@@ -7,7 +7,7 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import type { Adapter } from "@troupe/chat/Adapter"
+import type { Adapter } from "@troupe/chat"
 import { aiSdk } from "@troupe/providers"
 import { CliError } from "./cliError.ts"
 import type { CliOptions } from "./cliOptions.ts"
@@ -17,7 +17,7 @@ import { scriptedModel } from "./scriptedModel.ts"
 export interface ChosenModel {
   /** For people: provider and id. */
   readonly label: string
-  readonly adapter: Adapter
+  readonly adapter: Adapter.Adapter
 }
 
 /** Where the choice is made. */
@@ -33,7 +33,7 @@ interface Provider {
   readonly name: string
   readonly key: string
   readonly defaultId: string
-  readonly adapter: (apiKey: string, id: string, baseURL: string | undefined) => Adapter
+  readonly adapter: (apiKey: string, id: string, baseURL: string | undefined) => Adapter.Adapter
 }
 
 const at = (baseURL: string | undefined) => (baseURL === undefined ? {} : { baseURL })

@@ -60,10 +60,10 @@ const wanting = /^(?:please|now|also|could you|can you|would you|will you|i want
 /** Cuts a text into clauses; what stands in double quotes or backticks stays whole. */
 const clauses = (text: string): ReadonlyArray<string> => {
   const quoted: Array<string> = []
-  const hidden = text.replaceAll(/"[^"]*"|`[^`]*`/g, (part) => `\u0000${quoted.push(part) - 1}\u0000`)
+  const hidden = text.replaceAll(/"[^"]*"|`[^`]*`/g, (part) => `⟨${quoted.push(part) - 1}⟩`)
   return hidden
     .split(/,(?!\d)|;|\n|\band then\b|\bthen\b|\band\b|\bas well as\b/i)
-    .map((part) => part.replaceAll(/\u0000(\d+)\u0000/g, (_, index: string) => quoted[Number(index)] ?? ""))
+    .map((part) => part.replaceAll(/⟨(\d+)⟩/g, (_, index: string) => quoted[Number(index)] ?? ""))
     .map(strip)
     .filter((part) => part !== "" && !/^(?:please|thanks|thank you)$/i.test(part))
 }

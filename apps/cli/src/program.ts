@@ -55,9 +55,9 @@ const runChat = async (options: CliOptions, surroundings: ProgramSurroundings): 
     adapter: model.adapter,
     folder,
     onNotice: (text) => notice(paint.warn(`! ${text}`)),
-    onProgress: (progress) => {
+    onProgress: (toolName, progress) => {
       const inQuarters = Math.max(1, Math.round(progress.total / 4))
-      if (!atTerminal && progress.done % inQuarters === 0) display.line(`  … ${progressBar(progress)}`)
+      if (!atTerminal && progress.done % inQuarters === 0) display.line(`  … ${toolName} ${progressBar(progress)}`)
     }
   })
   try {

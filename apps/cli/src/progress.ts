@@ -10,10 +10,16 @@ export interface Progress {
   readonly total: number
 }
 
+/** The call that reports. */
+export interface ReportingCall {
+  readonly id: string
+  readonly name: string
+}
+
 /** The progress of every running call that reports any, by call id. */
 export interface ProgressBoard {
   /** Notes how far a call has come. */
-  readonly report: (toolCallId: string, progress: Progress) => void
+  readonly report: (call: ReportingCall, progress: Progress) => void
   /** Forgets a call. */
   readonly clear: (toolCallId: string) => void
   /** How far a call has come, if it says so. */
@@ -21,12 +27,12 @@ export interface ProgressBoard {
 }
 
 /** An empty board. `onReport` is told of every report, for displays that only append. */
-export const makeProgressBoard = (onReport: (toolCallId: string, progress: Progress) => void = () => {}): ProgressBoard => {
+export const makeProgressBoard = (onReport: (call: ReportingCall, progress: Progress) => void = () => {}): ProgressBoard => {
   const board = new Map<string, Progress>()
   return {
-    report: (toolCallId, progress) => {
-      board.set(toolCallId, progress)
-      onReport(toolCallId, progress)
+    report: (call, progress) => {
+      board.set(call.id, progress)
+      onReport(call, progress)
     },
     clear: (toolCallId) => {
       board.delete(toolCallId)

@@ -10,7 +10,9 @@
  * @module
  */
 import { createLogUpdate } from "log-update"
+import wrapAnsi from "wrap-ansi"
 import type { Display } from "./display.ts"
+import type { TerminalOutput } from "./promptOutput.ts"
 
 /** The screen of a terminal. */
 export interface Screen extends Display {
@@ -23,17 +25,18 @@ export interface Screen extends Display {
 const frameMs = 80
 
 /** A screen on a terminal's output. */
-export const makeScreen = (output: NodeJS.WritableStream): Screen => {
+export const makeScreen = (output: TerminalOutput): Screen => {
   const region = createLogUpdate(output)
   let live: { readonly lines: () => ReadonlyArray<string>; readonly timer: NodeJS.Timeout } | undefined
   let unfinished = ""
   const draw = (): void => {
-    if (live !== undefined) region([...(unfinished === "" ? [] : [unfinished]), ...live.lines()].join("\n"))
+    if (live !== undefined) region([...(unfinished === "" ? [] : [wrapped(unfinished)]), ...live.lines()].join("\n"))
   }
   const show = (lines: string): void => {
-    if (live === undefined) output.write(`${lines}\n`)
-    else region.persist(lines)
+    if (live === undefined) output.write(`${wrapped(lines)}\n`)
+    else region.persist(wrapped(lines))
   }
+  const wrapped = (text: string): string => wrapLines(text, output.columns ?? 80)
   return {
     text: (delta) => {
       unfinished += delta
@@ -60,8 +63,18 @@ export const makeScreen = (output: NodeJS.WritableStream): Screen => {
       live = undefined
       region.clear()
       region.done()
-      if (unfinished !== "") output.write(`${unfinished}\n`)
+      if (unfinished !== "") show(unfinished)
       unfinished = ""
     }
   }
 }
+
+/** Breaks each line between words where it is too long, keeping its indentation. */
+const wrapLines = (text: string, columns: number): string =>
+  text
+    .split("\n")
+    .flatMap((line) => {
+      const [first = "", ...rest] = wrapAnsi(line, columns, { trim: false, hard: true }).split("\n")
+      return [first, ...rest.filter((row) => row.trim() !== "")].map((row) => row.trimEnd())
+    })
+    .join("\n")

@@ -5,11 +5,7 @@
  *
  * @module
  */
-import type { Adapter } from "@troupe/chat/Adapter"
-import * as Fake from "@troupe/chat/Fake"
-import * as Message from "@troupe/chat/Message"
-import type { Request } from "@troupe/chat/Request"
-import type { ToolCall } from "@troupe/chat/ToolCall"
+import { type Adapter, Fake, Message, type Request, type ToolCall } from "@troupe/chat"
 import { type AnsweredCall, describeCall, foundPaths } from "./answers.ts"
 import { plan, type PlannedCall } from "./planner.ts"
 
@@ -33,7 +29,7 @@ export const abilities = [
 ].join("\n")
 
 /** The scripted model as an adapter. */
-export const scriptedModel = (options: ScriptedModelOptions): Adapter => {
+export const scriptedModel = (options: ScriptedModelOptions): Adapter.Adapter => {
   const fake = Fake.make({ respond: (request) => script(respond(request, options.folder), request, options.wordDelayMs) })
   return { name: "scripted", stream: fake.stream }
 }
@@ -41,11 +37,11 @@ export const scriptedModel = (options: ScriptedModelOptions): Adapter => {
 /** What the model says to a request: a text, and the calls it makes, if any. */
 export interface Reply {
   readonly text: string
-  readonly calls: ReadonlyArray<ToolCall>
+  readonly calls: ReadonlyArray<ToolCall.ToolCall>
 }
 
 /** The model's answer to a request. */
-export const respond = (request: Pick<Request, "messages" | "tools">, folder: string): Reply => {
+export const respond = (request: Pick<Request.Request, "messages" | "tools">, folder: string): Reply => {
   const turn = readTurn(request.messages)
   const wanted = plan(turn.asked)
   const known = new Set(request.tools.map((declared) => declared.name))
@@ -105,13 +101,13 @@ const leadIn = (calls: number): string => (calls === 1 ? "" : `I will do these $
 const greeting = (asked: string): string =>
   /^(?:hi|hello|hey|good (?:morning|day|evening))\b/i.test(asked.trim()) ? `Hello! ${abilities}` : abilities
 
-const numbered = (calls: ReadonlyArray<PlannedCall>, messages: ReadonlyArray<Message.Message>): ReadonlyArray<ToolCall> => {
+const numbered = (calls: ReadonlyArray<PlannedCall>, messages: ReadonlyArray<Message.Message>): ReadonlyArray<ToolCall.ToolCall> => {
   const made = messages.reduce((sum, message) => sum + (message.role === "assistant" ? (message.toolCalls?.length ?? 0) : 0), 0)
   return calls.map((call, index) => ({ id: `call_${made + index + 1}`, name: call.name, arguments: { ...call.arguments } }))
 }
 
 /** The reply word by word. Its tokens are words: the model has no others. */
-const script = (reply: Reply, request: Request, wordDelayMs: number): Fake.Script => {
+const script = (reply: Reply, request: Request.Request, wordDelayMs: number): Fake.Script => {
   const words = reply.text.split(/(?<=\s)(?=\S)/).filter((word) => word !== "")
   const pause: Fake.Script = wordDelayMs > 0 ? [{ delayMs: wordDelayMs }] : []
   const read = request.messages.reduce((sum, message) => sum + wordCount(Message.text(message)), 0)

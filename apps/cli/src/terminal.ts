@@ -15,7 +15,7 @@ import { createInterface } from "node:readline"
 import { commandNames, isAnytimeCommand, isCommand, runCommand } from "./commands.ts"
 import type { DemoChat } from "./demoChat.ts"
 import type { Paint } from "./paint.ts"
-import { makePromptOutput } from "./promptOutput.ts"
+import { makePromptOutput, type TerminalOutput } from "./promptOutput.ts"
 import { makeScreen } from "./screen.ts"
 import { duration, liveLine, spinner } from "./toolLines.ts"
 import { reportTurn } from "./turnReport.ts"
@@ -23,8 +23,8 @@ import { reportTurn } from "./turnReport.ts"
 /** What a terminal chat works with. */
 export interface TerminalSurroundings {
   readonly demo: DemoChat
-  readonly input: NodeJS.ReadStream
-  readonly output: NodeJS.WriteStream
+  readonly input: NodeJS.ReadableStream
+  readonly output: TerminalOutput
   readonly paint: Paint
   /** Aborted to end early. */
   readonly signal: AbortSignal

@@ -26,7 +26,7 @@ export interface LiveCall {
   readonly progress: Progress | undefined
 }
 
-const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"]
+const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
 /** One frame of a spinner. */
 export const spinner = (elapsedMs: number): string => frames[Math.floor(elapsedMs / 80) % frames.length] ?? ""
@@ -45,8 +45,9 @@ export const finishedLine = (call: FinishedCall, paint: Paint): string => {
   const what = `${paint.strong(call.name)}${paint.quiet(argumentText(call.arguments))}`
   if (!outcome.failed) return `${paint.good("✔")} ${what} ${paint.quiet(`→ ${summary(outcome.text)}`)}${took}`
   const [reason = ""] = outcome.error.split(":")
-  const word = failureWords[reason] ?? "failed"
-  return `${reason === "cancelled" ? paint.warn("■") : paint.bad("✖")} ${what} ${paint.bad(word)}${paint.quiet(`: ${summary(outcome.error)}`)}${took}`
+  const word = failureWords[reason]
+  const why = word === undefined ? outcome.error : outcome.error.slice(reason.length + 1)
+  return `${reason === "cancelled" ? paint.warn("■") : paint.bad("✖")} ${what} ${paint.bad(word ?? "failed")}${paint.quiet(`: ${summary(why)}`)}${took}`
 }
 
 /** The line of a call that is not over, at this moment. */
@@ -73,8 +74,7 @@ export const argumentText = (args: Readonly<Record<string, unknown>> | null): st
 }
 
 /** A text from outside without what would steer a terminal: escape sequences and control characters. */
-export const visible = (text: string): string =>
-  stripVTControlCharacters(text).replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "")
+export const visible = (text: string): string => stripVTControlCharacters(text).replaceAll(/(?![\t\n])\p{Cc}/gu, "")
 
 /** A text cut to a length, on one line. */
 export const shortened = (text: string, most: number): string => {
@@ -93,6 +93,6 @@ const failureWords: Readonly<Record<string, string>> = {
 }
 
 const summary = (text: string): string => {
-  const lines = text.split("\n").filter((line) => line.trim() !== "")
-  return lines.length > 1 ? `${lines.length} lines` : shortened(text, 80)
+  const lines = text.trim().split("\n").length
+  return lines > 1 ? `${lines} lines` : shortened(text, 80)
 }

@@ -4,8 +4,7 @@
  * @module
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { askUser, error, ok } from "@troupe/chat/HandlerResult"
-import { type Tool, tool } from "@troupe/chat/Tool"
+import { askUser, error, ok, type Tool, tool, ToolError } from "@troupe/chat"
 import * as z from "zod"
 import { calculate } from "./calculator.ts"
 import type { ProgressBoard } from "./progress.ts"
@@ -25,7 +24,7 @@ export const slowJobTimeoutMs = 5_000
 const stepMs = 250
 
 /** Sums. */
-export const calculateTool: Tool = tool({
+export const calculateTool: Tool.Tool = tool({
   name: "calculate",
   description: "Computes an arithmetic expression of numbers, + - * / % ^ and parentheses",
   parameters: z.object({ expression: z.string().describe("For example 12 * (3 + 4)") }),
@@ -36,7 +35,7 @@ export const calculateTool: Tool = tool({
 })
 
 /** Asks the user; the next message answers. */
-export const askTool: Tool = tool({
+export const askTool: Tool.Tool = tool({
   name: "ask",
   description: "Asks the user a question and waits for the answer",
   parameters: z.object({ question: z.string() }),
@@ -44,7 +43,7 @@ export const askTool: Tool = tool({
 })
 
 /** Takes its time, tells how far it is, and stops when its signal says so. */
-export const slowJobTool = (options: ToolOptions): Tool =>
+export const slowJobTool = (options: ToolOptions): Tool.Tool =>
   tool({
     name: "slow_job",
     description: "Works for some seconds and reports its progress; breaks half way when told to crash",
@@ -55,8 +54,14 @@ export const slowJobTool = (options: ToolOptions): Tool =>
       const total = Math.ceil((seconds * 1_000) / stepMs)
       try {
         for (let done = 0; done < total; done++) {
-          await pause(stepMs, signal)
-          options.progress.report(toolCall.id, { done: done + 1, total })
+          await pause(stepMs, signal).catch((fault: unknown) => {
+            if (!signal.aborted) throw fault
+          })
+          if (signal.aborted) {
+            const message = `stopped after part ${done} of ${total}, as told`
+            return error(new ToolError("cancelled", { toolName: toolCall.name, toolCallId: toolCall.id, message }))
+          }
+          options.progress.report(toolCall, { done: done + 1, total })
           if (crash === true && 2 * (done + 1) >= total) throw new Error(`the job broke after part ${done + 1} of ${total}`)
         }
         return ok(`worked for ${seconds} seconds`)
@@ -67,6 +72,6 @@ export const slowJobTool = (options: ToolOptions): Tool =>
   })
 
 /** All three. */
-export const makeTools = (options: ToolOptions): ReadonlyArray<Tool> => [calculateTool, askTool, slowJobTool(options)]
+export const makeTools = (options: ToolOptions): ReadonlyArray<Tool.Tool> => [calculateTool, askTool, slowJobTool(options)]
 
 const pauseFor = (ms: number, signal: AbortSignal): Promise<unknown> => sleep(ms, undefined, { signal })

@@ -3,10 +3,7 @@
  *
  * @module
  */
-import type { ChatResult } from "@troupe/chat/ChatResult"
-import type { Event } from "@troupe/chat/Event"
-import { describe } from "@troupe/chat/ToolResultEncoder"
-import * as Usage from "@troupe/chat/Usage"
+import { type ChatResult, type Event, ToolResultEncoder, Usage } from "@troupe/chat"
 import type { Display } from "./display.ts"
 import type { Paint } from "./paint.ts"
 import { duration, finishedLine, visible } from "./toolLines.ts"
@@ -26,16 +23,16 @@ export type TurnEnd = "completed" | "question" | "cancelled" | "failed"
 
 /** Shows a turn to its end. A turn that dies is shown too: this never rejects. */
 export const reportTurn = async (
-  turn: AsyncIterable<Event>,
+  turn: AsyncIterable<Event.Event>,
   { display, paint, elapsedMs, now }: TurnSurroundings
 ): Promise<TurnEnd> => {
   const startedAt = now()
-  let result: ChatResult | undefined
-  let called: Extract<Event, { readonly type: "tool_execution_started" }> | undefined
+  let result: ChatResult.ChatResult | undefined
+  let called: Extract<Event.Event, { readonly type: "tool_execution_started" }> | undefined
   let streamed = false
   const shown = new Set<unknown>()
   const fail = (error: unknown): void => {
-    if (!shown.has(error)) display.line(`${paint.bad("✖")} ${visible(describe(error))}`)
+    if (!shown.has(error)) display.line(`${paint.bad("✖")} ${visible(ToolResultEncoder.describe(error))}`)
     shown.add(error)
   }
   const finished = (id: string, content: string): void => {
@@ -86,7 +83,7 @@ export const reportTurn = async (
   return end
 }
 
-const endOf = (result: ChatResult): TurnEnd => {
+const endOf = (result: ChatResult.ChatResult): TurnEnd => {
   switch (result.haltedReason) {
     case "ask_user":
       return "question"
@@ -101,13 +98,13 @@ const endOf = (result: ChatResult): TurnEnd => {
   }
 }
 
-const failureOf = ({ haltedReason, metadata }: ChatResult): unknown =>
+const failureOf = ({ haltedReason, metadata }: ChatResult.ChatResult): unknown =>
   haltedReason === "max_turns"
     ? `The model was asked ${String(metadata["maxTurns"])} times and still wanted more; /retry lets it go on`
     : metadata["error"]
 
 /** What a turn cost: requests, tokens as far as reported, time. */
-const footer = (result: ChatResult, elapsedMs: number): string => {
+const footer = (result: ChatResult.ChatResult, elapsedMs: number): string => {
   const usage = result.steps.reduce((sum, step) => Usage.add(sum, step.response.usage), Usage.empty)
   const tokens =
     usage.inputTokens === undefined && usage.outputTokens === undefined

@@ -47,7 +47,7 @@ describe("the screen", () => {
     screen.begin(() => ["live"])
     output.take()
     screen.text("first ")
-    expect(output.take()).toContain("first ")
+    expect(output.take()).toContain("first")
     screen.text("line\nsecond")
     expect(output.take()).toContain("first line\n")
     screen.text(" half\n")
@@ -63,6 +63,13 @@ describe("the screen", () => {
     screen.text("half")
     screen.line("a notice")
     expect(output.take()).toBe("half\na notice\n")
+  })
+
+  test("a long line breaks between words and keeps its indentation", () => {
+    const output = makeOutput()
+    const screen = makeScreen(output.stream)
+    screen.line(`  ${"word ".repeat(20)}`)
+    expect(output.take()).toBe(`  ${"word ".repeat(11).trim()}\n${"word ".repeat(9).trim()}\n`)
   })
 
   test("what is unfinished at the end is shown", () => {

@@ -1,15 +1,13 @@
-import * as Message from "@troupe/chat/Message"
-import type { ToolDeclaration } from "@troupe/chat/Request"
-import type { ToolCall } from "@troupe/chat/ToolCall"
+import { Message, type Request, type ToolCall } from "@troupe/chat"
 import { describe, expect, test } from "vitest"
 import { abilities, respond } from "../src/scriptedModel.ts"
 
-const declared = (...names: ReadonlyArray<string>): Array<ToolDeclaration> =>
+const declared = (...names: ReadonlyArray<string>): Array<Request.ToolDeclaration> =>
   names.map((name) => ({ name, description: "", schema: {} }))
 
 const everyTool = declared("list_directory", "read_text_file", "search_files", "calculate", "ask", "slow_job")
 
-const call = (id: string, name: string, args: Record<string, unknown>): ToolCall => ({ id, name, arguments: args })
+const call = (id: string, name: string, args: Record<string, unknown>): ToolCall.ToolCall => ({ id, name, arguments: args })
 
 const reply = (messages: ReadonlyArray<Message.Message>, tools = everyTool) => respond({ messages, tools }, "/home/ada")
 

@@ -12,9 +12,9 @@ describe("a finished call", () => {
   })
 
   test.each([
-    ["timeout: late", "✖ calculate(expression: \"1+1\") timed out: timeout: late  12 ms"],
-    ["handler_raised: boom", "✖ calculate(expression: \"1+1\") crashed: handler_raised: boom  12 ms"],
-    ["cancelled: by you", "■ calculate(expression: \"1+1\") cancelled: cancelled: by you  12 ms"],
+    ["timeout: late", "✖ calculate(expression: \"1+1\") timed out: late  12 ms"],
+    ["handler_raised: boom", "✖ calculate(expression: \"1+1\") crashed: boom  12 ms"],
+    ["cancelled: by you", "■ calculate(expression: \"1+1\") cancelled: by you  12 ms"],
     ["Division by zero", "✖ calculate(expression: \"1+1\") failed: Division by zero  12 ms"]
   ])("tells the error %j apart", (error, line) => {
     expect(finished(JSON.stringify({ error }))).toBe(line)

@@ -1,7 +1,4 @@
-import * as Chat from "@troupe/chat/Chat"
-import * as Engine from "@troupe/chat/Engine"
-import * as Fake from "@troupe/chat/Fake"
-import * as Message from "@troupe/chat/Message"
+import { Chat, Engine, Fake, Message } from "@troupe/chat"
 import { describe, expect, test } from "vitest"
 import { appendingDisplay } from "../src/display.ts"
 import { plainPaint } from "../src/paint.ts"
@@ -45,7 +42,7 @@ describe("a turn on the display", () => {
   test("shows a crash as that call's error", async () => {
     const { end, text } = await shown("crash a tool")
     expect(end).toBe("completed")
-    expect(text).toContain("crashed: handler_raised: the handler of slow_job raised: the job broke after part 2 of 4")
+    expect(text).toContain("crashed: the handler of slow_job raised: the job broke after part 2 of 4")
     expect(text).toContain("the chat goes on")
   })
 

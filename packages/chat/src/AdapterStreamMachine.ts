@@ -10,14 +10,10 @@
  *
  * @module
  */
-import { StateMachine } from "@troupe/otp"
-import { Effect } from "effect"
-import { assign, setup } from "xstate"
+import { assign, fromCallback, setup } from "xstate"
 import type { Adapter } from "./Adapter.ts"
 import { AdapterError, isPreflightError, type PreflightError } from "./ChatError.ts"
-import type { AdapterEvent } from "./Event.ts"
-import { adapterOptions, AdapterSource } from "./internal/adapterSource.ts"
-import { LazyAbort } from "./internal/lazyAbort.ts"
+import { AdapterRequest } from "./internal/adapterRequest.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import type { Request } from "./Request.ts"
@@ -37,78 +33,59 @@ export type AdapterStreamOutput =
   | { readonly type: "exhausted" }
   | { readonly type: "refused"; readonly error: PreflightError }
 
+/**
+ * What a request's chart hears of.
+ *
+ * - `request.opened`: events can be read
+ * - `request.refused`: it could not be opened
+ * - `request.exhausted`: the reader asked past its last event
+ */
+export type AdapterStreamEvent =
+  | { readonly type: "request.opened" }
+  | { readonly type: "request.refused"; readonly error: PreflightError }
+  | { readonly type: "request.exhausted" }
+
 /** What a request's snapshot holds. */
 export interface AdapterStreamContext extends AdapterStreamInput {
-  readonly abort: LazyAbort
-  readonly stream: AsyncIterable<AdapterEvent> | undefined
   readonly output: AdapterStreamOutput
 }
 
-/** Asks the adapter to open the request. Stopped meanwhile, it aborts, and releases what opens all the same. */
-const open = StateMachine.fromEffect(({ input }: { readonly input: AdapterStreamContext }) =>
-  Effect.callback<AsyncIterable<AdapterEvent>, unknown>((resume) => {
-    const { adapter, request, options, abort } = input
-    let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
-    try {
-      opening = adapter.stream(request, adapterOptions(options, abort))
-    } catch (error) {
-      return resume(Effect.fail(error))
-    }
-    if (!(opening instanceof Promise)) return resume(Effect.succeed(opening))
-    const arriving = opening
-    arriving.then(
-      (stream) => resume(Effect.succeed(stream)),
-      (error: unknown) => resume(Effect.fail(error))
-    )
-    return Effect.sync(() => {
-      abort.abort()
-      arriving.then((stream) => stream[Symbol.asyncIterator]().return?.(), ignore)
-    })
+/** Opens the request and attaches its stream to the outlet. Stopped, it releases what it holds, once (STREAM1). */
+const request = fromCallback<{ readonly type: "never" }, AdapterStreamInput, AdapterStreamEvent>(({ input, sendBack }) => {
+  const running = new AdapterRequest(input, {
+    opened: () => sendBack({ type: "request.opened" }),
+    refused: (error) => sendBack({ type: "request.refused", error: refusal(error) }),
+    exhausted: () => sendBack({ type: "request.exhausted" })
   })
-)
-
-/** Attaches the open stream to the outlet and waits for its end; being stopped releases it (STREAM1). */
-const read = StateMachine.fromEffect(({ input }: { readonly input: AdapterStreamContext }) =>
-  Effect.callback<void>((resume) => {
-    const { stream, collector, options, abort, outlet } = input
-    if (stream === undefined) return resume(Effect.void)
-    const letGo = outlet.hold()
-    const source = new AdapterSource(stream, collector, options, abort, () => {
-      letGo()
-      resume(Effect.void)
-    })
-    outlet.attach(source)
-    return Effect.promise(() => source.release().then(letGo))
-  })
-)
+  running.open()
+  return () => running.release()
+})
 
 /** Runs one model request: opening, streaming, then exhausted or refused. */
 export const adapterStreamMachine = setup({
   types: {
     context: {} as AdapterStreamContext,
     input: {} as AdapterStreamInput,
+    events: {} as AdapterStreamEvent,
     output: {} as AdapterStreamOutput
   },
-  actors: { open, read }
+  actors: { request }
 }).createMachine({
   id: "adapterStream",
-  context: ({ input }) => ({ ...input, abort: new LazyAbort(), stream: undefined, output: { type: "exhausted" } }),
+  context: ({ input }) => ({ ...input, output: { type: "exhausted" } }),
+  invoke: { src: "request", input: ({ context }) => context },
   initial: "opening",
   states: {
     opening: {
-      invoke: {
-        src: "open",
-        input: ({ context }) => context,
-        onDone: { target: "streaming", actions: assign({ stream: ({ event }) => event.output }) },
-        onError: {
+      on: {
+        "request.opened": "streaming",
+        "request.refused": {
           target: "refused",
-          actions: assign({ output: ({ event }) => ({ type: "refused", error: refusal(event.error) }) })
+          actions: assign({ output: ({ event }) => ({ type: "refused", error: event.error }) })
         }
       }
     },
-    streaming: {
-      invoke: { src: "read", input: ({ context }) => context, onDone: "exhausted" }
-    },
+    streaming: { on: { "request.exhausted": "exhausted" } },
     exhausted: { type: "final" },
     refused: { type: "final" }
   },
@@ -119,5 +96,3 @@ const refusal = (error: unknown): PreflightError =>
   isPreflightError(error)
     ? error
     : new AdapterError("unknown", { cause: error, message: `The adapter could not open the request: ${String(error)}` })
-
-const ignore = (): void => {}

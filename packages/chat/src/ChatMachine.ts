@@ -22,7 +22,7 @@ import type { ChatRecord } from "./ChatRecord.ts"
 import type { ChatResult, HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
-import { emitted, type EventsTaken } from "./internal/emitted.ts"
+import { emit, type EventsTaken } from "./internal/emit.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { chatResult, terminalCondition } from "./internal/terminalCondition.ts"
@@ -87,6 +87,8 @@ export interface ChatContext {
   readonly waiting: ReadonlyArray<Turn>
   readonly steps: ReadonlyArray<StepResult>
   readonly cancelled: boolean
+  /** Whether the store has what the context holds. */
+  readonly committed: boolean
   readonly result: ChatResult | undefined
   /** What went wrong before a step could begin. */
   readonly refusal: PreflightError | undefined
@@ -113,13 +115,13 @@ export const chatMachine = setup({
     events: {} as ChatEvent,
     output: {} as ChatOutput
   },
-  actors: { step: stepMachine, commit, emitted },
+  actors: { step: stepMachine, commit },
   guards: {
     isDone: ({ context }) => context.once && (context.result ?? context.refusal) !== undefined,
     hasTurn: ({ context }) => context.turn !== undefined || context.waiting.length > 0,
     hasQuestion: ({ context }) => context.pendingQuestion !== undefined,
     hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
-    keepsNothing: ({ context }) => context.commit === undefined,
+    mustCommit: ({ context }) => context.commit !== undefined && !context.committed,
     hasResult: ({ context }) => context.result !== undefined,
     isCancelled: ({ context }) => context.cancelled
   },
@@ -133,6 +135,7 @@ export const chatMachine = setup({
     },
     markCancelled: assign({ cancelled: true }),
     cancelStep: sendTo("step", { type: "step.cancel" }),
+    emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
     recordCancel: assign(({ context }) => ended(context, { reason: "cancelled", metadata: {} })),
     endTurn: assign(({ context }) => {
       context.turn?.outlet.close()
@@ -172,18 +175,22 @@ export const chatMachine = setup({
         "turn.start": { actions: "enqueue" },
         "turn.cancel": { actions: "markCancelled" }
       },
-      initial: "checkpoint",
+      initial: "deciding",
       states: {
-        checkpoint: { always: [{ guard: "keepsNothing", target: "deciding" }, { target: "committing" }] },
-        committing: {
-          invoke: { src: "commit", input: ({ context }) => context, onDone: "deciding" }
-        },
         deciding: {
           always: [
+            { guard: "mustCommit", target: "committing" },
             { guard: "hasResult", target: "completing" },
-            { guard: "isCancelled", target: "checkpoint", actions: "recordCancel" },
+            { guard: "isCancelled", target: "deciding", reenter: true, actions: "recordCancel" },
             { target: "stepping" }
           ]
+        },
+        committing: {
+          invoke: {
+            src: "commit",
+            input: ({ context }) => context,
+            onDone: { target: "deciding", actions: assign({ committed: true }) }
+          }
         },
         stepping: {
           invoke: {
@@ -199,13 +206,13 @@ export const chatMachine = setup({
                   refusal: event.output.type === "refused" ? event.output.error : undefined
                 }))
               },
-              { target: "checkpoint", actions: assign(({ context, event }) => afterStep(context, event.output)) }
+              { target: "deciding", actions: assign(({ context, event }) => afterStep(context, event.output)) }
             ]
           },
           on: { "turn.cancel": { actions: ["markCancelled", "cancelStep"] } }
         },
         completing: {
-          invoke: { src: "emitted", input: ({ context }) => closing(context) },
+          entry: "emitResult",
           on: { "events.taken": { target: "#chat.settled", actions: "endTurn" } }
         }
       }
@@ -224,6 +231,7 @@ const initialContext = ({ id, engine, record, thread, turn, commit, watcher }: C
   waiting: turn === undefined ? [] : [turn],
   steps: [],
   cancelled: false,
+  committed: true,
   result: undefined,
   refusal: undefined,
   lastHaltedReason: record?.lastHaltedReason,
@@ -245,6 +253,7 @@ const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<Cha
     pendingToolCalls: [],
     steps: [],
     cancelled: next.options.signal?.aborted === true,
+    committed: false,
     result: undefined,
     refusal: undefined
   }
@@ -282,13 +291,14 @@ const afterStep = (context: ChatContext, output: StepOutput): Partial<ChatContex
   }
   const terminal = terminalCondition(result, context.steps.length, turnOf(context).options, context.cancelled)
   const { thread, usage, steps } = after
-  return { thread, usage, steps, ...(terminal === undefined ? {} : ended(after, terminal)) }
+  return { thread, usage, steps, committed: false, ...(terminal === undefined ? {} : ended(after, terminal)) }
 }
 
 const ended = (context: ChatContext, terminal: Parameters<typeof chatResult>[2]): Partial<ChatContext> => {
   const result = chatResult(context.thread, context.steps, terminal)
   return {
     result,
+    committed: false,
     thread: result.thread,
     lastHaltedReason: result.haltedReason,
     pendingQuestion: result.haltedReason === "cancelled" ? context.pendingQuestion : result.pendingQuestion,
@@ -297,11 +307,9 @@ const ended = (context: ChatContext, terminal: Parameters<typeof chatResult>[2])
 }
 
 /** A step that could not begin says so with an `error` event of its own. */
-const closing = (context: ChatContext): { readonly outlet: Outlet; readonly events: ReadonlyArray<Event> } => {
-  const { result, refusal } = context
+const closingEvents = ({ result, refusal }: ChatContext): ReadonlyArray<Event> => {
   const completed: ReadonlyArray<Event> = result === undefined ? [] : [{ type: "chat_completed", result }]
-  const events = refusal === undefined ? completed : [{ type: "error" as const, error: refusal }, ...completed]
-  return { outlet: turnOf(context).outlet, events }
+  return refusal === undefined ? completed : [{ type: "error", error: refusal }, ...completed]
 }
 
 const recordOf = (context: ChatContext): ChatRecord => ({

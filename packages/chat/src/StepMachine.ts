@@ -22,7 +22,7 @@ import { AdapterError, EngineError, type PreflightError } from "./ChatError.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
 import type { HandlerResult } from "./HandlerResult.ts"
-import { emitted, type EventsTaken } from "./internal/emitted.ts"
+import { emit, type EventsTaken } from "./internal/emit.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import { requestOf } from "./internal/request.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
@@ -91,7 +91,7 @@ export const stepMachine = setup({
     events: {} as StepEvent,
     output: {} as StepOutput
   },
-  actors: { adapterStream, toolBatch: batch, emitted },
+  actors: { adapterStream, toolBatch: batch },
   guards: {
     wantsTools: ({ context }) => callsOf(context).automatic.length > 0,
     wantsUnknownTool: ({ context }) => unknownTool(context) !== undefined
@@ -100,7 +100,8 @@ export const stepMachine = setup({
     cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
     markCancelled: assign({ halt: { type: "cancelled" } as const }),
     refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
-    recordResult: assign(({ context }) => ({ result: resultOf(context) }))
+    recordResult: assign(({ context }) => ({ result: resultOf(context) })),
+    emitResult: ({ context, self }) => emit(context.outlet, closingEvents(context), self)
   }
 }).createMachine({
   id: "step",
@@ -160,11 +161,7 @@ export const stepMachine = setup({
       on: { "step.cancel": { actions: "cancelBatch" } }
     },
     phaseC: {
-      entry: "recordResult",
-      invoke: {
-        src: "emitted",
-        input: ({ context }) => ({ outlet: context.outlet, events: closingEvents(context) })
-      },
+      entry: ["recordResult", "emitResult"],
       on: { "events.taken": "done" }
     },
     done: { type: "final" },

@@ -33,6 +33,8 @@ export class StreamCollector {
   #message: AssistantMessage | undefined
   #metadata: Record<string, unknown> = {}
   #failed = false
+  /** The response as last asked for, until another event comes. */
+  #response: Response | undefined
 
   /** The text so far. */
   get text(): string {
@@ -46,6 +48,7 @@ export class StreamCollector {
 
   /** Folds one event. */
   apply(event: Event): void {
+    this.#response = undefined
     switch (event.type) {
       case "text_delta":
         if (typeof event.delta === "string") this.#text += event.delta
@@ -85,17 +88,22 @@ export class StreamCollector {
 
   /** Records a failure that came without an event. */
   fail(error: unknown): void {
+    this.#response = undefined
     this.#failed = true
     this.#metadata["error"] ??= error
   }
 
   /** The response as it stands; callable at any time. */
   toResponse(requestId?: string): Response {
+    this.#response ??= this.#build()
+    return requestId === undefined ? this.#response : { ...this.#response, requestId }
+  }
+
+  #build(): Response {
     const { id, model, ...metadata } = this.#metadata
     return {
       ...(typeof id === "string" ? { id } : {}),
       ...(typeof model === "string" ? { model } : {}),
-      ...(requestId === undefined ? {} : { requestId }),
       ...(this.#message === undefined ? {} : { message: this.#message }),
       ...(this.#rawFinishReason === undefined ? {} : { rawFinishReason: this.#rawFinishReason }),
       outputText: this.#text,

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { type ActorRefFrom, assign, fromCallback, sendTo, setup } from "xstate"
+import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild } from "xstate"
 import type { HandlerResult } from "./HandlerResult.ts"
 import { cancelledResult, ToolExecution } from "./internal/toolExecution.ts"
 import { type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
@@ -21,6 +21,8 @@ import type { ToolCall } from "./ToolCall.ts"
 export interface ToolCallInput {
   readonly tool: Tool
   readonly toolCall: ToolCall
+  /** The call has its slot already and does not wait for `call.start`. Default `false`. */
+  readonly startAtOnce?: boolean | undefined
   readonly options: Pick<
     RunOptions,
     | "toolExecutor"
@@ -66,6 +68,17 @@ const longestMs = 2 ** 31 - 1
 const deadline = ({ tool, options }: ToolCallInput): number =>
   Math.min(tool.timeoutMs ?? options.toolTimeoutMs, longestMs)
 
+const settled = {
+  "execution.settled": [
+    {
+      guard: ({ event }: { readonly event: { readonly result: HandlerResult } }) => event.result.type === "error",
+      target: "failed",
+      actions: "record"
+    },
+    { target: "completed", actions: "record" }
+  ]
+} as const
+
 /** Runs one tool call: queued, running, cancelling, then one final state. */
 export const toolCallMachine = setup({
   types: {
@@ -75,12 +88,25 @@ export const toolCallMachine = setup({
     output: {} as ToolOutcome
   },
   actors: { execution },
+  guards: { hasSlot: ({ context }) => context.startAtOnce === true },
   delays: {
     deadline: ({ context }) => deadline(context),
     drain: ({ context }) => context.options.drainMs
   },
   actions: {
-    abort: sendTo("execution", { type: "abort" })
+    /** The handler outlives the state it was started in: cancelling still waits for it. */
+    execute: spawnChild("execution", { id: "execution", input: ({ context }) => context }),
+    abort: sendTo("execution", { type: "abort" }),
+    timeOut: assign(({ context }) =>
+      settle(
+        context,
+        toolFailure(context.toolCall, "timeout", `no result within ${deadline(context)} ms; the call was stopped`)
+      )
+    ),
+    giveUp: assign(({ context }) => settle(context, cancelledResult(context.toolCall))),
+    record: assign(({ context, event }) =>
+      event.type === "execution.settled" ? settle(context, event.result) : {}
+    )
   }
 }).createMachine({
   id: "toolCall",
@@ -88,52 +114,20 @@ export const toolCallMachine = setup({
   initial: "queued",
   states: {
     queued: {
+      always: { guard: "hasSlot", target: "running" },
       on: {
-        "call.start": "active",
-        "call.cancel": { target: "cancelled", actions: assign(({ context }) => settle(context, cancelledResult(context.toolCall))) }
+        "call.start": "running",
+        "call.cancel": { target: "cancelled", actions: "giveUp" }
       }
     },
-    active: {
-      invoke: {
-        id: "execution",
-        src: "execution",
-        input: ({ context }) => context
-      },
-      on: {
-        "execution.settled": [
-          {
-            guard: ({ event }) => event.result.type === "error",
-            target: "failed",
-            actions: assign(({ context, event }) => settle(context, event.result))
-          },
-          { target: "completed", actions: assign(({ context, event }) => settle(context, event.result)) }
-        ]
-      },
-      initial: "running",
-      states: {
-        running: {
-          after: {
-            deadline: {
-              target: "#toolCall.timed_out",
-              actions: assign(({ context }) =>
-                settle(
-                  context,
-                  toolFailure(context.toolCall, "timeout", `no result within ${deadline(context)} ms; the call was stopped`)
-                )
-              )
-            }
-          },
-          on: { "call.cancel": { target: "cancelling", actions: "abort" } }
-        },
-        cancelling: {
-          after: {
-            drain: {
-              target: "#toolCall.cancelled",
-              actions: assign(({ context }) => settle(context, cancelledResult(context.toolCall)))
-            }
-          }
-        }
-      }
+    running: {
+      entry: "execute",
+      after: { deadline: { target: "timed_out", actions: "timeOut" } },
+      on: { ...settled, "call.cancel": { target: "cancelling", actions: "abort" } }
+    },
+    cancelling: {
+      after: { drain: { target: "cancelled", actions: "giveUp" } },
+      on: settled
     },
     completed: { type: "final" },
     failed: { type: "final" },

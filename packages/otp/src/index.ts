@@ -1,6 +1,7 @@
 export * as ChildSpec from "./ChildSpec.ts"
 export * as Clock from "./Clock.ts"
 export * as DynamicSupervisor from "./DynamicSupervisor.ts"
+export * as EventLoop from "./EventLoop.ts"
 export * as ExitReason from "./ExitReason.ts"
 export * as GenServer from "./GenServer.ts"
 export * as Observer from "./Observer.ts"

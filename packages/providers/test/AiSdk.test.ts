@@ -21,7 +21,11 @@ const served = async (answer: (response: ServerResponse, index: number) => void)
   return [aiSdk(createOpenAICompatible({ name: "local", baseURL: server.url, includeUsage: true })("small")), server]
 }
 
-const counting = { name: "count", description: "Counts", schema: { type: "object", properties: { to: { type: "number" } } } }
+const counting = {
+  name: "count",
+  description: "Counts",
+  schema: { type: "object", properties: { to: { type: "number" } } }
+}
 
 describe("a provider package over HTTP", () => {
   test("streams text, and its request says what was asked", async () => {
@@ -65,7 +69,9 @@ describe("a provider package over HTTP", () => {
       sendStream(response, [chatChunk({ tool_calls: [call] }), chatChunk({}, "length"), "[DONE]"])
     )
     const events = await pull(adapter)
-    expect(events.filter((event) => event.type === "tool_call_completed").every((event) => event.arguments === null)).toBe(true)
+    expect(
+      events.filter((event) => event.type === "tool_call_completed").every((event) => event.arguments === null)
+    ).toBe(true)
     expect(only(events, "message_completed").finishReason).toBe("length")
   })
 
@@ -119,7 +125,14 @@ describe("a provider package over HTTP", () => {
       sendStream(response, [
         {
           type: "message_start",
-          message: { id: "m", type: "message", role: "assistant", model: "c", content: [], usage: { input_tokens: 3, output_tokens: 1 } }
+          message: {
+            id: "m",
+            type: "message",
+            role: "assistant",
+            model: "c",
+            content: [],
+            usage: { input_tokens: 3, output_tokens: 1 }
+          }
         },
         ...block(
           0,
@@ -134,10 +147,16 @@ describe("a provider package over HTTP", () => {
     )
     const adapter = aiSdk(createAnthropic({ baseURL: server.url, apiKey: "k" })("claude-sonnet-4-5"))
     const { message } = only(await pull(adapter), "message_completed")
-    await pull(adapter, asking({ messages: [{ role: "user", content: "go" }, message, { role: "user", content: "on" }] }))
+    await pull(
+      adapter,
+      asking({ messages: [{ role: "user", content: "go" }, message, { role: "user", content: "on" }] })
+    )
     expect(server.bodies[1]?.["messages"]).toMatchObject([
       {},
-      { role: "assistant", content: [{ type: "thinking", thinking: "count up", signature: "sealed" }, { text: "one" }] },
+      {
+        role: "assistant",
+        content: [{ type: "thinking", thinking: "count up", signature: "sealed" }, { text: "one" }]
+      },
       {}
     ])
   })

@@ -1,4 +1,8 @@
-import type { LanguageModelV2CallOptions, LanguageModelV3CallOptions, LanguageModelV4CallOptions } from "@ai-sdk/provider"
+import type {
+  LanguageModelV2CallOptions,
+  LanguageModelV3CallOptions,
+  LanguageModelV4CallOptions
+} from "@ai-sdk/provider"
 import type { Message } from "@troupe/chat/Message"
 import type { Request } from "@troupe/chat/Request"
 import { describe, expect, test } from "vitest"
@@ -6,7 +10,10 @@ import { aiSdk } from "../src/AiSdk.ts"
 import { adapterOptions, asking, pull } from "./loopback/pulling.ts"
 import { finish, modelV2, modelV3, modelV4, streamOf } from "./loopback/scriptedModel.ts"
 
-const asked = async (request: Partial<Request>, headers?: Record<string, string>): Promise<LanguageModelV4CallOptions> => {
+const asked = async (
+  request: Partial<Request>,
+  headers?: Record<string, string>
+): Promise<LanguageModelV4CallOptions> => {
   const seen: Array<LanguageModelV4CallOptions> = []
   const adapter = aiSdk(modelV4(() => streamOf([finish()]), seen))
   await pull(adapter, asking(request), adapterOptions({ adapterOptions: headers === undefined ? {} : { headers } }))
@@ -112,7 +119,13 @@ describe("the prompt", () => {
 
   test("leaves out what no provider accepts: empty texts and empty assistant messages", async () => {
     const prompt = await prompted([
-      { role: "user", content: [{ type: "text", text: "" }, { type: "text", text: "hi" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "" },
+          { type: "text", text: "hi" }
+        ]
+      },
       { role: "assistant", content: "" },
       { role: "user", content: "again" }
     ])

@@ -45,12 +45,10 @@ describe("PART1. message_started", () => {
 describe("PART2. message_completed", () => {
   test("comes last with text, reason, usage, provider data and warnings", async () => {
     const warnings = [{ type: "other" as const, message: "careful" }]
-    const events = await say(
-      { type: "stream-start", warnings },
-      ...word("a", "one "),
-      ...word("b", "two"),
-      { ...finish("length", "max"), providerMetadata: { scripted: { x: 1 } } }
-    )
+    const events = await say({ type: "stream-start", warnings }, ...word("a", "one "), ...word("b", "two"), {
+      ...finish("length", "max"),
+      providerMetadata: { scripted: { x: 1 } }
+    })
     expect(only(events, "text_completed")).toEqual({ type: "text_completed", id: null, text: "one two" })
     expect(events.at(-1)).toEqual({
       type: "message_completed",
@@ -209,7 +207,12 @@ describe("PART4. the finish reason", () => {
 describe("older models", () => {
   test("V3 says the same parts", async () => {
     const events = await pull(
-      aiSdk(modelV3([{ type: "text-delta", id: "t", delta: "hi" }, { ...finish(), usage: someUsage, finishReason: { unified: "stop", raw: "s" } }]))
+      aiSdk(
+        modelV3([
+          { type: "text-delta", id: "t", delta: "hi" },
+          { ...finish(), usage: someUsage, finishReason: { unified: "stop", raw: "s" } }
+        ])
+      )
     )
     expect(only(events, "message_completed")).toMatchObject({ finishReason: "stop", usage: { inputTokens: 20 } })
   })

@@ -35,7 +35,11 @@ const openModel = () => {
 
 const opened = async (given: ReturnType<typeof openModel>, stop = new AbortController()) => {
   const events = await aiSdk(given.model).stream(asking(), adapterOptions({ signal: stop.signal }))
-  return { events: events[Symbol.asyncIterator](), stop, listeners: () => getEventListeners(stop.signal, "abort").length }
+  return {
+    events: events[Symbol.asyncIterator](),
+    stop,
+    listeners: () => getEventListeners(stop.signal, "abort").length
+  }
 }
 
 const hello: LanguageModelV4StreamPart = { type: "text-delta", id: "t", delta: "hello" }
@@ -46,7 +50,10 @@ describe("SEQ1. pulling", () => {
     const { events } = await opened(given)
     expect(given.seen.pulls).toBe(0)
     given.say(hello)
-    expect([(await events.next()).value?.type, (await events.next()).value?.type]).toEqual(["message_started", "text_delta"])
+    expect([(await events.next()).value?.type, (await events.next()).value?.type]).toEqual([
+      "message_started",
+      "text_delta"
+    ])
     expect(given.seen.pulls).toBe(0)
     await events.return?.()
   })
@@ -157,7 +164,9 @@ describe("a broken stream", () => {
       if (step.value.type === "text_delta") given.fail(Object.assign(new TypeError("terminated"), { cause: {} }))
     }
     expect(tagsOf(seen)).toEqual(["message_started", "text_delta", "error", "text_completed", "message_completed"])
-    expect(seen[2]).toMatchObject({ error: { _tag: "AdapterError", reason: "network_error", provider: "scripted.chat" } })
+    expect(seen[2]).toMatchObject({
+      error: { _tag: "AdapterError", reason: "network_error", provider: "scripted.chat" }
+    })
     expect(seen[4]).toMatchObject({ finishReason: "error", message: { content: "hello" } })
     expect(listeners()).toBe(0)
   })

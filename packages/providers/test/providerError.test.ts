@@ -71,18 +71,32 @@ describe("an error object in a stream", () => {
   })
 
   test("is found in a chunk that fits no schema", () => {
-    const value = { object: "error", message: "Service tier capacity exceeded", type: "capacity_exceeded", code: "3505" }
+    const value = {
+      object: "error",
+      message: "Service tier capacity exceeded",
+      type: "capacity_exceeded",
+      code: "3505"
+    }
     expect(reasonOf(new TypeValidationError({ value, cause: new Error("no") }))).toBe("provider_unavailable")
     expect(reasonOf(new TypeValidationError({ value: { id: 1 }, cause: new Error("no") }))).toBe("malformed_response")
   })
 })
 
 describe("an error of the client", () => {
-  const failed = (code: string) => Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error(code), { code }) })
+  const failed = (code: string) =>
+    Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error(code), { code }) })
 
   test.each([
     [failed("ECONNREFUSED"), "network_error"],
-    [new APICallError({ url: "", requestBodyValues: {}, message: "Cannot connect to API: no", cause: failed("ENOTFOUND") }), "network_error"],
+    [
+      new APICallError({
+        url: "",
+        requestBodyValues: {},
+        message: "Cannot connect to API: no",
+        cause: failed("ENOTFOUND")
+      }),
+      "network_error"
+    ],
     [new DOMException("late", "TimeoutError"), "timeout"],
     [new LoadAPIKeyError({ message: "no key" }), "authentication_failed"],
     [new UnsupportedFunctionalityError({ functionality: "audio" }), "unsupported_feature"],

@@ -11,7 +11,7 @@
  * OUT5. `released` resolves when all that was held for the sources is released, but never later than its deadline.
  * OUT4. Driven (a living chat), the outlet is its own reader and hands every event on at once.
  */
-import type { Clock } from "@troupe/otp"
+import { type Clock, EventLoop } from "@troupe/otp"
 import type { Event } from "../Event.ts"
 
 /** Where events come from for a while. `pull` is called once for each event wanted. */
@@ -23,8 +23,9 @@ export interface Source {
 
 const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** How many events a driven outlet hands on before it lets the event loop turn. */
-const burst = 256
+/** A driven outlet looks at the clock after so many events, and lets the event loop turn after so many milliseconds. */
+const checkEvery = 128
+const holdMs = 8
 
 interface Reader {
   readonly resolve: (result: IteratorResult<Event, undefined>) => void
@@ -45,7 +46,8 @@ export class Outlet {
   #opened: Reader | undefined
   #wasOpened = false
   #pulling = false
-  #sinceYield = 0
+  #burst = 0
+  #burstStart = 0
   #held = 0
   #begun = false
   #onReleased: (() => void) | undefined
@@ -185,13 +187,21 @@ export class Outlet {
     const source = this.#source
     if (source === undefined || this.#pulling || (this.#reader === undefined && this.#publish === undefined)) return
     this.#pulling = true
-    if (this.#publish !== undefined && ++this.#sinceYield >= burst) {
-      this.#sinceYield = 0
-      setTimeout(() => {
+    if (this.#publish !== undefined && this.#hasHeldThread()) {
+      return EventLoop.nextTurn(() => {
         if (this.#source === source) source.pull(this)
-      }, 0)
-      return
+      })
     }
     source.pull(this)
+  }
+
+  /** Whether events have come without a pause for so long that others should have their turn. */
+  #hasHeldThread(): boolean {
+    if (++this.#burst < checkEvery) return false
+    this.#burst = 0
+    const now = performance.now()
+    const held = now - this.#burstStart >= holdMs
+    if (held) this.#burstStart = now
+    return held
   }
 }

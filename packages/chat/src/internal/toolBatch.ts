@@ -189,11 +189,10 @@ class ToolBatch {
       slot.status = "running"
       slot.startedAt = Process.systemOf(host).clock.now()
       const pid = StateMachine.startLink(host, toolCallMachine, {
-        input: { tool, toolCall: slot.toolCall, options: this.#input.options },
+        input: { tool, toolCall: slot.toolCall, options: this.#input.options, startAtOnce: true },
         label: `ToolCall ${slot.toolCall.name}`
       })
       slot.pid = pid
-      Process.send(pid, { type: "call.start" })
     }
     this.#changed()
   }

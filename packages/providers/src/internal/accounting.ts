@@ -46,7 +46,7 @@ export const usageOf = (said: LanguageModelV4Usage | LanguageModelV2Usage | unde
     put("cachedInputTokens", flat.cachedInputTokens)
     return usage
   }
-  const { inputTokens, outputTokens } = said as LanguageModelV4Usage
+  const { inputTokens, outputTokens } = said
   put("inputTokens", inputTokens?.total)
   put("cachedInputTokens", inputTokens?.cacheRead)
   put("cacheWriteInputTokens", inputTokens?.cacheWrite)

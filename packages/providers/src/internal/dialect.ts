@@ -53,7 +53,9 @@ const olderFile = (data: SharedV4FileData, mediaType: string, dialect: "v2" | "v
   if (content instanceof URL) {
     return dialect === "v2" ? { type: "text", text: content.href } : { type: `${kind}-url`, url: content.href }
   }
-  return dialect === "v2" ? { type: "media", data: content, mediaType } : { type: `${kind}-data`, data: content, mediaType }
+  return dialect === "v2"
+    ? { type: "media", data: content, mediaType }
+    : { type: `${kind}-data`, data: content, mediaType }
 }
 
 const bare = (data: SharedV4FileData): URL | string | Uint8Array => {

@@ -13,11 +13,7 @@
  *        `error`.
  * PART5. Nothing is parsed but the arguments of a completed call.
  */
-import type {
-  LanguageModelV2StreamPart,
-  LanguageModelV3StreamPart,
-  LanguageModelV4StreamPart
-} from "@ai-sdk/provider"
+import type { LanguageModelV2StreamPart, LanguageModelV3StreamPart, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import type { AdapterEvent } from "@troupe/chat/Event"
 import type { ReasoningPart } from "@troupe/chat/ContentPart"
 import { parseArguments } from "@troupe/chat/ToolCall"
@@ -64,8 +60,8 @@ export class PartReader {
         if (part.warnings?.length > 0) this.#about["warnings"] = part.warnings
         return
       case "response-metadata":
-        if (part.id != null) this.#about["id"] = part.id
-        if (part.modelId != null) this.#about["model"] = part.modelId
+        if (typeof part.id === "string") this.#about["id"] = part.id
+        if (typeof part.modelId === "string") this.#about["model"] = part.modelId
         return
       case "raw":
         if (!this.#rawChunks) return

@@ -59,7 +59,7 @@ export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefin
     if (this.#released) return Promise.resolve(done)
     return new Promise((resolve) => {
       this.#waiting = resolve
-      this.#pull()
+      void this.#pull()
     })
   }
 
@@ -79,22 +79,25 @@ export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefin
     return event
   }
 
-  /** Reads until a part gives an event. */
-  #pull(): void {
-    this.#stream.read().then(
-      (result) => {
+  /** Reads until a part gives an event, and answers with that. */
+  async #pull(): Promise<void> {
+    let event: AdapterEvent | undefined
+    while (event === undefined) {
+      try {
+        const { done: isEnd, value } = await this.#stream.read()
         if (this.#released) return
-        if (result.done) this.#exhaust()
-        else this.#read(result.value)
-        this.#answer()
-      },
-      (error: unknown) => {
+        if (isEnd) this.#exhaust()
+        else this.#read(value)
+      } catch (error) {
         if (this.#released) return
         this.#parts.fail(error)
         this.#exhaust()
-        this.#answer()
       }
-    )
+      event = this.#take()
+    }
+    const resolve = this.#waiting
+    this.#waiting = undefined
+    resolve?.({ done: false, value: event })
   }
 
   /** A part that cannot be read ends the stream: what follows it would be told wrongly. */
@@ -112,17 +115,6 @@ export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefin
   #exhaust(): void {
     this.#release()
     this.#parts.end()
-  }
-
-  #answer(): void {
-    const event = this.#take()
-    if (event === undefined) {
-      this.#pull()
-      return
-    }
-    const resolve = this.#waiting
-    this.#waiting = undefined
-    resolve?.({ done: false, value: event })
   }
 
   #leave(): void {

@@ -55,7 +55,10 @@ type AssistantPart =
 const partsOf = (content: Message["content"]): ReadonlyArray<ContentPart> =>
   typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content
 
-const userPart = (part: ContentPart, providerName: string): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> => {
+const userPart = (
+  part: ContentPart,
+  providerName: string
+): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> => {
   switch (part.type) {
     case "text":
       return part.text === "" ? [] : [{ type: "text", text: part.text, ...handedBack(part.metadata) }]
@@ -145,5 +148,8 @@ const located = (url: string, mediaType: string): Pick<LanguageModelV4FilePart, 
   const inline = /^data:([^;,]*)(?:;[^,]*)?;base64,(.*)$/s.exec(url)
   return inline === null
     ? { data: { type: "url", url: new URL(url) }, mediaType }
-    : { data: { type: "data", data: inline[2] ?? "" }, mediaType: inline[1] === "" ? mediaType : (inline[1] ?? mediaType) }
+    : {
+        data: { type: "data", data: inline[2] ?? "" },
+        mediaType: inline[1] === "" ? mediaType : (inline[1] ?? mediaType)
+      }
 }

@@ -31,5 +31,5 @@ export const merged = (first: ProviderData | undefined, second: ProviderData | u
 const providerData = (value: unknown): ProviderData | undefined => {
   if (typeof value !== "object" || value === null) return undefined
   const objects = Object.entries(value).filter(([, data]) => typeof data === "object" && data !== null)
-  return objects.length === 0 ? undefined : (Object.fromEntries(objects) as ProviderData)
+  return objects.length === 0 ? undefined : Object.fromEntries<JSONObject>(objects)
 }

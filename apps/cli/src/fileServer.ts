@@ -1,0 +1,30 @@
+/**
+ * The official MCP filesystem server on one folder.
+ *
+ * @module
+ */
+import { fileURLToPath } from "node:url"
+import type { Tool } from "@troupe/chat"
+import { Supervisor, type System } from "@troupe/otp"
+import { Mcp } from "@troupe/providers"
+
+/** The tools of the file server, or why there are none. */
+export type FileServer =
+  | { readonly started: true; readonly tools: ReadonlyArray<Tool.Tool> }
+  | { readonly started: false; readonly reason: string }
+
+/**
+ * Starts the server under a supervisor of its own, which starts it again when it ends.
+ *
+ * **Details**: it lives as long as the system. A server that cannot be started is a reason, not an error.
+ */
+export const startFileServer = async (system: System.System, folder: string): Promise<FileServer> => {
+  try {
+    const program = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"))
+    const server = await Mcp.connect({ command: process.execPath, args: [program, folder] }, { name: "files" })
+    await Supervisor.start(system, { strategy: "oneForOne", label: "Services", children: [server.childSpec] })
+    return { started: true, tools: server.tools }
+  } catch (error) {
+    return { started: false, reason: error instanceof Error ? error.message.replaceAll(/\s*\n\s*/g, " · ") : String(error) }
+  }
+}

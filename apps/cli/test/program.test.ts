@@ -1,0 +1,131 @@
+import { spawn } from "node:child_process"
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+
+const main = join(import.meta.dirname, "../src/main.ts")
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "demo-")))
+  await writeFile(join(folder, "notes.txt"), "buy milk\n")
+  await writeFile(join(folder, "plan.md"), "# Plan\n")
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+interface Run {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+  /** Whether a process it started outlives it. */
+  readonly leftovers: boolean
+}
+
+interface RunOptions {
+  readonly args?: ReadonlyArray<string>
+  readonly env?: Readonly<Record<string, string>>
+  /** Sent once the output holds a text. */
+  readonly interrupt?: { readonly when: string; readonly signal: NodeJS.Signals }
+}
+
+/** Runs the program in a process group of its own, so that everything it leaves behind can be seen. */
+const run = (input: string, { args = [], env = {}, interrupt }: RunOptions = {}): Promise<Run> =>
+  new Promise((resolve, reject) => {
+    const { PATH = "", HOME = "" } = process.env
+    const running = spawn(process.execPath, [main, ...args], { cwd: folder, detached: true, env: { PATH, HOME, ...env } })
+    let [out, err] = ["", ""]
+    running.stdout.on("data", (chunk: Buffer) => {
+      out += chunk.toString()
+      if (interrupt !== undefined && out.includes(interrupt.when)) running.kill(interrupt.signal)
+    })
+    running.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()))
+    running.on("error", reject)
+    running.on("close", (code) => resolve({ code, out, err, leftovers: groupLives(running.pid ?? 0) }))
+    if (interrupt === undefined) running.stdin.end(input)
+    else running.stdin.write(input)
+  })
+
+const groupLives = (leader: number): boolean => {
+  try {
+    return process.kill(-leader, 0)
+  } catch {
+    return false
+  }
+}
+
+describe("the program with piped input", () => {
+  test("lists the files through the MCP filesystem server, exits 0 and leaves nothing running", async () => {
+    const { code, out, err, leftovers } = await run("list the files here\n")
+    expect(out).toContain("› list the files here\n")
+    expect(out).toContain("This folder holds 2 files:\n  notes.txt\n  plan.md\n")
+    expect({ code, err, leftovers }).toEqual({ code: 0, err: "", leftovers: false })
+  })
+
+  test("answers every line, without colours, whatever happens to one", async () => {
+    const lines = ["read notes.txt and what is 6 * 7", "crash a tool", "/kill", "book a table", "at eight", "/tree", "search for plan and read it"]
+    const { code, out } = await run(lines.join("\n"))
+    expect(code).toBe(0)
+    for (const line of lines) expect(out).toContain(`› ${line}\n`)
+    expect(out).toContain("notes.txt has 1 line:\n  buy milk\n")
+    expect(out).toContain("6 * 7 = 42")
+    expect(out).toMatch(/✖ slow_job\(.*\) crashed: .*the job broke after part 2 of 4/)
+    expect(out).toMatch(/its supervisor started it again as <0\.\d+\.0>, with the \d+ messages of its thread/)
+    expect(out).toContain('You answered my question with "at eight".')
+    expect(out).toMatch(/ChatSupervisor <0\.\d+\.0> idle, 1 restarts?\n +└─ Chat demo/)
+    expect(out).toContain("plan.md has 1 line:\n  # Plan\n")
+    expect(out).not.toContain("\u001b")
+  })
+
+  test("shows how far long work has come", async () => {
+    expect((await run("wait for 1 seconds")).out).toMatch(/slow_job ▓{8}░{8} 50%[^]*worked for 1 seconds/)
+  })
+
+  test("/quit ends it before the input does", async () => {
+    const { code, out } = await run("/quit\nwhat is 6 * 7\n")
+    expect(code).toBe(0)
+    expect(out).not.toContain("42")
+  })
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143]
+  ] as const)("%s cancels the turn, stops everything and is told in the exit code", async (signal, expected) => {
+    const { code, out, leftovers } = await run("run the slow tool\n", { interrupt: { when: "slow_job ▓", signal } })
+    expect(out).toContain("■ cancelled")
+    expect({ code, leftovers }).toEqual({ code: expected, leftovers: false })
+  })
+})
+
+describe("the program's exit code", () => {
+  test.each([
+    [["--nonsense"], "demo: unknown option '--nonsense'; --help shows the options\n"],
+    [["--model", "openai:gpt-5.5"], "demo: OPENAI_API_KEY is not set; openai needs it (without --model, a scripted model answers)\n"],
+    [["--base-url", "http://127.0.0.1:1/v1"], "demo: --base-url needs --model with the name of a model of that server\n"]
+  ])("is 1 for %j, with one line", async (args, err) => {
+    expect(await run("hello\n", { args })).toEqual({ code: 1, out: "", err, leftovers: false })
+  })
+
+  test("is 0 for --help", async () => {
+    expect(await run("", { args: ["--help"] })).toMatchObject({ code: 0, out: expect.stringContaining("Usage: demo") })
+  })
+
+  test("is 1 when a provider fails, after every line was tried", async () => {
+    let asked = 0
+    const server = createServer((_request, response) => {
+      asked++
+      response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"no such key"}}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const address = server.address()
+    const port = typeof address === "object" ? address?.port : undefined
+    const args = ["--base-url", `http://127.0.0.1:${port}/v1`, "--model", "some-model"]
+    const { code, out } = await run("hello\nhello again\n", { args })
+    server.close()
+    expect({ code, asked }).toEqual({ code: 1, asked: 2 })
+    expect(out.match(/✖ .*no such key/g)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,45 @@
+/**
+ * What can go wrong between us and an MCP server.
+ *
+ * @module
+ */
+
+/**
+ * Why an MCP server cannot be used.
+ *
+ * - `connection_failed`: it could not be started or reached, or did not answer the handshake
+ * - `connection_lost`: it ended, or forgot our session
+ */
+export type McpErrorReason = "connection_failed" | "connection_lost"
+
+const advice: Readonly<Record<McpErrorReason, string>> = {
+  connection_failed: "could not be reached; check its command or URL",
+  connection_lost: "has ended; start it again, or put it under a supervisor"
+}
+
+/**
+ * An MCP server cannot be used: the rejection of a start, or the exit reason of the server's process.
+ *
+ * **Details**: `server` is its name; the message ends with what the server last wrote to its standard error.
+ */
+export class McpError extends Error {
+  readonly _tag = "McpError"
+  readonly reason: McpErrorReason
+  readonly server: string
+
+  constructor(
+    reason: McpErrorReason,
+    server: string,
+    fields: { readonly cause?: unknown; readonly said?: string } = {}
+  ) {
+    const cause = fields.cause instanceof Error ? `: ${fields.cause.message}` : ""
+    const said = fields.said === undefined || fields.said === "" ? "" : `\n${fields.said}`
+    super(
+      `The MCP server ${server} ${advice[reason]}${cause}${said}`,
+      fields.cause === undefined ? undefined : { cause: fields.cause }
+    )
+    this.name = this._tag
+    this.reason = reason
+    this.server = server
+  }
+}

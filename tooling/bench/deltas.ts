@@ -1,0 +1,32 @@
+/** One long answer: the cost of a delta. */
+import { Chat, Engine, type Event, Troupe, user } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat"
+
+async function* answer(deltas: number): AsyncGenerator<Event.AdapterEvent, void> {
+  yield { type: "message_started", message: { role: "assistant", content: "" } }
+  for (let delta = 0; delta < deltas; delta++) yield { type: "text_delta", id: null, delta: "word " }
+  yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
+}
+
+const adapter = (deltas: number): Adapter.Adapter => ({ name: "long", stream: () => answer(deltas) })
+
+const read = async (events: AsyncIterable<Event.Event>, deltas: number): Promise<void> => {
+  let length = 0
+  for await (const event of events) if (event.type === "text_delta") length += event.delta.length
+  if (length !== deltas * "word ".length) throw new Error(`read ${length} characters`)
+}
+
+/** The adapter's own generator, read directly. */
+export const deltasOnGenerators = (deltas: number): Promise<void> => read(answer(deltas), deltas)
+
+/** The same through `Chat.stream`. */
+export const deltasOnValues = async (deltas: number): Promise<void> =>
+  read(await Chat.stream(Engine.make({ adapter: adapter(deltas) }), [user("go")]), deltas)
+
+/** The same through a chat process and its supervisor. */
+export const deltasOnTroupe = async (deltas: number): Promise<void> => {
+  const troupe = await Troupe.start({ adapter: adapter(deltas) })
+  const chat = await troupe.chat("long")
+  await read(chat.send("go"), deltas)
+  await troupe.stop()
+}
