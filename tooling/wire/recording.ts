@@ -70,7 +70,7 @@ const dialectOf = (chunks: ReadonlyArray<Record<string, unknown>>, provider: str
 const toolNamesIn = (value: unknown): ReadonlyArray<string> => {
   if (Array.isArray(value)) return value.flatMap(toolNamesIn)
   if (!isRecord(value)) return []
-  const isCall = value["type"] === "tool_use" || value["type"] === "function_call"
+  const isCall = ["tool_use", "function_call", "custom_tool_call"].includes(String(value["type"]))
   const called = [isCall ? value : undefined, value["functionCall"], "arguments" in value ? value : undefined]
   const names = called.flatMap((call) => (isRecord(call) && typeof call["name"] === "string" ? [call["name"]] : []))
   return [...names.filter((name) => name !== ""), ...Object.values(value).flatMap(toolNamesIn)]

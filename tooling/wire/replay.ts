@@ -10,14 +10,14 @@ import type { Event } from "@troupe/chat/Event"
 import { text as messageText, user } from "@troupe/chat/Message"
 import type { Response } from "@troupe/chat/Response"
 import { StreamCollector } from "@troupe/chat/StreamCollector"
-import { tool } from "@troupe/chat/Tool"
+import { nameProblem, tool } from "@troupe/chat/Tool"
 import { aiSdk } from "@troupe/providers/AiSdk"
 import { modelFor } from "./models.ts"
 import { readRecording, type Recording } from "./recording.ts"
 import { serve } from "./server.ts"
 
 /** What went wrong, as data. */
-export interface LineError {
+interface LineError {
   readonly reason: string
   readonly message: string
   readonly status?: number
@@ -62,7 +62,8 @@ type Told = Omit<Line, "file" | "provider" | "openConnections">
 const nothing: Told = { events: [], text: "", toolCalls: [], finishReason: null, usage: {}, error: null, finalText: "" }
 
 const converse = async (recording: Recording, url: string): Promise<Told> => {
-  const names = recording.toolNames.length === 0 ? ["noop"] : recording.toolNames
+  const called = recording.toolNames.filter((name) => nameProblem(name) === undefined)
+  const names = called.length === 0 ? ["noop"] : called
   const tools = names.map((name) => tool({ name, description: "Answers ok", execute: () => "ok" }))
   const engine = makeEngine({ adapter: aiSdk(modelFor(recording, url)), tools })
   const events: Array<Event["type"]> = []
@@ -71,7 +72,7 @@ const converse = async (recording: Recording, url: string): Promise<Told> => {
   let finalText = ""
   let error: unknown
   try {
-    for await (const event of await stream(engine, [user("Go on.")], { maxTurns: 2 })) {
+    for await (const event of await stream(engine, [user("Go on.")], { maxTurns: 2, onUnknownTool: "continue" })) {
       events.push(event.type)
       if (recorded === undefined) reply.apply(event)
       if (event.type === "step_completed") recorded ??= event.response

@@ -13,7 +13,9 @@ export interface AnsweredCall {
 }
 
 /** What a tool result says: its text, or what went wrong. */
-export type ToolOutcome = { readonly failed: false; readonly text: string } | { readonly failed: true; readonly error: string }
+export type ToolOutcome =
+  | { readonly failed: false; readonly text: string }
+  | { readonly failed: true; readonly error: string }
 
 const mostNames = 60
 const mostLines = 20
@@ -54,7 +56,8 @@ export const foundPaths = (content: string, folder: string): ReadonlyArray<strin
 
 const describeFailure = (call: AnsweredCall, error: string): string => {
   const [reason = ""] = error.split(":")
-  if (reason === "timeout") return `The ${call.name} call was stopped at its deadline (${error}). Nothing else was disturbed.`
+  if (reason === "timeout")
+    return `The ${call.name} call was stopped at its deadline (${error}). Nothing else was disturbed.`
   if (reason === "handler_raised" || reason === "handler_exit") {
     return `The ${call.name} call crashed (${error}). That is this call's error and no more: the chat goes on.`
   }
@@ -68,7 +71,9 @@ const describeListing = (path: string, text: string): string => {
   const files = entries.filter((entry) => entry.startsWith("[FILE]")).map((entry) => entry.slice(6).trim())
   const place = path === "." ? "This folder" : path
   if (folders.length + files.length === 0) return `${place} is empty.`
-  const holds = [count(folders.length, "folder"), count(files.length, "file")].filter((part) => part !== "").join(" and ")
+  const holds = [count(folders.length, "folder"), count(files.length, "file")]
+    .filter((part) => part !== "")
+    .join(" and ")
   return `${place} holds ${holds}:\n${bounded([...folders.toSorted(), ...files.toSorted()], mostNames, "name")}`
 }
 

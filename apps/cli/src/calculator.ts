@@ -42,7 +42,9 @@ const tokens = (expression: string): ReadonlyArray<Token> => {
     at = match.index + match[0].length
   }
   if (at < expression.length) {
-    throw new CalculationError(`I cannot read "${expression[at]}" at position ${at + 1}; use numbers and + - * / % ^ ( )`)
+    throw new CalculationError(
+      `I cannot read "${expression[at]}" at position ${at + 1}; use numbers and + - * / % ^ ( )`
+    )
   }
   if (found.length === 0) throw new CalculationError("There is nothing to calculate")
   return found
@@ -60,7 +62,9 @@ const evaluate = (list: ReadonlyArray<Token>): number => {
   const unexpected = (): CalculationError => {
     const token = list[next]
     return new CalculationError(
-      token === undefined ? "The expression ends too early" : `"${token.text}" at position ${token.at + 1} is out of place`
+      token === undefined
+        ? "The expression ends too early"
+        : `"${token.text}" at position ${token.at + 1} is out of place`
     )
   }
   const sum = (): number => {

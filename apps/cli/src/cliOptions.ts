@@ -49,14 +49,18 @@ export const parseCommandLine = (args: ReadonlyArray<string>): CommandLine => {
     .exitOverride()
     .configureOutput({ writeOut: (text) => (printed += text), writeErr: () => {} })
   try {
-    command.parse([...args].filter((word) => word !== "--"), { from: "user" })
+    command.parse(
+      [...args].filter((word) => word !== "--"),
+      { from: "user" }
+    )
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return { type: "text", text: printed }
     throw new CliError(`${error.message.replace(/^error: /, "")}; --help shows the options`)
   }
   const { model, baseUrl } = command.opts<{ readonly model?: string; readonly baseUrl?: string }>()
-  if (baseUrl !== undefined && !isHttpUrl(baseUrl)) throw new CliError(`--base-url must be an http(s) URL, not "${baseUrl}"`)
+  if (baseUrl !== undefined && !isHttpUrl(baseUrl))
+    throw new CliError(`--base-url must be an http(s) URL, not "${baseUrl}"`)
   return { type: "chat", options: { model: model === undefined ? undefined : readModel(model, baseUrl), baseUrl } }
 }
 
@@ -65,7 +69,9 @@ const readModel = (text: string, baseUrl: string | undefined): ModelName => {
   if (baseUrl !== undefined && !providers.has(provider)) return { provider: "compatible", id: text }
   if (provider === "") throw new CliError(`--model needs a provider, as in openai:gpt-5.5, not "${text}"`)
   if (!providers.has(provider)) {
-    throw new CliError(`Unknown provider "${provider}"; use one of ${[...providers].join(", ")}, or --base-url for another server`)
+    throw new CliError(
+      `Unknown provider "${provider}"; use one of ${[...providers].join(", ")}, or --base-url for another server`
+    )
   }
   return { provider, id: id === "" ? undefined : id }
 }

@@ -65,7 +65,7 @@ const restartMs = 3_000
 
 /** Starts the system, the file server and the chat. */
 export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: DemoChatOptions): Promise<DemoChat> => {
-  const system = System.make({ name: "demo", onCrash: (report) => onNotice(`crash: ${report.message}`) })
+  const system = System.make({ name: "demo", onCrash: (report) => onNotice(`crash: ${report.message.split("\n")[0]}`) })
   const progress = makeProgressBoard((call, report) => onProgress?.(call.name, report))
   const files = await startFileServer(system, folder)
   if (!files.started) onNotice(`no files: ${files.reason}`)
@@ -75,7 +75,8 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   const chat = await troupe.chat("demo")
 
   const context = () => chat.getSnapshot()?.context
-  const elapsed = (startedAt: number | undefined): number => (startedAt === undefined ? 0 : system.clock.now() - startedAt)
+  const elapsed = (startedAt: number | undefined): number =>
+    startedAt === undefined ? 0 : system.clock.now() - startedAt
 
   const restarted = (): Promise<boolean> =>
     new Promise((resolve) => {
@@ -101,7 +102,11 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
       const back = restarted()
       Process.kill(pid)
       const after = (await back) ? chat.pid : undefined
-      return { before: String(pid), after: after === undefined ? undefined : String(after), messages: chat.thread.messages.length }
+      return {
+        before: String(pid),
+        after: after === undefined ? undefined : String(after),
+        messages: chat.thread.messages.length
+      }
     },
     tree: () => Observer.format(Observer.tree(system)),
     messages: () => chat.thread.messages,
@@ -110,7 +115,16 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
       (context()?.toolCalls ?? []).flatMap(({ id, name, status, startedAt }): ReadonlyArray<LiveCall> =>
         status === "done"
           ? []
-          : [{ id, name, status, elapsedMs: elapsed(startedAt), timeoutMs: timeouts.get(name), progress: progress.of(id) }]
+          : [
+              {
+                id,
+                name,
+                status,
+                elapsedMs: elapsed(startedAt),
+                timeoutMs: timeouts.get(name),
+                progress: progress.of(id)
+              }
+            ]
       ),
     elapsedMs: (toolCallId) => {
       const call = context()?.toolCalls.find(({ id }) => id === toolCallId)

@@ -25,6 +25,9 @@ export const startFileServer = async (system: System.System, folder: string): Pr
     await Supervisor.start(system, { strategy: "oneForOne", label: "Services", children: [server.childSpec] })
     return { started: true, tools: server.tools }
   } catch (error) {
-    return { started: false, reason: error instanceof Error ? error.message.replaceAll(/\s*\n\s*/g, " · ") : String(error) }
+    return {
+      started: false,
+      reason: error instanceof Error ? error.message.replaceAll(/\s*\n\s*/g, " · ") : String(error)
+    }
   }
 }

@@ -11,7 +11,9 @@ const longest = 240
 
 /** One line for each message, and one for each call a message makes. */
 export const historyLines = (messages: ReadonlyArray<Message.Message>, paint: Paint): ReadonlyArray<string> =>
-  messages.length === 0 ? [paint.quiet("  nothing has been said yet")] : messages.flatMap((message) => messageLines(message, paint))
+  messages.length === 0
+    ? [paint.quiet("  nothing has been said yet")]
+    : messages.flatMap((message) => messageLines(message, paint))
 
 const messageLines = (message: Message.Message, paint: Paint): ReadonlyArray<string> => {
   const said = shortened(Message.text(message), longest)
@@ -23,7 +25,9 @@ const messageLines = (message: Message.Message, paint: Paint): ReadonlyArray<str
     case "tool":
       return [paint.quiet(`  tool   ${said}`)]
     case "assistant": {
-      const calls = (message.toolCalls ?? []).map((call) => paint.quiet(`  calls  ${call.name}${argumentText(call.arguments)}`))
+      const calls = (message.toolCalls ?? []).map((call) =>
+        paint.quiet(`  calls  ${call.name}${argumentText(call.arguments)}`)
+      )
       return said === "" ? calls : [`  ${paint.accent("model")}  ${said}`, ...calls]
     }
   }

@@ -23,5 +23,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 })
 
 const { argv, env, stdin, stdout, stderr } = process
-const ended = await runProgram({ args: argv.slice(2), env, folder: process.cwd(), stdin, stdout, stderr, signal: ending.signal })
+const ended = await runProgram({
+  args: argv.slice(2),
+  env,
+  folder: process.cwd(),
+  stdin,
+  stdout,
+  stderr,
+  signal: ending.signal
+})
 process.exitCode = exitCode ?? ended

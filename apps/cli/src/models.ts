@@ -72,14 +72,18 @@ export const chooseModel = (options: CliOptions, surroundings: ModelSurroundings
   const { env } = surroundings
   if (model?.provider === "scripted") return scripted(surroundings)
   if (baseUrl !== undefined && model?.provider === "compatible") return compatible(baseUrl, model.id ?? "", env)
-  const provider = providers.find((found) => (model === undefined ? isSet(env[found.key]) : found.name === model.provider))
+  const provider = providers.find((found) =>
+    model === undefined ? isSet(env[found.key]) : found.name === model.provider
+  )
   if (provider === undefined) {
     if (baseUrl === undefined) return scripted(surroundings)
     throw new CliError("--base-url needs --model with the name of a model of that server")
   }
   const apiKey = env[provider.key]
   if (!isSet(apiKey) && baseUrl === undefined) {
-    throw new CliError(`${provider.key} is not set; ${provider.name} needs it (without --model, a scripted model answers)`)
+    throw new CliError(
+      `${provider.key} is not set; ${provider.name} needs it (without --model, a scripted model answers)`
+    )
   }
   const id = model?.id ?? provider.defaultId
   return { label: `${provider.name}:${id}`, adapter: provider.adapter(apiKey ?? "none", id, baseUrl) }

@@ -22,7 +22,13 @@ export interface PipedSurroundings {
 }
 
 /** Answers every line of the input; the result tells whether an answer failed. */
-export const runPiped = async ({ demo, input, display, paint, signal }: PipedSurroundings): Promise<{ readonly failed: boolean }> => {
+export const runPiped = async ({
+  demo,
+  input,
+  display,
+  paint,
+  signal
+}: PipedSurroundings): Promise<{ readonly failed: boolean }> => {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
   const stop = (): void => {
     lines.close()

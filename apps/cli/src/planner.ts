@@ -69,7 +69,10 @@ const clauses = (text: string): ReadonlyArray<string> => {
 }
 
 const strip = (clause: string): string => {
-  const trimmed = clause.trim().replace(/[.?!]+$/, "").trim()
+  const trimmed = clause
+    .trim()
+    .replace(/[.?!]+$/, "")
+    .trim()
   const shorter = trimmed.replace(wanting, "")
   return shorter === trimmed ? trimmed : strip(shorter)
 }
@@ -79,15 +82,21 @@ const unquoted = (word: string): string => word.replaceAll(/^["'`]+|["'`]+$/g, "
 /** The words that can only be names of files: with a dot or a slash inside, in quotes, or known by custom. */
 const paths = (clause: string): ReadonlyArray<string> =>
   (clause.match(/"[^"]+"|`[^`]+`|[^\s"`]+/g) ?? [])
-    .filter((word) => /^["`]/.test(word) || /[^.]\.\w|^\.\w|\/./.test(word) || /^(?:README|LICENSE|Makefile|Dockerfile)$/i.test(word))
+    .filter(
+      (word) =>
+        /^["`]/.test(word) || /[^.]\.\w|^\.\w|\/./.test(word) || /^(?:README|LICENSE|Makefile|Dockerfile)$/i.test(word)
+    )
     .map((word) => (/^readme$/i.test(word) ? `${word}.md` : unquoted(word)))
 
 /** Words that say nothing about which file or folder is meant. */
 const fillers: ReadonlySet<string> = new Set(
-  "a all an any are called containing current directory directories every everything file files folder folders for here is it matching me my name named names of please the them this to with".split(" ")
+  "a all an any are called containing current directory directories every everything file files folder folders for here is it matching me my name named names of please the them this to with".split(
+    " "
+  )
 )
 
-const placeIn = /\b(?:in|of|under|inside|below)\s+((?:the|this|my|current|folder|directory)\s+)*(\S+)\s*(?:folder|directory)?$/i
+const placeIn =
+  /\b(?:in|of|under|inside|below)\s+((?:the|this|my|current|folder|directory)\s+)*(\S+)\s*(?:folder|directory)?$/i
 
 /** The folder a clause names after "in" or "of"; the current one when it names none. */
 const placeOf = (clause: string): string => {
@@ -162,7 +171,8 @@ const search: Rule = {
 }
 
 const read: Rule = {
-  knows: (clause) => /^(?:read|open|show|cat|print|display|what is in|what's in)\b/i.test(clause) && paths(clause).length > 0,
+  knows: (clause) =>
+    /^(?:read|open|show|cat|print|display|what is in|what's in)\b/i.test(clause) && paths(clause).length > 0,
   calls: (clause) => paths(clause).map(readFile),
   more: (word) => [readFile(unquoted(word))]
 }

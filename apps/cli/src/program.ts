@@ -44,13 +44,16 @@ export const runProgram = async (surroundings: ProgramSurroundings): Promise<0 |
   }
 }
 
+const clearLine = "\r\u001b[K"
+
 const runChat = async (options: CliOptions, surroundings: ProgramSurroundings): Promise<0 | 1> => {
   const { env, folder, stdin, stdout, stderr, signal } = surroundings
   const paint = paintFor(stdout, env)
   const atTerminal = stdin.isTTY && stdout.isTTY
   const model = chooseModel(options, { env, folder, wordDelayMs: atTerminal ? 15 : 0 })
   const display = appendingDisplay((text) => void stdout.write(text))
-  let notice = (text: string): void => void stderr.write(`${text}\n`)
+  if (atTerminal) stdout.write(paint.quiet("starting the file server …"))
+  let notice = (text: string): void => void stderr.write(`${atTerminal ? clearLine : ""}${text}\n`)
   const demo = await startDemoChat({
     adapter: model.adapter,
     folder,
@@ -63,7 +66,9 @@ const runChat = async (options: CliOptions, surroundings: ProgramSurroundings): 
   try {
     if (!atTerminal) return (await runPiped({ demo, input: stdin, display, paint, signal })).failed ? 1 : 0
     const files = demo.hasFiles ? `the files in ${folder}` : "no files"
-    stdout.write(`${paint.strong("Troupe")} · ${model.label} · ${files} · ${paint.accent("/help")} lists the commands\n\n`)
+    stdout.write(
+      `${clearLine}${paint.strong("Troupe")} · ${model.label} · ${files} · ${paint.accent("/help")} lists the commands\n\n`
+    )
     const onScreen = (print: (text: string) => void): void => {
       notice = print
     }

@@ -27,7 +27,9 @@ export interface ProgressBoard {
 }
 
 /** An empty board. `onReport` is told of every report, for displays that only append. */
-export const makeProgressBoard = (onReport: (call: ReportingCall, progress: Progress) => void = () => {}): ProgressBoard => {
+export const makeProgressBoard = (
+  onReport: (call: ReportingCall, progress: Progress) => void = () => {}
+): ProgressBoard => {
   const board = new Map<string, Progress>()
   return {
     report: (call, progress) => {

@@ -30,7 +30,9 @@ export const abilities = [
 
 /** The scripted model as an adapter. */
 export const scriptedModel = (options: ScriptedModelOptions): Adapter.Adapter => {
-  const fake = Fake.make({ respond: (request) => script(respond(request, options.folder), request, options.wordDelayMs) })
+  const fake = Fake.make({
+    respond: (request) => script(respond(request, options.folder), request, options.wordDelayMs)
+  })
   return { name: "scripted", stream: fake.stream }
 }
 
@@ -59,7 +61,9 @@ export const respond = (request: Pick<Request.Request, "messages" | "tools">, fo
     return { text: apology.length > 0 ? apology.join("") : greeting(turn.asked), calls: [] }
   }
   if (wanted.readFound && later.length === 0 && known.has("read_text_file")) {
-    const found = first.filter((call) => call.name === "search_files").flatMap((call) => foundPaths(call.content, folder))
+    const found = first
+      .filter((call) => call.name === "search_files")
+      .flatMap((call) => foundPaths(call.content, folder))
     const files = found.filter((path) => /\.\w+$/.test(path)).slice(0, 3)
     const calls = files.map((path) => ({ name: "read_text_file", arguments: { path } }))
     if (calls.length > 0) return { text: leadIn(calls.length), calls: numbered(calls, request.messages) }
@@ -81,7 +85,9 @@ const readTurn = (messages: ReadonlyArray<Message.Message>): ReadTurn => {
   const answers = before?.role === "assistant" && before.metadata?.["ask_user"] === true
   const start = answers ? messages.findLastIndex((message, index) => index < last && message.role === "user") : last
   const part = messages.slice(start + 1)
-  const results = new Map(part.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, Message.text(message)] as const] : [])))
+  const results = new Map(
+    part.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, Message.text(message)] as const] : []))
+  )
   const steps = part.flatMap((message) =>
     message.role === "assistant" && message.toolCalls !== undefined
       ? [
@@ -101,9 +107,19 @@ const leadIn = (calls: number): string => (calls === 1 ? "" : `I will do these $
 const greeting = (asked: string): string =>
   /^(?:hi|hello|hey|good (?:morning|day|evening))\b/i.test(asked.trim()) ? `Hello! ${abilities}` : abilities
 
-const numbered = (calls: ReadonlyArray<PlannedCall>, messages: ReadonlyArray<Message.Message>): ReadonlyArray<ToolCall.ToolCall> => {
-  const made = messages.reduce((sum, message) => sum + (message.role === "assistant" ? (message.toolCalls?.length ?? 0) : 0), 0)
-  return calls.map((call, index) => ({ id: `call_${made + index + 1}`, name: call.name, arguments: { ...call.arguments } }))
+const numbered = (
+  calls: ReadonlyArray<PlannedCall>,
+  messages: ReadonlyArray<Message.Message>
+): ReadonlyArray<ToolCall.ToolCall> => {
+  const made = messages.reduce(
+    (sum, message) => sum + (message.role === "assistant" ? (message.toolCalls?.length ?? 0) : 0),
+    0
+  )
+  return calls.map((call, index) => ({
+    id: `call_${made + index + 1}`,
+    name: call.name,
+    arguments: { ...call.arguments }
+  }))
 }
 
 /** The reply word by word. Its tokens are words: the model has no others. */

@@ -33,7 +33,14 @@ export interface TerminalSurroundings {
 }
 
 /** Talks with the person at the terminal until they leave. */
-export const runTerminal = async ({ demo, input, output, paint, signal, onScreen }: TerminalSurroundings): Promise<void> => {
+export const runTerminal = async ({
+  demo,
+  input,
+  output,
+  paint,
+  signal,
+  onScreen
+}: TerminalSurroundings): Promise<void> => {
   const gate = makePromptOutput(output)
   const screen = makeScreen(output)
   const editor = createInterface({ input, output: gate.stream, terminal: true, historySize: 200, completer: complete })
@@ -74,6 +81,7 @@ export const runTerminal = async ({ demo, input, output, paint, signal, onScreen
     await reportTurn(events, { display: screen, paint, elapsedMs: demo.elapsedMs, now: () => performance.now() })
     turn = undefined
     screen.end()
+    screen.line("")
   }
 
   const obey = async (line: string): Promise<void> => {

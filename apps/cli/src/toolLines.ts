@@ -69,7 +69,9 @@ export const progressBar = ({ done, total }: Progress): string => {
 /** A call's arguments in a few words: `(path: ".")`. */
 export const argumentText = (args: Readonly<Record<string, unknown>> | null): string => {
   if (args === null) return "(not JSON)"
-  const parts = Object.entries(args).map(([name, value]) => `${name}: ${shortened(JSON.stringify(value) ?? "null", 48)}`)
+  const parts = Object.entries(args).map(
+    ([name, value]) => `${name}: ${shortened(JSON.stringify(value) ?? "null", 48)}`
+  )
   return `(${shortened(parts.join(", "), 72)})`
 }
 

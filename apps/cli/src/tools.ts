@@ -62,7 +62,8 @@ export const slowJobTool = (options: ToolOptions): Tool.Tool =>
             return error(new ToolError("cancelled", { toolName: toolCall.name, toolCallId: toolCall.id, message }))
           }
           options.progress.report(toolCall, { done: done + 1, total })
-          if (crash === true && 2 * (done + 1) >= total) throw new Error(`the job broke after part ${done + 1} of ${total}`)
+          if (crash === true && 2 * (done + 1) >= total)
+            throw new Error(`the job broke after part ${done + 1} of ${total}`)
         }
         return ok(`worked for ${seconds} seconds`)
       } finally {
@@ -72,6 +73,10 @@ export const slowJobTool = (options: ToolOptions): Tool.Tool =>
   })
 
 /** All three. */
-export const makeTools = (options: ToolOptions): ReadonlyArray<Tool.Tool> => [calculateTool, askTool, slowJobTool(options)]
+export const makeTools = (options: ToolOptions): ReadonlyArray<Tool.Tool> => [
+  calculateTool,
+  askTool,
+  slowJobTool(options)
+]
 
 const pauseFor = (ms: number, signal: AbortSignal): Promise<unknown> => sleep(ms, undefined, { signal })

@@ -20,7 +20,9 @@ describe("outcomeOf", () => {
 describe("describeCall", () => {
   test("a listing has folders first, and counts", () => {
     const content = JSON.stringify({ content: "[FILE] b.txt\n[DIR] src\n[FILE] a.txt" })
-    expect(said("list_directory", { path: "." }, content)).toBe("This folder holds 1 folder and 2 files:\n  src/\n  a.txt\n  b.txt")
+    expect(said("list_directory", { path: "." }, content)).toBe(
+      "This folder holds 1 folder and 2 files:\n  src/\n  a.txt\n  b.txt"
+    )
     expect(said("list_directory", { path: "src" }, '{"content":""}')).toBe("src is empty.")
   })
 

@@ -44,7 +44,10 @@ describe("the command line", () => {
   test.each([
     [["--nonsense"], "unknown option '--nonsense'; --help shows the options"],
     [["--model"], "option '-m, --model <provider:id>' argument missing; --help shows the options"],
-    [["--model", "acme:x"], 'Unknown provider "acme"; use one of openai, anthropic, google, scripted, or --base-url for another server'],
+    [
+      ["--model", "acme:x"],
+      'Unknown provider "acme"; use one of openai, anthropic, google, scripted, or --base-url for another server'
+    ],
     [["--model", ":x"], '--model needs a provider, as in openai:gpt-5.5, not ":x"'],
     [["--base-url", "localhost"], '--base-url must be an http(s) URL, not "localhost"']
   ])("%j is refused in one line", (args, message) => {

@@ -36,7 +36,11 @@ interface RunOptions {
 const run = (input: string, { args = [], env = {}, interrupt }: RunOptions = {}): Promise<Run> =>
   new Promise((resolve, reject) => {
     const { PATH = "", HOME = "" } = process.env
-    const running = spawn(process.execPath, [main, ...args], { cwd: folder, detached: true, env: { PATH, HOME, ...env } })
+    const running = spawn(process.execPath, [main, ...args], {
+      cwd: folder,
+      detached: true,
+      env: { PATH, HOME, ...env }
+    })
     let [out, err] = ["", ""]
     running.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString()
@@ -66,7 +70,15 @@ describe("the program with piped input", () => {
   })
 
   test("answers every line, without colours, whatever happens to one", async () => {
-    const lines = ["read notes.txt and what is 6 * 7", "crash a tool", "/kill", "book a table", "at eight", "/tree", "search for plan and read it"]
+    const lines = [
+      "read notes.txt and what is 6 * 7",
+      "crash a tool",
+      "/kill",
+      "book a table",
+      "at eight",
+      "/tree",
+      "search for plan and read it"
+    ]
     const { code, out } = await run(lines.join("\n"))
     expect(code).toBe(0)
     for (const line of lines) expect(out).toContain(`› ${line}\n`)
@@ -103,8 +115,14 @@ describe("the program with piped input", () => {
 describe("the program's exit code", () => {
   test.each([
     [["--nonsense"], "demo: unknown option '--nonsense'; --help shows the options\n"],
-    [["--model", "openai:gpt-5.5"], "demo: OPENAI_API_KEY is not set; openai needs it (without --model, a scripted model answers)\n"],
-    [["--base-url", "http://127.0.0.1:1/v1"], "demo: --base-url needs --model with the name of a model of that server\n"]
+    [
+      ["--model", "openai:gpt-5.5"],
+      "demo: OPENAI_API_KEY is not set; openai needs it (without --model, a scripted model answers)\n"
+    ],
+    [
+      ["--base-url", "http://127.0.0.1:1/v1"],
+      "demo: --base-url needs --model with the name of a model of that server\n"
+    ]
   ])("is 1 for %j, with one line", async (args, err) => {
     expect(await run("hello\n", { args })).toEqual({ code: 1, out: "", err, leftovers: false })
   })

@@ -7,7 +7,11 @@ const declared = (...names: ReadonlyArray<string>): Array<Request.ToolDeclaratio
 
 const everyTool = declared("list_directory", "read_text_file", "search_files", "calculate", "ask", "slow_job")
 
-const call = (id: string, name: string, args: Record<string, unknown>): ToolCall.ToolCall => ({ id, name, arguments: args })
+const call = (id: string, name: string, args: Record<string, unknown>): ToolCall.ToolCall => ({
+  id,
+  name,
+  arguments: args
+})
 
 const reply = (messages: ReadonlyArray<Message.Message>, tools = everyTool) => respond({ messages, tools }, "/home/ada")
 
@@ -64,13 +68,19 @@ describe("the scripted model", () => {
       Message.assistant("", [call("call_2", "read_text_file", { path: "notes/today.md" })]),
       Message.toolResult("call_2", "buy milk")
     ]
-    expect(reply(read)).toMatchObject({ calls: [], text: expect.stringMatching(/2 names match[^]*today\.md has 1 line:\n {2}buy milk/) })
+    expect(reply(read)).toMatchObject({
+      calls: [],
+      text: expect.stringMatching(/2 names match[^]*today\.md has 1 line:\n {2}buy milk/)
+    })
   })
 
   test("takes the message after a tool's question for the answer, not for a new request", () => {
     const thread = [
       Message.user("book a table and what is 1+2"),
-      Message.assistant("", [call("call_1", "ask", { question: "when?" }), call("call_2", "calculate", { expression: "1+2" })]),
+      Message.assistant("", [
+        call("call_1", "ask", { question: "when?" }),
+        call("call_2", "calculate", { expression: "1+2" })
+      ]),
       Message.toolResult("call_1", "<awaiting user response>"),
       Message.toolResult("call_2", "3"),
       question("when?"),

@@ -49,7 +49,7 @@ let demo: DemoChat
 let person: Person
 
 beforeEach(async () => {
-  const adapter = scriptedModel({ folder: import.meta.dirname, wordDelayMs: 0 })
+  const adapter = scriptedModel({ folder: import.meta.dirname, wordDelayMs: 1 })
   demo = await startDemoChat({ adapter, folder: import.meta.dirname, onNotice: () => {} })
   person = new Person(demo)
   await person.sees("›")
@@ -64,7 +64,7 @@ afterEach(async () => {
 describe("the chat at a terminal", () => {
   test("shows the question, the calls and the answer", async () => {
     const seen = await person.asks("what is 6 * 7", "model requests")
-    expect(seen).toContain("› what is 6 * 7")
+    expect(seen).toContain("what is 6 * 7\r\n")
     expect(seen).toContain('✔ calculate(expression: "6 * 7") → 42')
     expect(seen).toContain("6 * 7 = 42")
   })
@@ -95,14 +95,22 @@ describe("the chat at a terminal", () => {
     expect(await person.asks("what is 6 * 7", "6 * 7 = 42")).not.toContain("cancelled")
   })
 
+  test("TERM2 Ctrl-C cancels an answer in the middle of its text", async () => {
+    await person.asks("hello", "Hello!")
+    person.type(ctrlC)
+    await person.sees("■ cancelled; the chat goes on")
+    await person.sees("model request")
+    expect(await person.asks("what is 6 * 7", "6 * 7 = 42")).not.toContain("cancelled")
+  })
+
   test("TERM3 Ctrl-C at the prompt clears the line, warns, then leaves", async () => {
     person.type("half a line")
     await person.sees("half a line")
     person.type(ctrlC)
     person.type(ctrlC)
-    await person.sees("Ctrl-C again")
+    expect(await person.sees("Ctrl-C again")).not.toContain("model request")
     person.type(ctrlC)
-    await person.left
+    await expect(person.left).resolves.toBeUndefined()
   })
 
   test("/kill crashes the chat, and it is there again with its thread", async () => {
@@ -126,11 +134,11 @@ describe("the chat at a terminal", () => {
   ])("TERM4 %s leaves, also during a turn", async (_name, keys) => {
     await person.asks("run the slow tool", "slow_job")
     person.type(keys)
-    await person.left
+    await expect(person.left).resolves.toBeUndefined()
   })
 
   test("TERM4 a signal leaves", async () => {
     person.signal.abort()
-    await person.left
+    await expect(person.left).resolves.toBeUndefined()
   })
 })

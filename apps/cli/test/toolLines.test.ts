@@ -12,10 +12,10 @@ describe("a finished call", () => {
   })
 
   test.each([
-    ["timeout: late", "✖ calculate(expression: \"1+1\") timed out: late  12 ms"],
-    ["handler_raised: boom", "✖ calculate(expression: \"1+1\") crashed: boom  12 ms"],
-    ["cancelled: by you", "■ calculate(expression: \"1+1\") cancelled: by you  12 ms"],
-    ["Division by zero", "✖ calculate(expression: \"1+1\") failed: Division by zero  12 ms"]
+    ["timeout: late", '✖ calculate(expression: "1+1") timed out: late  12 ms'],
+    ["handler_raised: boom", '✖ calculate(expression: "1+1") crashed: boom  12 ms'],
+    ["cancelled: by you", '■ calculate(expression: "1+1") cancelled: by you  12 ms'],
+    ["Division by zero", '✖ calculate(expression: "1+1") failed: Division by zero  12 ms']
   ])("tells the error %j apart", (error, line) => {
     expect(finished(JSON.stringify({ error }))).toBe(line)
   })
@@ -25,7 +25,9 @@ describe("a live call", () => {
   const call = { id: "c", name: "slow_job", elapsedMs: 1_200, timeoutMs: 5_000, progress: { done: 1, total: 2 } }
 
   test("shows its time, its deadline and its progress", () => {
-    expect(liveLine({ ...call, status: "running" }, plainPaint)).toMatch(/^. slow_job 1\.2 s of at most 5\.0 s {2}▓{8}░{8} 50%$/)
+    expect(liveLine({ ...call, status: "running" }, plainPaint)).toMatch(
+      /^. slow_job 1\.2 s of at most 5\.0 s {2}▓{8}░{8} 50%$/
+    )
   })
 
   test("says when it waits or is being cancelled", () => {

@@ -11,8 +11,11 @@ const contextOf = (signal: AbortSignal): Tool.ToolContext => ({
   signal
 })
 
-const handled = async (tool: Tool.Tool, args: Record<string, unknown>, signal = new AbortController().signal): Promise<unknown> =>
-  tool.handler?.(args, contextOf(signal))
+const handled = async (
+  tool: Tool.Tool,
+  args: Record<string, unknown>,
+  signal = new AbortController().signal
+): Promise<unknown> => tool.handler?.(args, contextOf(signal))
 
 describe("calculate", () => {
   test("returns the value, or a reported failure", async () => {

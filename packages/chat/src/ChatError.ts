@@ -22,7 +22,7 @@ abstract class TroupeError<Reason extends string> extends Error {
   constructor(known: ReadonlyArray<Reason>, reason: Reason, message: string, fields: ErrorFields) {
     super(fields.message ?? message, fields.cause === undefined ? undefined : { cause: fields.cause })
     if (!known.includes(reason)) {
-      throw new TypeError(`"${String(reason)}" is not a reason of this error; use one of ${known.join(", ")}`)
+      throw new TypeError(`"${reason}" is not a reason of this error; use one of ${known.join(", ")}`)
     }
     this.reason = reason
     this.metadata = fields.metadata ?? {}

@@ -100,7 +100,7 @@ export interface ChatContext {
   readonly watcher: StepWatcher | undefined
 }
 
-const commit = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
+const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
   Effect.suspend(() => {
     const kept = input.commit?.(recordOf(input))
     return kept instanceof Promise ? Effect.promise(() => kept) : Effect.void
@@ -115,7 +115,7 @@ export const chatMachine = setup({
     events: {} as ChatEvent,
     output: {} as ChatOutput
   },
-  actors: { step: stepMachine, commit },
+  actors: { step: stepMachine, commit: committing },
   guards: {
     isDone: ({ context }) => context.once && (context.result ?? context.refusal) !== undefined,
     hasTurn: ({ context }) => context.turn !== undefined || context.waiting.length > 0,

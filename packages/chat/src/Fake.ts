@@ -4,6 +4,7 @@
  * @module
  * @source ALLM.Providers.Fake
  */
+import { Clock } from "@troupe/otp"
 import type { Adapter, AdapterOptions } from "./Adapter.ts"
 import { AdapterError, type AdapterErrorReason, type StreamErrorReason } from "./ChatError.ts"
 import type { AdapterEvent } from "./Event.ts"
@@ -71,6 +72,8 @@ export type FakeOptions = (
 ) & {
   /** Reported on every request; wins over a script's own. */
   readonly usage?: Usage | undefined
+  /** What `delayMs` is counted on. Default: the real clock; a test clock makes delays instant. */
+  readonly clock?: Clock.Clock | undefined
 }
 
 /** A fake adapter and what it saw. */
@@ -138,7 +141,7 @@ export const make = (options: FakeOptions): Fake => {
         open--
         released++
       }
-      return releasedOnReturn(interpret(lines, options.usage, adapterOptions, release), release)
+      return releasedOnReturn(interpret(lines, options.usage, adapterOptions, options.clock ?? Clock.live, release), release)
     }
   }
 }

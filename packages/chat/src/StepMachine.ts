@@ -28,6 +28,7 @@ import { requestOf } from "./internal/request.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { stepResult } from "./internal/stepResult.ts"
 import { notFound, toolBatch, type ToolBatchInput, type ToolBatchResult, type ToolCallWatcher } from "./internal/toolBatch.ts"
+import { cancelledResult } from "./internal/toolExecution.ts"
 import { type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"
 import { StreamCollector } from "./StreamCollector.ts"
@@ -66,6 +67,8 @@ export type StepOutput =
 export interface StepContext extends StepInput {
   readonly collector: StreamCollector
   readonly outcomes: ReadonlyArray<ToolOutcome>
+  /** What the running batch has finished, by call id; its process may die, this stays. */
+  readonly finished: Map<string, ToolOutcome>
   readonly halt: StepHalt | undefined
   /** What goes wrong in the step itself, and is said by an event of its own. */
   readonly error: unknown
@@ -98,7 +101,7 @@ export const stepMachine = setup({
   },
   actions: {
     cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
-    markCancelled: assign({ halt: { type: "cancelled" } as const }),
+    cancelRequest: assign(({ context }) => cancelledRequest(context)),
     refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
     recordResult: assign(({ context }) => ({ result: resultOf(context) })),
     emitResult: ({ context, self }) => emit(context.outlet, closingEvents(context), self)
@@ -112,6 +115,7 @@ export const stepMachine = setup({
       ...input,
       collector,
       outcomes: [],
+      finished: new Map(),
       halt: undefined,
       error: undefined,
       refusal: undefined,
@@ -142,7 +146,7 @@ export const stepMachine = setup({
           actions: assign(({ context, event }) => crashed(context.collector, event.error))
         }
       },
-      on: { "step.cancel": { target: "phaseC", actions: "markCancelled" } }
+      on: { "step.cancel": { target: "phaseC", actions: "cancelRequest" } }
     },
     phaseB: {
       invoke: {
@@ -153,7 +157,8 @@ export const stepMachine = setup({
           toolsByName: context.options.toolsByName,
           options: context.options,
           outlet: context.outlet,
-          watcher: context.watcher
+          watcher: context.watcher,
+          finished: context.finished
         }),
         onDone: { target: "phaseC", actions: assign(({ event }) => event.output) },
         onError: { target: "phaseC", actions: assign(({ context, event }) => batchCrashed(context, event.error)) }
@@ -223,11 +228,24 @@ const crashed = (collector: StreamCollector, cause: unknown) => {
 }
 
 /** The batch's process died: what it had not finished has failed. */
-const batchCrashed = (context: StepContext, cause: unknown) => ({
-  outcomes: callsOf(context).automatic.map((call) =>
-    answered(context, call, toolFailure(call, "handler_exit", `the tool batch died: ${describe(cause)}`, cause))
+const batchCrashed = (context: StepContext, cause: unknown) => {
+  const outcomes = callsOf(context).automatic.map(
+    (call) =>
+      context.finished.get(call.id) ??
+      answered(context, call, toolFailure(call, "handler_exit", `the tool batch died: ${describe(cause)}`, cause))
   )
-})
+  return { outcomes, halt: outcomes.find((outcome) => outcome.halt !== undefined)?.halt }
+}
+
+/** Cancelled in phase A: calls the model has made already are answered, since nobody else will. */
+const cancelledRequest = (context: StepContext) => {
+  const { finishReason, toolCalls } = context.collector.toResponse()
+  const called = finishReason === "tool_calls" ? toolCalls : []
+  return {
+    halt: { type: "cancelled" } as const,
+    outcomes: called.map((call) => answered(context, call, cancelledResult(call)))
+  }
+}
 
 const resultOf = (context: StepContext): StepResult =>
   stepResult({
@@ -235,10 +253,13 @@ const resultOf = (context: StepContext): StepResult =>
     response: context.collector.toResponse(context.options.requestId),
     mode: context.options.mode,
     outcomes: context.outcomes,
-    manualToolCalls: callsOf(context).manual,
+    manualToolCalls: callsOf(context).manual.filter((call) => !isAnswered(context, call)),
     halt: context.halt,
     error: context.error
   })
+
+const isAnswered = ({ outcomes }: StepContext, { id }: ToolCall): boolean =>
+  outcomes.some((outcome) => outcome.toolCall.id === id)
 
 const closingEvents = ({ error, result }: StepContext): ReadonlyArray<Event> => {
   if (result === undefined) return []

@@ -57,23 +57,25 @@ export class StreamCollector {
         if (typeof event.text === "string") this.#text = event.text
         return
       case "tool_call_started":
-        this.#open(event.id).name = event.name
+        if (typeof event.id === "string" && typeof event.name === "string") this.#open(event.id).name = event.name
         return
       case "tool_call_delta":
-        if (typeof event.argumentsDelta === "string") this.#open(event.id).raw += event.argumentsDelta
+        if (typeof event.id === "string" && typeof event.argumentsDelta === "string") {
+          this.#open(event.id).raw += event.argumentsDelta
+        }
         return
       case "tool_call_completed":
         this.#close(event)
         return
       case "message_started":
-        if (event.metadata !== undefined) Object.assign(this.#metadata, event.metadata)
+        this.#note(event.metadata)
         return
       case "message_completed":
         this.#message = event.message
         this.#finishReason = event.finishReason ?? this.#finishReason
         this.#rawFinishReason = event.rawFinishReason ?? this.#rawFinishReason
         if (event.usage !== undefined) this.#usage = event.usage
-        if (event.metadata !== undefined) Object.assign(this.#metadata, event.metadata)
+        this.#note(event.metadata)
         return
       case "raw_chunk":
         if (isUsageChunk(event.chunk)) this.#usage = event.chunk.usage
@@ -114,6 +116,10 @@ export class StreamCollector {
     }
   }
 
+  #note(metadata: unknown): void {
+    if (typeof metadata === "object" && metadata !== null) Object.assign(this.#metadata, metadata)
+  }
+
   #open(id: string): OpenCall {
     const known = this.#calls.get(id)
     if (known !== undefined) return known
@@ -123,6 +129,7 @@ export class StreamCollector {
   }
 
   #close(event: Extract<Event, { readonly type: "tool_call_completed" }>): void {
+    if (typeof event.id !== "string" || typeof event.name !== "string" || typeof event.rawArguments !== "string") return
     if (typeof event.arguments !== "object" || Array.isArray(event.arguments)) return
     const call = this.#open(event.id)
     call.closed = {

@@ -7,6 +7,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import { Effect } from "effect"
 import { ValidationError } from "./ChatError.ts"
 import * as HandlerResult from "./HandlerResult.ts"
+import { isEffect, isPromiseLike } from "./internal/awaitable.ts"
 import { jsonSchemaOf, parserOf } from "./internal/parameters.ts"
 import type { ToolCall } from "./ToolCall.ts"
 
@@ -129,7 +130,7 @@ export const tool = <const P extends Parameters>(
     ...options,
     handler: (args, context) => {
       const returned = options.execute(args as ArgumentsOf<P>, context)
-      if (Effect.isEffect(returned)) return Effect.map(returned as Effect.Effect<unknown, unknown>, asResult)
+      if (isEffect(returned)) return Effect.map(returned, asResult)
       return isPromiseLike(returned) ? returned.then(asResult) : asResult(returned)
     }
   })
@@ -150,6 +151,3 @@ export const nameProblem = (name: unknown): "empty" | "reserved_tool_name" | "in
 
 const asResult = (value: unknown): HandlerResult.HandlerResult =>
   HandlerResult.isHandlerResult(value) ? value : HandlerResult.ok(value)
-
-const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

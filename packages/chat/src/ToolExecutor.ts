@@ -8,6 +8,7 @@ import { Process } from "@troupe/otp"
 import { Cause, Effect, Exit } from "effect"
 import { ToolError } from "./ChatError.ts"
 import * as HandlerResult from "./HandlerResult.ts"
+import { isEffect, isPromiseLike } from "./internal/awaitable.ts"
 import type { Awaitable, Tool, ToolContext } from "./Tool.ts"
 import { describe } from "./ToolResultEncoder.ts"
 
@@ -37,13 +38,13 @@ export const inProcess: ToolExecutor = {
     if (tool.handler === null) {
       return failed("not_found", tool, `${tool.name} has no handler; the caller must answer its calls`)
     }
-    let returned: Awaitable<HandlerResult.HandlerResult>
+    let returned: unknown
     try {
       returned = tool.handler(args, context)
     } catch (thrown) {
       return crashed(tool, thrown)
     }
-    if (Effect.isEffect(returned)) {
+    if (isEffect(returned)) {
       return Effect.map(Effect.exit(returned), (exit) =>
         Exit.isSuccess(exit) ? checked(tool, exit.value) : crashed(tool, Cause.squash(exit.cause))
       )
@@ -56,9 +57,6 @@ export const inProcess: ToolExecutor = {
       : checked(tool, returned)
   }
 }
-
-const isPromiseLike = (value: unknown): value is PromiseLike<HandlerResult.HandlerResult> =>
-  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"
 
 const checked = (tool: Tool, value: unknown): HandlerResult.HandlerResult =>
   HandlerResult.isHandlerResult(value)

@@ -39,15 +39,23 @@ export const json: ToolResultEncoder = {
 /** The text a model reads about a failure: `{"error": "…"}`. */
 export const errorText = (reason: unknown): string => JSON.stringify({ error: describe(reason) })
 
-/** A failure in a few words. */
+/** A failure in a few words; total, whatever was thrown. */
 export const describe = (reason: unknown): string => {
-  if (typeof reason === "string") return reason
-  if (isTagged(reason)) return `${reason.reason}: ${reason.message}`
-  if (reason instanceof Error) return reason.message === "" ? reason.name : reason.message
   try {
-    return JSON.stringify(reason) ?? String(reason)
+    if (isTagged(reason)) return `${reason.reason}: ${reason.message}`
+    if (reason instanceof Error) return reason.message === "" ? reason.name : reason.message
+    return typeof reason === "string" ? reason : (jsonText(reason) ?? String(reason))
   } catch {
-    return String(reason)
+    return `an indescribable ${typeof reason}`
+  }
+}
+
+/** The JSON text of a value; `undefined` when it has none. */
+const jsonText = (value: unknown): string | undefined => {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
   }
 }
 

@@ -95,6 +95,7 @@ const start = (
   }
   const outlet = new Outlet()
   const { toolsByName, signal, drainMs } = resolved
+  signal?.throwIfAborted()
   const pid = StateMachine.start(defaultSystem(), toolBatch, {
     input: { toolCalls, toolsByName, options: resolved, outlet },
     label: "ToolBatch",

@@ -168,17 +168,16 @@ export class RunningTroupe {
     if (this.#root === undefined || chats === undefined) {
       throw new SessionError("troupe_stopped", "This Troupe was stopped; start another with Troupe.start")
     }
-    const started = await DynamicSupervisor.startChild(chats, {
+    return await DynamicSupervisor.startChild(chats, {
       id,
       restart: "transient",
       start: (parent) => this.#startChat(parent, id)
     })
-    return started as ChatPid
   }
 
   #alive(id: string): ChatPid | undefined {
     const pid = this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
-    return pid as ChatPid | undefined
+    return pid
   }
 
   async #startChat(parent: Pid, id: string): Promise<Pid | "ignore"> {

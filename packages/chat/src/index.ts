@@ -17,6 +17,7 @@ export {
   ValidationError
 } from "./ChatError.ts"
 export * as ChatError from "./ChatError.ts"
+export * as ChatEffect from "./ChatEffect.ts"
 export * as ChatMachine from "./ChatMachine.ts"
 export * as ChatOptions from "./ChatOptions.ts"
 export * as ChatRecord from "./ChatRecord.ts"

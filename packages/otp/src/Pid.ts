@@ -4,6 +4,8 @@
  * A pid *is* the process object: it can be compared with `===`, used as a map key, sent to and shown, and tells
  * nothing else. Everything one can do with it is in `Process.ts`.
  */
+import type { System } from "./System.ts"
+
 declare const message: unique symbol
 
 /**
@@ -38,6 +40,8 @@ export interface Pid<in M = never> {
 export interface Name<in M = never> {
   /** The name or key as text. */
   readonly name: string
+  /** The system it leads into. */
+  readonly system: System
   readonly [message]?: ((message: M) => void) | undefined
   /** The living process behind the address. */
   whereis(): Pid | undefined

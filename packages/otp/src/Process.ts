@@ -272,6 +272,7 @@ export const whereis = (system: System, name: string): Pid<unknown> | undefined 
 /** Makes the address of whoever has a name when it is used. */
 export const named = <M = unknown>(system: System, name: string): Name<M> => ({
   name,
+  system,
   whereis: () => whereis(system, name),
   toString: () => name
 })

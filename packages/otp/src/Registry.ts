@@ -103,6 +103,7 @@ export const count = (registry: Pid): number => tableOf(registry).entries().leng
 /** Makes the address of whoever is under a key when it is used; a server started with it as `via` is entered there. */
 export const via = (registry: Pid, key: unknown): Via => ({
   name: String(key),
+  system: cellOf(registry).kernel,
   whereis: () => (cellOf(registry).dead ? undefined : whereis(registry, key)),
   claim: (pid) => tableOf(registry).claim(key, cellOf(pid)),
   toString: () => String(key)

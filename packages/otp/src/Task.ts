@@ -80,13 +80,16 @@ const handleOf = <A>(task: Task<A>): TaskHandle<A> => {
   return task as unknown as TaskHandle<A>
 }
 
-const awaitTask = async <A>(task: Task<A>, options?: { readonly timeout?: Timeout }): Promise<A> => {
+const awaitOutcome = async <A>(task: Task<A>, timeout: Timeout = 5000, place: string): Promise<A> => {
   const own = handleOf(task)
-  const outcome = await own.outcome(milliseconds(options?.timeout ?? 5000))
+  const outcome = await own.outcome(milliseconds(timeout))
   if (outcome === undefined) own.forget()
   if (outcome !== undefined && "ok" in outcome) return outcome.ok
-  throw new CallExit({ reason: outcome === undefined ? "timeout" : outcome.exit, in: "Task.await" })
+  throw new CallExit({ reason: outcome === undefined ? "timeout" : outcome.exit, in: place })
 }
+
+const awaitTask = <A>(task: Task<A>, options?: { readonly timeout?: Timeout }): Promise<A> =>
+  awaitOutcome(task, options?.timeout, "Task.await")
 
 export {
   /**
@@ -114,7 +117,7 @@ export { yieldTask as yield }
 export const awaitMany = async <A>(
   tasks: ReadonlyArray<Task<A>>,
   options?: { readonly timeout?: Timeout }
-): Promise<ReadonlyArray<A>> => Promise.all(tasks.map((task) => awaitTask(task, options)))
+): Promise<ReadonlyArray<A>> => Promise.all(tasks.map((task) => awaitOutcome(task, options?.timeout, "Task.awaitMany")))
 
 /**
  * Ends a task and tells what came of it: its value if that was there already, `undefined` if it was ended by this, else

@@ -46,8 +46,21 @@ export interface AiSdkOptions {
  * **Gotchas**: retries are the engine's; provider packages do not retry, and this adapter does not either.
  *
  * @example
- * ```ts
- * const adapter = aiSdk(openai("gpt-5.5"))
+ * ```ts import.meta.vitest
+ * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+ * import { Chat, Engine, Message } from "@troupe/chat"
+ * import { aiSdk } from "@troupe/providers"
+ *
+ * const reply = { choices: [{ index: 0, delta: { content: "Hello!" }, finish_reason: "stop" }] }
+ * const headers = { "content-type": "text/event-stream" }
+ * const local = createOpenAICompatible({
+ *   name: "local",
+ *   baseURL: "http://localhost:8080/v1",
+ *   fetch: async () => new Response(`data: ${JSON.stringify(reply)}\n\n`, { headers })
+ * })
+ * const engine = Engine.make({ adapter: aiSdk(local("small")) })
+ * const result = await Chat.run(engine, [Message.user("Hi")])
+ * result.finalResponse?.outputText // => "Hello!"
  * ```
  */
 export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter => {

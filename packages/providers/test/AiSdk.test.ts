@@ -3,6 +3,10 @@ import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { Adapter } from "@troupe/chat/Adapter"
+import * as Chat from "@troupe/chat/Chat"
+import * as Engine from "@troupe/chat/Engine"
+import { user } from "@troupe/chat/Message"
+import { tool } from "@troupe/chat/Tool"
 import type { ServerResponse } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
 import { aiSdk } from "../src/AiSdk.ts"
@@ -222,6 +226,43 @@ describe("a failure over HTTP", () => {
     const events = await pull(adapter)
     expect(only(events, "text_completed").text).toBe("ab")
     expect(only(events, "error").error).toMatchObject({ reason: "malformed_response" })
+  })
+})
+
+describe("a chat over HTTP", () => {
+  const call = { index: 0, id: "c1", type: "function", function: { name: "count", arguments: '{"to":2}' } }
+  const count = tool({ name: "count", parameters: counting.schema, execute: ({ to }) => `counted to ${String(to)}` })
+
+  test("asks, runs the tool, hands its result back, and ends", async () => {
+    const [adapter, { bodies }] = await served((response, index) =>
+      sendStream(
+        response,
+        index === 0
+          ? [chatChunk({ tool_calls: [call] }), chatChunk({}, "tool_calls"), "[DONE]"]
+          : [chatChunk({ content: "two" }, "stop"), "[DONE]"]
+      )
+    )
+    const result = await Chat.run(Engine.make({ adapter, tools: [count] }), [user("count")], {
+      providerOptions: { seed: 7, user: "someone" }
+    })
+    expect(result).toMatchObject({ haltedReason: "completed", finalResponse: { outputText: "two" } })
+    expect(bodies[0]).toMatchObject({ seed: 7, user: "someone" })
+    expect(bodies[1]?.["messages"]).toMatchObject([
+      { role: "user" },
+      { role: "assistant", tool_calls: [{ id: "c1" }] },
+      { role: "tool", tool_call_id: "c1", content: "counted to 2" }
+    ])
+  })
+
+  test("that is left closes the provider's connection", async () => {
+    const [adapter, { closed }] = await served((response) => {
+      beginStream(response)
+      sendEvent(response, chatChunk({ content: "a" }))
+    })
+    for await (const event of await Chat.stream(Engine.make({ adapter }), [user("go")])) {
+      if (event.type === "text_delta") break
+    }
+    await expect(closed(0)).resolves.toBeUndefined()
   })
 })
 

@@ -3,9 +3,9 @@ import type { Tool } from "@troupe/chat/Tool"
 import { Process, Supervisor, System } from "@troupe/otp"
 import { getEventListeners } from "node:events"
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { Mcp } from "../src/index.ts"
@@ -20,7 +20,7 @@ afterEach(() => System.stop(system))
 
 const own = (...args: ReadonlyArray<string>): Mcp.McpServerParams => ({
   command: process.execPath,
-  args: [join(import.meta.dirname, "loopback/stdioServer.ts"), ...args]
+  args: [fileURLToPath(new URL("./loopback/stdioServer.ts", import.meta.url)), ...args]
 })
 
 const call = async (
@@ -59,7 +59,7 @@ const names = (tools: ReadonlyArray<Tool>): ReadonlyArray<string> => tools.map((
 
 describe("the official filesystem server", () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "mcp-")))
-  const main = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-filesystem/dist/index.js")
+  const main = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"))
   const files: Mcp.McpServerParams = { command: process.execPath, args: [main, folder] }
 
   test("offers its tools with their schemas, and runs them", async () => {

@@ -74,11 +74,18 @@ export class AdapterRequest {
 
   #opened(stream: AsyncIterable<AdapterEvent>): void {
     const { collector, options, outlet } = this.#parts
-    this.#letGo ??= outlet.hold()
-    const source = new AdapterSource(stream, collector, options, this.#abort, () => {
+    let source: AdapterSource
+    try {
+      source = new AdapterSource(stream, collector, options, this.#abort, () => {
+        this.#free()
+        this.#listener.exhausted()
+      })
+    } catch (error) {
       this.#free()
-      this.#listener.exhausted()
-    })
+      if (!this.#released) this.#listener.refused(error)
+      return
+    }
+    this.#letGo ??= outlet.hold()
     this.#source = source
     if (this.#released) return void source.release().then(() => this.#free())
     this.#listener.opened()

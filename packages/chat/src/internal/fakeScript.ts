@@ -1,4 +1,5 @@
 /** The one interpreter of fake scripts. */
+import type { Clock } from "@troupe/otp"
 import type { AdapterOptions } from "../Adapter.ts"
 import type { AdapterEvent } from "../Event.ts"
 import { AdapterError, StreamError } from "../ChatError.ts"
@@ -22,6 +23,7 @@ export async function* interpret(
   script: Script,
   reported: Usage | undefined,
   options: AdapterOptions,
+  clock: Clock.Clock,
   release: () => void
 ): AsyncGenerator<AdapterEvent, void> {
   let said = ""
@@ -35,9 +37,9 @@ export async function* interpret(
       } else if ("usage" in line) {
         usage = reported ?? line.usage
       } else if ("delayMs" in line) {
-        await aborted(options.signal, line.delayMs)
+        await aborted(options.signal, clock, line.delayMs)
       } else if ("hang" in line) {
-        await aborted(options.signal)
+        await aborted(options.signal, clock)
       } else if ("crash" in line) {
         throw line.crash
       } else if ("finish" in line) {
@@ -86,15 +88,15 @@ function* closing(
 }
 
 /** Resolves when the signal is aborted or the time is over; leaves neither timer nor listener behind. */
-const aborted = (signal: AbortSignal, afterMs?: number): Promise<void> =>
+const aborted = (signal: AbortSignal, clock: Clock.Clock, afterMs?: number): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve()
     const done = () => {
-      clearTimeout(timer)
+      clock.clearTimeout(timer)
       signal.removeEventListener("abort", done)
       resolve()
     }
-    const timer = afterMs === undefined ? undefined : setTimeout(done, afterMs)
+    const timer = afterMs === undefined ? undefined : clock.setTimeout(done, afterMs)
     signal.addEventListener("abort", done)
   })
 

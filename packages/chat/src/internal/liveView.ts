@@ -105,7 +105,7 @@ export class LiveView implements StepWatcher {
 
   /** No more snapshots will come. */
   complete(): void {
-    for (const observer of [...this.#observers]) {
+    for (const observer of Array.from(this.#observers)) {
       this.#forget(observer)
       attempt(() => observer.complete?.())
     }
@@ -122,7 +122,7 @@ export class LiveView implements StepWatcher {
     if (this.#observers.size === 0) return
     const snapshot = this.snapshot()
     if (snapshot === undefined) return
-    for (const observer of [...this.#observers]) attempt(() => observer.next?.(snapshot))
+    for (const observer of Array.from(this.#observers)) attempt(() => observer.next?.(snapshot))
   }
 }
 

@@ -64,6 +64,7 @@ export class Outlet {
   /** Begins to take events from `source`. */
   attach(source: Source): void {
     this.#source = source
+    this.#pulling = false
     this.#wasOpened = true
     this.#opened?.resolve(ended)
     this.#opened = undefined

@@ -100,7 +100,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     ...options,
     mode: options.mode ?? "auto",
     tools,
-    toolsByName: new Map([...tools].reverse().map((tool) => [tool.name, tool])),
+    toolsByName: new Map(tools.toReversed().map((tool) => [tool.name, tool])),
     toolExecutor: options.toolExecutor ?? engine.toolExecutor ?? inProcess,
     toolResultEncoder: options.toolResultEncoder ?? engine.toolResultEncoder ?? json,
     toolTimeoutMs: options.toolTimeoutMs ?? defaultToolTimeoutMs,

@@ -40,7 +40,7 @@ export const stepResult = (parts: StepParts): StepResult => {
   }
 }
 
-/** The assistant's message; a reply that was cancelled before its first word leaves none. */
+/** The assistant's message, with what the provider wants to see again; a reply that was cancelled before its first word leaves none. */
 const assistantMessage = (
   response: Response,
   toolCalls: ReadonlyArray<ToolCall>,
@@ -53,6 +53,7 @@ const assistantMessage = (
     content: response.outputText,
     ...(toolCalls.length === 0 ? {} : { toolCalls: [...toolCalls] }),
     metadata: {
+      ...response.message?.metadata,
       finish_reason: response.finishReason,
       ...(cancelled && response.finishReason === null ? { cancelled: true } : {}),
       ...(reasoning === undefined ? {} : { reasoning })

@@ -30,8 +30,9 @@ export const terminalCondition = (
   cancelled: boolean
 ): Terminal | undefined => {
   const { halt, manualToolCalls, response } = step
-  if (halt !== undefined) return { ...fromHalt(halt), ...(manualToolCalls.length > 0 ? { pendingToolCalls: manualToolCalls } : {}) }
-  if (step.error !== undefined) return { reason: "error", metadata: { error: step.error } }
+  const pending = manualToolCalls.length > 0 ? { pendingToolCalls: manualToolCalls } : {}
+  if (halt !== undefined) return { ...fromHalt(halt), ...pending }
+  if (step.error !== undefined) return { reason: "error", metadata: { error: step.error }, ...pending }
   if (manualToolCalls.length > 0) {
     return {
       reason: "manual_tool_calls",

@@ -45,6 +45,8 @@ export interface ToolBatchInput {
   readonly options: ToolCallInput["options"] & { readonly maxConcurrency?: number | undefined }
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
+  /** Where outcomes are noted as they come, by call id, for whoever outlives the batch. */
+  readonly finished?: Map<string, ToolOutcome> | undefined
 }
 
 /** Outcomes in call order, and the halt that counts. */
@@ -177,7 +179,8 @@ class ToolBatch {
   /** Starts calls while there are slots. */
   #fill(): void {
     const host = this.#host
-    while (host !== undefined && this.#running < this.#limit) {
+    if (host === undefined) return
+    while (this.#running < this.#limit) {
       const slot = this.#queue.shift()
       if (slot === undefined) break
       const tool = this.#input.toolsByName.get(slot.toolCall.name)
@@ -204,6 +207,7 @@ class ToolBatch {
   #record(slot: Slot, outcome: ToolOutcome): void {
     slot.outcome = outcome
     slot.status = "done"
+    this.#input.finished?.set(slot.toolCall.id, outcome)
     this.#source.push(...outcome.events)
   }
 

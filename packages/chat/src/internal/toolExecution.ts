@@ -13,6 +13,7 @@ import * as HandlerResult from "../HandlerResult.ts"
 import type { ParsedArguments, Tool, ToolContext } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
+import { isPromiseLike } from "./awaitable.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { toolFailure } from "./toolOutcome.ts"
@@ -101,7 +102,7 @@ export class ToolExecution {
       this.#settle(
         toolFailure(this.#toolCall, "handler_raised", `${this.#toolCall.name} raised: ${describe(thrown)}`, thrown)
       )
-    const next = (value: A) => {
+    const proceed = (value: A) => {
       try {
         then(value)
       } catch (thrown) {
@@ -117,14 +118,14 @@ export class ToolExecution {
     if (Effect.isEffect(begun)) {
       this.#fiber = Effect.runFork(begun)
       this.#fiber.addObserver((exit) => {
-        if (Exit.isSuccess(exit)) next(exit.value as A)
+        if (Exit.isSuccess(exit)) proceed(exit.value as A)
         else if (Cause.hasInterruptsOnly(exit.cause)) this.#settle(cancelledResult(this.#toolCall))
         else raised(Cause.squash(exit.cause))
       })
       return
     }
-    if (isPromiseLike<A>(begun)) begun.then(next, raised)
-    else next(begun)
+    if (isPromiseLike<A>(begun)) begun.then(proceed, raised)
+    else proceed(begun)
   }
 
   #settle(result: HandlerResult.HandlerResult): void {
@@ -137,6 +138,3 @@ export class ToolExecution {
 /** What a cancelled call results in. */
 export const cancelledResult = (toolCall: ToolCall): HandlerResult.Failed =>
   toolFailure(toolCall, "cancelled", "the call was cancelled")
-
-const isPromiseLike = <A>(value: unknown): value is PromiseLike<A> =>
-  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

@@ -44,7 +44,7 @@ const handlerOf =
   }
 
 /** A structured result is preferred, text is joined, anything else is a list of what came. */
-export const handlerResult = (result: CallToolResult): HandlerResult.HandlerResult => {
+const handlerResult = (result: CallToolResult): HandlerResult.HandlerResult => {
   const content = result.content ?? []
   const parts = content.map(partOf)
   const isText = parts.every((part) => part.type === "text")

@@ -1,10 +1,11 @@
 /** The tests' own MCP server over standard streams. With `stubborn` it ends neither by a closed input nor by SIGTERM. */
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
+import { createServer } from "node:net"
 import { ownServer } from "./ownTools.ts"
 
 if (process.argv.includes("stubborn")) {
   process.on("SIGTERM", () => {})
-  setInterval(() => {}, 60_000)
+  createServer().listen(0, "127.0.0.1")
 }
 if (process.argv.includes("broken")) {
   process.stderr.write("no such folder\n")

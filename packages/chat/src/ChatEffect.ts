@@ -1,0 +1,103 @@
+/**
+ * The Effect face of chats: the same steps and turns as Effects and Streams.
+ *
+ * Interrupting a fiber that runs one of them releases the request or the running tools, as leaving the loop does in the
+ * plain face; interrupting a reader of {@link send} only detaches.
+ *
+ * @module
+ */
+import { Context, Effect, Layer, Stream } from "effect"
+import * as Chat from "./Chat.ts"
+import { isPreflightError, type PreflightError, SessionError } from "./ChatError.ts"
+import type { ChatOptions, StepOptions } from "./ChatOptions.ts"
+import type { ChatRef, LiveTurn, UserInput } from "./ChatRef.ts"
+import type { ChatResult } from "./ChatResult.ts"
+import type { Engine } from "./Engine.ts"
+import type { Event } from "./Event.ts"
+import type { StepResult } from "./StepResult.ts"
+import type { ThreadInput } from "./Thread.ts"
+import { type RunningTroupe, Troupe, type TroupeOptions } from "./Troupe.ts"
+
+/** The events of a chat, see `Chat.stream`. What is no typed error (a throw of `haltWhen`) is a defect. */
+export const stream = (
+  engine: Engine,
+  thread: ThreadInput,
+  options: ChatOptions = {}
+): Stream.Stream<Event, PreflightError> => events(() => Chat.stream(engine, thread, options))
+
+/** The events of one step, see `Chat.streamStep`. */
+export const streamStep = (
+  engine: Engine,
+  thread: ThreadInput,
+  options: StepOptions = {}
+): Stream.Stream<Event, PreflightError> => events(() => Chat.streamStep(engine, thread, options))
+
+/** Runs steps until a terminal condition, see `Chat.run`. */
+export const run = (engine: Engine, thread: ThreadInput, options: ChatOptions = {}): Effect.Effect<ChatResult, PreflightError> =>
+  interruptible((signal) => Chat.run(engine, thread, { ...options, signal: both(signal, options.signal) }))
+
+/** Runs one step, see `Chat.step`. */
+export const step = (engine: Engine, thread: ThreadInput, options: StepOptions = {}): Effect.Effect<StepResult, PreflightError> =>
+  interruptible((signal) => Chat.step(engine, thread, { ...options, signal: both(signal, options.signal) }))
+
+/** Says something to a living chat and gives the turn's events, see `ChatRef.send`. */
+export const send = (chat: ChatRef, input: UserInput): Stream.Stream<Event, SessionError> =>
+  Stream.suspend(() => Stream.fromAsyncIterable(chat.send(input), (error) => error).pipe(Stream.catch(sessionError)))
+
+/** The result of a living chat's turn. */
+export const result = (turn: LiveTurn): Effect.Effect<ChatResult, SessionError> =>
+  Effect.tryPromise({ try: () => turn.result(), catch: (error) => error }).pipe(
+    Effect.catch((error) => (error instanceof SessionError ? Effect.fail(error) : Effect.die(error)))
+  )
+
+/** A running Troupe as a service. */
+export class TroupeService extends Context.Service<TroupeService, RunningTroupe>()("@troupe/chat/TroupeService") {}
+
+/** Starts a Troupe with the layer, and stops it with the layer's scope. */
+export const layer = (options: TroupeOptions): Layer.Layer<TroupeService, PreflightError> =>
+  Layer.effect(
+    TroupeService,
+    Effect.acquireRelease(
+      interruptible(() => Troupe.start(options)),
+      (troupe) => Effect.promise(() => troupe.stop())
+    )
+  )
+
+/** A request that opens after its fiber was interrupted is released as it comes. */
+const events = (open: () => Promise<Chat.EventStream>): Stream.Stream<Event, PreflightError> =>
+  Stream.unwrap(
+    Effect.acquireRelease(
+      Effect.callback<Chat.EventStream, PreflightError>((resume) => {
+        const opening = open()
+        opening.then(
+          (opened) => resume(Effect.succeed(opened)),
+          (error: unknown) => resume(preflightOrDefect(error))
+        )
+        return Effect.promise(() =>
+          opening.then(
+            (opened) => opened.return(),
+            () => undefined
+          )
+        )
+      }),
+      (opened) => Effect.promise(() => opened.return()),
+      { interruptible: true }
+    ).pipe(
+      Effect.map((opened) => Stream.fromAsyncIterable(opened, (error) => error).pipe(Stream.catch(streamFailure)))
+    )
+  )
+
+const interruptible = <A>(begin: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, PreflightError> =>
+  Effect.tryPromise({ try: begin, catch: (error) => error }).pipe(Effect.catch(preflightOrDefect))
+
+const both = (signal: AbortSignal, given: AbortSignal | undefined): AbortSignal =>
+  given === undefined ? signal : AbortSignal.any([signal, given])
+
+const preflightOrDefect = (error: unknown): Effect.Effect<never, PreflightError> =>
+  isPreflightError(error) ? Effect.fail(error) : Effect.die(error)
+
+const streamFailure = (error: unknown): Stream.Stream<never, PreflightError> =>
+  isPreflightError(error) ? Stream.fail(error) : Stream.die(error)
+
+const sessionError = (error: unknown): Stream.Stream<never, SessionError> =>
+  error instanceof SessionError ? Stream.fail(error) : Stream.die(error)

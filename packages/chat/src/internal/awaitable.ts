@@ -1,0 +1,9 @@
+/** Tells the three forms of an answer apart: a value, a promise of it, an Effect of it. */
+import { Effect } from "effect"
+
+/** Whether a value is an Effect; the ones handlers return need no services. */
+export const isEffect = (value: unknown): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
+
+/** Whether a value can be awaited. */
+export const isPromiseLike = <A = unknown>(value: unknown): value is PromiseLike<A> =>
+  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

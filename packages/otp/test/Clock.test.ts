@@ -1,0 +1,59 @@
+import { expect, test } from "vitest"
+import { Clock } from "../src/index.ts"
+
+test("timer-005 HEAP1 timers run in the order of their due time, not of their making", async () => {
+  const clock = Clock.test()
+  const ran: Array<number> = []
+  const due = Array.from({ length: 200 }, (_, index) => (index * 7919) % 100)
+  for (const ms of due) clock.setTimeout(() => ran.push(ms), ms)
+  await clock.advance(100)
+  expect(ran).toEqual(due.toSorted((one, other) => one - other))
+})
+
+test("HEAP2 a cleared timer is gone at once and never runs", async () => {
+  const clock = Clock.test()
+  const ran: Array<number> = []
+  const ids = [1, 2, 3, 4, 5].map((ms) => clock.setTimeout(() => ran.push(ms), ms))
+  clock.clearTimeout(ids[1])
+  clock.clearTimeout(ids[1])
+  clock.clearTimeout("nothing")
+  expect(clock.pending).toBe(4)
+  await clock.advance(10)
+  expect(ran).toEqual([1, 3, 4, 5])
+})
+
+test("a test clock stands still until it is advanced, and settles between timers", async () => {
+  const clock = Clock.test()
+  const ran: Array<string> = []
+  clock.setTimeout(() => {
+    void Promise.resolve().then(() => {
+      ran.push(`first at ${clock.now()}`)
+      clock.setTimeout(() => ran.push(`second at ${clock.now()}`), 5)
+    })
+  }, 10)
+  await clock.advance(9)
+  expect([ran, clock.now()]).toEqual([[], 9])
+  await clock.advance(6)
+  expect(ran).toEqual(["first at 10", "second at 15"])
+})
+
+test("timer-001 the live clock runs a timer, not before its time, and forgets a cleared one", async () => {
+  const began = performance.now()
+  const cleared = Clock.live.setTimeout(() => expect.unreachable(), 1)
+  Clock.live.clearTimeout(cleared)
+  await new Promise<void>((resolve) => void Clock.live.setTimeout(resolve, 5))
+  expect(performance.now() - began).toBeGreaterThanOrEqual(5)
+})
+
+test("a live timer that throws does not take the later ones with it", async () => {
+  const failures: Array<unknown> = []
+  const listeners = process.listeners("uncaughtException")
+  process.removeAllListeners("uncaughtException")
+  process.once("uncaughtException", (error) => failures.push(error))
+  Clock.live.setTimeout(() => {
+    throw new Error("boom")
+  }, 1)
+  await new Promise<void>((resolve) => void Clock.live.setTimeout(resolve, 2))
+  for (const listener of listeners) process.on("uncaughtException", listener)
+  expect(failures).toEqual([new Error("boom")])
+})

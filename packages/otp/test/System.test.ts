@@ -1,0 +1,90 @@
+import { Deferred, Effect } from "effect"
+import { expect, test } from "vitest"
+import { GenServer, Process, Supervisor, System } from "../src/index.ts"
+import { hop } from "./double/hop.ts"
+import { sleeper } from "./double/inProcess.ts"
+import { Crew } from "./double/worker.ts"
+
+const nothing = { processes: 0, fibers: 0, timers: 0, closing: 0 }
+
+test("stop ends the roots in reverse start order, supervisors with their children", async () => {
+  const system = System.make()
+  const crew = new Crew()
+  await Supervisor.start(system, { children: [crew.spec("a"), crew.spec("b")] })
+  await Supervisor.start(system, { children: [crew.spec("c")] })
+  crew.take()
+  await System.stop(system)
+  expect(crew.take()).toEqual([
+    ["terminate", "c", "shutdown"],
+    ["terminate", "b", "shutdown"],
+    ["terminate", "a", "shutdown"]
+  ])
+  expect(System.stats(system)).toEqual(nothing)
+})
+
+test("STOP1 what does not end in time is killed", async () => {
+  const system = System.make()
+  const pid = sleeper(system)
+  Process.trapExit(pid, true)
+  await System.stop(system, { timeout: 5 })
+  expect(Process.exitReason(pid)).toBe("killed")
+  expect(System.stats(system)).toEqual(nothing)
+})
+
+test("stop waits for finalizers, but not for ever", async () => {
+  const system = System.make()
+  const gate = Deferred.makeUnsafe<void>()
+  Process.spawn(system, () => Effect.never.pipe(Effect.ensuring(Deferred.await(gate))))
+  await hop()
+  await System.stop(system, { timeout: 5 })
+  expect(System.stats(system)).toEqual({ processes: 0, fibers: 1, timers: 0, closing: 1 })
+  Effect.runSync(Deferred.succeed(gate, undefined))
+  await hop()
+  expect(System.stats(system)).toEqual(nothing)
+})
+
+test("stopping twice is stopping once; nothing can be spawned after", async () => {
+  const system = System.make({ name: "s" })
+  expect(System.stop(system)).toBe(System.stop(system))
+  await System.stop(system)
+  expect(() => Process.spawn(system, () => {})).toThrow('the system "s" is stopped')
+})
+
+test("processes lists the living in the order of their start", async () => {
+  const system = System.make()
+  const pids = [sleeper(system), sleeper(system), sleeper(system)]
+  Process.kill(pids[1] as (typeof pids)[0])
+  expect([...System.processes(system)]).toEqual([pids[0], pids[2]])
+  expect(String(pids[0])).toBe("<0.1.0>")
+  await System.stop(system)
+})
+
+test("a crash reporter that fails harms nobody", async () => {
+  const system = System.make({
+    onCrash: () => {
+      throw new Error("reporter")
+    }
+  })
+  const pid = Process.spawn(system, () => Process.exitSelf("boom"))
+  await hop()
+  expect(Process.exitReason(pid)).toBe("boom")
+  await System.stop(system)
+})
+
+test("nothing of 10,000 processes is left after they ended", async () => {
+  const system = System.make()
+  const definition = GenServer.make<void, number, "next", number>({
+    init: () => GenServer.ok(0),
+    handleCall: (_request, _from, state) => GenServer.replying(state + 1, state + 1)
+  })
+  const parent = sleeper(system)
+  const pids = Array.from({ length: 10_000 }, () => GenServer.spawnLink(parent, definition, undefined))
+  const replies = await Promise.all(pids.map((pid) => GenServer.call(pid, "next")))
+  expect(replies.every((reply) => reply === 1)).toBe(true)
+  expect(System.stats(system)).toEqual({ ...nothing, processes: 10_001 })
+  for (const pid of pids) Process.exit(pid, "normal", pid)
+  expect(System.stats(system)).toEqual({ ...nothing, processes: 1 })
+  expect(Process.info(parent)?.links).toEqual([])
+  await System.stop(system)
+  expect(System.stats(system)).toEqual(nothing)
+})

@@ -1,0 +1,117 @@
+import { expect, test } from "vitest"
+import { setup } from "xstate"
+import { GenServer, Process, StateMachine, System } from "../src/index.ts"
+import { hop } from "./double/hop.ts"
+import { sleeper } from "./double/inProcess.ts"
+
+const collect = (): number => {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+/** Bytes per thing that `make` makes and keeps. */
+const weigh = async (count: number, make: () => unknown): Promise<number> => {
+  for (let index = 0; index < 100; index++) make()
+  const kept: Array<unknown> = Array.from({ length: count }, () => undefined)
+  await hop()
+  const before = collect()
+  for (let index = 0; index < count; index++) kept[index] = make()
+  await hop()
+  const after = collect()
+  expect(kept.length).toBe(count)
+  return (after - before) / count
+}
+
+const counter = GenServer.make<void, number, "next", number>({
+  init: () => GenServer.ok(0),
+  handleCall: (_request, _from, state) => GenServer.replying(state + 1, state + 1)
+})
+
+test("an idle server weighs less than 1 kB", async () => {
+  const system = System.make()
+  const parent = sleeper(system)
+  expect(await weigh(5000, () => GenServer.spawnLink(parent, counter, undefined))).toBeLessThan(1024)
+  await System.stop(system)
+})
+
+test("an idle script process weighs less than 1 kB", async () => {
+  const system = System.make()
+  const body = (self: Parameters<typeof Process.receive>[0]) => Process.receive(self)
+  expect(await weigh(5000, () => Process.spawn(system, body))).toBeLessThan(2048)
+  await System.stop(system)
+})
+
+test("PERF1 a synchronous handler starts no fiber and makes no promise", async () => {
+  const system = System.make()
+  const parent = sleeper(system)
+  const pid = GenServer.spawnLink(parent, counter, undefined)
+  const machine = StateMachine.start(
+    system,
+    setup({}).createMachine({ initial: "a", states: { a: { on: { go: "b" } }, b: {} } })
+  )
+  await hop()
+  const forks = { count: 0 }
+  const then = Object.getOwnPropertyDescriptor(Promise.prototype, "then")
+  const before = System.stats(system).fibers
+  Promise.prototype.then = function counted(this: Promise<unknown>, ...handlers) {
+    forks.count++
+    return then?.value.apply(this, handlers)
+  } as typeof Promise.prototype.then
+  try {
+    for (let index = 0; index < 1000; index++) Process.send(pid as Parameters<typeof Process.send>[0], index as never)
+    Process.send(machine, { type: "go" })
+    expect(Process.info(pid)?.queueLength).toBe(1000)
+  } finally {
+    if (then !== undefined) Object.defineProperty(Promise.prototype, "then", then)
+  }
+  await hop()
+  expect([System.stats(system).fibers, forks.count, Process.info(pid)?.queueLength]).toEqual([before, 0, 0])
+  expect(StateMachine.snapshot(machine).value).toBe("b")
+  await System.stop(system)
+})
+
+test("RUN2 a process with much mail gives way to the others", async () => {
+  const system = System.make()
+  const order: Array<string> = []
+  const record = (name: string) =>
+    GenServer.make<void, null, never, never, never, number>({
+      init: () => GenServer.ok(null),
+      handleInfo: (message, state) => {
+        order.push(`${name}${String(message)}`)
+        return GenServer.noreply(state)
+      }
+    })
+  const parent = sleeper(system)
+  const [busy, other] = [
+    GenServer.spawnLink(parent, record("busy"), undefined),
+    GenServer.spawnLink(parent, record("other"), undefined)
+  ]
+  for (let index = 0; index < 1000; index++) Process.send(busy, index)
+  Process.send(other, 0)
+  await hop()
+  expect(order.indexOf("other0")).toBe(64)
+  expect(order.length).toBe(1001)
+  await System.stop(system)
+})
+
+test("RUN2 messages that keep a system busy let the host's event loop turn", async () => {
+  const system = System.make()
+  const parent = sleeper(system)
+  let turns = 0
+  let immediate = false
+  const spinning = GenServer.make<void, null, never, never, never, "spin">({
+    init: () => GenServer.ok(null),
+    handleInfo: (_message, state, self) => {
+      turns++
+      if (!immediate) Process.send(self, "spin")
+      return GenServer.noreply(state)
+    }
+  })
+  const pid = GenServer.spawnLink(parent, spinning, undefined)
+  Process.send(pid, "spin")
+  await new Promise<void>((resolve) => void setImmediate(resolve))
+  immediate = true
+  expect(turns).toBeGreaterThan(0)
+  await System.stop(system)
+})
