@@ -24,7 +24,8 @@ const wait = tool({
 const expected = { events: 18 + words, text: "word ".repeat(words) }
 
 const check = (events: number, text: string): void => {
-  if (events !== expected.events || text !== expected.text) throw new Error(`a chat gave ${events} events and ${text.length} characters`)
+  if (events !== expected.events || text !== expected.text)
+    throw new Error(`a chat gave ${events} events and ${text.length} characters`)
 }
 
 /** The same events from nested async generators, with nothing around them. */

@@ -11,7 +11,8 @@ const chats = 1_000
 const deltas = 50_000
 const rounds = 5
 
-const row = (name: string, value: string, beside: string) => console.log(`${name.padEnd(46)}${value.padStart(12)}${beside.padStart(16)}`)
+const row = (name: string, value: string, beside: string) =>
+  console.log(`${name.padEnd(46)}${value.padStart(12)}${beside.padStart(16)}`)
 
 const compareChats = async (): Promise<void> => {
   console.log(`\n${chats} concurrent chats: 2 tool calls of 50 ms, then 50 deltas\n`)
@@ -26,8 +27,16 @@ const compareChats = async (): Promise<void> => {
   ] as const) {
     row(name, `${wallMs.toFixed(0)} ms`, `${cpuMs.toFixed(0)} ms`)
   }
-  row("Chat.stream, times the generators", (values.wallMs / baseline.wallMs).toFixed(2), (values.cpuMs / baseline.cpuMs).toFixed(2))
-  row("living chats, times the generators", (living.wallMs / baseline.wallMs).toFixed(2), (living.cpuMs / baseline.cpuMs).toFixed(2))
+  row(
+    "Chat.stream, times the generators",
+    (values.wallMs / baseline.wallMs).toFixed(2),
+    (values.cpuMs / baseline.cpuMs).toFixed(2)
+  )
+  row(
+    "living chats, times the generators",
+    (living.wallMs / baseline.wallMs).toFixed(2),
+    (living.cpuMs / baseline.cpuMs).toFixed(2)
+  )
 }
 
 const compareDeltas = async (): Promise<void> => {

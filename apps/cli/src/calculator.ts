@@ -8,7 +8,7 @@
  */
 
 /** Why an expression has no value: what is wrong, and where. */
-export class CalculationError extends Error {
+class CalculationError extends Error {
   override readonly name = "CalculationError"
 }
 

@@ -7,7 +7,7 @@ import { Command, CommanderError } from "commander"
 import { CliError } from "./cliError.ts"
 
 /** A model of a provider. */
-export interface ModelName {
+interface ModelName {
   readonly provider: string
   /** Absent for the provider's default. */
   readonly id: string | undefined

@@ -107,7 +107,7 @@ export const runCommand = async (line: string, surroundings: CommandSurroundings
 }
 
 /** The list of commands. */
-export const helpText = (paint: Paint): string =>
+const helpText = (paint: Paint): string =>
   commands
     .map(({ name, about }) => `  ${paint.accent(name.padEnd(9))} ${about}`)
     .concat(`  ${paint.accent("Ctrl-C".padEnd(9))} cancel the answer being made; the chat stays`)

@@ -27,7 +27,7 @@ export interface DemoChatOptions {
 }
 
 /** How a killed chat came back. */
-export interface Restarted {
+interface Restarted {
   readonly before: string
   /** Absent when it did not come back in time. */
   readonly after: string | undefined

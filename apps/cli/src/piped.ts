@@ -35,6 +35,7 @@ export const runPiped = async ({
     void demo.cancel()
   }
   signal.addEventListener("abort", stop, { once: true })
+  if (signal.aborted) stop()
   let failed = false
   try {
     for await (const line of lines) {

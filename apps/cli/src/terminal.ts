@@ -137,6 +137,7 @@ export const runTerminal = async ({
   })
   const leave = (): void => editor.close()
   signal.addEventListener("abort", leave, { once: true })
+  if (signal.aborted) leave()
 
   try {
     for (let line = await nextLine(); line !== undefined; line = await nextLine()) {

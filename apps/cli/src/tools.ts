@@ -19,7 +19,7 @@ export interface ToolOptions {
 }
 
 /** Deadline of one `slow_job` in milliseconds. */
-export const slowJobTimeoutMs = 5_000
+const slowJobTimeoutMs = 5_000
 
 const stepMs = 250
 

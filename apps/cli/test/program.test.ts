@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
-import { createServer } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -59,6 +59,16 @@ const groupLives = (leader: number): boolean => {
   } catch {
     return false
   }
+}
+
+/** A provider on the loopback interface, and the flags that lead to it. */
+const serve = async (answer: (response: ServerResponse) => void) => {
+  const server = createServer((_request, response) => answer(response))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  const port = typeof address === "object" ? address?.port : undefined
+  const args = ["--base-url", `http://127.0.0.1:${port}/v1`, "--model", "some-model"]
+  return { args, close: () => void server.close() }
 }
 
 describe("the program with piped input", () => {
@@ -133,17 +143,29 @@ describe("the program's exit code", () => {
 
   test("is 1 when a provider fails, after every line was tried", async () => {
     let asked = 0
-    const server = createServer((_request, response) => {
+    const { args, close } = await serve((response) => {
       asked++
       response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"no such key"}}')
     })
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    const address = server.address()
-    const port = typeof address === "object" ? address?.port : undefined
-    const args = ["--base-url", `http://127.0.0.1:${port}/v1`, "--model", "some-model"]
     const { code, out } = await run("hello\nhello again\n", { args })
-    server.close()
+    close()
     expect({ code, asked }).toEqual({ code: 1, asked: 2 })
     expect(out.match(/✖ .*no such key/g)).toHaveLength(2)
+  })
+
+  test("is 0 when a real provider answers", async () => {
+    const { args, close } = await serve((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      const chunk = (choice: object, more: object = {}): string =>
+        `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, ...choice }], ...more })}\n\n`
+      response.write(chunk({ delta: { role: "assistant", content: "Good " } }))
+      response.write(chunk({ delta: { content: "morning." } }))
+      const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
+      response.end(`${chunk({ delta: {}, finish_reason: "stop" }, { usage })}data: [DONE]\n\n`)
+    })
+    const { code, out, err, leftovers } = await run("hello\n", { args })
+    close()
+    expect(out).toMatch(/› hello\nGood morning\.\n {2}1 model request · 7 tokens in, 3 out · /)
+    expect({ code, err, leftovers }).toEqual({ code: 0, err: "", leftovers: false })
   })
 })

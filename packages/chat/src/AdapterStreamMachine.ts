@@ -51,15 +51,17 @@ export interface AdapterStreamContext extends AdapterStreamInput {
 }
 
 /** Opens the request and attaches its stream to the outlet. Stopped, it releases what it holds, once (STREAM1). */
-const request = fromCallback<{ readonly type: "never" }, AdapterStreamInput, AdapterStreamEvent>(({ input, sendBack }) => {
-  const running = new AdapterRequest(input, {
-    opened: () => sendBack({ type: "request.opened" }),
-    refused: (error) => sendBack({ type: "request.refused", error: refusal(error) }),
-    exhausted: () => sendBack({ type: "request.exhausted" })
-  })
-  running.open()
-  return () => running.release()
-})
+const request = fromCallback<{ readonly type: "never" }, AdapterStreamInput, AdapterStreamEvent>(
+  ({ input, sendBack }) => {
+    const running = new AdapterRequest(input, {
+      opened: () => sendBack({ type: "request.opened" }),
+      refused: (error) => sendBack({ type: "request.refused", error: refusal(error) }),
+      exhausted: () => sendBack({ type: "request.exhausted" })
+    })
+    running.open()
+    return () => running.release()
+  }
+)
 
 /** Runs one model request: opening, streaming, then exhausted or refused. */
 export const adapterStreamMachine = setup({

@@ -38,7 +38,11 @@ export type { EventStream } from "./internal/eventStream.ts"
  * result.haltedReason // "completed"
  * ```
  */
-export const run = async (engine: Engine, thread: Thread.ThreadInput, options: ChatOptions = {}): Promise<ChatResult> => {
+export const run = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: ChatOptions = {}
+): Promise<ChatResult> => {
   let result: ChatResult | undefined
   for await (const event of await stream(engine, thread, options)) {
     if (event.type === "chat_completed") result = event.result
@@ -81,7 +85,11 @@ export const stream = async (
  *
  * **Errors**: as for {@link run}.
  */
-export const step = async (engine: Engine, thread: Thread.ThreadInput, options: StepOptions = {}): Promise<StepResult> => {
+export const step = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: StepOptions = {}
+): Promise<StepResult> => {
   const events = await startStep(engine, thread, options)
   for await (const _ of events) {
     // Reading is what makes it run; the result is the machine's.

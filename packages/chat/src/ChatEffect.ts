@@ -33,11 +33,19 @@ export const streamStep = (
 ): Stream.Stream<Event, PreflightError> => events(() => Chat.streamStep(engine, thread, options))
 
 /** Runs steps until a terminal condition, see `Chat.run`. */
-export const run = (engine: Engine, thread: ThreadInput, options: ChatOptions = {}): Effect.Effect<ChatResult, PreflightError> =>
+export const run = (
+  engine: Engine,
+  thread: ThreadInput,
+  options: ChatOptions = {}
+): Effect.Effect<ChatResult, PreflightError> =>
   interruptible((signal) => Chat.run(engine, thread, { ...options, signal: both(signal, options.signal) }))
 
 /** Runs one step, see `Chat.step`. */
-export const step = (engine: Engine, thread: ThreadInput, options: StepOptions = {}): Effect.Effect<StepResult, PreflightError> =>
+export const step = (
+  engine: Engine,
+  thread: ThreadInput,
+  options: StepOptions = {}
+): Effect.Effect<StepResult, PreflightError> =>
   interruptible((signal) => Chat.step(engine, thread, { ...options, signal: both(signal, options.signal) }))
 
 /** Says something to a living chat and gives the turn's events, see `ChatRef.send`. */
@@ -82,9 +90,7 @@ const events = (open: () => Promise<Chat.EventStream>): Stream.Stream<Event, Pre
       }),
       (opened) => Effect.promise(() => opened.return()),
       { interruptible: true }
-    ).pipe(
-      Effect.map((opened) => Stream.fromAsyncIterable(opened, (error) => error).pipe(Stream.catch(streamFailure)))
-    )
+    ).pipe(Effect.map((opened) => Stream.fromAsyncIterable(opened, (error) => error).pipe(Stream.catch(streamFailure))))
   )
 
 const interruptible = <A>(begin: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, PreflightError> =>

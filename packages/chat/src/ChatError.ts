@@ -85,7 +85,13 @@ export class AdapterError extends TroupeError<AdapterErrorReason> {
   }
 }
 
-const engineReasons = ["missing_adapter", "missing_stream_adapter", "missing_model", "unknown_tool", "invalid_engine"] as const
+const engineReasons = [
+  "missing_adapter",
+  "missing_stream_adapter",
+  "missing_model",
+  "unknown_tool",
+  "invalid_engine"
+] as const
 
 /** What is wrong with an engine. */
 export type EngineErrorReason = (typeof engineReasons)[number]
@@ -168,7 +174,13 @@ export class ToolError extends TroupeError<ToolErrorReason> {
   }
 }
 
-const validationReasons = ["invalid_request", "invalid_message", "invalid_tool", "invalid_thread", "invalid_options"] as const
+const validationReasons = [
+  "invalid_request",
+  "invalid_message",
+  "invalid_tool",
+  "invalid_thread",
+  "invalid_options"
+] as const
 
 /** Which value was invalid. */
 export type ValidationErrorReason = (typeof validationReasons)[number]

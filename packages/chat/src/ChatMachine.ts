@@ -199,7 +199,8 @@ export const chatMachine = setup({
             input: ({ context }) => stepInput(context),
             onDone: [
               {
-                guard: ({ context, event }) => context.once && context.steps.length === 0 && event.output.type === "refused",
+                guard: ({ context, event }) =>
+                  context.once && context.steps.length === 0 && event.output.type === "refused",
                 target: "#chat.settled",
                 actions: assign(({ event }) => ({
                   turn: undefined,
@@ -261,7 +262,10 @@ const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<Cha
 
 /** The thread a turn begins with. */
 const beginning = (thread: Thread.Thread, turn: Turn): Thread.Thread => {
-  const kept = turn.retry === true ? thread.messages.findLastIndex(({ role }) => role === "user" || role === "tool") + 1 : undefined
+  const kept =
+    turn.retry === true
+      ? thread.messages.findLastIndex(({ role }) => role === "user" || role === "tool") + 1
+      : undefined
   const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
   return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
 }

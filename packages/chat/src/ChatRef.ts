@@ -104,9 +104,11 @@ export class ChatRef {
         { metadata: { toolCallId: unknown } }
       )
     }
-    const messages = Object.entries(results).map(
-      ([toolCallId, value]): Message => ({ role: "tool", toolCallId, content: json.encode(value) })
-    )
+    const messages = Object.entries(results).map(([toolCallId, value]): Message => ({
+      role: "tool",
+      toolCallId,
+      content: json.encode(value)
+    }))
     return this.#start(messages, false)
   }
 
@@ -139,7 +141,9 @@ export class ChatRef {
     if (this.#stopped) return
     this.#stopped = true
     await this.#home.stop(this.id)
-    this.#endAll(new SessionError("chat_stopped", `The chat ${this.id} was stopped; troupe.chat("${this.id}") starts it again`))
+    this.#endAll(
+      new SessionError("chat_stopped", `The chat ${this.id} was stopped; troupe.chat("${this.id}") starts it again`)
+    )
     this.#view.complete()
   }
 
@@ -160,7 +164,9 @@ export class ChatRef {
   #start(messages: ReadonlyArray<Message>, retry: boolean): LiveTurn {
     const turn = new LiveTurn(messages, this.#home.options(), retry, () => this.#view.changed())
     if (this.#stopped) {
-      turn.fail(new SessionError("chat_stopped", `The chat ${this.id} was stopped; get it again with troupe.chat("${this.id}")`))
+      turn.fail(
+        new SessionError("chat_stopped", `The chat ${this.id} was stopped; get it again with troupe.chat("${this.id}")`)
+      )
       return turn
     }
     this.#turns.push(turn)
@@ -212,7 +218,9 @@ const userMessage = (input: UserInput): UserMessage => {
   const message: UserMessage =
     typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
   if (message.role !== "user" || !(typeof message.content === "string" || Array.isArray(message.content))) {
-    throw new ValidationError("invalid_message", [{ field: ["content"], reason: "must be text, content parts or a user message" }])
+    throw new ValidationError("invalid_message", [
+      { field: ["content"], reason: "must be text, content parts or a user message" }
+    ])
   }
   return message
 }

@@ -20,10 +20,7 @@ export type TextPart = z.infer<typeof TextPart>
  */
 export const ImagePart = z.object({
   type: z.literal("image"),
-  image: z.union([
-    z.object({ url: z.string() }),
-    z.object({ base64: z.string(), mediaType: z.string() })
-  ]),
+  image: z.union([z.object({ url: z.string() }), z.object({ base64: z.string(), mediaType: z.string() })]),
   detail: z.enum(["auto", "low", "high"]).optional(),
   metadata: z.record(z.string(), z.unknown()).optional()
 })

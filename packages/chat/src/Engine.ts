@@ -53,7 +53,8 @@ export interface Engine extends EngineOptions {
  */
 export const make = (options: EngineOptions): Engine => {
   const read = EngineOptions.safeParse(options)
-  if (!read.success) throw new EngineError("invalid_engine", { message: `Engine options: ${z.prettifyError(read.error)}` })
+  if (!read.success)
+    throw new EngineError("invalid_engine", { message: `Engine options: ${z.prettifyError(read.error)}` })
   return {
     ...options,
     tools: options.tools ?? [],

@@ -136,12 +136,7 @@ export type AdapterEvent =
   | ErrorEvent
 
 /** What a running tool batch emits. */
-export type ToolEvent =
-  | ToolExecutionStarted
-  | ToolExecutionCompleted
-  | ToolResultEncoded
-  | AskUserRequested
-  | ToolHalt
+export type ToolEvent = ToolExecutionStarted | ToolExecutionCompleted | ToolResultEncoded | AskUserRequested | ToolHalt
 
 /** Every event of a chat. */
 export type Event = AdapterEvent | ToolEvent | StepCompleted | ChatCompleted

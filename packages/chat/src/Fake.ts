@@ -141,7 +141,10 @@ export const make = (options: FakeOptions): Fake => {
         open--
         released++
       }
-      return releasedOnReturn(interpret(lines, options.usage, adapterOptions, options.clock ?? Clock.live, release), release)
+      return releasedOnReturn(
+        interpret(lines, options.usage, adapterOptions, options.clock ?? Clock.live, release),
+        release
+      )
     }
   }
 }

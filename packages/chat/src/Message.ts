@@ -11,7 +11,12 @@ const metadata = z.record(z.string(), z.unknown()).optional()
 const content = z.union([z.string(), z.array(ContentPart)])
 
 /** Instructions to the model; text only. */
-export const SystemMessage = z.object({ role: z.literal("system"), content: z.string(), name: z.string().optional(), metadata })
+export const SystemMessage = z.object({
+  role: z.literal("system"),
+  content: z.string(),
+  name: z.string().optional(),
+  metadata
+})
 export type SystemMessage = z.infer<typeof SystemMessage>
 
 /** What a person said. */
@@ -61,7 +66,11 @@ export const assistant = (text: string, toolCalls: ReadonlyArray<ToolCall> = [])
     : { role: "assistant", content: text, toolCalls: [...toolCalls] }
 
 /** A tool message: the answer to the call with that id. */
-export const toolResult = (toolCallId: string, text: string): ToolMessage => ({ role: "tool", content: text, toolCallId })
+export const toolResult = (toolCallId: string, text: string): ToolMessage => ({
+  role: "tool",
+  content: text,
+  toolCallId
+})
 
 /** The text of a message: its string content, or its text parts joined. */
 export const text = (message: Message): string =>

@@ -27,7 +27,13 @@ import type { Outlet } from "./internal/outlet.ts"
 import { requestOf } from "./internal/request.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { stepResult } from "./internal/stepResult.ts"
-import { notFound, toolBatch, type ToolBatchInput, type ToolBatchResult, type ToolCallWatcher } from "./internal/toolBatch.ts"
+import {
+  notFound,
+  toolBatch,
+  type ToolBatchInput,
+  type ToolBatchResult,
+  type ToolCallWatcher
+} from "./internal/toolBatch.ts"
 import { cancelledResult } from "./internal/toolExecution.ts"
 import { type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"

@@ -18,8 +18,18 @@ import type { ToolCall } from "./ToolCall.ts"
  * - `cancelled`: the turn was cancelled
  */
 export type StepHalt =
-  | { readonly type: "question"; readonly toolCallId: string; readonly question: string; readonly options: QuestionOptions }
-  | { readonly type: "tool_error"; readonly toolCallId: string; readonly error: unknown; readonly policyFault?: unknown }
+  | {
+      readonly type: "question"
+      readonly toolCallId: string
+      readonly question: string
+      readonly options: QuestionOptions
+    }
+  | {
+      readonly type: "tool_error"
+      readonly toolCallId: string
+      readonly error: unknown
+      readonly policyFault?: unknown
+    }
   | { readonly type: "halt"; readonly toolCallId: string; readonly reason: string; readonly result: unknown }
   | { readonly type: "cancelled" }
 

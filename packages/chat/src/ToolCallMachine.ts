@@ -56,7 +56,9 @@ export interface ToolCallContext extends ToolCallInput {
 /** Runs the handler and says `execution.settled`; `abort` tells the handler to end, being stopped stops waiting. */
 const execution = fromCallback<{ readonly type: "abort" }, ToolCallInput>(({ input, sendBack, receive }) => {
   const { tool, toolCall, options } = input
-  const running = new ToolExecution(tool, toolCall, options, (result) => sendBack({ type: "execution.settled", result }))
+  const running = new ToolExecution(tool, toolCall, options, (result) =>
+    sendBack({ type: "execution.settled", result })
+  )
   receive(() => running.abort())
   running.start()
   return () => running.stop()
@@ -104,9 +106,7 @@ export const toolCallMachine = setup({
       )
     ),
     giveUp: assign(({ context }) => settle(context, cancelledResult(context.toolCall))),
-    record: assign(({ context, event }) =>
-      event.type === "execution.settled" ? settle(context, event.result) : {}
-    )
+    record: assign(({ context, event }) => (event.type === "execution.settled" ? settle(context, event.result) : {}))
   }
 }).createMachine({
   id: "toolCall",

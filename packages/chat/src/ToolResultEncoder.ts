@@ -60,9 +60,13 @@ const jsonText = (value: unknown): string | undefined => {
 }
 
 const isTagged = (value: unknown): value is ToolError | AdapterError | StreamError | EngineError =>
-  value instanceof ToolError || value instanceof AdapterError || value instanceof StreamError || value instanceof EngineError
+  value instanceof ToolError ||
+  value instanceof AdapterError ||
+  value instanceof StreamError ||
+  value instanceof EngineError
 
 const jsonable = (value: unknown): unknown => {
-  if (typeof value === "function" || typeof value === "symbol") throw new TypeError(`A ${typeof value} has no JSON form`)
+  if (typeof value === "function" || typeof value === "symbol")
+    throw new TypeError(`A ${typeof value} has no JSON form`)
   return value ?? null
 }

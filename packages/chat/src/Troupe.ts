@@ -37,7 +37,8 @@ import * as Store from "./Store.ts"
  * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
  * (`onUnknownTool: "continue"`) unless told otherwise.
  */
-export interface TroupeOptions extends Engine.EngineOptions, Omit<ChatOptions, keyof Engine.EngineOptions | "signal" | "requestId"> {
+export interface TroupeOptions
+  extends Engine.EngineOptions, Omit<ChatOptions, keyof Engine.EngineOptions | "signal" | "requestId"> {
   readonly store?: Store.Store | undefined
   readonly system?: System.System | undefined
   readonly name?: string | undefined
@@ -109,8 +110,14 @@ export class RunningTroupe {
       strategy: "restForOne",
       label: "Troupe",
       children: [
-        { id: "Registry", start: async (parent) => (this.#registry = await Registry.startLink(parent, { label: "Registry" })) },
-        { id: "Store", start: async (parent) => (this.#storeServer = await GenServer.startLink(parent, storeServer, this.#store)) },
+        {
+          id: "Registry",
+          start: async (parent) => (this.#registry = await Registry.startLink(parent, { label: "Registry" }))
+        },
+        {
+          id: "Store",
+          start: async (parent) => (this.#storeServer = await GenServer.startLink(parent, storeServer, this.#store))
+        },
         {
           id: "ChatSupervisor",
           type: "supervisor",
@@ -215,7 +222,9 @@ export class RunningTroupe {
 const engineKeys: ReadonlySet<string> = new Set(Object.keys(Engine.EngineOptions.shape))
 
 /** The engine's parts and the chats' options, which come in one object. */
-const split = (options: Engine.EngineOptions & ChatOptions): { readonly engine: Engine.EngineOptions; readonly chat: ChatOptions } => {
+const split = (
+  options: Engine.EngineOptions & ChatOptions
+): { readonly engine: Engine.EngineOptions; readonly chat: ChatOptions } => {
   const entries = Object.entries(options)
   return {
     engine: Object.fromEntries(entries.filter(([key]) => engineKeys.has(key))),

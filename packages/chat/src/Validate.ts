@@ -34,7 +34,8 @@ export const request = (value: Request): ValidationError | undefined => {
   value.tools.forEach((tool, index) => {
     const problem = nameProblem(tool.name)
     if (problem !== undefined) found.push({ field: ["tools", index, "name"], reason: problem })
-    if (typeof tool.description !== "string") found.push({ field: ["tools", index, "description"], reason: "not_a_string" })
+    if (typeof tool.description !== "string")
+      found.push({ field: ["tools", index, "description"], reason: "not_a_string" })
     if (!isRecord(tool.schema)) found.push({ field: ["tools", index, "schema"], reason: "not_a_map" })
     names.add(tool.name)
   })
@@ -54,12 +55,14 @@ export const request = (value: Request): ValidationError | undefined => {
 
 const messages = (list: ReadonlyArray<unknown>): Array<Finding> => {
   const found: Array<Finding> = []
-  const say = (index: number, field: string, reason: string) => found.push({ field: ["messages", index, field], reason })
+  const say = (index: number, field: string, reason: string) =>
+    found.push({ field: ["messages", index, field], reason })
   list.forEach((message, index) => {
     if (!isRecord(message) || !roles.has(message["role"])) return say(index, "role", "unknown")
     const { content } = message
     if (Array.isArray(content)) {
-      if (!content.every((part) => isRecord(part) && partTypes.has(part["type"]))) say(index, "content", "invalid_part_type")
+      if (!content.every((part) => isRecord(part) && partTypes.has(part["type"])))
+        say(index, "content", "invalid_part_type")
     } else if (typeof content !== "string") {
       say(index, "content", "invalid_type")
     }

@@ -8,14 +8,7 @@
 export * as Adapter from "./Adapter.ts"
 export * as AdapterStreamMachine from "./AdapterStreamMachine.ts"
 export * as Chat from "./Chat.ts"
-export {
-  AdapterError,
-  EngineError,
-  SessionError,
-  StreamError,
-  ToolError,
-  ValidationError
-} from "./ChatError.ts"
+export { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "./ChatError.ts"
 export * as ChatError from "./ChatError.ts"
 export * as ChatEffect from "./ChatEffect.ts"
 export * as ChatMachine from "./ChatMachine.ts"

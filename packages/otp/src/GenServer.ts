@@ -70,46 +70,47 @@ declare const state_: unique symbol
 /** What `init` answers. */
 export interface InitResult<out S> {
   readonly [state_]?: S
-  readonly kind: string
+  readonly kind: "ok" | "ignore" | "stop"
 }
 
 /** What `handleCast`, `handleInfo` and `handleContinue` answer. */
-export interface NoReply<out S> extends InitResult<S> {
-  readonly reason: ExitReason
+export interface NoReply<out S> {
+  readonly [state_]?: S
+  readonly kind: "noreply" | "stop"
 }
 
 /** What `handleCall` answers. */
-export interface CallResult<out S, out R> extends InitResult<S> {
+export interface CallResult<out S, out R> {
+  readonly [state_]?: S
   readonly value: R | undefined
+  readonly kind: "reply" | "noreply" | "stop" | "stopReply"
 }
 
 /** `init`: the server is up, with this state. */
-export const ok = <S>(state: S, next?: Next): InitResult<S> =>
-  new ServerResult("ok", state, undefined, undefined, next) as InitResult<S>
+export const ok = <S>(state: S, next?: Next): InitResult<S> => new ServerResult("ok", state, undefined, undefined, next)
 
 /** `init`: the server does not run; its start fails with `StartIgnored`, its process ends `normal`. */
-export const ignore = (): InitResult<never> =>
-  new ServerResult("ignore", undefined, undefined, undefined, undefined) as InitResult<never>
+export const ignore = (): InitResult<never> => new ServerResult("ignore", undefined, undefined, undefined, undefined)
 
 /** `init`: the server cannot run; its start fails with this reason, and `terminate` does not run. */
 export const fail = (reason: ExitReason): InitResult<never> =>
-  new ServerResult("stop", undefined, undefined, reason, undefined) as InitResult<never>
+  new ServerResult("stop", undefined, undefined, reason, undefined)
 
 /** Answers the call and goes on with this state. */
 export const replying = <S, R>(value: R, state: S, next?: Next): CallResult<S, R> =>
-  new ServerResult("reply", state, value, undefined, next) as CallResult<S, R>
+  new ServerResult("reply", state, value, undefined, next)
 
 /** Goes on with this state; a call is answered later, with `reply`. */
 export const noreply = <S>(state: S, next?: Next): CallResult<S, never> & NoReply<S> =>
-  new ServerResult("noreply", state, undefined, undefined, next) as CallResult<S, never> & NoReply<S>
+  new ServerResult("noreply", state, undefined, undefined, next)
 
 /** Ends the server with this reason, after `terminate`; a caller that waits gets the reason. */
 export const stopping = <S>(reason: ExitReason, state: S): CallResult<S, never> & NoReply<S> =>
-  new ServerResult("stop", state, undefined, reason, undefined) as CallResult<S, never> & NoReply<S>
+  new ServerResult("stop", state, undefined, reason, undefined)
 
 /** Ends the server with this reason; the call is answered once `terminate` is done. */
 export const stopReply = <S, R>(reason: ExitReason, value: R, state: S): CallResult<S, R> =>
-  new ServerResult("stopReply", state, value, reason, undefined) as CallResult<S, R>
+  new ServerResult("stopReply", state, value, reason, undefined)
 
 /**
  * The callbacks of a server.

@@ -110,7 +110,14 @@ export class NoCallback extends Data.TaggedError("NoCallback")<{
  * child's), `"maxChildren"` or `"badSpec"`.
  */
 export class ChildRefused extends Data.TaggedError("ChildRefused")<{
-  readonly reason: "running" | "restarting" | "notFound" | "alreadyPresent" | "alreadyStarted" | "maxChildren" | "badSpec"
+  readonly reason:
+    | "running"
+    | "restarting"
+    | "notFound"
+    | "alreadyPresent"
+    | "alreadyStarted"
+    | "maxChildren"
+    | "badSpec"
   readonly id: string
   readonly pid: Pid | undefined
 }> {

@@ -16,7 +16,7 @@ import type { Cell } from "./internal/cell.ts"
 import { die, join, signal } from "./internal/death.ts"
 import { deliver } from "./internal/delivery.ts"
 import { SelfExit } from "./internal/failure.ts"
-import { Running } from "./internal/fiber.ts"
+import { runDetached } from "./internal/fiber.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import { cellAt } from "./internal/lookup.ts"
 import { Monitor } from "./internal/monitor.ts"
@@ -24,7 +24,7 @@ import { receiveWithin } from "./internal/receive.ts"
 import { Script } from "./internal/script.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
-import { wake } from "./internal/turn.ts"
+import { wake } from "./internal/wake.ts"
 import { NameTaken, NoProcess, UnknownName } from "./OtpError.ts"
 import { isName } from "./Pid.ts"
 import type { Name, Pid, Target } from "./Pid.ts"
@@ -324,7 +324,12 @@ export const scope = (self: Pid): Scope.Scope => {
   scopes.set(cell, made)
   const close = (): void => {
     const ending = Effects.exit(Effects.die(new SelfExit(cell.reason)))
-    new Running(cell.kernel, undefined, Effects.flatMap(ending, (end) => Scope.close(made, end)), () => {})
+    new Running(
+      cell.kernel,
+      undefined,
+      Effects.flatMap(ending, (end) => Scope.close(made, end)),
+      () => {}
+    )
   }
   if (cell.dead) close()
   else cell.own({ close })

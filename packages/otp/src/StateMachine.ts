@@ -6,7 +6,7 @@
  * there as well as under a bare `createActor`.
  */
 import type { Effect, Stream } from "effect"
-import { Effect as Effects, Stream as Streams } from "effect"
+import { Stream as Streams } from "effect"
 import type {
   Actor,
   ActorLogic,
@@ -29,23 +29,25 @@ import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
 import { die, join } from "./internal/death.ts"
 import { deliver } from "./internal/delivery.ts"
-import { effectDone, effectFailed, startFiber, stopFiber } from "./internal/effectActor.ts"
+import { handOver, startFiber, stopFiber } from "./internal/effectActor.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
 import type { AnyActorSystem } from "./internal/machineHost.ts"
-import { hostOf as hostCell, machineAt, MachineHost, sendToActor } from "./internal/machineHost.ts"
-import { processDone, processFailed, startProcess, stopProcess } from "./internal/processActor.ts"
+import { hostOf as hostCell, machineAt, MachineHost } from "./internal/machineHost.ts"
+import { startProcess, stopProcess } from "./internal/processActor.ts"
 import { StopMessage } from "./internal/stopMessage.ts"
+import { afterEvent, argsOf, beginning } from "./internal/workActor.ts"
+import type { WorkEvent } from "./internal/workActor.ts"
 import { NameTaken } from "./OtpError.ts"
 import type { Pid } from "./Pid.ts"
 import { register } from "./Process.ts"
 import type { System } from "./System.ts"
 
-declare const logic: unique symbol
+declare const machineOf: unique symbol
 
 /** A process that hosts a machine; it takes the machine's events as messages. */
 export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFromLogic<L>> {
-  readonly [logic]?: (logic: L) => L
+  readonly [machineOf]?: (machine: L) => L
 }
 
 /**
@@ -67,8 +69,8 @@ export interface Options<L extends AnyActorLogic> {
   readonly logger?: (...args: Array<unknown>) => void
 }
 
-const idOf = (logic: AnyActorLogic): string | undefined =>
-  "id" in logic && typeof logic.id === "string" ? logic.id : undefined
+const idOf = (machine: AnyActorLogic): string | undefined =>
+  "id" in machine && typeof machine.id === "string" ? machine.id : undefined
 
 const idle = { kind: "machine" }
 
@@ -109,19 +111,19 @@ const launch = <L extends AnyActorLogic>(
  *
  * Throws `NameTaken` if the name is taken, `SystemStopped` in a stopped system.
  */
-export const start = <L extends AnyActorLogic>(system: System, logic: L, options?: Options<L>): MachinePid<L> =>
-  launch(kernelOf(system), undefined, logic, options)
+export const start = <L extends AnyActorLogic>(system: System, machine: L, options?: Options<L>): MachinePid<L> =>
+  launch(kernelOf(system), undefined, machine, options)
 
 /** Starts a machine in a process linked to its parent; it ends when the parent does, trapping exits or not. */
-export const startLink = <L extends AnyActorLogic>(parent: Pid, logic: L, options?: Options<L>): MachinePid<L> =>
-  launch(cellOf(parent).kernel, cellOf(parent), logic, options)
+export const startLink = <L extends AnyActorLogic>(parent: Pid, machine: L, options?: Options<L>): MachinePid<L> =>
+  launch(cellOf(parent).kernel, cellOf(parent), machine, options)
 
 /** Asks a machine to end, after the events it was sent before. */
 export const stop = (pid: Pid, reason: ExitReason = "normal"): void => deliver(cellOf(pid), new StopMessage(reason))
 
 /** The actor behind a process: an XState actor reference, for user interfaces and inspectors. */
 export const actor = <L extends AnyActorLogic>(pid: MachinePid<L>): Actor<L> =>
-  machineAt(cellOf(pid as Pid)).actor as unknown as Actor<L>
+  machineAt(cellOf(pid)).actor as unknown as Actor<L>
 
 /** The machine's present snapshot; of a dead process, its last. */
 export const snapshot = <L extends AnyActorLogic>(pid: MachinePid<L>): SnapshotFrom<L> => actor(pid).getSnapshot()
@@ -132,7 +134,7 @@ export const persisted = <L extends AnyActorLogic>(pid: MachinePid<L>): Snapshot
 
 /** The output of a machine that is done; `undefined` before, and for processes that host no machine. */
 export const output = <L extends AnyActorLogic>(pid: MachinePid<L>): OutputFrom<L> | undefined => {
-  const { behaviour } = cellOf(pid as Pid)
+  const { behaviour } = cellOf(pid)
   return behaviour instanceof MachineHost ? (behaviour.actor.getSnapshot().output as OutputFrom<L>) : undefined
 }
 
@@ -163,39 +165,6 @@ export interface ActorArgs<I> {
   readonly host: Pid<unknown> | undefined
 }
 
-interface WorkSnapshot {
-  readonly status: string
-  readonly input: unknown
-}
-
-const argsOf = <I>(snapshot: WorkSnapshot, self: AnyActorRef): ActorArgs<I> => ({
-  input: snapshot.input as I,
-  self,
-  system: self.system,
-  host: hostCell(self.system)
-})
-
-interface WorkEvent {
-  readonly type: string
-  readonly [key: string]: unknown
-}
-
-const beginning = (input: unknown) => ({ status: "active", output: undefined, error: undefined, input }) as const
-
-/** The snapshot after an event of work that is one result: done, failed or stopped. */
-const afterEvent = <S extends { readonly status: string }>(snapshot: S, event: WorkEvent, stop: () => void): S => {
-  if (snapshot.status !== "active") return snapshot
-  if (event.type === effectDone || event.type === processDone) {
-    return { ...snapshot, status: "done", output: event["data"], input: undefined }
-  }
-  if (event.type === effectFailed || event.type === processFailed) {
-    return { ...snapshot, status: "error", error: event["data"], input: undefined }
-  }
-  if (event.type !== "xstate.stop") return snapshot
-  stop()
-  return { ...snapshot, status: "stopped", input: undefined }
-}
-
 /**
  * Makes actor logic from an effect: its success is the actor's output, its failure the actor's error.
  *
@@ -214,12 +183,12 @@ export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
 ): PromiseActorLogic<A, I> => ({
   config: make,
   getInitialSnapshot: (_scope, input) => beginning(input) as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>,
-  start: (snapshot, { self }) => {
-    if (snapshot.status === "active") startFiber(self, () => make(argsOf<I>(snapshot, self)))
+  start: (state, { self }) => {
+    if (state.status === "active") startFiber(self, () => make(argsOf<I>(state, self)))
   },
-  transition: (snapshot, event, { self }) => afterEvent(snapshot, event, () => stopFiber(self)),
-  getPersistedSnapshot: (snapshot) => snapshot,
-  restoreSnapshot: (snapshot) => snapshot as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>
+  transition: (state, event, { self }) => afterEvent(state, event, () => stopFiber(self)),
+  getPersistedSnapshot: (state) => state,
+  restoreSnapshot: (stored) => stored as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>
 })
 
 const streamValue = "xstate.stream.value"
@@ -229,8 +198,8 @@ const streamValue = "xstate.stream.value"
  *
  * **Details**
  *
- * The stream is pulled by a fiber as `fromEffect` runs one: stopping the actor interrupts it. Its values come as fast as
- * it makes them; an invoking machine hears of each as an `xstate.snapshot` event if it syncs snapshots.
+ * The stream is pulled by a fiber as `fromEffect` runs one: stopping the actor interrupts it. The next value is pulled
+ * when the one before was handled. An invoking machine hears of each through `onSnapshot`.
  */
 export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonReducibleUnknown>(
   make: (args: ActorArgs<I>) => Stream.Stream<A, E>
@@ -242,24 +211,27 @@ export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonRedu
     context: undefined,
     _subscription: undefined
   }),
-  start: (snapshot, { self }) => {
-    if (snapshot.status !== "active") return
-    const pull = (value: A) => Effects.sync(() => sendToActor(self, { type: streamValue, data: value } as WorkEvent))
-    startFiber(self, () => Streams.runForEach(make(argsOf<I>(snapshot, self)), pull))
+  start: (state, { self }) => {
+    if (state.status !== "active") return
+    const pull = (value: A) => handOver(self, { type: streamValue, data: value } satisfies WorkEvent)
+    startFiber(self, () => Streams.runForEach(make(argsOf<I>(state, self)), pull))
   },
-  transition: (snapshot, event, { self }) =>
-    event.type === streamValue && snapshot.status === "active"
-      ? { ...snapshot, context: event["data"] as A }
-      : afterEvent(snapshot, event, () => stopFiber(self)),
-  getPersistedSnapshot: (snapshot) => snapshot,
-  restoreSnapshot: (snapshot) => ({ ...(snapshot as SnapshotFrom<ObservableActorLogic<A, I>>), _subscription: undefined })
+  transition: (state, event, { self }) =>
+    event.type === streamValue && state.status === "active"
+      ? { ...state, context: event["data"] as A }
+      : afterEvent(state, event, () => stopFiber(self)),
+  getPersistedSnapshot: (state) => state,
+  restoreSnapshot: (stored) => ({
+    ...(stored as SnapshotFrom<ObservableActorLogic<A, I>>),
+    _subscription: undefined
+  })
 })
 
 /** The snapshot of an actor that stands for a process. */
 export type ProcessSnapshot<A, I> = Snapshot<A> & { readonly input: I | undefined }
 
 /** Actor logic that stands for a process. Events sent to the actor are messages to the process. */
-export type ProcessActorLogic<A, I = NonReducibleUnknown> = ActorLogic<ProcessSnapshot<A, I>, WorkEvent, I, AnyActorSystem>
+export type ProcessActorLogic<A, I = NonReducibleUnknown> = ActorLogic<ProcessSnapshot<A, I>, WorkEvent, I>
 
 const processes = new WeakMap<AnyActorRef, Pid<unknown>>()
 
@@ -286,9 +258,9 @@ export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
 ): ProcessActorLogic<A, I> => ({
   config: spawn,
   getInitialSnapshot: (_scope, input) => beginning(input) as ProcessSnapshot<A, I>,
-  start: (snapshot, { self }) => {
-    if (snapshot.status !== "active") return
-    const args = argsOf<I>(snapshot, self)
+  start: (state, { self }) => {
+    if (state.status !== "active") return
+    const args = argsOf<I>(state, self)
     const pid = startProcess(self, (parent) => {
       const child = spawn({ ...args, parent })
       onStart?.(child as Pid<unknown>, args)
@@ -296,14 +268,14 @@ export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
     })
     processes.set(self, pid as Pid<unknown>)
   },
-  transition: (snapshot, event, { self }) => {
-    const after = afterEvent(snapshot, event, () => stopProcess(self))
+  transition: (state, event, { self }) => {
+    const after = afterEvent(state, event, () => stopProcess(self))
     const pid = processes.get(self)
-    if (after === snapshot && pid !== undefined && !event.type.startsWith("xstate.")) deliver(cellOf(pid), event)
+    if (after === state && pid !== undefined && !event.type.startsWith("xstate.")) deliver(cellOf(pid), event)
     return after
   },
-  getPersistedSnapshot: (snapshot) => snapshot,
-  restoreSnapshot: (snapshot) => snapshot as ProcessSnapshot<A, I>
+  getPersistedSnapshot: (state) => state,
+  restoreSnapshot: (stored) => stored as ProcessSnapshot<A, I>
 })
 
 /** The process an actor made by `fromProcess` stands for. */

@@ -84,6 +84,7 @@ export const processes = (system: System): Iterable<Pid> => kernelOf(system).pro
 
 /** Counts what a system holds. */
 export const stats = (system: System): Stats => {
-  const { processes, fibers, timers, closing } = kernelOf(system)
-  return { processes: processes.size, fibers, timers, closing }
+  const kernel = kernelOf(system)
+  const { fibers, timers, closing } = kernel
+  return { processes: kernel.processes.size, fibers, timers, closing }
 }

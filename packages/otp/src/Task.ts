@@ -24,7 +24,7 @@ import { TaskHandle, TaskReply } from "./internal/taskHandle.ts"
 import type { Outcome } from "./internal/taskHandle.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
-import { wake } from "./internal/turn.ts"
+import { wake } from "./internal/wake.ts"
 import { CallExit, NotTheOwner } from "./OtpError.ts"
 import type { Pid } from "./Pid.ts"
 import { unlink } from "./Process.ts"
@@ -50,7 +50,12 @@ export interface Options {
   readonly label?: string
 }
 
-const launch = (parent: Cell, work: Work<unknown>, label: string | undefined, result?: (value: unknown) => void): Cell => {
+const launch = (
+  parent: Cell,
+  work: Work<unknown>,
+  label: string | undefined,
+  result?: (value: unknown) => void
+): Cell => {
   const cell = parent.kernel.make(new Script(work, result), parent, label ?? "task")
   if (parent.dead) die(cell, "noproc", "signal")
   else join(parent, cell)
@@ -80,7 +85,7 @@ const handleOf = <A>(task: Task<A>): TaskHandle<A> => {
   return task as unknown as TaskHandle<A>
 }
 
-const awaitOutcome = async <A>(task: Task<A>, timeout: Timeout = 5000, place: string): Promise<A> => {
+const awaitOutcome = async <A>(task: Task<A>, place: string, timeout: Timeout = 5000): Promise<A> => {
   const own = handleOf(task)
   const outcome = await own.outcome(milliseconds(timeout))
   if (outcome === undefined) own.forget()
@@ -89,7 +94,7 @@ const awaitOutcome = async <A>(task: Task<A>, timeout: Timeout = 5000, place: st
 }
 
 const awaitTask = <A>(task: Task<A>, options?: { readonly timeout?: Timeout }): Promise<A> =>
-  awaitOutcome(task, options?.timeout, "Task.await")
+  awaitOutcome(task, "Task.await", options?.timeout)
 
 export {
   /**
@@ -117,7 +122,7 @@ export { yieldTask as yield }
 export const awaitMany = async <A>(
   tasks: ReadonlyArray<Task<A>>,
   options?: { readonly timeout?: Timeout }
-): Promise<ReadonlyArray<A>> => Promise.all(tasks.map((task) => awaitOutcome(task, options?.timeout, "Task.awaitMany")))
+): Promise<ReadonlyArray<A>> => Promise.all(tasks.map((task) => awaitOutcome(task, "Task.awaitMany", options?.timeout)))
 
 /**
  * Ends a task and tells what came of it: its value if that was there already, `undefined` if it was ended by this, else
@@ -127,10 +132,7 @@ export const awaitMany = async <A>(
  *
  * It has `timeout`, 5 seconds, before it is killed; `"brutalKill"` gives it none.
  */
-export const shutdown = async <A>(
-  task: Task<A>,
-  timeout: Timeout | "brutalKill" = 5000
-): Promise<Outcome<A>> => {
+export const shutdown = async <A>(task: Task<A>, timeout: Timeout | "brutalKill" = 5000): Promise<Outcome<A>> => {
   const own = handleOf(task)
   const early = await own.outcome(0)
   if (early !== undefined) return early

@@ -53,9 +53,9 @@ describe("start", () => {
     })
     expect(seen).toEqual([startFailed("config"), [expect.objectContaining({ _tag: "Exit", reason: "config" })]])
     const plain = sleeper(system)
-    await expect(
-      GenServer.startLink(plain, bank({ init: () => GenServer.fail("config") }), undefined)
-    ).rejects.toEqual(startFailed("config"))
+    await expect(GenServer.startLink(plain, bank({ init: () => GenServer.fail("config") }), undefined)).rejects.toEqual(
+      startFailed("config")
+    )
     expect(Process.exitReason(plain)).toBe("config")
   })
 

@@ -236,9 +236,12 @@ describe("restart", () => {
     const group = await start(three(), { strategy: "oneForAll", maxRestarts: 1 })
     await crash("b")
     expect(Process.isAlive(group)).toBe(true)
-    const transient = await start([crew.spec("x", { restart: "temporary" }), crew.spec("y", { restart: "transient" })], {
-      maxRestarts: 0
-    })
+    const transient = await start(
+      [crew.spec("x", { restart: "temporary" }), crew.spec("y", { restart: "transient" })],
+      {
+        maxRestarts: 0
+      }
+    )
     await crash("x")
     await crash("y", "normal")
     expect(Process.isAlive(transient)).toBe(true)
@@ -295,7 +298,11 @@ describe("restart", () => {
     crew.take()
     await crash("a")
     await crash("b")
-    expect(crew.take()).toEqual([["terminate", "a", "boom"], ["init", "a"], ["terminate", "b", "boom"]])
+    expect(crew.take()).toEqual([
+      ["terminate", "a", "boom"],
+      ["init", "a"],
+      ["terminate", "b", "boom"]
+    ])
     await clock.advance(1000)
     expect(crew.take()).toEqual(up("b"))
   })

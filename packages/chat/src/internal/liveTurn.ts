@@ -21,7 +21,10 @@ type End = { readonly result: ChatResult } | { readonly error: unknown }
 export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
   readonly turn: Turn
   readonly #waiting: Array<Event> = []
-  #readers: Array<{ readonly resolve: (next: IteratorResult<Event, undefined>) => void; readonly reject: (error: unknown) => void }> = []
+  #readers: Array<{
+    readonly resolve: (next: IteratorResult<Event, undefined>) => void
+    readonly reject: (error: unknown) => void
+  }> = []
   #end: End | undefined
   #result: ChatResult | undefined
   #detached = false
@@ -29,7 +32,12 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
   /** Resolves when the turn is over, however; never rejects. */
   readonly ended: Promise<void>
 
-  constructor(messages: ReadonlyArray<Message>, options: RunOptions, retry: boolean, published: (event: Event) => void) {
+  constructor(
+    messages: ReadonlyArray<Message>,
+    options: RunOptions,
+    retry: boolean,
+    published: (event: Event) => void
+  ) {
     const outlet = new Outlet()
     this.turn = { messages, options, outlet, retry }
     this.ended = new Promise((resolve) => {

@@ -39,7 +39,7 @@ interface Failure {
 /** Hands a chat's events to its one reader. */
 export class Outlet {
   #source: Source | undefined
-  #reader: Reader | undefined
+  readonly #readers: Array<Reader> = []
   #publish: ((event: Event) => void) | undefined
   #onEnd: ((failure: Failure | undefined) => void) | undefined
   #state: "open" | "closed" | Failure = "open"
@@ -83,14 +83,9 @@ export class Outlet {
   emit(source: Source, event: Event): void {
     if (this.#source !== source) return
     this.#pulling = false
-    if (this.#publish !== undefined) {
-      this.#publish(event)
-      this.#pull()
-      return
-    }
-    const reader = this.#reader
-    this.#reader = undefined
-    reader?.resolve({ done: false, value: event })
+    if (this.#publish === undefined) this.#readers.shift()?.resolve({ done: false, value: event })
+    else if (this.#state === "open") this.#publish(event)
+    this.#pull()
   }
 
   /** A source's answer to a pull: it has no more. */
@@ -110,7 +105,7 @@ export class Outlet {
         this.#state = "closed"
         return reject(error)
       }
-      this.#reader = { resolve, reject }
+      this.#readers.push({ resolve, reject })
       this.#pull()
     })
   }
@@ -150,7 +145,9 @@ export class Outlet {
     return new Promise((resolve) => {
       if (this.#held === 0) return resolve()
       const timer = clock.setTimeout(resolve, withinMs)
+      const others = this.#onReleased
       this.#onReleased = () => {
+        others?.()
         clock.clearTimeout(timer)
         resolve()
       }
@@ -159,26 +156,25 @@ export class Outlet {
 
   /** No more events: the natural end. */
   close(): void {
-    this.#end("closed", ended)
+    this.#end("closed")
   }
 
   /** No more events, because of `error`. */
   fail(error: unknown): void {
-    this.#end({ error }, undefined)
+    this.#end({ error })
   }
 
-  #end(state: "closed" | Failure, result: IteratorReturnResult<undefined> | undefined): void {
+  #end(state: "closed" | Failure): void {
     if (this.#state !== "open") return
     this.#state = state
     this.#source = undefined
     const failure = typeof state === "object" ? state : undefined
-    const reader = this.#reader
-    this.#reader = undefined
-    if (reader !== undefined && result !== undefined) reader.resolve(result)
-    if (reader !== undefined && failure !== undefined) {
+    const readers = this.#readers.splice(0)
+    if (failure !== undefined && readers.length > 0) {
       this.#state = "closed"
-      reader.reject(failure.error)
+      readers.shift()?.reject(failure.error)
     }
+    for (const reader of readers) reader.resolve(ended)
     if (failure !== undefined) this.#opened?.reject(failure.error)
     this.#opened = undefined
     this.#onEnd?.(failure)
@@ -186,7 +182,7 @@ export class Outlet {
 
   #pull(): void {
     const source = this.#source
-    if (source === undefined || this.#pulling || (this.#reader === undefined && this.#publish === undefined)) return
+    if (source === undefined || this.#pulling || (this.#readers.length === 0 && this.#publish === undefined)) return
     this.#pulling = true
     if (this.#publish !== undefined && this.#hasHeldThread()) {
       return EventLoop.nextTurn(() => {

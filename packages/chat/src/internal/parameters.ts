@@ -6,7 +6,8 @@ import type { ParsedArguments, Parameters } from "../Tool.ts"
 
 /** The JSON Schema a model is shown. */
 export const jsonSchemaOf = (toolName: string, parameters: Parameters): Readonly<Record<string, unknown>> => {
-  if (!isStandard(parameters)) return Object.keys(parameters).length === 0 ? { type: "object", properties: {} } : parameters
+  if (!isStandard(parameters))
+    return Object.keys(parameters).length === 0 ? { type: "object", properties: {} } : parameters
   const standard: Partial<StandardJSONSchemaV1.Props> = parameters["~standard"]
   if (standard.jsonSchema === undefined) {
     throw new ValidationError("invalid_tool", [
@@ -49,9 +50,7 @@ const read = (result: StandardSchemaV1.Result<unknown>): ParsedArguments =>
     : {
         valid: false,
         issues: result.issues.map((issue) => ({
-          path: (issue.path ?? [])
-            .map((step) => String(typeof step === "object" ? step.key : step))
-            .join("."),
+          path: (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."),
           message: issue.message
         }))
       }

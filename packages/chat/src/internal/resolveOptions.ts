@@ -24,7 +24,8 @@ export interface RunOptions extends ChatOptions {
 
 type Check = (value: unknown) => string | undefined
 
-const positive: Check = (value) => (Number.isInteger(value) && Number(value) > 0 ? undefined : "must_be_a_positive_integer")
+const positive: Check = (value) =>
+  Number.isInteger(value) && Number(value) > 0 ? undefined : "must_be_a_positive_integer"
 const milliseconds: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must_be_milliseconds")
 const oneOf =
   (...words: ReadonlyArray<string>): Check =>

@@ -12,7 +12,10 @@ export type StoreCall =
 /** The address of the store's process. */
 export type StoreServer = GenServer.Server<StoreCall, ChatRecord | undefined>
 
-const perform = (store: Store, call: StoreCall): ChatRecord | undefined | void | Promise<ChatRecord | undefined | void> => {
+const perform = (
+  store: Store,
+  call: StoreCall
+): ChatRecord | undefined | void | Promise<ChatRecord | undefined | void> => {
   switch (call.type) {
     case "load":
       return store.load(call.id)

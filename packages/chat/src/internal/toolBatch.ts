@@ -81,7 +81,8 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
   }),
   start: (snapshot, { system }) => {
     const host = StateMachine.hostOf(system)
-    if (host === undefined) throw new Error("A tool batch runs in a process of its own; start it with StateMachine.start")
+    if (host === undefined)
+      throw new Error("A tool batch runs in a process of its own; start it with StateMachine.start")
     snapshot.batch?.start(host)
   },
   transition: (snapshot, event) => {
@@ -144,7 +145,12 @@ class ToolBatch {
     if (outcome === undefined) {
       this.#over(
         slot,
-        toolFailure(slot.toolCall, "handler_exit", `the process of ${slot.toolCall.name} exited: ${describe(reason)}`, reason)
+        toolFailure(
+          slot.toolCall,
+          "handler_exit",
+          `the process of ${slot.toolCall.name} exited: ${describe(reason)}`,
+          reason
+        )
       )
     } else {
       this.#record(slot, outcome)
@@ -172,7 +178,9 @@ class ToolBatch {
 
   result(): ToolBatchResult {
     const outcomes = this.#slots.flatMap((slot) => (slot.outcome === undefined ? [] : [slot.outcome]))
-    const halt = this.#cancelled ? ({ type: "cancelled" } as const) : outcomes.find((outcome) => outcome.halt !== undefined)?.halt
+    const halt = this.#cancelled
+      ? ({ type: "cancelled" } as const)
+      : outcomes.find((outcome) => outcome.halt !== undefined)?.halt
     return { outcomes, halt }
   }
 
@@ -217,7 +225,12 @@ class ToolBatch {
 
   #changed(): void {
     this.#input.watcher?.toolCallsChanged(
-      this.#slots.map(({ toolCall, status, startedAt }) => ({ id: toolCall.id, name: toolCall.name, status, startedAt }))
+      this.#slots.map(({ toolCall, status, startedAt }) => ({
+        id: toolCall.id,
+        name: toolCall.name,
+        status,
+        startedAt
+      }))
     )
   }
 }

@@ -67,7 +67,9 @@ export class ToolExecution {
 
   #run(parsed: ParsedArguments): void {
     if (!parsed.valid) {
-      const issues = parsed.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
+      const issues = parsed.issues
+        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+        .join("; ")
       return this.#settle(toolFailure(this.#toolCall, "invalid_arguments", issues, parsed.issues))
     }
     this.#whenDone(

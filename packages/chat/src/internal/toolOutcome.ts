@@ -32,7 +32,11 @@ export interface OutcomeRules {
 export const awaitingUser = "<awaiting user response>"
 
 /** The outcome of a call whose handler returned, or for which the library answers, with `result`. */
-export const toolOutcome = (toolCall: ToolCall, result: HandlerResult.HandlerResult, rules: OutcomeRules): ToolOutcome => {
+export const toolOutcome = (
+  toolCall: ToolCall,
+  result: HandlerResult.HandlerResult,
+  rules: OutcomeRules
+): ToolOutcome => {
   switch (result.type) {
     case "ok":
       return encoded(toolCall, result.value, rules, (content) => succeeded(toolCall, result, content))
@@ -47,7 +51,8 @@ export const toolOutcome = (toolCall: ToolCall, result: HandlerResult.HandlerRes
       )
     }
     case "halt":
-      if (HandlerResult.reservedHaltReasons.has(result.reason)) return failed(toolCall, reservedError(toolCall, result), rules)
+      if (HandlerResult.reservedHaltReasons.has(result.reason))
+        return failed(toolCall, reservedError(toolCall, result), rules)
       return encoded(toolCall, result.result, rules, (content) =>
         halted(toolCall, result, content, {
           type: "halt",

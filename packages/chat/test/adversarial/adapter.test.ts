@@ -91,14 +91,17 @@ describe("an adapter that goes wrong", () => {
     expect(result.haltedReason).toBe("error")
   })
 
-  test.each(["AdapterError", "any error", "no error at all"])("a request refused with %s rejects the call", async (what) => {
-    const refusal =
-      what === "AdapterError" ? new AdapterError("rate_limited") : what === "any error" ? new Error("boom") : "boom"
-    const adapter: Adapter = { name: "refusing", stream: () => Promise.reject(refusal) }
-    await expect(Chat.run(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
-    await expect(Chat.step(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
-    await expect(Chat.stream(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
-  })
+  test.each(["AdapterError", "any error", "no error at all"])(
+    "a request refused with %s rejects the call",
+    async (what) => {
+      const refusal =
+        what === "AdapterError" ? new AdapterError("rate_limited") : what === "any error" ? new Error("boom") : "boom"
+      const adapter: Adapter = { name: "refusing", stream: () => Promise.reject(refusal) }
+      await expect(Chat.run(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
+      await expect(Chat.step(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
+      await expect(Chat.stream(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
+    }
+  )
 
   test("what is no event is skipped, wherever it comes", async () => {
     const adapter = handAdapter()
@@ -130,7 +133,10 @@ describe("an adapter that goes wrong", () => {
     stream?.text("a")
     stream?.finish("stop")
     const result = await reading
-    expect(result).toMatchObject({ haltedReason: "completed", finalResponse: { outputText: "a", usage: {}, metadata: {} } })
+    expect(result).toMatchObject({
+      haltedReason: "completed",
+      finalResponse: { outputText: "a", usage: {}, metadata: {} }
+    })
     expect(result.finalResponse?.toolCalls).toEqual([])
   })
 

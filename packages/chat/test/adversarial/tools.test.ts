@@ -47,7 +47,8 @@ describe("a tool that goes wrong", () => {
       () => Promise.reject(Process.exitWith("gone")),
       () => Effect.die(Process.exitWith("gone"))
     ]
-    for (const exit of exits) expect(await readByTheModel(exit)).toContain("handler_exit: the handler of t exited: gone")
+    for (const exit of exits)
+      expect(await readByTheModel(exit)).toContain("handler_exit: the handler of t exited: gone")
   })
 
   test("what is thrown may be anything, even what nothing can turn into text", async () => {

@@ -2,7 +2,8 @@
  * Says after each test whether anything was left behind: a process, a fiber, a timer, an open request, a listener on a
  * signal, a rejection nobody handled.
  */
-import { Clock, System } from "@troupe/otp"
+import { Clock, Process, System } from "@troupe/otp"
+import host from "node:process"
 import { afterEach, beforeEach, expect } from "vitest"
 import * as Fake from "../../src/Fake.ts"
 import { defaultSystem } from "../../src/internal/defaultSystem.ts"
@@ -40,7 +41,7 @@ export const leakCheck = (): LeakCheck => {
     systems = []
     troupes = []
     rejections = []
-    process.on("unhandledRejection", rejected)
+    host.on("unhandledRejection", rejected)
   })
 
   afterEach(async () => {
@@ -48,14 +49,22 @@ export const leakCheck = (): LeakCheck => {
     const all = [defaultSystem(), ...systems.map(({ system }) => system)]
     const quiet = () => all.every(isEmpty) && fakes.every((fake) => fake.open === 0)
     for (let turn = 0; turn < 500 && !quiet(); turn++) await new Promise((resolve) => void setImmediate(resolve))
-    process.off("unhandledRejection", rejected)
+    host.off("unhandledRejection", rejected)
+    try {
+      judge(all)
+    } finally {
+      for (const pid of [...System.processes(defaultSystem())]) Process.kill(pid)
+      for (const { system } of systems) await System.stop(system)
+    }
+  })
+
+  const judge = (all: ReadonlyArray<System.System>) => {
     expect(all.map((system) => System.stats(system))).toEqual(all.map(() => empty))
     expect(systems.map(({ clock }) => clock.pending)).toEqual(systems.map(() => 0))
     expect(fakes.map((fake) => fake.open)).toEqual(fakes.map(() => 0))
     expect(signals.map((signal) => signal.listeners)).toEqual(signals.map(() => 0))
     expect(rejections).toEqual([])
-    for (const { system } of systems) await System.stop(system)
-  })
+  }
 
   const system = () => {
     const clock = Clock.test()

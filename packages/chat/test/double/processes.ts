@@ -8,6 +8,7 @@ export const processesOf = (system: System.System, label: string): ReadonlyArray
 /** The one living process whose label begins with this. */
 export const processOf = (system: System.System, label: string): Pid => {
   const [found, ...others] = processesOf(system, label)
-  if (found === undefined || others.length > 0) throw new Error(`${others.length + (found === undefined ? 0 : 1)} processes ${label}`)
+  if (found === undefined || others.length > 0)
+    throw new Error(`${others.length + (found === undefined ? 0 : 1)} processes ${label}`)
   return found
 }

@@ -51,7 +51,10 @@ export const readTo = async (events: AsyncIterable<Event>, tag: Event["type"]): 
 }
 
 /** The one event with this tag. */
-export const only = <T extends Event["type"]>(events: ReadonlyArray<Event>, tag: T): Extract<Event, { readonly type: T }> => {
+export const only = <T extends Event["type"]>(
+  events: ReadonlyArray<Event>,
+  tag: T
+): Extract<Event, { readonly type: T }> => {
   const found = events.filter((event): event is Extract<Event, { readonly type: T }> => event.type === tag)
   const [event] = found
   if (event === undefined || found.length > 1) throw new Error(`${found.length} events ${tag}`)

@@ -6,7 +6,7 @@
  */
 import type { Cell, Receiver } from "./cell.ts"
 import { Mailbox } from "./mailbox.ts"
-import { wake } from "./turn.ts"
+import { wake } from "./wake.ts"
 
 const offer = (cell: Cell, receivers: Array<Receiver>, message: unknown): boolean => {
   const index = receivers.findIndex((receiver) => receiver.match(message))
@@ -29,7 +29,7 @@ export const deliver = (cell: Cell, message: unknown): void => {
 
 /** Takes the first matching message, now or when it comes; answers how to stop waiting for it. */
 export const receiveFirst = (cell: Cell, receiver: Receiver): (() => void) => {
-  if (cell.dead || cell.mailbox?.take(receiver.match, receiver.found) === true) return () => {}
+  if (cell.dead || cell.mailbox?.take(receiver) === true) return () => {}
   cell.receivers ??= []
   cell.receivers.push(receiver)
   return () => {

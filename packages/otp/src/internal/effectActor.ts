@@ -41,6 +41,12 @@ export const startFiber = (self: AnyActorRef, make: () => Effect.Effect<unknown,
   if (fiber.active) running.set(self, fiber)
 }
 
+/** Sends an event to an actor and waits until it was handled. */
+export const handOver = (self: AnyActorRef, event: { readonly type: string }): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    sendToActor(self, event, () => resume(Effect.void))
+  })
+
 /** Interrupts the fiber of an actor, if it runs. */
 export const stopFiber = (self: AnyActorRef): void => {
   running.get(self)?.close()

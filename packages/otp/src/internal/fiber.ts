@@ -61,3 +61,9 @@ export class Running<A, E> implements Resource {
     if (!silent) this.#ended(exit)
   }
 }
+
+/** Runs an effect that belongs to no process and whose end nobody waits for. */
+export const runDetached = (kernel: Kernel, effect: Effect.Effect<unknown, unknown>): void => {
+  const running = new Running(kernel, undefined, effect, () => {})
+  void running
+}

@@ -9,13 +9,15 @@ import type { AnyActor } from "xstate"
 
 export const guardSubscribers = (actor: AnyActor, report: (error: unknown) => void): void => {
   const subscribe = actor.subscribe.bind(actor)
-  const guarded = <A>(listener: ((value: A) => void) | undefined) => (value: A): void => {
-    try {
-      listener?.(value)
-    } catch (error) {
-      report(error)
+  const guarded =
+    <A>(listener: ((value: A) => void) | undefined) =>
+    (value: A): void => {
+      try {
+        listener?.(value)
+      } catch (error) {
+        report(error)
+      }
     }
-  }
   actor.subscribe = (...listeners: Parameters<typeof toObserver>) => {
     const { next, error, complete } = toObserver(...listeners)
     return subscribe(guarded(next), guarded(error), () => guarded(complete)(undefined))

@@ -40,10 +40,14 @@ const hosts = new WeakMap<AnyActorSystem, Cell>()
 export const hostOf = (system: AnyActorSystem): Cell | undefined => hosts.get(system)
 
 /** Sends an event to an actor, in a turn of its host; at once under a bare `createActor`. */
-export const sendToActor = (ref: AnyActorRef, event: { readonly type: string }): void => {
+export const sendToActor = (ref: AnyActorRef, event: { readonly type: string }, handled?: () => void): void => {
   const host = hosts.get(ref.system)
-  if (host === undefined) ref.send(event)
-  else deliver(host, new Chore(() => ref.send(event)))
+  const send = (): void => {
+    ref.send(event)
+    handled?.()
+  }
+  if (host === undefined) send()
+  else deliver(host, new Chore(send))
 }
 
 const eventOf = (message: unknown): unknown => {

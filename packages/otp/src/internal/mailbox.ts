@@ -4,6 +4,8 @@
  * MBOX1. First in, first out: `shift` and `take` see messages in the order they were pushed.
  * MBOX2. `take` removes the first match and leaves the others in their order.
  */
+import type { Receiver } from "./cell.ts"
+
 export class Mailbox {
   #messages: Array<unknown> = []
   #head = 0
@@ -31,13 +33,13 @@ export class Mailbox {
   }
 
   /** Removes the first message that matches; answers whether there was one, and hands it over. */
-  take(match: (message: unknown) => boolean, found: (message: unknown) => void): boolean {
+  take(receiver: Receiver): boolean {
     for (let index = this.#head; index < this.#messages.length; index++) {
       const message = this.#messages[index]
-      if (!match(message)) continue
+      if (!receiver.match(message)) continue
       if (index === this.#head) this.shift()
       else this.#messages.splice(index, 1)
-      found(message)
+      receiver.found(message)
       return true
     }
     return false

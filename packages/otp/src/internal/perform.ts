@@ -10,7 +10,7 @@ import type { Cell } from "./cell.ts"
 import { ofCause, ofThrown } from "./failure.ts"
 import type { Failure } from "./failure.ts"
 import { Running } from "./fiber.ts"
-import { wake } from "./turn.ts"
+import { wake } from "./wake.ts"
 
 const isThenable = (value: object): value is PromiseLike<unknown> => "then" in value && typeof value.then === "function"
 

@@ -27,7 +27,7 @@ import { isStop } from "./stopMessage.ts"
 import { milliseconds } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
 import type { Timer } from "./timer.ts"
-import { wake } from "./turn.ts"
+import { wake } from "./wake.ts"
 
 /** The callbacks of a server, with their types erased. */
 export interface Callbacks {
@@ -63,7 +63,10 @@ export class CastMessage {
   }
 }
 
-class Tick {}
+/** The end of one state timeout; told apart from others by its identity. */
+class Tick {
+  readonly _tag = "Tick"
+}
 
 export class Server implements Behaviour {
   readonly kind: string
@@ -114,7 +117,7 @@ export class Server implements Behaviour {
   }
 
   ended(_cell: Cell, reason: ExitReason): void {
-    this.#fail(new StartFailed({ reason }))
+    if (this.#starter !== undefined) this.#fail(new StartFailed({ reason }))
     this.#timer = undefined
   }
 

@@ -7,14 +7,14 @@ export type Next = { readonly continue: unknown } | { readonly timeout: Timeout 
 export type ResultKind = "ok" | "ignore" | "reply" | "noreply" | "stop" | "stopReply"
 
 /** One shape for all results, told apart by `kind`. */
-export class ServerResult {
-  readonly kind: ResultKind
+export class ServerResult<K extends ResultKind = ResultKind, V = unknown> {
+  readonly kind: K
   readonly state: unknown
-  readonly value: unknown
+  readonly value: V
   readonly reason: unknown
   readonly next: Next
 
-  constructor(kind: ResultKind, state: unknown, value: unknown, reason: unknown, next: Next) {
+  constructor(kind: K, state: unknown, value: V, reason: unknown, next: Next) {
     this.kind = kind
     this.state = state
     this.value = value

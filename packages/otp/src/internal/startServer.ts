@@ -16,7 +16,8 @@ import type { Callbacks, Starter } from "./serverLoop.ts"
 import { milliseconds } from "./timeout.ts"
 import type { Timeout } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
-import { turn, wake } from "./turn.ts"
+import { turn } from "./turn.ts"
+import { wake } from "./wake.ts"
 
 /** A name that a process can take: a key in a registry. */
 export interface Via extends Name {
@@ -99,4 +100,3 @@ export const launchServer = (
   die(cell, reason, "own")
   throw new StartFailed({ reason })
 }
-

@@ -52,7 +52,9 @@ export class Supervising {
   }
 
   /** Starts the children of a new supervisor; after a failure those already up are ended. */
-  async startAll(specs: ReadonlyArray<ChildSpec>): Promise<{ readonly id: string; readonly reason: ExitReason } | undefined> {
+  async startAll(
+    specs: ReadonlyArray<ChildSpec>
+  ): Promise<{ readonly id: string; readonly reason: ExitReason } | undefined> {
     for (const spec of specs) {
       const started = await this.start(this.children.add(spec))
       if (started._tag !== "Failed") continue

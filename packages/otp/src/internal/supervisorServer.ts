@@ -52,12 +52,16 @@ export type Request =
 /** The answer to a request: a value, or the error the caller gets. */
 export type Outcome = { readonly ok: unknown } | { readonly error: Error }
 
-export const noreply = (state: unknown): ServerResult => new ServerResult("noreply", state, undefined, undefined, undefined)
+export const noreply = (state: unknown): ServerResult =>
+  new ServerResult("noreply", state, undefined, undefined, undefined)
 export const replying = (value: Outcome, state: unknown): ServerResult =>
   new ServerResult("reply", state, value, undefined, undefined)
 
 /** What follows a verdict: the next message, or the end. */
-export const following = (verdict: Verdict | Promise<Verdict>, state: unknown): ServerResult | Promise<ServerResult> => {
+export const following = (
+  verdict: Verdict | Promise<Verdict>,
+  state: unknown
+): ServerResult | Promise<ServerResult> => {
   if (verdict === "goOn") return noreply(state)
   if (verdict === "giveUp") return new ServerResult("stop", state, undefined, "shutdown", undefined)
   return verdict.then((late) => following(late, state))
@@ -146,9 +150,7 @@ export const callbacks: Callbacks = {
   init: (plan, self) => init(plan as Plan, self),
   handleCall: (request, _from, state) => {
     const outcome = handle(state as Supervising, request as Request)
-    return outcome instanceof Promise
-      ? outcome.then((late) => replying(late, state))
-      : replying(outcome, state)
+    return outcome instanceof Promise ? outcome.then((late) => replying(late, state)) : replying(outcome, state)
   },
   handleInfo: (message, state) => {
     const supervising = state as Supervising
@@ -158,4 +160,3 @@ export const callbacks: Callbacks = {
   },
   terminate: (_reason, state) => (state as Supervising).end((state as Supervising).children.all)
 }
-

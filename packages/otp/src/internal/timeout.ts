@@ -11,8 +11,4 @@ import { Duration } from "effect"
 export type Timeout = Duration.Input | "infinity"
 
 export const milliseconds = (timeout: Timeout): number =>
-  typeof timeout === "number"
-    ? timeout
-    : timeout === "infinity"
-      ? Number.POSITIVE_INFINITY
-      : Duration.toMillis(timeout)
+  typeof timeout === "number" ? timeout : timeout === "infinity" ? Number.POSITIVE_INFINITY : Duration.toMillis(timeout)

@@ -54,9 +54,5 @@ export class Timer implements Resource {
 }
 
 /** Starts a timer; an endless one never fires and is not kept. */
-export const startTimer = (
-  kernel: Kernel,
-  owner: Cell | undefined,
-  ms: number,
-  run: () => void
-): Timer | undefined => (ms === Number.POSITIVE_INFINITY ? undefined : new Timer(kernel, owner, ms, run))
+export const startTimer = (kernel: Kernel, owner: Cell | undefined, ms: number, run: () => void): Timer | undefined =>
+  ms === Number.POSITIVE_INFINITY ? undefined : new Timer(kernel, owner, ms, run)

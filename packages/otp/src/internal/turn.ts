@@ -7,6 +7,7 @@
 import type { Cell } from "./cell.ts"
 import { die } from "./death.ts"
 import { slice } from "./runQueue.ts"
+import { wake } from "./wake.ts"
 
 const takeMail = (cell: Cell): number => {
   let taken = 0
@@ -36,13 +37,5 @@ export const turn = (cell: Cell): number => {
   } finally {
     kernel.current = before
     wake(cell)
-  }
-}
-
-/** Queues a process that has mail and can take it. */
-export const wake = (cell: Cell): void => {
-  if (cell.dead || cell.busy) return
-  if (!cell.begun || (cell.behaviour.handle !== undefined && cell.mailbox !== undefined && cell.mailbox.size > 0)) {
-    cell.kernel.queue.add(cell)
   }
 }

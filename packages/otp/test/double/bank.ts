@@ -16,7 +16,11 @@ export type Ask =
   | { readonly throw: unknown }
 
 /** What a `bank` is told. */
-export type Tell = { readonly add: number } | { readonly stop: ExitReason.ExitReason } | { readonly fail: unknown } | "bad"
+export type Tell =
+  | { readonly add: number }
+  | { readonly stop: ExitReason.ExitReason }
+  | { readonly fail: unknown }
+  | "bad"
 
 /** What happened in a `bank`, in order. */
 export type Trace = Array<unknown>
@@ -85,4 +89,3 @@ export const bank = (args: Args = {}) => {
     }
   })
 }
-
