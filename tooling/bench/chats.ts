@@ -1,100 +1,90 @@
 /** Many chats at once: one model turn with two tool calls of 50 ms, then one of 50 text deltas. */
-import { setTimeout as sleep } from "node:timers/promises"
-import { type Adapter, Chat, Engine, Fake, tool, Troupe, user } from "@troupe/chat"
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises"
+import { type Adapter, Chat, Engine, type Event, tool, Troupe, user } from "@troupe/chat"
 
 const toolMs = 50
 const words = 50
+const ids = ["c0", "c1"] as const
 
-const calls = ["c0", "c1"].map((id) => ({ toolCall: { id, name: "wait", arguments: { id } } }))
-const wantsTools: Fake.Script = [...calls, { finish: "tool_calls" }]
-const answers: Fake.Script = [...Array.from({ length: words }, () => ({ text: "word " })), { finish: "stop" }]
+/**
+ * How a model's deltas come.
+ *
+ * - `"at once"`: all of them are there; nobody waits between two
+ * - `"by turns"`: each in a turn of the event loop, as from a socket
+ */
+export type Pace = "at once" | "by turns"
 
-const adapter = (): Adapter.Adapter =>
-  Fake.make({ respond: (request) => (request.messages.at(-1)?.role === "tool" ? answers : wantsTools) })
-
-const wait = tool({
-  name: "wait",
-  description: "Waits a moment",
-  execute: async ({ id }) => {
-    await sleep(toolMs)
-    return id
+async function* wantsTools(): AsyncGenerator<Event.AdapterEvent, void> {
+  yield { type: "message_started", message: { role: "assistant", content: "" } }
+  for (const id of ids) {
+    yield { type: "tool_call_started", id, name: "wait" }
+    yield { type: "tool_call_completed", id, name: "wait", arguments: { id }, rawArguments: `{"id":"${id}"}` }
   }
+  yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "tool_calls" }
+}
+
+async function* answers(pace: Pace): AsyncGenerator<Event.AdapterEvent, void> {
+  yield { type: "message_started", message: { role: "assistant", content: "" } }
+  for (let word = 0; word < words; word++) {
+    if (pace === "by turns") await nextTurn()
+    yield { type: "text_delta", id: null, delta: "word " }
+  }
+  yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
+}
+
+const adapter = (pace: Pace): Adapter.Adapter => ({
+  name: "bench",
+  stream: (request) => (request.messages.at(-1)?.role === "tool" ? answers(pace) : wantsTools())
 })
 
-const expected = { events: 18 + words, text: "word ".repeat(words) }
-
-const check = (events: number, text: string): void => {
-  if (events !== expected.events || text !== expected.text)
-    throw new Error(`a chat gave ${events} events and ${text.length} characters`)
+const work = async (id: unknown): Promise<unknown> => {
+  await sleep(toolMs)
+  return id
 }
 
-/** The same events from nested async generators, with nothing around them. */
-export const chatsOnGenerators = async (count: number): Promise<void> => {
-  async function* model(turn: number) {
-    yield { type: "message_started" }
-    if (turn === 0) {
-      for (const { toolCall } of calls) {
-        yield { type: "tool_call_started", ...toolCall }
-        yield { type: "tool_call_completed", ...toolCall }
-      }
-    } else {
-      for (let word = 0; word < words; word++) yield { type: "text_delta", delta: "word " }
-      yield { type: "text_completed" }
-    }
-    yield { type: "message_completed" }
-  }
-  async function* chat() {
-    yield* model(0)
-    const results = await Promise.all(calls.map(async ({ toolCall }) => (await sleep(toolMs), toolCall.id)))
-    for (const id of results) {
-      yield { type: "tool_execution_started", id }
-      yield { type: "tool_execution_completed", id }
-      yield { type: "tool_result_encoded", id }
-    }
-    yield { type: "step_completed" }
-    yield* model(1)
-    yield { type: "step_completed" }
-    yield { type: "chat_completed" }
-  }
-  await Promise.all(
-    Array.from({ length: count }, async () => {
-      let events = 0
-      let text = ""
-      for await (const event of chat()) {
-        events++
-        if ("delta" in event) text += event.delta
-      }
-      check(events, text)
-    })
-  )
+const wait = tool({ name: "wait", description: "Waits a moment", execute: ({ id }) => work(id) })
+
+const expected = "word ".repeat(words)
+
+const read = async (events: AsyncIterable<{ readonly type: string; readonly delta?: string }>): Promise<void> => {
+  let text = ""
+  for await (const event of events) if (event.type === "text_delta") text += event.delta ?? ""
+  if (text !== expected) throw new Error(`a chat said ${text.length} characters instead of ${expected.length}`)
 }
+
+/** The same model and the same tools, with nothing around them but the loop that calls them. */
+async function* loop(pace: Pace) {
+  yield* wantsTools()
+  for (const id of await Promise.all(ids.map(work))) {
+    yield { type: "tool_execution_started", id }
+    yield { type: "tool_execution_completed", id }
+    yield { type: "tool_result_encoded", id }
+  }
+  yield { type: "step_completed" }
+  yield* answers(pace)
+  yield { type: "step_completed" }
+  yield { type: "chat_completed" }
+}
+
+const all = async (count: number, one: (index: number) => Promise<void>): Promise<void> => {
+  await Promise.all(Array.from({ length: count }, (_, index) => one(index)))
+}
+
+/** Nested async generators. */
+export const chatsOnGenerators = (count: number, pace: Pace): Promise<void> => all(count, () => read(loop(pace)))
 
 /** `Chat.stream` on an engine and a thread. */
-export const chatsOnValues = async (count: number): Promise<void> => {
-  const engine = Engine.make({ adapter: adapter(), tools: [wait] })
-  await Promise.all(
-    Array.from({ length: count }, async () => {
-      let events = 0
-      let text = ""
-      for await (const event of await Chat.stream(engine, [user("go")])) {
-        events++
-        if (event.type === "text_delta") text += event.delta
-      }
-      check(events, text)
-    })
-  )
+export const chatsOnValues = (count: number, pace: Pace): Promise<void> => {
+  const engine = Engine.make({ adapter: adapter(pace), tools: [wait] })
+  return all(count, async () => read(await Chat.stream(engine, [user("go")])))
 }
 
 /** Chat processes under a supervisor, each sent one message. */
-export const chatsOnTroupe = async (count: number): Promise<void> => {
-  const troupe = await Troupe.start({ adapter: adapter(), tools: [wait] })
-  await Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const chat = await troupe.chat(`chat-${index}`)
-      let text = ""
-      for await (const event of chat.send("go")) if (event.type === "text_delta") text += event.delta
-      check(expected.events, text)
-    })
-  )
+export const chatsOnTroupe = async (count: number, pace: Pace): Promise<void> => {
+  const troupe = await Troupe.start({ adapter: adapter(pace), tools: [wait] })
+  await all(count, async (index) => {
+    const chat = await troupe.chat(`chat-${index}`)
+    await read(chat.send("go"))
+  })
   await troupe.stop()
 }

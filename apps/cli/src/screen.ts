@@ -16,6 +16,8 @@ import type { TerminalOutput } from "./promptOutput.ts"
 
 /** The screen of a terminal. */
 export interface Screen extends Display {
+  /** Shows whole lines above the unfinished text, which goes on below them. */
+  readonly note: (text: string) => void
   /** Starts the live region. */
   readonly begin: (liveLines: () => ReadonlyArray<string>) => void
   /** Shows what is unfinished and removes the live region. */
@@ -34,7 +36,7 @@ export const makeScreen = (output: TerminalOutput): Screen => {
   }
   const show = (lines: string): void => {
     if (live === undefined) output.write(`${wrapped(lines)}\n`)
-    else region.persist(wrapped(lines))
+    else region.persist(`${wrapped(lines)}\n`)
   }
   const wrapped = (text: string): string => wrapLines(text, output.columns ?? 80)
   return {
@@ -50,6 +52,10 @@ export const makeScreen = (output: TerminalOutput): Screen => {
     line: (text) => {
       show(unfinished === "" ? text : `${unfinished}\n${text}`)
       unfinished = ""
+      draw()
+    },
+    note: (text) => {
+      show(text)
       draw()
     },
     begin: (lines) => {

@@ -51,7 +51,7 @@ export const runTerminal = async ({
   let closed = false
 
   const print = (text: string): void => {
-    if (prompting === undefined) return screen.line(text)
+    if (prompting === undefined) return screen.note(text)
     output.write(`\r\u001b[K`)
     screen.line(text)
     editor.prompt(true)
@@ -117,7 +117,7 @@ export const runTerminal = async ({
     if (isAnytimeCommand(line)) return void obey(line)
     if (line.trim() === "") return
     typedAhead.push(line)
-    screen.line(paint.quiet(`› ${line}  (next)`))
+    screen.note(paint.quiet(`› ${line}  (next)`))
   })
   editor.on("SIGINT", () => {
     if (turn !== undefined) return cancel()

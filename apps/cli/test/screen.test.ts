@@ -65,6 +65,27 @@ describe("the screen", () => {
     expect(output.take()).toBe("half\na notice\n")
   })
 
+  test("a note goes above unfinished text, which goes on below it", () => {
+    const output = makeOutput()
+    const screen = makeScreen(output.stream)
+    screen.begin(() => ["live"])
+    screen.text("half")
+    output.take()
+    screen.note("a notice")
+    screen.text(" done\n")
+    expect(output.take()).toMatch(/^a notice\nhalf\nlive\nhalf done\n/)
+    screen.end()
+  })
+
+  test("an empty line stays", () => {
+    const output = makeOutput()
+    const screen = makeScreen(output.stream)
+    screen.begin(() => [])
+    screen.text("one\n\ntwo\n")
+    expect(output.take()).toContain("one\n\ntwo\n")
+    screen.end()
+  })
+
   test("a long line breaks between words and keeps its indentation", () => {
     const output = makeOutput()
     const screen = makeScreen(output.stream)

@@ -207,7 +207,7 @@ export class ValidationError extends TroupeError<ValidationErrorReason> {
 const sessionReasons = [
   "awaiting_tool_results",
   "unknown_tool_call_id",
-  "not_running",
+  "nothing_to_retry",
   "chat_died",
   "chat_stopped",
   "troupe_stopped"

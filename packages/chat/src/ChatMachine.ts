@@ -119,11 +119,13 @@ export const chatMachine = setup({
   guards: {
     isDone: ({ context }) => context.once && (context.result ?? context.refusal) !== undefined,
     hasTurn: ({ context }) => context.turn !== undefined || context.waiting.length > 0,
+    mustRefuse: ({ context: { waiting, pendingToolCalls } }) =>
+      waiting[0] !== undefined && !answersAll(pendingToolCalls, waiting[0].messages),
     hasQuestion: ({ context }) => context.pendingQuestion !== undefined,
     hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
     mustCommit: ({ context }) => context.commit !== undefined && !context.committed,
     hasResult: ({ context }) => context.result !== undefined,
-    isCancelled: ({ context }) => context.cancelled
+    isCancelled: ({ context }) => isCancelled(context)
   },
   actions: {
     beginTurn: assign(({ context, event }) => beginTurn(context, event.type === "turn.start" ? event.turn : undefined)),
@@ -133,6 +135,10 @@ export const chatMachine = setup({
     refuse: ({ context, event }) => {
       if (event.type === "turn.start") event.turn.outlet.fail(awaitingTools(context.pendingToolCalls))
     },
+    refuseWaiting: assign(({ context: { waiting, pendingToolCalls } }) => {
+      waiting[0]?.outlet.fail(awaitingTools(pendingToolCalls))
+      return { waiting: waiting.slice(1) }
+    }),
     markCancelled: assign({ cancelled: true }),
     cancelStep: sendTo("step", { type: "step.cancel" }),
     emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
@@ -150,6 +156,7 @@ export const chatMachine = setup({
     settled: {
       always: [
         { guard: "isDone", target: "ended" },
+        { guard: "mustRefuse", target: "settled", reenter: true, actions: "refuseWaiting" },
         { guard: "hasTurn", target: "running", actions: "beginTurn" },
         { guard: "hasPendingCalls", target: "awaitingTools" },
         { guard: "hasQuestion", target: "awaitingUser" },
@@ -253,7 +260,7 @@ const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<Cha
     thread: beginning(context.thread, next),
     pendingToolCalls: [],
     steps: [],
-    cancelled: next.options.signal?.aborted === true,
+    cancelled: false,
     committed: false,
     result: undefined,
     refusal: undefined
@@ -269,6 +276,9 @@ const beginning = (thread: Thread.Thread, turn: Turn): Thread.Thread => {
   const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
   return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
 }
+
+/** An aborted signal counts at once, before its `turn.cancel` has come. */
+const isCancelled = ({ cancelled, turn }: ChatContext): boolean => cancelled || turn?.options.signal?.aborted === true
 
 const turnOf = ({ turn }: ChatContext): Turn => {
   if (turn === undefined) throw new Error("a chat runs without a turn")
@@ -293,7 +303,7 @@ const afterStep = (context: ChatContext, output: StepOutput): Partial<ChatContex
     usage: Usage.add(context.usage, result.response.usage),
     steps: [...context.steps, result]
   }
-  const terminal = terminalCondition(result, context.steps.length, turnOf(context).options, context.cancelled)
+  const terminal = terminalCondition(result, context.steps.length, turnOf(context).options, isCancelled(context))
   const { thread, usage, steps } = after
   return { thread, usage, steps, committed: false, ...(terminal === undefined ? {} : ended(after, terminal)) }
 }

@@ -23,6 +23,7 @@ import type { StepWatcher } from "./StepMachine.ts"
 import type { Thread } from "./Thread.ts"
 import * as Threads from "./Thread.ts"
 import { json } from "./ToolResultEncoder.ts"
+import * as Validate from "./Validate.ts"
 
 export type { ChatSnapshot, LiveContext, SnapshotObserver } from "./internal/liveView.ts"
 export type { ToolCallView } from "./internal/toolBatch.ts"
@@ -73,7 +74,7 @@ export class ChatRef {
    * **Details**: delivered at once; a turn that is running ends first. The turn is the events, to be read or not, and
    * `result()`. Leaving the loop detaches, it does not cancel. If a tool asked a question, this answers it.
    *
-   * **Errors**: reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` when tool results must come
+   * **Errors**: throws a `ValidationError` (`invalid_message`) for what is no message. Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` when tool results must come
    * first, `chat_died` when the process died in the middle, `chat_stopped` after `stop`.
    */
   send(input: UserInput): LiveTurn {
@@ -83,9 +84,12 @@ export class ChatRef {
   /**
    * Runs the last question again, from the last committed step: after a crash, an error, a cancel, or for another answer.
    *
-   * **Errors**: as for {@link send}.
+   * **Errors**: as for {@link send}; throws a `SessionError` (`nothing_to_retry`) when nothing was said yet.
    */
   retry(): LiveTurn {
+    if (this.thread.messages.length === 0) {
+      throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${this.id}; use send`)
+    }
     return this.#start([], true)
   }
 
@@ -177,7 +181,7 @@ export class ChatRef {
   }
 
   #deliver(turn: LiveTurn): void {
-    if (this.#pid === undefined || this.#sent.has(turn)) return
+    if (this.#pid === undefined || turn.over || this.#sent.has(turn)) return
     this.#sent.add(turn)
     Process.send(this.#pid, { type: "turn.start", turn: turn.turn })
   }
@@ -204,9 +208,11 @@ export class ChatRef {
     if (this.#turns.some((turn) => !turn.over)) this.#revive()
   }
 
+  /** A turn that failed while its process goes on failed at the reader's side (a throw of `onEvent`): the process cannot go on. */
   #forget(turn: LiveTurn): void {
     this.#turns = this.#turns.filter((other) => other !== turn)
-    this.#sent.delete(turn)
+    const isRunning = this.#sent.delete(turn) && turn.turn.outlet.begun
+    if (isRunning && turn.failure !== undefined && this.#pid !== undefined) Process.exit(this.#pid, turn.failure.error)
   }
 
   #endAll(error: unknown): void {
@@ -217,10 +223,7 @@ export class ChatRef {
 const userMessage = (input: UserInput): UserMessage => {
   const message: UserMessage =
     typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
-  if (message.role !== "user" || !(typeof message.content === "string" || Array.isArray(message.content))) {
-    throw new ValidationError("invalid_message", [
-      { field: ["content"], reason: "must be text, content parts or a user message" }
-    ])
-  }
+  const invalid = Validate.thread({ messages: [message] })
+  if (invalid !== undefined) throw new ValidationError("invalid_message", invalid.errors)
   return message
 }

@@ -17,7 +17,17 @@
  *
  * @module
  */
-import { DynamicSupervisor, GenServer, type Pid, Registry, StateMachine, Supervisor, System } from "@troupe/otp"
+import {
+  DynamicSupervisor,
+  GenServer,
+  OtpError,
+  type Pid,
+  Process,
+  Registry,
+  StateMachine,
+  Supervisor,
+  System
+} from "@troupe/otp"
 import type { ChatOptions } from "./ChatOptions.ts"
 import { SessionError } from "./ChatError.ts"
 import { chatMachine } from "./ChatMachine.ts"
@@ -85,6 +95,7 @@ export class RunningTroupe {
   #registry: Pid | undefined
   #storeServer: StoreServer | undefined
   #chats: Pid | undefined
+  readonly #supervisorAwaited = new Set<() => void>()
 
   constructor(options: TroupeOptions) {
     const { store, system, name, maxRestarts, maxSeconds, onCrash, ...rest } = options
@@ -122,7 +133,7 @@ export class RunningTroupe {
           id: "ChatSupervisor",
           type: "supervisor",
           start: async (parent) =>
-            (this.#chats = await DynamicSupervisor.startLink(parent, { label: "ChatSupervisor", ...limits }))
+            this.#supervisorStarted(await DynamicSupervisor.startLink(parent, { label: "ChatSupervisor", ...limits }))
         }
       ]
     })
@@ -149,7 +160,7 @@ export class RunningTroupe {
     if (root === undefined) return
     this.#root = undefined
     await Promise.all([...this.#refs.values()].map((ref) => ref.stop()))
-    await GenServer.stop(root, "shutdown")
+    if (Process.isAlive(root)) await GenServer.stop(root, "shutdown")
     if (this.#ownsSystem) await System.stop(this.system)
   }
 
@@ -168,18 +179,50 @@ export class RunningTroupe {
     return reviving
   }
 
+  /**
+   * Two things can come first, and then this looks again: the supervisor's own restart, so that this start is ignored;
+   * the end of the supervisor, which is started again too.
+   */
   async #find(id: string): Promise<ChatPid> {
-    const alive = this.#alive(id)
-    if (alive !== undefined) return alive
-    const chats = this.#chats
-    if (this.#root === undefined || chats === undefined) {
-      throw new SessionError("troupe_stopped", "This Troupe was stopped; start another with Troupe.start")
+    for (;;) {
+      const alive = this.#alive(id)
+      if (alive !== undefined) return alive
+      const chats = await this.#supervisor()
+      if (!this.#refs.has(id)) throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
+      try {
+        return await DynamicSupervisor.startChild(chats, {
+          id,
+          restart: "transient",
+          start: (parent) => this.#startChat(parent, id)
+        })
+      } catch (error) {
+        if (!(error instanceof OtpError.StartIgnored) && Process.isAlive(chats)) throw error
+      }
     }
-    return await DynamicSupervisor.startChild(chats, {
-      id,
-      restart: "transient",
-      start: (parent) => this.#startChat(parent, id)
-    })
+  }
+
+  /** The supervisor of chats, waited for while it is started again. */
+  async #supervisor(): Promise<Pid> {
+    for (;;) {
+      const root = this.#root
+      const chats = this.#chats
+      if (root === undefined || !Process.isAlive(root)) {
+        throw new SessionError("troupe_stopped", "This Troupe has ended; start another with Troupe.start")
+      }
+      if (chats !== undefined && Process.isAlive(chats)) return chats
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#supervisorAwaited.add(resolve)
+      const forget = Process.onExit(root, () => resolve())
+      await promise
+      forget()
+    }
+  }
+
+  #supervisorStarted(chats: Pid): Pid {
+    this.#chats = chats
+    for (const told of this.#supervisorAwaited) told()
+    this.#supervisorAwaited.clear()
+    return chats
   }
 
   #alive(id: string): ChatPid | undefined {
@@ -209,7 +252,9 @@ export class RunningTroupe {
 
   async #ask(call: StoreCall): Promise<ChatRecord | undefined> {
     if (this.#storeServer === undefined) throw new SessionError("troupe_stopped", "The store is not running")
-    return await GenServer.call(this.#storeServer, call, { timeout: "infinity" })
+    const answer = await GenServer.call(this.#storeServer, call)
+    if ("error" in answer) throw answer.error
+    return answer.record
   }
 
   async #stopChat(id: string): Promise<void> {

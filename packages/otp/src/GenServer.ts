@@ -9,6 +9,20 @@
  *
  * Work that takes long belongs in a task or a child process, so that the server goes on answering.
  *
+ * @example
+ * ```ts import.meta.vitest
+ * import { GenServer, System } from "@troupe/otp"
+ *
+ * const counter = GenServer.make({
+ *   init: (from: number) => GenServer.ok(from),
+ *   handleCall: (request: "next", _from, state) => GenServer.replying(state + 1, state + 1)
+ * })
+ * const system = System.make()
+ * const pid = await GenServer.start(system, counter, 41)
+ * await GenServer.call(pid, "next") // => 42
+ * await System.stop(system)
+ * ```
+ *
  * **Source**
  *
  * The OTP design principles, "gen_server Behaviour"; Elixir's `GenServer`.
@@ -25,7 +39,7 @@ import { CallMessage, CastMessage } from "./internal/serverLoop.ts"
 import type { Callbacks } from "./internal/serverLoop.ts"
 import { ServerResult } from "./internal/serverResult.ts"
 import { launchServer, startServer } from "./internal/startServer.ts"
-import type { StartOptions } from "./internal/startServer.ts"
+import type { ServerOptions } from "./internal/startServer.ts"
 import { stopServer } from "./internal/stopServer.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
@@ -152,11 +166,19 @@ export const make = <Args, S, Call = never, Reply = unknown, Cast = never, Info 
 const erase = (definition: object): Callbacks => definition as unknown as Callbacks
 
 /**
- * Starts a server that nobody is linked to.
+ * How a server is known and started.
  *
  * **Details**
  *
- * `name` registers it, `via` enters it in a registry, `label` is shown, `timeout` bounds `init` (by default it does not).
+ * - `name` registers it; `via` enters it in a registry.
+ * - `label` is shown, by default that of the definition, else the name.
+ * - `timeout` bounds `init`; by default nothing does.
+ * - `trapExit` makes exit signals messages, before `init` runs.
+ */
+export type StartOptions = ServerOptions
+
+/**
+ * Starts a server that nobody is linked to.
  *
  * **Errors**
  *
@@ -275,5 +297,3 @@ export const reply = <Reply>(from: From<Reply>, value: Reply): void => {
  */
 export const stop = (target: Pid | Name, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
   stopServer(cellAt(target), reason, milliseconds(timeout), "GenServer.stop")
-
-export type { StartOptions }

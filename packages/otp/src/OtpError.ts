@@ -136,6 +136,13 @@ export class FailedToStartChild extends Data.TaggedError("FailedToStartChild")<{
   }
 }
 
+/** The reason a supervisor gives, in its crash report, for ending with its children. */
+export class RestartLimit extends Data.TaggedError("RestartLimit")<{ readonly id: string; readonly limit: number }> {
+  override get message(): string {
+    return `child "${this.id}" had to be restarted once more than the ${this.limit} times allowed: see why it ends, or allow more`
+  }
+}
+
 /** The abnormal end of a process that stands behind an actor of a machine. */
 export class ProcessExit extends Data.TaggedError("ProcessExit")<{
   readonly pid: Pid

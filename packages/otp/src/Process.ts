@@ -4,21 +4,36 @@
  * A process is an identity, a mailbox and something that runs. It shares nothing with others by right, talks to them by
  * messages and signals, and when it dies exactly those learn of it who linked to it or monitor it.
  *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const answer = await new Promise((resolve) => {
+ *   const echo = Process.spawn<string>(system, async (self) => {
+ *     resolve(await Process.receive(self))
+ *   })
+ *   Process.send(echo, "hello")
+ * })
+ * answer // => "hello"
+ * await System.stop(system)
+ * ```
+ *
  * **Source**
  *
  * The Erlang reference manual, "Processes"; Elixir's `Process`.
  */
-import type { Effect } from "effect"
-import { Effect as Effects, Scope } from "effect"
+import type { Effect, Scope } from "effect"
+import { Effect as Effects } from "effect"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
 import { die, join, signal } from "./internal/death.ts"
 import { deliver } from "./internal/delivery.ts"
 import { SelfExit } from "./internal/failure.ts"
-import { runDetached } from "./internal/fiber.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import { cellAt } from "./internal/lookup.ts"
+import { abortSignalOf, scopeOf } from "./internal/lifetime.ts"
 import { Monitor } from "./internal/monitor.ts"
 import { receiveWithin } from "./internal/receive.ts"
 import { Script } from "./internal/script.ts"
@@ -316,41 +331,10 @@ export const onExit = (pid: Pid, run: (reason: ExitReason) => void): (() => void
  *
  * It closes after the process died, in reverse order of what was added, whatever ended the process.
  */
-export const scope = (self: Pid): Scope.Scope => {
-  const cell = cellOf(self)
-  const existing = scopes.get(cell)
-  if (existing !== undefined) return existing
-  const made = Scope.makeUnsafe()
-  scopes.set(cell, made)
-  const close = (): void => {
-    const ending = Effects.exit(Effects.die(new SelfExit(cell.reason)))
-    new Running(
-      cell.kernel,
-      undefined,
-      Effects.flatMap(ending, (end) => Scope.close(made, end)),
-      () => {}
-    )
-  }
-  if (cell.dead) close()
-  else cell.own({ close })
-  return made
-}
-
-const scopes = new WeakMap<Cell, Scope.Closeable>()
+export const scope = (self: Pid): Scope.Scope => scopeOf(cellOf(self))
 
 /** A signal that aborts when the process dies, for promises that belong to it. */
-export const abortSignal = (self: Pid): AbortSignal => {
-  const cell = cellOf(self)
-  const existing = aborts.get(cell)
-  if (existing !== undefined) return existing.signal
-  const controller = new AbortController()
-  aborts.set(cell, controller)
-  if (cell.dead) controller.abort(cell.reason)
-  else cell.own({ close: () => controller.abort(cell.reason) })
-  return controller.signal
-}
-
-const aborts = new WeakMap<Cell, AbortController>()
+export const abortSignal = (self: Pid): AbortSignal => abortSignalOf(cellOf(self))
 
 /** What is known about a living process. */
 export interface Info {

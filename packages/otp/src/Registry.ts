@@ -18,11 +18,12 @@ import { Server } from "./internal/serverLoop.ts"
 import type { Callbacks } from "./internal/serverLoop.ts"
 import { ServerResult } from "./internal/serverResult.ts"
 import { startServer } from "./internal/startServer.ts"
-import type { Via } from "./internal/startServer.ts"
+import type { Via as KeyAddress } from "./internal/startServer.ts"
 import type { Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 
-export type { Via }
+/** The address of whoever is under a key, which a server can be started with. */
+export type Via = KeyAddress
 
 /** How a registry is known: `name` registers it, `label` is shown, by default the name, else `Registry`. */
 export interface Options {

@@ -4,6 +4,24 @@
  * `start` hosts any XState logic in a process: events are its messages, it can be linked, monitored and supervised, and
  * when it ends so does everything it invoked. `fromEffect`, `fromStream` and `fromProcess` make actor logic that runs
  * there as well as under a bare `createActor`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { StateMachine, System } from "@troupe/otp"
+ * import { Effect } from "effect"
+ * import { setup } from "xstate"
+ *
+ * const machine = setup({
+ *   actors: { work: StateMachine.fromEffect(() => Effect.succeed(42)) }
+ * }).createMachine({
+ *   initial: "working",
+ *   states: { working: { invoke: { src: "work", onDone: "ready" } }, ready: {} }
+ * })
+ * const system = System.make()
+ * const pid = StateMachine.start(system, machine)
+ * StateMachine.snapshot(pid).value // => "ready"
+ * await System.stop(system)
+ * ```
  */
 import type { Effect, Stream } from "effect"
 import { Stream as Streams } from "effect"
@@ -36,7 +54,7 @@ import type { AnyActorSystem } from "./internal/machineHost.ts"
 import { hostOf as hostCell, machineAt, MachineHost } from "./internal/machineHost.ts"
 import { startProcess, stopProcess } from "./internal/processActor.ts"
 import { StopMessage } from "./internal/stopMessage.ts"
-import { afterEvent, argsOf, beginning } from "./internal/workActor.ts"
+import { afterEvent, beginning } from "./internal/workActor.ts"
 import type { WorkEvent } from "./internal/workActor.ts"
 import { NameTaken } from "./OtpError.ts"
 import type { Pid } from "./Pid.ts"
@@ -165,6 +183,13 @@ export interface ActorArgs<I> {
   readonly host: Pid<unknown> | undefined
 }
 
+const argsOf = <I>(input: I, self: AnyActorRef): ActorArgs<I> => ({
+  input,
+  self,
+  system: self.system,
+  host: hostCell(self.system)
+})
+
 /**
  * Makes actor logic from an effect: its success is the actor's output, its failure the actor's error.
  *
@@ -184,7 +209,7 @@ export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
   config: make,
   getInitialSnapshot: (_scope, input) => beginning(input) as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>,
   start: (state, { self }) => {
-    if (state.status === "active") startFiber(self, () => make(argsOf<I>(state, self)))
+    if (state.status === "active") startFiber(self, () => make(argsOf(state.input as I, self)))
   },
   transition: (state, event, { self }) => afterEvent(state, event, () => stopFiber(self)),
   getPersistedSnapshot: (state) => state,
@@ -192,6 +217,8 @@ export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
 })
 
 const streamValue = "xstate.stream.value"
+
+const valueEvent = (value: unknown): WorkEvent => ({ type: streamValue, data: value })
 
 /**
  * Makes actor logic from a stream: each value is the actor's `context`, its failure the actor's error.
@@ -213,8 +240,8 @@ export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonRedu
   }),
   start: (state, { self }) => {
     if (state.status !== "active") return
-    const pull = (value: A) => handOver(self, { type: streamValue, data: value } satisfies WorkEvent)
-    startFiber(self, () => Streams.runForEach(make(argsOf<I>(state, self)), pull))
+    const pull = (value: A) => handOver(self, valueEvent(value))
+    startFiber(self, () => Streams.runForEach(make(argsOf(state.input as I, self)), pull))
   },
   transition: (state, event, { self }) =>
     event.type === streamValue && state.status === "active"
@@ -260,7 +287,7 @@ export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
   getInitialSnapshot: (_scope, input) => beginning(input) as ProcessSnapshot<A, I>,
   start: (state, { self }) => {
     if (state.status !== "active") return
-    const args = argsOf<I>(state, self)
+    const args = argsOf(state.input as I, self)
     const pid = startProcess(self, (parent) => {
       const child = spawn({ ...args, parent })
       onStart?.(child as Pid<unknown>, args)

@@ -5,6 +5,23 @@
  * in reverse order when it ends itself. When its children end more often than it allows, it ends too, and leaves the
  * decision to its own supervisor.
  *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, Supervisor, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const worker = () => new Promise(() => {})
+ * const supervisor = await Supervisor.start(system, {
+ *   children: [{ id: "worker", start: (parent) => Process.spawnLink(parent, worker, { name: "worker" }) }]
+ * })
+ * const first = Process.whereis(system, "worker")
+ * if (first !== undefined) Process.kill(first)
+ * const [child] = await Supervisor.whichChildren(supervisor)
+ * child?.pid === first // => false
+ * child?.pid === Process.whereis(system, "worker") // => true
+ * await System.stop(system)
+ * ```
+ *
  * **Source**
  *
  * The OTP design principles, "Supervisor Behaviour"; Elixir's `Supervisor`.
@@ -17,16 +34,27 @@ import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
 import { startServer } from "./internal/startServer.ts"
 import { stopServer } from "./internal/stopServer.ts"
-import type { AutoShutdown, Strategy } from "./internal/supervising.ts"
+import type * as Supervising from "./internal/supervising.ts"
 import { request } from "./internal/supervisorRequest.ts"
 import { callbacks } from "./internal/supervisorServer.ts"
-import type { ChildCounts, ChildInfo, Plan, Request } from "./internal/supervisorServer.ts"
+import type * as Server from "./internal/supervisorServer.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import type { Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 
-export type { AutoShutdown, ChildCounts, ChildInfo, Strategy }
+/** Who is started again when a child has to be, see `Options`. */
+export type Strategy = Supervising.Strategy
+
+/** Whether the end of significant children ends the supervisor, see `Options`. */
+export type AutoShutdown = Supervising.AutoShutdown
+
+/** A child: its process, `"restarting"` between two tries, or none. */
+export type ChildInfo = Server.ChildInfo
+
+/** How many children a supervisor has: specs, and among them those running, supervisors and workers. */
+export type ChildCounts = Server.ChildCounts
+
 export type { ChildSpec, ChildType, Restart, Shutdown } from "./ChildSpec.ts"
 
 /**
@@ -59,7 +87,7 @@ export interface Options {
 }
 
 const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Promise<Pid> => {
-  const plan: Plan = {
+  const plan: Server.Plan = {
     strategy: options.strategy ?? "oneForOne",
     children: options.children,
     maxRestarts: options.maxRestarts ?? 3,
@@ -97,7 +125,7 @@ export const childSpec = (
   ...rules
 })
 
-const ask = <A>(supervisor: Pid, message: Request): Promise<A> => request(supervisor, message)
+const ask = <A>(supervisor: Pid, message: Server.Request): Promise<A> => request(supervisor, message)
 
 /** The children, the youngest first. */
 export const whichChildren = (supervisor: Pid): Promise<ReadonlyArray<ChildInfo>> => ask(supervisor, { _tag: "which" })

@@ -20,8 +20,8 @@ import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
 import { die, join, signal } from "./internal/death.ts"
 import { Script } from "./internal/script.ts"
-import { TaskHandle, TaskReply } from "./internal/taskHandle.ts"
-import type { Outcome } from "./internal/taskHandle.ts"
+import * as Handle from "./internal/taskHandle.ts"
+import { TaskHandle } from "./internal/taskHandle.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import { wake } from "./internal/wake.ts"
@@ -31,7 +31,11 @@ import { unlink } from "./Process.ts"
 import type { MonitorRef } from "./SystemMessage.ts"
 import type { System } from "./System.ts"
 
-export type { Outcome }
+/** What came of a task: `ok` with its value, `exit` with the reason it ended with, or nothing yet. */
+export type Outcome<A> = Handle.Outcome<A>
+
+/** The reply of a task that was not awaited, as a message in its owner's mailbox. */
+export type TaskReply<A> = Handle.TaskReply<A>
 
 /** A task and the reference its messages carry. */
 export interface Task<out A> {
@@ -152,9 +156,7 @@ export const shutdown = async <A>(task: Task<A>, timeout: Timeout | "brutalKill"
 export const ignore = (task: Task<unknown>): void => handleOf(task).forget()
 
 /** Whether a message is the reply of a task that was not awaited. */
-export const isReply = (message: unknown): message is TaskReply<unknown> => message instanceof TaskReply
-
-export type { TaskReply }
+export const isReply = (message: unknown): message is TaskReply<unknown> => message instanceof Handle.TaskReply
 
 /** Starts a supervisor of tasks that nobody is linked to. */
 export const startSupervisor = (system: System, options?: DynamicSupervisor.Options): Promise<Pid> =>

@@ -63,6 +63,7 @@ test("dyn-005 DYN2 all children are ended at the same time", async () => {
   const stopping = DynamicSupervisor.stop(supervisor)
   await clock.advance(1000)
   await stopping
+  expect(["a", "b", "c"].map((id) => Process.exitReason(crew.pid(id)))).toEqual(["shutdown", "shutdown", "shutdown"])
 })
 
 test("dyn-006 a child that ignores or fails is not kept", async () => {
@@ -101,7 +102,7 @@ test("dyn-009 a restart that fails is tried again until the limit is spent", asy
   await DynamicSupervisor.startChild(supervisor, crew.spec("a", {}, { starts }))
   crew.take()
   await crash("a")
-  expect(crew.take().slice(1)).toEqual(Array(3).fill(["init", "a"]))
+  expect(crew.take().slice(1)).toEqual([1, 2, 3].map(() => ["init", "a"]))
   expect(Process.exitReason(supervisor)).toBe("shutdown")
 })
 

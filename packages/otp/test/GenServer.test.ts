@@ -25,6 +25,8 @@ afterEach(async () => {
 const start = (args: Args = {}, options?: GenServer.StartOptions) =>
   GenServer.start(system, bank({ trace, ...args }), undefined, options)
 
+const caught = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error)
+
 const callExit = (reason: unknown, place = "GenServer.call") =>
   expect.objectContaining({ _tag: "CallExit", reason, in: place })
 
@@ -33,9 +35,9 @@ const startFailed = (reason: unknown) => expect.objectContaining({ _tag: "StartF
 describe("start", () => {
   test("gs-001 start resolves only after init has answered", async () => {
     const pid = await start({
-      init: async (trace) => {
+      init: async (seen) => {
         await hop()
-        trace.push("init done")
+        seen.push("init done")
         return GenServer.ok(empty)
       }
     })
@@ -46,9 +48,7 @@ describe("start", () => {
   test("gs-002 gs-003 an init that fails under startLink gives the reason, and the exit signal too", async () => {
     const seen = await inProcess(system, async (self) => {
       Process.trapExit(self, true)
-      const error = await GenServer.startLink(self, bank({ init: () => GenServer.fail("config") }), undefined).catch(
-        (error: unknown) => error
-      )
+      const error = await caught(GenServer.startLink(self, bank({ init: () => GenServer.fail("config") }), undefined))
       return [error, await flush(self)]
     })
     expect(seen).toEqual([startFailed("config"), [expect.objectContaining({ _tag: "Exit", reason: "config" })]])
@@ -153,7 +153,7 @@ describe("calls", () => {
   test("gs-022 gs-024 gs-038 CALL2 a call times out after 5 seconds and leaves nothing behind", async () => {
     const pid = await start()
     const seen = inProcess(system, async (self) => {
-      const error = await GenServer.call(pid, "later", { from: self }).catch((error: unknown) => error)
+      const error = await caught(GenServer.call(pid, "later", { from: self }))
       Process.send(pid, "late answer")
       await hop()
       Process.kill(pid)

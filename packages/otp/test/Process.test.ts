@@ -238,11 +238,11 @@ describe("exit signals", () => {
   })
 
   test("exit-008 a trapping process that signals itself gets the message", async () => {
-    const [self, taken] = await trapping(async (self) => {
+    const [pid, taken] = await trapping(async (self) => {
       Process.exit(self, "boom", self)
       return [self, await flush(self)] as const
     })
-    expect(taken).toEqual([exitMessage(self, "boom")])
+    expect(taken).toEqual([exitMessage(pid, "boom")])
   })
 
   test("exit-009 signalling a dead process does nothing", () => {
@@ -310,12 +310,12 @@ describe("links", () => {
   })
 
   test("link-004 link-005 link-021 a trapping process gets one EXIT for a linked death; a kill comes as killed", async () => {
-    const [child, taken] = await trapping(async (self) => {
+    const [pid, taken] = await trapping(async (self) => {
       const child = Process.spawnLink(self, () => new Promise(() => {}))
       Process.kill(child)
       return [child, await flush(self)] as const
     })
-    expect(taken).toEqual([exitMessage(child, "killed")])
+    expect(taken).toEqual([exitMessage(pid, "killed")])
   })
 
   test("link-007 an exit goes along links and stops at the first process that traps", async () => {

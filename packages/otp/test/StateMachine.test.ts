@@ -5,6 +5,8 @@ import { Clock, OtpError, Process, StateMachine, System } from "../src/index.ts"
 import type { Pid } from "../src/index.ts"
 import { hop } from "./double/hop.ts"
 
+const nothing: unknown = undefined
+
 const toggle = setup({ types: { events: {} as { type: "flip" } } }).createMachine({
   id: "toggle",
   initial: "off",
@@ -23,6 +25,16 @@ test("a message to a machine is an event, handled in a turn of its process", asy
   await System.stop(system)
   expect(StateMachine.snapshot(pid).status).toBe("stopped")
   expect(System.stats(system)).toEqual({ processes: 0, fibers: 0, timers: 0, closing: 0 })
+})
+
+test("HOST1 an event sent to the actor reference goes through the mailbox too", async () => {
+  const system = System.make()
+  const pid = StateMachine.start(system, toggle)
+  StateMachine.actor(pid).send({ type: "flip" })
+  expect([StateMachine.snapshot(pid).value, Process.info(pid)?.queueLength]).toEqual(["off", 1])
+  await hop()
+  expect(StateMachine.snapshot(pid).value).toBe("on")
+  await System.stop(system)
 })
 
 const failing = setup({ types: { events: {} as { type: "fail" } } }).createMachine({
@@ -79,7 +91,7 @@ test("a subscriber that throws is reported and changes nothing for the machine",
 const working = (work: Effect.Effect<string, unknown>) =>
   setup({ actors: { work: StateMachine.fromEffect(() => work) } }).createMachine({
     initial: "busy",
-    context: { result: "", failed: undefined as unknown },
+    context: { result: "", failed: nothing },
     states: {
       busy: {
         invoke: {
@@ -99,7 +111,7 @@ test("EACT1 killing the process while its effect runs: the finalizer runs once a
   const machine = working(Effect.never.pipe(Effect.ensuring(Effect.sync(() => void finalized++))))
   const pid = StateMachine.start(system, machine)
   const seen: Array<string> = []
-  StateMachine.subscribe(pid, (snapshot) => seen.push(String(snapshot.value)))
+  StateMachine.subscribe(pid, (snapshot) => seen.push(snapshot.value))
   expect(System.stats(system).fibers).toBe(1)
   Process.kill(pid)
   expect(Process.exitReason(pid)).toBe("killed")
@@ -124,7 +136,7 @@ test("EACT1 leaving the invoking state interrupts the effect and drops its resul
   const system = System.make()
   const gate = Deferred.makeUnsafe<string>()
   const pid = StateMachine.start(system, working(Deferred.await(gate)))
-  Process.send(pid as Pid<{ type: string }>, { type: "leave" })
+  Process.send(pid, { type: "leave" })
   await hop()
   expect(System.stats(system).fibers).toBe(0)
   Effect.runSync(Deferred.succeed(gate, "late"))
@@ -175,7 +187,7 @@ test("HOST2 a machine that fails stops the children XState would leave running",
     }
   })
   const pid = StateMachine.start(system, machine)
-  Process.send(pid as Pid<{ type: string }>, { type: "fail" })
+  Process.send(pid, { type: "fail" })
   await hop()
   expect(Process.exitReason(pid)).toEqual(new Error("broken"))
   expect({ finalized, aborted }).toEqual({ finalized: 1, aborted: true })
@@ -211,7 +223,7 @@ test("what a fiber of a system sleeps is the system's time", async () => {
 const hosting = (spawn: (parent: Pid) => Pid) =>
   setup({ actors: { child: StateMachine.fromProcess(({ parent }) => spawn(parent)) } }).createMachine({
     initial: "up",
-    context: { output: undefined as unknown, failed: undefined as unknown },
+    context: { output: nothing, failed: nothing },
     states: {
       up: {
         invoke: {

@@ -216,6 +216,17 @@ describe("restart", () => {
     expect(Process.exitReason(supervisor)).toBe("shutdown")
   })
 
+  test("a supervisor that gives up is reported, with the child it gave up on", async () => {
+    const messages: Array<string> = []
+    const loud = System.make({ onCrash: (report) => messages.push(report.message) })
+    const supervisor = await Supervisor.start(loud, { children: [crew.spec("a")], maxRestarts: 0, label: "top" })
+    await crash("a", "normal")
+    expect(messages).toEqual([
+      `top ${supervisor} ended: RestartLimit: ${new OtpError.RestartLimit({ id: "a", limit: 0 }).message}`
+    ])
+    await System.stop(loud)
+  })
+
   test("sup-015 with maxRestarts 0 the first crash ends the supervisor", async () => {
     const supervisor = await start([crew.spec("a")], { maxRestarts: 0 })
     await crash("a")

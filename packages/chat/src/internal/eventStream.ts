@@ -7,7 +7,7 @@
  * STREAM-R2. The process's death is the reader's end: normal the natural one, anything else a rejection of `next`.
  * STREAM-R3. No listener stays on the caller's signal.
  */
-import { OtpError, type Pid, Process } from "@troupe/otp"
+import { OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
 import type { Event } from "../Event.ts"
 import type { Outlet } from "./outlet.ts"
 
@@ -40,7 +40,11 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
     this.#drainMs = drainMs
     const onAbort = () => Process.send(pid, cancel)
     signal?.addEventListener("abort", onAbort)
-    outlet.whenEnded(() => Process.exit(pid, "shutdown"))
+    outlet.whenEnded(() => {
+      Process.exit(pid, "shutdown")
+      // To a process that traps exits the signal is a message; this ends it all the same.
+      StateMachine.stop(pid, "shutdown")
+    })
     Process.onExit(pid, (reason) => {
       signal?.removeEventListener("abort", onAbort)
       const refusal = refusalIn(output())

@@ -56,6 +56,11 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     return this.#end !== undefined
   }
 
+  /** What ended it, if it failed. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#end !== undefined && "error" in this.#end ? this.#end : undefined
+  }
+
   /** The turn's result (TURN3). */
   async result(): Promise<ChatResult> {
     await this.ended

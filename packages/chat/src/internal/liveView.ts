@@ -38,14 +38,15 @@ export interface SnapshotObserver {
 /** How long text gathers before observers hear of it, in milliseconds. */
 const flushMs = 32
 
-const none: ReadonlyArray<ToolCallView> = []
+const nothing: ReadonlyArray<ToolCallView> = []
+const none = (): ReadonlyArray<ToolCallView> => nothing
 
 export class LiveView implements StepWatcher {
   readonly #clock: Clock.Clock
   readonly #observers = new Set<SnapshotObserver>()
   #machine: MachineSnapshot | undefined
   #collector: StreamCollector | undefined
-  #toolCalls = none
+  #toolCalls: () => ReadonlyArray<ToolCallView> = none
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
   #timer: unknown
@@ -60,8 +61,8 @@ export class LiveView implements StepWatcher {
     this.#snapshot = undefined
   }
 
-  toolCallsChanged(calls: ReadonlyArray<ToolCallView>): void {
-    this.#toolCalls = calls
+  toolCallsChanged(view: () => ReadonlyArray<ToolCallView>): void {
+    this.#toolCalls = view
     this.#snapshot = undefined
     this.changed()
   }
@@ -93,7 +94,7 @@ export class LiveView implements StepWatcher {
     if (machine === undefined) return undefined
     if (this.#snapshot === undefined || text.length !== this.#seenLength) {
       this.#seenLength = text.length
-      this.#snapshot = { ...machine, context: { ...machine.context, partial: { text }, toolCalls: this.#toolCalls } }
+      this.#snapshot = { ...machine, context: { ...machine.context, partial: { text }, toolCalls: this.#toolCalls() } }
     }
     return this.#snapshot
   }

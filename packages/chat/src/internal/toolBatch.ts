@@ -35,7 +35,7 @@ export interface ToolCallView {
 
 /** Told whenever a call's state changed. */
 export interface ToolCallWatcher {
-  readonly toolCallsChanged: (calls: ReadonlyArray<ToolCallView>) => void
+  readonly toolCallsChanged: (view: () => ReadonlyArray<ToolCallView>) => void
 }
 
 /** What a batch is started with. */
@@ -113,7 +113,9 @@ class ToolBatch {
   readonly #queue: Array<Slot>
   readonly #source: QueueSource
   readonly #limit: number
+  readonly #byPid = new Map<Pid, Slot>()
   #running = 0
+  #over = 0
   #cancelled = false
 
   constructor(input: ToolBatchInput, exhausted: () => void) {
@@ -138,12 +140,12 @@ class ToolBatch {
   }
 
   exited(pid: Pid, reason: unknown): void {
-    const slot = this.#slots.find((candidate) => candidate.pid === pid)
+    const slot = this.#byPid.get(pid)
     if (slot?.pid === undefined || slot.outcome !== undefined) return
     this.#running--
     const outcome = StateMachine.output(slot.pid)
     if (outcome === undefined) {
-      this.#over(
+      this.#settle(
         slot,
         toolFailure(
           slot.toolCall,
@@ -162,7 +164,7 @@ class ToolBatch {
   cancel(): void {
     if (this.#cancelled) return
     this.#cancelled = true
-    for (const slot of this.#queue.splice(0)) this.#over(slot, cancelledResult(slot.toolCall))
+    for (const slot of this.#queue.splice(0)) this.#settle(slot, cancelledResult(slot.toolCall))
     for (const slot of this.#slots) {
       if (slot.status !== "running" || slot.pid === undefined) continue
       slot.status = "cancelling"
@@ -193,7 +195,7 @@ class ToolBatch {
       if (slot === undefined) break
       const tool = this.#input.toolsByName.get(slot.toolCall.name)
       if (tool === undefined) {
-        this.#over(slot, notFound(slot.toolCall, this.#input.toolsByName))
+        this.#settle(slot, notFound(slot.toolCall, this.#input.toolsByName))
         continue
       }
       this.#running++
@@ -204,35 +206,33 @@ class ToolBatch {
         label: `ToolCall ${slot.toolCall.name}`
       })
       slot.pid = pid
+      this.#byPid.set(pid, slot)
     }
     this.#changed()
   }
 
-  #over(slot: Slot, result: HandlerResult.HandlerResult): void {
+  #settle(slot: Slot, result: HandlerResult.HandlerResult): void {
     this.#record(slot, toolOutcome(slot.toolCall, result, this.#input.options))
   }
 
   #record(slot: Slot, outcome: ToolOutcome): void {
     slot.outcome = outcome
     slot.status = "done"
+    this.#over++
     this.#input.finished?.set(slot.toolCall.id, outcome)
     this.#source.push(...outcome.events)
   }
 
   #finishIfOver(): void {
-    if (this.#slots.every((slot) => slot.outcome !== undefined)) this.#source.end()
+    if (this.#over === this.#slots.length) this.#source.end()
   }
 
   #changed(): void {
-    this.#input.watcher?.toolCallsChanged(
-      this.#slots.map(({ toolCall, status, startedAt }) => ({
-        id: toolCall.id,
-        name: toolCall.name,
-        status,
-        startedAt
-      }))
-    )
+    this.#input.watcher?.toolCallsChanged(this.#view)
   }
+
+  readonly #view = (): ReadonlyArray<ToolCallView> =>
+    this.#slots.map(({ toolCall, status, startedAt }) => ({ id: toolCall.id, name: toolCall.name, status, startedAt }))
 }
 
 /** Tells the model that there is no such tool, and which there are. */

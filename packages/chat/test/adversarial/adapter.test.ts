@@ -80,15 +80,15 @@ describe("an adapter that goes wrong", () => {
     expect(result.metadata["error"]).toMatchObject({ reason: "adapter_error" })
   })
 
-  test("a stream that cannot be iterated is an adapter error, and nothing hangs", async () => {
+  test("a stream that cannot be iterated is a request that could not be opened", async () => {
     const broken = {
       [Symbol.asyncIterator]: () => {
         throw new Error("locked")
       }
     }
-    const adapter: Adapter = { name: "locked", stream: () => broken }
-    const result = await Chat.run(Engine.make({ adapter }), hi)
-    expect(result.haltedReason).toBe("error")
+    for (const stream of [() => broken, () => Promise.resolve(broken)]) {
+      await expect(Chat.run(Engine.make({ adapter: { name: "locked", stream } }), hi)).rejects.toThrow("locked")
+    }
   })
 
   test.each(["AdapterError", "any error", "no error at all"])(

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/Chat.ts"
 import type { ChatRecord } from "../../src/ChatRecord.ts"
 import * as Engine from "../../src/Engine.ts"
-import { ok } from "../../src/HandlerResult.ts"
+import { askUser, ok } from "../../src/HandlerResult.ts"
+import type { Message } from "../../src/Message.ts"
 import type { Adapter } from "../../src/Adapter.ts"
 import type { Store } from "../../src/Store.ts"
 import { make } from "../../src/Tool.ts"
@@ -16,7 +17,7 @@ import { calls, callThenAnswer, echo, handling, hi, only, readAll, says, tagsOf 
 const check = leakCheck()
 
 /** The ids of calls in a thread that no tool message answers. */
-const unanswered = (messages: Chat.EventStream extends never ? never : ChatRecord["thread"]["messages"]) => {
+const unanswered = (messages: ReadonlyArray<Message>) => {
   const answered = new Set(messages.map((message) => (message.role === "tool" ? message.toolCallId : undefined)))
   return messages.flatMap((message) =>
     message.role === "assistant" ? (message.toolCalls ?? []).filter((call) => !answered.has(call.id)) : []
@@ -45,8 +46,7 @@ describe("a cancel", () => {
   test("in phase A ends the chat at once with what was said, and releases the request", async () => {
     const adapter = handAdapter()
     const { signal, abort } = check.signal()
-    const spied = { signal }
-    const stream = await Chat.stream(Engine.make({ adapter }), hi, spied)
+    const stream = await Chat.stream(Engine.make({ adapter }), hi, { signal })
     adapter.streams[0]?.text("par")
     await stream.next()
     const rest = readAll(stream)
@@ -255,7 +255,7 @@ describe("a cancel", () => {
   })
 
   test("keeps a question that was pending", async () => {
-    const asking = handling("ask", async () => (await import("../../src/HandlerResult.ts")).askUser("which?"))
+    const asking = handling("ask", () => askUser("which?"))
     const adapter = check.fake({ scripts: [calls("ask"), [{ hang: true }], says("thanks")] })
     const { troupe } = await check.troupe({ adapter, tools: [asking] })
     const chat = await troupe.chat("c")

@@ -19,6 +19,7 @@ import { deliver } from "./delivery.ts"
 import { RestartWindow } from "./restartWindow.ts"
 import type { Callbacks } from "./serverLoop.ts"
 import { ServerResult } from "./serverResult.ts"
+import { mayRestart } from "./supervising.ts"
 import type { Verdict } from "./supervising.ts"
 import { countOf, following, noreply, refused, replying } from "./supervisorServer.ts"
 import type { ChildInfo, Outcome } from "./supervisorServer.ts"
@@ -86,7 +87,7 @@ export class Dynamic {
 
   async restart(spec: ChildSpec): Promise<Verdict> {
     this.restarting.delete(spec)
-    if (!this.window.allows(this.self.kernel.clock.now())) return "giveUp"
+    if (!mayRestart(this.self, this.window, spec)) return "giveUp"
     const started = await startChild(this.self, spec)
     if (started._tag === "Up") this.running.set(started.cell, spec)
     if (started._tag === "Failed") {

@@ -5,7 +5,7 @@
  * public face only.
  *
  * HOST1. Messages, delayed events, and the ends of the effects, streams and processes behind actors reach the actor in a
- *        turn of the process, in the order they came.
+ *        turn of the process, in the order they came; so does what is sent to the actor reference itself.
  * HOST2. The actor and its children are stopped when the process ends, whatever ended it, also where the machine itself
  *        failed and XState leaves the children running.
  * HOST3. An actor that is done ends the process `normal`, one that failed ends it with the error; no error is rethrown.
@@ -74,10 +74,13 @@ export class MachineHost implements Behaviour {
   readonly actor: Actor<AnyActorLogic>
   /** Whose exit this machine does not outlive. */
   readonly #parent: Cell | undefined
+  readonly #handle: (event: { readonly type: string }) => void
 
   constructor(cell: Cell, logic: AnyActorLogic, parent: Cell | undefined, options: HostOptions) {
     this.#parent = parent
     this.actor = createActor(logic, { ...options, clock: new HostClock(cell) })
+    this.#handle = this.actor.send
+    this.actor.send = (event) => deliver(cell, event)
     hosts.set(this.actor.system, cell)
   }
 
@@ -97,7 +100,7 @@ export class MachineHost implements Behaviour {
       return die(cell, message.reason, "signal")
     }
     const event = eventOf(message)
-    if (isEvent(event)) this.actor.send(event)
+    if (isEvent(event)) this.#handle(event)
   }
 
   ended(): void {

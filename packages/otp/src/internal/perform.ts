@@ -14,6 +14,9 @@ import { wake } from "./wake.ts"
 
 const isThenable = (value: object): value is PromiseLike<unknown> => "then" in value && typeof value.then === "function"
 
+/** Whether a value is an effect. That it needs no services is what the types of bodies and callbacks ask for. */
+const isRunnable = (value: object): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
+
 type Answer = (value: unknown) => void
 type Fail = (failure: Failure) => void
 
@@ -49,7 +52,7 @@ const runEffect = (cell: Cell, effect: Effect.Effect<unknown, unknown>, answer: 
 /** Hands a value over, waiting for it first if it is a promise or an effect. */
 export const settleValue = (cell: Cell, value: unknown, answer: Answer, fail: Fail): void => {
   if (typeof value !== "object" || value === null) return answer(value)
-  if (Effect.isEffect(value)) return runEffect(cell, value as Effect.Effect<unknown, unknown>, answer, fail)
+  if (isRunnable(value)) return runEffect(cell, value, answer, fail)
   if (isThenable(value)) return awaitPromise(cell, value, answer, fail)
   answer(value)
 }

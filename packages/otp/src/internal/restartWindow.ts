@@ -4,14 +4,14 @@
  * WINDOW1. `allows` is true for exactly `limit` restarts within any `seconds`; older ones do not count.
  */
 export class RestartWindow {
-  readonly #limit: number
+  readonly limit: number
   readonly #milliseconds: number
   #times: Array<number> = []
   /** All restarts ever tried, for the observer. */
   total = 0
 
   constructor(limit: number, seconds: number) {
-    this.#limit = limit
+    this.limit = limit
     this.#milliseconds = seconds * 1000
   }
 
@@ -20,6 +20,6 @@ export class RestartWindow {
     this.total++
     this.#times = this.#times.filter((time) => now - time <= this.#milliseconds)
     this.#times.push(now)
-    return this.#times.length <= this.#limit
+    return this.#times.length <= this.limit
   }
 }

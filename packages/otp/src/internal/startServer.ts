@@ -26,7 +26,7 @@ export interface Via extends Name {
 }
 
 /** How a server is known, and how long its `init` may take. */
-export interface StartOptions {
+export interface ServerOptions {
   readonly name?: string
   readonly via?: Via
   readonly label?: string | undefined
@@ -40,7 +40,7 @@ const makeServer = (
   parent: Cell | undefined,
   callbacks: Callbacks,
   args: unknown,
-  options: StartOptions,
+  options: ServerOptions,
   starter: Starter
 ): Cell => {
   const holder = options.name === undefined ? options.via?.whereis() : kernel.names.get(options.name)
@@ -62,7 +62,7 @@ export const startServer = (
   parent: Cell | undefined,
   callbacks: Callbacks,
   args: unknown,
-  options: StartOptions
+  options: ServerOptions
 ): Promise<Cell> =>
   new Promise((resolve, reject) => {
     let up = (): void => {}
@@ -87,7 +87,7 @@ export const launchServer = (
   parent: Cell,
   callbacks: Callbacks,
   args: unknown,
-  options: StartOptions
+  options: ServerOptions
 ): Cell => {
   let state: "waiting" | "up" | StartFailed | StartIgnored = "waiting"
   const starter: Starter = { started: () => (state = "up"), failed: (error) => (state = error) }

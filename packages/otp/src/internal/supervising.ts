@@ -14,6 +14,7 @@ import { restartOf, shutdownOf } from "../ChildSpec.ts"
 import type { ChildSpec } from "../ChildSpec.ts"
 import { isAbnormal } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
+import { RestartLimit } from "../OtpError.ts"
 import { endChild } from "./awaitDeath.ts"
 import type { Cell } from "./cell.ts"
 import { Children } from "./children.ts"
@@ -28,6 +29,13 @@ export type AutoShutdown = "never" | "anySignificant" | "allSignificant"
 
 /** Whether the supervisor goes on. */
 export type Verdict = "goOn" | "giveUp"
+
+/** Takes note of a restart; one too many is reported, for the supervisor ends in order then. */
+export const mayRestart = (self: Cell, window: RestartWindow, spec: ChildSpec): boolean => {
+  if (window.allows(self.kernel.clock.now())) return true
+  self.kernel.report(self, new RestartLimit({ id: spec.id, limit: window.limit }))
+  return false
+}
 
 /** The supervisor's message to itself: try the restart of this child again. */
 export class Retry {
@@ -107,7 +115,7 @@ export class Supervising {
   }
 
   async restart(entry: ChildEntry): Promise<Verdict> {
-    if (!this.window.allows(this.self.kernel.clock.now())) return "giveUp"
+    if (!mayRestart(this.self, this.window, entry.spec)) return "giveUp"
     const group = this.#group(entry)
     await this.end(group.filter((other) => other !== entry))
     for (const other of group) {

@@ -3,11 +3,7 @@
  *
  * WORK1. Such an actor is `active` until its work ends or it is stopped, and changes no more after that.
  */
-import type { AnyActorRef } from "xstate"
 import { effectDone, effectFailed } from "./effectActor.ts"
-import type { AnyActorSystem } from "./machineHost.ts"
-import { hostOf } from "./machineHost.ts"
-import type { Cell } from "./cell.ts"
 import { processDone, processFailed } from "./processActor.ts"
 
 /** An event of such an actor. */
@@ -16,29 +12,8 @@ export interface WorkEvent {
   readonly [key: string]: unknown
 }
 
-interface WorkSnapshot {
-  readonly status: string
-  readonly input: unknown
-}
-
 /** The first snapshot. */
 export const beginning = (input: unknown) => ({ status: "active", output: undefined, error: undefined, input }) as const
-
-/** What the work of an actor is made from. */
-export const argsOf = <I>(
-  snapshot: WorkSnapshot,
-  self: AnyActorRef
-): {
-  readonly input: I
-  readonly self: AnyActorRef
-  readonly system: AnyActorSystem
-  readonly host: Cell | undefined
-} => ({
-  input: snapshot.input as I,
-  self,
-  system: self.system,
-  host: hostOf(self.system)
-})
 
 /** The snapshot after an event: done, failed, stopped, or as it was. */
 export const afterEvent = <S extends { readonly status: string }>(

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { GenServer } from "../../src/index.ts"
-import type { ExitReason, SystemMessage } from "../../src/index.ts"
+import type { ExitReason } from "../../src/index.ts"
 
 /** What a `bank` is asked. */
 export type Ask =
@@ -73,7 +73,7 @@ export const bank = (args: Args = {}) => {
       trace.push(message)
       return GenServer.noreply({ ...state, total: state.total + message.add })
     },
-    handleInfo: (message: unknown | SystemMessage.SystemMessage, state) => {
+    handleInfo: (message: unknown, state) => {
       trace.push(["info", message])
       for (const from of state.waiting) GenServer.reply(from, message)
       return GenServer.noreply({ ...state, waiting: [] })

@@ -51,6 +51,6 @@ export class Crew {
 
   /** Ends a worker from inside. */
   stop(id: string, reason: unknown): void {
-    GenServer.cast(this.pid(id) as GenServer.Server<never, unknown, { readonly stop: unknown }>, { stop: reason })
+    GenServer.cast<{ readonly stop: unknown }>(this.pid(id), { stop: reason })
   }
 }

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest"
+import { AdapterError, ToolError } from "../src/ChatError.ts"
+import { error, ok } from "../src/HandlerResult.ts"
+import { describe as inWords, errorText, json } from "../src/ToolResultEncoder.ts"
+
+describe("the JSON encoder", () => {
+  test.each([
+    ["", ""],
+    ["text", "text"],
+    [ok("x"), '{"ok":"x"}'],
+    [ok(undefined), '{"ok":null}'],
+    [ok({ a: [1] }), '{"ok":{"a":[1]}}'],
+    [error("no"), '{"error":"no"}'],
+    [error({ code: 7 }), '{"error":"{\\"code\\":7}"}'],
+    [undefined, "null"],
+    [null, "null"],
+    [1.5, "1.5"],
+    [true, "true"],
+    [[1, "a"], '[1,"a"]'],
+    [{ ok: 1 }, '{"ok":1}']
+  ])("39 %j is written as %s, each time", (value, text) => {
+    expect(json.encode(value)).toBe(text)
+    expect(json.encode(value)).toBe(text)
+  })
+
+  test("39 what JSON cannot say is refused", () => {
+    const cycle: { self?: unknown } = {}
+    cycle.self = cycle
+    for (const value of [1n, cycle, () => 1, Symbol("s"), ok(() => 1)]) expect(() => json.encode(value)).toThrow()
+  })
+})
+
+describe("the text of a failure", () => {
+  test("D16 is a short reason and a message, never a dump", () => {
+    const failure = new ToolError("handler_raised", { message: "it broke", cause: new Error("secret") })
+    expect(errorText(failure)).toBe('{"error":"handler_raised: it broke"}')
+    expect(errorText(new AdapterError("timeout"))).toBe('{"error":"timeout: The model request failed: timeout"}')
+    expect(errorText(new Error("plain"))).toBe('{"error":"plain"}')
+    expect(errorText(new TypeError(""))).toBe('{"error":"TypeError"}')
+  })
+
+  test("is total", () => {
+    const unspeakable: unknown = Object.assign(Object.create(null), { big: 1n })
+    for (const value of [undefined, null, 1n, Symbol("s"), () => 1, unspeakable]) {
+      expect(typeof inWords(value)).toBe("string")
+      expect(() => JSON.parse(errorText(value)) as unknown).not.toThrow()
+    }
+  })
+})

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest"
+import { SessionError } from "../../src/ChatError.ts"
+import type { Script } from "../../src/Fake.ts"
+import { make } from "../../src/Tool.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { calls, readAll, says, tagsOf } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const waitingChat = async (scripts: ReadonlyArray<Script>) => {
+  const adapter = check.fake({ scripts })
+  const { troupe } = await check.troupe({ adapter, tools: [make({ name: "m", manual: true })] })
+  return { adapter, chat: await troupe.chat("c") }
+}
+
+describe("a chat that waits for tool results", () => {
+  test("goes on with all of them, and the thread pairs up", async () => {
+    const { adapter, chat } = await waitingChat([calls("m", "m"), says("thanks")])
+    expect((await chat.send("go").result()).haltedReason).toBe("manual_tool_calls")
+    expect(chat.getSnapshot()?.value).toBe("awaitingTools")
+    const result = await chat.submitToolResults({ c0: "zero", c1: { one: 1 } }).result()
+    expect(result.haltedReason).toBe("completed")
+    expect(adapter.requests[1]?.messages.slice(-2)).toMatchObject([
+      { role: "tool", toolCallId: "c0", content: "zero" },
+      { role: "tool", toolCallId: "c1", content: '{"one":1}' }
+    ])
+  })
+
+  test("refuses anything else, and still waits", async () => {
+    const { adapter, chat } = await waitingChat([calls("m", "m"), says("thanks")])
+    await chat.send("go").result()
+    const refused = [chat.send("what?"), chat.retry(), chat.submitToolResults({ c0: 1 })]
+    for (const turn of refused) {
+      await expect(turn.result()).rejects.toMatchObject({ _tag: "SessionError", reason: "awaiting_tool_results" })
+      await expect(readAll(turn)).rejects.toBeInstanceOf(SessionError)
+    }
+    expect(() => chat.submitToolResults({ c0: 1, c9: 2 })).toThrow("c9")
+    expect(chat.getSnapshot()?.value).toBe("awaitingTools")
+    expect(adapter.requests).toHaveLength(1)
+  })
+
+  test("refuses the turns that were sent before it had to wait, and asks the model nothing for them", async () => {
+    const { adapter, chat } = await waitingChat([calls("m"), says("thanks")])
+    const [first, ...queued] = [chat.send("go"), chat.send("and?"), chat.send("well?")]
+    expect((await first.result()).haltedReason).toBe("manual_tool_calls")
+    for (const turn of queued) await expect(turn.result()).rejects.toMatchObject({ reason: "awaiting_tool_results" })
+    expect(adapter.requests).toHaveLength(1)
+    expect((await chat.submitToolResults({ c0: 1 }).result()).haltedReason).toBe("completed")
+  })
+
+  test("keeps waiting after a restart", async () => {
+    const adapter = check.fake({ scripts: [calls("m"), says("thanks")] })
+    const { troupe } = await check.troupe({ adapter, tools: [make({ name: "m", manual: true })] })
+    const chat = await troupe.chat("c")
+    await chat.send("go").result()
+    await chat.stop()
+    const again = await troupe.chat("c")
+    expect(again.getSnapshot()?.value).toBe("awaitingTools")
+    const events = await readAll(again.submitToolResults({ c0: 1 }))
+    expect(tagsOf(events).at(-1)).toBe("chat_completed")
+  })
+})
