@@ -54,7 +54,7 @@ class DownMessage implements Down {
   }
 }
 
-/** Whether a message is the exit signal of another process. Only the system makes these: no sender can forge one. */
+/** Whether a message is an exit signal that this process trapped; a message that merely looks like one is none. */
 export const isExit = (message: unknown): message is Exit => message instanceof ExitMessage
 
 /** Whether a message tells of the end of a monitored process. */

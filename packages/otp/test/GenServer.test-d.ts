@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import type { Effect } from "effect"
 import { expectTypeOf } from "vitest"
 import { GenServer } from "../src/index.ts"
 import type { OtpError, Pid, System } from "../src/index.ts"

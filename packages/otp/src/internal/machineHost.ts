@@ -79,7 +79,7 @@ export class MachineHost implements Behaviour {
   constructor(cell: Cell, logic: AnyActorLogic, parent: Cell | undefined, options: HostOptions) {
     this.#parent = parent
     this.actor = createActor(logic, { ...options, clock: new HostClock(cell) })
-    this.#handle = this.actor.send
+    this.#handle = this.actor.send.bind(this.actor)
     this.actor.send = (event) => deliver(cell, event)
     hosts.set(this.actor.system, cell)
   }

@@ -7,6 +7,7 @@
  */
 import { Effect, Exit } from "effect"
 import type { Cell } from "./cell.ts"
+import { die } from "./death.ts"
 import { ofCause, ofThrown } from "./failure.ts"
 import type { Failure } from "./failure.ts"
 import { Running } from "./fiber.ts"
@@ -23,7 +24,11 @@ type Fail = (failure: Failure) => void
 const resume = (cell: Cell, run: () => void): void => {
   if (cell.dead) return
   cell.busy = false
-  cell.kernel.as(cell, run)
+  try {
+    cell.kernel.as(cell, run)
+  } catch (error) {
+    die(cell, error, "own")
+  }
   wake(cell)
 }
 
