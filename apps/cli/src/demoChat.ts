@@ -63,6 +63,9 @@ const toolTimeoutMs = 30_000
 /** How long `kill` waits for the chat to come back. */
 const restartMs = 3_000
 
+const instructions = (folder: string): string =>
+  `You answer in a terminal, shortly and in plain text. Your tools reach the files of ${folder}; call several at once when that helps, and ask when a request can be understood in more than one way.`
+
 /** Starts the system, the file server and the chat. */
 export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: DemoChatOptions): Promise<DemoChat> => {
   const system = System.make({ name: "demo", onCrash: (report) => onNotice(`crash: ${report.message.split("\n")[0]}`) })
@@ -71,7 +74,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   if (!files.started) onNotice(`no files: ${files.reason}`)
   const tools = [...(files.started ? files.tools : []), ...makeTools({ progress })]
   const timeouts = new Map(tools.map((tool) => [tool.name, tool.timeoutMs ?? toolTimeoutMs]))
-  const troupe = await Troupe.start({ adapter, tools, system, toolTimeoutMs })
+  const troupe = await Troupe.start({ adapter, tools, system, toolTimeoutMs, instructions: instructions(folder) })
   const chat = await troupe.chat("demo")
 
   const context = () => chat.getSnapshot()?.context

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ChatResult, type Event, ToolResultEncoder, Usage } from "@troupe/chat"
+import { type ChatResult, type Event, SessionError, ToolResultEncoder, Usage } from "@troupe/chat"
 import type { Display } from "./display.ts"
 import type { Paint } from "./paint.ts"
 import { duration, finishedLine, visible } from "./toolLines.ts"
@@ -32,7 +32,7 @@ export const reportTurn = async (
   let streamed = false
   const shown = new Set<unknown>()
   const fail = (error: unknown): void => {
-    if (!shown.has(error)) display.line(`${paint.bad("✖")} ${visible(ToolResultEncoder.describe(error))}`)
+    if (!shown.has(error)) display.line(`${paint.bad("✖")} ${visible(explain(error))}`)
     shown.add(error)
   }
   const finished = (id: string, content: string): void => {
@@ -82,6 +82,11 @@ export const reportTurn = async (
   display.line(paint.quiet(footer(result, now() - startedAt)))
   return end
 }
+
+const explain = (error: unknown): string =>
+  error instanceof SessionError && error.reason === "chat_died"
+    ? "the chat died in the middle of a turn; /retry goes on from its last step"
+    : ToolResultEncoder.describe(error)
 
 const endOf = (result: ChatResult.ChatResult): TurnEnd => {
   switch (result.haltedReason) {

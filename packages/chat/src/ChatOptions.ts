@@ -32,6 +32,8 @@ export interface StepOptions {
   /** `"auto"` runs tool calls, `"manual"` leaves them to the caller. Default `"auto"`. */
   readonly mode?: "auto" | "manual" | undefined
   readonly model?: string | undefined
+  /** What the model is told first, as a system message of every request; it is no part of the thread. */
+  readonly instructions?: string | undefined
   /** Replace the engine's tools of the same name; others are added. */
   readonly tools?: ReadonlyArray<Tool> | undefined
   readonly toolChoice?: ToolChoice | undefined

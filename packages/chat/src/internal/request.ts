@@ -1,5 +1,6 @@
 /** Builds the request of a step. */
 import type { Engine } from "../Engine.ts"
+import { system } from "../Message.ts"
 import type { Request } from "../Request.ts"
 import type { Thread } from "../Thread.ts"
 import type { RunOptions } from "./resolveOptions.ts"
@@ -24,7 +25,7 @@ export const requestOf = ({
   const rest = Object.entries(params).filter(([key]) => !own.has(key))
   return {
     ...(model === undefined ? {} : { model }),
-    messages: thread.messages,
+    messages: options.instructions === undefined ? thread.messages : [system(options.instructions), ...thread.messages],
     tools: options.tools.map(({ name, description, schema, metadata }) => ({ name, description, schema, metadata })),
     ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
     ...(temperature === undefined ? {} : { temperature }),

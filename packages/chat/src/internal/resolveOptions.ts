@@ -40,6 +40,7 @@ const any: Check = () => undefined
 const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   mode: oneOf("auto", "manual"),
   model: ofType("string"),
+  instructions: ofType("string"),
   tools: (value) => (Array.isArray(value) ? undefined : "must_be_a_list"),
   toolChoice: any,
   responseFormat: any,

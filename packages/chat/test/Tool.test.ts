@@ -1,0 +1,106 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { Effect } from "effect"
+import { describe, expect, test } from "vitest"
+import * as z from "zod"
+import { ValidationError } from "../src/ChatError.ts"
+import { error, type HandlerResult, ok } from "../src/HandlerResult.ts"
+import { make, type Parameters, tool, type Tool, type ToolContext } from "../src/Tool.ts"
+
+const context: ToolContext = {
+  context: {},
+  sessionId: undefined,
+  requestId: undefined,
+  toolCall: { id: "c0", name: "t", arguments: {} },
+  signal: new AbortController().signal
+}
+
+const handled = async (made: Tool, args: Record<string, unknown> = {}): Promise<HandlerResult> => {
+  const returned = made.handler?.(args, context)
+  if (returned === undefined) throw new Error("no handler")
+  return Effect.isEffect(returned) ? Effect.runPromise(returned) : returned
+}
+
+/** A Standard Schema that is no zod schema and cannot say itself as JSON Schema. */
+const evenNumber: StandardSchemaV1<unknown, { readonly n: number }> = {
+  "~standard": {
+    version: 1,
+    vendor: "even",
+    validate: async (value) => {
+      const n = (value as { readonly n?: unknown }).n
+      return typeof n === "number" && n % 2 === 0
+        ? { value: { n } }
+        : { issues: [{ message: "not even", path: [{ key: "n" }] }] }
+    }
+  }
+}
+
+describe("a tool's parameters", () => {
+  test("a zod schema is shown as JSON Schema and checks arguments", async () => {
+    const made = tool({
+      name: "add",
+      parameters: z.object({ a: z.number(), b: z.number().default(1) }),
+      execute: ({ a, b }) => a + b
+    })
+    expect(made.schema).toMatchObject({ type: "object", properties: { a: { type: "number" } } })
+    expect(made.schema).not.toHaveProperty("$schema")
+    expect(await made.parse({ a: 1 })).toEqual({ valid: true, arguments: { a: 1, b: 1 } })
+    expect(await made.parse({ a: "1" })).toMatchObject({ valid: false, issues: [{ path: "a" }] })
+  })
+
+  test("nested issues are named by their path", async () => {
+    const made = make({ name: "t", parameters: z.object({ list: z.array(z.object({ x: z.number() })) }) })
+    expect(await made.parse({ list: [{ x: 1 }, {}] })).toMatchObject({ valid: false, issues: [{ path: "list.1.x" }] })
+  })
+
+  test("a JSON Schema is shown as it is and checks arguments", async () => {
+    const parameters = { type: "object", properties: { x: { type: "integer" } }, required: ["x"] }
+    const made = make({ name: "t", parameters })
+    expect(made.schema).toEqual(parameters)
+    expect(await made.parse({ x: 1 })).toEqual({ valid: true, arguments: { x: 1 } })
+    expect(await made.parse({})).toMatchObject({ valid: false })
+  })
+
+  test("a JSON Schema that says what cannot be read checks nothing", async () => {
+    const made = make({ name: "t", parameters: { type: "object", unevaluatedProperties: { nonsense: [] }, if: {}, then: {} } })
+    expect((await made.parse({ anything: 1 })).valid).toBe(true)
+  })
+
+  test("no parameters is an object of none", async () => {
+    const made = make({ name: "t" })
+    expect(made.schema).toEqual({ type: "object", properties: {} })
+    expect(await made.parse({ x: 1 })).toMatchObject({ valid: true })
+  })
+
+  test("a Standard Schema that cannot say itself needs a jsonSchema, and may check later", async () => {
+    expect(() => make({ name: "t", parameters: evenNumber })).toThrow("jsonSchema")
+    const made = make({ name: "t", parameters: evenNumber, jsonSchema: { type: "object" } })
+    expect(made.schema).toEqual({ type: "object" })
+    expect(await made.parse({ n: 2 })).toEqual({ valid: true, arguments: { n: 2 } })
+    expect(await made.parse({ n: 1 })).toEqual({ valid: false, issues: [{ path: "n", message: "not even" }] })
+  })
+})
+
+describe("making a tool", () => {
+  test.each(["", "a b", "x".repeat(65), "auto", "none", "required"])("160 the name %j is refused", (name) => {
+    expect(() => make({ name })).toThrow(ValidationError)
+  })
+
+  test("161 a manual flag that is no boolean is refused", () => {
+    expect(() => make({ name: "t", manual: null as unknown as boolean })).toThrow(ValidationError)
+  })
+
+  test("what a plain function returns is its result, from a value, a promise and an effect", async () => {
+    const parameters: Parameters = {}
+    for (const execute of [() => 7, () => Promise.resolve(7), () => Effect.succeed(7)]) {
+      expect(await handled(tool({ name: "t", parameters, execute }))).toEqual({ type: "ok", value: 7 })
+    }
+    expect(await handled(tool({ name: "t", execute: () => undefined }))).toEqual({ type: "ok", value: undefined })
+  })
+
+  test("an outcome that a plain function returns is that outcome; a look-alike is a value", async () => {
+    expect(await handled(tool({ name: "t", execute: () => error("no") }))).toEqual({ type: "error", reason: "no" })
+    const alike = { type: "error", reason: "no" }
+    expect(await handled(tool({ name: "t", execute: () => alike }))).toEqual({ type: "ok", value: alike })
+    expect(await handled(make({ name: "t", handler: () => ok(1) }))).toEqual({ type: "ok", value: 1 })
+  })
+})

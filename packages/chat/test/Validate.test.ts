@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest"
+import type { Request } from "../src/Request.ts"
+import type { Thread } from "../src/Thread.ts"
+import * as Validate from "../src/Validate.ts"
+
+const request = (more: object): Request => ({ messages: [{ role: "user", content: "hi" }], tools: [], ...more })
+const tool = (name: unknown) => ({ name, description: "", schema: {} })
+const findings = (error: ReturnType<typeof Validate.request>) =>
+  error?.errors.map(({ field, reason }) => `${field.join(".")} ${reason}`)
+
+describe("checking a request", () => {
+  test("a good one has no findings", () => {
+    expect(Validate.request(request({ tools: [tool("a_B-9")], temperature: 2, maxTokens: 1 }))).toBeUndefined()
+  })
+
+  test("159 everything that is wrong is found, in a fixed order", () => {
+    const wrong = {
+      messages: [],
+      tools: [tool("a b"), tool("a b")],
+      temperature: 3,
+      maxTokens: 0,
+      responseFormat: "json"
+    }
+    expect(findings(Validate.request(request(wrong)))).toEqual([
+      "messages empty",
+      "tools.0.name invalid_format",
+      "tools.1.name invalid_format",
+      "tools duplicate_name",
+      "temperature out_of_range",
+      "max_tokens must_be_positive",
+      "response_format invalid_shape"
+    ])
+  })
+
+  test.each([
+    ["", "empty"],
+    ["a b", "invalid_format"],
+    ["x".repeat(65), "invalid_format"],
+    ["auto", "reserved_tool_name"],
+    ["none", "reserved_tool_name"],
+    ["required", "reserved_tool_name"],
+    [7, "invalid_format"]
+  ])("160 the tool name %j is %s", (name, reason) => {
+    expect(findings(Validate.request(request({ tools: [tool(name)] })))).toEqual([`tools.0.name ${reason}`])
+  })
+
+  test.each([-0.1, 2.1, Number.NaN, "1", Number.POSITIVE_INFINITY])("temperature %s is out of range", (temperature) => {
+    expect(findings(Validate.request(request({ temperature })))).toEqual(["temperature out_of_range"])
+  })
+
+  test.each([0, -1, 1.5, Number.NaN, "1"])("maxTokens %s is not positive", (maxTokens) => {
+    expect(findings(Validate.request(request({ maxTokens })))).toEqual(["max_tokens must_be_positive"])
+  })
+})
+
+describe("checking a thread", () => {
+  const checked = (messages: unknown) => findings(Validate.thread({ messages } as Thread))
+
+  test("an empty thread is valid, and calls need not pair up", () => {
+    expect(checked([])).toBeUndefined()
+    expect(checked([{ role: "tool", content: "x", toolCallId: "" }])).toBeUndefined()
+  })
+
+  test("every message is looked at", () => {
+    expect(
+      checked([
+        { role: "robot", content: "x" },
+        { role: "user", content: 7 },
+        { role: "user", content: [{ type: "sound" }] },
+        { role: "tool", content: "x" },
+        null
+      ])
+    ).toEqual([
+      "messages.0.role unknown",
+      "messages.1.content invalid_type",
+      "messages.2.content invalid_part_type",
+      "messages.3.tool_call_id required",
+      "messages.4.role unknown"
+    ])
+  })
+
+  test.each([undefined, null, 7, [], { messages: "x" }])("%j is no thread", (value) => {
+    expect(findings(Validate.thread(value as unknown as Thread))).toEqual(["thread invalid_type"])
+  })
+})

@@ -1,0 +1,141 @@
+import { Process, StateMachine, System } from "@troupe/otp"
+import { describe, expect, test } from "vitest"
+import * as Engine from "../../src/Engine.ts"
+import type { ChatOptions } from "../../src/ChatOptions.ts"
+import { error, type HandlerResult, ok } from "../../src/HandlerResult.ts"
+import { resolveOptions } from "../../src/internal/resolveOptions.ts"
+import type { Handler } from "../../src/Tool.ts"
+import { toolCallMachine } from "../../src/ToolCallMachine.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { handling } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const startCall = (handler: Handler, options: ChatOptions = {}) => {
+  const { system, clock } = check.system()
+  const pid = StateMachine.start(system, toolCallMachine, {
+    input: {
+      tool: handling("t", handler),
+      toolCall: { id: "c0", name: "t", arguments: {} },
+      options: resolveOptions(Engine.make({}), options)
+    }
+  })
+  const value = () => StateMachine.snapshot(pid).value
+  return { system, clock, pid, value, output: () => StateMachine.output(pid) }
+}
+
+const gate = () => {
+  const { promise, resolve } = Promise.withResolvers<HandlerResult>()
+  return { handler: () => promise, finish: resolve }
+}
+
+describe("CALL1 a call ends in exactly one final state, with one outcome", () => {
+  test.each([
+    ["completed", () => ok(1)],
+    ["failed", () => error("no")],
+    ["completed", () => Promise.resolve(ok(1))],
+    ["failed", () => Promise.reject(new Error("no"))]
+  ] as const)("%s", async (state, handler) => {
+    const { pid, clock, value, output } = startCall(handler as Handler)
+    expect(value()).toBe("queued")
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(0)
+    expect(value()).toBe(state)
+    expect(output()?.message).toMatchObject({ role: "tool", toolCallId: "c0" })
+    expect(Process.exitReason(pid)).toBe("normal")
+  })
+
+  test("cancelled in the queue, the handler never runs", async () => {
+    let ran = 0
+    const { pid, clock, value, output } = startCall(() => ok(++ran))
+    Process.send(pid, { type: "call.cancel" })
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(0)
+    expect(value()).toBe("cancelled")
+    expect(output()?.message.content).toContain("cancelled")
+    expect(ran).toBe(0)
+  })
+
+  test("a result after the end changes nothing", async () => {
+    const { handler, finish } = gate()
+    const { pid, clock, output } = startCall(handler, { toolTimeoutMs: 5 })
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(5)
+    const before = output()
+    finish(ok("late"))
+    await clock.advance(0)
+    expect(output()).toBe(before)
+  })
+})
+
+describe("CALL2 the deadline counts from the start and holds", () => {
+  test("a call that waits in the queue has no deadline yet", async () => {
+    const { handler, finish } = gate()
+    const { pid, clock, value } = startCall(handler, { toolTimeoutMs: 5 })
+    await clock.advance(100)
+    expect(value()).toBe("queued")
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(4)
+    expect(value()).toBe("running")
+    finish(ok(1))
+    await clock.advance(0)
+    expect(value()).toBe("completed")
+    expect(System.stats(Process.systemOf(pid)).timers).toBe(0)
+  })
+
+  test("whatever the handler does", async () => {
+    const { pid, clock, value, output } = startCall(() => new Promise(() => {}), { toolTimeoutMs: 5 })
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(5)
+    expect(value()).toBe("timed_out")
+    expect(output()?.message.content).toContain("timeout")
+  })
+
+  test("no deadline at all waits for ever", async () => {
+    const { handler, finish } = gate()
+    const { pid, clock, value } = startCall(handler, { toolTimeoutMs: Number.POSITIVE_INFINITY })
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(1e9)
+    expect(value()).toBe("running")
+    finish(ok(1))
+    await clock.advance(0)
+    expect(value()).toBe("completed")
+  })
+})
+
+describe("CALL3 a cancelled call is told and waited for, until the drain deadline", () => {
+  test("what it returns in time counts", async () => {
+    const { handler, finish } = gate()
+    const { pid, clock, value, output } = startCall(handler, { drainMs: 5 })
+    Process.send(pid, { type: "call.start" })
+    Process.send(pid, { type: "call.cancel" })
+    await clock.advance(4)
+    expect(value()).toBe("cancelling")
+    finish(ok("in time"))
+    await clock.advance(0)
+    expect(value()).toBe("completed")
+    expect(output()?.message.content).toBe("in time")
+  })
+
+  test("past the deadline it is cancelled", async () => {
+    const { pid, clock, value } = startCall(() => new Promise(() => {}), { drainMs: 5 })
+    Process.send(pid, { type: "call.start" })
+    Process.send(pid, { type: "call.cancel" })
+    Process.send(pid, { type: "call.cancel" })
+    await clock.advance(5)
+    expect(value()).toBe("cancelled")
+  })
+
+  test("killed, it is told and answers nobody", async () => {
+    let signal: AbortSignal | undefined
+    const { pid, clock, output } = startCall((_args, context) => {
+      ;({ signal } = context)
+      return new Promise(() => {})
+    })
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(0)
+    Process.kill(pid)
+    expect(signal?.aborted).toBe(true)
+    expect(output()).toBeUndefined()
+  })
+})

@@ -1,0 +1,144 @@
+import { expect, test } from "vitest"
+import type { ChatOptions } from "../../src/ChatOptions.ts"
+import * as Engine from "../../src/Engine.ts"
+import type { AdapterEvent } from "../../src/Event.ts"
+import { AdapterRequest } from "../../src/internal/adapterRequest.ts"
+import { AdapterSource } from "../../src/internal/adapterSource.ts"
+import { LazyAbort } from "../../src/internal/lazyAbort.ts"
+import { Outlet } from "../../src/internal/outlet.ts"
+import { resolveOptions } from "../../src/internal/resolveOptions.ts"
+import { StreamCollector } from "../../src/StreamCollector.ts"
+import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"
+import { hop } from "../double/hop.ts"
+
+const request = { messages: [], tools: [] }
+
+const opened = (options: ChatOptions = {}, adapter: HandAdapter = handAdapter()) => {
+  const collector = new StreamCollector()
+  const abort = new LazyAbort()
+  const outlet = new Outlet()
+  let done = 0
+  const resolved = resolveOptions(Engine.make({}), options)
+  const stream = adapter.stream(request, { signal: abort.signal, requestId: "r", includeRawChunks: false, adapterOptions: {} })
+  const source = new AdapterSource(stream as AsyncIterable<AdapterEvent>, collector, resolved, abort, () => void done++)
+  outlet.attach(source)
+  const [hand] = adapter.streams
+  if (hand === undefined) throw new Error("no stream")
+  return { hand, source, collector, outlet, abort, done: () => done }
+}
+
+test("ASRC1 an event is folded, then shown, then filtered", async () => {
+  const order: Array<string> = []
+  const { hand, outlet, collector } = opened({
+    emitTextDeltas: false,
+    onEvent: (event) => order.push(`${event.type} ${collector.text}`)
+  })
+  const next = outlet.next()
+  hand.text("a")
+  hand.text("b")
+  hand.finish("stop")
+  expect((await next).value).toMatchObject({ type: "message_completed" })
+  expect(order).toEqual(["text_delta a", "text_delta ab", "message_completed ab"])
+})
+
+test("ASRC1 what was folded stays folded when `onEvent` throws", async () => {
+  const { hand, outlet, collector } = opened({
+    onEvent: () => {
+      throw new Error("seen")
+    }
+  })
+  const next = outlet.next()
+  hand.text("a")
+  await expect(next).rejects.toThrow("seen")
+  expect(collector.text).toBe("a")
+})
+
+test("ASRC2 reaching the end releases: nothing is aborted and `return` is not called", async () => {
+  const { hand, source, outlet, abort, done } = opened()
+  const next = outlet.next()
+  hand.end()
+  await hop()
+  expect(done()).toBe(1)
+  await source.release()
+  expect([hand.returns, abort.signal.aborted]).toEqual([0, false])
+  outlet.close()
+  await next
+})
+
+test("ASRC2 `release` aborts and returns once, and waits for no `next`", async () => {
+  const { hand, source, outlet, abort } = opened()
+  void outlet.next()
+  await Promise.all([source.release(), source.release()])
+  expect([hand.returns, abort.signal.aborted]).toEqual([1, true])
+  hand.text("late")
+  await hop()
+  outlet.close()
+})
+
+test("ASRC2 a `return` that fails is nobody's trouble", async () => {
+  const failing: AsyncIterable<AdapterEvent> = {
+    [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: () => Promise.reject(new Error("x")) })
+  }
+  const source = new AdapterSource(failing, new StreamCollector(), resolveOptions(Engine.make({}), {}), new LazyAbort(), () => {})
+  await source.release()
+})
+
+test("ASRC3 a throw of the iterator is an `error` event, and the end", async () => {
+  const { hand, outlet, collector, abort, done } = opened()
+  const next = outlet.next()
+  hand.fail(new Error("socket"))
+  expect((await next).value).toMatchObject({ type: "error", error: { _tag: "StreamError", reason: "adapter_error" } })
+  expect([collector.failed, abort.signal.aborted]).toEqual([true, true])
+  void outlet.next()
+  expect(done()).toBe(1)
+  outlet.close()
+})
+
+/** A request that writes down what it is told. */
+const listening = (adapter: HandAdapter | { readonly name: string; readonly stream: () => never }) => {
+  const heard: Array<string> = []
+  const outlet = new Outlet()
+  const options = resolveOptions(Engine.make({}), {})
+  const running = new AdapterRequest(
+    { adapter, request, options, collector: new StreamCollector(), outlet },
+    {
+      opened: () => heard.push("opened"),
+      refused: () => heard.push("refused"),
+      exhausted: () => heard.push("exhausted")
+    }
+  )
+  return { heard, outlet, running }
+}
+
+test("REQ1 a request is opened or refused, and exhausted only when it was opened", async () => {
+  const adapter = handAdapter()
+  const { heard, outlet, running } = listening(adapter)
+  running.open()
+  void outlet.next()
+  adapter.streams[0]?.end()
+  await hop()
+  expect(heard).toEqual(["opened", "exhausted"])
+  outlet.close()
+  const refusing = listening({
+    name: "refusing",
+    stream: () => {
+      throw new Error("no")
+    }
+  })
+  refusing.running.open()
+  expect(refusing.heard).toEqual(["refused"])
+})
+
+test("REQ1, REQ2 after `release` nothing is told, and the stream is let go once", async () => {
+  const adapter = handAdapter()
+  const { heard, outlet, running } = listening(adapter)
+  running.open()
+  void outlet.next()
+  running.release()
+  running.release()
+  adapter.streams[0]?.end()
+  await hop()
+  expect(heard).toEqual(["opened"])
+  expect(adapter.streams[0]?.returns).toBe(1)
+  outlet.close()
+})
