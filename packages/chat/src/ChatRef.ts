@@ -50,6 +50,8 @@ export class ChatRef {
   #pid: ChatPid | undefined
   #turns: Array<LiveTurn> = []
   #sent = new Set<LiveTurn>()
+  /** The turn that was cancelled while there was no process. */
+  #cancelled: LiveTurn | undefined
   #stopped = false
 
   constructor(id: string, home: ChatHome, view: LiveView) {
@@ -126,7 +128,8 @@ export class ChatRef {
   async cancel(): Promise<void> {
     const [running] = this.#turns
     if (running === undefined) return
-    if (this.#pid !== undefined) Process.send(this.#pid, { type: "turn.cancel" })
+    if (this.#pid === undefined) this.#cancelled = running
+    else Process.send(this.#pid, { type: "turn.cancel" })
     await running.ended
   }
 
@@ -163,6 +166,9 @@ export class ChatRef {
     StateMachine.subscribe(pid, (snapshot) => this.#view.transitioned(snapshot))
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     for (const turn of this.#turns) this.#deliver(turn)
+    const [first] = this.#turns.filter((turn) => !turn.over)
+    if (first !== undefined && first === this.#cancelled) Process.send(pid, { type: "turn.cancel" })
+    this.#cancelled = undefined
   }
 
   #start(messages: ReadonlyArray<Message>, retry: boolean): LiveTurn {
@@ -225,5 +231,6 @@ const userMessage = (input: UserInput): UserMessage => {
     typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
   const invalid = Validate.thread({ messages: [message] })
   if (invalid !== undefined) throw new ValidationError("invalid_message", invalid.errors)
+  if (message.role !== "user") throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
   return message
 }

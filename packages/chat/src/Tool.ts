@@ -120,7 +120,7 @@ export const make = (
  * })
  * ```
  */
-export const tool = <const P extends Parameters>(
+export const tool = <const P extends Parameters = Readonly<Record<string, unknown>>>(
   options: Described & {
     readonly parameters?: P | undefined
     readonly execute: (args: ArgumentsOf<P>, context: ToolContext) => unknown

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { Clock, Process, StateMachine } from "@troupe/otp"
 import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild } from "xstate"
 import type { HandlerResult } from "./HandlerResult.ts"
 import { cancelledResult, ToolExecution } from "./internal/toolExecution.ts"
@@ -42,26 +43,37 @@ export interface ToolCallInput {
  * - `call.start`: its turn in the queue has come
  * - `call.cancel`: end, and be waited for no longer than the drain deadline
  * - `execution.settled`, from its own handler: the result
+ * - `deadline.passed`, from its own clock
  */
 export type ToolCallEvent =
   | { readonly type: "call.start" }
   | { readonly type: "call.cancel" }
   | { readonly type: "execution.settled"; readonly result: HandlerResult }
+  | { readonly type: "deadline.passed" }
 
 /** What a tool call's snapshot holds. */
 export interface ToolCallContext extends ToolCallInput {
   readonly outcome: ToolOutcome | undefined
 }
 
-/** Runs the handler and says `execution.settled`; `abort` tells the handler to end, being stopped stops waiting. */
-const execution = fromCallback<{ readonly type: "abort" }, ToolCallInput>(({ input, sendBack, receive }) => {
+/**
+ * Runs the handler and says `execution.settled`, or `deadline.passed`; `abort` tells the handler to end, being stopped
+ * stops waiting. The deadline is a timer of the system's clock: as a delayed transition it would cost as much as the chart.
+ */
+const execution = fromCallback<{ readonly type: "abort" }, ToolCallInput>(({ input, system, sendBack, receive }) => {
   const { tool, toolCall, options } = input
   const running = new ToolExecution(tool, toolCall, options, (result) =>
     sendBack({ type: "execution.settled", result })
   )
+  const host = StateMachine.hostOf(system)
+  const clock = host === undefined ? Clock.live : Process.systemOf(host).clock
+  const timer = clock.setTimeout(() => sendBack({ type: "deadline.passed" }), deadline(input))
   receive(() => running.abort())
   running.start()
-  return () => running.stop()
+  return () => {
+    clock.clearTimeout(timer)
+    running.stop()
+  }
 })
 
 /** The longest a host timer can wait. */
@@ -92,7 +104,6 @@ export const toolCallMachine = setup({
   actors: { execution },
   guards: { hasSlot: ({ context }) => context.startAtOnce === true },
   delays: {
-    deadline: ({ context }) => deadline(context),
     drain: ({ context }) => context.options.drainMs
   },
   actions: {
@@ -122,8 +133,11 @@ export const toolCallMachine = setup({
     },
     running: {
       entry: "execute",
-      after: { deadline: { target: "timed_out", actions: "timeOut" } },
-      on: { ...settled, "call.cancel": { target: "cancelling", actions: "abort" } }
+      on: {
+        ...settled,
+        "deadline.passed": { target: "timed_out", actions: "timeOut" },
+        "call.cancel": { target: "cancelling", actions: "abort" }
+      }
     },
     cancelling: {
       after: { drain: { target: "cancelled", actions: "giveUp" } },

@@ -166,7 +166,9 @@ describe("a chat", () => {
   })
 
   test("an unknown tool beside manual calls leaves those pending", async () => {
-    const events = await readAll(await Chat.stream(given({ scripts: [calls("ghost", "m")], tools: [manual] }).engine, hi))
+    const events = await readAll(
+      await Chat.stream(given({ scripts: [calls("ghost", "m")], tools: [manual] }).engine, hi)
+    )
     expect(only(events, "chat_completed").result).toMatchObject({
       haltedReason: "error",
       pendingToolCalls: [{ id: "c1" }]
@@ -189,11 +191,17 @@ describe("a chat", () => {
     expect(result.steps).toHaveLength(2)
   })
 
-  test.each(["length", "content_filter", "other"] as const)("116, 117, D7 the finish reason %s is completed", async (finish) => {
-    const result = await run({ scripts: [says("a", finish), says("never")] })
-    expect(result).toMatchObject({ haltedReason: "completed", finalResponse: { finishReason: finish, outputText: "a" } })
-    expect(result.steps).toHaveLength(1)
-  })
+  test.each(["length", "content_filter", "other"] as const)(
+    "116, 117, D7 the finish reason %s is completed",
+    async (finish) => {
+      const result = await run({ scripts: [says("a", finish), says("never")] })
+      expect(result).toMatchObject({
+        haltedReason: "completed",
+        finalResponse: { finishReason: finish, outputText: "a" }
+      })
+      expect(result.steps).toHaveLength(1)
+    }
+  )
 
   test("117, D7 no finish reason at all is completed", async () => {
     expect((await run({ scripts: [[{ text: "a" }], says("never")] })).steps).toHaveLength(1)

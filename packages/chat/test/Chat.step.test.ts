@@ -32,7 +32,13 @@ const callsBoth = calls(["echo", { x: 1 }], "m")
 describe("a step", () => {
   test("76 a text is the thread's next message, and the step is done", async () => {
     const result = await stepOf(says("x"))
-    expect(result).toMatchObject({ done: true, toolResults: [], mode: "auto", manualToolCalls: [], truncatedToolCalls: [] })
+    expect(result).toMatchObject({
+      done: true,
+      toolResults: [],
+      mode: "auto",
+      manualToolCalls: [],
+      truncatedToolCalls: []
+    })
     expect(result.thread.messages).toEqual([
       ...hi,
       { role: "assistant", content: "x", metadata: { finish_reason: "stop" } }
@@ -91,13 +97,19 @@ describe("a step", () => {
   })
 
   test("82 manual mode wins over manual tools", async () => {
-    expect(await stepOf(callsBoth, [echo, manual], { mode: "manual" })).toMatchObject({ mode: "manual", manualToolCalls: [] })
+    expect(await stepOf(callsBoth, [echo, manual], { mode: "manual" })).toMatchObject({
+      mode: "manual",
+      manualToolCalls: []
+    })
   })
 
   test("84 an unknown tool rejects the collected form, and nothing ran", async () => {
     let ran = 0
     const running = stepOf(calls("echo", "ghost"), [handling("echo", () => ok(++ran))])
-    await expect(running).rejects.toMatchObject({ reason: "unknown_tool", metadata: { toolName: "ghost", toolCallId: "c1" } })
+    await expect(running).rejects.toMatchObject({
+      reason: "unknown_tool",
+      metadata: { toolName: "ghost", toolCallId: "c1" }
+    })
     expect(ran).toBe(0)
   })
 
@@ -152,7 +164,10 @@ describe("a step", () => {
 
   test("90 an error in the stream is a done step with what was said", async () => {
     const result = await stepOf([{ text: "p" }, { error: "timeout" }])
-    expect(result).toMatchObject({ done: true, response: { finishReason: "error", metadata: { error: { reason: "timeout" } } } })
+    expect(result).toMatchObject({
+      done: true,
+      response: { finishReason: "error", metadata: { error: { reason: "timeout" } } }
+    })
     expect(result.thread.messages.at(-1)).toMatchObject({ role: "assistant", content: "p" })
   })
 
@@ -177,7 +192,11 @@ describe("a step", () => {
   })
 
   test("D40 `tool_calls` without a call is a step that is not done", async () => {
-    expect(await stepOf([{ finish: "tool_calls" }])).toMatchObject({ done: false, toolResults: [], manualToolCalls: [] })
+    expect(await stepOf([{ finish: "tool_calls" }])).toMatchObject({
+      done: false,
+      toolResults: [],
+      manualToolCalls: []
+    })
   })
 
   test("a tool error that halts is in the halt, with the error", async () => {
@@ -229,7 +248,13 @@ describe("what the reader of a step sees", () => {
 
   test("19 without deltas the text is there all the same", async () => {
     const events = await eventsOf(noisy, [], { emitTextDeltas: false, emitToolDeltas: false })
-    expect(tagsOf(events)).toEqual(["message_started", "raw_chunk", "text_completed", "message_completed", "step_completed"])
+    expect(tagsOf(events)).toEqual([
+      "message_started",
+      "raw_chunk",
+      "text_completed",
+      "message_completed",
+      "step_completed"
+    ])
     expect(only(events, "step_completed").response.outputText).toBe("a")
   })
 

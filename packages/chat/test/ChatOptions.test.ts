@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest"
-import type { ChatOptions } from "../src/ChatOptions.ts"
 import * as Engine from "../src/Engine.ts"
 import { resolveOptions } from "../src/internal/resolveOptions.ts"
 import { Troupe } from "../src/Troupe.ts"
 import * as Fake from "../src/Fake.ts"
 
-const resolved = (options: object, engine: Engine.EngineOptions = {}) =>
-  resolveOptions(Engine.make(engine), options as ChatOptions)
+const resolved = (options: object, engine: Engine.EngineOptions = {}) => resolveOptions(Engine.make(engine), options)
 
 describe("options", () => {
   test("have defaults", () => {
@@ -23,9 +21,21 @@ describe("options", () => {
   })
 
   test("D27 unknown keys and bad values are all named", () => {
-    const wrong = { id: 1, mode: "x", toolTimeoutMs: -1, drainMs: "1", maxConcurrency: 0, context: null, onEvent: 1, haltWhen: 1 }
+    const wrong = {
+      id: 1,
+      mode: "x",
+      toolTimeoutMs: -1,
+      drainMs: "1",
+      maxConcurrency: 0,
+      context: null,
+      onEvent: 1,
+      haltWhen: 1
+    }
     expect(() => resolved(wrong)).toThrow(
-      expect.objectContaining({ reason: "invalid_options", errors: Object.keys(wrong).map((key) => expect.objectContaining({ field: [key] }) as unknown) })
+      expect.objectContaining({
+        reason: "invalid_options",
+        errors: Object.keys(wrong).map((key) => expect.objectContaining({ field: [key] }) as unknown)
+      })
     )
   })
 

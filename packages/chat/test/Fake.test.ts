@@ -21,7 +21,13 @@ const eventsOf = async (script: Fake.Script, more: { readonly usage?: object } =
 describe("the fake adapter", () => {
   test("1 a text is deltas, the whole, and the end", async () => {
     const events = await eventsOf([{ text: "Hel" }, { text: "lo" }, { finish: "stop" }])
-    expect(tagsOf(events)).toEqual(["message_started", "text_delta", "text_delta", "text_completed", "message_completed"])
+    expect(tagsOf(events)).toEqual([
+      "message_started",
+      "text_delta",
+      "text_delta",
+      "text_completed",
+      "message_completed"
+    ])
     expect(only(events, "text_completed").text).toBe("Hello")
     expect(only(events, "message_completed")).toMatchObject({ finishReason: "stop", message: { content: "Hello" } })
   })
@@ -60,7 +66,9 @@ describe("the fake adapter", () => {
   test("13 asking past the last script is no_scripted_response", async () => {
     const adapter = Fake.make({ scripts: [says("a")] })
     await readAll(await adapter.stream(request, options()))
-    expect(() => adapter.stream(request, options())).toThrow(expect.objectContaining({ reason: "no_scripted_response" }))
+    expect(() => adapter.stream(request, options())).toThrow(
+      expect.objectContaining({ reason: "no_scripted_response" })
+    )
   })
 
   test("14 a script is used up when the request opens", async () => {
@@ -77,7 +85,10 @@ describe("the fake adapter", () => {
       only(await readAll(await adapter.stream(request, options())), "text_completed").text
     expect([await first(Fake.make({ scripts })), await first(Fake.make({ scripts }))]).toEqual(["A", "A"])
     const cursor = { next: 0 }
-    expect([await first(Fake.make({ scripts, cursor })), await first(Fake.make({ scripts, cursor }))]).toEqual(["A", "B"])
+    expect([await first(Fake.make({ scripts, cursor })), await first(Fake.make({ scripts, cursor }))]).toEqual([
+      "A",
+      "B"
+    ])
   })
 
   test("22 a stream that is left is released once, read or not", async () => {
@@ -93,7 +104,9 @@ describe("the fake adapter", () => {
   test("23 the adapter's usage wins over the script's", async () => {
     const script: Fake.Script = [{ usage: { inputTokens: 1 } }, { finish: "stop" }]
     expect(only(await eventsOf(script), "message_completed").usage).toEqual({ inputTokens: 1 })
-    expect(only(await eventsOf(script, { usage: { inputTokens: 12 } }), "message_completed").usage).toEqual({ inputTokens: 12 })
+    expect(only(await eventsOf(script, { usage: { inputTokens: 12 } }), "message_completed").usage).toEqual({
+      inputTokens: 12
+    })
   })
 
   test("a hang ends with its signal, and leaves no listener on it", async () => {

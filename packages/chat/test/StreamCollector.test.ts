@@ -43,7 +43,7 @@ describe("folding events", () => {
       { type: "text_delta", delta: 7 },
       { type: "tool_call_started", id: 7, name: "t" },
       { type: "tool_call_delta", argumentsDelta: "x" },
-      completed("c0", [] as unknown as object, "[]"),
+      completed("c0", [], "[]"),
       { ...completed("c0", {}, "{}"), id: undefined },
       { ...completed("c0", {}, "{}"), name: 7 },
       { ...completed("c0", {}, "{}"), rawArguments: undefined },
@@ -77,11 +77,15 @@ describe("folding events", () => {
     ])
     expect(fold(delta("c1", '{"a":')).toolCalls).toMatchObject([{ arguments: null, rawArguments: '{"a":' }])
     expect(fold(delta("c1", "[1]")).toolCalls).toMatchObject([{ arguments: null }])
-    expect(fold({ type: "tool_call_started", id: "c1", name: "t" }).toolCalls).toMatchObject([{ name: "t", arguments: {} }])
+    expect(fold({ type: "tool_call_started", id: "c1", name: "t" }).toolCalls).toMatchObject([
+      { name: "t", arguments: {} }
+    ])
   })
 
   test("a completed call overrides its deltas, and the last completion of an id counts", () => {
-    expect(fold(delta("c1", '{"a":1'), completed("c1", { a: 2 }, '{"a":2}')).toolCalls).toMatchObject([{ arguments: { a: 2 } }])
+    expect(fold(delta("c1", '{"a":1'), completed("c1", { a: 2 }, '{"a":2}')).toolCalls).toMatchObject([
+      { arguments: { a: 2 } }
+    ])
     expect(fold(completed("c1", { a: 1 }, "{}"), completed("c1", { a: 2 }, "{}")).toolCalls).toMatchObject([
       { arguments: { a: 2 } }
     ])
@@ -118,7 +122,13 @@ describe("folding events", () => {
   })
 
   test("events of tools, steps and chats change nothing", () => {
-    const others = ["tool_execution_started", "tool_execution_completed", "tool_result_encoded", "tool_halt", "step_completed"]
+    const others = [
+      "tool_execution_started",
+      "tool_execution_completed",
+      "tool_result_encoded",
+      "tool_halt",
+      "step_completed"
+    ]
     expect(fold(text("a"), ...others.map((type) => ({ type, id: "c0", content: "x" }))).outputText).toBe("a")
   })
 })

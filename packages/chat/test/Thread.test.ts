@@ -14,7 +14,10 @@ describe("a thread", () => {
   test("appending makes a new one and keeps its metadata", () => {
     const thread = { messages: [user("hi")], metadata: { a: 1 } }
     const longer = Thread.append(thread, assistant("hello"), user("bye"))
-    expect(longer).toMatchObject({ metadata: { a: 1 }, messages: [{ content: "hi" }, { content: "hello" }, { content: "bye" }] })
+    expect(longer).toMatchObject({
+      metadata: { a: 1 },
+      messages: [{ content: "hi" }, { content: "hello" }, { content: "bye" }]
+    })
     expect(thread.messages).toHaveLength(1)
     expect(Thread.append(Thread.empty, user("hi")).messages).toHaveLength(1)
     expect(Thread.empty.messages).toEqual([])

@@ -30,14 +30,19 @@ const faultOf = async (handler: Handler | null): Promise<ToolError> => {
 const rogue = (value: unknown): Handler => (() => value) as Handler
 
 describe("the executor", () => {
-  test.each([ok("x"), ok(undefined), error("biz"), error(null), askUser("q?"), askUser("q?", { a: 1 }), halt("done", 1)])(
-    "31 passes the outcome %j through untouched, from a value, a promise and an effect",
-    async (outcome) => {
-      for (const handler of [() => outcome, () => Promise.resolve(outcome), () => Effect.succeed(outcome)]) {
-        expect(await executed(handler)).toBe(outcome)
-      }
+  test.each([
+    ok("x"),
+    ok(undefined),
+    error("biz"),
+    error(null),
+    askUser("q?"),
+    askUser("q?", { a: 1 }),
+    halt("done", 1)
+  ])("31 passes the outcome %j through untouched, from a value, a promise and an effect", async (outcome) => {
+    for (const handler of [() => outcome, () => Promise.resolve(outcome), () => Effect.succeed(outcome)]) {
+      expect(await executed(handler)).toBe(outcome)
     }
-  )
+  })
 
   test("32 a reported failure is no tool error", async () => {
     expect(await executed(() => error("biz"))).toEqual({ type: "error", reason: "biz" })
@@ -65,7 +70,10 @@ describe("the executor", () => {
 
   test("35 an exit is handler_exit, its cause the exit reason", async () => {
     expect(await faultOf(() => Process.exitSelf("gone"))).toMatchObject({ reason: "handler_exit", cause: "gone" })
-    expect(await faultOf(() => Effect.die(Process.exitWith("gone")))).toMatchObject({ reason: "handler_exit", cause: "gone" })
+    expect(await faultOf(() => Effect.die(Process.exitWith("gone")))).toMatchObject({
+      reason: "handler_exit",
+      cause: "gone"
+    })
   })
 
   test.each([

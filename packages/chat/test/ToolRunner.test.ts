@@ -55,7 +55,7 @@ describe("running tool calls", () => {
     const toolCalls = [call("a", "c0"), call("b", "c1")]
     const seen: Array<string> = []
     const reading = (async () => {
-      for await (const event of streamToolCalls(toolCalls, tools)) if ("id" in event) seen.push(String(event.id))
+      for await (const event of streamToolCalls(toolCalls, tools)) if ("id" in event) seen.push(event.id)
     })()
     await until(() => running.length === 2)
     finish("b", ok("second"))
@@ -72,7 +72,11 @@ describe("running tool calls", () => {
     const { tools, finish, running } = gated(...names)
     const events: Array<Event> = []
     const reading = (async () => {
-      for await (const event of streamToolCalls(names.map((name) => call(name, name)), tools)) events.push(event)
+      for await (const event of streamToolCalls(
+        names.map((name) => call(name, name)),
+        tools
+      ))
+        events.push(event)
     })()
     await until(() => running.length >= 2)
     for (const name of names.toReversed()) finish(name, ok(name))
@@ -150,16 +154,19 @@ describe("running tool calls", () => {
     expect(seen).toEqual(["c0", "x"])
   })
 
-  test.each(["continue", undefined, {}, 7])("54 a policy function that returns %j halts, and is asked once", async (decision) => {
-    let asked = 0
-    const onToolError = (() => {
-      asked++
-      return decision
-    }) as unknown as OnToolError
-    const run = await runOne(() => error("x"), { onToolError })
-    expect(run.halt).toMatchObject({ error: { reason: "invalid_return", metadata: { on_tool_error_invalid: true } } })
-    expect(asked).toBe(1)
-  })
+  test.each(["continue", undefined, {}, 7])(
+    "54 a policy function that returns %j halts, and is asked once",
+    async (decision) => {
+      let asked = 0
+      const onToolError = (() => {
+        asked++
+        return decision
+      }) as unknown as OnToolError
+      const run = await runOne(() => error("x"), { onToolError })
+      expect(run.halt).toMatchObject({ error: { reason: "invalid_return", metadata: { on_tool_error_invalid: true } } })
+      expect(asked).toBe(1)
+    }
+  )
 
   test("55 a policy function that raises halts, and is asked once", async () => {
     let asked = 0
@@ -170,7 +177,11 @@ describe("running tool calls", () => {
         throw oops
       }
     })
-    expect(run.halt).toMatchObject({ type: "tool_error", policyFault: oops, error: { metadata: { on_tool_error_raised: true } } })
+    expect(run.halt).toMatchObject({
+      type: "tool_error",
+      policyFault: oops,
+      error: { metadata: { on_tool_error_raised: true } }
+    })
     expect(asked).toBe(1)
   })
 
@@ -207,17 +218,24 @@ describe("running tool calls", () => {
     })
   })
 
-  test.each(["ask_user", "max_turns", "halt_when", "tool_error", "cancelled", "completed", "error", "manual_tool_calls", ""])(
-    "59, D11 the reserved reason %j halts nothing and is an invalid_return",
-    async (reason) => {
-      const run = await runOne(() => halt(reason, 1))
-      expect(run.halt).toBeUndefined()
-      expect(run.content).toContain("reserved")
-      let seen: unknown
-      await runOne(() => halt(reason, 1), { onToolError: (_call, fault) => ((seen = fault), "halt") })
-      expect(seen).toMatchObject({ reason: "invalid_return", metadata: { reserved_halt_reason: reason } })
-    }
-  )
+  test.each([
+    "ask_user",
+    "max_turns",
+    "halt_when",
+    "tool_error",
+    "cancelled",
+    "completed",
+    "error",
+    "manual_tool_calls",
+    ""
+  ])("59, D11 the reserved reason %j halts nothing and is an invalid_return", async (reason) => {
+    const run = await runOne(() => halt(reason, 1))
+    expect(run.halt).toBeUndefined()
+    expect(run.content).toContain("reserved")
+    let seen: unknown
+    await runOne(() => halt(reason, 1), { onToolError: (_call, fault) => ((seen = fault), "halt") })
+    expect(seen).toMatchObject({ reason: "invalid_return", metadata: { reserved_halt_reason: reason } })
+  })
 
   test("60 a halt whose result has no text halts nothing", async () => {
     const run = await runOne(() => halt("done", unencodable))
@@ -306,7 +324,9 @@ describe("running tool calls", () => {
     expect((await runOne(handler)).content).toBe("default")
     expect((await runOne(handler, { engine })).content).toBe("engine engine")
     const toolExecutor = executing("call")
-    expect((await runOne(handler, { engine, toolExecutor, toolResultEncoder: encoding("call") })).content).toBe("call call")
+    expect((await runOne(handler, { engine, toolExecutor, toolResultEncoder: encoding("call") })).content).toBe(
+      "call call"
+    )
   })
 
   test("73 the call's context takes the place of the engine's, that of none", async () => {

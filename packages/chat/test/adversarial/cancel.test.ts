@@ -172,7 +172,8 @@ describe("a cancel", () => {
     const stream = await Chat.stream(Engine.make({ adapter, tools: [echo] }), hi, { signal: spied.signal })
     for await (const event of stream) {
       if (event.type === "step_completed") spied.abort()
-      if (event.type === "chat_completed") expect(event.result).toMatchObject({ haltedReason: "cancelled", steps: [{}] })
+      if (event.type === "chat_completed")
+        expect(event.result).toMatchObject({ haltedReason: "cancelled", steps: [{}] })
     }
     expect(adapter.requests).toHaveLength(1)
   })
@@ -250,7 +251,10 @@ describe("a cancel", () => {
     }
     await until(() => waiting.length === 1)
     pass()
-    expect(await turn.result()).toMatchObject({ haltedReason: "cancelled", steps: [{ toolResults: [{ toolCallId: "c0" }] }] })
+    expect(await turn.result()).toMatchObject({
+      haltedReason: "cancelled",
+      steps: [{ toolResults: [{ toolCallId: "c0" }] }]
+    })
     expect(adapter.requests).toHaveLength(1)
   })
 

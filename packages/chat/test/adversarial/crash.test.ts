@@ -38,7 +38,10 @@ describe("a chat whose process dies", () => {
     expect(chat.pid).not.toBe(before)
     expect(chat.thread.messages).toMatchObject([{ role: "user", content: "go" }])
     const result = await chat.retry().result()
-    expect(result).toMatchObject({ haltedReason: "completed", thread: { messages: [{ content: "go" }, { content: "fine" }] } })
+    expect(result).toMatchObject({
+      haltedReason: "completed",
+      thread: { messages: [{ content: "go" }, { content: "fine" }] }
+    })
     expect(adapter.released).toBe(2)
   })
 

@@ -3,13 +3,13 @@ import * as Chat from "../../src/Chat.ts"
 import * as Engine from "../../src/Engine.ts"
 import { ok } from "../../src/HandlerResult.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { calls, handling, hi, readTo, says } from "../double/scripts.ts"
+import { calls, handling, hi, readTo, said, says } from "../double/scripts.ts"
 
 const check = leakCheck()
 
 test("a thousand chats at once each get their own answer", async () => {
   const adapter = check.fake({
-    respond: ({ messages }) => (messages.length === 1 ? calls("t", "t") : says(String(messages[0]?.content)))
+    respond: ({ messages }) => (messages.length === 1 ? calls("t", "t") : says(said(messages[0])))
   })
   const engine = Engine.make({ adapter, tools: [handling("t", () => Promise.resolve(ok(1)))] })
   const ids = Array.from({ length: 1_000 }, (_, index) => `chat ${index}`)
@@ -19,7 +19,13 @@ test("a thousand chats at once each get their own answer", async () => {
 })
 
 test("a thousand readers that leave, each at another place, leave nothing behind", async () => {
-  const tags = ["message_started", "tool_call_completed", "message_completed", "tool_result_encoded", "step_completed"] as const
+  const tags = [
+    "message_started",
+    "tool_call_completed",
+    "message_completed",
+    "tool_result_encoded",
+    "step_completed"
+  ] as const
   const adapter = check.fake({ respond: ({ messages }) => (messages.length === 1 ? calls("t", "t") : says("x")) })
   const engine = Engine.make({ adapter, tools: [handling("t", () => Promise.resolve(ok(1)))] })
   const places = Array.from({ length: 1_000 }, (_, index) => tags[index % tags.length] ?? "step_completed")
@@ -29,7 +35,7 @@ test("a thousand readers that leave, each at another place, leave nothing behind
 })
 
 test("a thousand living chats at once each keep their own thread", async () => {
-  const adapter = check.fake({ respond: ({ messages }) => says(`you said ${String(messages.at(-1)?.content)}`) })
+  const adapter = check.fake({ respond: ({ messages }) => says(`you said ${said(messages.at(-1))}`) })
   const { troupe } = await check.troupe({ adapter })
   const threads = await Promise.all(
     Array.from({ length: 1_000 }, async (_, index) => {
@@ -40,6 +46,11 @@ test("a thousand living chats at once each keep their own thread", async () => {
     })
   )
   expect(threads).toEqual(
-    threads.map((_, index) => [`first ${index}`, `you said first ${index}`, `second ${index}`, `you said second ${index}`])
+    threads.map((_, index) => [
+      `first ${index}`,
+      `you said first ${index}`,
+      `second ${index}`,
+      `you said second ${index}`
+    ])
   )
 })

@@ -6,6 +6,10 @@ import type { FinishReason } from "../../src/Response.ts"
 
 type Next = IteratorResult<AdapterEvent, undefined>
 
+const rejected = async (error: unknown): Promise<Next> => {
+  throw error
+}
+
 /** One open request. */
 export interface HandStream {
   readonly request: Request
@@ -55,7 +59,7 @@ export const handAdapter = (options: { readonly slowRelease?: Promise<void> } = 
           end()
         },
         end,
-        fail: (error) => answer(() => Promise.reject(error)),
+        fail: (error) => answer(() => rejected(error)),
         get pulls() {
           return pulls
         },

@@ -53,7 +53,7 @@ export const leakCheck = (): LeakCheck => {
     try {
       judge(all)
     } finally {
-      for (const pid of [...System.processes(defaultSystem())]) Process.kill(pid)
+      for (const pid of Array.from(System.processes(defaultSystem()))) Process.kill(pid)
       for (const { system } of systems) await System.stop(system)
     }
   })

@@ -2,7 +2,7 @@
 import type { Event } from "../../src/Event.ts"
 import type { Script } from "../../src/Fake.ts"
 import { ok } from "../../src/HandlerResult.ts"
-import { user } from "../../src/Message.ts"
+import { type Message, text as textOf, user } from "../../src/Message.ts"
 import type { FinishReason } from "../../src/Response.ts"
 import { type Handler, make, type Tool } from "../../src/Tool.ts"
 
@@ -14,6 +14,9 @@ export const handling = (name: string, handler: Handler): Tool => make({ name, h
 
 /** The thread of one greeting. */
 export const hi = [user("hi")]
+
+/** What a message says. */
+export const said = (message: Message | undefined): string => (message === undefined ? "" : textOf(message))
 
 /** A reply that says something. */
 export const says = (text: string, finish: FinishReason = "stop"): Script => [{ text }, { finish }]

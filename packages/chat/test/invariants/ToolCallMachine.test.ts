@@ -36,7 +36,7 @@ describe("CALL1 a call ends in exactly one final state, with one outcome", () =>
     ["completed", () => Promise.resolve(ok(1))],
     ["failed", () => Promise.reject(new Error("no"))]
   ] as const)("%s", async (state, handler) => {
-    const { pid, clock, value, output } = startCall(handler as Handler)
+    const { pid, clock, value, output } = startCall(handler)
     expect(value()).toBe("queued")
     Process.send(pid, { type: "call.start" })
     await clock.advance(0)

@@ -19,7 +19,12 @@ const opened = (options: ChatOptions = {}, adapter: HandAdapter = handAdapter())
   const outlet = new Outlet()
   let done = 0
   const resolved = resolveOptions(Engine.make({}), options)
-  const stream = adapter.stream(request, { signal: abort.signal, requestId: "r", includeRawChunks: false, adapterOptions: {} })
+  const stream = adapter.stream(request, {
+    signal: abort.signal,
+    requestId: "r",
+    includeRawChunks: false,
+    adapterOptions: {}
+  })
   const source = new AdapterSource(stream as AsyncIterable<AdapterEvent>, collector, resolved, abort, () => void done++)
   outlet.attach(source)
   const [hand] = adapter.streams
@@ -79,8 +84,9 @@ test("ASRC2 a `return` that fails is nobody's trouble", async () => {
   const failing: AsyncIterable<AdapterEvent> = {
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: () => Promise.reject(new Error("x")) })
   }
-  const source = new AdapterSource(failing, new StreamCollector(), resolveOptions(Engine.make({}), {}), new LazyAbort(), () => {})
-  await source.release()
+  const options = resolveOptions(Engine.make({}), {})
+  const source = new AdapterSource(failing, new StreamCollector(), options, new LazyAbort(), () => {})
+  await expect(source.release()).resolves.toBeUndefined()
 })
 
 test("ASRC3 a throw of the iterator is an `error` event, and the end", async () => {

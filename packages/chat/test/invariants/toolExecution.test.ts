@@ -11,7 +11,9 @@ const executing = (handler: Handler, args: Record<string, unknown> | null = {}, 
   const settled: Array<HandlerResult> = []
   const tool = make({ name: "t", parameters: parameters as Record<string, unknown>, handler })
   const toolCall = { id: "c0", name: "t", arguments: args, rawArguments: "{" }
-  const execution = new ToolExecution(tool, toolCall, resolveOptions(Engine.make({}), {}), (result) => settled.push(result))
+  const execution = new ToolExecution(tool, toolCall, resolveOptions(Engine.make({}), {}), (result) =>
+    settled.push(result)
+  )
   return { execution, settled }
 }
 

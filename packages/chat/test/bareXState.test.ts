@@ -1,0 +1,157 @@
+import { expect, test } from "vitest"
+import { createActor, fromCallback, fromPromise, waitFor } from "xstate"
+import { adapterStreamMachine } from "../src/AdapterStreamMachine.ts"
+import { chatMachine, type ChatInput } from "../src/ChatMachine.ts"
+import type { Event } from "../src/Event.ts"
+import { error, ok } from "../src/HandlerResult.ts"
+import { Outlet } from "../src/internal/outlet.ts"
+import { user } from "../src/Message.ts"
+import { stepMachine } from "../src/StepMachine.ts"
+import { StreamCollector } from "../src/StreamCollector.ts"
+import type { Handler } from "../src/Tool.ts"
+import { toolCallMachine } from "../src/ToolCallMachine.ts"
+import { handAdapter } from "./double/handAdapter.ts"
+import { hop, until } from "./double/hop.ts"
+import { leakCheck } from "./double/leakCheck.ts"
+import { calls, callThenAnswer, echo, handling, hi, says, tagsOf } from "./double/scripts.ts"
+import { engineParts, type Parts, turnOf } from "./double/stepping.ts"
+
+const check = leakCheck()
+
+const callInput = (handler: Handler, drainMs = 0) => ({
+  tool: handling("t", handler),
+  toolCall: { id: "c0", name: "t", arguments: {} },
+  options: engineParts({ adapter: check.fake({ script: [] }), options: { drainMs } }).options
+})
+
+/** A driven outlet and what came out of it. */
+const drivenOutlet = () => {
+  const events: Array<Event> = []
+  const outlet = new Outlet()
+  outlet.drive((event) => events.push(event))
+  return { outlet, events }
+}
+
+const stepInput = (parts: Parts) => {
+  const { outlet, events } = drivenOutlet()
+  return { input: { ...engineParts(parts), thread: { messages: hi }, outlet }, events }
+}
+
+test.each([
+  ["completed", () => ok(1)],
+  ["failed", () => error("no")],
+  ["completed", () => Promise.resolve(ok(1))]
+] as const)("a tool call ends %s under a bare actor", async (state, handler) => {
+  const actor = createActor(toolCallMachine, { input: callInput(handler) }).start()
+  expect(actor.getSnapshot().value).toBe("queued")
+  actor.send({ type: "call.start" })
+  const snapshot = await waitFor(actor, ({ status }) => status === "done")
+  expect(snapshot.value).toBe(state)
+  expect(snapshot.output?.message.toolCallId).toBe("c0")
+})
+
+test("a tool call is cancelled under a bare actor, and its handler is told", async () => {
+  let signal: AbortSignal | undefined
+  const deaf: Handler = (_args, context) => {
+    ;({ signal } = context)
+    return new Promise(() => {})
+  }
+  const actor = createActor(toolCallMachine, { input: callInput(deaf) }).start()
+  actor.send({ type: "call.start" })
+  actor.send({ type: "call.cancel" })
+  const snapshot = await waitFor(actor, ({ status }) => status === "done")
+  expect([snapshot.value, signal?.aborted]).toEqual(["cancelled", true])
+})
+
+test("a tool call's handler can be provided", async () => {
+  const provided = toolCallMachine.provide({
+    actors: {
+      execution: fromCallback(({ sendBack }) => sendBack({ type: "execution.settled", result: ok("provided") }))
+    }
+  })
+  const actor = createActor(provided, { input: callInput(() => ok("own")) }).start()
+  actor.send({ type: "call.start" })
+  const snapshot = await waitFor(actor, ({ status }) => status === "done")
+  expect(snapshot.output?.message.content).toBe("provided")
+})
+
+test("a model request runs under a bare actor, and stopping it releases it", async () => {
+  const adapter = handAdapter()
+  const { options } = engineParts({ adapter })
+  const input = { adapter, request: { messages: [], tools: [] }, options, collector: new StreamCollector() }
+  const read = createActor(adapterStreamMachine, { input: { ...input, outlet: drivenOutlet().outlet } }).start()
+  adapter.streams[0]?.text("a")
+  adapter.streams[0]?.end()
+  expect((await waitFor(read, ({ status }) => status === "done")).output).toEqual({ type: "exhausted" })
+  const left = createActor(adapterStreamMachine, { input: { ...input, outlet: drivenOutlet().outlet } }).start()
+  left.stop()
+  await hop()
+  expect(adapter.streams.map(({ returns }) => returns)).toEqual([0, 1])
+})
+
+test("a step runs under a bare actor, with processes of its own behind it", async () => {
+  const { input, events } = stepInput({ adapter: check.fake({ script: calls("echo") }), tools: [echo] })
+  const actor = createActor(stepMachine, { input }).start()
+  const snapshot = await waitFor(actor, ({ status }) => status === "done")
+  expect(snapshot.output).toMatchObject({ type: "completed", result: { toolResults: [{ toolCallId: "c0" }] } })
+  expect(tagsOf(events).at(-1)).toBe("step_completed")
+})
+
+test("a step is cancelled under a bare actor, in phase A and in phase B", async () => {
+  const inA = stepInput({ adapter: check.fake({ script: [{ text: "a" }, { hang: true }] }) })
+  const inB = stepInput({
+    adapter: check.fake({ script: calls("t") }),
+    tools: [handling("t", () => new Promise(() => {}))],
+    options: { drainMs: 0 }
+  })
+  for (const [{ input }, phase] of [
+    [inA, "phaseA"],
+    [inB, "phaseB"]
+  ] as const) {
+    const actor = createActor(stepMachine, { input }).start()
+    await until(() => actor.getSnapshot().value === phase)
+    await hop()
+    actor.send({ type: "step.cancel" })
+    const snapshot = await waitFor(actor, ({ status }) => status === "done")
+    expect(snapshot.output).toMatchObject({ result: { halt: { type: "cancelled" } } })
+  }
+})
+
+test("a stopped step releases its request", async () => {
+  const adapter = check.fake({ script: [{ text: "a" }, { hang: true }] })
+  const { input } = stepInput({ adapter })
+  const actor = createActor(stepMachine, { input }).start()
+  await hop()
+  actor.stop()
+  await until(() => adapter.released === 1)
+  expect(adapter.open).toBe(0)
+})
+
+test("a chat runs under a bare actor, turn after turn", async () => {
+  const parts: Parts = { adapter: check.fake({ scripts: [...callThenAnswer, says("again")] }), tools: [echo] }
+  const input: ChatInput = { id: "c", engine: engineParts(parts).engine }
+  const actor = createActor(chatMachine, { input }).start()
+  for (const text of ["one", "two"]) {
+    const { outlet, events } = drivenOutlet()
+    actor.send({ type: "turn.start", turn: turnOf(parts, [user(text)], { outlet }) })
+    await waitFor(actor, ({ value }) => value === "idle")
+    expect(tagsOf(events).at(-1)).toBe("chat_completed")
+  }
+  expect(actor.getSnapshot().context.thread.messages).toHaveLength(6)
+  actor.stop()
+})
+
+test("a chat's store can be provided", async () => {
+  const parts: Parts = { adapter: check.fake({ script: says("x") }) }
+  const kept: Array<number> = []
+  const provided = chatMachine.provide({
+    actors: { commit: fromPromise(async ({ input }) => void kept.push(input.thread.messages.length)) }
+  })
+  const actor = createActor(provided, {
+    input: { id: "c", engine: engineParts(parts).engine, commit: () => {} }
+  }).start()
+  actor.send({ type: "turn.start", turn: turnOf(parts, [user("go")], { outlet: drivenOutlet().outlet }) })
+  await waitFor(actor, ({ value }) => value === "idle")
+  expect(kept).toEqual([1, 2])
+  actor.stop()
+})

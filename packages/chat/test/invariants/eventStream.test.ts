@@ -1,0 +1,64 @@
+import { Process } from "@troupe/otp"
+import { expect, test } from "vitest"
+import * as Chat from "../../src/Chat.ts"
+import * as Engine from "../../src/Engine.ts"
+import { defaultSystem } from "../../src/internal/defaultSystem.ts"
+import { handAdapter } from "../double/handAdapter.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { processesOf, processOf } from "../double/processes.ts"
+import { callThenAnswer, echo, hi, readAll, says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+test("STREAM-R1 leaving ends the process, and what it held is released by then", async () => {
+  const adapter = handAdapter()
+  {
+    await using stream = await Chat.stream(Engine.make({ adapter }), hi)
+    void stream.next()
+    expect(processesOf(defaultSystem(), "Chat")).toHaveLength(1)
+  }
+  expect(processesOf(defaultSystem(), "Chat")).toEqual([])
+  expect(adapter.streams[0]?.returns).toBe(1)
+})
+
+test("STREAM-R2 a process that is killed is a rejection of the next question, once", async () => {
+  for (const waiting of [true, false]) {
+    const stream = await Chat.stream(Engine.make({ adapter: handAdapter() }), hi)
+    const early = waiting ? stream.next() : undefined
+    const caught = early?.catch((error: unknown) => error)
+    Process.kill(processOf(defaultSystem(), "Chat"))
+    const error = await (caught ?? stream.next().catch((thrown: unknown) => thrown))
+    expect(error).toMatchObject({ _tag: "ProcessExit", reason: "killed" })
+    expect(await stream.next()).toEqual({ done: true, value: undefined })
+  }
+})
+
+test("STREAM-R2 a chat and a step that ended know what they ended with", async () => {
+  const engine = () => Engine.make({ adapter: check.fake({ scripts: callThenAnswer }), tools: [echo] })
+  const step = await Chat.streamStep(engine(), hi)
+  expect(step.output()).toBeUndefined()
+  await readAll(step)
+  expect(step.output()).toMatchObject({ type: "completed" })
+  const chat = await Chat.stream(engine(), hi)
+  await readAll(chat)
+  expect(chat.output()).toMatchObject({ type: "completed", result: { haltedReason: "completed" } })
+})
+
+test("STREAM-R3 no listener stays on the caller's signal: read, left, refused, killed, aborted", async () => {
+  const spied = check.signal()
+  const { signal } = spied
+  const engine = () => Engine.make({ adapter: check.fake({ script: says("x") }) })
+  await readAll(await Chat.stream(engine(), hi, { signal }))
+  for await (const _ of await Chat.stream(engine(), hi, { signal })) break
+  const refusing = Engine.make({ adapter: check.fake({ script: [{ preflightError: "timeout" }] }) })
+  await expect(Chat.stream(refusing, hi, { signal })).rejects.toThrow()
+  const killed = await Chat.stream(engine(), hi, { signal })
+  Process.kill(processOf(defaultSystem(), "Chat"))
+  await expect(killed.next()).rejects.toThrow()
+  expect(spied.listeners).toBe(0)
+  const aborted = await Chat.stream(engine(), hi, { signal })
+  expect(spied.listeners).toBe(1)
+  spied.abort()
+  await readAll(aborted)
+  expect(spied.listeners).toBe(0)
+})

@@ -1,0 +1,93 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { expectTypeOf, test } from "vitest"
+import * as z from "zod"
+import type { Adapter, AdapterOptions } from "../src/Adapter.ts"
+import type { AdapterEvent, Event, ToolEvent } from "../src/Event.ts"
+import type { EventStream } from "../src/Chat.ts"
+import * as Chat from "../src/Chat.ts"
+import type { ChatResult, HaltedReason } from "../src/ChatResult.ts"
+import * as Engine from "../src/Engine.ts"
+import * as Fake from "../src/Fake.ts"
+import { halt, type HandlerResult, ok } from "../src/HandlerResult.ts"
+import { make, tool, type Tool, type ToolContext } from "../src/Tool.ts"
+
+test("a tool's arguments come from its zod schema, as they are after parsing", () => {
+  const made = tool({
+    name: "add",
+    parameters: z.object({ a: z.number(), b: z.number().default(1), tag: z.enum(["x", "y"]).optional() }),
+    execute: (args, context) => {
+      expectTypeOf(args).toEqualTypeOf<{ a: number; b: number; tag?: "x" | "y" | undefined }>()
+      expectTypeOf(context).toEqualTypeOf<ToolContext>()
+      return args.a + args.b
+    }
+  })
+  expectTypeOf(made).toEqualTypeOf<Tool>()
+})
+
+test("a tool's arguments come from any Standard Schema", () => {
+  const schema = {} as StandardSchemaV1<unknown, { readonly city: string }>
+  tool({ name: "t", parameters: schema, jsonSchema: {}, execute: ({ city }) => expectTypeOf(city).toBeString() })
+})
+
+test("without a schema, or with JSON Schema, the arguments are unknown", () => {
+  tool({ name: "t", execute: (args) => expectTypeOf(args["x"]).toBeUnknown() })
+  tool({ name: "t", parameters: { type: "object" }, execute: (args) => expectTypeOf(args["x"]).toBeUnknown() })
+})
+
+test("what does not fit the schema is refused", () => {
+  tool({
+    name: "t",
+    parameters: z.object({ a: z.number() }),
+    // @ts-expect-error there is no `b`
+    execute: ({ b }) => b
+  })
+  // @ts-expect-error a handler returns an outcome
+  make({ name: "t", handler: () => 1 })
+  make({ name: "t", handler: () => Promise.resolve(ok(1)) })
+  // @ts-expect-error a halt has a word for its reason
+  halt(7)
+  expectTypeOf(halt("done")).toExtend<HandlerResult>()
+})
+
+test("an event's tag decides its fields", () => {
+  const event = {} as Event
+  if (event.type === "text_delta") expectTypeOf(event.delta).toBeString()
+  if (event.type === "tool_call_completed")
+    expectTypeOf(event.arguments).toEqualTypeOf<Record<string, unknown> | null>()
+  if (event.type === "tool_execution_completed") expectTypeOf(event.result).toEqualTypeOf<HandlerResult>()
+  if (event.type === "chat_completed") expectTypeOf(event.result).toEqualTypeOf<ChatResult>()
+  if (event.type === "error") expectTypeOf(event.error).toBeUnknown()
+  // @ts-expect-error not before the tag is known
+  expectTypeOf(event.delta)
+  expectTypeOf<Event["type"]>().toEqualTypeOf<
+    AdapterEvent["type"] | ToolEvent["type"] | "step_completed" | "chat_completed"
+  >()
+})
+
+test("the adapter port takes async iterables, at once or later, of adapter events only", () => {
+  const options = {} as AdapterOptions
+  expectTypeOf(options.signal).toEqualTypeOf<AbortSignal>()
+  expectTypeOf(Fake.make({ script: [] })).toExtend<Adapter>()
+  const later: Adapter = { name: "later", stream: async () => (async function* () {})() }
+  expectTypeOf(later.name).toBeString()
+  const rogue: Adapter = {
+    name: "rogue",
+    // @ts-expect-error steps are not an adapter's to say
+    stream: async function* () {
+      yield { type: "step_completed" }
+    }
+  }
+  expectTypeOf(rogue).toEqualTypeOf<Adapter>()
+})
+
+test("a chat's events can be read and left, and its result is known", () => {
+  const engine = Engine.make({ adapter: Fake.make({ script: [] }) })
+  expectTypeOf(Chat.stream).returns.resolves.toEqualTypeOf<EventStream>()
+  expectTypeOf(Chat.run).returns.resolves.toEqualTypeOf<ChatResult>()
+  expectTypeOf<EventStream>().toExtend<AsyncIterable<Event> & AsyncDisposable>()
+  expectTypeOf<"completed">().toExtend<HaltedReason>()
+  // @ts-expect-error an option that does not exist
+  void Chat.run(engine, [], { maxTurn: 1 })
+  // @ts-expect-error a script line that does not exist
+  Fake.make({ script: [{ texxt: "a" }] })
+})

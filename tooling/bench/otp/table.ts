@@ -1,0 +1,92 @@
+/**
+ * What processes cost, beside the bare primitives of Effect and plain objects, in the same run.
+ *
+ * Every figure is the best of the rounds, which take turns among the contestants; the first one warms up. The BEAM's
+ * column is there to go by: it is from another run, on a machine of the same class.
+ */
+import type { Contestant } from "./contest.ts"
+import { fibers } from "./fibers.ts"
+import { aim, lines } from "./lines.ts"
+import type { BenchLine } from "./lines.ts"
+import { objects } from "./objects.ts"
+import { processes } from "./processes.ts"
+
+const rounds = 4
+const contestants: ReadonlyArray<Contestant> = [processes, fibers, objects]
+
+const collect = (): void => {
+  const { gc } = globalThis as { readonly gc?: () => void }
+  gc?.()
+  gc?.()
+}
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 12; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
+}
+
+const heap = async (): Promise<number> => {
+  await turns()
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+/** The cost of one operation: microseconds, or bytes kept. */
+const costOf = async (contestant: Contestant, { key, count, unit }: BenchLine): Promise<number> => {
+  const round = await contestant[key](count)
+  const before = unit === "bytes" ? await heap() : 0
+  collect()
+  const start = performance.now()
+  await round.run()
+  const microseconds = (performance.now() - start) * 1000
+  const cost = unit === "bytes" ? (await heap()) - before : microseconds
+  await round.end()
+  return cost / count
+}
+
+const compare = async (line: BenchLine): Promise<ReadonlyArray<number>> => {
+  const best = contestants.map(() => Number.POSITIVE_INFINITY)
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, contestant] of contestants.entries()) {
+      const cost = await costOf(contestant, line)
+      if (round > 0) best[index] = Math.min(best[index] ?? cost, cost)
+    }
+  }
+  return best
+}
+
+const show = (value: number, unit: BenchLine["unit"]): string =>
+  unit === "bytes" ? `${value.toFixed(0)} B` : `${value.toFixed(value < 0.1 ? 3 : 2)} µs`
+
+const range = ({ beam, unit }: BenchLine): string => {
+  if (beam === undefined) return "–"
+  const [least, most] = beam
+  if (least === most) return `${least} B`
+  return `${least}–${most} ${unit}`
+}
+
+const row = (name: string, ...figures: ReadonlyArray<string>): void =>
+  console.log(name.padEnd(38) + figures.map((figure) => figure.padStart(12)).join(""))
+
+/** Measures every line and prints the table. */
+export const benchProcesses = async (): Promise<void> => {
+  console.log("\nprocesses, in one run on one thread; ratios are ours ÷ theirs\n")
+  row("", "ours", "effect", "plain", "BEAM", "÷ effect", "÷ plain", "÷ BEAM", "")
+  for (const line of lines) {
+    const [ours = 0, effect = 0, plain = 0] = await compare(line)
+    const most = line.beam?.[1]
+    const middle = line.beam === undefined || most === undefined ? undefined : (line.beam[0] + most) / 2
+    const share = middle === undefined ? undefined : ours / middle
+    const verdict = share === undefined ? "" : share <= aim ? "in aim" : "over aim"
+    row(
+      line.name,
+      show(ours, line.unit),
+      show(effect, line.unit),
+      show(plain, line.unit),
+      range(line),
+      (ours / effect).toFixed(2),
+      (ours / plain).toFixed(2),
+      share?.toFixed(2) ?? "–",
+      verdict
+    )
+  }
+}
