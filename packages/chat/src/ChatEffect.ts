@@ -6,7 +6,10 @@
  *
  * @module
  */
-import { Context, Effect, Layer, Stream } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as Chat from "./Chat.ts"
 import { isPreflightError, type PreflightError, SessionError } from "./ChatError.ts"
 import type { ChatOptions, StepOptions } from "./ChatOptions.ts"
@@ -54,9 +57,12 @@ export const send = (chat: ChatRef, input: UserInput): Stream.Stream<Event, Sess
 
 /** The result of a living chat's turn. */
 export const result = (turn: LiveTurn): Effect.Effect<ChatResult, SessionError> =>
-  Effect.tryPromise({ try: () => turn.result(), catch: (error) => error }).pipe(
-    Effect.catch((error) => (error instanceof SessionError ? Effect.fail(error) : Effect.die(error)))
-  )
+  Effect.callback((resume) => {
+    turn.result().then(
+      (ended) => resume(Effect.succeed(ended)),
+      (error: unknown) => resume(error instanceof SessionError ? Effect.fail(error) : Effect.die(error))
+    )
+  })
 
 /** A running Troupe as a service. */
 export class TroupeService extends Context.Service<TroupeService, RunningTroupe>()("@troupe/chat/TroupeService") {}
@@ -94,7 +100,12 @@ const events = (open: () => Promise<Chat.EventStream>): Stream.Stream<Event, Pre
   )
 
 const interruptible = <A>(begin: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, PreflightError> =>
-  Effect.tryPromise({ try: begin, catch: (error) => error }).pipe(Effect.catch(preflightOrDefect))
+  Effect.callback((resume, signal) => {
+    begin(signal).then(
+      (value) => resume(Effect.succeed(value)),
+      (error: unknown) => resume(preflightOrDefect(error))
+    )
+  })
 
 const both = (signal: AbortSignal, given: AbortSignal | undefined): AbortSignal =>
   given === undefined ? signal : AbortSignal.any([signal, given])

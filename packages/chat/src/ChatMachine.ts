@@ -15,7 +15,7 @@
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { assign, sendTo, setup } from "xstate"
 import { type PreflightError, SessionError } from "./ChatError.ts"
 import type { ChatRecord } from "./ChatRecord.ts"

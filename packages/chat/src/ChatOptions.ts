@@ -70,7 +70,7 @@ export interface StepOptions {
   readonly emitToolDeltas?: boolean | undefined
   /** `true` keeps all `raw_chunk` events; usage always passes. Default `false`. */
   readonly includeRawChunks?: boolean | undefined
-  /** Sees every adapter event, before the filters. What it throws is thrown at the reader. */
+  /** Sees every adapter event, before the filters. What it throws is thrown at the reader, and ends a living chat's process. */
   readonly onEvent?: ((event: AdapterEvent) => void) | undefined
   /** Aborting it cancels: running tools are told and drained, the result says `cancelled`. */
   readonly signal?: AbortSignal | undefined

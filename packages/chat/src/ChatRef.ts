@@ -12,7 +12,7 @@
  * @module
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
-import { SessionError, ValidationError } from "./ChatError.ts"
+import { SessionError, ToolError, ValidationError } from "./ChatError.ts"
 import type { chatMachine } from "./ChatMachine.ts"
 import type { ContentPart } from "./ContentPart.ts"
 import { LiveTurn } from "./internal/liveTurn.ts"
@@ -22,7 +22,7 @@ import type { Message, UserMessage } from "./Message.ts"
 import type { StepWatcher } from "./StepMachine.ts"
 import type { Thread } from "./Thread.ts"
 import * as Threads from "./Thread.ts"
-import { json } from "./ToolResultEncoder.ts"
+import { describe, json } from "./ToolResultEncoder.ts"
 import * as Validate from "./Validate.ts"
 
 export type { ChatSnapshot, LiveContext, SnapshotObserver } from "./internal/liveView.ts"
@@ -98,7 +98,8 @@ export class ChatRef {
   /**
    * Answers the calls the chat waits for, all of them, by call id, and goes on.
    *
-   * **Errors**: throws a `SessionError` (`unknown_tool_call_id`) for a call the chat does not wait for.
+   * **Errors**: throws a `SessionError` (`unknown_tool_call_id`) for a call the chat does not wait for, a `ToolError`
+   * (`encoding_failed`) for a result that has no JSON form.
    */
   submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
     const pending = new Set(this.getSnapshot()?.context.pendingToolCalls.map((call) => call.id))
@@ -113,7 +114,7 @@ export class ChatRef {
     const messages = Object.entries(results).map(([toolCallId, value]): Message => ({
       role: "tool",
       toolCallId,
-      content: json.encode(value)
+      content: encoded(toolCallId, value)
     }))
     return this.#start(messages, false)
   }
@@ -226,11 +227,24 @@ export class ChatRef {
   }
 }
 
+const encoded = (toolCallId: string, value: unknown): string => {
+  try {
+    return json.encode(value)
+  } catch (cause) {
+    throw new ToolError("encoding_failed", {
+      toolCallId,
+      cause,
+      message: `The result of ${toolCallId} has no JSON form: ${describe(cause)}`
+    })
+  }
+}
+
 const userMessage = (input: UserInput): UserMessage => {
   const message: UserMessage =
     typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
   const invalid = Validate.thread({ messages: [message] })
   if (invalid !== undefined) throw new ValidationError("invalid_message", invalid.errors)
-  if (message.role !== "user") throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
+  if (message.role !== "user")
+    throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
   return message
 }

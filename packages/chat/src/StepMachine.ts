@@ -34,8 +34,7 @@ import {
   type ToolBatchResult,
   type ToolCallWatcher
 } from "./internal/toolBatch.ts"
-import { cancelledResult } from "./internal/toolExecution.ts"
-import { type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import { cancelledOutcome, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"
 import { StreamCollector } from "./StreamCollector.ts"
 import type { Thread } from "./Thread.ts"
@@ -249,7 +248,7 @@ const cancelledRequest = (context: StepContext) => {
   const called = finishReason === "tool_calls" ? toolCalls : []
   return {
     halt: { type: "cancelled" } as const,
-    outcomes: called.map((call) => answered(context, call, cancelledResult(call)))
+    outcomes: called.map((call) => cancelledOutcome(call, context.options))
   }
 }
 

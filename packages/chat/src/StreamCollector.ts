@@ -26,6 +26,7 @@ interface OpenCall {
 /** The running fold of one model request's events. */
 export class StreamCollector {
   #text = ""
+  #rewritten = 0
   readonly #calls = new Map<string, OpenCall>()
   #finishReason: FinishReason | null = null
   #rawFinishReason: string | undefined
@@ -41,6 +42,11 @@ export class StreamCollector {
     return this.#text
   }
 
+  /** How often the text was replaced instead of added to; with its length it tells whether the text changed. */
+  get rewritten(): number {
+    return this.#rewritten
+  }
+
   /** Whether an error was seen. */
   get failed(): boolean {
     return this.#failed
@@ -54,7 +60,10 @@ export class StreamCollector {
         if (typeof event.delta === "string") this.#text += event.delta
         return
       case "text_completed":
-        if (typeof event.text === "string") this.#text = event.text
+        if (typeof event.text === "string" && event.text !== this.#text) {
+          this.#text = event.text
+          this.#rewritten++
+        }
         return
       case "tool_call_started":
         if (typeof event.id === "string" && typeof event.name === "string") this.#open(event.id).name = event.name

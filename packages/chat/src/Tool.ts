@@ -4,7 +4,7 @@
  * @module
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { ValidationError } from "./ChatError.ts"
 import * as HandlerResult from "./HandlerResult.ts"
 import { isEffect, isPromiseLike } from "./internal/awaitable.ts"
@@ -131,7 +131,7 @@ export const tool = <const P extends Parameters = Readonly<Record<string, unknow
     handler: (args, context) => {
       const returned = options.execute(args as ArgumentsOf<P>, context)
       if (isEffect(returned)) return Effect.map(returned, asResult)
-      return isPromiseLike(returned) ? returned.then(asResult) : asResult(returned)
+      return isPromiseLike(returned) ? Promise.resolve(returned).then(asResult) : asResult(returned)
     }
   })
 

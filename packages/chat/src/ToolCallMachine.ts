@@ -5,15 +5,16 @@
  *
  * CALL1. A call ends in exactly one of its final states, once; its output is the call's one outcome.
  * CALL2. The deadline counts from the start of the handler, not from the queue, and holds whatever the handler does.
- * CALL3. A cancelled call is told to end and then waited for, until the drain deadline; what it returns in time counts.
+ * CALL3. A cancelled call is told to end and then waited for, until the drain deadline. A result in time counts, a failure
+ *        is the cancel's: the error policy is not asked about it.
  *
  * @module
  */
 import { Clock, Process, StateMachine } from "@troupe/otp"
 import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild } from "xstate"
 import type { HandlerResult } from "./HandlerResult.ts"
-import { cancelledResult, ToolExecution } from "./internal/toolExecution.ts"
-import { type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import { ToolExecution } from "./internal/toolExecution.ts"
+import { cancelledOutcome, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import type { Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
@@ -82,16 +83,8 @@ const longestMs = 2 ** 31 - 1
 const deadline = ({ tool, options }: ToolCallInput): number =>
   Math.min(tool.timeoutMs ?? options.toolTimeoutMs, longestMs)
 
-const settled = {
-  "execution.settled": [
-    {
-      guard: ({ event }: { readonly event: { readonly result: HandlerResult } }) => event.result.type === "error",
-      target: "failed",
-      actions: "record"
-    },
-    { target: "completed", actions: "record" }
-  ]
-} as const
+const isFailure = ({ event }: { readonly event: { readonly result: HandlerResult } }): boolean =>
+  event.result.type === "error"
 
 /** Runs one tool call: queued, running, cancelling, then one final state. */
 export const toolCallMachine = setup({
@@ -116,7 +109,7 @@ export const toolCallMachine = setup({
         toolFailure(context.toolCall, "timeout", `no result within ${deadline(context)} ms; the call was stopped`)
       )
     ),
-    giveUp: assign(({ context }) => settle(context, cancelledResult(context.toolCall))),
+    giveUp: assign(({ context: { toolCall, options } }) => ({ outcome: cancelledOutcome(toolCall, options) })),
     record: assign(({ context, event }) => (event.type === "execution.settled" ? settle(context, event.result) : {}))
   }
 }).createMachine({
@@ -134,14 +127,22 @@ export const toolCallMachine = setup({
     running: {
       entry: "execute",
       on: {
-        ...settled,
+        "execution.settled": [
+          { guard: isFailure, target: "failed", actions: "record" },
+          { target: "completed", actions: "record" }
+        ],
         "deadline.passed": { target: "timed_out", actions: "timeOut" },
         "call.cancel": { target: "cancelling", actions: "abort" }
       }
     },
     cancelling: {
       after: { drain: { target: "cancelled", actions: "giveUp" } },
-      on: settled
+      on: {
+        "execution.settled": [
+          { guard: isFailure, target: "cancelled", actions: "giveUp" },
+          { target: "completed", actions: "record" }
+        ]
+      }
     },
     completed: { type: "final" },
     failed: { type: "final" },

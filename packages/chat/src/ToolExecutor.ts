@@ -5,7 +5,9 @@
  * @source ALLM.ToolExecutor
  */
 import { Process } from "@troupe/otp"
-import { Cause, Effect, Exit } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { ToolError } from "./ChatError.ts"
 import * as HandlerResult from "./HandlerResult.ts"
 import { isEffect, isPromiseLike } from "./internal/awaitable.ts"
@@ -50,7 +52,7 @@ export const inProcess: ToolExecutor = {
       )
     }
     return isPromiseLike(returned)
-      ? returned.then(
+      ? Promise.resolve(returned).then(
           (value) => checked(tool, value),
           (thrown: unknown) => crashed(tool, thrown)
         )

@@ -6,7 +6,7 @@
  */
 import { TimerHeap } from "./internal/timerHeap.ts"
 import type { TimerEntry } from "./internal/timerHeap.ts"
-import { settle } from "./internal/macrotask.ts"
+import { macrotask, settle } from "./internal/macrotask.ts"
 
 /**
  * Tells the time and runs functions later.
@@ -34,13 +34,20 @@ export interface TestClock extends Clock {
 const isEntry = (id: unknown): id is TimerEntry => typeof id === "object" && id !== null && "index" in id
 
 const longestHostTimeout = 2_147_483_647
+const epoch = performance.timeOrigin
 
+/**
+ * CLOCK1. While a timer waits, a timer of the host is due no later than it.
+ * CLOCK2. When none waits, the host's timer is gone after the present turn of the event loop: a call that is answered at
+ *         once, and then another, do not make and drop one each.
+ */
 class LiveClock implements Clock {
   readonly #timers = new TimerHeap()
   #host: { readonly id: ReturnType<typeof setTimeout>; readonly due: number } | undefined
+  #leaving = false
 
   now(): number {
-    return performance.timeOrigin + performance.now()
+    return epoch + performance.now()
   }
 
   setTimeout(run: () => void, ms: number): unknown {
@@ -52,6 +59,13 @@ class LiveClock implements Clock {
   clearTimeout(id: unknown): void {
     if (!isEntry(id)) return
     this.#timers.remove(id)
+    if (this.#timers.size > 0 || this.#leaving) return
+    this.#leaving = true
+    macrotask(this.#leave)
+  }
+
+  readonly #leave = (): void => {
+    this.#leaving = false
     if (this.#timers.size === 0) this.#disarm()
   }
 

@@ -106,8 +106,13 @@ export class NoCallback extends Data.TaggedError("NoCallback")<{
  *
  * **Details**
  *
- * `reason` is `"running"`, `"restarting"`, `"notFound"`, `"alreadyPresent"`, `"alreadyStarted"` (then `pid` is the
- * child's), `"maxChildren"` or `"badSpec"`.
+ * - `"running"`, `"restarting"`: it is not stopped, and must be.
+ * - `"notFound"`: there is no such child.
+ * - `"alreadyStarted"`, `"alreadyPresent"`: its id is taken, by a running child, which is `pid`, or a stopped one.
+ * - `"maxChildren"`: there are as many as may be.
+ * - `"duplicateId"`: two specs of one supervisor have this id.
+ * - `"significantUnheeded"`: it is significant, and the supervisor's `autoShutdown` is `"never"`.
+ * - `"significantPermanent"`: it is significant, and would always be restarted.
  */
 export class ChildRefused extends Data.TaggedError("ChildRefused")<{
   readonly reason:
@@ -117,7 +122,9 @@ export class ChildRefused extends Data.TaggedError("ChildRefused")<{
     | "alreadyPresent"
     | "alreadyStarted"
     | "maxChildren"
-    | "badSpec"
+    | "duplicateId"
+    | "significantUnheeded"
+    | "significantPermanent"
   readonly id: string
   readonly pid: Pid | undefined
 }> {

@@ -139,8 +139,8 @@ export const countChildren = (supervisor: Pid): Promise<ChildCounts> => ask(supe
  *
  * **Errors**
  *
- * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `badSpec`), or with `StartFailed`; nothing is kept
- * then.
+ * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `significantUnheeded`, `significantPermanent`), or
+ * with `StartFailed`; nothing is kept then.
  */
 export const startChild = (supervisor: Pid, spec: ChildSpec): Promise<Pid<unknown> | undefined> =>
   ask(supervisor, { _tag: "start", spec })

@@ -2,7 +2,25 @@
  * Tasks: processes that compute one value for the process that started them.
  *
  * A task is linked to its owner: if it crashes the owner crashes, and it does not outlive its owner's crash. One started
- * under a task supervisor with `asyncNolink` is not: its crash is an exit that `await` or `yield` tells.
+ * under a task supervisor with `asyncNolink` is not: its crash is an exit that `await` or `yield` tells. `asyncStream`
+ * runs a task for each of many inputs, a few at a time.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, System, Task } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const squares = await new Promise((resolve) => {
+ *   Process.spawn(system, async (self) => {
+ *     const seen: Array<unknown> = []
+ *     const results = Task.asyncStream(self, [1, 2, 3], (n) => Promise.resolve(n * n), { maxConcurrency: 2 })
+ *     for await (const result of results) seen.push(result)
+ *     resolve(seen)
+ *   })
+ * })
+ * squares // => [{ ok: 1 }, { ok: 4 }, { ok: 9 }]
+ * await System.stop(system)
+ * ```
  *
  * **Gotchas**
  *
@@ -20,8 +38,12 @@ import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
 import { die, join, signal } from "./internal/death.ts"
 import { Script } from "./internal/script.ts"
+import { kernelOf } from "./internal/kernel.ts"
+import type { Kernel } from "./internal/kernel.ts"
 import * as Handle from "./internal/taskHandle.ts"
 import { TaskHandle } from "./internal/taskHandle.ts"
+import { streamTasks } from "./internal/taskStream.ts"
+import type * as Stream from "./internal/taskStream.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import { wake } from "./internal/wake.ts"
@@ -54,18 +76,30 @@ export interface Options {
   readonly label?: string
 }
 
+const make = (
+  kernel: Kernel,
+  parent: Cell | undefined,
+  work: Work<unknown>,
+  label: string | undefined,
+  result?: (value: unknown) => void
+): Cell => {
+  const cell = kernel.make(new Script(work, result), parent ?? kernel.current, label ?? "task")
+  wake(cell)
+  return cell
+}
+
+const bind = (owner: Cell, cell: Cell): Cell => {
+  if (owner.dead) die(cell, "noproc", "signal")
+  else join(owner, cell)
+  return cell
+}
+
 const launch = (
   parent: Cell,
   work: Work<unknown>,
   label: string | undefined,
   result?: (value: unknown) => void
-): Cell => {
-  const cell = parent.kernel.make(new Script(work, result), parent, label ?? "task")
-  if (parent.dead) die(cell, "noproc", "signal")
-  else join(parent, cell)
-  wake(cell)
-  return cell
-}
+): Cell => bind(parent, make(parent.kernel, parent, work, label, result))
 
 const handle = <A>(owner: Cell, parent: Cell, work: Work<A>, options: Options | undefined): TaskHandle<A> => {
   const made: { task?: TaskHandle<A> } = {}
@@ -79,54 +113,75 @@ const handle = <A>(owner: Cell, parent: Cell, work: Work<A>, options: Options | 
 export const async = <A>(owner: Pid, work: Work<A>, options?: Options): Task<A> =>
   handle(cellOf(owner), cellOf(owner), work, options)
 
+/** Starts a process that runs like a task and replies to nobody, and that nobody is linked to. */
+export const start = (system: System, work: Work<unknown>, options?: Options): Pid =>
+  make(kernelOf(system), undefined, work, options?.label)
+
 /** Starts a process that runs like a task, linked to its parent, and replies to nobody. */
 export const startLink = (parent: Pid, work: Work<unknown>, options?: Options): Pid =>
   launch(cellOf(parent), work, options?.label)
 
-const handleOf = <A>(task: Task<A>): TaskHandle<A> => {
-  const { current } = cellOf(task.owner).kernel
-  if (current !== undefined && current !== task.owner) throw new NotTheOwner({ owner: task.owner })
+/**
+ * How a task is waited for.
+ *
+ * **Units and defaults**
+ *
+ * `timeout` is 5 seconds. `from` is the waiting process, by default the one whose turn it is.
+ */
+export interface AwaitOptions {
+  readonly timeout?: Timeout
+  readonly from?: Pid
+}
+
+const handleOf = <A>(task: Task<A>, from?: Pid): TaskHandle<A> => {
+  const waiting = from ?? cellOf(task.owner).kernel.current
+  if (waiting !== undefined && waiting !== task.owner) throw new NotTheOwner({ owner: task.owner })
   return task as unknown as TaskHandle<A>
 }
 
-const awaitOutcome = async <A>(task: Task<A>, place: string, timeout: Timeout = 5000): Promise<A> => {
-  const own = handleOf(task)
-  const outcome = await own.outcome(milliseconds(timeout))
+const awaitOutcome = async <A>(task: Task<A>, place: string, options?: AwaitOptions): Promise<A> => {
+  const own = handleOf(task, options?.from)
+  const outcome = await own.outcome(milliseconds(options?.timeout ?? 5000))
   if (outcome === undefined) own.forget()
   if (outcome !== undefined && "ok" in outcome) return outcome.ok
   throw new CallExit({ reason: outcome === undefined ? "timeout" : outcome.exit, in: place })
 }
 
-const awaitTask = <A>(task: Task<A>, options?: { readonly timeout?: Timeout }): Promise<A> =>
-  awaitOutcome(task, "Task.await", options?.timeout)
+const awaitTask = <A>(task: Task<A>, options?: AwaitOptions): Promise<A> => awaitOutcome(task, "Task.await", options)
 
 export {
   /**
    * Waits for the value of a task.
    *
-   * **Units and defaults**
-   *
-   * `timeout` is 5 seconds.
-   *
    * **Errors**
    *
    * Rejects with `CallExit`: the reason the task ended with, or `timeout`; the task then goes on and its reply is
-   * dropped. With `NotTheOwner` in the turn of another process.
+   * dropped. With `NotTheOwner` in another process.
    */
   awaitTask as await
 }
 
 /** Waits for a task without giving it up: `undefined` when the time is over, and it can be waited for again. */
-const yieldTask = async <A>(task: Task<A>, options?: { readonly timeout?: Timeout }): Promise<Outcome<A>> =>
-  handleOf(task).outcome(milliseconds(options?.timeout ?? 5000))
+const yieldTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<Outcome<A>> =>
+  handleOf(task, options?.from).outcome(milliseconds(options?.timeout ?? 5000))
 
 export { yieldTask as yield }
 
-/** Waits for the values of several tasks, in the order of the list, with one time for all. */
-export const awaitMany = async <A>(
+/**
+ * Waits for the values of several tasks, in the order of the list, with one time for all.
+ *
+ * **Errors**
+ *
+ * Rejects as `await` does, with the first that fails.
+ */
+export const awaitMany = async <A>(tasks: ReadonlyArray<Task<A>>, options?: AwaitOptions): Promise<ReadonlyArray<A>> =>
+  Promise.all(tasks.map((task) => awaitOutcome(task, "Task.awaitMany", options)))
+
+/** Waits for several tasks without giving them up, with one time for all; tells each in the order of the list. */
+export const yieldMany = async <A>(
   tasks: ReadonlyArray<Task<A>>,
-  options?: { readonly timeout?: Timeout }
-): Promise<ReadonlyArray<A>> => Promise.all(tasks.map((task) => awaitOutcome(task, "Task.awaitMany", options?.timeout)))
+  options?: AwaitOptions
+): Promise<ReadonlyArray<Outcome<A>>> => Promise.all(tasks.map((task) => yieldTask(task, options)))
 
 /**
  * Ends a task and tells what came of it: its value if that was there already, `undefined` if it was ended by this, else
@@ -170,24 +225,57 @@ export const startSupervisorLink = (parent: Pid, options?: DynamicSupervisor.Opt
 export const supervisorSpec = (id: string, options?: DynamicSupervisor.Options): ChildSpec =>
   DynamicSupervisor.childSpec(id, options)
 
-/** Starts a task under a supervisor, monitored by its owner and not linked to it: it outlives its owner. */
-export const asyncNolink = async <A>(
+/** How a supervised task is shown, and ended with its supervisor. */
+export interface SupervisedOptions extends Options {
+  readonly shutdown?: Shutdown
+}
+
+const underSupervisor = async (
   supervisor: Pid,
-  owner: Pid,
-  work: Work<A>,
-  options?: Options & { readonly shutdown?: Shutdown }
-): Promise<Task<A>> => {
-  const made: { task?: TaskHandle<A> } = {}
+  options: SupervisedOptions | undefined,
+  start: (parent: Cell) => Cell
+): Promise<void> => {
   await DynamicSupervisor.startChild(supervisor, {
     restart: "temporary",
     ...(options?.shutdown === undefined ? {} : { shutdown: options.shutdown }),
-    start: (parent) => {
-      made.task = handle(cellOf(owner), cellOf(parent), work, options)
-      return made.task.pid
-    }
+    start: (parent) => start(cellOf(parent))
+  })
+}
+
+const supervised = async <A>(
+  supervisor: Pid,
+  owner: Cell,
+  work: Work<A>,
+  options: SupervisedOptions | undefined,
+  tie: (cell: Cell) => void
+): Promise<Task<A>> => {
+  const made: { task?: TaskHandle<A> } = {}
+  await underSupervisor(supervisor, options, (parent) => {
+    made.task = handle(owner, parent, work, options)
+    tie(made.task.pid)
+    return made.task.pid
   })
   if (made.task === undefined) throw new CallExit({ reason: "noproc", in: "Task.asyncNolink" })
   return made.task
+}
+
+/** Starts a task under a supervisor, monitored by its owner and not linked to it: it outlives its owner. */
+export const asyncNolink = <A>(
+  supervisor: Pid,
+  owner: Pid,
+  work: Work<A>,
+  options?: SupervisedOptions
+): Promise<Task<A>> => supervised(supervisor, cellOf(owner), work, options, () => {})
+
+/** Starts a task under a supervisor, linked to its owner too: it ends with whichever of the two ends first. */
+export const asyncSupervised = <A>(
+  supervisor: Pid,
+  owner: Pid,
+  work: Work<A>,
+  options?: SupervisedOptions
+): Promise<Task<A>> => {
+  const cell = cellOf(owner)
+  return supervised(supervisor, cell, work, options, (task) => void bind(cell, task))
 }
 
 /** Starts a process that runs like a task under a supervisor; it replies to nobody and is not restarted by default. */
@@ -200,4 +288,107 @@ export const startChild = (
     restart: options?.restart ?? "temporary",
     ...(options?.shutdown === undefined ? {} : { shutdown: options.shutdown }),
     start: (parent) => launch(cellOf(parent), work, options?.label)
+  })
+
+/** Ends a task or process of a task supervisor. Rejects with `ChildRefused` (`notFound`). */
+export const terminateChild = (supervisor: Pid, pid: Pid): Promise<void> =>
+  DynamicSupervisor.terminateChild(supervisor, pid)
+
+/** The processes of a task supervisor. */
+export const children = async (supervisor: Pid): Promise<ReadonlyArray<Pid>> => {
+  const infos = await DynamicSupervisor.whichChildren(supervisor)
+  return infos.flatMap(({ pid }) => (pid === undefined || pid === "restarting" ? [] : [pid]))
+}
+
+/** The result of one task of a stream: `ok` with its value, or its `exit` and the `input` that led to it. */
+export type StreamResult<I, A> = Stream.StreamResult<I, A>
+
+/** What the task of one input computes. */
+export type StreamWork<I, A> = (input: I, self: Pid<unknown>) => ReturnType<Work<A>>
+
+/**
+ * How a stream runs its tasks.
+ *
+ * **Details**
+ *
+ * `onTimeout` says what follows when a task is not done in its time; it is killed in either case:
+ *
+ * - `"exit"`: the stream fails with `CallExit`, reason `timeout`, and its other tasks are killed too.
+ * - `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream goes on.
+ *
+ * **Units and defaults**
+ *
+ * At most `maxConcurrency`, 8, tasks run at once. `ordered` is true: the results come in the order of the inputs, else
+ * in the order of their completion. `timeout` is 5 seconds for each task, from its start. `onTimeout` is `"exit"`.
+ */
+export interface StreamOptions extends SupervisedOptions {
+  readonly maxConcurrency?: number
+  readonly ordered?: boolean
+  readonly timeout?: Timeout
+  readonly onTimeout?: "exit" | "killTask"
+}
+
+const plan = (owner: Pid, options: StreamOptions | undefined) => ({
+  owner: cellOf(owner),
+  maxConcurrency: Math.max(1, options?.maxConcurrency ?? 8),
+  ordered: options?.ordered ?? true,
+  ms: milliseconds(options?.timeout ?? 5000),
+  onTimeout: options?.onTimeout ?? "exit"
+})
+
+/**
+ * Runs a task for each input, linked to the owner, and hands over their results as they are asked for.
+ *
+ * **Details**
+ *
+ * Nothing is started or pulled before the first result is asked for. Then the inputs are pulled as places become free,
+ * while the consumer waits: a slow consumer holds them back. When the consumer stops, breaks or throws, the tasks that
+ * run are killed.
+ *
+ * **Errors**
+ *
+ * A task that crashes ends its owner; if that traps exits, it gets the `exit` as a result instead, and no message.
+ *
+ * **Contract**
+ *
+ * The owner is the process that consumes the stream.
+ */
+export const asyncStream = <I, A>(
+  owner: Pid,
+  inputs: Iterable<I> | AsyncIterable<I>,
+  work: StreamWork<I, A>,
+  options?: StreamOptions
+): AsyncGenerator<StreamResult<I, A>, void, undefined> =>
+  streamTasks(inputs, {
+    ...plan(owner, options),
+    linked: true,
+    start: (input, finished) => launch(cellOf(owner), (self) => work(input, self), options?.label, finished)
+  })
+
+/**
+ * Runs a task for each input under a supervisor, as `asyncStream` does; a crash is a result, and no more.
+ *
+ * **Errors**
+ *
+ * Fails with `ChildRefused` (`maxChildren`) when the supervisor takes no more tasks.
+ */
+export const asyncStreamNolink = <I, A>(
+  supervisor: Pid,
+  owner: Pid,
+  inputs: Iterable<I> | AsyncIterable<I>,
+  work: StreamWork<I, A>,
+  options?: StreamOptions
+): AsyncGenerator<StreamResult<I, A>, void, undefined> =>
+  streamTasks(inputs, {
+    ...plan(owner, options),
+    linked: false,
+    start: async (input, finished) => {
+      const made: { cell?: Cell } = {}
+      await underSupervisor(supervisor, options, (parent) => {
+        made.cell = launch(parent, (self) => work(input, self), options?.label, finished)
+        return made.cell
+      })
+      if (made.cell === undefined) throw new CallExit({ reason: "noproc", in: "Task.asyncStream" })
+      return made.cell
+    }
   })

@@ -11,6 +11,7 @@ import type { Cell } from "./internal/cell.ts"
 import { cellOf } from "./internal/cell.ts"
 import { deliver } from "./internal/delivery.ts"
 import { kernelOf } from "./internal/kernel.ts"
+import type { Kernel } from "./internal/kernel.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import { Timer } from "./internal/timer.ts"
@@ -29,7 +30,7 @@ export interface TimeoutMessage<A = unknown> {
   readonly message: A
 }
 
-const timers = new WeakMap<TimerRef, Timer>()
+const timers = new WeakMap<TimerRef, { readonly timer: Timer; readonly kernel: Kernel; readonly due: number }>()
 
 const schedule = (target: Target, after: Timeout, message: (ref: TimerRef) => unknown): TimerRef => {
   const ref: TimerRef = { _tag: "TimerRef" }
@@ -40,7 +41,8 @@ const schedule = (target: Target, after: Timeout, message: (ref: TimerRef) => un
     const pid = isName(target) ? target.whereis() : target
     if (pid !== undefined) deliver(cellOf(pid), message(ref))
   }
-  timers.set(ref, new Timer(kernel, owner, milliseconds(after), run))
+  const ms = milliseconds(after)
+  timers.set(ref, { timer: new Timer(kernel, owner, ms, run), kernel, due: kernel.clock.now() + ms })
   return ref
 }
 
@@ -60,13 +62,13 @@ export const start = <A>(target: Target<TimeoutMessage<A>>, message: A, after: T
 
 /** The milliseconds a timer has left; `false` when it is over. */
 export const read = (ref: TimerRef): number | false => {
-  const timer = timers.get(ref)
-  return timer?.waiting === true ? Math.max(0, Math.ceil(timer.left)) : false
+  const entry = timers.get(ref)
+  return entry?.timer.waiting === true ? Math.max(0, Math.ceil(entry.due - entry.kernel.clock.now())) : false
 }
 
 /** Cancels a timer; answers the milliseconds it had left, `false` when it was over. A message it sent stays sent. */
 export const cancel = (ref: TimerRef): number | false => {
   const left = read(ref)
-  timers.get(ref)?.close()
+  timers.get(ref)?.timer.close()
   return left
 }

@@ -1,5 +1,5 @@
 /** Tells the three forms of an answer apart: a value, a promise of it, an Effect of it. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 
 /** Whether a value is an Effect; the ones handlers return need no services. */
 export const isEffect = (value: unknown): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)

@@ -49,6 +49,7 @@ export class LiveView implements StepWatcher {
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
+  #seenRewritten = 0
   #timer: unknown
 
   constructor(clock: Clock.Clock) {
@@ -92,8 +93,10 @@ export class LiveView implements StepWatcher {
     const machine = this.#machine
     const text = this.#collector?.text ?? ""
     if (machine === undefined) return undefined
-    if (this.#snapshot === undefined || text.length !== this.#seenLength) {
+    const rewritten = this.#collector?.rewritten ?? 0
+    if (this.#snapshot === undefined || text.length !== this.#seenLength || rewritten !== this.#seenRewritten) {
       this.#seenLength = text.length
+      this.#seenRewritten = rewritten
       this.#snapshot = { ...machine, context: { ...machine.context, partial: { text }, toolCalls: this.#toolCalls() } }
     }
     return this.#snapshot

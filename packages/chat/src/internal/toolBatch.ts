@@ -21,8 +21,7 @@ import { type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
-import { cancelledResult } from "./toolExecution.ts"
-import { type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
+import { cancelledOutcome, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 
 /** A running call as people want to see it. */
 export interface ToolCallView {
@@ -164,7 +163,7 @@ class ToolBatch {
   cancel(): void {
     if (this.#cancelled) return
     this.#cancelled = true
-    for (const slot of this.#queue.splice(0)) this.#settle(slot, cancelledResult(slot.toolCall))
+    for (const slot of this.#queue.splice(0)) this.#record(slot, cancelledOutcome(slot.toolCall, this.#input.options))
     for (const slot of this.#slots) {
       if (slot.status !== "running" || slot.pid === undefined) continue
       slot.status = "cancelling"

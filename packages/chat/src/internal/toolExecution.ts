@@ -8,7 +8,10 @@
  * EXEC3. `stop` aborts and stops waiting: whatever the handler does later changes nothing.
  * EXEC4. The handler runs only with arguments that fit its tool's schema.
  */
-import { Cause, Effect, Exit, type Fiber } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as HandlerResult from "../HandlerResult.ts"
 import type { ParsedArguments, Tool, ToolContext } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
@@ -121,12 +124,13 @@ export class ToolExecution {
       this.#fiber = Effect.runFork(begun)
       this.#fiber.addObserver((exit) => {
         if (Exit.isSuccess(exit)) proceed(exit.value as A)
-        else if (Cause.hasInterruptsOnly(exit.cause)) this.#settle(cancelledResult(this.#toolCall))
+        else if (Cause.hasInterruptsOnly(exit.cause))
+          this.#settle(toolFailure(this.#toolCall, "cancelled", "the call was interrupted"))
         else raised(Cause.squash(exit.cause))
       })
       return
     }
-    if (isPromiseLike<A>(begun)) begun.then(proceed, raised)
+    if (isPromiseLike<A>(begun)) Promise.resolve(begun).then(proceed, raised)
     else proceed(begun)
   }
 
@@ -136,7 +140,3 @@ export class ToolExecution {
     settled?.(result)
   }
 }
-
-/** What a cancelled call results in. */
-export const cancelledResult = (toolCall: ToolCall): HandlerResult.Failed =>
-  toolFailure(toolCall, "cancelled", "the call was cancelled")

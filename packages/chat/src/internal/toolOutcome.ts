@@ -29,7 +29,7 @@ export interface OutcomeRules {
 }
 
 /** What the asking call's tool message says until the user has answered. */
-export const awaitingUser = "<awaiting user response>"
+const awaitingUser = "<awaiting user response>"
 
 /** The outcome of a call whose handler returned, or for which the library answers, with `result`. */
 export const toolOutcome = (
@@ -81,6 +81,10 @@ export const toolFailure = (
       ...(cause === undefined ? {} : { cause })
     })
   )
+
+/** The outcome of a call that was cancelled: no tool failed, so the error policy is not asked. */
+export const cancelledOutcome = (toolCall: ToolCall, { toolResultEncoder }: OutcomeRules): ToolOutcome =>
+  toolOutcome(toolCall, toolFailure(toolCall, "cancelled", "the call was cancelled"), { toolResultEncoder })
 
 const failed = (toolCall: ToolCall, error: unknown, rules: OutcomeRules): ToolOutcome => {
   const { onToolError: policy } = rules

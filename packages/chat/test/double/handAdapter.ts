@@ -11,7 +11,7 @@ const rejected = async (error: unknown): Promise<Next> => {
 }
 
 /** One open request. */
-export interface HandStream {
+interface HandStream {
   readonly request: Request
   readonly options: AdapterOptions
   readonly say: (...events: ReadonlyArray<AdapterEvent>) => void

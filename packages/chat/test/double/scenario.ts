@@ -54,7 +54,7 @@ const Call = Schema.Struct({
 })
 
 /** One reply; with `errorAt` an error comes before that line. */
-export const Reply = Schema.Struct({
+const Reply = Schema.Struct({
   text: Schema.Literals(["", "a", "bc"]),
   calls: Schema.Array(Call).check(Schema.isMaxLength(4)),
   finish: Schema.Literals([

@@ -3,51 +3,78 @@
  *
  * CHILD1. An entry is in exactly one of: running (`cell`), restarting, stopped.
  * CHILD2. Ids are unique. A temporary child that is not running has no entry.
+ * CHILD3. Finding, adding and removing one costs the same however many there are.
  */
 import { restartOf } from "../ChildSpec.ts"
 import type { ChildSpec } from "../ChildSpec.ts"
-import type { Cell } from "./cell.ts"
+import { Cell } from "./cell.ts"
 
 export interface ChildEntry {
   readonly spec: ChildSpec
-  cell: Cell | undefined
-  restarting: boolean
+  readonly cell: Cell | undefined
+  readonly restarting: boolean
+}
+
+class Entry implements ChildEntry {
+  readonly spec: ChildSpec
+  cell: Cell | undefined = undefined
+  restarting = false
+  constructor(spec: ChildSpec) {
+    this.spec = spec
+  }
 }
 
 export class Children {
-  #entries: Array<ChildEntry> = []
+  readonly #byId = new Map<string, Entry>()
+  readonly #byCell = new Map<Cell, Entry>()
 
   get all(): ReadonlyArray<ChildEntry> {
-    return this.#entries
+    return [...this.#byId.values()]
   }
 
   byId(id: string): ChildEntry | undefined {
-    return this.#entries.find((entry) => entry.spec.id === id)
+    return this.#byId.get(id)
   }
 
   byCell(cell: unknown): ChildEntry | undefined {
-    return this.#entries.find((entry) => entry.cell === cell)
+    return cell instanceof Cell ? this.#byCell.get(cell) : undefined
+  }
+
+  has(entry: ChildEntry): boolean {
+    return this.#byId.get(entry.spec.id) === entry
   }
 
   add(spec: ChildSpec): ChildEntry {
-    const entry: ChildEntry = { spec, cell: undefined, restarting: false }
-    this.#entries.push(entry)
+    const entry = new Entry(spec)
+    this.#byId.set(spec.id, entry)
     return entry
   }
 
   remove(entry: ChildEntry): void {
-    this.#entries = this.#entries.filter((other) => other !== entry)
+    if (!this.has(entry)) return
+    this.#byId.delete(entry.spec.id)
+    if (entry.cell !== undefined) this.#byCell.delete(entry.cell)
   }
 
   /** The entry and those started after it. */
   from(entry: ChildEntry): ReadonlyArray<ChildEntry> {
-    return this.#entries.slice(this.#entries.indexOf(entry))
+    const { all } = this
+    return all.slice(all.indexOf(entry))
+  }
+
+  /** Takes note that a child runs in this process, or in none. */
+  put(entry: ChildEntry, cell: Cell | undefined, restarting = false): void {
+    const own = this.#byId.get(entry.spec.id)
+    if (own === undefined || own !== entry) return
+    if (own.cell !== undefined) this.#byCell.delete(own.cell)
+    own.cell = cell
+    own.restarting = restarting
+    if (cell !== undefined) this.#byCell.set(cell, own)
   }
 
   /** Takes note that a child has ended and is not started again. */
   stopped(entry: ChildEntry): void {
-    entry.cell = undefined
-    entry.restarting = false
+    this.put(entry, undefined)
     if (restartOf(entry.spec) === "temporary") this.remove(entry)
   }
 }

@@ -1,61 +1,74 @@
 /**
  * The entries of one registry.
  *
- * Owns both directions: key to process, and process to keys.
+ * Owns both directions: key to entries, and process to entries.
  *
- * REG1. A key leads to at most one process, and that one is alive; both directions agree.
+ * REG1. An entry is of a living process, and both directions agree; a unique key has at most one.
  * REG2. A process with entries is linked to the registry; with its last entry the link goes, unless it was there before.
  */
 import type { Cell } from "./cell.ts"
 import { join } from "./death.ts"
+import { DuplicateIndex, Entry, UniqueIndex } from "./keyIndex.ts"
+import type { KeyIndex } from "./keyIndex.ts"
+
+/** Whether a key leads to one process or to any number. */
+export type Keys = "unique" | "duplicate"
 
 interface Member {
-  readonly keys: Set<unknown>
+  readonly entries: Set<Entry>
   readonly linkedBefore: boolean
   readonly forget: () => void
 }
 
 export class RegistryTable {
+  readonly keys: Keys
   readonly #self: Cell
-  readonly #holders = new Map<unknown, Cell>()
+  readonly #index: KeyIndex
   readonly #members = new Map<Cell, Member>()
 
-  constructor(self: Cell) {
+  constructor(self: Cell, keys: Keys) {
     this.#self = self
+    this.keys = keys
+    this.#index = keys === "unique" ? new UniqueIndex() : new DuplicateIndex()
   }
 
-  get size(): number {
-    return this.#holders.size
+  /** The entries of living processes under a key. */
+  at(key: unknown): ReadonlyArray<Entry> {
+    return this.#self.dead ? [] : this.#index.at(key).filter((entry) => !entry.cell.dead)
   }
 
   holder(key: unknown): Cell | undefined {
-    const cell = this.#holders.get(key)
-    return cell === undefined || cell.dead || this.#self.dead ? undefined : cell
+    return this.at(key)[0]?.cell
   }
 
-  keysOf(cell: Cell): ReadonlyArray<unknown> {
-    return [...(this.#members.get(cell)?.keys ?? [])]
+  entriesOf(cell: Cell): ReadonlyArray<Entry> {
+    return [...(this.#members.get(cell)?.entries ?? [])]
   }
 
-  entries(): ReadonlyArray<readonly [unknown, Cell]> {
-    return [...this.#holders].filter(([, cell]) => !cell.dead)
+  entries(): ReadonlyArray<Entry> {
+    return this.#index.all().filter((entry) => !entry.cell.dead)
   }
 
-  /** Enters a process under a free key; answers who has the key. */
-  claim(key: unknown, cell: Cell): Cell {
-    const holder = this.holder(key)
+  /** Enters a process under a key; answers who has the key, if somebody has and it is unique. */
+  claim(key: unknown, cell: Cell, value: unknown): Cell {
+    const holder = this.keys === "unique" ? this.holder(key) : undefined
     if (holder !== undefined || cell.dead || this.#self.dead) return holder ?? cell
-    this.#member(cell).keys.add(key)
-    this.#holders.set(key, cell)
+    const entry = new Entry(key, cell, value)
+    this.#member(cell).entries.add(entry)
+    this.#index.add(entry)
     return cell
   }
 
   /** Takes a process out from under a key; answers whether it was there. */
   release(key: unknown, cell: Cell): boolean {
     const member = this.#members.get(cell)
-    if (member === undefined || !member.keys.delete(key)) return false
-    this.#holders.delete(key)
-    if (member.keys.size > 0) return true
+    const released = this.entriesOf(cell).filter((entry) => entry.key === key)
+    if (member === undefined || released.length === 0) return false
+    for (const entry of released) {
+      member.entries.delete(entry)
+      this.#index.remove(entry)
+    }
+    if (member.entries.size > 0) return true
     member.forget()
     this.#members.delete(cell)
     if (member.linkedBefore) return true
@@ -69,7 +82,7 @@ export class RegistryTable {
     if (existing !== undefined) return existing
     const watcher = { down: () => this.#gone(cell) }
     const member: Member = {
-      keys: new Set(),
+      entries: new Set(),
       linkedBefore: cell.links?.has(this.#self) === true,
       forget: () => void cell.watchers?.delete(watcher)
     }
@@ -80,9 +93,7 @@ export class RegistryTable {
   }
 
   #gone(cell: Cell): void {
-    for (const key of this.#members.get(cell)?.keys ?? []) {
-      if (this.#holders.get(key) === cell) this.#holders.delete(key)
-    }
+    for (const entry of this.entriesOf(cell)) this.#index.remove(entry)
     this.#members.delete(cell)
   }
 }

@@ -7,6 +7,7 @@ export class RestartWindow {
   readonly limit: number
   readonly #milliseconds: number
   #times: Array<number> = []
+  #oldest = 0
   /** All restarts ever tried, for the observer. */
   total = 0
 
@@ -18,8 +19,12 @@ export class RestartWindow {
   /** Takes note of a restart; answers whether it may happen. */
   allows(now: number): boolean {
     this.total++
-    this.#times = this.#times.filter((time) => now - time <= this.#milliseconds)
     this.#times.push(now)
-    return this.#times.length <= this.limit
+    while (now - (this.#times[this.#oldest] ?? now) > this.#milliseconds) this.#oldest++
+    if (this.#oldest * 2 > this.#times.length) {
+      this.#times = this.#times.slice(this.#oldest)
+      this.#oldest = 0
+    }
+    return this.#times.length - this.#oldest <= this.limit
   }
 }

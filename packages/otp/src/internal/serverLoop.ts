@@ -68,6 +68,14 @@ class Tick {
   readonly _tag = "Tick"
 }
 
+/** What is left to do before the next message. */
+class Continuation {
+  readonly term: unknown
+  constructor(term: unknown) {
+    this.term = term
+  }
+}
+
 export class Server implements Behaviour {
   readonly kind: string
   readonly #callbacks: Callbacks
@@ -103,17 +111,13 @@ export class Server implements Behaviour {
   }
 
   handle(cell: Cell, message: unknown): void {
-    if (message instanceof Tick) {
-      if (message === this.#tick) this.#run(cell, () => this.#info("timeout", cell))
-      return
-    }
-    if (this.#timer !== undefined || this.#tick !== undefined) this.#dropTimeout()
-    if (message instanceof CallMessage) this.#run(cell, () => this.#call(message, cell), message.from)
-    else if (message instanceof CastMessage) this.#run(cell, () => this.#cast(message.message, cell))
+    if (message instanceof Tick && message !== this.#tick) return
+    if (this.#tick !== undefined) this.#dropTimeout()
+    if (message instanceof CallMessage) this.#run(cell, message, message.from)
     else if (isStop(message)) this.#end(cell, message.reason, "signal")
     else if (isExit(message) && (message.from === this.#parent || message.from === cell.kernel.root)) {
       this.#end(cell, message.reason, "signal")
-    } else this.#run(cell, () => this.#info(message, cell))
+    } else this.#run(cell, message, undefined)
   }
 
   ended(_cell: Cell, reason: ExitReason): void {
@@ -121,21 +125,22 @@ export class Server implements Behaviour {
     this.#timer = undefined
   }
 
-  #call(message: CallMessage, cell: Cell): unknown {
-    const { handleCall } = this.#callbacks
-    if (handleCall === undefined) throw new NoCallback({ callback: "handleCall", request: message.request })
-    return handleCall(message.request, message.from, this.#state, cell)
-  }
-
-  #cast(message: unknown, cell: Cell): unknown {
-    const { handleCast } = this.#callbacks
-    if (handleCast === undefined) throw new NoCallback({ callback: "handleCast", request: message })
-    return handleCast(message, this.#state, cell)
-  }
-
-  #info(message: unknown, cell: Cell): unknown {
-    const { handleInfo } = this.#callbacks
-    return handleInfo === undefined ? undefined : handleInfo(message, this.#state, cell)
+  /** Hands a message to the callback it is for. */
+  #callback(cell: Cell, message: unknown): unknown {
+    const { handleCall, handleCast, handleInfo, handleContinue } = this.#callbacks
+    if (message instanceof CastMessage) {
+      if (handleCast === undefined) throw new NoCallback({ callback: "handleCast", request: message.message })
+      return handleCast(message.message, this.#state, cell)
+    }
+    if (message instanceof CallMessage) {
+      if (handleCall === undefined) throw new NoCallback({ callback: "handleCall", request: message.request })
+      return handleCall(message.request, message.from, this.#state, cell)
+    }
+    if (message instanceof Continuation) {
+      if (handleContinue === undefined) throw new NoCallback({ callback: "handleContinue", request: message.term })
+      return handleContinue(message.term, this.#state, cell)
+    }
+    return handleInfo?.(message instanceof Tick ? "timeout" : message, this.#state, cell)
   }
 
   #started(): void {
@@ -177,10 +182,10 @@ export class Server implements Behaviour {
     die(cell, reason, "own")
   }
 
-  #run(cell: Cell, callback: () => unknown, from?: PendingCall): void {
+  #run(cell: Cell, message: unknown, from: PendingCall | undefined): void {
     let value: unknown
     try {
-      value = callback()
+      value = this.#callback(cell, message)
     } catch (error) {
       return this.#failed(cell, ofThrown(error), from)
     }
@@ -237,13 +242,7 @@ export class Server implements Behaviour {
     queueMicrotask(() => {
       if (cell.dead) return
       cell.busy = false
-      cell.kernel.as(cell, () =>
-        this.#run(cell, () => {
-          const { handleContinue } = this.#callbacks
-          if (handleContinue === undefined) throw new NoCallback({ callback: "handleContinue", request: term })
-          return handleContinue(term, this.#state, cell)
-        })
-      )
+      cell.kernel.as(cell, () => this.#run(cell, new Continuation(term), undefined))
       wake(cell)
     })
   }

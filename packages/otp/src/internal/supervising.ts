@@ -74,8 +74,7 @@ export class Supervising {
 
   async start(entry: ChildEntry): Promise<ChildStart> {
     const started = await startChild(this.self, entry.spec)
-    entry.restarting = false
-    entry.cell = started._tag === "Up" ? started.cell : undefined
+    this.children.put(entry, started._tag === "Up" ? started.cell : undefined)
     if (started._tag === "Ignored" && restartOf(entry.spec) === "temporary") this.children.remove(entry)
     return started
   }
@@ -94,7 +93,7 @@ export class Supervising {
   childEnded(cell: unknown, reason: ExitReason): Verdict | Promise<Verdict> {
     const entry = this.children.byCell(cell)
     if (entry === undefined) return "goOn"
-    entry.cell = undefined
+    this.children.put(entry, undefined)
     const restart = restartOf(entry.spec)
     if (restart === "permanent" || (restart === "transient" && isAbnormal(reason))) return this.restart(entry)
     this.children.stopped(entry)
@@ -111,7 +110,7 @@ export class Supervising {
 
   /** Tries a restart that failed before, unless the child was dealt with in between. */
   retry(entry: ChildEntry): Verdict | Promise<Verdict> {
-    return entry.restarting && this.children.all.includes(entry) ? this.restart(entry) : "goOn"
+    return entry.restarting && this.children.has(entry) ? this.restart(entry) : "goOn"
   }
 
   async restart(entry: ChildEntry): Promise<Verdict> {
@@ -119,10 +118,10 @@ export class Supervising {
     const group = this.#group(entry)
     await this.end(group.filter((other) => other !== entry))
     for (const other of group) {
-      if (!this.children.all.includes(other) || this.self.dead) continue
+      if (!this.children.has(other) || this.self.dead) continue
       const started = await this.start(other)
       if (started._tag !== "Failed") continue
-      other.restarting = true
+      this.children.put(other, undefined, true)
       deliver(this.self, new Retry(other))
       break
     }

@@ -4,7 +4,7 @@
  * SUPS1. A supervisor traps exits; an exit of neither its parent nor a child changes nothing.
  * SUPS2. A request changes the children only when it is accepted.
  */
-import { typeOf } from "../ChildSpec.ts"
+import { restartOf, typeOf } from "../ChildSpec.ts"
 import type { ChildSpec } from "../ChildSpec.ts"
 import { shutdown } from "../ExitReason.ts"
 import { ChildRefused, FailedToStartChild, StartFailed } from "../OtpError.ts"
@@ -67,18 +67,28 @@ export const following = (
   return verdict.then((late) => following(late, state))
 }
 
-const badSpec = (plan: Plan): ChildSpec | undefined =>
-  plan.children.find(
-    (spec, index) =>
-      plan.children.findIndex((other) => other.id === spec.id) < index || !significanceFits(spec, plan.autoShutdown)
-  )
+type Problem = "duplicateId" | "significantUnheeded" | "significantPermanent"
 
-const significanceFits = (spec: ChildSpec, autoShutdown: AutoShutdown): boolean =>
-  spec.significant !== true || (autoShutdown !== "never" && (spec.restart ?? "permanent") !== "permanent")
+/** What is wrong with a spec under this rule, if anything. */
+const problemOf = (spec: ChildSpec, autoShutdown: AutoShutdown): Problem | undefined => {
+  if (spec.significant !== true) return undefined
+  if (autoShutdown === "never") return "significantUnheeded"
+  return restartOf(spec) === "permanent" ? "significantPermanent" : undefined
+}
+
+const badSpec = (plan: Plan): { readonly id: string; readonly reason: Problem } | undefined => {
+  const seen = new Set<string>()
+  for (const spec of plan.children) {
+    const reason = seen.has(spec.id) ? "duplicateId" : problemOf(spec, plan.autoShutdown)
+    if (reason !== undefined) return { id: spec.id, reason }
+    seen.add(spec.id)
+  }
+  return undefined
+}
 
 const init = async (plan: Plan, self: Cell): Promise<ServerResult> => {
   const bad = badSpec(plan)
-  if (bad !== undefined) return failing(new ChildRefused({ reason: "badSpec", id: bad.id, pid: undefined }))
+  if (bad !== undefined) return failing(new ChildRefused({ ...bad, pid: undefined }))
   const window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
   const supervising = new Supervising(self, plan.strategy, plan.autoShutdown, window)
   const failed = await supervising.startAll(plan.children)
@@ -111,7 +121,8 @@ const add = async (state: Supervising, spec: ChildSpec): Promise<Outcome> => {
       ? refused("alreadyPresent", spec.id)
       : refused("alreadyStarted", spec.id, existing.cell)
   }
-  if (!significanceFits(spec, state.autoShutdown)) return refused("badSpec", spec.id)
+  const problem = problemOf(spec, state.autoShutdown)
+  if (problem !== undefined) return refused(problem, spec.id)
   const entry = state.children.add(spec)
   const started = await state.start(entry)
   if (started._tag !== "Failed") return { ok: started._tag === "Up" ? started.cell : undefined }

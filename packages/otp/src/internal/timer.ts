@@ -12,22 +12,15 @@ export class Timer implements Resource {
   readonly #owner: Cell | undefined
   readonly #run: () => void
   readonly #id: unknown
-  readonly #due: number
   waiting = true
 
   constructor(kernel: Kernel, owner: Cell | undefined, ms: number, run: () => void) {
     this.#kernel = kernel
     this.#owner = owner
     this.#run = run
-    this.#due = kernel.clock.now() + ms
     this.#id = kernel.clock.setTimeout(() => this.#fire(), ms)
     kernel.timers++
     owner?.own(this)
-  }
-
-  /** The milliseconds until it is due. */
-  get left(): number {
-    return this.#due - this.#kernel.clock.now()
   }
 
   close(): void {

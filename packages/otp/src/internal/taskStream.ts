@@ -1,0 +1,178 @@
+/**
+ * A stream of tasks, one for each input, as its owner pulls it.
+ *
+ * Owns the iterator of the inputs, the tasks that run and the results that wait. It lives in the calls of its iterator:
+ * between two of them nothing is pulled, started or handed over, only tasks that run go on.
+ *
+ * STREAM1. Nothing is pulled before the first result is asked for, and then only while no result can be handed over: a
+ *          slow consumer holds the inputs back.
+ * STREAM2. At most `maxConcurrency` tasks run at once. A result that waits for an earlier one counts no more.
+ * STREAM3. A task ends once for the stream: with its value, its exit or its time.
+ * STREAM4. Whatever ends the stream, none of its tasks goes on: those that run are unlinked and killed.
+ * STREAM5. The owner's mailbox never sees the stream: not the values, and, if the owner traps exits, not the exits.
+ */
+import type { ExitReason } from "../ExitReason.ts"
+import { CallExit } from "../OtpError.ts"
+import { unlink } from "../Process.ts"
+import { Absorbed } from "./cell.ts"
+import type { Cell } from "./cell.ts"
+import { signal } from "./death.ts"
+import { startTimer } from "./timer.ts"
+
+/** The result of one task: its value, or its exit and the input that led to it. */
+export type StreamResult<I, A> = { readonly ok: A } | { readonly exit: ExitReason; readonly input: I }
+
+/** How a stream runs its tasks. */
+export interface StreamPlan<I> {
+  readonly owner: Cell
+  readonly maxConcurrency: number
+  readonly ordered: boolean
+  readonly ms: number
+  readonly onTimeout: "exit" | "killTask"
+  readonly linked: boolean
+  /** Starts the task of one input, which hands over its value before it ends. */
+  readonly start: (input: I, finished: (value: unknown) => void) => Cell | Promise<Cell>
+}
+
+/** One task: its place in the order of the inputs, and what is known of its end. */
+class Slot<I> {
+  readonly position: number
+  readonly input: I
+  cell: Cell | undefined = undefined
+  value: { readonly ok: unknown } | undefined = undefined
+  timedOut = false
+  reason: ExitReason = undefined
+
+  constructor(position: number, input: I) {
+    this.position = position
+    this.input = input
+  }
+}
+
+const iteratorOf = <I>(inputs: Iterable<I> | AsyncIterable<I>): Iterator<I> | AsyncIterator<I> =>
+  Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]()
+
+export class TaskStream<I, A> {
+  readonly #plan: StreamPlan<I>
+  readonly #inputs: Iterator<I> | AsyncIterator<I>
+  readonly #running = new Set<Slot<I>>()
+  /** Tasks that have ended and were not looked at. */
+  readonly #ended: Array<Slot<I>> = []
+  /** Tasks that were looked at, by position, in the order of their end. */
+  readonly #ready = new Map<number, Slot<I>>()
+  #told: (() => void) | undefined = undefined
+  #free: number
+  #pulled = 0
+  #delivered = 0
+  #exhausted = false
+
+  constructor(inputs: Iterable<I> | AsyncIterable<I>, plan: StreamPlan<I>) {
+    this.#plan = plan
+    this.#inputs = iteratorOf(inputs)
+    this.#free = plan.maxConcurrency
+  }
+
+  /** Runs the tasks until the result of one can be handed over; `undefined` when all have been. */
+  async next(): Promise<StreamResult<I, A> | undefined> {
+    for (;;) {
+      const slot = this.#takeReady()
+      if (slot !== undefined) return this.#resultOf(slot)
+      if (this.#free > 0 && !this.#exhausted) await this.#pull()
+      else if (this.#delivered === this.#pulled) return undefined
+      else this.#lookAt(await this.#nextEnded())
+    }
+  }
+
+  /** Ends what runs. */
+  async close(): Promise<void> {
+    for (const slot of this.#running) this.#kill(slot)
+    this.#running.clear()
+    if (this.#exhausted) return
+    this.#exhausted = true
+    await this.#inputs.return?.()
+  }
+
+  #takeReady(): Slot<I> | undefined {
+    const position = this.#plan.ordered ? this.#delivered : this.#ready.keys().next().value
+    const slot = position === undefined ? undefined : this.#ready.get(position)
+    if (slot === undefined) return undefined
+    this.#ready.delete(slot.position)
+    this.#delivered++
+    return slot
+  }
+
+  #resultOf(slot: Slot<I>): StreamResult<I, A> {
+    if (slot.value !== undefined) return slot.value as { readonly ok: A }
+    return { exit: slot.timedOut ? "timeout" : slot.reason, input: slot.input }
+  }
+
+  async #pull(): Promise<void> {
+    const pulled = await this.#inputs.next()
+    if (pulled.done === true) {
+      this.#exhausted = true
+      return
+    }
+    const slot = new Slot(this.#pulled++, pulled.value)
+    this.#free--
+    const cell = await this.#plan.start(slot.input, (value) => (slot.value = { ok: value }))
+    this.#watch(slot, cell)
+  }
+
+  #watch(slot: Slot<I>, cell: Cell): void {
+    const { owner, linked, ms } = this.#plan
+    slot.cell = cell
+    if (cell.dead) return this.#down(slot, cell.reason)
+    if (linked && owner.trap) {
+      owner.absorbs ??= new Absorbed()
+      owner.absorbs.known.add(cell)
+    }
+    this.#running.add(slot)
+    cell.watch({ down: (_cell, reason) => this.#down(slot, reason) })
+    startTimer(cell.kernel, cell, ms, () => {
+      slot.timedOut = true
+      this.#kill(slot)
+    })
+  }
+
+  #down(slot: Slot<I>, reason: ExitReason): void {
+    slot.reason = reason
+    this.#running.delete(slot)
+    this.#ended.push(slot)
+    this.#told?.()
+  }
+
+  #kill({ cell }: Slot<I>): void {
+    if (cell === undefined) return
+    if (this.#plan.linked) unlink(this.#plan.owner, cell)
+    signal(this.#plan.owner, cell, "kill", "direct")
+  }
+
+  async #nextEnded(): Promise<Slot<I>> {
+    for (;;) {
+      const slot = this.#ended.shift()
+      if (slot !== undefined) return slot
+      await new Promise<void>((resolve) => (this.#told = resolve))
+    }
+  }
+
+  #lookAt(slot: Slot<I>): void {
+    if (slot.timedOut && slot.value === undefined && this.#plan.onTimeout === "exit") {
+      throw new CallExit({ reason: "timeout", in: "Task.asyncStream" })
+    }
+    this.#free++
+    this.#ready.set(slot.position, slot)
+  }
+}
+
+/** The stream as an iterator, which closes it however it ends. */
+export async function* streamTasks<I, A>(
+  inputs: Iterable<I> | AsyncIterable<I>,
+  plan: StreamPlan<I>
+): AsyncGenerator<StreamResult<I, A>, void, undefined> {
+  const stream = new TaskStream<I, A>(inputs, plan)
+  try {
+    for (let result = await stream.next(); result !== undefined; result = await stream.next()) yield result
+  } finally {
+    await stream.close()
+  }
+}
