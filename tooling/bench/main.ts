@@ -1,11 +1,13 @@
 /**
- * What Troupe costs beside plain async generators that wait for the same things, in the same run.
+ * What Troupe costs, beside what does the same work without it, in the same run.
  *
- * `pnpm bench` prints the tables; every figure is the median of the rounds, after one round to warm up.
+ * `pnpm bench` prints all tables, `pnpm bench otp` those of processes, `pnpm bench chat` those of chats beside plain async
+ * generators that wait for the same things: medians of the rounds, after one round to warm up.
  */
 import { chatsOnGenerators, chatsOnTroupe, chatsOnValues, type Pace } from "./chats.ts"
 import { deltasOnGenerators, deltasOnTroupe, deltasOnValues } from "./deltas.ts"
 import { measure } from "./measure.ts"
+import { benchProcesses } from "./otp/table.ts"
 
 const chats = 1_000
 const deltas = 50_000
@@ -42,6 +44,22 @@ const compareDeltas = async (): Promise<void> => {
   row("a living chat", perDelta(living.wallMs), perDelta(living.wallMs - baseline.wallMs))
 }
 
-await compareChats("at once")
-await compareChats("by turns")
-await compareDeltas()
+const benchChats = async (): Promise<void> => {
+  await compareChats("at once")
+  await compareChats("by turns")
+  await compareDeltas()
+}
+
+const benches: Readonly<Record<string, () => Promise<void>>> = { otp: benchProcesses, chat: benchChats }
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => benches[name] === undefined)
+
+if (unknown.length > 0) {
+  console.error(
+    `no bench is called ${unknown.join(" or ")}: name ${Object.keys(benches).join(" or ")}, or none for all`
+  )
+  process.exitCode = 1
+} else {
+  for (const name of wanted.length === 0 ? Object.keys(benches) : wanted) await benches[name]?.()
+}

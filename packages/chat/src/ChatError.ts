@@ -112,6 +112,8 @@ export class EngineError extends TroupeError<EngineErrorReason> {
     super(engineReasons, reason, engineAdvice[reason], fields)
     this.name = this._tag
   }
+
+  static readonly reasons: ReadonlyArray<EngineErrorReason> = engineReasons
 }
 
 const streamReasons = ["adapter_error", "cancelled", "timeout", "malformed_event", "unknown"] as const
@@ -127,6 +129,8 @@ export class StreamError extends TroupeError<StreamErrorReason> {
     super(streamReasons, reason, `The stream broke: ${reason.replaceAll("_", " ")}`, fields)
     this.name = this._tag
   }
+
+  static readonly reasons: ReadonlyArray<StreamErrorReason> = streamReasons
 }
 
 const toolReasons = [
@@ -172,6 +176,8 @@ export class ToolError extends TroupeError<ToolErrorReason> {
     this.toolName = fields.toolName
     this.toolCallId = fields.toolCallId
   }
+
+  static readonly reasons: ReadonlyArray<ToolErrorReason> = toolReasons
 }
 
 const validationReasons = [
@@ -197,11 +203,14 @@ export class ValidationError extends TroupeError<ValidationErrorReason> {
   readonly errors: ReadonlyArray<Finding>
 
   constructor(reason: ValidationErrorReason, errors: ReadonlyArray<Finding>, fields: ErrorFields = {}) {
+    if (!Array.isArray(errors)) throw new TypeError("The errors of a ValidationError are a list of findings")
     const list = errors.map((found) => `${found.field.join(".")}: ${found.reason}`).join("; ")
     super(validationReasons, reason, `Validation failed, ${reason.replaceAll("_", " ")}: ${list}`, fields)
     this.name = this._tag
     this.errors = errors
   }
+
+  static readonly reasons: ReadonlyArray<ValidationErrorReason> = validationReasons
 }
 
 const sessionReasons = [
@@ -229,6 +238,8 @@ export class SessionError extends TroupeError<SessionErrorReason> {
     super(sessionReasons, reason, message, { ...fields, message })
     this.name = this._tag
   }
+
+  static readonly reasons: ReadonlyArray<SessionErrorReason> = sessionReasons
 }
 
 /** What can go wrong before the first event of a step. */

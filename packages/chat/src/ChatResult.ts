@@ -56,3 +56,6 @@ export interface ChatResult {
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
   readonly metadata: Readonly<Record<string, unknown>>
 }
+
+/** Whether the chat stopped for another reason than that the model gave its final answer. */
+export const isHalted = ({ haltedReason }: ChatResult): boolean => haltedReason !== "completed"

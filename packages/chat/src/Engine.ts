@@ -78,3 +78,24 @@ export const resolveTools = (engine: Engine, tools: ReadonlyArray<Tool> | undefi
   })
   return [...kept, ...own.values()]
 }
+
+/** The call's model, else the engine's. */
+export const resolveModel = (engine: Engine, model: string | undefined): string | undefined => model ?? engine.model
+
+/** The sampling and provider parameters of a call. */
+export interface CallParams {
+  readonly temperature?: number | undefined
+  readonly maxTokens?: number | undefined
+  readonly providerOptions?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The engine's parameters, overlaid by the call's. */
+export const resolveParams = (
+  engine: Engine,
+  { temperature, maxTokens, providerOptions }: CallParams
+): Readonly<Record<string, unknown>> => ({
+  ...engine.params,
+  ...(temperature === undefined ? {} : { temperature }),
+  ...(maxTokens === undefined ? {} : { maxTokens }),
+  ...providerOptions
+})

@@ -99,7 +99,9 @@ export interface MessageCompleted {
   readonly usage?: Usage | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
-/** Last event of a step. `thread` is the input, the assistant message and the tool messages. */
+/**
+ * Last event of a step. `thread` is the input, the assistant message and the tool messages, `mode` the option of that name.
+ */
 export interface StepCompleted {
   readonly type: "step_completed"
   readonly response: Response

@@ -6,12 +6,18 @@
  */
 import { Clock } from "@troupe/otp"
 import type { Adapter, AdapterOptions } from "./Adapter.ts"
-import { AdapterError, type AdapterErrorReason, type StreamErrorReason } from "./ChatError.ts"
+import {
+  AdapterError,
+  type AdapterErrorReason,
+  type Finding,
+  type StreamErrorReason,
+  ValidationError
+} from "./ChatError.ts"
 import type { AdapterEvent } from "./Event.ts"
 import { interpret } from "./internal/fakeScript.ts"
 import type { Request } from "./Request.ts"
 import type { FinishReason } from "./Response.ts"
-import type { Usage } from "./Usage.ts"
+import { Usage } from "./Usage.ts"
 
 /**
  * One line of a script. A script ends at its `finish`; what follows is never read.
@@ -21,9 +27,9 @@ import type { Usage } from "./Usage.ts"
  * - `toolCallDelta`: a fragment of a call's argument text
  * - `rawChunk`: something of the provider's own
  * - `usage`: the usage reported with the end of the message
- * - `error`: an `error` event: an adapter reason, or any value as the cause of an `unknown` one
+ * - `error`: an `error` event: an `AdapterError`, the reason of one, or any value as the cause of an `unknown` one
  * - `streamError`: an `error` event of the transport
- * - `preflightError`, as first line: the request is refused before a stream opens
+ * - `preflightError`, as first line: the request is refused before a stream opens, with an `AdapterError` or the reason of one
  * - `delayMs`: milliseconds to wait before the next line
  * - `hang`: wait for ever; only a cancel ends it
  * - `crash`: the stream throws
@@ -44,7 +50,7 @@ export type ScriptEntry =
   | { readonly usage: Usage }
   | { readonly error: unknown }
   | { readonly streamError: StreamErrorReason }
-  | { readonly preflightError: AdapterErrorReason; readonly retryAfterMs?: number }
+  | { readonly preflightError: AdapterErrorReason | AdapterError; readonly retryAfterMs?: number }
   | { readonly delayMs: number }
   | { readonly hang: true }
   | { readonly crash: unknown }
@@ -72,6 +78,8 @@ export type FakeOptions = (
 ) & {
   /** Reported on every request; wins over a script's own. */
   readonly usage?: Usage | undefined
+  /** The provider's own id of every request, on its response. */
+  readonly requestId?: string | undefined
   /** What `delayMs` is counted on. Default: the real clock; a test clock makes delays instant. */
   readonly clock?: Clock.Clock | undefined
 }
@@ -89,6 +97,9 @@ export interface Fake extends Adapter {
 /**
  * Makes a scripted adapter.
  *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for scripts that are none, a cursor that does not count, and
+ * usage with fields it does not have.
+ *
  * @example
  * ```ts
  * const adapter = Fake.make({
@@ -100,6 +111,7 @@ export interface Fake extends Adapter {
  * ```
  */
 export const make = (options: FakeOptions): Fake => {
+  check(options)
   const requests: Array<Request> = []
   const cursor: Cursor = "scripts" in options ? (options.cursor ?? { next: 0 }) : { next: 0 }
   let open = 0
@@ -131,7 +143,10 @@ export const make = (options: FakeOptions): Fake => {
       }
       const refusal = lines[0]
       if (refusal !== undefined && "preflightError" in refusal) {
-        throw new AdapterError(refusal.preflightError, { provider: "fake", retryAfterMs: refusal.retryAfterMs })
+        const { preflightError, retryAfterMs } = refusal
+        throw preflightError instanceof AdapterError
+          ? preflightError
+          : new AdapterError(preflightError, { provider: "fake", retryAfterMs })
       }
       open++
       let live = true
@@ -141,10 +156,7 @@ export const make = (options: FakeOptions): Fake => {
         open--
         released++
       }
-      return releasedOnReturn(
-        interpret(lines, options.usage, adapterOptions, options.clock ?? Clock.live, release),
-        release
-      )
+      return releasedOnReturn(interpret(lines, options, adapterOptions, options.clock ?? Clock.live, release), release)
     }
   }
 }
@@ -168,3 +180,27 @@ const releasedOnReturn = (
     })
   }
 }
+
+const check = (options: FakeOptions): void => {
+  const found: Array<Finding> = []
+  const { script, scripts, cursor } = options as Readonly<Record<string, unknown>>
+  const said = script === undefined ? scripts : [script]
+  if (script !== undefined && scripts !== undefined) found.push({ field: ["script"], reason: "one_of script, scripts" })
+  if (script !== undefined && !Array.isArray(script)) found.push({ field: ["script"], reason: "must_be_a_list" })
+  else if (said !== undefined && !(Array.isArray(said) && said.every((one) => Array.isArray(one)))) {
+    found.push({ field: ["scripts"], reason: "must_be_a_list of scripts" })
+  }
+  if (cursor !== undefined && !isCursor(cursor)) {
+    found.push({ field: ["cursor"], reason: "must_be a cursor" })
+  }
+  const lines = found.length === 0 && Array.isArray(said) ? (said as ReadonlyArray<Script>).flat() : []
+  for (const line of lines) {
+    if ("usage" in line && !Usage.strict().safeParse(line.usage).success) {
+      found.push({ field: ["usage"], reason: "unknown_field" })
+    }
+  }
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
+}
+
+const isCursor = (value: unknown): value is Cursor =>
+  typeof value === "object" && value !== null && "next" in value && Number.isInteger(value.next)

@@ -266,10 +266,10 @@ const resultOf = (context: StepContext): StepResult =>
 const isAnswered = ({ outcomes }: StepContext, { id }: ToolCall): boolean =>
   outcomes.some((outcome) => outcome.toolCall.id === id)
 
-const closingEvents = ({ error, result }: StepContext): ReadonlyArray<Event> => {
+const closingEvents = ({ error, options, result }: StepContext): ReadonlyArray<Event> => {
   if (result === undefined) return []
-  const { response, thread, mode, manualToolCalls } = result
-  const completed: Event = { type: "step_completed", response, thread, mode, manualToolCalls }
+  const { response, thread, manualToolCalls } = result
+  const completed: Event = { type: "step_completed", response, thread, mode: options.mode, manualToolCalls }
   return error === undefined ? [completed] : [{ type: "error", error }, completed]
 }
 

@@ -1,18 +1,24 @@
 /**
- * Folds events into a response.
+ * Folds events into a response, a step's result, a chat's result.
  *
- * Owns: the text, the calls, the usage and the error of one model request. Does not own the thread or the tools.
+ * Owns: the text, the calls, the usage and the error of the running model request. Does not own what outlives it
+ * (`internal/loopFold.ts`).
  *
  * COLL1. `apply` is total: an unknown or malformed event changes nothing and never throws.
  * COLL2. An error is sticky: once one was seen, the finish reason is `error`.
  * COLL3. A call's arguments are parsed once, when the call closes; what is not a JSON object is `null`.
+ * COLL4. A finished step leaves to the next what was reported: usage, metadata and the error; nothing of what was said.
  *
  * @module
  * @source ALLM.StreamCollector
  */
+import type { ChatResult } from "./ChatResult.ts"
 import type { Event } from "./Event.ts"
-import type { AssistantMessage } from "./Message.ts"
+import { LoopFold } from "./internal/loopFold.ts"
+import type { AssistantMessage, ToolMessage } from "./Message.ts"
 import type { FinishReason, Response } from "./Response.ts"
+import type { StepHalt, StepResult } from "./StepResult.ts"
+import type { Thread } from "./Thread.ts"
 import { parseArguments, type ToolCall } from "./ToolCall.ts"
 import { Usage } from "./Usage.ts"
 
@@ -23,7 +29,12 @@ interface OpenCall {
   closed: ToolCall | undefined
 }
 
-/** The running fold of one model request's events. */
+/**
+ * The running fold of a model request's events, or of those of a whole step or chat.
+ *
+ * **Details**: steps and chats have a thread; give the one they began with to fold events that end before their own last
+ * event has named it.
+ */
 export class StreamCollector {
   #text = ""
   #rewritten = 0
@@ -36,6 +47,11 @@ export class StreamCollector {
   #failed = false
   /** The response as last asked for, until another event comes. */
   #response: Response | undefined
+  readonly #loop: LoopFold
+
+  constructor(thread?: Thread) {
+    this.#loop = new LoopFold(thread)
+  }
 
   /** The text so far. */
   get text(): string {
@@ -52,8 +68,34 @@ export class StreamCollector {
     return this.#failed
   }
 
+  /** The thread as the last finished step left it, or as it began. */
+  get thread(): Thread | undefined {
+    return this.#loop.thread
+  }
+
+  /** The finished steps. */
+  get steps(): ReadonlyArray<StepResult> {
+    return this.#loop.steps
+  }
+
+  /** The tool messages of the running step, in the order they came. */
+  get toolResults(): ReadonlyArray<ToolMessage> {
+    return this.#loop.toolResults
+  }
+
+  /** Why the running step ends the loop: the first halt that was seen. */
+  get halt(): StepHalt | undefined {
+    return this.#loop.halt
+  }
+
+  /** What the chat ended with. */
+  get chatResult(): ChatResult | undefined {
+    return this.#loop.chatResult
+  }
+
   /** Folds one event. */
   apply(event: Event): void {
+    if (typeof event !== "object" || event === null) return
     this.#response = undefined
     switch (event.type) {
       case "text_delta":
@@ -92,7 +134,11 @@ export class StreamCollector {
       case "error":
         this.fail(event.error)
         return
+      case "step_completed":
+        if (this.#loop.finish(event)) this.#startOver()
+        return
       default:
+        this.#loop.apply(event)
         return
     }
   }
@@ -110,10 +156,48 @@ export class StreamCollector {
     return requestId === undefined ? this.#response : { ...this.#response, requestId }
   }
 
+  /**
+   * The running step as it stands.
+   *
+   * **Errors**: throws a `TypeError` without a thread.
+   */
+  toStepResult(): StepResult {
+    return this.#loop.step(this.toResponse())
+  }
+
+  /**
+   * The chat's result, or what there is of a chat that was left: `cancelled`, or `error` if one was seen, with the
+   * finished steps, and the unfinished reply as its final response when there is none.
+   *
+   * **Errors**: throws a `TypeError` without a thread.
+   */
+  toChatResult(): ChatResult {
+    if (this.#loop.chatResult !== undefined) return this.#loop.chatResult
+    return {
+      thread: this.#loop.threadFor("a chat result"),
+      finalResponse: this.steps.at(-1)?.response ?? this.toResponse(),
+      steps: this.steps,
+      haltedReason: this.#failed ? "error" : "cancelled",
+      pendingToolCalls: [],
+      metadata: this.#failed ? { error: this.#metadata["error"] } : {}
+    }
+  }
+
+  /** Begins the next step (COLL4). */
+  #startOver(): void {
+    this.#text = ""
+    this.#rewritten++
+    this.#calls.clear()
+    this.#finishReason = null
+    this.#rawFinishReason = undefined
+    this.#message = undefined
+  }
+
   #build(): Response {
-    const { id, model, ...metadata } = this.#metadata
+    const { id, model, requestId, ...metadata } = this.#metadata
     return {
       ...(typeof id === "string" ? { id } : {}),
+      ...(typeof requestId === "string" ? { requestId } : {}),
       ...(typeof model === "string" ? { model } : {}),
       ...(this.#message === undefined ? {} : { message: this.#message }),
       ...(this.#rawFinishReason === undefined ? {} : { rawFinishReason: this.#rawFinishReason }),

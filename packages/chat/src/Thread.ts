@@ -31,4 +31,7 @@ export const append = (thread: Thread, ...messages: ReadonlyArray<Message>): Thr
   messages: [...thread.messages, ...messages]
 })
 
+/** The newest message. */
+export const last = (thread: Thread): Message | undefined => thread.messages.at(-1)
+
 const isMessages = (input: ThreadInput): input is ReadonlyArray<Message> => Array.isArray(input)

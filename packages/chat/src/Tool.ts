@@ -6,6 +6,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import * as Effect from "effect/Effect"
 import { ValidationError } from "./ChatError.ts"
+import type { Engine } from "./Engine.ts"
 import * as HandlerResult from "./HandlerResult.ts"
 import { isEffect, isPromiseLike } from "./internal/awaitable.ts"
 import { jsonSchemaOf, parserOf } from "./internal/parameters.ts"
@@ -22,6 +23,8 @@ export interface ToolContext {
   readonly sessionId: string | undefined
   readonly requestId: string | undefined
   readonly toolCall: ToolCall
+  /** The engine the call runs on, with the tools of the call. */
+  readonly engine?: Engine | undefined
   readonly signal: AbortSignal
 }
 

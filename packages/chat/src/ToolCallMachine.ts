@@ -34,6 +34,7 @@ export interface ToolCallInput {
     | "drainMs"
     | "context"
     | "sessionId"
+    | "engine"
     | "requestId"
   >
 }

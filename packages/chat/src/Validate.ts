@@ -4,13 +4,22 @@
  * @module
  * @source ALLM.Validate
  */
-import { type Finding, ValidationError } from "./ChatError.ts"
-import type { Request } from "./Request.ts"
+import { type Finding, ValidationError, type ValidationErrorReason } from "./ChatError.ts"
+import { ContentPart } from "./ContentPart.ts"
+import type { Message } from "./Message.ts"
+import type { Request, ToolDeclaration } from "./Request.ts"
 import type { Thread } from "./Thread.ts"
 import { nameProblem } from "./Tool.ts"
 
 const roles: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"])
-const partTypes: ReadonlySet<unknown> = new Set(["text", "image", "file", "reasoning"])
+
+/** Checks a message: a known role, text or content parts, and the id of its call if it is a tool message. */
+export const message = (value: Message): ValidationError | undefined =>
+  problem("invalid_message", messageFindings(value, []))
+
+/** Checks a tool as the model sees it: its name, its description, its schema. */
+export const tool = (value: ToolDeclaration): ValidationError | undefined =>
+  problem("invalid_tool", toolFindings(value, []))
 
 /**
  * Checks a thread: each message has a known role and text or content parts, and a tool message names its call.
@@ -22,23 +31,15 @@ export const thread = (value: Thread): ValidationError | undefined => {
   if (!isRecord(value) || !Array.isArray(value.messages)) {
     return new ValidationError("invalid_thread", [{ field: ["thread"], reason: "invalid_type" }])
   }
-  const found = messages(value.messages)
-  return found.length === 0 ? undefined : new ValidationError("invalid_thread", found)
+  return problem("invalid_thread", messagesFindings(value.messages))
 }
 
 /** Checks a request: its messages, its tools and its parameters. */
 export const request = (value: Request): ValidationError | undefined => {
   const found: Array<Finding> = value.messages.length === 0 ? [{ field: ["messages"], reason: "empty" }] : []
-  found.push(...messages(value.messages))
-  const names = new Set<string>()
-  value.tools.forEach((tool, index) => {
-    const problem = nameProblem(tool.name)
-    if (problem !== undefined) found.push({ field: ["tools", index, "name"], reason: problem })
-    if (typeof tool.description !== "string")
-      found.push({ field: ["tools", index, "description"], reason: "not_a_string" })
-    if (!isRecord(tool.schema)) found.push({ field: ["tools", index, "schema"], reason: "not_a_map" })
-    names.add(tool.name)
-  })
+  found.push(...messagesFindings(value.messages))
+  value.tools.forEach((declared, index) => found.push(...toolFindings(declared, ["tools", index])))
+  const names = new Set(value.tools.map((declared) => declared.name))
   if (names.size !== value.tools.length) found.push({ field: ["tools"], reason: "duplicate_name" })
   const { temperature, maxTokens, responseFormat } = value
   if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
@@ -50,24 +51,40 @@ export const request = (value: Request): ValidationError | undefined => {
   if (responseFormat !== undefined && !isRecord(responseFormat)) {
     found.push({ field: ["response_format"], reason: "invalid_shape" })
   }
-  return found.length === 0 ? undefined : new ValidationError("invalid_request", found)
+  return problem("invalid_request", found)
 }
 
-const messages = (list: ReadonlyArray<unknown>): Array<Finding> => {
-  const found: Array<Finding> = []
-  const say = (index: number, field: string, reason: string) =>
-    found.push({ field: ["messages", index, field], reason })
-  list.forEach((message, index) => {
-    if (!isRecord(message) || !roles.has(message["role"])) return say(index, "role", "unknown")
-    const { content } = message
-    if (Array.isArray(content)) {
-      if (!content.every((part) => isRecord(part) && partTypes.has(part["type"])))
-        say(index, "content", "invalid_part_type")
-    } else if (typeof content !== "string") {
-      say(index, "content", "invalid_type")
+type Path = ReadonlyArray<string | number>
+
+const problem = (reason: ValidationErrorReason, found: ReadonlyArray<Finding>): ValidationError | undefined =>
+  found.length === 0 ? undefined : new ValidationError(reason, found)
+
+const messagesFindings = (list: ReadonlyArray<unknown>): ReadonlyArray<Finding> =>
+  list.flatMap((value, index) => messageFindings(value, ["messages", index]))
+
+const messageFindings = (value: unknown, path: Path): ReadonlyArray<Finding> => {
+  if (!isRecord(value)) return [{ field: [...path, "role"], reason: "unknown" }]
+  const { role, content, toolCallId } = value
+  const found: Array<Finding> = roles.has(role) ? [] : [{ field: [...path, "role"], reason: "unknown" }]
+  if (Array.isArray(content)) {
+    if (!content.every((part) => ContentPart.safeParse(part).success)) {
+      found.push({ field: [...path, "content"], reason: "invalid_part_type" })
     }
-    if (message["role"] === "tool" && typeof message["toolCallId"] !== "string") say(index, "tool_call_id", "required")
-  })
+  } else if (typeof content !== "string") {
+    found.push({ field: [...path, "content"], reason: "invalid_type" })
+  }
+  if (role === "tool" && typeof toolCallId !== "string") {
+    found.push({ field: [...path, "tool_call_id"], reason: "required" })
+  }
+  return found
+}
+
+const toolFindings = ({ name, description, schema }: ToolDeclaration, path: Path): ReadonlyArray<Finding> => {
+  const found: Array<Finding> = []
+  const wrongName = nameProblem(name)
+  if (wrongName !== undefined) found.push({ field: [...path, "name"], reason: wrongName })
+  if (typeof description !== "string") found.push({ field: [...path, "description"], reason: "not_a_string" })
+  if (!isRecord(schema)) found.push({ field: [...path, "schema"], reason: "not_a_map" })
   return found
 }
 

@@ -50,18 +50,12 @@ const definition = GenServer.make<() => Answer<unknown>, unknown, Step, unknown,
 })
 
 /** Starts an agent that nobody is linked to, with the value `initial` answers. Rejects as `GenServer.start` does. */
-export const start = async <S>(
-  system: System,
-  initial: () => Answer<S>,
-  options?: StartOptions
-): Promise<Agent<S>> => (await GenServer.start(system, definition, initial, options)) as Pid as Agent<S>
+export const start = async <S>(system: System, initial: () => Answer<S>, options?: StartOptions): Promise<Agent<S>> =>
+  await GenServer.start(system, definition, initial, options)
 
 /** Starts an agent linked to its parent, with the value `initial` answers. Rejects as `GenServer.startLink` does. */
-export const startLink = async <S>(
-  parent: Pid,
-  initial: () => Answer<S>,
-  options?: StartOptions
-): Promise<Agent<S>> => (await GenServer.startLink(parent, definition, initial, options)) as Pid as Agent<S>
+export const startLink = async <S>(parent: Pid, initial: () => Answer<S>, options?: StartOptions): Promise<Agent<S>> =>
+  await GenServer.startLink(parent, definition, initial, options)
 
 /** Makes the spec of an agent that is the child of a supervisor. */
 export const childSpec = <S>(
@@ -71,7 +65,7 @@ export const childSpec = <S>(
   rules?: Pick<ChildSpec, "restart" | "shutdown" | "significant">
 ): ChildSpec => ({ id, start: (parent) => startLink(parent, initial, { label: id, ...options }), ...rules })
 
-const holderOf = <S>(agent: AgentTarget<S>): Holder | Name => agent as Pid as Holder
+const holderOf = <S>(agent: AgentTarget<S>): Holder | Name => agent
 
 const ask = <S, A>(
   agent: AgentTarget<S>,

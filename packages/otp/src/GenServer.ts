@@ -44,6 +44,7 @@ import { stopServer } from "./internal/stopServer.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import type { CallExit } from "./OtpError.ts"
+import { isName } from "./Pid.ts"
 import type { Name, Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 import type { SystemMessage } from "./SystemMessage.ts"
@@ -277,6 +278,7 @@ export const callEffect = <Call, Reply>(
 export const cast = <Cast>(target: Server<never, unknown, Cast> | Name, message: Cast): void => {
   const cell = cellAt(target)
   if (cell !== undefined) deliver(cell, new CastMessage(message))
+  else if (isName(target)) kernelOf(target.system).strayed("dead", target, message)
 }
 
 /** Answers a call later, from whatever process; a call that is over takes no answer. */

@@ -6,8 +6,10 @@
 import type { Cell } from "./internal/cell.ts"
 import { Dynamic } from "./internal/dynamicServer.ts"
 import { kernelOf } from "./internal/kernel.ts"
+import { memoryOf } from "./internal/memoryEstimate.ts"
 import { Server } from "./internal/serverLoop.ts"
 import { Supervising } from "./internal/supervising.ts"
+import { isSuspended } from "./internal/suspension.ts"
 import type { Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 
@@ -16,17 +18,23 @@ import type { System } from "./System.ts"
  *
  * **Details**
  *
- * - `kind`: `process`, `machine`, `server`, `supervisor` or `registry`.
- * - `status`: `running` in its turn, `queued` before it, `busy` with a promise or an effect, else `idle`.
+ * - `name`: what it is registered as.
+ * - `kind`: `process`, `machine`, `server`, `supervisor`, `registry`, `application`.
+ * - `status`: `running` in its turn, `queued` before it, `busy` with a promise or an effect, `suspended` by `Sys`, else
+ *   `idle`.
  * - `queueLength`: messages it has not taken.
  * - `restarts`: how often a supervisor had to start a child again.
+ * - `memory`: an estimate of what its state and its mail weigh, in bytes, from a part of both. What processes share
+ *   counts for each; what a promise, a fiber or a closure holds does not.
  */
 export interface Node {
   readonly pid: Pid
   readonly label: string
+  readonly name: string | undefined
   readonly kind: string
-  readonly status: "idle" | "queued" | "running" | "busy"
+  readonly status: "idle" | "queued" | "running" | "busy" | "suspended"
   readonly queueLength: number
+  readonly memory: number
   readonly restarts?: number
   readonly children: ReadonlyArray<Node>
 }
@@ -41,9 +49,11 @@ const nodeOf = (cell: Cell, childrenOf: ReadonlyMap<Cell | undefined, ReadonlyAr
   return {
     pid: cell,
     label: cell.label,
+    name: cell.name,
     kind: cell.behaviour.kind,
-    status: cell.status,
+    status: isSuspended(cell) ? "suspended" : cell.status,
     queueLength: cell.mailbox?.size ?? 0,
+    memory: memoryOf(cell),
     ...(restarts === undefined ? {} : { restarts }),
     children: (childrenOf.get(cell) ?? []).map((child) => nodeOf(child, childrenOf))
   }
@@ -59,7 +69,9 @@ export const tree = (system: System): ReadonlyArray<Node> => {
 const describe = (node: Node): string => {
   const queued = node.queueLength === 0 ? "" : `, ${node.queueLength} queued`
   const restarts = node.restarts === undefined || node.restarts === 0 ? "" : `, ${node.restarts} restarts`
-  return `${node.label} ${node.pid} ${node.status}${queued}${restarts}`
+  const name = node.name === undefined || node.name === node.label ? "" : ` (${node.name})`
+  const memory = `${(node.memory / 1000).toFixed(1)} kB`
+  return `${node.label}${name} ${node.pid} ${node.status}${queued}${restarts}, ${memory}`
 }
 
 const linesOf = (nodes: ReadonlyArray<Node>, indent: string): ReadonlyArray<string> =>

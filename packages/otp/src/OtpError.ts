@@ -166,3 +166,33 @@ export class NotTheOwner extends Data.TaggedError("NotTheOwner")<{ readonly owne
     return `the task belongs to ${this.owner}: await it there`
   }
 }
+
+/** A request of `Sys` to a process that takes none: one that is a function and not a server, machine or supervisor. */
+export class NoSystemMessages extends Data.TaggedError("NoSystemMessages")<{ readonly pid: Pid }> {
+  override get message(): string {
+    return `${this.pid.label} ${this.pid} takes no requests of Sys: trace it, or make it a server or a machine`
+  }
+}
+
+/** The replacement of a state that is not the user's, such as a supervisor's. */
+export class StateFixed extends Data.TaggedError("StateFixed")<{ readonly pid: Pid; readonly kind: string }> {
+  override get message(): string {
+    return `the state of the ${this.kind} ${this.pid} is not replaced: change it by its own functions`
+  }
+}
+
+/** The start of an application that runs, or is about to. */
+export class ApplicationAlreadyStarted extends Data.TaggedError("ApplicationAlreadyStarted")<{
+  readonly name: string
+}> {
+  override get message(): string {
+    return `the application "${this.name}" runs already in this system: stop it first, or use it`
+  }
+}
+
+/** An application that does not run: one to be stopped, or one that another depends on. */
+export class ApplicationNotStarted extends Data.TaggedError("ApplicationNotStarted")<{ readonly name: string }> {
+  override get message(): string {
+    return `the application "${this.name}" does not run: start it first, or use ensureAllStarted`
+  }
+}

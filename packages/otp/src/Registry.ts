@@ -43,6 +43,7 @@ import { ServerResult } from "./internal/serverResult.ts"
 import { startServer } from "./internal/startServer.ts"
 import type { Via as KeyAddress } from "./internal/startServer.ts"
 import type { Pid } from "./Pid.ts"
+import { isExit } from "./SystemMessage.ts"
 import type { System } from "./System.ts"
 
 /** The address of whoever is under a key, which a server can be started with. */
@@ -73,7 +74,11 @@ export interface Options {
 
 const registryCallbacks: Callbacks = {
   kind: "registry",
-  init: (keys, self) => new ServerResult("ok", new RegistryTable(self, keys as Keys), undefined, undefined, undefined)
+  init: (keys, self) => new ServerResult("ok", new RegistryTable(self, keys as Keys), undefined, undefined, undefined),
+  handleInfo: (message, _state, self) => {
+    if (!isExit(message)) self.kernel.strayed("unexpected", self, message)
+  },
+  show: (table) => ({ keys: (table as RegistryTable).keys, entries: (table as RegistryTable).entries().length })
 }
 
 const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {}): Promise<Pid> => {
@@ -190,9 +195,7 @@ export const dispatch = (registry: Pid, key: unknown, run: (entries: ReadonlyArr
 }
 
 /** All entries; with unique keys in the order they were made, else the keys in that order. */
-export const entries = (
-  registry: Pid
-): ReadonlyArray<readonly [key: unknown, pid: Pid<unknown>, value: unknown]> =>
+export const entries = (registry: Pid): ReadonlyArray<readonly [key: unknown, pid: Pid<unknown>, value: unknown]> =>
   tableOf(registry)
     .entries()
     .map((entry) => [entry.key, entry.cell, entry.value])

@@ -6,13 +6,15 @@
 import { Context } from "effect"
 import { live } from "./Clock.ts"
 import type { Clock } from "./Clock.ts"
-import type { ExitReason } from "./ExitReason.ts"
+import type { CrashReport } from "./CrashReport.ts"
 import { effectServices } from "./internal/effectClock.ts"
 import { Kernel, kernelOf } from "./internal/kernel.ts"
 import { shutDown } from "./internal/shutdown.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import type { Pid } from "./Pid.ts"
+import { attach } from "./Telemetry.ts"
+import type { Event } from "./Telemetry.ts"
 
 /** A set of processes. Made by `make`, ended by `stop`. */
 export interface System {
@@ -20,14 +22,17 @@ export interface System {
   readonly clock: Clock
 }
 
-/** The end of a process that nobody asked for. */
-export interface CrashReport {
-  readonly pid: Pid
-  readonly label: string
-  readonly reason: ExitReason
-  /** Who ended and why, in one line. */
-  readonly message: string
-}
+export type { CrashReport } from "./CrashReport.ts"
+
+/**
+ * A callback that held the thread.
+ *
+ * **Details**
+ *
+ * `message` is what it was called with, `undefined` for the first turn of a process; `blocking` says for how many
+ * milliseconds, `threshold` how many are allowed.
+ */
+export type BlockedReport = Event<"process.blocked">["measurements"] & Event<"process.blocked">["metadata"]
 
 /** How much a system holds. All four are 0 after `stop`, unless a finalizer did not end. */
 export interface Stats {
@@ -47,16 +52,25 @@ export interface Stats {
  * **Units and defaults**
  *
  * `name` is `"system"`, `clock` the host's time. Without `onCrash` a crash is told to links, monitors and supervisors
- * only.
+ * only. `blockedAfter`, 50 milliseconds of the host's time, is how long a callback may hold the thread before
+ * `onBlocked`, and the telemetry event `process.blocked`, tell of it; it is looked at only while somebody is to be told.
  */
 export const make = (options?: {
   readonly name?: string
   readonly clock?: Clock
   readonly onCrash?: (report: CrashReport) => void
+  readonly onBlocked?: (report: BlockedReport) => void
+  readonly blockedAfter?: Timeout
 }): System => {
   const clock = options?.clock ?? live
   const services = clock === live ? Context.empty() : effectServices(clock)
-  return new Kernel(options?.name ?? "system", clock, services, options?.onCrash)
+  const blockedAfter = milliseconds(options?.blockedAfter ?? 50)
+  const kernel = new Kernel(options?.name ?? "system", clock, services, options?.onCrash, blockedAfter)
+  const onBlocked = options?.onBlocked
+  if (onBlocked !== undefined) {
+    attach(kernel, "process.blocked", ({ measurements, metadata }) => onBlocked({ ...measurements, ...metadata }))
+  }
+  return kernel
 }
 
 const stopping = new WeakMap<System, Promise<void>>()

@@ -233,12 +233,12 @@ export interface SupervisedOptions extends Options {
 const underSupervisor = async (
   supervisor: Pid,
   options: SupervisedOptions | undefined,
-  start: (parent: Cell) => Cell
+  begin: (parent: Cell) => Cell
 ): Promise<void> => {
   await DynamicSupervisor.startChild(supervisor, {
     restart: "temporary",
     ...(options?.shutdown === undefined ? {} : { shutdown: options.shutdown }),
-    start: (parent) => start(cellOf(parent))
+    start: (parent) => begin(cellOf(parent))
   })
 }
 

@@ -398,9 +398,18 @@ describe("auto shutdown", () => {
   })
 
   test("sup-034 sup-035 a significant child needs auto shutdown, and must not be permanent", async () => {
-    const bad = expect.objectContaining({ reason: refused("badSpec") })
-    await expect(start([significant("a")])).rejects.toEqual(bad)
-    await expect(start([significant("a", "permanent")], { autoShutdown: "anySignificant" })).rejects.toEqual(bad)
+    const bad = (reason: string) => expect.objectContaining({ reason: refused(reason) })
+    await expect(start([significant("a")])).rejects.toEqual(bad("significantUnheeded"))
+    await expect(start([significant("a", "permanent")], { autoShutdown: "anySignificant" })).rejects.toEqual(
+      bad("significantPermanent")
+    )
+    const supervisor = await start([])
+    await expect(Supervisor.startChild(supervisor, significant("a"))).rejects.toEqual(refused("significantUnheeded"))
+  })
+
+  test("two specs of one id are refused", async () => {
+    const twice = [crew.spec("a"), crew.spec("a")]
+    await expect(start(twice)).rejects.toEqual(expect.objectContaining({ reason: refused("duplicateId") }))
   })
 
   test("sup-036 sup-037 sup-038 a restart or an end by hand is none by itself; a temporary's crash is", async () => {

@@ -177,6 +177,42 @@ test("task-019 awaitMany gives the values in the order of the list", async () =>
   expect(await running).toEqual([30, 10, 20])
 })
 
+test("task-020 yieldMany tells each task in the order of the list, within one time", async () => {
+  const running = inProcess(system, async (self) => {
+    const tasks = [Task.async<string>(self, forever), Task.async(self, () => "done")]
+    return [await Task.yieldMany(tasks, { timeout: 30 }), clock.now()]
+  })
+  await clock.advance(30)
+  expect(await running).toEqual([[undefined, { ok: "done" }], 30])
+})
+
+test("task-002 whoever waits can say who it is, also outside its turn", async () => {
+  const other = sleeper(system)
+  const seen = await inProcess(system, async (self) => {
+    const task = Task.async(self, forever)
+    return caught(Task.await(task, { from: other }))
+  })
+  expect(seen).toMatchObject({ _tag: "NotTheOwner" })
+})
+
+test("start runs a task that nobody is linked to", async () => {
+  const pid = Task.start(system, () => Process.exitSelf("boom"))
+  await hop()
+  expect(Process.exitReason(pid)).toBe("boom")
+})
+
+test("asyncSupervised ends with its owner and with its supervisor, whichever is first", async () => {
+  const supervisor = await Task.startSupervisor(system)
+  const owners = [sleeper(system), sleeper(system)] as const
+  const tasks = await Promise.all(owners.map((pid) => Task.asyncSupervised(supervisor, pid, forever)))
+  expect(await Task.children(supervisor)).toEqual(tasks.map(({ pid }) => pid))
+  Process.exit(owners[0], "gone")
+  await Task.terminateChild(supervisor, tasks[1]?.pid as Pid)
+  expect(tasks.map(({ pid }) => Process.exitReason(pid))).toEqual(["gone", "shutdown"])
+  expect(Process.exitReason(owners[1])).toBe("shutdown")
+  expect(await Task.children(supervisor)).toEqual([])
+})
+
 test("task-021 startLink replies to nobody, and its crash ends the parent", async () => {
   const parent = sleeper(system)
   const pid = Task.startLink(parent, () => Process.exitSelf("boom"))

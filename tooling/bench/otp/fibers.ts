@@ -40,7 +40,12 @@ const repeat = <A>(count: number, effect: Effect.Effect<A>): Effect.Effect<void>
   })
 
 const startAll = (count: number): Promise<ReadonlyArray<Server>> =>
-  Effect.runPromise(Effect.forEach(times(count, () => start), (one) => one))
+  Effect.runPromise(
+    Effect.forEach(
+      times(count, () => start),
+      (one) => one
+    )
+  )
 
 const endAll = (servers: ReadonlyArray<Server>): Promise<void> =>
   Effect.runPromise(Fiber.interruptAll(servers.map((server) => server.fiber)))
@@ -130,9 +135,7 @@ const restart: Line = (count) => {
 
 const lookup: Line = async (count) => {
   const { value: children, end } = await scoped(FiberMap.make<string, void>())
-  await Effect.runPromise(
-    Effect.forEach(keys, (key) => FiberMap.run(children, key, Effect.never), { discard: true })
-  )
+  await Effect.runPromise(Effect.forEach(keys, (key) => FiberMap.run(children, key, Effect.never), { discard: true }))
   const run = (): void => {
     let found = 0
     for (let asked = 0; asked < count; asked++) {

@@ -1,8 +1,9 @@
 /**
  * What processes cost, beside the bare primitives of Effect and plain objects, in the same run.
  *
- * Every figure is the best of the rounds, which take turns among the contestants; the first one warms up. The BEAM's
- * column is there to go by: it is from another run, on a machine of the same class.
+ * Every figure is processor time, of all threads and so with the collection of garbage, and the best of the rounds, which
+ * take turns among the contestants; the first one warms up. The BEAM's column is there to go by: it is from another run, on
+ * a machine of the same class.
  */
 import type { Contestant } from "./contest.ts"
 import { fibers } from "./fibers.ts"
@@ -30,14 +31,15 @@ const heap = async (): Promise<number> => {
   return process.memoryUsage().heapUsed
 }
 
-/** The cost of one operation: microseconds, or bytes kept. */
+/** The cost of one operation: microseconds of the processor, or bytes kept. */
 const costOf = async (contestant: Contestant, { key, count, unit }: BenchLine): Promise<number> => {
   const round = await contestant[key](count)
   const before = unit === "bytes" ? await heap() : 0
   collect()
-  const start = performance.now()
+  const start = process.cpuUsage()
   await round.run()
-  const microseconds = (performance.now() - start) * 1000
+  const { user, system } = process.cpuUsage(start)
+  const microseconds = user + system
   const cost = unit === "bytes" ? (await heap()) - before : microseconds
   await round.end()
   return cost / count
@@ -69,7 +71,7 @@ const row = (name: string, ...figures: ReadonlyArray<string>): void =>
 
 /** Measures every line and prints the table. */
 export const benchProcesses = async (): Promise<void> => {
-  console.log("\nprocesses, in one run on one thread; ratios are ours ÷ theirs\n")
+  console.log("\nprocesses: processor time of one operation, in one run; ratios are ours ÷ theirs\n")
   row("", "ours", "effect", "plain", "BEAM", "÷ effect", "÷ plain", "÷ BEAM", "")
   for (const line of lines) {
     const [ours = 0, effect = 0, plain = 0] = await compare(line)

@@ -40,13 +40,12 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
     this.#drainMs = drainMs
     const onAbort = () => Process.send(pid, cancel)
     signal?.addEventListener("abort", onAbort)
-    outlet.whenEnded(() => {
-      Process.exit(pid, "shutdown")
-      // To a process that traps exits the signal is a message; this ends it all the same.
-      StateMachine.stop(pid, "shutdown")
+    outlet.whenEnded((failure) => {
+      if (failure !== undefined) this.#endProcess()
     })
     Process.onExit(pid, (reason) => {
       signal?.removeEventListener("abort", onAbort)
+      if (outlet.over) return
       const refusal = refusalIn(output())
       if (refusal !== undefined) outlet.fail(refusal)
       else if (reason === "normal") outlet.close()
@@ -64,6 +63,7 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
 
   async return(): Promise<IteratorResult<Event, undefined>> {
     this.#outlet.close()
+    this.#endProcess()
     await this.#outlet.released(Process.systemOf(this.#pid).clock, this.#drainMs)
     return { done: true, value: undefined }
   }
@@ -75,6 +75,12 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return()
+  }
+
+  #endProcess(): void {
+    Process.exit(this.#pid, "shutdown")
+    // To a process that traps exits the signal is a message; this ends it all the same.
+    StateMachine.stop(this.#pid, "shutdown")
   }
 
   /** What the machine ended with; `undefined` while it runs. */

@@ -21,7 +21,7 @@ type EventLine = Exclude<
 /** The events of one script, as a provider would send them; `release` runs when they end or are left. */
 export async function* interpret(
   script: Script,
-  reported: Usage | undefined,
+  { usage: reported, requestId }: { readonly usage?: Usage | undefined; readonly requestId?: string | undefined },
   options: AdapterOptions,
   clock: Clock.Clock,
   release: () => void
@@ -29,7 +29,11 @@ export async function* interpret(
   let said = ""
   let usage = reported
   try {
-    yield { type: "message_started", message: { role: "assistant", content: "" } }
+    yield {
+      type: "message_started",
+      message: { role: "assistant", content: "" },
+      ...(requestId === undefined ? {} : { metadata: { requestId } })
+    }
     for (const line of script) {
       if ("text" in line) {
         said += line.text
@@ -100,7 +104,9 @@ const aborted = (signal: AbortSignal, clock: Clock.Clock, afterMs?: number): Pro
     signal.addEventListener("abort", done)
   })
 
-const scriptedError = (term: unknown): AdapterError =>
-  AdapterError.isReason(term)
+const scriptedError = (term: unknown): AdapterError => {
+  if (term instanceof AdapterError) return term
+  return AdapterError.isReason(term)
     ? new AdapterError(term, { provider: "fake" })
     : new AdapterError("unknown", { provider: "fake", message: "A scripted error", cause: term })
+}

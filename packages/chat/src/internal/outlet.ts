@@ -45,7 +45,10 @@ export class Outlet {
   #state: "open" | "closed" | Failure = "open"
   #opened: Reader | undefined
   #wasOpened = false
-  #pulling = false
+  /** Whether the source owes an answer. */
+  #owed = false
+  #isPulling = false
+  #pullAgain = false
   #burst = 0
   #burstStart = 0
   #held = 0
@@ -64,7 +67,7 @@ export class Outlet {
   /** Begins to take events from `source`. */
   attach(source: Source): void {
     this.#source = source
-    this.#pulling = false
+    this.#owed = false
     this.#wasOpened = true
     this.#opened?.resolve(ended)
     this.#opened = undefined
@@ -75,14 +78,14 @@ export class Outlet {
   detach(source: Source): void {
     if (this.#source === source) {
       this.#source = undefined
-      this.#pulling = false
+      this.#owed = false
     }
   }
 
   /** A source's answer to a pull. */
   emit(source: Source, event: Event): void {
     if (this.#source !== source) return
-    this.#pulling = false
+    this.#owed = false
     if (this.#publish === undefined) this.#readers.shift()?.resolve({ done: false, value: event })
     else if (this.#state === "open") this.#publish(event)
     this.#pull()
@@ -92,7 +95,7 @@ export class Outlet {
   exhaust(source: Source): void {
     if (this.#source !== source) return
     this.#source = undefined
-    this.#pulling = false
+    this.#owed = false
     source.exhausted()
   }
 
@@ -108,6 +111,11 @@ export class Outlet {
       this.#readers.push({ resolve, reject })
       this.#pull()
     })
+  }
+
+  /** Whether it was closed, or failed. */
+  get over(): boolean {
+    return this.#state !== "open"
   }
 
   /** Whether the turn that writes here was taken up. */
@@ -180,10 +188,25 @@ export class Outlet {
     this.#onEnd?.(failure)
   }
 
+  /** A source that answers at once asks for the next pull from within this one: a loop, so that the stack does not grow. */
   #pull(): void {
+    this.#pullAgain = true
+    if (this.#isPulling) return
+    this.#isPulling = true
+    try {
+      while (this.#pullAgain) {
+        this.#pullAgain = false
+        this.#pullOnce()
+      }
+    } finally {
+      this.#isPulling = false
+    }
+  }
+
+  #pullOnce(): void {
     const source = this.#source
-    if (source === undefined || this.#pulling || (this.#readers.length === 0 && this.#publish === undefined)) return
-    this.#pulling = true
+    if (source === undefined || this.#owed || (this.#readers.length === 0 && this.#publish === undefined)) return
+    this.#owed = true
     if (this.#publish !== undefined && this.#hasHeldThread()) {
       return EventLoop.nextTurn(() => {
         if (this.#source === source) source.pull(this)

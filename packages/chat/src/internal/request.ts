@@ -1,5 +1,5 @@
 /** Builds the request of a step. */
-import type { Engine } from "../Engine.ts"
+import { type Engine, resolveModel } from "../Engine.ts"
 import { system } from "../Message.ts"
 import type { Request } from "../Request.ts"
 import type { Thread } from "../Thread.ts"
@@ -19,7 +19,7 @@ export const requestOf = ({
   readonly options: RunOptions
 }): Request => {
   const { params } = engine
-  const model = options.model ?? engine.model
+  const model = resolveModel(engine, options.model)
   const temperature = options.temperature ?? numberIn(params, "temperature")
   const maxTokens = options.maxTokens ?? numberIn(params, "maxTokens")
   const rest = Object.entries(params).filter(([key]) => !own.has(key))

@@ -8,6 +8,7 @@ import { json, type ToolResultEncoder } from "../ToolResultEncoder.ts"
 
 /** The options of a running chat, complete. */
 export interface RunOptions extends ChatOptions {
+  readonly engine: Engine
   readonly mode: "auto" | "manual"
   readonly tools: ReadonlyArray<Tool>
   readonly toolsByName: ReadonlyMap<string, Tool>
@@ -100,6 +101,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
   const tools = resolveTools(engine, options.tools)
   return {
     ...options,
+    engine,
     mode: options.mode ?? "auto",
     tools,
     toolsByName: new Map(tools.toReversed().map((tool) => [tool.name, tool])),

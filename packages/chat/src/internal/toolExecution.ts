@@ -22,7 +22,7 @@ import type { RunOptions } from "./resolveOptions.ts"
 import { toolFailure } from "./toolOutcome.ts"
 
 /** What a handler is run with. */
-export type ExecutionOptions = Pick<RunOptions, "toolExecutor" | "context" | "sessionId" | "requestId">
+export type ExecutionOptions = Pick<RunOptions, "toolExecutor" | "context" | "sessionId" | "requestId" | "engine">
 
 type Settled = (result: HandlerResult.HandlerResult) => void
 
@@ -88,12 +88,13 @@ export class ToolExecution {
 
   #context(): ToolContext {
     const abort = this.#abort
-    const { context, sessionId, requestId } = this.#options
+    const { context, sessionId, requestId, engine } = this.#options
     return {
       context,
       sessionId,
       requestId,
       toolCall: this.#toolCall,
+      engine,
       get signal() {
         return abort.signal
       }

@@ -29,7 +29,7 @@ export interface OutcomeRules {
 }
 
 /** What the asking call's tool message says until the user has answered. */
-const awaitingUser = "<awaiting user response>"
+export const awaitingUser = "<awaiting user response>"
 
 /** The outcome of a call whose handler returned, or for which the library answers, with `result`. */
 export const toolOutcome = (

@@ -17,12 +17,20 @@ import type { Mailbox } from "./mailbox.ts"
 export interface Behaviour {
   /** What the observer shows. */
   readonly kind: string
+  /** Whose end it does not outlive, even if it traps exits. */
+  readonly parent?: Cell | undefined
   /** The first turn of the process. */
   begin?(cell: Cell): void
   /** Takes one message. Without it, mail waits in the mailbox to be received. */
   handle?(cell: Cell, message: unknown): void
   /** Runs once, after the process died and everybody has been told. */
   ended?(cell: Cell, reason: ExitReason): void
+  /** What it knows. */
+  inspect?(): unknown
+  /** What it knows, for a reader; by default what `inspect` tells. */
+  outline?(): unknown
+  /** Puts another state in place of what `inspect` tells; answers whether its state may be replaced. */
+  replace?(state: unknown): boolean
 }
 
 /** Something told once about the death of a process. */
@@ -68,6 +76,8 @@ export class Cell implements Pid<unknown> {
   /** Links whose exits this process does not want to hear of, because an actor of it does. */
   absorbs: Absorbed | undefined = undefined
   reason: ExitReason = undefined
+  /** The message it is at. */
+  handling: unknown = undefined
   trap = false
   begun = false
   queued = false

@@ -32,6 +32,8 @@ const reap = (cell: Cell, reason: ExitReason): void => {
 export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
   if (cell.dead) return
   const { kernel, links, watchers } = cell
+  const crash = origin === "own" && isAbnormal(reason) ? kernel.crashOf(cell, reason) : undefined
+  const dropped = cell.mailbox?.size ?? 0
   cell.dead = true
   cell.reason = reason
   kernel.forget(cell)
@@ -49,7 +51,9 @@ export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
   }
   if (watchers !== undefined) for (const watcher of watchers) kernel.post(() => watcher.down(cell, reason))
   if (cell.resources !== undefined || cell.behaviour.ended !== undefined) kernel.post(() => reap(cell, reason))
-  if (origin === "own" && isAbnormal(reason)) kernel.report(cell, reason)
+  cell.handling = undefined
+  if (crash !== undefined) kernel.tell(crash)
+  if (kernel.watch !== undefined) kernel.watch.ended(cell, reason, dropped)
   kernel.deliver()
 }
 

@@ -21,7 +21,7 @@ import type { Callbacks } from "./serverLoop.ts"
 import { ServerResult } from "./serverResult.ts"
 import { mayRestart } from "./supervising.ts"
 import type { Verdict } from "./supervising.ts"
-import { countOf, following, noreply, refused, replying } from "./supervisorServer.ts"
+import { countOf, following, noreply, refused, replying, restartsOf } from "./supervisorServer.ts"
 import type { ChildInfo, Outcome } from "./supervisorServer.ts"
 
 /** What a dynamic supervisor is started with, its defaults filled in. */
@@ -125,13 +125,18 @@ export const dynamicCallbacks: Callbacks = {
     const outcome = handle(state as Dynamic, request as DynamicRequest)
     return outcome instanceof Promise ? outcome.then((late) => replying(late, state)) : replying(outcome, state)
   },
-  handleInfo: (message, state) => {
+  handleInfo: (message, state, self) => {
     const dynamic = state as Dynamic
     if (message instanceof DynamicRetry) {
       return following(dynamic.restarting.has(message.spec) ? dynamic.restart(message.spec) : "goOn", state)
     }
     if (isExit(message)) return following(dynamic.childEnded(message.from, message.reason), state)
+    self.kernel.strayed("unexpected", self, message)
     return noreply(state)
   },
-  terminate: (_reason, state) => (state as Dynamic).endAll()
+  terminate: (_reason, state) => (state as Dynamic).endAll(),
+  show: (state) => {
+    const { maxChildren, window, infos } = state as Dynamic
+    return { maxChildren, ...restartsOf(window), children: infos }
+  }
 }

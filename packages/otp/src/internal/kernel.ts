@@ -12,13 +12,20 @@
 import type { Context } from "effect"
 import { Effect } from "effect"
 import type { Clock } from "../Clock.ts"
-import { format } from "../ExitReason.ts"
+import type { CrashReport } from "../CrashReport.ts"
+import type { ExitReason } from "../ExitReason.ts"
 import { SystemStopped } from "../OtpError.ts"
-import type { CrashReport, System } from "../System.ts"
+import type { Name, Pid } from "../Pid.ts"
+import type { System } from "../System.ts"
 import { Cell } from "./cell.ts"
 import type { Behaviour } from "./cell.ts"
+import { Chore } from "./chore.ts"
+import { crashReport } from "./crash.ts"
+import { contentOf } from "./messageSummary.ts"
 import { RunQueue } from "./runQueue.ts"
+import { StrayMail } from "./strayMail.ts"
 import { turn } from "./turn.ts"
+import type { Watch } from "./watch.ts"
 
 const passive: Behaviour = { kind: "system" }
 
@@ -44,13 +51,20 @@ export class Kernel implements System {
   fibers = 0
   closing = 0
   stopped = false
+  /** Whoever watches this system; nobody by default. */
+  watch: Watch | undefined = undefined
+  strayMail: StrayMail | undefined = undefined
+  /** From how many milliseconds on a callback holds the thread too long. */
+  readonly blockedAfter: number
 
   constructor(
     name: string,
     clock: Clock,
     services: Context.Context<never>,
-    onCrash: ((report: CrashReport) => void) | undefined
+    onCrash: ((report: CrashReport) => void) | undefined,
+    blockedAfter = 50
   ) {
+    this.blockedAfter = blockedAfter
     this.name = name
     this.clock = clock
     this.fork = Effect.runForkWith(services)
@@ -64,6 +78,7 @@ export class Kernel implements System {
     if (this.stopped) throw new SystemStopped({ name: this.name })
     const cell = new Cell(this, ++this.lastId, behaviour, parent, label)
     this.processes.set(cell.id, cell)
+    if (this.watch !== undefined) this.watch.spawned(cell)
     return cell
   }
 
@@ -117,23 +132,35 @@ export class Kernel implements System {
     }
   }
 
-  /** Tells whoever made the system about an end nobody asked for. Whatever that throws is theirs, and is dropped. */
-  report(cell: Cell, reason: unknown): void {
-    if (this.#onCrash === undefined) return
+  /** Takes down a crash that is about to happen, if anybody wants to hear of it. */
+  crashOf(cell: Cell, reason: ExitReason): CrashReport | undefined {
+    return this.#onCrash === undefined && this.watch === undefined ? undefined : crashReport(cell, reason, true)
+  }
+
+  /** Tells whoever wants to hear of it about a crash. What a reporter throws is its own, and is dropped. */
+  tell(report: CrashReport): void {
     try {
-      this.#onCrash(crashReport(cell, reason))
+      this.#onCrash?.(report)
     } catch {
       // A reporter that fails has nobody to report to.
     }
+    this.watch?.crashed(report)
+  }
+
+  /** Reports a fault a process survives, or, if `ends`, one it is about to end for in order. */
+  report(cell: Cell, reason: ExitReason, ends = false): void {
+    if (this.#onCrash !== undefined || this.watch !== undefined) this.tell(crashReport(cell, reason, ends))
+  }
+
+  /** Takes note of a message that reached nobody, or nobody who had a use for it. */
+  strayed(kind: "dead" | "unexpected", target: Pid | Name, message: unknown): void {
+    if (message instanceof Chore) return
+    const stray = { target, message: contentOf(message), from: this.current }
+    this.strayMail ??= new StrayMail()
+    const count = this.strayMail.add({ kind, at: this.clock.now(), ...stray })
+    this.watch?.strayed(`message.${kind}`, stray, count)
   }
 }
-
-const crashReport = (cell: Cell, reason: unknown): CrashReport => ({
-  pid: cell,
-  label: cell.label,
-  reason,
-  message: `${cell.label} ${cell} ended: ${format(reason)}`
-})
 
 /** The kernel behind a system: a system is its kernel. */
 export const kernelOf = (system: System): Kernel => system as Kernel

@@ -20,6 +20,7 @@ export class Entry {
 
 /** Entries by key. */
 export interface KeyIndex {
+  first(key: unknown): Entry | undefined
   at(key: unknown): ReadonlyArray<Entry>
   all(): ReadonlyArray<Entry>
   add(entry: Entry): void
@@ -29,6 +30,10 @@ export interface KeyIndex {
 /** One entry for a key: adding another takes its place. */
 export class UniqueIndex implements KeyIndex {
   readonly #entries = new Map<unknown, Entry>()
+
+  first(key: unknown): Entry | undefined {
+    return this.#entries.get(key)
+  }
 
   at(key: unknown): ReadonlyArray<Entry> {
     const entry = this.#entries.get(key)
@@ -51,6 +56,10 @@ export class UniqueIndex implements KeyIndex {
 /** Any number of entries for a key. */
 export class DuplicateIndex implements KeyIndex {
   readonly #entries = new Map<unknown, Set<Entry>>()
+
+  first(key: unknown): Entry | undefined {
+    return this.#entries.get(key)?.values().next().value
+  }
 
   at(key: unknown): ReadonlyArray<Entry> {
     return [...(this.#entries.get(key) ?? [])]

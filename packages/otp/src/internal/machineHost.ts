@@ -15,6 +15,7 @@ import type { Actor, AnyActorLogic, AnyActorRef, InspectionEvent, Snapshot } fro
 import type { ExitReason } from "../ExitReason.ts"
 import { isDown, isExit } from "../SystemMessage.ts"
 import type { Behaviour, Cell } from "./cell.ts"
+import { planned } from "./chart/chartLogic.ts"
 import { die } from "./death.ts"
 import { Chore } from "./chore.ts"
 import { deliver } from "./delivery.ts"
@@ -72,13 +73,13 @@ const reasonOf = (snapshot: Snapshot<unknown>): ExitReason => {
 export class MachineHost implements Behaviour {
   readonly kind = "machine"
   readonly actor: Actor<AnyActorLogic>
-  /** Whose exit this machine does not outlive. */
-  readonly #parent: Cell | undefined
+  readonly parent: Cell | undefined
   readonly #handle: (event: { readonly type: string }) => void
 
   constructor(cell: Cell, logic: AnyActorLogic, parent: Cell | undefined, options: HostOptions) {
-    this.#parent = parent
-    this.actor = createActor(logic, { ...options, clock: new HostClock(cell) })
+    this.parent = parent
+    const plain = options.inspect === undefined && options.snapshot === undefined
+    this.actor = createActor(plain ? planned(logic) : logic, { ...options, clock: new HostClock(cell) })
     this.#handle = this.actor.send.bind(this.actor)
     this.actor.send = (event) => deliver(cell, event)
     hosts.set(this.actor.system, cell)
@@ -94,13 +95,37 @@ export class MachineHost implements Behaviour {
   }
 
   handle(cell: Cell, message: unknown): void {
-    if (message instanceof Chore) return message.run()
     if (isStop(message)) return die(cell, message.reason, "own")
-    if (isExit(message) && (message.from === this.#parent || message.from === cell.kernel.root)) {
+    if (isExit(message) && (message.from === this.parent || message.from === cell.kernel.root)) {
       return die(cell, message.reason, "signal")
     }
     const event = eventOf(message)
     if (isEvent(event)) this.#handle(event)
+    else cell.kernel.strayed("unexpected", cell, message)
+  }
+
+  inspect(): unknown {
+    return this.actor.getSnapshot()
+  }
+
+  /** Of a chart its state and context, of other logic the snapshot. */
+  outline(): unknown {
+    const snapshot: Snapshot<unknown> & { readonly value?: unknown; readonly context?: unknown } =
+      this.actor.getSnapshot()
+    const { value, context } = snapshot
+    return value === undefined ? snapshot : { value, context }
+  }
+
+  /** Has the actor take a transition whose result is the given snapshot, so that its subscribers see it. */
+  replace(snapshot: unknown): boolean {
+    const { logic } = this.actor
+    this.actor.logic = Object.create(logic, { transition: { value: () => snapshot } }) as AnyActorLogic
+    try {
+      this.#handle({ type: "process.replaced" })
+    } finally {
+      this.actor.logic = logic
+    }
+    return true
   }
 
   ended(): void {

@@ -19,6 +19,8 @@ export class Mailbox {
   }
 
   shift(): unknown {
+    // The only message, as a rule: popping keeps the small array for the next one.
+    if (this.#messages.length === 1) return this.#messages.pop()
     const message = this.#messages[this.#head]
     this.#messages[this.#head] = undefined
     this.#head++
@@ -30,6 +32,11 @@ export class Mailbox {
       this.#head = 0
     }
     return message
+  }
+
+  /** The first messages, left where they are. */
+  first(count: number): ReadonlyArray<unknown> {
+    return this.#messages.slice(this.#head, this.#head + count)
   }
 
   /** Removes the first message that matches; answers whether there was one, and hands it over. */

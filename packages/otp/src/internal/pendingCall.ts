@@ -59,7 +59,9 @@ export class PendingCall implements Watcher, Resource {
   }
 
   answer(value: unknown): void {
-    if (this.#leave()) this.#settle.answered(value)
+    if (!this.#leave()) return
+    this.#route.server?.kernel.watch?.replied(this.#route.caller, value)
+    this.#settle.answered(value)
   }
 
   down(_cell: Cell, reason: ExitReason): void {

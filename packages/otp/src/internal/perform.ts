@@ -11,6 +11,7 @@ import { die } from "./death.ts"
 import { ofCause, ofThrown } from "./failure.ts"
 import type { Failure } from "./failure.ts"
 import { Running } from "./fiber.ts"
+import { settled } from "./turn.ts"
 import { wake } from "./wake.ts"
 
 const isThenable = (value: object): value is PromiseLike<unknown> => "then" in value && typeof value.then === "function"
@@ -29,6 +30,7 @@ const resume = (cell: Cell, run: () => void): void => {
   } catch (error) {
     die(cell, error, "own")
   }
+  settled(cell)
   wake(cell)
 }
 

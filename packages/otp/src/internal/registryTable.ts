@@ -37,8 +37,10 @@ export class RegistryTable {
     return this.#self.dead ? [] : this.#index.at(key).filter((entry) => !entry.cell.dead)
   }
 
+  /** The first living process under a key; the first entry's, but while that process is dying. */
   holder(key: unknown): Cell | undefined {
-    return this.at(key)[0]?.cell
+    const cell = this.#self.dead ? undefined : this.#index.first(key)?.cell
+    return cell?.dead === true ? this.at(key)[0]?.cell : cell
   }
 
   entriesOf(cell: Cell): ReadonlyArray<Entry> {

@@ -5,7 +5,7 @@
  */
 export class RestartWindow {
   readonly limit: number
-  readonly #milliseconds: number
+  readonly seconds: number
   #times: Array<number> = []
   #oldest = 0
   /** All restarts ever tried, for the observer. */
@@ -13,14 +13,14 @@ export class RestartWindow {
 
   constructor(limit: number, seconds: number) {
     this.limit = limit
-    this.#milliseconds = seconds * 1000
+    this.seconds = seconds
   }
 
   /** Takes note of a restart; answers whether it may happen. */
   allows(now: number): boolean {
     this.total++
     this.#times.push(now)
-    while (now - (this.#times[this.#oldest] ?? now) > this.#milliseconds) this.#oldest++
+    while (now - (this.#times[this.#oldest] ?? now) > this.seconds * 1000) this.#oldest++
     if (this.#oldest * 2 > this.#times.length) {
       this.#times = this.#times.slice(this.#oldest)
       this.#oldest = 0

@@ -27,6 +27,7 @@ import { isStop } from "./stopMessage.ts"
 import { milliseconds } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
 import type { Timer } from "./timer.ts"
+import { settled } from "./turn.ts"
 import { wake } from "./wake.ts"
 
 /** The callbacks of a server, with their types erased. */
@@ -39,6 +40,8 @@ export interface Callbacks {
   readonly handleInfo?: (message: unknown, state: unknown, self: Cell) => unknown
   readonly handleContinue?: (term: unknown, state: unknown, self: Cell) => unknown
   readonly terminate?: (reason: ExitReason, state: unknown, self: Cell) => unknown
+  /** What to show instead of the state, which is then not to be replaced. */
+  readonly show?: (state: unknown) => unknown
 }
 
 /** Who waits for a server to be up. */
@@ -69,7 +72,7 @@ class Tick {
 }
 
 /** What is left to do before the next message. */
-class Continuation {
+export class Continuation {
   readonly term: unknown
   constructor(term: unknown) {
     this.term = term
@@ -79,7 +82,7 @@ class Continuation {
 export class Server implements Behaviour {
   readonly kind: string
   readonly #callbacks: Callbacks
-  readonly #parent: Cell | undefined
+  readonly parent: Cell | undefined
   #args: unknown
   #starter: Starter | undefined
   #state: unknown = undefined
@@ -91,12 +94,23 @@ export class Server implements Behaviour {
     this.kind = callbacks.kind ?? "server"
     this.#callbacks = callbacks
     this.#args = args
-    this.#parent = parent
+    this.parent = parent
     this.#starter = starter
   }
 
   get state(): unknown {
     return this.#state
+  }
+
+  inspect(): unknown {
+    const { show } = this.#callbacks
+    return show === undefined || this.phase === "init" ? this.#state : show(this.#state)
+  }
+
+  replace(state: unknown): boolean {
+    if (this.#callbacks.show !== undefined) return false
+    this.#state = state
+    return true
   }
 
   begin(cell: Cell): void {
@@ -115,7 +129,7 @@ export class Server implements Behaviour {
     if (this.#tick !== undefined) this.#dropTimeout()
     if (message instanceof CallMessage) this.#run(cell, message, message.from)
     else if (isStop(message)) this.#end(cell, message.reason, "signal")
-    else if (isExit(message) && (message.from === this.#parent || message.from === cell.kernel.root)) {
+    else if (isExit(message) && (message.from === this.parent || message.from === cell.kernel.root)) {
       this.#end(cell, message.reason, "signal")
     } else this.#run(cell, message, undefined)
   }
@@ -140,7 +154,8 @@ export class Server implements Behaviour {
       if (handleContinue === undefined) throw new NoCallback({ callback: "handleContinue", request: message.term })
       return handleContinue(message.term, this.#state, cell)
     }
-    return handleInfo?.(message instanceof Tick ? "timeout" : message, this.#state, cell)
+    if (handleInfo === undefined) return cell.kernel.strayed("unexpected", cell, message)
+    return handleInfo(message instanceof Tick ? "timeout" : message, this.#state, cell)
   }
 
   #started(): void {
@@ -242,7 +257,10 @@ export class Server implements Behaviour {
     queueMicrotask(() => {
       if (cell.dead) return
       cell.busy = false
-      cell.kernel.as(cell, () => this.#run(cell, new Continuation(term), undefined))
+      const continuation = new Continuation(term)
+      cell.handling = continuation
+      cell.kernel.as(cell, () => this.#run(cell, continuation, undefined))
+      settled(cell)
       wake(cell)
     })
   }

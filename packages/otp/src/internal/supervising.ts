@@ -32,8 +32,13 @@ export type Verdict = "goOn" | "giveUp"
 
 /** Takes note of a restart; one too many is reported, for the supervisor ends in order then. */
 export const mayRestart = (self: Cell, window: RestartWindow, spec: ChildSpec): boolean => {
-  if (window.allows(self.kernel.clock.now())) return true
-  self.kernel.report(self, new RestartLimit({ id: spec.id, limit: window.limit }))
+  const { kernel } = self
+  if (window.allows(kernel.clock.now())) {
+    kernel.watch?.restarted(self, spec.id, window.total)
+    return true
+  }
+  kernel.report(self, new RestartLimit({ id: spec.id, limit: window.limit }), true)
+  kernel.watch?.escalated(self, spec.id, window.total, window.limit)
   return false
 }
 

@@ -150,6 +150,13 @@ const withChild = async (state: Supervising, request: Request & { readonly id: s
   return { ok: undefined }
 }
 
+/** The restarts a supervisor allows, and has made. */
+export const restartsOf = (window: RestartWindow) => ({
+  maxRestarts: window.limit,
+  maxSeconds: window.seconds,
+  restarts: window.total
+})
+
 const handle = (state: Supervising, request: Request): Outcome | Promise<Outcome> => {
   if (request._tag === "which") return { ok: state.children.all.map(infoOf).toReversed() }
   if (request._tag === "count") return { ok: countOf(state.children.all.map(infoOf)) }
@@ -163,11 +170,16 @@ export const callbacks: Callbacks = {
     const outcome = handle(state as Supervising, request as Request)
     return outcome instanceof Promise ? outcome.then((late) => replying(late, state)) : replying(outcome, state)
   },
-  handleInfo: (message, state) => {
+  handleInfo: (message, state, self) => {
     const supervising = state as Supervising
     if (message instanceof Retry) return following(supervising.retry(message.entry), state)
     if (isExit(message)) return following(supervising.childEnded(message.from, message.reason), state)
+    self.kernel.strayed("unexpected", self, message)
     return noreply(state)
   },
-  terminate: (_reason, state) => (state as Supervising).end((state as Supervising).children.all)
+  terminate: (_reason, state) => (state as Supervising).end((state as Supervising).children.all),
+  show: (state) => {
+    const { strategy, autoShutdown, window, children } = state as Supervising
+    return { strategy, autoShutdown, ...restartsOf(window), children: children.all.map(infoOf) }
+  }
 }

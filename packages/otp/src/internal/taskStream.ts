@@ -4,12 +4,12 @@
  * Owns the iterator of the inputs, the tasks that run and the results that wait. It lives in the calls of its iterator:
  * between two of them nothing is pulled, started or handed over, only tasks that run go on.
  *
- * STREAM1. Nothing is pulled before the first result is asked for, and then only while no result can be handed over: a
+ * ASTREAM1. Nothing is pulled before the first result is asked for, and then only while no result can be handed over: a
  *          slow consumer holds the inputs back.
- * STREAM2. At most `maxConcurrency` tasks run at once. A result that waits for an earlier one counts no more.
- * STREAM3. A task ends once for the stream: with its value, its exit or its time.
- * STREAM4. Whatever ends the stream, none of its tasks goes on: those that run are unlinked and killed.
- * STREAM5. The owner's mailbox never sees the stream: not the values, and, if the owner traps exits, not the exits.
+ * ASTREAM2. At most `maxConcurrency` tasks run at once. A result that waits for an earlier one counts no more.
+ * ASTREAM3. A task ends once for the stream: with its value, its exit or its time.
+ * ASTREAM4. Whatever ends the stream, none of its tasks goes on: those that run are unlinked and killed.
+ * ASTREAM5. The owner's mailbox never sees the stream: not the values, and, if the owner traps exits, not the exits.
  */
 import type { ExitReason } from "../ExitReason.ts"
 import { CallExit } from "../OtpError.ts"
@@ -52,7 +52,7 @@ class Slot<I> {
 const iteratorOf = <I>(inputs: Iterable<I> | AsyncIterable<I>): Iterator<I> | AsyncIterator<I> =>
   Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]()
 
-export class TaskStream<I, A> {
+class TaskStream<I, A> {
   readonly #plan: StreamPlan<I>
   readonly #inputs: Iterator<I> | AsyncIterator<I>
   readonly #running = new Set<Slot<I>>()
@@ -114,8 +114,8 @@ export class TaskStream<I, A> {
     }
     const slot = new Slot(this.#pulled++, pulled.value)
     this.#free--
-    const cell = await this.#plan.start(slot.input, (value) => (slot.value = { ok: value }))
-    this.#watch(slot, cell)
+    const started = this.#plan.start(slot.input, (value) => (slot.value = { ok: value }))
+    this.#watch(slot, started instanceof Promise ? await started : started)
   }
 
   #watch(slot: Slot<I>, cell: Cell): void {

@@ -5,22 +5,44 @@
  * TURN2. What a behaviour throws by mistake is the exit reason of its process, never of the one after it.
  */
 import type { Cell } from "./cell.ts"
+import { Chore } from "./chore.ts"
 import { die } from "./death.ts"
 import { slice } from "./runQueue.ts"
 import { wake } from "./wake.ts"
+
+const begin = (cell: Cell): void => cell.behaviour.begin?.(cell)
+
+const take = (cell: Cell, message: unknown): void => {
+  if (message instanceof Chore) message.run()
+  else cell.behaviour.handle?.(cell, message)
+}
 
 const takeMail = (cell: Cell): number => {
   let taken = 0
   if (!cell.begun) {
     cell.begun = true
-    cell.behaviour.begin?.(cell)
+    const { watch } = cell.kernel
+    if (watch === undefined) begin(cell)
+    else watch.handle(cell, undefined, begin)
   }
   if (cell.behaviour.handle === undefined) return taken
   while (taken < slice && !cell.dead && !cell.busy && cell.mailbox !== undefined && cell.mailbox.size > 0) {
     taken++
-    cell.behaviour.handle(cell, cell.mailbox.shift())
+    const message = cell.mailbox.shift()
+    cell.handling = message
+    const { watch } = cell.kernel
+    if (watch === undefined) take(cell, message)
+    else watch.handle(cell, message, take)
+    if (!cell.busy) cell.handling = undefined
   }
   return taken
+}
+
+/** Takes note that a process which was busy may be done with its message. */
+export const settled = (cell: Cell): void => {
+  if (cell.busy) return
+  cell.handling = undefined
+  cell.kernel.watch?.settled(cell)
 }
 
 /** Gives a process its turn; answers how many messages it took. */

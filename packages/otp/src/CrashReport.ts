@@ -1,0 +1,86 @@
+/**
+ * What is told about a process that ended and should not have.
+ *
+ * Reports go to `onCrash` of the system and to the telemetry event `process.crash`. They are made only when somebody
+ * takes them, before the process is taken apart.
+ */
+import { DateTime } from "effect"
+import { isNoCatch } from "./ExitReason.ts"
+import type { ExitReason } from "./ExitReason.ts"
+import { summary } from "./internal/summary.ts"
+import type { Pid } from "./Pid.ts"
+
+/**
+ * The end of a process that nobody asked for, or a fault it survived.
+ *
+ * **Details**
+ *
+ * - `ended`: whether the process is dead. It is not after a fault in a timer or a subscriber, nor when a supervisor says
+ *   why it gives up.
+ * - `reason`: what it ended with, verbatim.
+ * - `message`: who ended and why, in one line.
+ * - `handling`: the message it was at, shown in one line.
+ * - `state`: what it knew, shown in one line; of servers, machines and supervisors.
+ * - `queueLength`: the messages it had not taken.
+ * - `parent`, `links`: who started it, and who hears of its end by a signal.
+ *
+ * **Units and defaults**
+ *
+ * `at` is milliseconds on the system's clock. What is shown is cut to a few hundred characters.
+ *
+ * **Gotchas**
+ *
+ * `handling` and `state` show what the process worked on: treat a report as you treat that.
+ */
+export interface CrashReport {
+  readonly pid: Pid
+  readonly label: string
+  readonly name: string | undefined
+  readonly kind: string
+  readonly ended: boolean
+  readonly reason: ExitReason
+  readonly message: string
+  readonly handling: string | undefined
+  readonly state: string | undefined
+  readonly queueLength: number
+  readonly parent: Pid | undefined
+  readonly links: ReadonlyArray<Pid>
+  readonly at: number
+}
+
+const deepestCause = 5
+
+const causeLines = (reason: unknown, depth: number): ReadonlyArray<string> => {
+  if (isNoCatch(reason)) return [`threw ${summary(reason.value)}`]
+  if (!(reason instanceof Error)) return [typeof reason === "string" ? reason : summary(reason)]
+  const title = `${reason.name}: ${reason.message}`
+  const trace = reason.stack?.split("\n").filter((line) => line.trimStart().startsWith("at ")) ?? []
+  const lines = [...title.split("\n"), ...trace.map((line) => `  ${line.trim()}`)]
+  if (reason.cause === undefined || depth === deepestCause) return lines
+  const [first = "", ...rest] = causeLines(reason.cause, depth + 1)
+  return [...lines, `caused by ${first}`, ...rest]
+}
+
+const shown = (pid: Pid): string => `${pid.label} ${pid}`
+
+const row = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.map((line, index) => `  ${(index === 0 ? title : "").padEnd(9)} ${line}`)
+
+/**
+ * Shows a report to people, over several lines: who, when, at which message, in which state, and why, with the stack and
+ * the causes behind it.
+ */
+export const format = (report: CrashReport): string => {
+  const { name, label, handling, state, queueLength, parent, links } = report
+  return [
+    report.message.split("\n")[0] ?? "",
+    ...(name === undefined || name === label ? [] : row("name", [name])),
+    ...row("kind", [parent === undefined ? report.kind : `${report.kind}, started by ${shown(parent)}`]),
+    ...row("at", [DateTime.formatIso(DateTime.makeUnsafe(report.at))]),
+    ...(handling === undefined ? [] : row("handling", [handling])),
+    ...(state === undefined ? [] : row("state", [state])),
+    ...(queueLength === 0 ? [] : row("queue", [`${queueLength} not taken`])),
+    ...(links.length === 0 ? [] : row("links", [links.map(shown).join(", ")])),
+    ...row("cause", causeLines(report.reason, 0))
+  ].join("\n")
+}

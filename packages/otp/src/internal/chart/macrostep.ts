@@ -1,0 +1,328 @@
+/**
+ * One event through a plain machine, until nothing more follows from it.
+ *
+ * Owns: the snapshot under way. It is one object that changes, and becomes a snapshot of XState's when the step is over, or
+ * when an action of XState's own asks for one: that is what makes it cheaper than XState, which makes one for each action.
+ *
+ * STEP1. Exits, innermost first, then the transition's actions, then entries, outermost first; each action sees the
+ *        context the ones before it left.
+ * STEP2. Eventless transitions come before raised events, and are asked again after each step that changed something.
+ * STEP3. A final state of the machine ends it: all exits are done, all children stopped.
+ * STEP4. An event that does nothing leaves the snapshot as it was, the same object.
+ */
+import { createActor, spawnChild, stopChild } from "xstate"
+import type { AnyActorLogic, AnyActorRef, EventObject } from "xstate"
+import type { ActionFunction, Args, ChartSnapshot, Context, Invoke, Node, Scope, Transition } from "./chartNode.ts"
+import type { ChartPlan, Entry, Path, PlannedAction } from "./chartPlan.ts"
+
+interface SpawnOptions {
+  readonly id?: string | undefined
+  readonly systemId?: string | undefined
+  readonly input?: unknown
+  readonly syncSnapshot?: boolean | undefined
+}
+
+/** How XState starts and stops a child once its ref exists; both are its own actions, asked for what they do. */
+const starting = spawnChild("") as unknown as ActionFunction
+const stopping = stopChild("") as unknown as ActionFunction
+
+export class Macrostep {
+  readonly #plan: ChartPlan
+  readonly #scope: Scope
+  readonly #wrap: (logic: AnyActorLogic) => AnyActorLogic
+  readonly #queue: Array<EventObject> = []
+  #leaf: Node
+  #context: Context
+  #children: Readonly<Record<string, AnyActorRef>>
+  #status: ChartSnapshot["status"] = "active"
+  #output: unknown
+  #error: unknown
+  #event: EventObject
+  #changed = false
+  #made: ChartSnapshot | undefined
+
+  constructor(
+    plan: ChartPlan,
+    scope: Scope,
+    wrap: (logic: AnyActorLogic) => AnyActorLogic,
+    before: ChartSnapshot | undefined,
+    event: EventObject
+  ) {
+    this.#plan = plan
+    this.#scope = scope
+    this.#wrap = wrap
+    this.#made = before
+    this.#leaf = before?._nodes.find((node) => node.type === "atomic" || node.type === "final") ?? plan.machine.root
+    this.#context = before?.context ?? {}
+    this.#children = before?.children ?? {}
+    this.#event = event
+  }
+
+  /** From nothing to the first stable snapshot; what goes wrong is the snapshot's error. */
+  begin(input: unknown): ChartSnapshot {
+    try {
+      const { context } = this.#plan.machine.config
+      if (typeof context === "function") {
+        const make = context as (args: object) => Context
+        this.#context = { ...make({ spawn: this.#spawn, input, self: this.#scope.self }) }
+      } else if (context !== undefined) this.#context = context as Context
+      this.#take(this.#plan.initial)
+      this.#settle()
+      return this.#snapshot()
+    } catch (error) {
+      this.#status = "error"
+      this.#error = error
+      this.#made = undefined
+      return this.#snapshot()
+    }
+  }
+
+  /** What comes of the event. */
+  run(): ChartSnapshot {
+    const { type } = this.#event
+    if (type === "xstate.stop") {
+      this.#stopChildren()
+      this.#end("stopped")
+      return this.#snapshot()
+    }
+    const selected = this.#select()
+    if (selected === undefined && type.startsWith("xstate.error.actor")) {
+      this.#stopChildren()
+      this.#error = (this.#event as EventObject & { readonly error: unknown }).error
+      this.#end("error")
+      return this.#snapshot()
+    }
+    if (selected !== undefined) this.#take(this.#plan.path(this.#leaf, selected))
+    this.#settle()
+    return this.#snapshot()
+  }
+
+  #select(): Transition | undefined {
+    return this.#plan.machine.getTransitionData(this.#snapshot(), this.#event)[0]
+  }
+
+  /** Eventless transitions and raised events, until there are none (STEP2). */
+  #settle(): void {
+    let askEventless = true
+    while (this.#status === "active") {
+      const eventless: Transition | undefined = askEventless ? this.#eventless() : undefined
+      let selected: Transition | undefined = eventless
+      if (selected === undefined) {
+        const raised = this.#queue.shift()
+        if (raised === undefined) break
+        this.#event = raised
+        selected = this.#select()
+      }
+      this.#changed = false
+      if (selected !== undefined) this.#take(this.#plan.path(this.#leaf, selected))
+      askEventless = eventless === undefined || this.#changed
+    }
+    if (this.#status !== "active") this.#stopChildren()
+  }
+
+  #eventless(): Transition | undefined {
+    const always = this.#plan.always(this.#leaf)
+    if (always.length === 0) return undefined
+    const args = { context: this.#context, event: this.#event }
+    return always.find(({ holds }) => holds(args))?.transition
+  }
+
+  #take({ exits, actions, entries, leaf }: Path): void {
+    for (const node of exits) this.#exit(node)
+    this.#perform(actions, undefined)
+    for (const entry of entries) this.#enter(entry)
+    if (leaf !== this.#leaf) this.#touch()
+    this.#leaf = leaf
+    if (this.#status === "done") for (const node of this.#lineage()) this.#perform(this.#plan.exits(node), undefined)
+  }
+
+  #exit(node: Node): void {
+    this.#perform(this.#plan.exits(node), undefined)
+    for (const { id } of node.invoke) this.#stop(id)
+  }
+
+  #enter({ node, actions, initialActions }: Entry): void {
+    const deferred = node.invoke.length === 0 ? undefined : node.invoke.map(({ id }) => id)
+    const retries = this.#perform(actions, deferred)
+    node.invoke.forEach((invoke, index) => this.#invoke(invoke, inlineActor(node, invoke, index)))
+    this.#perform(initialActions, undefined)
+    for (const retry of retries) retry(this.#snapshot())
+    if (node.type === "final") this.#complete(node)
+  }
+
+  /** A final state is done: the machine, or the state it lies in. */
+  #complete(node: Node): void {
+    const { root } = this.#plan.machine
+    const { parent } = node
+    const output = ({ output: of }: Node, event: EventObject): unknown =>
+      typeof of === "function"
+        ? (of as (args: object) => unknown)({ context: this.#context, event, self: this.#scope.self })
+        : of
+    if (parent !== undefined) {
+      this.#queue.push({ type: `xstate.done.state.${parent.id}`, output: output(node, this.#event) } as EventObject)
+    }
+    if (parent?.parent !== undefined) return
+    const done = {
+      type: `xstate.done.state.${node.id}`,
+      output: parent === undefined ? undefined : output(node, this.#event)
+    }
+    if (root.output !== undefined) this.#output = output(root, done)
+    this.#end("done")
+  }
+
+  /** Performs actions in order; gives back what XState wants tried again once children are there. */
+  #perform(
+    actions: ReadonlyArray<PlannedAction>,
+    deferredActorIds: ReadonlyArray<string> | undefined
+  ): ReadonlyArray<(snapshot: ChartSnapshot) => void> {
+    if (actions.length === 0) return nothing
+    const retries: Array<(snapshot: ChartSnapshot) => void> = []
+    for (const { type, run, params: paramsOf } of actions) {
+      const args = this.#args()
+      const params = paramsOf(args)
+      if (run?.resolve === undefined) {
+        this.#execute(type, args, params, run)
+      } else if (run.type === "xstate.assign") {
+        this.#assign(run.assignment, args, params)
+      } else if (run.type === "xstate.spawnChild" && run.src !== undefined) {
+        const { id, systemId, src, input, syncSnapshot } = run
+        const name = typeof id === "function" ? id(args) : id
+        this.#start(src, undefined, { id: name, systemId, input: this.#given(input), syncSnapshot })
+      } else {
+        const extra = { internalQueue: this.#queue, deferredActorIds }
+        const [after, resolved, more] = run.resolve(this.#scope, this.#snapshot(), args, params, run, extra)
+        this.#adopt(after)
+        const { execute, retryResolve } = run
+        if (retryResolve !== undefined) retries.push((snapshot) => retryResolve(this.#scope, snapshot, resolved))
+        if (execute !== undefined) this.#execute(run.type ?? type, args, resolved, () => execute(this.#scope, resolved))
+        if (more !== undefined) {
+          retries.push(
+            ...this.#perform(
+              more.map((item) => this.#plan.action(item)),
+              deferredActorIds
+            )
+          )
+        }
+      }
+    }
+    return retries
+  }
+
+  #args(): Args {
+    return { context: this.#context, event: this.#event, self: this.#scope.self, system: this.#scope.system }
+  }
+
+  #execute(type: string, info: Args, params: unknown, exec: ActionFunction | (() => void) | undefined): void {
+    this.#scope.actionExecutor({ type, info, params, exec })
+  }
+
+  #assign(assignment: unknown, { context, event, self, system }: Args, params: unknown): void {
+    const args = { context, event, spawn: this.#spawn, self, system }
+    const evaluate = (value: unknown): unknown =>
+      typeof value === "function" ? (value as (args: unknown, params: unknown) => unknown)(args, params) : value
+    const update =
+      typeof assignment === "function"
+        ? evaluate(assignment)
+        : Object.fromEntries(Object.entries(assignment as object).map(([key, value]) => [key, evaluate(value)]))
+    this.#context = Object.assign({}, this.#context, update)
+    this.#touch()
+  }
+
+  #invoke({ id, src, input, systemId, onSnapshot }: Invoke, inline: AnyActorLogic | undefined): void {
+    this.#start(src, inline, { id, systemId, input: this.#given(input), syncSnapshot: onSnapshot !== undefined })
+  }
+
+  #given(input: unknown): unknown {
+    return typeof input === "function" ? (input as (args: Args) => unknown)(this.#args()) : input
+  }
+
+  /** What `assign` and `context` spawn with. */
+  readonly #spawn = (src: string | AnyActorLogic, options: SpawnOptions = {}): AnyActorRef =>
+    this.#start(src, undefined, {
+      ...options,
+      input: typeof src === "string" ? this.#given(options.input) : options.input
+    })
+
+  #start(src: string | AnyActorLogic, inline: AnyActorLogic | undefined, options: SpawnOptions): AnyActorRef {
+    const logic = inline ?? (typeof src === "string" ? this.#named(src) : src)
+    const { id, systemId, input, syncSnapshot } = options
+    const actorRef: AnyActorRef = createActor(this.#wrap(logic), {
+      src,
+      input,
+      id,
+      systemId,
+      syncSnapshot,
+      parent: this.#scope.self
+    } as Parameters<typeof createActor>[1])
+    this.#children = { ...this.#children, [actorRef.id]: actorRef }
+    this.#touch()
+    this.#execute("xstate.spawnChild", this.#args(), options, () => starting.execute?.(this.#scope, { actorRef }))
+    return actorRef
+  }
+
+  #named(src: string): AnyActorLogic {
+    const { id, implementations } = this.#plan.machine
+    const logic = implementations.actors[src]
+    if (logic === undefined) throw new Error(`Actor logic '${src}' not implemented in machine '${id}'`)
+    return logic
+  }
+
+  #stop(id: string): void {
+    const child = this.#children[id]
+    if (child === undefined) return
+    const { [id]: _, ...children } = this.#children
+    this.#children = children
+    this.#touch()
+    this.#execute("xstate.stopChild", this.#args(), child, () => stopping.execute?.(this.#scope, child))
+  }
+
+  #stopChildren(): void {
+    for (const id of Object.keys(this.#children)) this.#stop(id)
+  }
+
+  #end(status: ChartSnapshot["status"]): void {
+    this.#status = status
+    this.#touch()
+  }
+
+  #touch(): void {
+    this.#made = undefined
+    this.#changed = true
+  }
+
+  /** Takes over what an action of XState's made of the snapshot. */
+  #adopt(after: ChartSnapshot): void {
+    if (after === this.#made) return
+    this.#context = after.context
+    this.#children = after.children
+    this.#touch()
+  }
+
+  #lineage(): ReadonlyArray<Node> {
+    const nodes: Array<Node> = []
+    for (let node: Node | undefined = this.#leaf; node !== undefined; node = node.parent) nodes.push(node)
+    return nodes
+  }
+
+  #snapshot(): ChartSnapshot {
+    this.#made ??= {
+      ...this.#plan.template(this.#leaf),
+      status: this.#status,
+      output: this.#output,
+      error: this.#error,
+      context: this.#context,
+      children: this.#children
+    }
+    return this.#made
+  }
+}
+
+const nothing: ReadonlyArray<never> = []
+
+/** The logic of an invoke that was given in place and has no name of its own. */
+const inlineActor = (node: Node, { src }: Invoke, index: number): AnyActorLogic | undefined => {
+  if (typeof src !== "string" || !src.startsWith("xstate.invoke.")) return undefined
+  const { invoke } = node.config
+  const own = (Array.isArray(invoke) ? invoke[index] : invoke) as { readonly src?: unknown } | undefined
+  return typeof own?.src === "string" ? undefined : (own?.src as AnyActorLogic | undefined)
+}

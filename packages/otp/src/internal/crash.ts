@@ -1,0 +1,31 @@
+/** Takes down what a process is, while it still is. */
+import type { CrashReport } from "../CrashReport.ts"
+import { format } from "../ExitReason.ts"
+import type { ExitReason } from "../ExitReason.ts"
+import type { Cell } from "./cell.ts"
+import { messageSummary } from "./messageSummary.ts"
+import { summary } from "./summary.ts"
+
+const mostLinks = 20
+
+const stateOf = ({ behaviour }: Cell): string | undefined => {
+  if (behaviour.outline !== undefined) return summary(behaviour.outline())
+  return behaviour.inspect === undefined ? undefined : summary(behaviour.inspect())
+}
+
+/** Makes the report of a process that is about to end with this reason, or has met a fault and goes on. */
+export const crashReport = (cell: Cell, reason: ExitReason, ended: boolean): CrashReport => ({
+  pid: cell,
+  label: cell.label,
+  name: cell.name,
+  kind: cell.behaviour.kind,
+  ended,
+  reason,
+  message: `${cell.label} ${cell} ${ended ? "ended" : "reports"}: ${format(reason)}`,
+  handling: cell.handling === undefined ? undefined : messageSummary(cell.handling),
+  state: stateOf(cell),
+  queueLength: cell.mailbox?.size ?? 0,
+  parent: cell.parent,
+  links: [...(cell.links ?? [])].slice(0, mostLinks),
+  at: cell.kernel.clock.now()
+})

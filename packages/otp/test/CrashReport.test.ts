@@ -1,0 +1,204 @@
+import { Effect } from "effect"
+import { expect, test } from "vitest"
+import { assign, setup } from "xstate"
+import { Clock, CrashReport, GenServer, Process, StateMachine, Supervisor, System } from "../src/index.ts"
+import { hop } from "./double/hop.ts"
+import { sleeper } from "./double/inProcess.ts"
+import { Crew } from "./double/worker.ts"
+
+/** A system and the crashes reported in it. */
+const loud = (clock?: Clock.Clock) => {
+  const reports: Array<CrashReport.CrashReport> = []
+  const onCrash = (report: CrashReport.CrashReport): void => void reports.push(report)
+  return { reports, system: System.make(clock === undefined ? { onCrash } : { onCrash, clock }) }
+}
+
+interface Order {
+  readonly item: string
+}
+
+const shop = GenServer.make<unknown, unknown, Order, never, Order, Order>({
+  label: "shop",
+  init: (state) => GenServer.ok(state),
+  handleCall: () => Promise.reject(new Error("no stock", { cause: new TypeError("row is undefined") })),
+  handleCast: () => Effect.fail({ _tag: "OutOfStock" }),
+  handleInfo: () => {
+    throw new RangeError("no stock")
+  }
+})
+
+test("a report says who, from whom, at which message, in which state, with whom and when", async () => {
+  const clock = Clock.test()
+  const { system, reports } = loud(clock)
+  await clock.advance(1000)
+  const parent = sleeper(system, "parent")
+  const pid = GenServer.spawnLink(parent, shop, { sold: 3 }, { name: "till" })
+  Process.send(pid, { item: "cup" })
+  Process.send(pid, { item: "pot" })
+  await hop()
+  expect(reports).toEqual([
+    {
+      pid,
+      label: "shop",
+      name: "till",
+      kind: "server",
+      ended: true,
+      reason: new RangeError("no stock"),
+      message: `shop ${pid} ended: RangeError: no stock`,
+      handling: '{ item: "cup" }',
+      state: "{ sold: 3 }",
+      queueLength: 1,
+      parent,
+      links: [parent],
+      at: 1000
+    }
+  ])
+  await System.stop(system)
+})
+
+test("a handler that waited is reported with the message it waited for", async () => {
+  const { system, reports } = loud()
+  const [called, told] = [await GenServer.start(system, shop, null), await GenServer.start(system, shop, null)]
+  const caller = sleeper(system, "caller")
+  const calling = GenServer.call(called, { item: "cup" }, { from: caller })
+  GenServer.cast(told, { item: "pot" })
+  await expect(calling).rejects.toMatchObject({ in: "GenServer.call" })
+  await hop()
+  expect(new Set(reports.map((report) => report.handling))).toEqual(
+    new Set([`call { item: "cup" } from caller ${caller}`, 'cast { item: "pot" }'])
+  )
+  await System.stop(system)
+})
+
+test("what a server did before is not what it is reported with", async () => {
+  const { system, reports } = loud()
+  const later = GenServer.make<void, null, "get", null, never, "go">({
+    init: () => GenServer.ok(null),
+    handleCall: (_request, _from, state) => GenServer.replying(null, state, { continue: "more" }),
+    handleContinue: () => {
+      throw new Error("late")
+    }
+  })
+  const pid = await GenServer.start(system, later, undefined)
+  await GenServer.call(pid, "get")
+  await hop()
+  const script = Process.spawn(system, () => Process.exitSelf("boom"))
+  await hop()
+  expect(reports.map(({ pid: who, handling }) => [who, handling])).toEqual([
+    [pid, 'continue "more"'],
+    [script, undefined]
+  ])
+  await System.stop(system)
+})
+
+test("of a machine the state and the context are shown", async () => {
+  const { system, reports } = loud()
+  const machine = setup({}).createMachine({
+    initial: "open",
+    context: { count: 1 },
+    states: {
+      open: {
+        on: {
+          break: {
+            actions: assign(() => {
+              throw new Error("broken")
+            })
+          }
+        }
+      }
+    }
+  })
+  const pid = StateMachine.start(system, machine, { label: "m" })
+  Process.send(pid, { type: "break" })
+  await hop()
+  expect(reports.map(({ state, handling }) => [state, handling])).toEqual([
+    ['{ value: "open", context: { count: 1 } }', '{ type: "break" }']
+  ])
+  await System.stop(system)
+})
+
+test("a supervisor that gives up is shown with its children", async () => {
+  const { system, reports } = loud()
+  const crew = new Crew()
+  await Supervisor.start(system, { children: [crew.spec("a")], maxRestarts: 0, label: "top" })
+  crew.stop("a", "boom")
+  await hop()
+  const report = reports.find(({ label }) => label === "top")
+  expect(report?.state).toContain('children: [{ id: "a"')
+  expect(report?.handling).toMatch(/^the exit of a <0\.\d+\.0>, boom$/)
+  await System.stop(system)
+})
+
+test("format shows it over several lines, with the stack and the causes behind it", async () => {
+  const clock = Clock.test()
+  const { system, reports } = loud(clock)
+  const parent = sleeper(system, "parent")
+  const pid = GenServer.spawnLink(parent, shop, { sold: 3 }, { name: "till" })
+  const calling = GenServer.call(pid, { item: "cup" })
+  await expect(calling).rejects.toThrow()
+  const [report] = reports
+  const text = report === undefined ? "" : CrashReport.format(report)
+  expect(text.split("\n").filter((line) => !line.trim().startsWith("at "))).toEqual([
+    `shop ${pid} ended: Error: no stock`,
+    "  name      till",
+    `  kind      server, started by parent ${parent}`,
+    '  handling  call { item: "cup" }',
+    "  state     { sold: 3 }",
+    `  links     parent ${parent}`,
+    "  cause     Error: no stock",
+    "            caused by TypeError: row is undefined"
+  ])
+  expect(text).toContain("  at        1970-01-01T00:00:00.000Z\n")
+  expect(text).toMatch(/\n {14}at .*CrashReport\.test\.ts/)
+  await System.stop(system)
+})
+
+test("SUMM1 SUMM2 a state that is large, deep, circular, or throws when looked at is shown in bounded space", async () => {
+  const { system, reports } = loud()
+  const circular: Record<string, unknown> = { self: undefined }
+  circular["self"] = circular
+  const hidden = {
+    get secret() {
+      throw new Error("do not look")
+    }
+  }
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
+  const states = [
+    Array.from({ length: 100_000 }, (_, index) => ({ index, text: "x".repeat(1000) })),
+    circular,
+    hidden,
+    { map: new Map([["a", new Set([1])]]), bytes: new Uint8Array(1000), when: 3n, run: hop },
+    { a: { b: { c: { d: { e: 1 } } } } },
+    revoked.proxy
+  ]
+  for (const state of states) {
+    const pid = await GenServer.start(system, shop, state)
+    Process.send(pid, { item: "cup" })
+  }
+  await hop()
+  const shown = reports.map((report) => report.state ?? "")
+  expect(shown[0]?.length).toBeLessThanOrEqual(600)
+  expect(shown.slice(1)).toEqual([
+    "{ self: (circular) }",
+    "{ secret: (cannot be shown) }",
+    '{ map: Map(1) {"a" => Set(1) {1}}, bytes: Uint8Array of 1000 bytes, when: 3n, run: function hop }',
+    "{ a: { b: { c: { d: {…} } } } }",
+    "(cannot be shown)"
+  ])
+  await System.stop(system)
+})
+
+test("without anybody to tell, no report is made", async () => {
+  let looked = 0
+  const system = System.make()
+  const pid = await GenServer.start(system, shop, {
+    get value() {
+      return looked++
+    }
+  })
+  Process.send(pid, { item: "cup" })
+  await hop()
+  expect([Process.isAlive(pid), looked]).toEqual([false, 0])
+  await System.stop(system)
+})

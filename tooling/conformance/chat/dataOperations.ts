@@ -1,0 +1,294 @@
+/** The calls on plain values: the collector, events, checks, the encoder, the data helpers. */
+import {
+  AdapterError,
+  ChatResult,
+  Engine,
+  EngineError,
+  Event,
+  HandlerResult,
+  Message,
+  Response,
+  SessionError,
+  StreamCollector,
+  StreamError,
+  Thread,
+  Tool,
+  ToolCall,
+  ToolError,
+  ToolResultEncoder,
+  Usage,
+  Validate,
+  ValidationError
+} from "@troupe/chat"
+import { toolOf } from "./behaviours.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
+import type { Operation } from "./chatOperations.ts"
+import { optionsOf } from "./engineOf.ts"
+import {
+  chatResultOf,
+  construct,
+  eventOf,
+  libraryError,
+  messageOf,
+  responseOf,
+  stepResultOf,
+  threadOf,
+  toolCallOf,
+  usageOf
+} from "./fromNeutral.ts"
+import { camel, present, renamed } from "./naming.ts"
+import { type Outcome, settled } from "./outcome.ts"
+import {
+  chatResultForm,
+  errorForm,
+  eventForm,
+  messageForm,
+  neutral,
+  responseForm,
+  stepResultForm,
+  threadForm,
+  toolCallForm,
+  usageForm
+} from "./toNeutral.ts"
+
+/** A plain value, or what asking for it threw. */
+const valued = async (call: () => unknown): Promise<Outcome> => {
+  const { ok, failure } = await settled(call)
+  return failure === undefined ? { value: ok ?? null } : { failure }
+}
+
+const collect: Operation = ({ thread, events, initial, project }) => {
+  const folded = () => {
+    const collector = new StreamCollector.StreamCollector(
+      thread === null || thread === undefined ? undefined : threadOf(thread)
+    )
+    for (const event of beforehand(fieldsOf(initial))) collector.apply(event)
+    return collector
+  }
+  try {
+    const collector = folded()
+    const before = JSON.stringify(stateForm(collector))
+    for (const event of listOf(events)) collector.apply(eventOf(event))
+    const after = stateForm(collector)
+    if (project === "step_result") return { stepResult: stepResultForm(collector.toStepResult()) }
+    if (project === "chat_result") return { chatResult: chatResultForm(collector.toChatResult()) }
+    return {
+      state: after,
+      unchanged: JSON.stringify(after) === before,
+      response: responseForm(collector.toResponse()),
+      ...(thread === null || thread === undefined ? {} : { stepResult: stepResultForm(collector.toStepResult()) }),
+      ...projected("chatResult", () => chatResultForm(collector.toChatResult()))
+    }
+  } catch (failure) {
+    return { failure }
+  }
+}
+
+const projected = (facet: string, project: () => Fields): Outcome => {
+  try {
+    return { [facet]: project() }
+  } catch {
+    return {}
+  }
+}
+
+/** The events that bring a collector into the state a case begins with. */
+const beforehand = ({ tool_results: results, halt, metadata, error }: Fields): ReadonlyArray<Event.Event> => {
+  const [kind, reason, haltId, detail, opts] = listOf(halt)
+  const messages = listOf(results).map((result) => messageOf(result) as Message.ToolMessage)
+  const text = (id: unknown) => messages.find((message) => message.toolCallId === id)?.content
+  const halting: ReadonlyArray<unknown> =
+    kind === "ask_user"
+      ? [["ask_user_requested", { tool_call_id: haltId, tool_name: "", question: detail, opts: opts ?? {} }]]
+      : kind === "halt"
+        ? [["tool_halt", { tool_call_id: haltId, reason, result: detail, content: text(haltId) ?? "" }]]
+        : []
+  return [
+    ...messages
+      .filter((message) => kind === undefined || message.toolCallId !== haltId)
+      .map(
+        (message) => ({ type: "tool_result_encoded", id: message.toolCallId, content: Message.text(message) }) as const
+      ),
+    ...halting.map(eventOf),
+    ...(metadata === undefined
+      ? []
+      : [{ type: "message_started", message: Message.assistant(""), metadata: fieldsOf(metadata) } as const]),
+    ...(error === undefined ? [] : [{ type: "error", error: construct(error) } as const])
+  ]
+}
+
+/** A collector's state under the names of cases. */
+const stateForm = (collector: StreamCollector.StreamCollector): Fields => {
+  const response = collector.toResponse()
+  const { halt, thread } = collector
+  const { error, ...metadata } = response.metadata
+  return {
+    current_text: collector.text,
+    current_tool_calls: Object.fromEntries(response.toolCalls.map((call) => [call.id, toolCallForm(call)])),
+    tool_call_order: response.toolCalls.map((call) => call.id),
+    ...present({
+      last_message: response.message === undefined ? undefined : messageForm(response.message),
+      finish_reason: response.finishReason,
+      error: error === undefined ? undefined : neutral(error),
+      thread: thread === undefined ? undefined : threadForm(thread),
+      chat_result: collector.chatResult === undefined ? undefined : chatResultForm(collector.chatResult)
+    }),
+    usage: usageForm(response.usage),
+    metadata: neutral(metadata),
+    tool_results: collector.toolResults.map(messageForm),
+    steps: collector.steps.map(stepResultForm),
+    halt: halt === undefined ? null : haltPair(halt)
+  }
+}
+
+const haltPair = (halt: NonNullable<StreamCollector.StreamCollector["halt"]>): unknown => {
+  switch (halt.type) {
+    case "question":
+      return ["ask_user", "ask_user", halt.toolCallId, halt.question, neutral(halt.options)]
+    case "halt":
+      return ["halt", halt.reason, halt.toolCallId, neutral(halt.result)]
+    case "tool_error":
+      return ["halt", "tool_error", halt.toolCallId, neutral(halt.error)]
+    case "cancelled":
+      return null
+  }
+}
+
+/** The payload's names in the order a constructor takes them. */
+const payloads: Readonly<Record<string, ReadonlyArray<string>>> = {
+  message_started: ["message"],
+  text_delta: ["id", "delta"],
+  text_completed: ["id", "text"],
+  tool_call_started: ["id", "name"],
+  tool_call_delta: ["id", "arguments_delta"],
+  tool_call_completed: ["id", "name", "arguments", "raw_arguments"],
+  tool_execution_started: ["id", "name", "arguments"],
+  tool_execution_completed: ["id", "name", "result"],
+  tool_result_encoded: ["id", "content"],
+  ask_user_requested: ["tool_call_id", "tool_name", "question", "opts"],
+  tool_halt: ["tool_call_id", "reason", "result", "content"],
+  message_completed: ["message", "finish_reason", "metadata"],
+  step_completed: ["response", "thread", "mode", "manual_tool_calls"],
+  chat_completed: ["result"]
+}
+
+const build: Operation = ({ constructor: tag, args }) => {
+  const names = payloads[textOf(tag)]
+  const values = listOf(args)
+  const payload =
+    names === undefined ? values[0] : Object.fromEntries(values.map((value, index) => [names[index] ?? index, value]))
+  return valued(() => eventForm(eventOf([tag, payload])))
+}
+
+const checked =
+  (check: (value: never) => ValidationError | undefined, from: (value: unknown) => unknown): Operation =>
+  ({ value }) => {
+    const failure = check(from(value) as never)
+    return failure === undefined ? { ok: true } : { failure }
+  }
+
+const requestOf = (value: unknown): Fields => {
+  const { messages, tools, ...rest } = fieldsOf(construct(value))
+  return {
+    ...renamed(present(rest), camel),
+    messages: listOf(fieldsOf(value)["messages"] ?? messages).map(messageOf),
+    tools: listOf(tools)
+  }
+}
+
+const make: Operation = ({ type, fields }) =>
+  valued(() => {
+    const given = fieldsOf(fields)
+    switch (type) {
+      case "Message":
+        return messageForm(Message.Message.parse(messageOf(given)))
+      case "ToolCall":
+        return toolCallForm(ToolCall.ToolCall.parse("arguments" in given ? toolCallOf(given) : given))
+      case "Tool":
+        return Tool.make(given as never)
+      case "Usage":
+        return usageForm(Usage.Usage.parse(usageOf(given)))
+      case "Thread":
+        return threadForm(Thread.Thread.parse(threadOf(given)))
+      case "Response":
+        return responseForm(Response.Response.parse(responseOf(given)))
+      case "StepResult":
+        return stepResultForm(stepResultOf(given))
+      case "ChatResult":
+        return chatResultForm(chatResultOf(given))
+      default:
+        return errorForm(libraryError({ type, ...given }))["$error"]
+    }
+  })
+
+const thread: Operation = ({ ops, thread: first }) => {
+  let here = first === undefined ? Thread.empty : threadOf(first)
+  let result: unknown
+  for (const [op, value, more] of listOf(ops).map(listOf)) {
+    if (op === "add_message") here = Thread.append(here, messageOf(value))
+    else if (op === "add_messages") here = Thread.append(here, ...listOf(value).map(messageOf))
+    else if (op === "add_system") here = Thread.append(here, Message.system(textOf(value)))
+    else if (op === "add_user") here = Thread.append(here, Message.user(textOf(value)))
+    else if (op === "add_assistant") here = Thread.append(here, Message.assistant(textOf(value)))
+    else if (op === "add_tool" || op === "add_tool_result")
+      here = Thread.append(here, Message.toolResult(textOf(value), textOf(more)))
+    else if (op === "last_message") result = Thread.last(here)
+  }
+  return { value: threadForm(here), result: result === undefined ? null : messageForm(result as Message.Message) }
+}
+
+const resolved =
+  (resolve: (engine: Engine.Engine, options: ReturnType<typeof optionsOf>) => unknown): Operation =>
+  ({ engine, opts }, seen) =>
+    valued(() => {
+      const { tools, params, model } = fieldsOf(engine)
+      const made = Engine.make({
+        ...present({ params, model }),
+        tools: listOf(tools).map((tool) => toolOf(tool, seen))
+      })
+      return resolve(made, optionsOf(opts, seen))
+    })
+
+const reasonsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
+  AdapterError: AdapterError.reasons,
+  EngineError: EngineError.reasons,
+  StreamError: StreamError.reasons,
+  ToolError: ToolError.reasons,
+  ValidationError: ValidationError.reasons,
+  SessionError: SessionError.reasons
+}
+
+/** The calls of this kind, by `when`. */
+export const dataOperations: Readonly<Record<string, Operation>> = {
+  collect,
+  encode: async ({ value }) => {
+    const encode = () => ToolResultEncoder.json.encode(construct(value))
+    const { value: first, failure } = await valued(encode)
+    return failure === undefined ? { value: first, deterministic: first === encode() } : { failure }
+  },
+  "event.tags": () => ({ value: [...Event.tags] }),
+  "event.is_event": ({ event, value }) => ({
+    value: Event.isEvent(event === undefined ? construct(value) : eventOf(event))
+  }),
+  "event.build": build,
+  "validate.request": checked(Validate.request, requestOf),
+  "validate.message": checked(Validate.message, messageOf),
+  "validate.tool": checked(Validate.tool, (value) => value),
+  "validate.thread": checked(Validate.thread, (value) =>
+    isFields(value) || Array.isArray(value) ? threadOf(value) : value
+  ),
+  new: make,
+  thread,
+  "engine.resolve_tools": resolved((engine, { tools }) => Engine.resolveTools(engine, tools)),
+  "engine.resolve_model": resolved((engine, { model }) => Engine.resolveModel(engine, model)),
+  "engine.resolve_params": resolved((engine, options) => Engine.resolveParams(engine, options)),
+  "usage.total_tokens": ({ fields }) => ({ value: Usage.totalTokens(usageOf(fields)) ?? null }),
+  "response.text": ({ fields, response }) => ({ value: Response.text(responseOf(response ?? fields)) }),
+  "chat_result.halted": ({ halted_reason: reason }) => ({
+    value: ChatResult.isHalted(chatResultOf({ halted_reason: reason }))
+  }),
+  "error.new": ({ type, reason, fields }) =>
+    valued(() => errorForm(libraryError({ ...fieldsOf(fields), type, reason }))["$error"]),
+  "error.reasons": ({ type }) => ({ value: reasonsOf[textOf(type)] }),
+  reserved_halt_reasons: () => ({ value: [...HandlerResult.reservedHaltReasons] })
+}

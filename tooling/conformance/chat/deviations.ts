@@ -1,0 +1,95 @@
+/**
+ * Where our behaviour differs from a case on purpose, and by which decision.
+ *
+ * A deviating case must still run, and differ in nothing but what its decision explains; a case that passes is counted as
+ * passed. Rules speak of what differs, not of single cases, so that they hold for cases nobody has written yet.
+ *
+ * @module
+ */
+import { type Case, fieldsOf, isFields, listOf } from "./caseFile.ts"
+import type { Difference } from "./matching.ts"
+
+/** One decision, and what of a case it explains. */
+interface Deviation {
+  /** The decision's id, or where else it is laid down. */
+  readonly decision: string
+  readonly because: string
+  readonly explains: (difference: Difference, one: Case) => boolean
+}
+
+const scripts = (value: unknown): ReadonlyArray<unknown> => [value, ...listOf(value), ...listOf(value).flatMap(listOf)]
+
+const fakes = ({ given }: Case): ReadonlyArray<unknown> => {
+  const { engine, adapter_opts: options, engines, entries } = given
+  return [engine, ...listOf(options), ...listOf(engines)]
+    .map(fieldsOf)
+    .flatMap(({ script, scripts: many, stream_script: streamed }) => [script, many, streamed].flatMap(scripts))
+    .concat(scripts(entries))
+}
+
+/** Whether a line of this kind stands in one of a case's scripts. */
+const hasLine = (one: Case, kind: string): boolean => fakes(one).some((line) => isFields(line) && kind in line)
+
+const deviations: ReadonlyArray<Deviation> = [
+  {
+    decision: "D11",
+    because: "`error`, `manual_tool_calls` and an empty reason are reserved halt reasons too",
+    explains: ({ path }, { when, given }) =>
+      when === "reserved_halt_reasons" ||
+      (/^(ok|events|tags|include|last|counts|policy)/.test(path) &&
+        /"halt": ?\["(error|manual_tool_calls)"/.test(JSON.stringify(given)))
+  },
+  {
+    decision: "D14",
+    because: "arguments that are not a JSON object are `null`, never `{}`",
+    explains: ({ path, message }) => path.endsWith("arguments") && message.startsWith("null instead of {")
+  },
+  {
+    decision: "D27",
+    because: "unknown options are refused; parameters of the provider have a bag of their own",
+    explains: (_, { when }) => when === "engine.resolve_params"
+  },
+  {
+    decision: "D36",
+    because: "a script means the same however it is read: no finish is no finish, an error is part of the response",
+    explains: ({ path }, one) =>
+      one.when.startsWith("fake.") &&
+      (/finish_reason$|empty_script$/.test(path)
+        ? !hasLine(one, "finish")
+        : hasLine(one, "error") && (path === "error" || /calls\.\d+\.error$/.test(path)))
+  },
+  {
+    decision: "D15",
+    because: "usage that is none is no fault of whoever reads the stream: the fold is total",
+    explains: ({ path }, { when, given }) =>
+      when === "collect" && path === "raises" && JSON.stringify(given).includes("$usage")
+  },
+  {
+    decision: "house: errors",
+    because: "a message says what to do next, in words of its own",
+    explains: ({ path }, { when }) => when === "error.new" && path === "value.message"
+  },
+  {
+    decision: "house: names",
+    because: "a function of fewer parameters is a policy too: in JavaScript it leaves out what it does not read",
+    explains: ({ path }, { given }) => {
+      const { arity } = fieldsOf(fieldsOf(given["opts"])["on_tool_error"])
+      return path === "raises" && typeof arity === "number" && arity < 2
+    }
+  },
+  {
+    decision: "FORMAT 6",
+    because: "content parts are plain tagged objects: one with the fields of a part is a part",
+    explains: ({ path }, { when, given }) =>
+      when === "validate.message" &&
+      path === "error" &&
+      listOf(fieldsOf(given["value"])["content"]).some((part) => fieldsOf(part)["type"] === "text")
+  }
+]
+
+/** Why a case differs, when decisions explain each of its differences. */
+export const deviationOf = (one: Case, found: ReadonlyArray<Difference>): string | undefined => {
+  const reasons = found.map((difference) => deviations.find(({ explains }) => explains(difference, one)))
+  if (reasons.includes(undefined)) return undefined
+  return [...new Set(reasons.map((reason) => `${reason?.decision}: ${reason?.because}`))].join("; ")
+}

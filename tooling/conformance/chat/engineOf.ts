@@ -1,0 +1,163 @@
+/** Builds a case's engine, its scripted adapter and its options. */
+import { AdapterError, type Adapter, type ChatOptions, Engine, Fake, StreamError } from "@troupe/chat"
+import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
+import { construct, usageOf } from "./fromNeutral.ts"
+import { camel, present, renamed } from "./naming.ts"
+
+/** An engine and the fake it runs on, if it does. */
+export interface CaseEngine {
+  readonly engine: Engine.Engine
+  readonly fake: Fake.Fake | undefined
+}
+
+/** The engine of a case. */
+export const engineOf = (value: unknown, seen: Observations): CaseEngine => {
+  const given = fieldsOf(value)
+  const { adapter: kind, tools, context, params, model, tool_executor: executor, tool_result_encoder: encoder } = given
+  const fake = kind === "fake" ? fakeOf(given) : undefined
+  const adapter = fake ?? (kind === "non_stream" ? ({ name: "non_stream" } as Adapter.Adapter) : undefined)
+  const engine = Engine.make({
+    ...present({ adapter, context, model }),
+    tools: listOf(tools).map((tool) => toolOf(tool, seen, value)),
+    params: renamedParams(fieldsOf(params)),
+    ...(isFields(executor) ? { toolExecutor: executorOf(executor) } : {}),
+    ...(encoder === undefined ? {} : { toolResultEncoder: encoderOf(encoder) })
+  })
+  return { engine, fake }
+}
+
+/** The parameters that are the loop's or have a field of their own; others are the provider's, under its names. */
+const known: ReadonlySet<string> = new Set(["max_turns", "max_tokens", "temperature"])
+
+const renamedParams = (params: Fields): Fields => renamed(params, (name) => (known.has(name) ? camel(name) : name))
+
+/** The scripted adapter of a case. */
+export const fakeOf = (given: Fields, cursor?: Fake.Cursor): Fake.Fake => {
+  const { script, scripts, stream_script: streamed, script_cursor: cursorKind, usage, request_id: requestId } = given
+  const shared = {
+    ...(usage === undefined ? {} : { usage: usageOf(usage) }),
+    ...(requestId === undefined ? {} : { requestId: textOf(requestId) })
+  }
+  const many = scripts ?? (Array.isArray(listOf(streamed)[0]) ? streamed : undefined)
+  if (many !== undefined || (script === undefined && streamed === undefined)) {
+    const held = cursorKind === "new" || cursorKind === "shared" ? (cursor ?? { next: 0 }) : cursorKind
+    return Fake.make({
+      scripts: Array.isArray(many ?? []) ? listOf(many).map(scriptOf) : (many as never),
+      ...present({ cursor: held }),
+      ...shared
+    })
+  }
+  const extra =
+    cursorKind === undefined || isFields(cursorKind) || cursorKind === "new" ? {} : present({ cursor: cursorKind })
+  return Fake.make({ script: scriptOf(script ?? streamed), ...extra, ...shared })
+}
+
+/** A script; what is no list stays what it is. */
+export const scriptOf = (value: unknown): Fake.Script =>
+  Array.isArray(value) ? value.flatMap(entriesOf) : (value as never)
+
+const entriesOf = (value: unknown): ReadonlyArray<Fake.ScriptEntry> => {
+  const [kind, operand] = Object.entries(fieldsOf(value))[0] ?? ["unknown", value]
+  switch (kind) {
+    case "text":
+    case "text_delta":
+      return [{ text: textOf(operand) }]
+    case "tool_call": {
+      const { id, name, arguments: args, raw_arguments: raw } = fieldsOf(operand)
+      return [
+        {
+          toolCall: {
+            id: textOf(id),
+            name: textOf(name),
+            ...(args === undefined ? {} : { arguments: fieldsOf(args) }),
+            ...(raw === undefined ? {} : { rawArguments: textOf(raw) })
+          }
+        }
+      ]
+    }
+    case "tool_call_delta": {
+      const { id, arguments_delta: argumentsDelta } = fieldsOf(operand)
+      return [{ toolCallDelta: { id: textOf(id), argumentsDelta: textOf(argumentsDelta) } }]
+    }
+    case "usage":
+      return [{ usage: usageOf(operand) }]
+    case "raw_chunk":
+      return [{ rawChunk: construct(operand) }]
+    case "error":
+      return [{ error: construct(operand) }]
+    case "finish":
+      return [{ finish: operand as never }]
+    case "delay":
+      return [{ delayMs: Number(operand) }]
+    case "harness_error":
+    case "preflight_error":
+      return [{ preflightError: adapterError(operand) }]
+    case "error_event":
+      return [{ error: adapterError(operand) }]
+    case "stream_error":
+      return [{ streamError: new StreamError(listOf(operand)[0] as never).reason }]
+    case "ok":
+      return wholeResponse(fieldsOf(operand))
+    default:
+      return [value as never]
+  }
+}
+
+const adapterError = (value: unknown): AdapterError => {
+  const [reason, fields] = listOf(value)
+  return new AdapterError(reason as never, { provider: "fake", ...renamed(fieldsOf(fields), camel) })
+}
+
+/** A response given in one piece, as the lines that add up to it. */
+const wholeResponse = ({
+  output_text: said,
+  tool_calls: calls,
+  usage,
+  finish_reason: reason
+}: Fields): ReadonlyArray<Fake.ScriptEntry> => [
+  ...(typeof said === "string" ? [{ text: said }] : []),
+  ...listOf(calls).flatMap((call) => entriesOf({ tool_call: call })),
+  ...(usage === undefined ? [] : [{ usage: usageOf(usage) }]),
+  { finish: (reason ?? "stop") as never }
+]
+
+const plain: ReadonlySet<string> = new Set([
+  "mode",
+  "model",
+  "max_turns",
+  "max_concurrency",
+  "context",
+  "session_id",
+  "request_id",
+  "response_format",
+  "emit_text_deltas",
+  "emit_tool_deltas",
+  "include_raw_chunks",
+  "tool_choice",
+  "max_tokens",
+  "temperature"
+])
+
+/** Parameters of the provider: ours take them in a bag of their own. */
+const providers: ReadonlySet<string> = new Set(["top_p", "reasoning_effort", "reasoning_summary", "verbosity"])
+
+/** The options of a case; an unknown one is passed on, to be refused. */
+export const optionsOf = (value: unknown, seen: Observations): ChatOptions.ChatOptions => {
+  const options: Record<string, unknown> = {}
+  const body: Record<string, unknown> = {}
+  for (const [key, option] of Object.entries(fieldsOf(value))) {
+    if (plain.has(key)) options[camel(key)] = option ?? undefined
+    else if (providers.has(key)) body[key] = option
+    else if (key === "halt_when") options["haltWhen"] = predicateOf(option)
+    else if (key === "on_tool_error") options["onToolError"] = policyOf(option, seen)
+    else if (key === "on_event") options["onEvent"] = listenerOf(option, seen)
+    else if (key === "tool_timeout") options["toolTimeoutMs"] = option === "infinity" ? Infinity : option
+    else if (key === "tool_executor") options["toolExecutor"] = executorOf(option)
+    else if (key === "tool_result_encoder") options["toolResultEncoder"] = encoderOf(option)
+    else if (key === "tools") options["tools"] = listOf(option).map((tool) => toolOf(tool, seen))
+    else if (key === "adapter_opts") options["adapterOptions"] = option
+    else options[camel(key)] = construct(option)
+  }
+  return { ...options, ...(Object.keys(body).length === 0 ? {} : { providerOptions: body }) }
+}

@@ -1,0 +1,84 @@
+/** The calls on the scripted adapter itself. */
+import { type Adapter, Fake, type Request, StreamCollector, user } from "@troupe/chat"
+import { Clock } from "@troupe/otp"
+import { type Fields, fieldsOf, listOf } from "./caseFile.ts"
+import type { Operation } from "./chatOperations.ts"
+import { fakeOf, scriptOf } from "./engineOf.ts"
+import { messageOf } from "./fromNeutral.ts"
+import { consumptionOf, type Outcome, read, settled } from "./outcome.ts"
+import { eventForm, requestForm, responseForm } from "./toNeutral.ts"
+
+const requestOf = (messages: unknown): Request.Request => ({
+  messages: messages === undefined ? [user("hi")] : listOf(messages).map(messageOf),
+  tools: []
+})
+
+const adapterOptions = (): Adapter.AdapterOptions => ({
+  signal: new AbortController().signal,
+  requestId: "request",
+  includeRawChunks: true,
+  adapterOptions: {}
+})
+
+/** Calls fakes one after the other; each call's outcome is compared on its own. */
+const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) => {
+  const shared: Fake.Cursor = { next: 0 }
+  const cursors: Array<Fake.Cursor> = []
+  const made = listOf(options ?? engines).map((given) =>
+    settled(() => {
+      const cursor = fieldsOf(given)["script_cursor"] === "shared" ? shared : { next: 0 }
+      cursors.push(cursor)
+      return fakeOf(fieldsOf(given), cursor)
+    })
+  )
+  const fakes = await Promise.all(made)
+  const outcomes: Array<Outcome> = []
+  for (const call of listOf(calls).map(fieldsOf)) {
+    const { ok: fake, failure } = fakes[Number(call["with"] ?? 0)] ?? {}
+    outcomes.push(failure === undefined ? await oneCall(fake as Fake.Fake, call) : { failure })
+  }
+  const [first] = fakes
+  const seen = first?.ok === undefined ? [] : (first.ok as Fake.Fake).requests.map(requestForm)
+  return { each: outcomes, requests: seen, cursorIndex: cursors[0]?.next }
+}
+
+const oneCall = async (fake: Fake.Fake, { kind, messages, consume, collect }: Fields): Promise<Outcome> => {
+  const before = fake.released
+  const start = Clock.live.now()
+  const opened = await settled(() => fake.stream(requestOf(messages), adapterOptions()))
+  if (opened.failure !== undefined) return opened
+  const stream = await read(opened.ok as never, consumptionOf(consume))
+  const collector = new StreamCollector.StreamCollector()
+  for (const event of stream.raw) collector.apply(event)
+  const response = responseForm(collector.toResponse())
+  return {
+    ...(kind === "generate" ? { ok: response } : { stream, ...(collect === true ? { response } : {}) }),
+    cleanupRuns: fake.released - before,
+    elapsedMs: Clock.live.now() - start
+  }
+}
+
+/** The calls of this kind, by `when`. */
+export const fakeOperations: Readonly<Record<string, Operation>> = {
+  "fake.calls": fakeCalls,
+  "facade.calls": fakeCalls,
+  "fake.fold": ({ entries }) =>
+    settled(async () => {
+      const fake = Fake.make({ script: scriptOf(entries) })
+      const { ok } = await oneCall(fake, { kind: "generate" })
+      return ok
+    }),
+  "fake.interpret": async ({ entry }) => {
+    const fake = Fake.make({ script: scriptOf([entry]) })
+    const { raw } = await read(await fake.stream(requestOf(undefined), adapterOptions()), consumptionOf(undefined))
+    const own =
+      "finish" in fieldsOf(entry)
+        ? raw.slice(1)
+        : raw.filter((event) => !event.type.startsWith("message_") && event.type !== "text_completed")
+    return { value: own.map(eventForm) }
+  },
+  "fake.validate": async ({ adapter_opts: options }) => {
+    const { failure } = await settled(() => fakeOf(fieldsOf(options)))
+    return failure === undefined ? { value: "ok" } : { failure }
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * From a case's values to ours: constructors, messages, threads, events, results, options.
+ *
+ * Nothing is checked here: an ill-formed value of a case stays ill-formed, so that our own checks see it.
+ */
+import {
+  AdapterError,
+  type ChatResult,
+  type ContentPart,
+  EngineError,
+  type Event,
+  error,
+  type Message,
+  ok,
+  type Response,
+  SessionError,
+  type StepResult,
+  StreamError,
+  type Thread,
+  type ToolCall,
+  ToolError,
+  type Usage,
+  ValidationError
+} from "@troupe/chat"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
+import { camel, present, renamed } from "./naming.ts"
+import { ScriptedException } from "./scripted.ts"
+
+/** Builds what a value's constructors say (`$error`, `$exception`, …), all the way down. */
+export const construct = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(construct)
+  if (!isFields(value)) return value
+  const [[key, operand] = [undefined, undefined]] = Object.entries(value)
+  switch (key) {
+    case "$error":
+      return libraryError(fieldsOf(operand))
+    case "$exception":
+      return exceptionOf(fieldsOf(operand))
+    case "$unencodable":
+      return { unencodable: 1n }
+    case "$result": {
+      const result = fieldsOf(operand)
+      return "error" in result ? error(construct(result["error"])) : ok(construct(result["ok"]))
+    }
+    case "$usage":
+      return { type: "usage", usage: usageOf(operand) }
+    case "$part":
+      return partOf(value)
+    case "$atom":
+    case "$not_event":
+    case "$tuple":
+      return construct(operand)
+    default:
+      return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, construct(field)]))
+  }
+}
+
+const exceptionOf = ({ type, message }: Fields): ScriptedException =>
+  new ScriptedException(textOf(type ?? "RuntimeError"), textOf(message ?? ""))
+
+/** A library error; throws for a reason it does not have, as its constructor does. */
+export const libraryError = ({ type, reason, errors, ...fields }: Fields): Error => {
+  const rest = renamed(present(fieldsOf(construct(fields))), camel)
+  const because = reason as never
+  switch (type) {
+    case "EngineError":
+      return new EngineError(because, rest)
+    case "AdapterError":
+      return new AdapterError(because, rest)
+    case "StreamError":
+      return new StreamError(because, rest)
+    case "ToolError":
+      return new ToolError(because, rest)
+    case "SessionError":
+      return new SessionError(because, textOf(rest["message"] ?? reason))
+    case "ValidationError":
+      return new ValidationError(because, findings(errors ?? []), rest)
+    default:
+      throw new TypeError(`There is no error type ${textOf(type)}`)
+  }
+}
+
+const findings = (errors: unknown): ReadonlyArray<{ field: ReadonlyArray<string>; reason: string }> =>
+  Array.isArray(errors)
+    ? errors.map((finding) => {
+        const [field, reason] = listOf(finding)
+        return { field: Array.isArray(field) ? field : [textOf(field)], reason: textOf(reason) }
+      })
+    : (errors as never)
+
+/** Usage under our names. */
+export const usageOf = (value: unknown): Usage.Usage => renamed(present(fieldsOf(value)), camel)
+
+const partOf = (part: unknown): ContentPart.ContentPart => {
+  const { $part: type, url, detail, text } = fieldsOf(part)
+  if (type === "text") return { type: "text", text: textOf(text) }
+  if (type === "image") return { type: "image", image: { url: textOf(url) }, ...present({ detail }) }
+  return part as never
+}
+
+const contentOf = (content: unknown): unknown =>
+  Array.isArray(content) ? content.map((part) => (isFields(part) && "$part" in part ? partOf(part) : part)) : content
+
+/** A tool call. */
+export const toolCallOf = (value: unknown): ToolCall.ToolCall => {
+  const { id, name, arguments: args, raw_arguments: raw, metadata } = fieldsOf(value)
+  return {
+    id,
+    name,
+    arguments: construct(args ?? {}),
+    ...present({ rawArguments: raw, metadata })
+  } as ToolCall.ToolCall
+}
+
+/** A message; an assistant's `metadata.tool_calls` are its `toolCalls`. */
+export const messageOf = (value: unknown): Message.Message => {
+  if (!isFields(value)) return value as never
+  const { role, content, name, tool_call_id: toolCallId, metadata } = value
+  const { tool_calls: toolCalls, ...rest } = fieldsOf(construct(metadata))
+  return {
+    role,
+    content: contentOf(content),
+    ...present({ name, toolCallId }),
+    ...(toolCalls === undefined ? {} : { toolCalls: listOf(toolCalls).map(toolCallOf) }),
+    ...(Object.keys(rest).length === 0 ? {} : { metadata: rest })
+  } as never
+}
+
+/** A thread, from a thread or from its messages. */
+export const threadOf = (value: unknown): Thread.Thread => {
+  if (Array.isArray(value)) return { messages: value.map(messageOf) }
+  const { messages, metadata } = fieldsOf(value)
+  return { messages: listOf(messages).map(messageOf), ...present({ metadata }) }
+}
+
+/** A response; what a case leaves out is empty. */
+export const responseOf = (value: unknown): Response.Response => {
+  const {
+    message,
+    output_text: outputText,
+    tool_calls: calls,
+    finish_reason: finishReason,
+    usage,
+    ...rest
+  } = fieldsOf(value)
+  return {
+    outputText: outputText ?? "",
+    toolCalls: listOf(calls).map(toolCallOf),
+    finishReason: finishReason ?? null,
+    usage: usageOf(usage),
+    metadata: {},
+    ...present({ message: message === undefined ? undefined : messageOf(message) }),
+    ...renamed(present(fieldsOf(construct(rest))), camel)
+  } as unknown as Response.Response
+}
+
+/** A step result; what a case leaves out is empty. */
+export const stepResultOf = (value: unknown): StepResult.StepResult => {
+  const { thread, response, tool_results: results, done } = fieldsOf(value)
+  return {
+    thread: threadOf(thread),
+    response: responseOf(response),
+    toolResults: listOf(results).map((result) => messageOf(result) as Message.ToolMessage),
+    done: done === true,
+    mode: "auto",
+    manualToolCalls: [],
+    truncatedToolCalls: []
+  }
+}
+
+/** A chat result; what a case leaves out is empty. */
+export const chatResultOf = (value: unknown): ChatResult.ChatResult => {
+  const { thread, final_response: final, steps, halted_reason: reason, metadata } = fieldsOf(value)
+  return {
+    thread: threadOf(thread),
+    finalResponse: final === undefined ? undefined : responseOf(final),
+    steps: listOf(steps).map(stepResultOf),
+    haltedReason: textOf(reason),
+    pendingToolCalls: [],
+    metadata: renamed(fieldsOf(construct(metadata)), camel)
+  }
+}
+
+/**
+ * An event. A payload that is no object has no form of ours, save for the two tags that carry anything: it stays what it
+ * is, and no event.
+ */
+export const eventOf = (value: unknown): Event.Event => {
+  if (!Array.isArray(value)) return construct(value) as never
+  const [type, payload] = value as ReadonlyArray<unknown>
+  if (type === "raw_chunk") return { type, chunk: construct(payload) }
+  if (type === "error") return { type, error: construct(payload) }
+  if (!isFields(payload)) return payload as never
+  return { type, ...payloadOf(payload) } as never
+}
+
+const payloadOf = (payload: Fields): Fields => {
+  const {
+    message,
+    thread,
+    response,
+    result,
+    arguments: args,
+    manual_tool_calls: manual,
+    opts,
+    metadata,
+    ...rest
+  } = payload
+  const { usage, ...notes } = fieldsOf(metadata)
+  return {
+    ...renamed(fieldsOf(construct(rest)), camel),
+    ...(message === undefined ? {} : { message: messageOf(message) }),
+    ...(thread === undefined ? {} : { thread: threadOf(thread) }),
+    ...(response === undefined ? {} : { response: responseOf(response) }),
+    ...(result === undefined
+      ? {}
+      : { result: isFields(result) && "halted_reason" in result ? chatResultOf(result) : construct(result) }),
+    ...(args === undefined ? {} : { arguments: construct(args) }),
+    ...(manual === undefined ? {} : { manualToolCalls: listOf(manual).map(toolCallOf) }),
+    ...(opts === undefined ? {} : { options: construct(opts) }),
+    ...(usage === undefined ? {} : { usage: usageOf(usage) }),
+    ...(metadata === undefined ? {} : { metadata: construct(notes) })
+  }
+}

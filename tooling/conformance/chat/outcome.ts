@@ -1,0 +1,93 @@
+/** What came out of a case's call, in the case's own form. */
+import { AdapterError, EngineError, type Event, ValidationError } from "@troupe/chat"
+import { type Fields } from "./caseFile.ts"
+import { ScriptedException } from "./scripted.ts"
+import { errorForm, eventForm } from "./toNeutral.ts"
+
+/**
+ * One facet for each thing a case can speak of.
+ *
+ * **Details**: `failure` is what the call rejected with, `stream.failure` what reading rejected with.
+ */
+export interface Outcome {
+  readonly ok?: unknown
+  readonly value?: unknown
+  readonly failure?: unknown
+  readonly stream?: StreamOutcome
+  readonly [facet: string]: unknown
+}
+
+/** A stream as far as it was read. */
+export interface StreamOutcome {
+  readonly raw: ReadonlyArray<Event.Event>
+  readonly events: ReadonlyArray<readonly [string, unknown]>
+  readonly last: unknown
+  readonly failure?: unknown
+}
+
+/** What a case's references are looked up in. */
+export const scopeOf = (outcome: Outcome, given: Fields) => ({ outcome, given })
+
+/** Waits for a result, or for what the call rejected with. */
+export const settled = async (call: () => unknown): Promise<Outcome> => {
+  try {
+    return { ok: await call() }
+  } catch (failure) {
+    return { failure }
+  }
+}
+
+/** How a case reads a stream: all of it, or not. */
+export interface Consumption {
+  readonly none: boolean
+  readonly take: number
+  readonly until: string | undefined
+  readonly throwOn: string | undefined
+}
+
+/** Reads a `consume` of a case. */
+export const consumptionOf = (value: unknown): Consumption => {
+  const {
+    take,
+    until_tag: until,
+    throw_on_tag: throwOn
+  } = typeof value === "object" && value !== null ? (value as Fields) : {}
+  return {
+    none: value === "none",
+    take: typeof take === "number" ? take : Infinity,
+    until: until as string | undefined,
+    throwOn: throwOn as string | undefined
+  }
+}
+
+/** Reads a stream as a case wants it read, and lets go of it. */
+export const read = async (events: AsyncIterable<Event.Event>, how: Consumption): Promise<StreamOutcome> => {
+  const raw: Array<Event.Event> = []
+  const iterator = events[Symbol.asyncIterator]()
+  let failure: unknown
+  try {
+    while (!how.none && raw.length < how.take) {
+      const next = await iterator.next()
+      if (next.done === true || next.value.type === how.until) break
+      raw.push(next.value)
+      if (next.value.type === how.throwOn) break
+    }
+  } catch (thrown) {
+    failure = thrown
+  }
+  await iterator.return?.()
+  const pairs = raw.map(eventForm)
+  return { raw, events: pairs, last: pairs.at(-1)?.[1], ...(failure === undefined ? {} : { failure }) }
+}
+
+/** Reading's own failure belongs to the call when nothing came before it. */
+export const returnable = (failure: unknown): boolean =>
+  failure instanceof EngineError ||
+  failure instanceof AdapterError ||
+  (failure instanceof ValidationError && failure.reason !== "invalid_options")
+
+/** A failure in the form of a case's `error`. */
+export const failureForm = (failure: unknown): unknown => errorForm(failure)["$error"] ?? errorForm(failure)
+
+/** Whether a failure is a case's own exception. */
+export const isScripted = (failure: unknown): failure is ScriptedException => failure instanceof ScriptedException

@@ -1,0 +1,51 @@
+/** What cases speak of and our API does not have: such a case is reported as not supported, and is no failure. */
+import { type Case, type Fields, fieldsOf, isFields, listOf } from "./caseFile.ts"
+import { chatOperations, type Operation } from "./chatOperations.ts"
+import { dataOperations } from "./dataOperations.ts"
+import { fakeOperations } from "./fakeOperations.ts"
+
+const operations: Readonly<Record<string, Operation>> = { ...chatOperations, ...dataOperations, ...fakeOperations }
+
+/** The call a case's `when` names, if we have it. */
+export const operationOf = ({ when }: Case): Operation | undefined => operations[when]
+
+const options: Readonly<Record<string, string>> = {
+  structured_finalize: "two passes",
+  structured_finalize_nudge: "two passes",
+  retry: "retry",
+  api_key: "API keys, which are the provider adapter's",
+  prompt_cache: "prompt caching"
+}
+
+const facets: Readonly<Record<string, string>> = {
+  spans: "telemetry",
+  retry_notices: "retry",
+  adapter_opts_seen: "what an adapter of the reference is told"
+}
+
+/** What is missing for a case; `undefined` when it can run. */
+export const missing = (one: Case): string | undefined => {
+  if (operationOf(one) === undefined) return one.when.split(".")[0]
+  const { given, then } = one
+  const [facet] = Object.keys(facets).filter((name) => mentions(then, name))
+  if (facet !== undefined) return facets[facet]
+  if (mentions(given, "retry_until_call")) return "retry"
+  // Resolving parameters is about option names only.
+  if (one.when.startsWith("engine.")) return undefined
+  const [option] = Object.entries(optionsIn(given)).filter(([name, value]) => name in options && value !== undefined)
+  if (option !== undefined) return options[option[0]]
+  if (mentions(given["value"], "summary") || mentions(given, "compact")) return "compact tools"
+  return undefined
+}
+
+const optionsIn = ({ opts, value, calls }: Fields): Fields => ({
+  ...fieldsOf(opts),
+  ...fieldsOf(value),
+  ...Object.assign({}, ...listOf(calls).map((call) => fieldsOf(fieldsOf(call)["opts"])))
+})
+
+/** Whether a key occurs anywhere below. */
+const mentions = (value: unknown, key: string): boolean => {
+  if (Array.isArray(value)) return value.some((element) => mentions(element, key))
+  return isFields(value) && (key in value || Object.values(value).some((field) => mentions(field, key)))
+}

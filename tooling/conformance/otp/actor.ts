@@ -1,0 +1,121 @@
+/**
+ * A process of a case, while it runs steps.
+ *
+ * Owns the exit signals it sent that are on their way.
+ *
+ * ACT1. Steps run one after another without a pause until one waits: a process is not interrupted by those it spawns.
+ * ACT2. A signal to another process takes time. It lands before the sender's next step, unless that step looks at
+ *       nothing but the sender itself.
+ * ACT3. A process that a step of its own ended runs no further step. What it left to run after its end is run.
+ */
+import { Process } from "@troupe/otp"
+import type { GenServer, Pid } from "@troupe/otp"
+import { Effect } from "effect"
+import { list, text } from "../json.ts"
+import type { Json } from "../json.ts"
+import { NotSupported } from "./world.ts"
+import type { World } from "./world.ts"
+
+/** What a verb does; the value is what the step is worth where a step has a value. */
+export type Verb = (actor: Actor, args: ReadonlyArray<Json>) => Effect.Effect<unknown, unknown>
+
+/** Verbs by name. */
+export type Verbs = Readonly<Record<string, Verb>>
+
+/** A verb that does not wait. */
+export const now =
+  (run: (actor: Actor, args: ReadonlyArray<Json>) => unknown): Verb =>
+  (actor, args) =>
+    Effect.sync(() => run(actor, args))
+
+/** A promise as a part of a step; what it rejects with is what the step ends with. */
+export const wait = <A>(run: () => Promise<A>): Effect.Effect<A, unknown> =>
+  Effect.callback((resume) => {
+    const begin = async (): Promise<A> => run()
+    begin().then(
+      (value) => resume(Effect.succeed(value)),
+      (error: unknown) => resume(Effect.fail(error))
+    )
+  })
+
+/** The value a task's script returns. */
+export class Returned {
+  readonly value: unknown
+  constructor(value: unknown) {
+    this.value = value
+  }
+}
+
+/** What a server's handler is busy with. */
+export interface Turn {
+  readonly message: unknown
+  readonly from?: GenServer.From<unknown>
+  readonly state: { value: Json }
+}
+
+/** Steps that look at nothing but their own process. */
+const local: ReadonlySet<string> = new Set([
+  "flush",
+  "links",
+  "note",
+  "note_msg",
+  "pdict_get",
+  "pdict_put",
+  "trap_exit",
+  "set",
+  "add"
+])
+
+export class Actor {
+  readonly world: World
+  readonly self: Pid<unknown>
+  readonly turn: Turn | undefined
+  #onTheWay: Array<() => void> = []
+
+  constructor(world: World, self: Pid<unknown>, turn?: Turn) {
+    this.world = world
+    this.self = self
+    this.turn = turn
+  }
+
+  observe(...entry: ReadonlyArray<unknown>): void {
+    this.world.observe(this.self, entry)
+  }
+
+  /** Sends a signal off. */
+  signal(target: Pid, reason: unknown): void {
+    const arrive = (): void => void Process.exit(target, reason, this.self)
+    if (target === this.self) arrive()
+    else this.#onTheWay.push(arrive)
+  }
+
+  perform(step: Json): Effect.Effect<unknown, unknown> {
+    return Effect.suspend(() => {
+      const [name, ...args] = list(step)
+      const verb = this.world.vocabulary[text(name)]
+      if (verb === undefined) return this.#refuse(text(name))
+      if (!local.has(text(name))) this.#land()
+      const before = Process.isAlive(this.self)
+      const goesOn = (): boolean => !before || Process.isAlive(this.self)
+      return verb(this, args).pipe(Effect.flatMap((value) => (goesOn() ? Effect.succeed(value) : Effect.never)))
+    })
+  }
+
+  /** Runs steps in order; worth what the last one is. */
+  script(steps: Json | undefined): Effect.Effect<unknown, unknown> {
+    const perform = (step: Json) => this.perform(step)
+    return Effect.forEach(list(steps ?? []), perform).pipe(
+      Effect.tap(() => Effect.sync(() => this.#land())),
+      Effect.map((values) => values.at(-1))
+    )
+  }
+
+  #land(): void {
+    for (const arrive of this.#onTheWay.splice(0)) arrive()
+  }
+
+  #refuse(verb: string): Effect.Effect<never> {
+    this.world.problem ??= new NotSupported(verb)
+    return Effect.never
+  }
+}

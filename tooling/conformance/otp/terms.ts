@@ -1,0 +1,122 @@
+/**
+ * Between the values of a case file and ours.
+ *
+ * Case files name processes and references by their labels, and say everything else as Erlang terms do: a tuple is an
+ * array. Where we have a type of our own for such a tuple, it is mapped here, both ways.
+ *
+ * @module
+ */
+import { ExitReason, OtpError, SystemMessage, Task } from "@troupe/otp"
+import type { Name, Pid } from "@troupe/otp"
+import { isList, isObject, same, text } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import type { World } from "./world.ts"
+
+/** An exception raised by a step. */
+export class RuntimeError extends Error {
+  override readonly name = "RuntimeError"
+}
+
+/** A bad argument of a built-in. */
+export class ArgumentError extends Error {
+  override readonly name = "ArgumentError"
+}
+
+/** From a case file's value to ours; `$state` is the state of the server that says it. */
+export const decode = (world: World, value: Json | undefined, state?: Json): unknown => {
+  if (value === "$state" && state !== undefined) return state
+  if (isList(value)) return value.map((item) => decode(world, item, state))
+  if (!isObject(value)) return value
+  if (value["pid"] !== undefined) return world.pid(text(value["pid"]))
+  return value["ref"] === undefined ? value : world.ref(text(value["ref"]))
+}
+
+/** From a case file's exit reason to ours. */
+export const decodeReason = (world: World, value: Json | undefined): ExitReason.ExitReason => {
+  const decoded = decode(world, value)
+  const isShutdown = Array.isArray(decoded) && decoded.length === 2 && decoded[0] === "shutdown"
+  return isShutdown ? ExitReason.shutdown(decoded[1]) : decoded
+}
+
+/** What our calls name otherwise than Elixir's. */
+const places: Readonly<Record<string, string>> = {
+  "Supervisor.stop": "GenServer.stop",
+  "DynamicSupervisor.stop": "GenServer.stop",
+  "Task.awaitMany": "Task.await_many",
+  "Task.asyncStream": "Task.Supervised.stream"
+}
+
+const badCombination = (one: Json, other: Json): Json => ["bad_combination", [one, other]]
+
+/** The refusal of a request to a supervisor; as an exit reason it is that of a start with a bad spec. */
+export const refusal = (world: World, { reason, id, pid }: OtpError.ChildRefused): Json => {
+  switch (reason) {
+    case "alreadyStarted":
+      return ["already_started", world.encode(pid)]
+    case "alreadyPresent":
+      return "already_present"
+    case "notFound":
+      return "not_found"
+    case "maxChildren":
+      return "max_children"
+    case "duplicateId":
+      return ["duplicate_child_name", id]
+    case "significantUnheeded":
+      return badCombination(["auto_shutdown", "never"], ["significant", true])
+    case "significantPermanent":
+      return badCombination(["restart", "permanent"], ["significant", true])
+    default:
+      return reason
+  }
+}
+
+const encodeError = (world: World, error: Error): Json => {
+  if (error instanceof RuntimeError) return { error: error.name, message: error.message }
+  if (error instanceof OtpError.CallExit) return [world.encode(error.reason), { in: places[error.in] ?? error.in }]
+  if (error instanceof OtpError.BadReturnValue) return ["bad_return_value", world.encode(error.value)]
+  if (error instanceof OtpError.AlreadyStarted) return ["already_started", world.encode(error.pid)]
+  if (error instanceof OtpError.FailedToStartChild) {
+    return ["failed_to_start_child", error.id, world.encode(error.reason)]
+  }
+  if (error instanceof OtpError.ChildRefused) return ["start_spec", refusal(world, error)]
+  if (error instanceof OtpError.NoProcess) return { error: "noproc" }
+  const badArguments = [OtpError.NotTheOwner, OtpError.UnknownName, OtpError.NameTaken, ArgumentError]
+  return { error: badArguments.some((kind) => error instanceof kind) ? "ArgumentError" : error.name }
+}
+
+const isAddress = (target: Pid | Name): target is Name => "whereis" in target
+
+const isTimeout = (value: object): value is { readonly ref: unknown; readonly message: unknown } =>
+  "_tag" in value && value._tag === "Timeout"
+
+const encodeObject = (world: World, value: object): Json => {
+  if (SystemMessage.isExit(value)) return ["EXIT", world.encode(value.from), world.encode(value.reason)]
+  if (SystemMessage.isDown(value)) {
+    const watched: Json = isAddress(value.pid) ? [value.pid.name, "nonode@nohost"] : world.encode(value.pid)
+    return ["DOWN", world.encode(value.ref), "process", watched, world.encode(value.reason)]
+  }
+  if (Task.isReply(value)) return [world.encode(value.ref), world.encode(value.value)]
+  if (ExitReason.isShutdown(value)) return ["shutdown", world.encode(value.value)]
+  if (ExitReason.isNoCatch(value)) return { nocatch: world.encode(value.value) }
+  if (isTimeout(value)) return ["timeout", world.encode(value.ref), world.encode(value.message)]
+  if (value instanceof Error) return encodeError(world, value)
+  if (Array.isArray(value)) return value.map((item: unknown) => world.encode(item))
+  return value as JsonObject
+}
+
+/** From our value to what a case file says. */
+export const encode = (world: World, value: unknown): Json => {
+  if (value === undefined) return "undefined"
+  if (typeof value !== "object" || value === null) return value as Json
+  const label = world.labelOf(value)
+  if (label !== undefined) return { pid: label }
+  const ref = world.refName(value)
+  return ref === undefined ? encodeObject(world, value) : { ref }
+}
+
+/** Whether a message, as a case file says it, fits a pattern: `_` fits anything. */
+export const fits = (pattern: Json | undefined, message: Json): boolean => {
+  if (pattern === "_") return true
+  if (!isList(pattern) || !isList(message)) return same(pattern, message)
+  return pattern.length === message.length && message.every((item, index) => fits(pattern[index], item))
+}

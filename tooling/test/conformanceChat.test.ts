@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, describe, expect, test } from "vitest"
+import { differences } from "../conformance/chat/matching.ts"
+import { reportChat } from "../conformance/chat/report.ts"
+import { runChat } from "../conformance/chat/runChat.ts"
+
+const folders: Array<string> = []
+
+const folderOf = (...cases: ReadonlyArray<object>): string => {
+  const folder = mkdtempSync(join(tmpdir(), "chat-cases-"))
+  folders.push(folder)
+  writeFileSync(join(folder, "cases.json"), JSON.stringify({ area: "any", format: 1, cases }))
+  return folder
+}
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
+})
+
+const statusOf = async (one: object): Promise<string> => {
+  for await (const { status, detail } of runChat(folderOf({ id: "a/b", given: {}, then: {}, ...one }))) {
+    return detail === "" ? status : `${status}: ${detail}`
+  }
+  return "nothing"
+}
+
+const echo = { name: "echo", handler: { echo_args: true } }
+const call = { tool_call: { id: "c0", name: "echo", arguments: { x: 1 } } }
+const chat = {
+  engine: {
+    adapter: "fake",
+    scripts: [
+      [call, { finish: "tool_calls" }],
+      [{ text: "done" }, { finish: "stop" }]
+    ],
+    tools: [echo]
+  },
+  thread: [{ role: "user", content: "hi" }],
+  opts: {}
+}
+
+describe("a case of the chat suite", () => {
+  test.each([
+    [
+      "execute",
+      { tool: echo, arguments: { a: 1 } },
+      { value: { $exact: { ok: { a: 1 } } }, calls: [{ tool: "echo" }] }
+    ],
+    [
+      "execute",
+      { tool: { name: "t", handler: { raise: "kaboom" } } },
+      {
+        value: {
+          error: { $error: { type: "ToolError", cause: { $exception: { type: "RuntimeError", message: "kaboom" } } } }
+        }
+      }
+    ],
+    ["encode", { value: { $unencodable: true } }, { raises: { type: "Protocol.UndefinedError" } }],
+    [
+      "run_tool_calls",
+      { tool_calls: [{ id: "c0", name: "none", arguments: {} }], tools: [] },
+      { error: { type: "EngineError", metadata: { tool_name: "none" } } }
+    ],
+    [
+      "run_tool_calls",
+      { tool_calls: [], tools: [], opts: { on_tool_error: "never" } },
+      { raises: { type: "ArgumentError" } }
+    ],
+    [
+      "stream_tool_calls",
+      { tool_calls: [{ id: "c0", name: "echo", arguments: {} }], tools: [echo] },
+      { contiguous_groups: true, per_id: { ids: ["c0"], tags: ["tool_execution_started", "tool_result_encoded"] } }
+    ],
+    [
+      "step",
+      chat,
+      { ok: { done: false, thread: { messages: { $includes: [{ metadata: { tool_calls: [{ id: "c0" }] } }] } } } }
+    ],
+    ["stream", { ...chat, consume: { take: 2 } }, { event_count: 2, cleanup_runs: 1 }],
+    [
+      "stream",
+      chat,
+      {
+        phase_order: [["text_delta"], ["chat_completed"]],
+        last: [
+          "chat_completed",
+          { result: { halted_reason: "completed", final_response: { $ref: "stream.last.result.steps.-1.response" } } }
+        ],
+        requests: { $len: 2 }
+      }
+    ],
+    ["run_vs_stream", chat, { equivalent: true, ok: { steps: { $len: 2 } } }],
+    [
+      "collect",
+      { thread: [], events: [["text_delta", { id: null, delta: "hi" }]] },
+      { response: { output_text: "hi" }, chat_result: { halted_reason: "cancelled" } }
+    ],
+    ["event.is_event", { event: ["text_delta", "not a map"] }, { value: false }],
+    [
+      "fake.interpret",
+      { entry: { error: "odd" } },
+      { value: [["error", { $error: { type: "AdapterError", cause: "odd" } }]] }
+    ]
+  ])("%s: holds where its expectation does", async (when, given, then) => {
+    expect(await statusOf({ when, given, then })).toBe("passed")
+  })
+
+  test("fails with what differs, and where", async () => {
+    expect(await statusOf({ when: "run", given: chat, then: { ok: { halted_reason: "error" } } })).toBe(
+      'failed: ok.halted_reason: "completed" instead of "error"'
+    )
+  })
+
+  test("fails when its call fails and nobody said so", async () => {
+    const given = { ...chat, engine: { adapter: null } }
+    expect(await statusOf({ when: "run", given, then: { ok: {} } })).toMatch(
+      /^failed: failure: failed with EngineError/
+    )
+  })
+
+  test("fails when it expects what the runner does not know, or is ill-formed", async () => {
+    expect(await statusOf({ when: "run", given: chat, then: { odd: true } })).toMatch(/^failed: odd/)
+    expect(await statusOf({ when: "run", given: [] })).toMatch(/^failed: the case is ill-formed/)
+  })
+
+  test("is skipped when it is bound to Elixir or optional, and not supported when our API lacks what it calls", async () => {
+    expect(await statusOf({ when: "run", elixir_only: true })).toBe("skipped: elixir_only")
+    expect(await statusOf({ when: "run", optional: true })).toBe("skipped: optional")
+    expect(await statusOf({ when: "session" })).toBe("unsupported: session")
+    expect(await statusOf({ when: "run", given: { opts: { structured_finalize: true } } })).toBe(
+      "unsupported: two passes"
+    )
+  })
+
+  test("deviates where a decision explains every difference, and fails where one is left", async () => {
+    const handler = { halt: ["error", 1] }
+    const given = { tool_calls: [{ id: "c0", name: "t", arguments: {} }], tools: [{ name: "t", handler }] }
+    const halts = { ok: { halt: { halted_reason: "error" } } }
+    expect(await statusOf({ when: "run_tool_calls", given, then: halts })).toMatch(/^deviates: D11/)
+    expect(await statusOf({ when: "run_tool_calls", given, then: { ...halts, calls: [] } })).toMatch(/^failed/)
+  })
+})
+
+test("the report's last line is the tally; only a failure that no decision explains is unexpected", async () => {
+  const good = { id: "good", given: {}, when: "event.tags", then: { value: { $len: 16 } } }
+  const bad = { id: "bad", given: {}, when: "event.tags", then: { value: { $len: 17 } } }
+  const old = { id: "old", given: {}, when: "reserved_halt_reasons", then: { value: { $len: 6 } } }
+  const lost = { id: "lost", given: {}, when: "session", then: {} }
+  const report = await reportChat(folderOf(good, bad, old, lost))
+  expect(report.asExpected).toBe(false)
+  expect(report.lines.map((line) => line.slice(0, 40))).toEqual([
+    expect.stringMatching(/^bad: value\.length/),
+    expect.stringMatching(/^old: deviates \(D11/),
+    expect.stringMatching(/^1 deviate by decision; not run: none/),
+    "1 passed, 2 failed"
+  ])
+  expect((await reportChat(folderOf(good, old))).asExpected).toBe(true)
+})
+
+describe("matching", () => {
+  const scope = { outcome: { ok: { steps: [1, 2] } }, given: {} }
+  const matches = (actual: unknown, expected: unknown) => differences(actual, expected, scope).length === 0
+
+  test.each([
+    [{ a: 1, b: 2 }, { a: 1 }, { a: 2 }],
+    [{ a: 1 }, { b: null }, { a: null }],
+    [{ a: 1 }, { $exact: { a: 1 } }, { $exact: { a: 1, b: null } }],
+    [{ a: 1 }, { b: { $absent: true } }, { a: { $absent: true } }],
+    [{ a: 1 }, { a: { $any: true } }, { b: { $any: true } }],
+    [[1, 2], [1, 2], [1]],
+    [[1, 2], { $unordered: [2, 1] }, { $unordered: [2, 2] }],
+    [[1, 2], { $includes: [2] }, { $includes: [3] }],
+    [[1, 2], { $excludes: [3] }, { $excludes: [2] }],
+    [[1, 2], { $last: 2 }, { $last: 1 }],
+    [[1, 2], { $len: { $gte: 2 } }, { $len: 3 }],
+    [[{ r: 1 }, { r: 2, v: 3 }], { $where: [{ r: 2 }, [{ v: 3 }]] }, { $where: [{ r: 1 }, []] }],
+    ['{"a":1}', { $json: { a: 1 } }, { $json: { a: 2 } }],
+    ["not json", { $contains: "json" }, { $json: {} }],
+    ["x", { $string: true }, { $contains: "y" }],
+    [5, { $between: [1, 5] }, { $between: [6, 7] }],
+    [5, { $one_of: [4, 5] }, { $one_of: [4] }],
+    [2, { $ref: "ok.steps.-1" }, { $ref: "ok.steps.0" }],
+    [5, { $all: [{ $gte: 1 }, 5] }, { $all: [5, 6] }],
+    [
+      { $error: { type: "ToolError", reason: "timeout" } },
+      { $error: { type: "ToolError" } },
+      { $error: { type: "EngineError" } }
+    ]
+  ])("%j matches %j, and not %j", (actual, right, wrong) => {
+    expect(matches(actual, right)).toBe(true)
+    expect(matches(actual, wrong)).toBe(false)
+  })
+})
