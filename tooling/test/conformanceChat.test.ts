@@ -19,8 +19,18 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-const statusOf = async (one: object): Promise<string> => {
-  for await (const { status, detail } of runChat(folderOf({ id: "a/b", given: {}, then: {}, ...one }))) {
+const keyed = (key: string, value: unknown): object => ({ [key]: value })
+
+const caseOf = (id: string, when: string, given: unknown, expected: unknown, more: object = {}): object => ({
+  id,
+  when,
+  given,
+  ...keyed("then", expected),
+  ...more
+})
+
+const statusOf = async (when: string, given: unknown, expected: unknown, more: object = {}): Promise<string> => {
+  for await (const { status, detail } of runChat(folderOf(caseOf("a/b", when, given, expected, more)))) {
     return detail === "" ? status : `${status}: ${detail}`
   }
   return "nothing"
@@ -103,51 +113,47 @@ describe("a case of the chat suite", () => {
       { entry: { error: "odd" } },
       { value: [["error", { $error: { type: "AdapterError", cause: "odd" } }]] }
     ]
-  ])("%s: holds where its expectation does", async (when, given, then) => {
-    expect(await statusOf({ when, given, then })).toBe("passed")
+  ])("%s: holds where its expectation does", async (when, given, expected) => {
+    expect(await statusOf(when, given, expected)).toBe("passed")
   })
 
   test("fails with what differs, and where", async () => {
-    expect(await statusOf({ when: "run", given: chat, then: { ok: { halted_reason: "error" } } })).toBe(
+    expect(await statusOf("run", chat, { ok: { halted_reason: "error" } })).toBe(
       'failed: ok.halted_reason: "completed" instead of "error"'
     )
   })
 
   test("fails when its call fails and nobody said so", async () => {
     const given = { ...chat, engine: { adapter: null } }
-    expect(await statusOf({ when: "run", given, then: { ok: {} } })).toMatch(
-      /^failed: failure: failed with EngineError/
-    )
+    expect(await statusOf("run", given, { ok: {} })).toMatch(/^failed: failure: failed with EngineError/)
   })
 
   test("fails when it expects what the runner does not know, or is ill-formed", async () => {
-    expect(await statusOf({ when: "run", given: chat, then: { odd: true } })).toMatch(/^failed: odd/)
-    expect(await statusOf({ when: "run", given: [] })).toMatch(/^failed: the case is ill-formed/)
+    expect(await statusOf("run", chat, { odd: true })).toMatch(/^failed: odd/)
+    expect(await statusOf("run", [], {})).toMatch(/^failed: the case is ill-formed/)
   })
 
   test("is skipped when it is bound to Elixir or optional, and not supported when our API lacks what it calls", async () => {
-    expect(await statusOf({ when: "run", elixir_only: true })).toBe("skipped: elixir_only")
-    expect(await statusOf({ when: "run", optional: true })).toBe("skipped: optional")
-    expect(await statusOf({ when: "session" })).toBe("unsupported: session")
-    expect(await statusOf({ when: "run", given: { opts: { structured_finalize: true } } })).toBe(
-      "unsupported: two passes"
-    )
+    expect(await statusOf("run", {}, {}, { elixir_only: true })).toBe("skipped: elixir_only")
+    expect(await statusOf("run", {}, {}, { optional: true })).toBe("skipped: optional")
+    expect(await statusOf("session", {}, {})).toBe("unsupported: sessions")
+    expect(await statusOf("run", { opts: { structured_finalize: true } }, {})).toBe("unsupported: two passes")
   })
 
   test("deviates where a decision explains every difference, and fails where one is left", async () => {
     const handler = { halt: ["error", 1] }
     const given = { tool_calls: [{ id: "c0", name: "t", arguments: {} }], tools: [{ name: "t", handler }] }
     const halts = { ok: { halt: { halted_reason: "error" } } }
-    expect(await statusOf({ when: "run_tool_calls", given, then: halts })).toMatch(/^deviates: D11/)
-    expect(await statusOf({ when: "run_tool_calls", given, then: { ...halts, calls: [] } })).toMatch(/^failed/)
+    expect(await statusOf("run_tool_calls", given, halts)).toMatch(/^deviates: D11/)
+    expect(await statusOf("run_tool_calls", given, { ...halts, calls: [] })).toMatch(/^failed/)
   })
 })
 
 test("the report's last line is the tally; only a failure that no decision explains is unexpected", async () => {
-  const good = { id: "good", given: {}, when: "event.tags", then: { value: { $len: 16 } } }
-  const bad = { id: "bad", given: {}, when: "event.tags", then: { value: { $len: 17 } } }
-  const old = { id: "old", given: {}, when: "reserved_halt_reasons", then: { value: { $len: 6 } } }
-  const lost = { id: "lost", given: {}, when: "session", then: {} }
+  const good = caseOf("good", "event.tags", {}, { value: { $len: 16 } })
+  const bad = caseOf("bad", "event.tags", {}, { value: { $len: 17 } })
+  const old = caseOf("old", "reserved_halt_reasons", {}, { value: { $len: 6 } })
+  const lost = caseOf("lost", "session", {}, {})
   const report = await reportChat(folderOf(good, bad, old, lost))
   expect(report.asExpected).toBe(false)
   expect(report.lines.map((line) => line.slice(0, 40))).toEqual([

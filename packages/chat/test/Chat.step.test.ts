@@ -81,6 +81,12 @@ describe("a step", () => {
     expect(ran).toBe(0)
   })
 
+  test("the end of a step says the mode it ran in, its result whether calls were left to the caller", async () => {
+    const said = [{ text: "done" }, { finish: "stop" }] as const
+    expect(only(await eventsOf(said, [], { mode: "manual" }), "step_completed").mode).toBe("manual")
+    expect((await stepOf(said, [], { mode: "manual" })).mode).toBe("auto")
+  })
+
   test("80 of a mixed turn the automatic calls run and the manual ones are left", async () => {
     const result = await stepOf(callsBoth, [echo, manual])
     expect(result).toMatchObject({ done: false, mode: "auto", manualToolCalls: [{ id: "c1" }] })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { AdapterOptions } from "../src/Adapter.ts"
-import { AdapterError, StreamError } from "../src/ChatError.ts"
+import { AdapterError, StreamError, ValidationError } from "../src/ChatError.ts"
 import type { Event } from "../src/Event.ts"
 import * as Fake from "../src/Fake.ts"
 import type { Request } from "../src/Request.ts"
@@ -15,8 +15,10 @@ const options = (signal = new AbortController().signal): AdapterOptions => ({
   adapterOptions: {}
 })
 
-const eventsOf = async (script: Fake.Script, more: { readonly usage?: object } = {}): Promise<ReadonlyArray<Event>> =>
-  readAll(await Fake.make({ script, ...more }).stream(request, options()))
+const eventsOf = async (
+  script: Fake.Script,
+  more: { readonly usage?: object; readonly requestId?: string } = {}
+): Promise<ReadonlyArray<Event>> => readAll(await Fake.make({ script, ...more }).stream(request, options()))
 
 describe("the fake adapter", () => {
   test("1 a text is deltas, the whole, and the end", async () => {
@@ -137,5 +139,28 @@ describe("the fake adapter", () => {
     const adapter = Fake.make({ script: [{ crash: new Error("socket") }] })
     await expect(readAll(await adapter.stream(request, options()))).rejects.toThrow("socket")
     expect(adapter.open).toBe(0)
+  })
+})
+
+describe("a fake's options", () => {
+  test.each([
+    [{ script: "not a list" }],
+    [{ scripts: [{ text: "flat" }] }],
+    [{ script: [], scripts: [] }],
+    [{ script: [], cursor: 42 }],
+    [{ script: [{ usage: { promptTokens: 5 } }] }]
+  ])("%j is refused", (wrong) => {
+    expect(() => Fake.make(wrong as never)).toThrow(ValidationError)
+  })
+
+  test("an error can be given whole", async () => {
+    const error = new AdapterError("rate_limited", { retryAfterMs: 500, requestId: "r1" })
+    expect(only(await eventsOf([{ error }]), "error").error).toBe(error)
+    expect(() => Fake.make({ script: [{ preflightError: error }] }).stream(request, options())).toThrow(error)
+  })
+
+  test("D22 the provider's request id comes with the message", async () => {
+    const events = await eventsOf([{ finish: "stop" }], { requestId: "r1" })
+    expect(only(events, "message_started").metadata).toEqual({ requestId: "r1" })
   })
 })

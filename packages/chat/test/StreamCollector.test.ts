@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest"
 import { AdapterError } from "../src/ChatError.ts"
 import * as Events from "../src/Event.ts"
 import type { Event } from "../src/Event.ts"
+import type { FinishReason } from "../src/Response.ts"
 import { StreamCollector } from "../src/StreamCollector.ts"
+import type { Thread } from "../src/Thread.ts"
 
 const fold = (...events: ReadonlyArray<unknown>) => {
   const collector = new StreamCollector()
@@ -121,14 +123,128 @@ describe("folding events", () => {
     })
   })
 
-  test("events of tools, steps and chats change nothing", () => {
-    const others = [
-      "tool_execution_started",
-      "tool_execution_completed",
-      "tool_result_encoded",
-      "tool_halt",
-      "step_completed"
-    ]
+  test("events of tools change nothing of the response", () => {
+    const others = ["tool_execution_started", "tool_execution_completed", "tool_result_encoded", "tool_halt"]
     expect(fold(text("a"), ...others.map((type) => ({ type, id: "c0", content: "x" }))).outputText).toBe("a")
+  })
+})
+
+describe("folding a step or a chat", () => {
+  const thread: Thread = { messages: [{ role: "user", content: "hi" }] }
+  const response = (outputText: string, finishReason: FinishReason = "stop") => ({
+    outputText,
+    finishReason,
+    toolCalls: [],
+    usage: {},
+    metadata: {}
+  })
+  const stepCompleted = (said: string, more: object = {}) => ({
+    type: "step_completed",
+    response: response(said),
+    thread: { messages: [...thread.messages, { role: "assistant", content: said }] },
+    mode: "auto",
+    manualToolCalls: [],
+    ...more
+  })
+  const encoded = (id: string) => ({ type: "tool_result_encoded", id, content: `result ${id}` })
+  const halted = (toolCallId: string, reason: string) => ({
+    type: "tool_halt",
+    toolCallId,
+    reason,
+    result: 1,
+    content: `halted ${toolCallId}`
+  })
+  const asked = (toolCallId: string) => ({
+    type: "ask_user_requested",
+    toolCallId,
+    toolName: "t",
+    question: "which?",
+    options: {}
+  })
+  const collect = (...events: ReadonlyArray<unknown>) => {
+    const collector = new StreamCollector(thread)
+    for (const event of events) collector.apply(event as Event)
+    return collector
+  }
+
+  test("a running step has the tool messages so far, and is done when a tool ends the loop", () => {
+    const running = collect(finish("tool_calls"), encoded("a"), encoded("b"))
+    expect(running.toStepResult()).toMatchObject({
+      thread,
+      done: false,
+      toolResults: [{ toolCallId: "a", content: "result a" }, { toolCallId: "b" }]
+    })
+    running.apply(halted("c", "enough") as Event)
+    expect(running.toStepResult()).toMatchObject({ done: true, halt: { type: "halt", reason: "enough", result: 1 } })
+  })
+
+  test("LOOP1, D5 of several halts the first that was seen counts, and each call has its message", () => {
+    const collector = collect(asked("a"), halted("b", "enough"), halted("c", "tool_error"))
+    expect(collector.halt).toEqual({ type: "question", toolCallId: "a", question: "which?", options: {} })
+    expect(collector.toolResults.map(({ content }) => content)).toEqual([
+      "<awaiting user response>",
+      "halted b",
+      "halted c"
+    ])
+    expect(collect(halted("c", "tool_error")).halt).toEqual({ type: "tool_error", toolCallId: "c", error: 1 })
+  })
+
+  test("LOOP2, COLL4 a finished step takes its tool messages and its halt; the next begins without them", () => {
+    const usage = { type: "raw_chunk", chunk: { type: "usage", usage: { inputTokens: 3 } } }
+    const collector = collect(text("one"), usage, encoded("a"), halted("b", "enough"), stepCompleted("one"))
+    expect(collector.steps).toMatchObject([
+      { response: { outputText: "one" }, done: true, halt: { reason: "enough" }, toolResults: [{}, {}] }
+    ])
+    expect(collector).toMatchObject({ text: "", toolResults: [], halt: undefined })
+    expect(collector.thread?.messages).toHaveLength(2)
+    expect(collector.toResponse()).toMatchObject({ outputText: "", finishReason: null, usage: { inputTokens: 3 } })
+  })
+
+  test("a finished step is manual when its calls were left to the caller", () => {
+    const manual = { mode: "manual", response: response("", "tool_calls") }
+    expect(collect(stepCompleted("", manual)).steps).toMatchObject([{ mode: "manual", done: false }])
+    expect(collect(stepCompleted("x", { mode: "manual" })).steps).toMatchObject([{ mode: "auto", done: true }])
+  })
+
+  test("a chat's own result counts, the last one said", () => {
+    const result = (haltedReason: string) => ({ type: "chat_completed", result: { haltedReason } })
+    expect(collect(result("completed"), result("max_turns")).toChatResult()).toEqual({ haltedReason: "max_turns" })
+  })
+
+  test("a chat that was left is cancelled, with what it had: finished steps, else the unfinished reply", () => {
+    expect(collect(text("par")).toChatResult()).toMatchObject({
+      haltedReason: "cancelled",
+      finalResponse: { outputText: "par" },
+      steps: []
+    })
+    expect(collect(stepCompleted("one"), text("par")).toChatResult()).toMatchObject({
+      finalResponse: { outputText: "one" },
+      steps: [{ response: { outputText: "one" } }]
+    })
+  })
+
+  test("a chat that was left after an error has failed with it", () => {
+    const error = new AdapterError("timeout")
+    expect(collect({ type: "error", error }, stepCompleted("one")).toChatResult()).toMatchObject({
+      haltedReason: "error",
+      metadata: { error }
+    })
+  })
+
+  test("without a thread there is a response, and no result of a step or a chat", () => {
+    expect(() => new StreamCollector().toStepResult()).toThrow(/requires a thread.*toResponse/)
+    expect(() => new StreamCollector().toChatResult()).toThrow(/requires a thread/)
+  })
+
+  test("COLL1 what is malformed changes nothing here either", () => {
+    const collector = collect(
+      null,
+      "not an event",
+      { type: "tool_halt", reason: 7 },
+      { type: "ask_user_requested", toolCallId: "a" },
+      { type: "step_completed", response: {} },
+      { type: "chat_completed" }
+    )
+    expect(collector).toMatchObject({ steps: [], toolResults: [], halt: undefined, chatResult: undefined, thread })
   })
 })

@@ -341,6 +341,8 @@ describe("running tool calls", () => {
     await runOne(handler, { engine, context: { from: "call" }, sessionId: "s", requestId: "r" })
     expect(seen.map(({ context }) => context)).toEqual([{}, { from: "engine" }, { from: "call" }])
     expect(seen[2]).toMatchObject({ sessionId: "s", requestId: "r", toolCall: { id: "c0" } })
+    expect(seen[2]?.engine?.context).toEqual({ from: "engine" })
+    expect(seen[2]?.engine?.tools.map(({ name }) => name)).toEqual(["t"])
   })
 
   test("D14 arguments that are no JSON object are never executed", async () => {

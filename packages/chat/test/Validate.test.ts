@@ -83,3 +83,26 @@ describe("checking a thread", () => {
     expect(findings(Validate.thread(value as unknown as Thread))).toEqual(["thread invalid_type"])
   })
 })
+
+describe("checking one message or one tool", () => {
+  test("what is wrong is named without a path", () => {
+    expect(findings(Validate.message({ role: "tool", content: 7 } as never))).toEqual([
+      "content invalid_type",
+      "tool_call_id required"
+    ])
+    expect(findings(Validate.tool({ name: "a b", description: 7, schema: "x" } as never))).toEqual([
+      "name invalid_format",
+      "description not_a_string",
+      "schema not_a_map"
+    ])
+    expect(Validate.message({ role: "user", content: "hi" })?.reason).toBeUndefined()
+    expect(Validate.tool({ name: "a", description: "", schema: {} })).toBeUndefined()
+  })
+
+  test("a content part has the fields of its kind", () => {
+    const part = (value: object) => Validate.message({ role: "user", content: [value] } as never)?.reason
+    expect(part({ type: "text", text: "hi" })).toBeUndefined()
+    expect(part({ type: "image", image: { url: "https://example.com/cat.png" } })).toBeUndefined()
+    expect(part({ type: "image", url: "https://example.com/cat.png" })).toBe("invalid_message")
+  })
+})

@@ -2,7 +2,7 @@
  * What processes cost, beside the bare primitives of Effect and plain objects, in the same run.
  *
  * Every figure is processor time, of all threads and so with the collection of garbage, and the best of the rounds, which
- * take turns among the contestants; the first one warms up. The BEAM's column is there to go by: it is from another run, on
+ * take turns among the contestants; the first ones warm up. The BEAM's column is there to go by: it is from another run, on
  * a machine of the same class.
  */
 import type { Contestant } from "./contest.ts"
@@ -12,7 +12,8 @@ import type { BenchLine } from "./lines.ts"
 import { objects } from "./objects.ts"
 import { processes } from "./processes.ts"
 
-const rounds = 4
+const rounds = 7
+const warmUps = 3
 const contestants: ReadonlyArray<Contestant> = [processes, fibers, objects]
 
 const collect = (): void => {
@@ -50,7 +51,7 @@ const compare = async (line: BenchLine): Promise<ReadonlyArray<number>> => {
   for (let round = 0; round < rounds; round++) {
     for (const [index, contestant] of contestants.entries()) {
       const cost = await costOf(contestant, line)
-      if (round > 0) best[index] = Math.min(best[index] ?? cost, cost)
+      if (round >= warmUps) best[index] = Math.min(best[index] ?? cost, cost)
     }
   }
   return best

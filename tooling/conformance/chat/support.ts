@@ -9,6 +9,23 @@ const operations: Readonly<Record<string, Operation>> = { ...chatOperations, ...
 /** The call a case's `when` names, if we have it. */
 export const operationOf = ({ when }: Case): Operation | undefined => operations[when]
 
+/** Calls we do not have, by `when`: what is missing for them. */
+const lacking: Readonly<Record<string, string>> = {
+  session: "sessions",
+  session_start_vs_stream_start: "sessions",
+  "validate.session": "sessions",
+  to_json: "serializer",
+  from_json: "serializer",
+  round_trip: "serializer",
+  round_trip_all: "serializer",
+  "retry.run": "retry",
+  "retry.materialize": "retry",
+  "retry.default_policy": "retry",
+  "retry.error_matches": "retry",
+  "fake.detect_shape": "a second script language",
+  "error.raw_message": "errors without a reason"
+}
+
 const options: Readonly<Record<string, string>> = {
   structured_finalize: "two passes",
   structured_finalize_nudge: "two passes",
@@ -25,7 +42,7 @@ const facets: Readonly<Record<string, string>> = {
 
 /** What is missing for a case; `undefined` when it can run. */
 export const missing = (one: Case): string | undefined => {
-  if (operationOf(one) === undefined) return one.when.split(".")[0]
+  if (operationOf(one) === undefined) return lacking[one.when] ?? one.when
   const { given, then } = one
   const [facet] = Object.keys(facets).filter((name) => mentions(then, name))
   if (facet !== undefined) return facets[facet]
