@@ -44,7 +44,9 @@ const run = (input: string, { args = [], env = {}, interrupt }: RunOptions = {})
     let [out, err] = ["", ""]
     running.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString()
-      if (interrupt !== undefined && out.includes(interrupt.when)) running.kill(interrupt.signal)
+      if (interrupt === undefined || interrupted || !out.includes(interrupt.when)) return
+      interrupted = true
+      running.kill(interrupt.signal)
     })
     running.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()))
     running.on("error", reject)
@@ -97,7 +99,7 @@ describe("the program with piped input", () => {
     expect(out).toMatch(/✖ slow_job\(.*\) crashed: .*the job broke after part 2 of 4/)
     expect(out).toMatch(/its supervisor started it again as <0\.\d+\.0>, with the \d+ messages of its thread/)
     expect(out).toContain('You answered my question with "at eight".')
-    expect(out).toMatch(/ChatSupervisor <0\.\d+\.0> idle, 1 restarts?\n +└─ Chat demo/)
+    expect(out).toMatch(/ChatSupervisor <0\.\d+\.0> idle, 1 restarts?, \d+\.\d kB\n +└─ Chat demo/)
     expect(out).toContain("plan.md has 1 line:\n  # Plan\n")
     expect(out).not.toContain("\u001b")
   })

@@ -3,7 +3,7 @@
  *
  * Every figure is processor time, of all threads and so with the collection of garbage, and the best of the rounds, which
  * take turns among the contestants; the first ones warm up. The BEAM's column is there to go by: it is from another run, on
- * a machine of the same class.
+ * a machine of the same class. No collection of garbage is forced before a timed round: it would drop compiled code too.
  */
 import type { Contestant } from "./contest.ts"
 import { fibers } from "./fibers.ts"
@@ -36,7 +36,6 @@ const heap = async (): Promise<number> => {
 const costOf = async (contestant: Contestant, { key, count, unit }: BenchLine): Promise<number> => {
   const round = await contestant[key](count)
   const before = unit === "bytes" ? await heap() : 0
-  collect()
   const start = process.cpuUsage()
   await round.run()
   const { user, system } = process.cpuUsage(start)

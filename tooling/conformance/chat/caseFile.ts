@@ -51,9 +51,5 @@ export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {
 /** The list, or an empty one. */
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** The value of a one-key object with that key, in a list of its own; an empty list otherwise. */
-export const only = (value: unknown, key: string): readonly [unknown] | readonly [] =>
-  isFields(value) && key in value && Object.keys(value).length === 1 ? [value[key]] : []
-
 /** A value as text: a string as it is, anything else as JSON. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))

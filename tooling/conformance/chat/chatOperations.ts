@@ -184,6 +184,8 @@ export const chatOperations: Readonly<Record<string, Operation>> = {
   stream_generate: streaming(Chat.streamStep, roundTrip, (type) => type !== "step_completed"),
   step_vs_stream_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),
   facade_vs_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),
+  facade_vs_stream_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),
+  facade_vs_stream: both(Chat.run, Chat.stream, chatResultForm, wholeChat),
   run_vs_stream: both(Chat.run, Chat.stream, chatResultForm, wholeChat),
   facade_vs_run: both(Chat.run, Chat.stream, chatResultForm, wholeChat)
 }

@@ -7,9 +7,9 @@ import {
   Event,
   HandlerResult,
   Message,
+  Request,
   Response,
   SessionError,
-  StreamCollector,
   StreamError,
   Thread,
   Tool,
@@ -23,6 +23,7 @@ import {
 import { toolOf } from "./behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import type { Operation } from "./chatOperations.ts"
+import { collect } from "./collecting.ts"
 import { optionsOf } from "./engineOf.ts"
 import {
   chatResultOf,
@@ -36,14 +37,14 @@ import {
   toolCallOf,
   usageOf
 } from "./fromNeutral.ts"
-import { camel, present, renamed } from "./naming.ts"
+import { camel, present, renamed, snake } from "./naming.ts"
 import { type Outcome, settled } from "./outcome.ts"
 import {
   chatResultForm,
   errorForm,
   eventForm,
   messageForm,
-  neutral,
+  requestForm,
   responseForm,
   stepResultForm,
   threadForm,
@@ -55,103 +56,6 @@ import {
 const valued = async (call: () => unknown): Promise<Outcome> => {
   const { ok, failure } = await settled(call)
   return failure === undefined ? { value: ok ?? null } : { failure }
-}
-
-const collect: Operation = ({ thread, events, initial, project }) => {
-  const folded = () => {
-    const collector = new StreamCollector.StreamCollector(
-      thread === null || thread === undefined ? undefined : threadOf(thread)
-    )
-    for (const event of beforehand(fieldsOf(initial))) collector.apply(event)
-    return collector
-  }
-  try {
-    const collector = folded()
-    const before = JSON.stringify(stateForm(collector))
-    for (const event of listOf(events)) collector.apply(eventOf(event))
-    const after = stateForm(collector)
-    if (project === "step_result") return { stepResult: stepResultForm(collector.toStepResult()) }
-    if (project === "chat_result") return { chatResult: chatResultForm(collector.toChatResult()) }
-    return {
-      state: after,
-      unchanged: JSON.stringify(after) === before,
-      response: responseForm(collector.toResponse()),
-      ...(thread === null || thread === undefined ? {} : { stepResult: stepResultForm(collector.toStepResult()) }),
-      ...projected("chatResult", () => chatResultForm(collector.toChatResult()))
-    }
-  } catch (failure) {
-    return { failure }
-  }
-}
-
-const projected = (facet: string, project: () => Fields): Outcome => {
-  try {
-    return { [facet]: project() }
-  } catch {
-    return {}
-  }
-}
-
-/** The events that bring a collector into the state a case begins with. */
-const beforehand = ({ tool_results: results, halt, metadata, error }: Fields): ReadonlyArray<Event.Event> => {
-  const [kind, reason, haltId, detail, opts] = listOf(halt)
-  const messages = listOf(results).map((result) => messageOf(result) as Message.ToolMessage)
-  const text = (id: unknown) => messages.find((message) => message.toolCallId === id)?.content
-  const halting: ReadonlyArray<unknown> =
-    kind === "ask_user"
-      ? [["ask_user_requested", { tool_call_id: haltId, tool_name: "", question: detail, opts: opts ?? {} }]]
-      : kind === "halt"
-        ? [["tool_halt", { tool_call_id: haltId, reason, result: detail, content: text(haltId) ?? "" }]]
-        : []
-  return [
-    ...messages
-      .filter((message) => kind === undefined || message.toolCallId !== haltId)
-      .map(
-        (message) => ({ type: "tool_result_encoded", id: message.toolCallId, content: Message.text(message) }) as const
-      ),
-    ...halting.map(eventOf),
-    ...(metadata === undefined
-      ? []
-      : [{ type: "message_started", message: Message.assistant(""), metadata: fieldsOf(metadata) } as const]),
-    ...(error === undefined ? [] : [{ type: "error", error: construct(error) } as const])
-  ]
-}
-
-/** A collector's state under the names of cases. */
-const stateForm = (collector: StreamCollector.StreamCollector): Fields => {
-  const response = collector.toResponse()
-  const { halt, thread } = collector
-  const { error, ...metadata } = response.metadata
-  return {
-    current_text: collector.text,
-    current_tool_calls: Object.fromEntries(response.toolCalls.map((call) => [call.id, toolCallForm(call)])),
-    tool_call_order: response.toolCalls.map((call) => call.id),
-    ...present({
-      last_message: response.message === undefined ? undefined : messageForm(response.message),
-      finish_reason: response.finishReason,
-      error: error === undefined ? undefined : neutral(error),
-      thread: thread === undefined ? undefined : threadForm(thread),
-      chat_result: collector.chatResult === undefined ? undefined : chatResultForm(collector.chatResult)
-    }),
-    usage: usageForm(response.usage),
-    metadata: neutral(metadata),
-    tool_results: collector.toolResults.map(messageForm),
-    steps: collector.steps.map(stepResultForm),
-    halt: halt === undefined ? null : haltPair(halt)
-  }
-}
-
-const haltPair = (halt: NonNullable<StreamCollector.StreamCollector["halt"]>): unknown => {
-  switch (halt.type) {
-    case "question":
-      return ["ask_user", "ask_user", halt.toolCallId, halt.question, neutral(halt.options)]
-    case "halt":
-      return ["halt", halt.reason, halt.toolCallId, neutral(halt.result)]
-    case "tool_error":
-      return ["halt", "tool_error", halt.toolCallId, neutral(halt.error)]
-    case "cancelled":
-      return null
-  }
 }
 
 /** The payload's names in the order a constructor takes them. */
@@ -210,6 +114,10 @@ const make: Operation = ({ type, fields }) =>
         return usageForm(Usage.Usage.parse(usageOf(given)))
       case "Thread":
         return threadForm(Thread.Thread.parse(threadOf(given)))
+      case "Request":
+        return requestForm(Request.Request.parse(requestOf(given)))
+      case "Engine":
+        return renamed(engineForm(Engine.make(renamed(fieldsOf(construct(given)), camel))), snake)
       case "Response":
         return responseForm(Response.Response.parse(responseOf(given)))
       case "StepResult":
@@ -220,6 +128,12 @@ const make: Operation = ({ type, fields }) =>
         return errorForm(libraryError({ type, ...given }))["$error"]
     }
   })
+
+const engineForm = ({ adapter, tools, ...rest }: Engine.Engine): Fields => ({
+  ...rest,
+  adapter: adapter?.name,
+  tools: tools.map(({ name }) => ({ name }))
+})
 
 const thread: Operation = ({ ops, thread: first }) => {
   let here = first === undefined ? Thread.empty : threadOf(first)
@@ -283,7 +197,11 @@ export const dataOperations: Readonly<Record<string, Operation>> = {
   "engine.resolve_model": resolved((engine, { model }) => Engine.resolveModel(engine, model)),
   "engine.resolve_params": resolved((engine, options) => Engine.resolveParams(engine, options)),
   "usage.total_tokens": ({ fields }) => ({ value: Usage.totalTokens(usageOf(fields)) ?? null }),
-  "response.text": ({ fields, response }) => ({ value: Response.text(responseOf(response ?? fields)) }),
+  "response.text": ({ fields, response }) => {
+    const given = fieldsOf(response ?? fields)
+    const text = Response.text(responseOf(given))
+    return { value: text === "" && given["output_text"] !== "" && given["message"] === undefined ? null : text }
+  },
   "chat_result.halted": ({ halted_reason: reason }) => ({
     value: ChatResult.isHalted(chatResultOf({ halted_reason: reason }))
   }),

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Case, fieldsOf, isFields, listOf } from "./caseFile.ts"
+import { type Case, type Fields, fieldsOf, isFields, listOf } from "./caseFile.ts"
 import type { Difference } from "./matching.ts"
 
 /** One decision, and what of a case it explains. */
@@ -30,14 +30,36 @@ const fakes = ({ given }: Case): ReadonlyArray<unknown> => {
 /** Whether a line of this kind stands in one of a case's scripts. */
 const hasLine = (one: Case, kind: string): boolean => fakes(one).some((line) => isFields(line) && kind in line)
 
+const newlyReserved = ["error", "manual_tool_calls"]
+
+/** The reasons reserved by us alone that a handler of the case halts with. */
+const haltsWith = (given: Fields): ReadonlyArray<string> =>
+  newlyReserved.filter((reason) => JSON.stringify(given).includes(`"halt":["${reason}"`))
+
+const expectsHalt = (then: Fields, reason: string): boolean =>
+  new RegExp(`"(halted_reason|reason)":"${reason}"`).test(JSON.stringify(then))
+
 const deviations: ReadonlyArray<Deviation> = [
+  {
+    decision: "D7",
+    because: "without tool calls to run a step is done, whatever its finish reason, or none",
+    explains: ({ path, message }, { when, given }) =>
+      when === "collect" &&
+      path.endsWith(".done") &&
+      message === "true instead of false" &&
+      !/"finish_reason":"(tool_calls|stop|length|content_filter|error)"/.test(JSON.stringify(given))
+  },
+  {
+    decision: "D18",
+    because: "a tool call can also fail because of its arguments, a gate or a cancel",
+    explains: (_, { when, given }) => when === "error.reasons" && given["type"] === "ToolError"
+  },
   {
     decision: "D11",
     because: "`error`, `manual_tool_calls` and an empty reason are reserved halt reasons too",
-    explains: ({ path }, { when, given }) =>
+    explains: ({ path }, { when, given, then }) =>
       when === "reserved_halt_reasons" ||
-      (/^(ok|events|tags|include|last|counts|policy)/.test(path) &&
-        /"halt": ?\["(error|manual_tool_calls)"/.test(JSON.stringify(given)))
+      (!/^(calls|requests|runner)/.test(path) && haltsWith(given).some((reason) => expectsHalt(then, reason)))
   },
   {
     decision: "D14",
@@ -47,7 +69,7 @@ const deviations: ReadonlyArray<Deviation> = [
   {
     decision: "D27",
     because: "unknown options are refused; parameters of the provider have a bag of their own",
-    explains: (_, { when }) => when === "engine.resolve_params"
+    explains: ({ message }, { when }) => when === "engine.resolve_params" && message.startsWith("undefined instead of")
   },
   {
     decision: "D36",

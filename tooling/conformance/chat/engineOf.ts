@@ -11,12 +11,22 @@ export interface CaseEngine {
   readonly fake: Fake.Fake | undefined
 }
 
+const others: Readonly<Record<string, Adapter.Adapter>> = {
+  non_stream: { name: "non_stream" } as Adapter.Adapter,
+  recording: {
+    name: "recording",
+    stream: async function* () {
+      yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
+    }
+  }
+}
+
 /** The engine of a case. */
 export const engineOf = (value: unknown, seen: Observations): CaseEngine => {
   const given = fieldsOf(value)
   const { adapter: kind, tools, context, params, model, tool_executor: executor, tool_result_encoder: encoder } = given
   const fake = kind === "fake" ? fakeOf(given) : undefined
-  const adapter = fake ?? (kind === "non_stream" ? ({ name: "non_stream" } as Adapter.Adapter) : undefined)
+  const adapter = fake ?? others[textOf(kind)]
   const engine = Engine.make({
     ...present({ adapter, context, model }),
     tools: listOf(tools).map((tool) => toolOf(tool, seen, value)),
@@ -32,26 +42,26 @@ const known: ReadonlySet<string> = new Set(["max_turns", "max_tokens", "temperat
 
 const renamedParams = (params: Fields): Fields => renamed(params, (name) => (known.has(name) ? camel(name) : name))
 
-/** The scripted adapter of a case. */
+/** The scripted adapter of a case: what it says when streamed, since ours always is. */
 export const fakeOf = (given: Fields, cursor?: Fake.Cursor): Fake.Fake => {
   const { script, scripts, stream_script: streamed, script_cursor: cursorKind, usage, request_id: requestId } = given
-  const shared = {
+  const own = cursorKind === "new" || cursorKind === "shared"
+  return Fake.make({
+    ...saying(script, scripts, streamed),
+    ...present({ cursor: own ? (cursor ?? { next: 0 }) : cursorKind }),
     ...(usage === undefined ? {} : { usage: usageOf(usage) }),
     ...(requestId === undefined ? {} : { requestId: textOf(requestId) })
-  }
-  const many = scripts ?? (Array.isArray(listOf(streamed)[0]) ? streamed : undefined)
-  if (many !== undefined || (script === undefined && streamed === undefined)) {
-    const held = cursorKind === "new" || cursorKind === "shared" ? (cursor ?? { next: 0 }) : cursorKind
-    return Fake.make({
-      scripts: Array.isArray(many ?? []) ? listOf(many).map(scriptOf) : (many as never),
-      ...present({ cursor: held }),
-      ...shared
-    })
-  }
-  const extra =
-    cursorKind === undefined || isFields(cursorKind) || cursorKind === "new" ? {} : present({ cursor: cursorKind })
-  return Fake.make({ script: scriptOf(script ?? streamed), ...extra, ...shared })
+  } as Fake.FakeOptions)
 }
+
+const saying = (script: unknown, scripts: unknown, streamed: unknown): Fields => {
+  if (Array.isArray(streamed)) return Array.isArray(streamed[0]) ? many(streamed) : { script: scriptOf(streamed) }
+  const one = script ?? streamed
+  if (one === undefined) return many(scripts ?? [])
+  return { script: scriptOf(one), ...(scripts === undefined ? {} : many(scripts)) }
+}
+
+const many = (scripts: unknown): Fields => ({ scripts: Array.isArray(scripts) ? scripts.map(scriptOf) : scripts })
 
 /** A script; what is no list stays what it is. */
 export const scriptOf = (value: unknown): Fake.Script =>
@@ -89,6 +99,7 @@ const entriesOf = (value: unknown): ReadonlyArray<Fake.ScriptEntry> => {
     case "finish":
       return [{ finish: operand as never }]
     case "delay":
+    case "sleep":
       return [{ delayMs: Number(operand) }]
     case "harness_error":
     case "preflight_error":

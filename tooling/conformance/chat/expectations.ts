@@ -2,6 +2,7 @@
 import { Event } from "@troupe/chat"
 import { type Fields, fieldsOf, listOf, textOf } from "./caseFile.ts"
 import { type Difference, differences, matches, type Scope } from "./matching.ts"
+import { neutral } from "./toNeutral.ts"
 import { failureForm, isScripted, type Outcome, returnable, type StreamOutcome } from "./outcome.ts"
 
 /** What differs from the expectation. */
@@ -23,7 +24,7 @@ export const unmet = (outcome: Outcome, then: Fields, given: Fields): ReadonlyAr
 }
 
 /** The expectations that say how a call fails. */
-const failures = ["error", "raises", "raises_on_iterate", "no_throw"]
+const failures = ["error", "error_value", "raises", "raises_on_iterate", "no_throw"]
 
 const prefixed = (facet: string, found: ReadonlyArray<Difference>): ReadonlyArray<Difference> =>
   found.map(({ path, message }) => ({ path: path === "" ? facet : `${facet}.${path}`, message }))
@@ -76,6 +77,7 @@ const facets: Readonly<Record<string, Facet>> = {
   },
   value: ({ value, failure }, expected, scope) => (failure === undefined ? differences(value, expected, scope) : []),
   error: returned,
+  error_value: ({ failure }, expected, scope) => differences(neutral(failure), expected, scope),
   raises: raised,
   raises_on_iterate: ({ stream }, expected) => raisedBy(stream?.failure, expected),
   calls: equals("calls"),
@@ -108,10 +110,7 @@ const facets: Readonly<Record<string, Facet>> = {
     })
   },
   observed_include_tags: ({ observedTags }, expected) => including(listOf(observedTags), expected),
-  observed_exclude_tags: ({ observedTags }, expected) => excluding(listOf(observedTags), expected),
-  same_request_id: ({ requestIds }) =>
-    new Set(listOf(requestIds)).size === 1 ? [] : [{ path: "", message: `are ${JSON.stringify(requestIds)}` }],
-  distinct_engine_ids: () => []
+  observed_exclude_tags: ({ observedTags }, expected) => excluding(listOf(observedTags), expected)
 }
 
 const reach = (value: unknown, path: string): unknown =>

@@ -24,11 +24,14 @@ const adapterOptions = (): Adapter.AdapterOptions => ({
 const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) => {
   const shared: Fake.Cursor = { next: 0 }
   const cursors: Array<Fake.Cursor> = []
+  const generating = listOf(calls).every((call) => fieldsOf(call)["kind"] === "generate")
   const made = listOf(options ?? engines).map((given) =>
     settled(() => {
       const cursor = fieldsOf(given)["script_cursor"] === "shared" ? shared : { next: 0 }
       cursors.push(cursor)
-      return fakeOf(fieldsOf(given), cursor)
+      const { script, scripts, stream_script: streamed, ...more } = fieldsOf(given)
+      const said = generating ? { script, scripts } : { script, scripts, stream_script: streamed }
+      return fakeOf({ ...more, ...said }, cursor)
     })
   )
   const fakes = await Promise.all(made)

@@ -168,7 +168,7 @@ const exactly = (actual: unknown, expected: unknown, path: string): ReadonlyArra
 }
 
 /** What a dotted path leads to; `-1` is the last element. */
-export const at = (value: unknown, path: string): unknown => {
+const at = (value: unknown, path: string): unknown => {
   let here = value
   for (const step of path.split(".")) {
     if (Array.isArray(here)) here = step === "length" ? here.length : here.at(Number(step))

@@ -25,9 +25,6 @@ export interface StreamOutcome {
   readonly failure?: unknown
 }
 
-/** What a case's references are looked up in. */
-export const scopeOf = (outcome: Outcome, given: Fields) => ({ outcome, given })
-
 /** Waits for a result, or for what the call rejected with. */
 export const settled = async (call: () => unknown): Promise<Outcome> => {
   try {

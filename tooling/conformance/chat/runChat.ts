@@ -66,12 +66,14 @@ const runCase = async (one: ReadCase, timeoutMs: number): Promise<CaseResult> =>
 const differing = async (one: Case, timeoutMs: number): Promise<ReadonlyArray<Difference>> => {
   const seen = new Observations()
   try {
+    const start = Clock.live.now()
     const outcome = await inTime(perform(one, seen), timeoutMs)
     return compared(one, {
       calls: seen.calls,
       policyCalls: seen.policyCalls,
       observedTags: seen.observedTags,
       peakConcurrency: seen.peakConcurrency,
+      elapsedMs: Clock.live.now() - start,
       ...outcome
     })
   } catch (thrown) {

@@ -1,5 +1,5 @@
 /** What cases speak of and our API does not have: such a case is reported as not supported, and is no failure. */
-import { type Case, type Fields, fieldsOf, isFields, listOf } from "./caseFile.ts"
+import { type Case, type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import { chatOperations, type Operation } from "./chatOperations.ts"
 import { dataOperations } from "./dataOperations.ts"
 import { fakeOperations } from "./fakeOperations.ts"
@@ -36,14 +36,36 @@ const options: Readonly<Record<string, string>> = {
 
 const facets: Readonly<Record<string, string>> = {
   spans: "telemetry",
+  same_request_id: "telemetry",
+  distinct_engine_ids: "engine ids",
   retry_notices: "retry",
   adapter_opts_seen: "what an adapter of the reference is told"
 }
+
+/** The types whose values are made, and not just written down. */
+const made: ReadonlySet<unknown> = new Set([
+  "Message",
+  "ToolCall",
+  "Tool",
+  "Usage",
+  "Thread",
+  "Request",
+  "Response",
+  "StepResult",
+  "ChatResult",
+  "Engine",
+  "AdapterError",
+  "EngineError",
+  "StreamError",
+  "ToolError",
+  "ValidationError"
+])
 
 /** What is missing for a case; `undefined` when it can run. */
 export const missing = (one: Case): string | undefined => {
   if (operationOf(one) === undefined) return lacking[one.when] ?? one.when
   const { given, then } = one
+  if (one.when === "new" && !made.has(given["type"])) return `${textOf(given["type"])} values`
   const [facet] = Object.keys(facets).filter((name) => mentions(then, name))
   if (facet !== undefined) return facets[facet]
   if (mentions(given, "retry_until_call")) return "retry"

@@ -14,6 +14,7 @@ import type { Response } from "../Response.ts"
 import type { StepHalt, StepResult } from "../StepResult.ts"
 import type { Thread } from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
+import { describe } from "../ToolResultEncoder.ts"
 import { awaitingUser } from "./toolOutcome.ts"
 
 /** The running fold of a chat. */
@@ -60,7 +61,7 @@ export class LoopFold {
           reason === "tool_error"
             ? { type: "tool_error", toolCallId, error: result }
             : { type: "halt", toolCallId, reason, result }
-        return this.#answer(toolCallId, content)
+        return this.#answer(toolCallId, content ?? describe(result))
       }
       case "ask_user_requested": {
         const { toolCallId, question, options } = event

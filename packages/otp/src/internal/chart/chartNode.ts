@@ -47,7 +47,7 @@ export interface ActionFunction {
 export type GuardItem = string | GuardFunction | { readonly type: string; readonly params?: unknown }
 
 /** A guard's function. Those XState makes (`and`, `not`, …) have a `check`. */
-export interface GuardFunction {
+interface GuardFunction {
   (args: { readonly context: Context; readonly event: EventObject }, params: unknown): boolean
   readonly check?: unknown
 }

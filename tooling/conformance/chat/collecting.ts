@@ -1,0 +1,129 @@
+/** Folds a case's events, and tells a collector's state under the names of cases. */
+import { type Event, Message, StreamCollector } from "@troupe/chat"
+import { type Fields, fieldsOf, listOf } from "./caseFile.ts"
+import type { Operation } from "./chatOperations.ts"
+import { construct, eventOf, messageOf, threadOf } from "./fromNeutral.ts"
+import { present } from "./naming.ts"
+import type { Outcome } from "./outcome.ts"
+import {
+  chatResultForm,
+  messageForm,
+  neutral,
+  responseForm,
+  stepResultForm,
+  threadForm,
+  toolCallForm,
+  usageForm
+} from "./toNeutral.ts"
+
+/** `collect`: the state, and every projection that can be asked for. */
+export const collect: Operation = ({ thread, events, initial, project }) => {
+  const folded = () => {
+    const collector = new StreamCollector.StreamCollector(
+      thread === null || thread === undefined ? undefined : threadOf(thread)
+    )
+    for (const event of beforehand(fieldsOf(initial))) collector.apply(event)
+    return collector
+  }
+  try {
+    const collector = folded()
+    const before = JSON.stringify(stateForm(collector))
+    for (const event of listOf(events)) collector.apply(eventOf(event))
+    const after = stateForm(collector)
+    if (project === "step_result") return { stepResult: stepResultForm(collector.toStepResult()) }
+    if (project === "chat_result") return { chatResult: chatResultForm(collector.toChatResult()) }
+    return {
+      state: after,
+      unchanged: JSON.stringify(after) === before,
+      response: responseForm(collector.toResponse()),
+      ...(thread === null || thread === undefined ? {} : { stepResult: stepResultForm(collector.toStepResult()) }),
+      ...projected("chatResult", () => chatResultForm(collector.toChatResult()))
+    }
+  } catch (failure) {
+    return { failure }
+  }
+}
+
+const projected = (facet: string, project: () => Fields): Outcome => {
+  try {
+    return { [facet]: project() }
+  } catch {
+    return {}
+  }
+}
+
+/** The events that bring a collector into the state a case begins with. */
+const beforehand = (initial: Fields): ReadonlyArray<Event.Event> => {
+  const { tool_results: results, halt, metadata, error, ...said } = initial
+  const [kind, reason, haltId, detail, opts] = listOf(halt)
+  const messages = listOf(results).map((result) => messageOf(result) as Message.ToolMessage)
+  const text = (id: unknown) => messages.find((message) => message.toolCallId === id)?.content
+  const halting: ReadonlyArray<unknown> =
+    kind === "ask_user"
+      ? [["ask_user_requested", { tool_call_id: haltId, tool_name: "", question: detail, opts: opts ?? {} }]]
+      : kind === "halt"
+        ? [["tool_halt", { tool_call_id: haltId, reason, result: detail, content: text(haltId) ?? "" }]]
+        : []
+  return [
+    ...alreadySaid(said).map(eventOf),
+    ...messages
+      .filter((message) => kind === undefined || message.toolCallId !== haltId)
+      .map(
+        (message) => ({ type: "tool_result_encoded", id: message.toolCallId, content: Message.text(message) }) as const
+      ),
+    ...halting.map(eventOf),
+    ...(metadata === undefined
+      ? []
+      : [{ type: "message_started", message: Message.assistant(""), metadata: fieldsOf(metadata) } as const]),
+    ...(error === undefined ? [] : [{ type: "error", error: construct(error) } as const])
+  ]
+}
+
+const alreadySaid = (said: Fields): ReadonlyArray<unknown> => {
+  const { current_text: text, current_tool_calls: calls, last_message: message, finish_reason: reason, usage } = said
+  const completed = { message: message ?? { role: "assistant", content: "" }, finish_reason: reason ?? null }
+  return [
+    ...(text === undefined ? [] : [["text_delta", { id: null, delta: text }]]),
+    ...Object.values(fieldsOf(calls)).map((call) => ["tool_call_completed", { raw_arguments: "", ...fieldsOf(call) }]),
+    ...(message === undefined && reason === undefined ? [] : [["message_completed", completed]]),
+    ...(usage === undefined ? [] : [["raw_chunk", { $usage: usage }]])
+  ]
+}
+
+/** A collector's state under the names of cases. */
+const stateForm = (collector: StreamCollector.StreamCollector): Fields => {
+  const response = collector.toResponse()
+  const { halt, thread } = collector
+  const { error, ...metadata } = response.metadata
+  return {
+    current_text: collector.text,
+    current_tool_calls: Object.fromEntries(response.toolCalls.map((call) => [call.id, toolCallForm(call)])),
+    tool_call_order: response.toolCalls.map((call) => call.id),
+    ...present({
+      last_message: response.message === undefined ? undefined : messageForm(response.message),
+      finish_reason: response.finishReason,
+      error: error === undefined ? undefined : neutral(error),
+      thread: thread === undefined ? undefined : threadForm(thread),
+      chat_result: collector.chatResult === undefined ? undefined : chatResultForm(collector.chatResult)
+    }),
+    done: collector.chatResult !== undefined,
+    usage: usageForm(response.usage),
+    metadata: neutral(metadata),
+    tool_results: collector.toolResults.map(messageForm),
+    steps: collector.steps.map(stepResultForm),
+    halt: halt === undefined ? null : haltPair(halt)
+  }
+}
+
+const haltPair = (halt: NonNullable<StreamCollector.StreamCollector["halt"]>): unknown => {
+  switch (halt.type) {
+    case "question":
+      return ["ask_user", "ask_user", halt.toolCallId, halt.question, neutral(halt.options)]
+    case "halt":
+      return ["halt", halt.reason, halt.toolCallId, neutral(halt.result)]
+    case "tool_error":
+      return ["halt", "tool_error", halt.toolCallId, neutral(halt.error)]
+    case "cancelled":
+      return null
+  }
+}
