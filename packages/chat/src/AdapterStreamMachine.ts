@@ -18,6 +18,7 @@ import type { Outlet } from "./internal/outlet.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import type { Request } from "./Request.ts"
 import type { StreamCollector } from "./StreamCollector.ts"
+import { describe } from "./ToolResultEncoder.ts"
 
 /** What a request's chart is started with. */
 export interface AdapterStreamInput {
@@ -97,4 +98,7 @@ export const adapterStreamMachine = setup({
 const refusal = (error: unknown): PreflightError =>
   isPreflightError(error)
     ? error
-    : new AdapterError("unknown", { cause: error, message: `The adapter could not open the request: ${String(error)}` })
+    : new AdapterError("unknown", {
+        cause: error,
+        message: `The adapter could not open the request: ${describe(error)}`
+      })

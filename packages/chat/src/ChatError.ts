@@ -217,6 +217,8 @@ const sessionReasons = [
   "awaiting_tool_results",
   "unknown_tool_call_id",
   "nothing_to_retry",
+  "store_failed",
+  "invalid_record",
   "chat_died",
   "chat_stopped",
   "troupe_stopped"

@@ -6,7 +6,7 @@
  *
  * CHAT1. One turn runs at a time; turns that arrive meanwhile wait in order, and each is run.
  * CHAT2. What a turn begins with is committed before its first request, each step before the next, and its end before
- *        `chat_completed`.
+ *        `chat_completed`. A store that fails ends the turn with `error`, and the chat goes on.
  * CHAT3. Every turn that began ends with exactly one `chat_completed`, cancelled ones too, unless the process dies.
  * CHAT4. A question stays pending until a turn after it ended otherwise than by cancel.
  * CHAT5. Started with a turn of its own, the machine runs that one and is done with its result.
@@ -22,6 +22,7 @@ import type { ChatRecord } from "./ChatRecord.ts"
 import type { ChatResult, HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
+import { isPromiseLike } from "./internal/awaitable.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
@@ -31,6 +32,7 @@ import { stepMachine, type StepOutput, type StepWatcher } from "./StepMachine.ts
 import type { StepResult } from "./StepResult.ts"
 import * as Thread from "./Thread.ts"
 import type { ToolCall } from "./ToolCall.ts"
+import { describe } from "./ToolResultEncoder.ts"
 import * as Usage from "./Usage.ts"
 
 /**
@@ -92,6 +94,8 @@ export interface ChatContext {
   readonly result: ChatResult | undefined
   /** What went wrong before a step could begin. */
   readonly refusal: PreflightError | undefined
+  /** What the store failed with. */
+  readonly failure: SessionError | undefined
   readonly lastHaltedReason: HaltedReason | undefined
   readonly pendingQuestion: PendingQuestion | undefined
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
@@ -103,9 +107,16 @@ export interface ChatContext {
 const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
   Effect.suspend(() => {
     const kept = input.commit?.(recordOf(input))
-    return kept instanceof Promise ? Effect.promise(() => kept) : Effect.void
+    return isPromiseLike(kept) ? Effect.promise(() => Promise.resolve(kept)) : Effect.void
   })
 )
+
+const begin = {
+  "turn.start": [
+    { guard: "refusesTurn", actions: "refuse" },
+    { target: "running", actions: "beginTurn" }
+  ]
+} as const
 
 /** Runs turns: idle, awaitingUser or awaitingTools between them; committing, stepping, completing within one. */
 export const chatMachine = setup({
@@ -116,14 +127,18 @@ export const chatMachine = setup({
     output: {} as ChatOutput
   },
   actors: { step: stepMachine, commit: committing },
+  delays: { drain: ({ context }) => turnOf(context).options.drainMs },
   guards: {
     isDone: ({ context }) => context.once && (context.result ?? context.refusal) !== undefined,
     hasTurn: ({ context }) => context.turn !== undefined || context.waiting.length > 0,
     mustRefuse: ({ context: { waiting, pendingToolCalls } }) =>
-      waiting[0] !== undefined && !answersAll(pendingToolCalls, waiting[0].messages),
+      waiting[0] !== undefined && refusalOf(pendingToolCalls, waiting[0].messages) !== undefined,
+    refusesTurn: ({ context: { pendingToolCalls }, event }) =>
+      event.type === "turn.start" && refusalOf(pendingToolCalls, event.turn.messages) !== undefined,
     hasQuestion: ({ context }) => context.pendingQuestion !== undefined,
     hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
     mustCommit: ({ context }) => context.commit !== undefined && !context.committed,
+    mustCommitSoon: ({ context }) => context.commit !== undefined && !context.committed && isCancelled(context),
     hasResult: ({ context }) => context.result !== undefined,
     isCancelled: ({ context }) => isCancelled(context)
   },
@@ -133,13 +148,18 @@ export const chatMachine = setup({
       waiting: event.type === "turn.start" ? [...context.waiting, event.turn] : context.waiting
     })),
     refuse: ({ context, event }) => {
-      if (event.type === "turn.start") event.turn.outlet.fail(awaitingTools(context.pendingToolCalls))
+      if (event.type === "turn.start") {
+        event.turn.outlet.fail(refusalOf(context.pendingToolCalls, event.turn.messages))
+      }
     },
     refuseWaiting: assign(({ context: { waiting, pendingToolCalls } }) => {
-      waiting[0]?.outlet.fail(awaitingTools(pendingToolCalls))
+      waiting[0]?.outlet.fail(refusalOf(pendingToolCalls, waiting[0].messages))
       return { waiting: waiting.slice(1) }
     }),
     markCancelled: assign({ cancelled: true }),
+    recordCommit: assign({ committed: true }),
+    /** The turn ends with the store's error; what it has is kept in memory, and committed with the next turn. */
+    recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
     cancelStep: sendTo("step", { type: "step.cancel" }),
     emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
     recordCancel: assign(({ context }) => ended(context, { reason: "cancelled", metadata: {} })),
@@ -163,20 +183,9 @@ export const chatMachine = setup({
         { target: "idle" }
       ]
     },
-    idle: { on: { "turn.start": { target: "running", actions: "beginTurn" } } },
-    awaitingUser: { on: { "turn.start": { target: "running", actions: "beginTurn" } } },
-    awaitingTools: {
-      on: {
-        "turn.start": [
-          {
-            guard: ({ context, event }) => answersAll(context.pendingToolCalls, event.turn.messages),
-            target: "running",
-            actions: "beginTurn"
-          },
-          { actions: "refuse" }
-        ]
-      }
-    },
+    idle: { on: begin },
+    awaitingUser: { on: begin },
+    awaitingTools: { on: begin },
     running: {
       on: {
         "turn.start": { actions: "enqueue" },
@@ -186,6 +195,7 @@ export const chatMachine = setup({
       states: {
         deciding: {
           always: [
+            { guard: "mustCommitSoon", target: "committingSoon" },
             { guard: "mustCommit", target: "committing" },
             { guard: "hasResult", target: "completing" },
             { guard: "isCancelled", target: "deciding", reenter: true, actions: "recordCancel" },
@@ -196,8 +206,20 @@ export const chatMachine = setup({
           invoke: {
             src: "commit",
             input: ({ context }) => context,
-            onDone: { target: "deciding", actions: assign({ committed: true }) }
-          }
+            onDone: { target: "deciding", actions: "recordCommit" },
+            onError: { target: "deciding", actions: "recordCommitFailure" }
+          },
+          on: { "turn.cancel": { target: "committingSoon", actions: "markCancelled" } }
+        },
+        /** Of a cancelled turn: a store that takes longer than the drain deadline is not waited for. */
+        committingSoon: {
+          invoke: {
+            src: "commit",
+            input: ({ context }) => context,
+            onDone: { target: "deciding", actions: "recordCommit" },
+            onError: { target: "deciding", actions: "recordCommitFailure" }
+          },
+          after: { drain: { target: "deciding", actions: "recordCommit" } }
         },
         stepping: {
           invoke: {
@@ -242,6 +264,7 @@ const initialContext = ({ id, engine, record, thread, turn, commit, watcher }: C
   committed: true,
   result: undefined,
   refusal: undefined,
+  failure: undefined,
   lastHaltedReason: record?.lastHaltedReason,
   pendingQuestion: record?.pendingQuestion,
   pendingToolCalls: record?.pendingToolCalls ?? [],
@@ -263,7 +286,8 @@ const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<Cha
     cancelled: false,
     committed: false,
     result: undefined,
-    refusal: undefined
+    refusal: undefined,
+    failure: undefined
   }
 }
 
@@ -308,6 +332,18 @@ const afterStep = (context: ChatContext, output: StepOutput): Partial<ChatContex
   return { thread, usage, steps, committed: false, ...(terminal === undefined ? {} : ended(after, terminal)) }
 }
 
+const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
+  const cause: unknown = "error" in event ? event.error : undefined
+  const error = new SessionError(
+    "store_failed",
+    `The chat could not be stored: ${describe(cause)}; retry() tries again`,
+    {
+      cause
+    }
+  )
+  return { ...ended(context, { reason: "error", metadata: { error } }), committed: true, failure: error }
+}
+
 const ended = (context: ChatContext, terminal: Parameters<typeof chatResult>[2]): Partial<ChatContext> => {
   const result = chatResult(context.thread, context.steps, terminal)
   return {
@@ -315,15 +351,17 @@ const ended = (context: ChatContext, terminal: Parameters<typeof chatResult>[2])
     committed: false,
     thread: result.thread,
     lastHaltedReason: result.haltedReason,
-    pendingQuestion: result.haltedReason === "cancelled" ? context.pendingQuestion : result.pendingQuestion,
+    pendingQuestion:
+      result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined),
     pendingToolCalls: result.pendingToolCalls
   }
 }
 
 /** A step that could not begin says so with an `error` event of its own. */
-const closingEvents = ({ result, refusal }: ChatContext): ReadonlyArray<Event> => {
+const closingEvents = ({ result, refusal, failure }: ChatContext): ReadonlyArray<Event> => {
   const completed: ReadonlyArray<Event> = result === undefined ? [] : [{ type: "chat_completed", result }]
-  return refusal === undefined ? completed : [{ type: "error", error: refusal }, ...completed]
+  const error = failure ?? refusal
+  return error === undefined ? completed : [{ type: "error", error }, ...completed]
 }
 
 const recordOf = (context: ChatContext): ChatRecord => ({
@@ -342,13 +380,23 @@ const outputOf = ({ result, refusal }: ChatContext): ChatOutput => {
   throw new Error("a chat ended without a result")
 }
 
-const answersAll = (pending: ReadonlyArray<ToolCall>, messages: ReadonlyArray<Message>): boolean => {
-  const answered = new Set(messages.map((message) => (message.role === "tool" ? message.toolCallId : undefined)))
-  return pending.every((call) => answered.has(call.id))
+/** Why a turn cannot begin: it must answer all the calls the chat waits for, and no others. */
+const refusalOf = (pending: ReadonlyArray<ToolCall>, messages: ReadonlyArray<Message>): SessionError | undefined => {
+  const answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
+  const known = new Set(pending.map((call) => call.id))
+  const foreign = [...answered].find((id) => !known.has(id))
+  if (foreign !== undefined) return unknownToolCall(foreign, known)
+  if (pending.every((call) => answered.has(call.id))) return undefined
+  return new SessionError(
+    "awaiting_tool_results",
+    `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResults`
+  )
 }
 
-const awaitingTools = (pending: ReadonlyArray<ToolCall>): SessionError =>
+/** A result was submitted for a call that the chat does not wait for. */
+export const unknownToolCall = (id: string, pending: ReadonlySet<string>): SessionError =>
   new SessionError(
-    "awaiting_tool_results",
-    `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResult`
+    "unknown_tool_call_id",
+    `The chat does not wait for a call ${id}; it waits for ${[...pending].join(", ") || "none"}`,
+    { metadata: { toolCallId: id } }
   )

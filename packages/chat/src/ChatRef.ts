@@ -13,7 +13,7 @@
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import { SessionError, ToolError, ValidationError } from "./ChatError.ts"
-import type { chatMachine } from "./ChatMachine.ts"
+import { type chatMachine, unknownToolCall } from "./ChatMachine.ts"
 import type { ContentPart } from "./ContentPart.ts"
 import { LiveTurn } from "./internal/liveTurn.ts"
 import type { ChatSnapshot, LiveView, SnapshotObserver } from "./internal/liveView.ts"
@@ -52,7 +52,7 @@ export class ChatRef {
   #sent = new Set<LiveTurn>()
   /** The turn that was cancelled while there was no process. */
   #cancelled: LiveTurn | undefined
-  #stopped = false
+  #stopping: Promise<void> | undefined
 
   constructor(id: string, home: ChatHome, view: LiveView) {
     this.id = id
@@ -104,13 +104,7 @@ export class ChatRef {
   submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
     const pending = new Set(this.getSnapshot()?.context.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
-    if (unknown !== undefined) {
-      throw new SessionError(
-        "unknown_tool_call_id",
-        `The chat does not wait for a call ${unknown}; it waits for ${[...pending].join(", ") || "none"}`,
-        { metadata: { toolCallId: unknown } }
-      )
-    }
+    if (unknown !== undefined) throw unknownToolCall(unknown, pending)
     const messages = Object.entries(results).map(([toolCallId, value]): Message => ({
       role: "tool",
       toolCallId,
@@ -145,9 +139,12 @@ export class ChatRef {
   }
 
   /** Ends the chat's process; what was committed is kept, `troupe.chat(id)` starts it again. */
-  async stop(): Promise<void> {
-    if (this.#stopped) return
-    this.#stopped = true
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
     await this.#home.stop(this.id)
     this.#endAll(
       new SessionError("chat_stopped", `The chat ${this.id} was stopped; troupe.chat("${this.id}") starts it again`)
@@ -174,7 +171,7 @@ export class ChatRef {
 
   #start(messages: ReadonlyArray<Message>, retry: boolean): LiveTurn {
     const turn = new LiveTurn(messages, this.#home.options(), retry, () => this.#view.changed())
-    if (this.#stopped) {
+    if (this.#stopping !== undefined) {
       turn.fail(
         new SessionError("chat_stopped", `The chat ${this.id} was stopped; get it again with troupe.chat("${this.id}")`)
       )
@@ -202,12 +199,12 @@ export class ChatRef {
     this.#pid = undefined
     const [running] = this.#turns
     this.#sent.clear()
-    if (this.#stopped) return
+    if (this.#stopping !== undefined) return
     if (running?.turn.outlet.begun === true) {
       running.fail(
         new SessionError(
           "chat_died",
-          `The chat ${this.id} died in the middle of a turn; it is started again with everything up to its last step: retry() goes on from there`,
+          `The chat ${this.id} died in the middle of a turn; it is started again with what was committed: retry() goes on from there, or send again`,
           { cause: reason }
         )
       )

@@ -71,6 +71,9 @@ export const isHandlerResult = (value: unknown): value is HandlerResult => {
   return result.type !== "halt" || typeof result.reason === "string"
 }
 
+/** Whether a value was made by one of the constructors, whatever its fields. */
+export const isBranded = (value: unknown): boolean => typeof value === "object" && value !== null && made.has(value)
+
 /** The halt reasons that belong to the loop; a handler must not use them. */
 export const reservedHaltReasons: ReadonlySet<string> = new Set([
   "ask_user",

@@ -15,7 +15,7 @@ import type { ToolCall } from "./ToolCall.ts"
  * - `question`: a handler asked the user
  * - `tool_error`: the error policy halted
  * - `halt`: a handler halted with a reason of its own
- * - `cancelled`: the turn was cancelled
+ * - `cancelled`: the turn was cancelled; `question` is what a handler had asked before
  */
 export type StepHalt =
   | {
@@ -31,7 +31,12 @@ export type StepHalt =
       readonly policyFault?: unknown
     }
   | { readonly type: "halt"; readonly toolCallId: string; readonly reason: string; readonly result: unknown }
-  | { readonly type: "cancelled" }
+  | {
+      readonly type: "cancelled"
+      readonly question?:
+        | { readonly toolCallId: string; readonly question: string; readonly options: QuestionOptions }
+        | undefined
+    }
 
 /**
  * One model request and the tools it asked for.

@@ -9,8 +9,11 @@ import type { ChatRecord } from "./ChatRecord.ts"
  * Keeps the committed state of chats.
  *
  * **Contract**: `save` has kept the record when it returns, or when its promise resolves; the chat goes on only then. A
- * record replaces the one before it. `load` gives the last saved one. A throw or rejection ends the chat's process, and its
- * supervisor starts it again from what is kept.
+ * record replaces the one before it. `load` gives the last saved one. A throw, a rejection, or no answer in five seconds
+ * ends the chat's turn with a `store_failed` error; the next turn saves again.
+ *
+ * **Concurrency**: operations on one chat come one after another, those on different chats at the same time. Two Troupes
+ * must not keep the same chat at once.
  */
 export interface Store {
   readonly load: (id: string) => ChatRecord | undefined | Promise<ChatRecord | undefined>

@@ -45,6 +45,7 @@ export class StreamCollector {
   #message: AssistantMessage | undefined
   #metadata: Record<string, unknown> = {}
   #failed = false
+  #completed = false
   /** The response as last asked for, until another event comes. */
   #response: Response | undefined
   readonly #loop: LoopFold
@@ -61,6 +62,11 @@ export class StreamCollector {
   /** How often the text was replaced instead of added to; with its length it tells whether the text changed. */
   get rewritten(): number {
     return this.#rewritten
+  }
+
+  /** Whether the adapter said that the message is complete. */
+  get completed(): boolean {
+    return this.#completed
   }
 
   /** Whether an error was seen. */
@@ -122,10 +128,11 @@ export class StreamCollector {
         this.#note(event.metadata)
         return
       case "message_completed":
+        this.#completed = true
         this.#message = event.message
         this.#finishReason = event.finishReason ?? this.#finishReason
         this.#rawFinishReason = event.rawFinishReason ?? this.#rawFinishReason
-        if (event.usage !== undefined) this.#usage = event.usage
+        if (isUsage(event.usage)) this.#usage = event.usage
         this.#note(event.metadata)
         return
       case "raw_chunk":
@@ -237,6 +244,8 @@ export class StreamCollector {
 
 const toolCall = (call: OpenCall): ToolCall =>
   call.closed ?? { id: call.id, name: call.name, arguments: parseArguments(call.raw), rawArguments: call.raw }
+
+const isUsage = (usage: unknown): usage is Usage => typeof usage === "object" && usage !== null
 
 const isUsageChunk = (chunk: unknown): chunk is { readonly usage: Usage } =>
   typeof chunk === "object" &&

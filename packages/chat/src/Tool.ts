@@ -96,6 +96,10 @@ export const make = (
   if (options.manual !== undefined && typeof options.manual !== "boolean") {
     throw new ValidationError("invalid_tool", [{ field: ["manual"], reason: "not_a_boolean" }])
   }
+  const { timeoutMs } = options
+  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
+    throw new ValidationError("invalid_tool", [{ field: ["timeoutMs"], reason: "must_be_milliseconds" }])
+  }
   const parameters = options.parameters ?? {}
   return {
     name: options.name,
@@ -153,4 +157,4 @@ export const nameProblem = (name: unknown): "empty" | "reserved_tool_name" | "in
 }
 
 const asResult = (value: unknown): HandlerResult.HandlerResult =>
-  HandlerResult.isHandlerResult(value) ? value : HandlerResult.ok(value)
+  HandlerResult.isBranded(value) ? (value as HandlerResult.HandlerResult) : HandlerResult.ok(value)

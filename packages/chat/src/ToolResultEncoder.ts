@@ -6,6 +6,7 @@
  */
 import { AdapterError, EngineError, StreamError, ToolError } from "./ChatError.ts"
 import { isHandlerResult } from "./HandlerResult.ts"
+import { isPromiseLike } from "./internal/awaitable.ts"
 
 /**
  * The port.
@@ -66,6 +67,10 @@ const isTagged = (value: unknown): value is ToolError | AdapterError | StreamErr
   value instanceof EngineError
 
 const jsonable = (value: unknown): unknown => {
+  if (isPromiseLike(value)) {
+    Promise.resolve(value).catch(() => undefined)
+    throw new TypeError("A promise has no JSON form; await it in the handler")
+  }
   if (typeof value === "function" || typeof value === "symbol")
     throw new TypeError(`A ${typeof value} has no JSON form`)
   return value ?? null

@@ -29,16 +29,19 @@ import {
   System
 } from "@troupe/otp"
 import type { ChatOptions } from "./ChatOptions.ts"
-import { SessionError } from "./ChatError.ts"
+import { SessionError, ValidationError } from "./ChatError.ts"
 import { chatMachine } from "./ChatMachine.ts"
 import type { ChatRecord } from "./ChatRecord.ts"
 import { type ChatPid, ChatRef } from "./ChatRef.ts"
 import * as Engine from "./Engine.ts"
 import { LiveView } from "./internal/liveView.ts"
-import { checkAdapter } from "./internal/preflight.ts"
+import { preflight } from "./internal/preflight.ts"
+import { checkRecord, checkTroupeOptions } from "./internal/troupeOptions.ts"
 import { type RunOptions, resolveOptions } from "./internal/resolveOptions.ts"
 import { type StoreCall, type StoreServer, storeServer } from "./internal/storeServer.ts"
+import { user } from "./Message.ts"
 import * as Store from "./Store.ts"
+import * as Thread from "./Thread.ts"
 
 /**
  * What a Troupe is started with: an engine's parts, the options of its chats, and where they are kept.
@@ -74,9 +77,7 @@ export const Troupe = {
    * ```
    */
   start: async (options: TroupeOptions): Promise<RunningTroupe> => {
-    const troupe = new RunningTroupe(options)
-    await troupe.begin()
-    return troupe
+    return RunningTroupe.start(options)
   }
 } as const
 
@@ -91,27 +92,34 @@ export class RunningTroupe {
   readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
   readonly #refs = new Map<string, ChatRef>()
   readonly #reviving = new Map<string, Promise<ChatPid>>()
+  #stopping: Promise<void> | undefined
   #root: Pid | undefined
   #registry: Pid | undefined
   #storeServer: StoreServer | undefined
   #chats: Pid | undefined
   readonly #supervisorAwaited = new Set<() => void>()
 
-  constructor(options: TroupeOptions) {
+  /** Starts one; `Troupe.start` does it. */
+  static async start(options: TroupeOptions): Promise<RunningTroupe> {
+    const troupe = new RunningTroupe(options)
+    await troupe.#begin()
+    return troupe
+  }
+
+  private constructor(options: TroupeOptions) {
+    checkTroupeOptions(options)
     const { store, system, name, maxRestarts, maxSeconds, onCrash, ...rest } = options
     const { engine, chat } = split(rest)
     this.#engine = Engine.make(engine)
-    checkAdapter(this.#engine)
     this.#chatOptions = { onUnknownTool: "continue", ...chat }
-    resolveOptions(this.#engine, this.#chatOptions)
+    preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
     this.#store = store ?? Store.memory()
     this.#supervision = { name, maxRestarts, maxSeconds }
     this.#ownsSystem = system === undefined
     this.system = system ?? System.make({ name: name ?? "troupe", ...(onCrash === undefined ? {} : { onCrash }) })
   }
 
-  /** Starts the tree; `Troupe.start` does it. */
-  async begin(): Promise<void> {
+  async #begin(): Promise<void> {
     const { maxRestarts, maxSeconds } = this.#supervision
     const limits = {
       ...(maxRestarts === undefined ? {} : { maxRestarts }),
@@ -120,6 +128,8 @@ export class RunningTroupe {
     this.#root = await Supervisor.start(this.system, {
       strategy: "restForOne",
       label: "Troupe",
+      // Nobody above could start the tree again, so it does not give up; what it starts again is empty.
+      maxRestarts: Number.MAX_SAFE_INTEGER,
       children: [
         {
           id: "Registry",
@@ -142,9 +152,13 @@ export class RunningTroupe {
   /**
    * The chat with this id: spawns it, finds it alive, or revives it from the store.
    *
-   * **Errors**: rejects with a `SessionError` (`troupe_stopped`) after `stop`.
+   * **Errors**: rejects with a `SessionError`: `troupe_stopped` after `stop`, `invalid_record` when what the store has is no
+   * chat; with what the store fails with; with a `ValidationError` for an id that is no text.
    */
   async chat(id: string): Promise<ChatRef> {
+    if (typeof id !== "string" || id === "") {
+      throw new ValidationError("invalid_options", [{ field: ["id"], reason: "must_be_a_non_empty_string" }])
+    }
     let ref = this.#refs.get(id)
     if (ref === undefined) {
       ref = new ChatRef(id, this.#home, new LiveView(this.system.clock))
@@ -154,8 +168,14 @@ export class RunningTroupe {
     return ref
   }
 
-  /** Ends all chats and the tree. */
-  async stop(): Promise<void> {
+  /** Ends all chats and the tree; resolves when they have ended, however often it is called, from wherever. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    await outsideTurn()
     const root = this.#root
     if (root === undefined) return
     this.#root = undefined
@@ -184,6 +204,7 @@ export class RunningTroupe {
    * the end of the supervisor, which is started again too.
    */
   async #find(id: string): Promise<ChatPid> {
+    await outsideTurn()
     for (;;) {
       const alive = this.#alive(id)
       if (alive !== undefined) return alive
@@ -226,12 +247,12 @@ export class RunningTroupe {
   }
 
   #alive(id: string): ChatPid | undefined {
-    const pid = this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
-    return pid
+    return this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
   }
 
   async #startChat(parent: Pid, id: string): Promise<Pid | "ignore"> {
     const record = await this.#ask({ type: "load", id })
+    checkRecord(id, record)
     const registry = this.#registry
     const ref = this.#refs.get(id)
     if (registry === undefined || ref === undefined || this.#alive(id) !== undefined) return "ignore"
@@ -258,11 +279,17 @@ export class RunningTroupe {
   }
 
   async #stopChat(id: string): Promise<void> {
+    await outsideTurn()
     this.#refs.delete(id)
     const pid = this.#alive(id)
     if (pid !== undefined && this.#chats !== undefined) await DynamicSupervisor.terminateChild(this.#chats, pid)
   }
 }
+
+/** The turn of a process is synchronous: after this no process is calling, so that its end cannot drop the call. */
+const outsideTurn = (): Promise<void> => Promise.resolve()
+
+const anyThread: Thread.Thread = Thread.fromMessages([user("")])
 
 const engineKeys: ReadonlySet<string> = new Set(Object.keys(Engine.EngineOptions.shape))
 

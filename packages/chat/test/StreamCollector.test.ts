@@ -187,6 +187,8 @@ describe("folding a step or a chat", () => {
       "halted c"
     ])
     expect(collect(halted("c", "tool_error")).halt).toEqual({ type: "tool_error", toolCallId: "c", error: 1 })
+    const wordless = { ...halted("d", "enough"), content: undefined, result: { used: 1 } }
+    expect(collect(wordless).toolResults).toMatchObject([{ toolCallId: "d", content: '{"used":1}' }])
   })
 
   test("LOOP2, COLL4 a finished step takes its tool messages and its halt; the next begins without them", () => {

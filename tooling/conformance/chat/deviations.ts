@@ -69,7 +69,7 @@ const deviations: ReadonlyArray<Deviation> = [
   {
     decision: "D27",
     because: "unknown options are refused; parameters of the provider have a bag of their own",
-    explains: ({ message }, { when }) => when === "engine.resolve_params" && message.startsWith("undefined instead of")
+    explains: ({ message }, { when }) => when === "engine.resolve_params" && message.startsWith("nothing instead of")
   },
   {
     decision: "D36",

@@ -187,6 +187,6 @@ const differs = (path: string, actual: unknown, expected: unknown): Difference =
 const longest = 160
 
 const text = (value: unknown): string => {
-  const said = value === missing ? "nothing" : (JSON.stringify(value) ?? textOf(value))
+  const said = value === missing ? "nothing" : (JSON.stringify(value) ?? "nothing")
   return said.length > longest ? `${said.slice(0, longest)}…` : said
 }

@@ -12,6 +12,7 @@ import type { AdapterEvent } from "../Event.ts"
 import type { Request } from "../Request.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import { adapterOptions, AdapterSource } from "./adapterSource.ts"
+import { isPromiseLike } from "./awaitable.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import type { Outlet } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
@@ -54,9 +55,9 @@ export class AdapterRequest {
     } catch (error) {
       return this.#listener.refused(error)
     }
-    if (!(opening instanceof Promise)) return this.#opened(opening)
+    if (!isPromiseLike(opening)) return this.#opened(opening)
     this.#letGo = this.#parts.outlet.hold()
-    opening.then(
+    Promise.resolve(opening).then(
       (stream) => this.#opened(stream),
       (error: unknown) => {
         this.#free()

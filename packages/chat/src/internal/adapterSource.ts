@@ -6,12 +6,14 @@
  * ASRC1. Every event is folded into the collector, then shown to `onEvent`, then filtered.
  * ASRC2. The transport is released once: by reaching the end, or by `release`, which aborts the signal and calls the
  *        iterator's `return` without waiting for a `next` under way.
- * ASRC3. A throw of the iterator is an `error` event, and the end.
+ * ASRC3. A throw of the iterator, and an end without `message_completed`, are an `error` event, and the end.
  */
 import type { AdapterOptions } from "../Adapter.ts"
 import { AdapterError, StreamError } from "../ChatError.ts"
 import { type AdapterEvent, isEvent } from "../Event.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
+import { describe } from "../ToolResultEncoder.ts"
+import { isPromiseLike } from "./awaitable.ts"
 import type { LazyAbort } from "./lazyAbort.ts"
 import type { Outlet, Source } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
@@ -70,33 +72,64 @@ export class AdapterSource implements Source {
   readonly #onResult = (result: IteratorResult<AdapterEvent>): void => {
     const outlet = this.#outlet
     if (outlet === undefined || this.#state !== "live") return
-    if (result.done === true) {
-      this.#state = "over"
-      return outlet.exhaust(this)
-    }
-    const event = result.value
-    if (!isEvent(event)) return this.pull(outlet)
-    this.#collector.apply(event)
+    let event: unknown
+    let passes: boolean
     try {
-      this.#options.onEvent?.(event)
-    } catch (error) {
-      return outlet.fail(error)
+      if (result.done === true) return this.#onEnd(outlet)
+      event = result.value
+      if (!isEvent(event)) return this.pull(outlet)
+      this.#collector.apply(event)
+      passes = this.#passes(event as AdapterEvent)
+    } catch (thrown) {
+      return this.#onThrow(thrown)
     }
-    if (this.#passes(event)) outlet.emit(this, event)
+    if (!this.#observed(event as AdapterEvent, outlet)) return
+    if (passes) outlet.emit(this, event as AdapterEvent)
     else this.pull(outlet)
   }
 
-  readonly #onThrow = (thrown: unknown): void => {
-    const outlet = this.#outlet
-    if (outlet === undefined || this.#state !== "live") return
+  #onEnd(outlet: Outlet): void {
+    if (!this.#collector.completed && !this.#collector.failed) {
+      return this.#fail(
+        new StreamError("adapter_error", { message: "The adapter's stream ended without message_completed" })
+      )
+    }
     this.#state = "over"
-    this.#abort.abort()
-    const error =
+    outlet.exhaust(this)
+  }
+
+  /** Shows the event to `onEvent`; what that throws, or rejects with, is the reader's. */
+  #observed(event: AdapterEvent, outlet: Outlet): boolean {
+    const { onEvent } = this.#options
+    if (onEvent === undefined) return true
+    try {
+      const returned: unknown = onEvent(event)
+      if (isPromiseLike(returned)) Promise.resolve(returned).catch((error: unknown) => outlet.fail(error))
+      return true
+    } catch (error) {
+      outlet.fail(error)
+      return false
+    }
+  }
+
+  readonly #onThrow = (thrown: unknown): void => {
+    if (this.#state !== "live") return
+    this.#fail(
       thrown instanceof AdapterError || thrown instanceof StreamError
         ? thrown
-        : new StreamError("adapter_error", { cause: thrown, message: `The adapter's stream threw: ${String(thrown)}` })
+        : new StreamError("adapter_error", {
+            cause: thrown,
+            message: `The adapter's stream threw: ${describe(thrown)}`
+          })
+    )
+  }
+
+  /** An `error` event, and the end. */
+  #fail(error: AdapterError | StreamError): void {
+    this.#state = "over"
+    this.#abort.abort()
     this.#collector.fail(error)
-    outlet.emit(this, { type: "error", error })
+    this.#outlet?.emit(this, { type: "error", error })
   }
 
   #passes(event: AdapterEvent): boolean {

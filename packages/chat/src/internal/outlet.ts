@@ -207,7 +207,7 @@ export class Outlet {
     const source = this.#source
     if (source === undefined || this.#owed || (this.#readers.length === 0 && this.#publish === undefined)) return
     this.#owed = true
-    if (this.#publish !== undefined && this.#hasHeldThread()) {
+    if (this.#hasHeldThread()) {
       return EventLoop.nextTurn(() => {
         if (this.#source === source) source.pull(this)
       })

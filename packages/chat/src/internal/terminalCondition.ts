@@ -1,8 +1,9 @@
 /**
  * The one decision after each step: go on, or stop and why.
  *
- * TERM1. The order is total; the first condition that holds decides: question, tool error, handler halt, manual calls,
- *        final answer, error, cancel, `haltWhen`, `maxTurns`.
+ * TERM1. The order is total; the first condition that holds decides: a halt of the step (cancel, question, tool error,
+ *        handler halt), an error of the step, manual calls, a failed request, the final answer, cancel, `haltWhen`,
+ *        `maxTurns`.
  * TERM2. `haltWhen` is asked only when nothing before it held, and `maxTurns` only after it said no.
  *
  * @source ALLM.Chat, "Halt reasons"
@@ -12,6 +13,7 @@ import type { Message } from "../Message.ts"
 import type { StepHalt, StepResult } from "../StepResult.ts"
 import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
+import { isPromiseLike } from "./awaitable.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 
 /** Why a chat stops. */
@@ -50,9 +52,16 @@ export const terminalCondition = (
   if (response.finishReason === "error") return { reason: "error", metadata: { error: response.metadata["error"] } }
   if (response.finishReason !== "tool_calls") return { reason: "completed", metadata: truncated(step) }
   if (cancelled) return { reason: "cancelled", metadata: {} }
-  if (options.haltWhen?.(step) === true) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
+  if (asksToHalt(step, options)) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
   if (stepIndex + 1 >= options.maxTurns) return { reason: "max_turns", metadata: { maxTurns: options.maxTurns } }
   return undefined
+}
+
+const asksToHalt = (step: StepResult, { haltWhen }: Pick<RunOptions, "haltWhen">): boolean => {
+  const answer: unknown = haltWhen?.(step)
+  if (!isPromiseLike(answer)) return answer === true
+  Promise.resolve(answer).catch(() => undefined)
+  throw new TypeError("haltWhen answered with a promise; it must be synchronous")
 }
 
 const fromHalt = (halt: StepHalt): Terminal => {
@@ -72,8 +81,10 @@ const fromHalt = (halt: StepHalt): Terminal => {
       }
     case "halt":
       return { reason: halt.reason, metadata: { haltToolCallId: halt.toolCallId, haltResult: halt.result } }
-    case "cancelled":
-      return { reason: "cancelled", metadata: {} }
+    case "cancelled": {
+      const { question } = halt
+      return { reason: "cancelled", metadata: {}, ...(question === undefined ? {} : { pendingQuestion: question }) }
+    }
   }
 }
 

@@ -8,7 +8,8 @@
  *         without one is a `handler_exit` error.
  * BATCH2. A halt never cancels or skips siblings; of several halts the first in call order counts.
  * BATCH3. A call's three events come out together, when it is over.
- * BATCH4. After a cancel no call starts; those that run are told, and waited for until their drain deadline.
+ * BATCH4. After a cancel no call starts; those that run are told, and waited for until their drain deadline. A question
+ *         that was asked by then is kept.
  * BATCH5. The batch is done when every call is over and the reader asked past the last event.
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
@@ -179,9 +180,10 @@ class ToolBatch {
 
   result(): ToolBatchResult {
     const outcomes = this.#slots.flatMap((slot) => (slot.outcome === undefined ? [] : [slot.outcome]))
+    const halts = outcomes.flatMap((outcome) => (outcome.halt === undefined ? [] : [outcome.halt]))
     const halt = this.#cancelled
-      ? ({ type: "cancelled" } as const)
-      : outcomes.find((outcome) => outcome.halt !== undefined)?.halt
+      ? ({ type: "cancelled", question: halts.find((one) => one.type === "question") } as const)
+      : halts[0]
     return { outcomes, halt }
   }
 

@@ -9,6 +9,7 @@ import type { OnToolError } from "../ChatOptions.ts"
 import { ToolError, type ToolErrorReason } from "../ChatError.ts"
 import type { ToolEvent } from "../Event.ts"
 import * as HandlerResult from "../HandlerResult.ts"
+import { isPromiseLike } from "./awaitable.ts"
 import type { ToolMessage } from "../Message.ts"
 import type { StepHalt } from "../StepResult.ts"
 import type { ToolCall } from "../ToolCall.ts"
@@ -96,6 +97,7 @@ const failed = (toolCall: ToolCall, error: unknown, rules: OutcomeRules): ToolOu
   } catch (thrown) {
     return haltedByFault(toolCall, `onToolError raised: ${describe(thrown)}`, thrown, rules, "on_tool_error_raised")
   }
+  ignoreRejection(decision)
   if (decision === "halt") return haltedByError(toolCall, error, rules)
   if (typeof decision === "object" && decision !== null && "continue" in decision) {
     const replacement = HandlerResult.ok(decision.continue)
@@ -162,9 +164,15 @@ const encoded = (
   } catch (thrown) {
     return failed(toolCall, encodingError(toolCall, describe(thrown), thrown), rules)
   }
+  ignoreRejection(content)
   return typeof content === "string"
     ? finish(content)
     : failed(toolCall, encodingError(toolCall, "the encoder returned something else than a string", content), rules)
+}
+
+/** A policy or an encoder that answers with a promise has answered wrongly; its rejection is nobody's. */
+const ignoreRejection = (value: unknown): void => {
+  if (isPromiseLike(value)) Promise.resolve(value).catch(() => undefined)
 }
 
 const encodingError = (toolCall: ToolCall, message: string, cause: unknown): ToolError =>

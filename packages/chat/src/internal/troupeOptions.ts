@@ -1,0 +1,40 @@
+/** Checks what a Troupe is given from outside: its options, and the records of its store. */
+import type { ChatRecord } from "../ChatRecord.ts"
+import { type Finding, SessionError, ValidationError } from "../ChatError.ts"
+import type { TroupeOptions } from "../Troupe.ts"
+import * as Validate from "../Validate.ts"
+
+const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
+  typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
+
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
+
+/** Throws a `ValidationError` that names each option of the wrong kind. */
+export const checkTroupeOptions = (options: TroupeOptions): void => {
+  const { store, system, maxRestarts, maxSeconds, onCrash } = options
+  const found: Array<Finding> = []
+  const check = (field: string, valid: boolean, reason: string) => {
+    if (!valid) found.push({ field: [field], reason })
+  }
+  check(
+    "store",
+    store === undefined || hasFunctions(store, "load", "save", "delete"),
+    "must have load, save and delete"
+  )
+  check("system", system === undefined || hasFunctions(system, "make"), "must come from System.make")
+  check("maxRestarts", maxRestarts === undefined || isCount(maxRestarts), "must be a whole number, 0 or more")
+  check("maxSeconds", maxSeconds === undefined || Number(maxSeconds) > 0, "must be more than 0")
+  check("onCrash", onCrash === undefined || typeof onCrash === "function", "must be a function")
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
+}
+
+/** Throws a `SessionError` when what a store gave cannot be a chat's record. */
+export const checkRecord = (id: string, record: ChatRecord | undefined): void => {
+  if (record === undefined) return
+  const isRecord = typeof record === "object" && record !== null && Array.isArray(record.pendingToolCalls)
+  const invalid = isRecord ? Validate.thread(record.thread) : undefined
+  if (isRecord && invalid === undefined) return
+  throw new SessionError("invalid_record", `The store's record of the chat ${id} is no ChatRecord; delete or mend it`, {
+    cause: invalid ?? record
+  })
+}
