@@ -138,7 +138,6 @@ export const chatMachine = setup({
     hasQuestion: ({ context }) => context.pendingQuestion !== undefined,
     hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
     mustCommit: ({ context }) => context.commit !== undefined && !context.committed,
-    mustCommitSoon: ({ context }) => context.commit !== undefined && !context.committed && isCancelled(context),
     hasResult: ({ context }) => context.result !== undefined,
     isCancelled: ({ context }) => isCancelled(context)
   },
@@ -195,7 +194,6 @@ export const chatMachine = setup({
       states: {
         deciding: {
           always: [
-            { guard: "mustCommitSoon", target: "committingSoon" },
             { guard: "mustCommit", target: "committing" },
             { guard: "hasResult", target: "completing" },
             { guard: "isCancelled", target: "deciding", reenter: true, actions: "recordCancel" },
@@ -209,17 +207,15 @@ export const chatMachine = setup({
             onDone: { target: "deciding", actions: "recordCommit" },
             onError: { target: "deciding", actions: "recordCommitFailure" }
           },
-          on: { "turn.cancel": { target: "committingSoon", actions: "markCancelled" } }
-        },
-        /** Of a cancelled turn: a store that takes longer than the drain deadline is not waited for. */
-        committingSoon: {
-          invoke: {
-            src: "commit",
-            input: ({ context }) => context,
-            onDone: { target: "deciding", actions: "recordCommit" },
-            onError: { target: "deciding", actions: "recordCommitFailure" }
-          },
-          after: { drain: { target: "deciding", actions: "recordCommit" } }
+          initial: "saving",
+          states: {
+            saving: {
+              always: { guard: "isCancelled", target: "draining" },
+              on: { "turn.cancel": { target: "draining", actions: "markCancelled" } }
+            },
+            /** Once cancelled, a store that takes longer than the drain deadline is not waited for. */
+            draining: { after: { drain: { target: "#chat.running.deciding", actions: "recordCommit" } } }
+          }
         },
         stepping: {
           invoke: {

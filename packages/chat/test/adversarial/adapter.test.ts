@@ -140,13 +140,16 @@ describe("an adapter that goes wrong", () => {
     expect(result.finalResponse?.toolCalls).toEqual([])
   })
 
-  test("a stream that ends without a finish is a final answer", async () => {
+  test("ASRC3 a stream that ends without `message_completed` was cut off: an error, and its text is kept", async () => {
     const adapter = handAdapter()
     const reading = Chat.run(Engine.make({ adapter }), hi)
     await until(() => adapter.streams.length === 1)
     adapter.streams[0]?.text("a")
     adapter.streams[0]?.end()
-    expect(await reading).toMatchObject({ haltedReason: "completed", finalResponse: { finishReason: null } })
+    expect(await reading).toMatchObject({
+      haltedReason: "error",
+      finalResponse: { finishReason: "error", outputText: "a" }
+    })
   })
 
   test("a release that never comes is waited for no longer than the drain deadline", async () => {

@@ -220,7 +220,7 @@ describe("a store that fails", () => {
     }
   }
 
-  test("in `save` ends that chat's process only; the turn says so, and other chats do not notice", async () => {
+  test("CHAT2 in `save` ends the turn with `error`; nothing is lost, and other chats do not notice", async () => {
     const adapter = check.fake({
       respond: (request) => (request.messages.at(-1)?.content === "hang" ? [{ hang: true }] : says("fine"))
     })
@@ -232,8 +232,11 @@ describe("a store that fails", () => {
     const store = processOf(system, "Store")
     fails.save = 1
     const chat = await troupe.chat("c")
-    await expect(chat.send("one").result()).rejects.toMatchObject({ reason: "chat_died" })
-    expect((await chat.send("two").result()).haltedReason).toBe("completed")
+    const failed = await chat.send("one").result()
+    expect(failed).toMatchObject({ haltedReason: "error", metadata: { error: { reason: "store_failed" } } })
+    const { haltedReason, thread } = await chat.send("two").result()
+    expect(haltedReason).toBe("completed")
+    expect(thread.messages.map((message) => message.content)).toEqual(["one", "two", "fine"])
     expect(hung.over).toBe(false)
     expect(Process.isAlive(store)).toBe(true)
     await other.cancel()
@@ -266,7 +269,7 @@ describe("a store that fails", () => {
     }
     const { troupe } = await check.troupe({ adapter: hanging(0), store })
     const chat = await troupe.chat("c")
-    await expect(chat.send("one").result()).rejects.toMatchObject({ reason: "chat_died" })
+    expect((await chat.send("one").result()).metadata["error"]).toMatchObject({ reason: "store_failed" })
     expect((await chat.send("two").result()).haltedReason).toBe("completed")
   })
 })

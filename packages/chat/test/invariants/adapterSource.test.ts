@@ -60,8 +60,9 @@ test("ASRC1 what was folded stays folded when `onEvent` throws", async () => {
 
 test("ASRC2 reaching the end releases: nothing is aborted and `return` is not called", async () => {
   const { hand, source, outlet, abort, done } = opened()
+  hand.finish("stop")
+  await outlet.next()
   const next = outlet.next()
-  hand.end()
   await hop()
   expect(done()).toBe(1)
   await source.release()
@@ -120,8 +121,9 @@ test("REQ1 a request is opened or refused, and exhausted only when it was opened
   const adapter = handAdapter()
   const { heard, outlet, running } = listening(adapter)
   running.open()
+  adapter.streams[0]?.finish("stop")
+  await outlet.next()
   void outlet.next()
-  adapter.streams[0]?.end()
   await hop()
   expect(heard).toEqual(["opened", "exhausted"])
   outlet.close()
