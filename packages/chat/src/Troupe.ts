@@ -42,6 +42,7 @@ import { type StoreCall, type StoreServer, storeServer } from "./internal/storeS
 import { user } from "./Message.ts"
 import * as Store from "./Store.ts"
 import * as Thread from "./Thread.ts"
+import { describe } from "./ToolResultEncoder.ts"
 
 /**
  * What a Troupe is started with: an engine's parts, the options of its chats, and where they are kept.
@@ -152,8 +153,8 @@ export class RunningTroupe {
   /**
    * The chat with this id: spawns it, finds it alive, or revives it from the store.
    *
-   * **Errors**: rejects with a `SessionError`: `troupe_stopped` after `stop`, `invalid_record` when what the store has is no
-   * chat; with what the store fails with; with a `ValidationError` for an id that is no text.
+   * **Errors**: rejects with a `SessionError`: `troupe_stopped` after `stop`, `store_failed` when the store fails,
+   * `invalid_record` when what it has is no chat; with a `ValidationError` for an id that is no text.
    */
   async chat(id: string): Promise<ChatRef> {
     if (typeof id !== "string" || id === "") {
@@ -217,7 +218,8 @@ export class RunningTroupe {
           start: (parent) => this.#startChat(parent, id)
         })
       } catch (error) {
-        if (!(error instanceof OtpError.StartIgnored) && Process.isAlive(chats)) throw error
+        if (error instanceof OtpError.StartIgnored || !Process.isAlive(chats)) continue
+        throw error instanceof OtpError.StartFailed ? error.reason : error
       }
     }
   }
@@ -251,7 +253,7 @@ export class RunningTroupe {
   }
 
   async #startChat(parent: Pid, id: string): Promise<Pid | "ignore"> {
-    const record = await this.#ask({ type: "load", id })
+    const record = await this.#load(id)
     checkRecord(id, record)
     const registry = this.#registry
     const ref = this.#refs.get(id)
@@ -269,6 +271,16 @@ export class RunningTroupe {
     Registry.register(registry, id, pid)
     ref.attached(pid)
     return pid
+  }
+
+  async #load(id: string): Promise<ChatRecord | undefined> {
+    try {
+      return await this.#ask({ type: "load", id })
+    } catch (cause) {
+      throw new SessionError("store_failed", `The chat ${id} could not be loaded: ${describe(cause)}; try again`, {
+        cause
+      })
+    }
   }
 
   async #ask(call: StoreCall): Promise<ChatRecord | undefined> {

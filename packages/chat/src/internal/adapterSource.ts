@@ -72,19 +72,19 @@ export class AdapterSource implements Source {
   readonly #onResult = (result: IteratorResult<AdapterEvent>): void => {
     const outlet = this.#outlet
     if (outlet === undefined || this.#state !== "live") return
-    let event: unknown
+    let event: AdapterEvent
     let passes: boolean
     try {
       if (result.done === true) return this.#onEnd(outlet)
       event = result.value
       if (!isEvent(event)) return this.pull(outlet)
       this.#collector.apply(event)
-      passes = this.#passes(event as AdapterEvent)
+      passes = this.#passes(event)
     } catch (thrown) {
       return this.#onThrow(thrown)
     }
-    if (!this.#observed(event as AdapterEvent, outlet)) return
-    if (passes) outlet.emit(this, event as AdapterEvent)
+    if (!this.#observed(event, outlet)) return
+    if (passes) outlet.emit(this, event)
     else this.pull(outlet)
   }
 

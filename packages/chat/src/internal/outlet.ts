@@ -8,8 +8,9 @@
  * OUT2. A source is pulled only when the reader waits: nothing is read ahead, and a source is told that it is exhausted
  *       only when the reader asks past its last event. So the next phase does not begin before somebody wants it.
  * OUT3. `next` settles: with an event, the end, or the failure; a closed outlet ends every later `next`.
- * OUT5. `released` resolves when all that was held for the sources is released, but never later than its deadline.
  * OUT4. Driven (a living chat), the outlet is its own reader and hands every event on at once.
+ * OUT5. `released` resolves when all that was held for the sources is released, but never later than its deadline.
+ * OUT6. Events that are always ready do not hold up the event loop.
  */
 import { type Clock, EventLoop } from "@troupe/otp"
 import type { Event } from "../Event.ts"

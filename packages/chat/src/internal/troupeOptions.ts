@@ -23,7 +23,7 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   )
   check("system", system === undefined || hasFunctions(system, "make"), "must come from System.make")
   check("maxRestarts", maxRestarts === undefined || isCount(maxRestarts), "must be a whole number, 0 or more")
-  check("maxSeconds", maxSeconds === undefined || Number(maxSeconds) > 0, "must be more than 0")
+  check("maxSeconds", maxSeconds === undefined || maxSeconds > 0, "must be more than 0")
   check("onCrash", onCrash === undefined || typeof onCrash === "function", "must be a function")
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }

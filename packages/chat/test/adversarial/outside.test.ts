@@ -1,0 +1,216 @@
+/** What the world outside does to a chat: callbacks that stop it, stores that are slow, adapters that break their word. */
+import { System } from "@troupe/otp"
+import { describe, expect, test } from "vitest"
+import type { Adapter } from "../../src/Adapter.ts"
+import * as Chat from "../../src/Chat.ts"
+import type { ChatRecord } from "../../src/ChatRecord.ts"
+import * as Engine from "../../src/Engine.ts"
+import type { AdapterEvent } from "../../src/Event.ts"
+import { askUser, ok } from "../../src/HandlerResult.ts"
+import { memory, type Store } from "../../src/Store.ts"
+import { until } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { calls, echo, handling, hi, says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const started: AdapterEvent = { type: "message_started", message: { role: "assistant", content: "" } }
+
+const adapterOf = (events: () => AsyncIterable<AdapterEvent>): Adapter => ({ name: "odd", stream: () => events() })
+
+describe("TROUPE3 `stop` settles, and leaves nothing", () => {
+  test("from an observer of a chat", async () => {
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }) })
+    const chat = await troupe.chat("c")
+    const stopped = Promise.withResolvers<void>()
+    const turn = chat.send("hi")
+    chat.subscribe((snapshot) => {
+      if (snapshot.value === "idle") stopped.resolve(troupe.stop())
+    })
+    await turn.result()
+    expect(await stopped.promise).toBeUndefined()
+  })
+
+  test("from a tool, whose turn ends with it", async () => {
+    const stopped = Promise.withResolvers<void>()
+    const adapter = check.fake({ script: calls("stop") })
+    const tools = [
+      handling("stop", () => {
+        stopped.resolve(made.troupe.stop())
+        return new Promise(() => {})
+      })
+    ]
+    const made = await check.troupe({ adapter, tools })
+    const turn = (await made.troupe.chat("c")).send("hi")
+    await stopped.promise
+    await expect(turn.result()).rejects.toMatchObject({ reason: "chat_stopped" })
+  })
+
+  test("called twice at once: both wait for the end", async () => {
+    const { troupe, system } = await check.troupe({ adapter: check.fake({ script: says("x") }) })
+    await troupe.chat("c")
+    const [, second] = [troupe.stop(), troupe.stop()]
+    await second
+    expect([...System.processes(system)]).toEqual([])
+  })
+})
+
+describe("STORE1 a slow store", () => {
+  test("holds up its own chat only", async () => {
+    const inner = memory()
+    const slow = Promise.withResolvers<void>()
+    const store: Store = { ...inner, save: (record) => (record.id === "slow" ? slow.promise : inner.save(record)) }
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
+    const waiting = (await troupe.chat("slow")).send("hi")
+    const other = await (await troupe.chat("other")).send("hi").result()
+    expect(other.haltedReason).toBe("completed")
+    expect(waiting.over).toBe(false)
+    slow.resolve()
+    expect((await waiting.result()).haltedReason).toBe("completed")
+  })
+
+  test("keeps the records of one chat in order", async () => {
+    const kept: Array<number> = []
+    const inner = memory()
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const store: Store = {
+      ...inner,
+      save: async (record: ChatRecord) => {
+        await gates[kept.length]?.promise
+        kept.push(record.thread.messages.length)
+      }
+    }
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
+    const turn = (await troupe.chat("c")).send("hi")
+    for (const gate of gates) gate.resolve()
+    await turn.result()
+    expect(kept).toEqual([1, 2])
+  })
+
+  test("that never answers is not waited for by a cancel, once the drain deadline passed", async () => {
+    const store: Store = { ...memory(), save: () => new Promise(() => {}) }
+    const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store, drainMs: 10 })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("hi")
+    await until(() => chat.getSnapshot()?.context.turn !== undefined)
+    const cancelled = chat.cancel()
+    await clock.advance(10)
+    await clock.advance(10)
+    await cancelled
+    expect((await turn.result()).haltedReason).toBe("cancelled")
+  })
+
+  test("that gives something else than a record is a typed error", async () => {
+    const store: Store = { ...memory(), load: () => ({ id: "c" }) as ChatRecord }
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
+    await expect(troupe.chat("c")).rejects.toMatchObject({ reason: "invalid_record" })
+  })
+})
+
+describe("what a chat waits for", () => {
+  test("results that were submitted twice are used once", async () => {
+    const manual = { ...echo, manual: true }
+    const adapter = check.fake({
+      respond: ({ messages }) => (messages.at(-1)?.role === "tool" ? says("done") : calls("echo"))
+    })
+    const { troupe } = await check.troupe({ adapter, tools: [manual] })
+    const chat = await troupe.chat("c")
+    await chat.send("hi").result()
+    const [first, second] = [chat.submitToolResults({ c0: 1 }), chat.submitToolResults({ c0: 2 })]
+    expect((await first.result()).haltedReason).toBe("completed")
+    await expect(second.result()).rejects.toMatchObject({ reason: "unknown_tool_call_id" })
+    expect(chat.thread.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"])
+  })
+
+  test("BATCH4 a question asked before a cancel stays pending, and in the thread", async () => {
+    const hung = Promise.withResolvers<void>()
+    const tools = [
+      handling("ask", () => askUser("which?")),
+      handling("hang", (_args, { signal }) => {
+        hung.resolve()
+        return new Promise((resolve) => signal.addEventListener("abort", () => resolve(ok("late")), { once: true }))
+      })
+    ]
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: calls("ask", "hang") }), tools })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("hi")
+    await hung.promise
+    await chat.cancel()
+    expect(await turn.result()).toMatchObject({ haltedReason: "cancelled", pendingQuestion: { question: "which?" } })
+    expect(chat.getSnapshot()?.value).toBe("awaitingUser")
+    expect(chat.thread.messages.at(-1)).toMatchObject({ role: "assistant", content: "which?" })
+  })
+})
+
+describe("ASRC3 an adapter that breaks its word ends the chat with `error`", () => {
+  test.each([
+    [
+      "by throwing what has no text",
+      async function* () {
+        yield started
+        throw Object.create(null)
+      }
+    ],
+    [
+      "by answering with nothing",
+      () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(undefined as never) }) })
+    ],
+    [
+      "by an event that throws when it is read",
+      async function* () {
+        yield started
+        yield {
+          type: "text_delta" as const,
+          id: null,
+          get delta(): string {
+            throw new Error("no")
+          }
+        }
+      }
+    ],
+    [
+      "by stopping in the middle",
+      async function* () {
+        yield started
+        yield { type: "text_delta" as const, id: null, delta: "half" }
+      }
+    ]
+  ])("%s", async (_how, events) => {
+    const result = await Chat.run(Engine.make({ adapter: adapterOf(events as () => AsyncIterable<AdapterEvent>) }), hi)
+    expect(result).toMatchObject({ haltedReason: "error", metadata: { error: { _tag: "StreamError" } } })
+  })
+
+  test("OUT6 one that is always ready does not hold up the event loop", async () => {
+    const events = async function* () {
+      yield started
+      for (;;) yield { type: "text_delta" as const, id: null, delta: "." }
+    }
+    const ending = new AbortController()
+    setTimeout(() => ending.abort(), 0)
+    const result = await Chat.run(Engine.make({ adapter: adapterOf(events) }), hi, { signal: ending.signal })
+    expect(result.haltedReason).toBe("cancelled")
+  })
+})
+
+describe("callbacks that answer with a promise where none is waited for", () => {
+  test("TOUT1 an `onToolError` that rejects ends the loop with `tool_error`", async () => {
+    const engine = Engine.make({
+      adapter: check.fake({ scripts: [calls("bad")] }),
+      tools: [handling("bad", () => Promise.reject(new Error("no")))]
+    })
+    const onToolError = (() => Promise.reject(new Error("policy"))) as unknown as () => "halt"
+    expect((await Chat.run(engine, hi, { onToolError })).haltedReason).toBe("tool_error")
+  })
+
+  test("an `onEvent` that rejects is thrown at the reader", async () => {
+    const engine = Engine.make({ adapter: check.fake({ script: [{ text: "a" }, { hang: true }] }) })
+    const onEvent = () => Promise.reject(new Error("observer"))
+    await expect(Chat.run(engine, hi, { onEvent })).rejects.toThrow("observer")
+  })
+
+  test("a `haltWhen` that is asynchronous is refused", async () => {
+    const engine = Engine.make({ adapter: check.fake({ scripts: [calls("echo")] }), tools: [echo] })
+    const haltWhen = (() => Promise.resolve(true)) as unknown as () => boolean
+    await expect(Chat.run(engine, hi, { haltWhen })).rejects.toThrow("must be synchronous")
+  })
+})
