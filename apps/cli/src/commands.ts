@@ -62,6 +62,10 @@ const commands: ReadonlyArray<Command> = [
     anytime: true,
     run: async ({ demo, paint, print }) => {
       const { before, after, messages } = await demo.kill()
+      if (before === undefined) {
+        print(`${paint.warn("?")} there is no chat process to kill; the next question starts it again`)
+        return nothing
+      }
       print(`${paint.bad("✖")} killed the chat process ${before}`)
       print(
         after === undefined

@@ -5,11 +5,13 @@
  *
  * - DEMO1. Without its file server the chat goes on, without files.
  * - DEMO2. After `stop` nothing runs that was started here, the file server's own process included.
+ * - DEMO3. A turn that is refused fails when it is read, as one that dies does; starting it never throws.
+ * - DEMO4. A killed chat comes back, also when its supervisor has given up and was started again without it.
  *
  * @module
  */
-import { type Adapter, type Event, type Message, Troupe } from "@troupe/chat"
-import { Observer, Process, System } from "@troupe/otp"
+import { type Adapter, type Event, type Message, SessionError, Troupe, ValidationError } from "@troupe/chat"
+import { Observer, type Pid, Process, System } from "@troupe/otp"
 import { startFileServer } from "./fileServer.ts"
 import { makeProgressBoard, type Progress } from "./progress.ts"
 import type { LiveCall } from "./toolLines.ts"
@@ -28,7 +30,8 @@ export interface DemoChatOptions {
 
 /** How a killed chat came back. */
 interface Restarted {
-  readonly before: string
+  /** Absent when there was no process to kill. */
+  readonly before: string | undefined
   /** Absent when it did not come back in time. */
   readonly after: string | undefined
   /** How many messages its thread holds. */
@@ -43,7 +46,7 @@ export interface DemoChat {
   readonly retry: () => AsyncIterable<Event.Event>
   /** Cancels the running turn, if there is one. */
   readonly cancel: () => Promise<void>
-  /** Kills the chat's process, and waits for its supervisor to start it again. */
+  /** Kills the chat's process, and waits until it is there again. */
   readonly kill: () => Promise<Restarted>
   /** The supervision tree, drawn. */
   readonly tree: () => string
@@ -81,30 +84,30 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   const elapsed = (startedAt: number | undefined): number =>
     startedAt === undefined ? 0 : system.clock.now() - startedAt
 
-  const restarted = (): Promise<boolean> =>
-    new Promise((resolve) => {
-      const end = (back: boolean): void => {
-        clearTimeout(deadline)
-        subscription.unsubscribe()
-        resolve(back)
-      }
-      const deadline = setTimeout(end, restartMs, false)
-      const subscription = chat.subscribe(() => {
-        if (chat.pid !== undefined) end(true)
-      })
-    })
+  /** The chat's process, waited for (DEMO4); `undefined` when there is none in time, or the Troupe has ended. */
+  const revived = async (): Promise<Pid | undefined> => {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>()
+    const deadline = setTimeout(resolve, restartMs, undefined)
+    try {
+      return await Promise.race([troupe.chat(chat.id).then(({ pid }) => pid), late])
+    } catch (error) {
+      if (!(error instanceof SessionError)) throw error
+      return undefined
+    } finally {
+      clearTimeout(deadline)
+    }
+  }
 
   return {
     hasFiles: files.started,
-    send: (text) => chat.send(text),
-    retry: () => chat.retry(),
+    send: (text) => readable(() => chat.send(text)),
+    retry: () => readable(() => chat.retry()),
     cancel: () => chat.cancel(),
     kill: async () => {
       const pid = chat.pid
-      if (pid === undefined) return { before: "(none)", after: undefined, messages: chat.thread.messages.length }
-      const back = restarted()
+      if (pid === undefined) return { before: undefined, after: undefined, messages: chat.thread.messages.length }
       Process.kill(pid)
-      const after = (await back) ? chat.pid : undefined
+      const after = await revived()
       return {
         before: String(pid),
         after: after === undefined ? undefined : String(after),
@@ -137,5 +140,15 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
       await troupe.stop()
       await System.stop(system)
     }
+  }
+}
+
+/** The turn that is started, or one that fails with the error it was refused with (DEMO3). */
+const readable = (start: () => AsyncIterable<Event.Event>): AsyncIterable<Event.Event> => {
+  try {
+    return start()
+  } catch (error) {
+    if (!(error instanceof SessionError || error instanceof ValidationError)) throw error
+    return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) }
   }
 }

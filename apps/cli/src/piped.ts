@@ -29,13 +29,17 @@ export const runPiped = async ({
   paint,
   signal
 }: PipedSurroundings): Promise<{ readonly failed: boolean }> => {
+  // A closed line reader never ends a loop that begins after it was closed.
+  if (signal.aborted) {
+    input.destroy()
+    return { failed: false }
+  }
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
   const stop = (): void => {
     lines.close()
     void demo.cancel()
   }
   signal.addEventListener("abort", stop, { once: true })
-  if (signal.aborted) stop()
   let failed = false
   try {
     for await (const line of lines) {

@@ -83,10 +83,12 @@ export const reportTurn = async (
   return end
 }
 
-const explain = (error: unknown): string =>
-  error instanceof SessionError && error.reason === "chat_died"
+const explain = (error: unknown): string => {
+  if (!(error instanceof SessionError)) return ToolResultEncoder.describe(error)
+  return error.reason === "chat_died"
     ? "the chat died in the middle of a turn; /retry goes on from its last step"
-    : ToolResultEncoder.describe(error)
+    : error.message
+}
 
 const endOf = (result: ChatResult.ChatResult): TurnEnd => {
   switch (result.haltedReason) {

@@ -42,6 +42,7 @@ const run = (input: string, { args = [], env = {}, interrupt }: RunOptions = {})
       env: { PATH, HOME, ...env }
     })
     let [out, err] = ["", ""]
+    let interrupted = false
     running.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString()
       if (interrupt === undefined || interrupted || !out.includes(interrupt.when)) return
@@ -106,6 +107,20 @@ describe("the program with piped input", () => {
 
   test("shows how far long work has come", async () => {
     expect((await run("wait for 1 seconds")).out).toMatch(/slow_job ▓{8}░{8} 50%[^]*worked for 1 seconds/)
+  })
+
+  test("/kill is obeyed as often as it is said, and the chat is there again each time", async () => {
+    const { code, out } = await run(["what is 6 * 7", ...Array<string>(5).fill("/kill"), "/retry"].join("\n"))
+    expect(out.match(/its supervisor started it again as <0\.\d+\.0>, with the 4 messages/g)).toHaveLength(5)
+    expect(out.match(/^6 \* 7 = 42$/gm)).toHaveLength(2)
+    expect(code).toBe(0)
+  })
+
+  test("/retry before anything was said says so, and the next line is answered", async () => {
+    const { code, out, err } = await run("/retry\nwhat is 6 * 7\n")
+    expect(out).toContain("› /retry\n✖ Nothing was said yet in the chat demo; use send\n")
+    expect(out).toContain("6 * 7 = 42")
+    expect({ code, err }).toEqual({ code: 1, err: "" })
   })
 
   test("/quit ends it before the input does", async () => {

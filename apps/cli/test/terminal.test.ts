@@ -113,6 +113,11 @@ describe("the chat at a terminal", () => {
     await expect(person.left).resolves.toBeUndefined()
   })
 
+  test("/retry before anything was said says so, and the chat goes on", async () => {
+    await person.asks("/retry", "✖ Nothing was said yet in the chat demo")
+    expect(await person.asks("what is 6 * 7", "6 * 7 = 42")).not.toContain("✖")
+  })
+
   test("/kill crashes the chat, and it is there again with its thread", async () => {
     await person.asks("what is 6 * 7", "model requests")
     const seen = await person.asks("/kill", "its supervisor started it again")

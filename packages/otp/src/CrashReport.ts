@@ -4,7 +4,7 @@
  * Reports go to `onCrash` of the system and to the telemetry event `process.crash`. They are made only when somebody
  * takes them, before the process is taken apart.
  */
-import { DateTime } from "effect"
+import * as DateTime from "effect/DateTime"
 import { isNoCatch } from "./ExitReason.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { summary } from "./internal/summary.ts"

@@ -27,8 +27,8 @@
  *
  * The OTP design principles, "gen_server Behaviour"; Elixir's `GenServer`.
  */
-import type { Effect } from "effect"
-import { Effect as Effects } from "effect"
+import type * as Effect from "effect/Effect"
+import * as Effects from "effect/Effect"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
 import { deliver } from "./internal/delivery.ts"

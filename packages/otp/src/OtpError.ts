@@ -4,7 +4,7 @@
  * Each is tagged, its fields are data, and its message says what to do next. A process that dies has an exit reason
  * instead, see `ExitReason.ts`.
  */
-import { Data } from "effect"
+import * as Data from "effect/Data"
 import { format } from "./ExitReason.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import type { Pid } from "./Pid.ts"

@@ -26,7 +26,7 @@
  *
  * Elixir's `PartitionSupervisor`.
  */
-import { Hash } from "effect"
+import * as Hash from "effect/Hash"
 import type { ChildSpec } from "./ChildSpec.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"

@@ -23,8 +23,9 @@
  *
  * The Erlang reference manual, "Processes"; Elixir's `Process`.
  */
-import type { Effect, Scope } from "effect"
-import { Effect as Effects } from "effect"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Effects from "effect/Effect"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"

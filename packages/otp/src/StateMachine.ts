@@ -23,8 +23,9 @@
  * await System.stop(system)
  * ```
  */
-import type { Effect, Stream } from "effect"
-import { Stream as Streams } from "effect"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import * as Streams from "effect/Stream"
 import type {
   Actor,
   ActorLogic,

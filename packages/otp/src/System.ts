@@ -3,7 +3,7 @@
  *
  * Every process lives in a system; systems know nothing of each other. A program usually has one, a test one of its own.
  */
-import { Context } from "effect"
+import * as Context from "effect/Context"
 import { live } from "./Clock.ts"
 import type { Clock } from "./Clock.ts"
 import type { CrashReport } from "./CrashReport.ts"

@@ -31,7 +31,7 @@
  *
  * Elixir's `Task` and `Task.Supervisor`.
  */
-import type { Effect } from "effect"
+import type * as Effect from "effect/Effect"
 import * as DynamicSupervisor from "./DynamicSupervisor.ts"
 import type { ChildSpec, Restart, Shutdown } from "./ChildSpec.ts"
 import { cellOf } from "./internal/cell.ts"

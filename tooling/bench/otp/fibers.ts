@@ -1,5 +1,13 @@
 /** The lines of the bench on the bare primitives of Effect: a server is a fiber that takes from a queue. */
-import { Deferred, Effect, Exit, Fiber, FiberMap, FiberSet, Option, Queue, Scope } from "effect"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberMap from "effect/FiberMap"
+import * as FiberSet from "effect/FiberSet"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
 import { burst, countdown, keys, many, times } from "./contest.ts"
 import type { Contestant, Line } from "./contest.ts"
 

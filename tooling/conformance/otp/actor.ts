@@ -10,7 +10,7 @@
  */
 import { Process } from "@troupe/otp"
 import type { GenServer, Pid } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { list, text } from "../json.ts"
 import type { Json } from "../json.ts"
 import { NotSupported } from "./world.ts"

@@ -6,7 +6,7 @@
  */
 import { Process, System } from "@troupe/otp"
 import type { Clock } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { isList, list, number, object, optional, same } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import type { Complaint, Suite } from "../suite.ts"

@@ -5,7 +5,7 @@
  */
 import { GenServer, Process, Registry } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { isList, isObject, list, number, object, text } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { Actor } from "./actor.ts"

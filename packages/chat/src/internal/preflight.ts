@@ -16,7 +16,7 @@ export const preflight = (engine: Engine, thread: Thread, options: RunOptions): 
 }
 
 /** Throws when the engine cannot talk to a model. */
-export const checkAdapter = (engine: Engine): void => {
+const checkAdapter = (engine: Engine): void => {
   if (engine.adapter === undefined) throw new EngineError("missing_adapter")
   if (typeof engine.adapter.stream !== "function") throw new EngineError("missing_stream_adapter")
 }

@@ -186,7 +186,7 @@ describe("ASRC3 an adapter that breaks its word ends the chat with `error`", () 
       for (;;) yield { type: "text_delta" as const, id: null, delta: "." }
     }
     const ending = new AbortController()
-    setTimeout(() => ending.abort(), 0)
+    setImmediate(() => ending.abort())
     const result = await Chat.run(Engine.make({ adapter: adapterOf(events) }), hi, { signal: ending.signal })
     expect(result.haltedReason).toBe("cancelled")
   })

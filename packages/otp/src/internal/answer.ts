@@ -1,5 +1,5 @@
 /** An answer that is there now, or comes with a promise or an effect. */
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 
 const isEffect = <A>(value: A | Promise<A> | Effect.Effect<A, unknown>): value is Effect.Effect<A, unknown> =>
   Effect.isEffect(value)

@@ -5,7 +5,9 @@
  * EACT2. The fiber is a resource of the hosting process, if there is one.
  * EACT3. What is done synchronously is delivered synchronously; anything later in a turn of the host.
  */
-import { Context, Effect, Exit } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type { AnyActorRef } from "xstate"
 import { live } from "../Clock.ts"
 import { ofCause } from "./failure.ts"

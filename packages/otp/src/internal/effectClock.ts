@@ -1,6 +1,9 @@
 /** A system's clock for the fibers it runs, so that what they sleep is the system's time. */
-import type { Duration } from "effect"
-import { Clock as EffectClock, Context, Duration as Durations, Effect } from "effect"
+import type * as Duration from "effect/Duration"
+import * as EffectClock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Durations from "effect/Duration"
+import * as Effect from "effect/Effect"
 import type { Clock } from "../Clock.ts"
 
 const nanosPerMilli = 1_000_000

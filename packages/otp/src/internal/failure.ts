@@ -5,7 +5,7 @@
  * FAIL2. A thrown error is the reason verbatim; a thrown value that is no error is a `NoCatch`.
  * FAIL3. Of several reasons in a cause the first that is no interruption counts.
  */
-import { Cause } from "effect"
+import * as Cause from "effect/Cause"
 import { noCatch, shutdown } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
 

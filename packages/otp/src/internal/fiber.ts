@@ -5,7 +5,9 @@
  * FIBER2. `close` interrupts the fiber and drops its exit: nobody hears of a fiber whose owner is gone.
  * FIBER3. The fiber is counted until its last finalizer is done, as `closing` from `close` on.
  */
-import type { Effect, Exit, Fiber } from "effect"
+import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import type { Cell, Resource } from "./cell.ts"
 import type { Kernel } from "./kernel.ts"
 

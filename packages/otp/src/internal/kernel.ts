@@ -9,8 +9,8 @@
  *        recurse.
  * KERN3. `current` is the process whose turn it is, and nobody between turns.
  */
-import type { Context } from "effect"
-import { Effect } from "effect"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import type { Clock } from "../Clock.ts"
 import type { CrashReport } from "../CrashReport.ts"
 import type { ExitReason } from "../ExitReason.ts"

@@ -3,7 +3,9 @@
  *
  * LIFE1. Each is closed once, after the process died; asked for later, it is closed already.
  */
-import { Effect, Exit, Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
 import type { Cell } from "./cell.ts"
 import { SelfExit } from "./failure.ts"
 import { runDetached } from "./fiber.ts"

@@ -5,7 +5,8 @@
  * PERF2. Otherwise the process is busy until the answer is there: mail waits, signals do not.
  * PERF3. An answer that comes after the process died is dropped; a rejection is never unhandled.
  */
-import { Effect, Exit } from "effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type { Cell } from "./cell.ts"
 import { die } from "./death.ts"
 import { ofCause, ofThrown } from "./failure.ts"

@@ -3,7 +3,7 @@
  *
  * Steps: watch it, send the request, then take the first of its end and the time.
  */
-import { Equal } from "effect"
+import * as Equal from "effect/Equal"
 import type { ExitReason } from "../ExitReason.ts"
 import { CallExit } from "../OtpError.ts"
 import type { Cell } from "./cell.ts"

@@ -1,5 +1,5 @@
 /** How long a caller is ready to wait, in milliseconds. */
-import { Duration } from "effect"
+import * as Duration from "effect/Duration"
 
 /**
  * How long to wait.

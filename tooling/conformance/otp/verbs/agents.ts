@@ -4,7 +4,7 @@
  * @module
  */
 import { Agent } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { number, text } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import { now, wait } from "../actor.ts"

@@ -4,7 +4,8 @@
  * @module
  */
 import { OtpError, Process } from "@troupe/otp"
-import { Cause, Effect } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
 import { list, number, text } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import { Returned, now } from "../actor.ts"

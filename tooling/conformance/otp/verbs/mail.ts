@@ -5,7 +5,7 @@
  */
 import { Process, Timer } from "@troupe/otp"
 import type { Target } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { number, text } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import { now } from "../actor.ts"

@@ -5,7 +5,7 @@
  */
 import { Process } from "@troupe/otp"
 import type { Pid, SystemMessage, Target } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { object, text } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import { Actor, Returned, now } from "../actor.ts"

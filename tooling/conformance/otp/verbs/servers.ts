@@ -5,7 +5,7 @@
  */
 import { GenServer, OtpError, Process } from "@troupe/otp"
 import type { Name, Pid } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { isList, number, text } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import { now, wait } from "../actor.ts"

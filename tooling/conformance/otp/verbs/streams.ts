@@ -5,7 +5,7 @@
  */
 import { Process, Task } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { isList, list, number, object, optional, text } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { now, wait } from "../actor.ts"

@@ -5,7 +5,7 @@
  */
 import { DynamicSupervisor, GenServer, OtpError, PartitionSupervisor, Supervisor } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { number, text } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import { wait } from "../actor.ts"

@@ -5,7 +5,7 @@
  */
 import { Task } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { list, number, optional, text } from "../../json.ts"
 import type { Json } from "../../json.ts"
 import { now, wait } from "../actor.ts"
