@@ -57,8 +57,10 @@ test("DEMO4 a chat killed more often than its supervisor puts up with comes back
 
 test("DEMO4 without a process there is nothing to kill, and /kill says so", async () => {
   const demo = await withoutFiles()
-  await demo.stop()
+  const killing = demo.kill()
   const printed: Array<string> = []
   await runCommand("/kill", { demo, paint: plainPaint, print: (text) => printed.push(text) })
   expect(printed).toEqual(["? there is no chat process to kill; the next question starts it again"])
+  expect((await killing).after).toBeDefined()
+  await demo.stop()
 })

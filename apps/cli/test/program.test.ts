@@ -28,15 +28,18 @@ interface Run {
 interface RunOptions {
   readonly args?: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
+  /** Sent to itself when it starts its first process, which is its file server: before it has read a line. */
+  readonly startUpSignal?: NodeJS.Signals
   /** Sent once the output holds a text. */
   readonly interrupt?: { readonly when: string; readonly signal: NodeJS.Signals }
 }
 
 /** Runs the program in a process group of its own, so that everything it leaves behind can be seen. */
-const run = (input: string, { args = [], env = {}, interrupt }: RunOptions = {}): Promise<Run> =>
+const run = (input: string, { args = [], env = {}, startUpSignal, interrupt }: RunOptions = {}): Promise<Run> =>
   new Promise((resolve, reject) => {
     const { PATH = "", HOME = "" } = process.env
-    const running = spawn(process.execPath, [main, ...args], {
+    const preload = startUpSignal === undefined ? [] : ["--import", signallingItself(startUpSignal)]
+    const running = spawn(process.execPath, [...preload, main, ...args], {
       cwd: folder,
       detached: true,
       env: { PATH, HOME, ...env }
@@ -55,6 +58,16 @@ const run = (input: string, { args = [], env = {}, interrupt }: RunOptions = {})
     if (interrupt === undefined) running.stdin.end(input)
     else running.stdin.write(input)
   })
+
+/** A module that signals the process it is loaded in when that process starts its first child. */
+const signallingItself = (signal: NodeJS.Signals): string => {
+  const source = [
+    'import { subscribe, unsubscribe } from "node:diagnostics_channel"',
+    `const tell = () => { unsubscribe("child_process", tell); process.kill(process.pid, "${signal}") }`,
+    'subscribe("child_process", tell)'
+  ].join("\n")
+  return `data:text/javascript,${encodeURIComponent(source)}`
+}
 
 const groupLives = (leader: number): boolean => {
   try {
@@ -136,6 +149,15 @@ describe("the program with piped input", () => {
     const { code, out, leftovers } = await run("run the slow tool\n", { interrupt: { when: "slow_job ▓", signal } })
     expect(out).toContain("■ cancelled")
     expect({ code, leftovers }).toEqual({ code: expected, leftovers: false })
+  })
+})
+
+describe("a signal during start-up", () => {
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143]
+  ] as const)("%s ends it before the first line, with nothing left running", async (startUpSignal, code) => {
+    expect(await run("what is 6 * 7\n", { startUpSignal })).toEqual({ code, out: "", err: "", leftovers: false })
   })
 })
 

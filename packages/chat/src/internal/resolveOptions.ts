@@ -36,17 +36,17 @@ const ofType =
   (type: "function" | "string" | "boolean" | "object"): Check =>
   (value) =>
     typeof value === type && value !== null ? undefined : `must_be_a_${type}`
-const any: Check = () => undefined
+const anything: Check = () => undefined
 
 const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   mode: oneOf("auto", "manual"),
   model: ofType("string"),
   instructions: ofType("string"),
   tools: (value) => (Array.isArray(value) ? undefined : "must_be_a_list"),
-  toolChoice: any,
-  responseFormat: any,
-  temperature: any,
-  maxTokens: any,
+  toolChoice: anything,
+  responseFormat: anything,
+  temperature: anything,
+  maxTokens: anything,
   providerOptions: ofType("object"),
   adapterOptions: ofType("object"),
   toolTimeoutMs: milliseconds,
