@@ -146,9 +146,7 @@ export class ChatRef {
 
   async #stop(): Promise<void> {
     await this.#home.stop(this.id)
-    this.#endAll(
-      new SessionError("chat_stopped", `The chat ${this.id} was stopped; troupe.chat("${this.id}") starts it again`)
-    )
+    if (this.#turns.length > 0) this.#endAll(stopped(this.id))
     this.#view.complete()
   }
 
@@ -172,9 +170,7 @@ export class ChatRef {
   #start(messages: ReadonlyArray<Message>, retry: boolean): LiveTurn {
     const turn = new LiveTurn(messages, this.#home.options(), retry, () => this.#view.changed())
     if (this.#stopping !== undefined) {
-      turn.fail(
-        new SessionError("chat_stopped", `The chat ${this.id} was stopped; get it again with troupe.chat("${this.id}")`)
-      )
+      turn.fail(stopped(this.id))
       return turn
     }
     this.#turns.push(turn)
@@ -223,6 +219,9 @@ export class ChatRef {
     for (const turn of this.#turns) turn.fail(error)
   }
 }
+
+const stopped = (id: string): SessionError =>
+  new SessionError("chat_stopped", `The chat ${id} was stopped; troupe.chat("${id}") starts it again`)
 
 const encoded = (toolCallId: string, value: unknown): string => {
   try {
