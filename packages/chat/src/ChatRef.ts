@@ -13,8 +13,9 @@
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import { SessionError, ToolError, ValidationError } from "./ChatError.ts"
-import { type chatMachine, unknownToolCall } from "./ChatMachine.ts"
+import type { chatMachine } from "./ChatMachine.ts"
 import type { ContentPart } from "./ContentPart.ts"
+import { unknownToolCall } from "./internal/chatContext.ts"
 import { LiveTurn } from "./internal/liveTurn.ts"
 import type { ChatSnapshot, LiveView, SnapshotObserver } from "./internal/liveView.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
