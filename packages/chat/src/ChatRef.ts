@@ -119,7 +119,7 @@ export class ChatRef {
    *
    * **Details**: resolves when it is over, within the drain deadline (`drainMs`) whatever its tools do: its events end with
    * `chat_completed`, `haltedReason: "cancelled"`. Every call has its result in the thread, and what was said is kept.
-   * Without a running turn it does nothing.
+   * A store that hangs has the same time again, before the turn and at its end. Without a running turn it does nothing.
    */
   async cancel(): Promise<void> {
     const [running] = this.#turns

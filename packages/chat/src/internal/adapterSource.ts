@@ -4,8 +4,8 @@
  * Owns: the iterator, the abort signal of the request, the filters. Does not own the collector it folds into.
  *
  * ASRC1. Every event is folded into the collector, then shown to `onEvent`, then filtered.
- * ASRC2. The transport is released once: by reaching the end, or by `release`, which aborts the signal and calls the
- *        iterator's `return` without waiting for a `next` under way.
+ * ASRC2. The transport is released once: by reaching the end, by an event that cannot be read, or by `release`; the
+ *        latter two abort the signal and call the iterator's `return` without waiting for a `next` under way.
  * ASRC3. A throw of the iterator, and an end without `message_completed`, are an `error` event, and the end.
  */
 import type { AdapterOptions } from "../Adapter.ts"
@@ -62,6 +62,10 @@ export class AdapterSource implements Source {
     this.#state = "released"
     this.#outlet?.detach(this)
     this.#abort.abort()
+    await this.#returnIterator()
+  }
+
+  async #returnIterator(): Promise<void> {
     try {
       await this.#iterator.return?.()
     } catch {
@@ -81,7 +85,8 @@ export class AdapterSource implements Source {
       this.#collector.apply(event)
       passes = this.#passes(event)
     } catch (thrown) {
-      return this.#onThrow(thrown)
+      this.#onThrow(thrown)
+      return void this.#returnIterator()
     }
     if (!this.#observed(event, outlet)) return
     if (passes) outlet.emit(this, event)

@@ -97,19 +97,20 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
   return { thread, usage, steps, committed: false, ...(terminal === undefined ? {} : ended(after, terminal)) }
 }
 
-/** The turn ends with the error of the store. */
+/** The turn ends with the error of the store; what the chat waits for, it goes on waiting for. */
 export const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
   const cause: unknown = "error" in event ? event.error : undefined
   const error = new SessionError(
     "store_failed",
     `The chat could not be stored: ${describe(cause)}; retry() tries again`,
-    {
-      cause
-    }
+    { cause }
   )
-  return { ...ended(context, { reason: "error", metadata: { error } }), committed: true, failure: error }
+  const { pendingQuestion, pendingToolCalls } = context
+  const failed = ended(context, { reason: "error", metadata: { error } })
+  return { ...failed, pendingQuestion, pendingToolCalls, committed: true, failure: error }
 }
 
+/** The turn is over, for this reason. */
 export const ended = (context: ChatContext, terminal: Parameters<typeof chatResult>[2]): Partial<ChatContext> => {
   const result = chatResult(context.thread, context.steps, terminal)
   return {

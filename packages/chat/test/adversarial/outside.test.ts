@@ -100,6 +100,23 @@ describe("STORE1 a slow store", () => {
     expect((await turn.result()).haltedReason).toBe("cancelled")
   })
 
+  test.each([
+    ["questions", false, "awaitingUser"],
+    ["calls the caller answers", true, "awaitingTools"]
+  ])("CHAT2 that fails at the end of a turn loses nothing: %s stay pending", async (_what, manual, state) => {
+    const inner = memory()
+    let saves = 0
+    const store: Store = {
+      ...inner,
+      save: (record) => (++saves === 2 ? Promise.reject(new Error("disk")) : inner.save(record))
+    }
+    const tools = [{ ...handling("ask", () => askUser("which?")), manual }]
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: calls("ask") }), store, tools })
+    const chat = await troupe.chat("c")
+    expect((await chat.send("hi").result()).metadata["error"]).toMatchObject({ reason: "store_failed" })
+    expect(chat.getSnapshot()?.value).toBe(state)
+  })
+
   test("that gives something else than a record is a typed error", async () => {
     const store: Store = { ...memory(), load: () => ({ id: "c" }) as ChatRecord }
     const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
@@ -178,6 +195,26 @@ describe("ASRC3 an adapter that breaks its word ends the chat with `error`", () 
   ])("%s", async (_how, events) => {
     const result = await Chat.run(Engine.make({ adapter: adapterOf(events as () => AsyncIterable<AdapterEvent>) }), hi)
     expect(result).toMatchObject({ haltedReason: "error", metadata: { error: { _tag: "StreamError" } } })
+  })
+
+  test("ASRC2 by an event that throws when it is read: its iterator is returned, once", async () => {
+    let released = 0
+    const events = async function* () {
+      try {
+        yield started
+        yield {
+          type: "text_delta" as const,
+          id: null,
+          get delta(): string {
+            throw new Error("no")
+          }
+        }
+      } finally {
+        released++
+      }
+    }
+    await Chat.run(Engine.make({ adapter: adapterOf(events) }), hi)
+    expect(released).toBe(1)
   })
 
   test("OUT6 one that is always ready does not hold up the event loop", async () => {
