@@ -1,0 +1,29 @@
+/**
+ * The charts that are drawn, and where.
+ *
+ * @module
+ */
+import { join } from "node:path"
+import { AdapterStreamMachine, ChatMachine, StepMachine, ToolCallMachine } from "@troupe/chat"
+import { root } from "../house/workspace.ts"
+import { mermaidOf } from "./mermaid.ts"
+
+/** One drawn chart: the file, and what should stand in it. */
+export interface Drawing {
+  readonly file: string
+  readonly text: string
+}
+
+const machines = {
+  adapterStream: AdapterStreamMachine.adapterStreamMachine,
+  chat: ChatMachine.chatMachine,
+  step: StepMachine.stepMachine,
+  toolCall: ToolCallMachine.toolCallMachine
+} as const
+
+/** Every chart of `@troupe/chat`, drawn. */
+export const drawings = (): ReadonlyArray<Drawing> =>
+  Object.entries(machines).map(([name, machine]) => ({
+    file: join(root, "docs", "charts", `${name}.mmd`),
+    text: mermaidOf(machine)
+  }))
