@@ -5,6 +5,7 @@
  * generators that wait for the same things: medians of the rounds, after one round to warm up.
  */
 import { chatsOnGenerators, chatsOnTroupe, chatsOnValues, type Pace } from "./chats.ts"
+import { crowd, deltasWithSubscribers } from "./crowd.ts"
 import { deltasOnGenerators, deltasOnTroupe, deltasOnValues } from "./deltas.ts"
 import { measure } from "./measure.ts"
 import { benchProcesses } from "./otp/table.ts"
@@ -44,10 +45,37 @@ const compareDeltas = async (): Promise<void> => {
   row("a living chat", perDelta(living.wallMs), perDelta(living.wallMs - baseline.wallMs))
 }
 
+const compareSubscribers = async (): Promise<void> => {
+  console.log(
+    `\none answer of ${deltas} deltas in a living chat nobody reads, by how many subscribe to its snapshots\n`
+  )
+  row("subscribers", "a delta")
+  for (const subscribers of [0, 1, 10]) {
+    const { wallMs } = await measure(rounds, () => deltasWithSubscribers(deltas, subscribers))
+    row(`${subscribers}`, `${((wallMs * 1_000) / deltas).toFixed(3)} µs`)
+  }
+}
+
+const compareCrowds = async (): Promise<void> => {
+  console.log(
+    "\nliving chats at once, each of 2 turns with 2 tool calls of 10 ms: linear if the columns per chat stay\n"
+  )
+  row("chats", "wall", "cpu a chat", "peak heap", "peak a chat", "idle a chat")
+  await crowd(100)
+  for (const count of [100, 1_000, 10_000]) {
+    const { wallMs, cpuMs, peakMb, idleMb } = await crowd(count)
+    const each = (mb: number) => `${((mb * 1_000) / count).toFixed(1)} kB`
+    const cpu = `${((cpuMs * 1_000) / count).toFixed(0)} µs`
+    row(`${count}`, `${wallMs.toFixed(0)} ms`, cpu, `${peakMb.toFixed(0)} MB`, each(peakMb), each(idleMb))
+  }
+}
+
 const benchChats = async (): Promise<void> => {
   await compareChats("at once")
   await compareChats("by turns")
   await compareDeltas()
+  await compareSubscribers()
+  await compareCrowds()
 }
 
 const benches: Readonly<Record<string, () => Promise<void>>> = { otp: benchProcesses, chat: benchChats }

@@ -1,0 +1,91 @@
+/** Many conversations at once, what they hold, and what each costs as they become more. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Adapter, type ChatRef, type Event, tool, Troupe } from "@troupe/chat"
+import type { RunningTroupe } from "@troupe/chat"
+
+const toolMs = 10
+const words = 10
+const ids = ["c0", "c1"] as const
+
+async function* wantsTools(): AsyncGenerator<Event.AdapterEvent, void> {
+  yield { type: "message_started", message: { role: "assistant", content: "" } }
+  for (const id of ids) {
+    yield { type: "tool_call_started", id, name: "wait" }
+    yield { type: "tool_call_completed", id, name: "wait", arguments: { id }, rawArguments: `{"id":"${id}"}` }
+  }
+  yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "tool_calls" }
+}
+
+async function* answers(count: number): AsyncGenerator<Event.AdapterEvent, void> {
+  yield { type: "message_started", message: { role: "assistant", content: "" } }
+  for (let word = 0; word < count; word++) yield { type: "text_delta", id: null, delta: "word " }
+  yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
+}
+
+const adapter: Adapter.Adapter = {
+  name: "bench",
+  stream: (request) => (request.messages.at(-1)?.role === "tool" ? answers(words) : wantsTools())
+}
+
+const wait = tool({
+  name: "wait",
+  description: "Waits a moment",
+  execute: async ({ id }) => {
+    await sleep(toolMs)
+    return id
+  }
+})
+
+const collect = (): void => (globalThis as { readonly gc?: () => void }).gc?.()
+
+const heapMb = (): number => process.memoryUsage().heapUsed / 1e6
+
+/** What a crowd of conversations took. */
+export interface CrowdCost {
+  readonly wallMs: number
+  readonly cpuMs: number
+  /** The most heap that was in use above what was in use before, garbage that was not collected yet included. */
+  readonly peakMb: number
+  /** The heap that the conversations hold when all have ended their turns. */
+  readonly idleMb: number
+}
+
+const finish = async (chat: ChatRef.ChatRef): Promise<void> => {
+  for (let turn = 0; turn < 2; turn++) {
+    const { haltedReason } = await chat.send("go").result()
+    if (haltedReason !== "completed") throw new Error(`a chat ended ${haltedReason}`)
+  }
+}
+
+/** Conversations of two turns, each with two tool calls, all at the same time. */
+export const crowd = async (count: number): Promise<CrowdCost> => {
+  collect()
+  const before = heapMb()
+  let peak = before
+  const sampling = setInterval(() => (peak = Math.max(peak, heapMb())), 5)
+  const cpu = process.cpuUsage()
+  const start = performance.now()
+  const troupe = await Troupe.start({ adapter, tools: [wait] })
+  await Promise.all(Array.from({ length: count }, async (_, index) => finish(await troupe.chat(`chat-${index}`))))
+  const wallMs = performance.now() - start
+  const { user, system } = process.cpuUsage(cpu)
+  clearInterval(sampling)
+  collect()
+  const idleMb = heapMb() - before
+  await troupe.stop()
+  return { wallMs, cpuMs: (user + system) / 1_000, peakMb: peak - before, idleMb }
+}
+
+/** One answer of so many deltas in a living chat, with so many subscribers to its snapshots. */
+export const deltasWithSubscribers = async (deltas: number, subscribers: number): Promise<void> => {
+  const troupe: RunningTroupe = await Troupe.start({ adapter: { name: "long", stream: () => answers(deltas) } })
+  const chat = await troupe.chat("watched")
+  let seen = 0
+  for (let index = 0; index < subscribers; index++) {
+    chat.subscribe(({ context }) => (seen = Math.max(seen, context.partial.text.length)))
+  }
+  const { finalResponse } = await chat.send("go").result()
+  if (finalResponse?.outputText.length !== deltas * "word ".length) throw new Error("an answer was cut short")
+  if (subscribers > 0 && seen === 0) throw new Error("no subscriber heard of the text")
+  await troupe.stop()
+}
