@@ -1,0 +1,120 @@
+/**
+ * Paths through a chart, found in the chart itself, and walked by a real actor.
+ *
+ * The graph of a machine is what its pure transitions reach from an input with some events. Each edge of it is a path:
+ * the shortest to where the edge begins, and the edge. What the machine invokes is replaced by actors that do nothing;
+ * their ends are events like any other.
+ */
+import {
+  type AnyActorLogic,
+  type AnyEventObject,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  type AnyTransitionDefinition,
+  createActor,
+  fromCallback
+} from "xstate"
+import { adjacencyMapToArray, getAdjacencyMap, getShortestPaths, getStateNodes } from "xstate/graph"
+
+/** What a machine is walked with. */
+export interface Walk {
+  readonly name: string
+  readonly machine: AnyStateMachine
+  readonly input: unknown
+  readonly events: ReadonlyArray<AnyEventObject>
+  /** What of a snapshot makes it another state of the graph, beside its value. */
+  readonly apart: (snapshot: AnyMachineSnapshot) => unknown
+}
+
+/** Events, and the values they should lead to. */
+export interface Path {
+  readonly title: string
+  readonly steps: ReadonlyArray<{ readonly event: AnyEventObject; readonly value: unknown }>
+}
+
+/** The machine with actors that do nothing. */
+export const silenced = (machine: AnyStateMachine): AnyStateMachine => {
+  const silent: AnyActorLogic = fromCallback(() => {})
+  const names = Object.keys(machine.implementations.actors)
+  return machine.provide({ actors: Object.fromEntries(names.map((name) => [name, silent])) } as never)
+}
+
+const optionsOf = ({ input, events, apart }: Walk) => ({
+  input,
+  events,
+  limit: 20_000,
+  stopWhen: ({ status }: AnyMachineSnapshot) => status !== "active",
+  serializeState: (snapshot: unknown) => {
+    const seen = snapshot as AnyMachineSnapshot
+    return JSON.stringify([seen.value, seen.status, apart(seen)])
+  },
+  serializeEvent: (event: unknown) => String(events.indexOf(event as AnyEventObject))
+})
+
+/** One path for each edge of the machine's graph. */
+export const pathsOf = (walk: Walk): ReadonlyArray<Path> => {
+  const logic = silenced(walk.machine)
+  const options = optionsOf(walk)
+  const shortest = new Map(
+    getShortestPaths(logic, options as never).map(({ state, steps }) => [
+      options.serializeState(state),
+      // The first step of a path is the start.
+      steps.slice(1).map(({ event, state: reached }) => ({ event: event as AnyEventObject, value: valueOf(reached) }))
+    ])
+  )
+  return adjacencyMapToArray(getAdjacencyMap(logic, options as never)).map((edge) => {
+    const event = edge.event as AnyEventObject
+    const steps = [
+      ...(shortest.get(options.serializeState(edge.state)) ?? []),
+      { event, value: valueOf(edge.nextState) }
+    ]
+    return { title: steps.map((step) => step.event.type).join(", "), steps }
+  })
+}
+
+const valueOf = (snapshot: unknown): unknown => (snapshot as AnyMachineSnapshot).value
+
+const keyOf = (transition: AnyTransitionDefinition): string => {
+  const { source, eventType } = transition
+  const list = eventType === "" ? (source.always ?? []) : (source.transitions.get(eventType) ?? [])
+  return `${source.id} on "${eventType}", ${list.indexOf(transition)}`
+}
+
+/** Every transition and every state of a machine. */
+export const partsOf = (machine: AnyStateMachine) => {
+  const nodes: ReadonlyArray<AnyStateNode> = [machine.root, ...getStateNodes(machine)]
+  return {
+    states: nodes.map(({ id }) => id),
+    transitions: nodes.flatMap((node) => [...(node.always ?? []), ...[...node.transitions.values()].flat()].map(keyOf))
+  }
+}
+
+/** What a walk came through. */
+export class Seen {
+  readonly states = new Set<string>()
+  readonly transitions = new Set<string>()
+}
+
+/** Walks a path with a real actor; answers the values it came through. */
+export const walkPath = ({ machine, input }: Walk, path: Path, seen: Seen): ReadonlyArray<unknown> => {
+  const values: Array<unknown> = []
+  const actor = createActor(silenced(machine), {
+    input,
+    inspect: (inspected) => {
+      // No other actor takes microsteps: those that are invoked do nothing.
+      if (inspected.type !== "@xstate.microstep") return
+      for (const transition of inspected._transitions) seen.transitions.add(keyOf(transition))
+      for (const { id } of (inspected.snapshot as AnyMachineSnapshot)._nodes) seen.states.add(id)
+    }
+  })
+  actor.subscribe({ error: () => {} })
+  actor.start()
+  for (const { id } of actor.getSnapshot()._nodes) seen.states.add(id)
+  for (const { event } of path.steps) {
+    actor.send(event)
+    values.push(actor.getSnapshot().value)
+  }
+  actor.stop()
+  return values
+}

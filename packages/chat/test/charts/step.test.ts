@@ -1,0 +1,57 @@
+import { AdapterError } from "../../src/ChatError.ts"
+import type { AdapterEvent } from "../../src/Event.ts"
+import { ok } from "../../src/HandlerResult.ts"
+import { Outlet } from "../../src/internal/outlet.ts"
+import { stepMachine } from "../../src/StepMachine.ts"
+import type { StreamCollector } from "../../src/StreamCollector.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { handling, hi } from "../double/scripts.ts"
+import { engineParts } from "../double/stepping.ts"
+import type { Walk } from "./paths.ts"
+import { testPaths } from "./walking.ts"
+
+const check = leakCheck()
+
+const called = (name: string): ReadonlyArray<AdapterEvent> => [
+  { type: "tool_call_completed", id: "c0", name, arguments: {}, rawArguments: "{}" },
+  { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "tool_calls" }
+]
+
+const said: ReadonlyArray<AdapterEvent> = [
+  { type: "message_completed", message: { role: "assistant", content: "hi" }, finishReason: "stop" }
+]
+
+/** The model's reply is folded before the walk begins: which way the chart goes depends on what it was. */
+const walk = (name: string, reply: ReadonlyArray<AdapterEvent>): Walk => ({
+  name,
+  machine: stepMachine,
+  input: {
+    ...engineParts({ adapter: check.fake({ script: [] }), tools: [handling("t", () => ok(1))] }),
+    thread: { messages: hi },
+    outlet: new Outlet(),
+    watcher: {
+      stepStarted: (collector: StreamCollector) => reply.forEach((event) => collector.apply(event)),
+      toolCallsChanged: () => {}
+    }
+  },
+  events: [
+    { type: "step.cancel" },
+    { type: "events.taken" },
+    { type: "xstate.done.actor.adapterStream", output: { type: "exhausted" }, actorId: "adapterStream" },
+    {
+      type: "xstate.done.actor.adapterStream",
+      output: { type: "refused", error: new AdapterError("timeout") },
+      actorId: "adapterStream"
+    },
+    { type: "xstate.error.actor.adapterStream", error: new Error("dead"), actorId: "adapterStream" },
+    { type: "xstate.done.actor.toolBatch", output: { outcomes: [], halt: undefined }, actorId: "toolBatch" },
+    { type: "xstate.error.actor.toolBatch", error: new Error("dead"), actorId: "toolBatch" }
+  ],
+  apart: ({ context }) => context.halt !== undefined
+})
+
+testPaths(stepMachine, () => [
+  walk("a reply with a call", called("t")),
+  walk("a reply with a call of no tool", called("ghost")),
+  walk("a final answer", said)
+])
