@@ -29,6 +29,14 @@ export interface TestClock extends Clock {
   readonly pending: number
   /** Lets time pass: runs the timers that become due, one by one, and lets everything they set off settle. */
   advance(ms: number): Promise<void>
+  /**
+   * Lets as much time pass as some work needs, timer by timer, and answers what the work comes to.
+   *
+   * **Errors**
+   *
+   * Rejects when the work is not done and nothing waits for this clock: it waits for something else, or for ever.
+   */
+  run<A>(work: PromiseLike<A>): Promise<A>
 }
 
 const isEntry = (id: unknown): id is TimerEntry => typeof id === "object" && id !== null && "index" in id
@@ -96,6 +104,9 @@ class LiveClock implements Clock {
   }
 }
 
+/** How often a clock that nothing waits for looks again, each time after some turns of the event loop. */
+const patience = 20
+
 class ManualClock implements TestClock {
   readonly #timers = new TimerHeap()
   #now = 0
@@ -126,6 +137,28 @@ class ManualClock implements TestClock {
       await settle()
     }
     this.#now = end
+  }
+
+  async run<A>(work: PromiseLike<A>): Promise<A> {
+    const watched = { done: false }
+    const end = Promise.resolve(work).finally(() => {
+      watched.done = true
+    })
+    // Whoever is told of the standstill is not told of the work's end as well.
+    end.catch(() => undefined)
+    for (let standstills = 0; !watched.done && standstills < patience; standstills++) {
+      await settle()
+      const next = this.#timers.peek()
+      if (next === undefined || watched.done) continue
+      standstills = -1
+      await this.advance(next.due - this.#now)
+    }
+    if (!watched.done) {
+      throw new Error(
+        `The work is not done at ${this.#now} ms, and nothing waits for the clock: it waits for something else`
+      )
+    }
+    return end
   }
 }
 

@@ -37,6 +37,19 @@ test("a test clock stands still until it is advanced, and settles between timers
   expect(ran).toEqual(["first at 10", "second at 15"])
 })
 
+test("a test clock runs as far as some work needs, and says so when the work waits for something else", async () => {
+  const clock = Clock.test()
+  const sleep = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms))
+  const work = async () => {
+    await sleep(1_000)
+    await sleep(60_000)
+    return "done"
+  }
+  expect([await clock.run(work()), clock.now()]).toEqual(["done", 61_000])
+  await expect(clock.run(Promise.reject(new Error("no")))).rejects.toThrow("no")
+  await expect(clock.run(new Promise(() => {}))).rejects.toThrow("at 61000 ms")
+})
+
 /** Resolves when the live clock has run a timer of so many milliseconds: the clock itself is what is tested. */
 const passing = (ms: number): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>()
