@@ -90,7 +90,7 @@ describe("docs/otp-parity.md", () => {
 
   test("covers the modules of the package that Elixir has too", () => {
     const named = new Set(rows.flatMap((row) => row.ours))
-    const modules = ["Agent", "DynamicSupervisor", "PartitionSupervisor", "Registry", "Supervisor"]
+    const modules = ["Agent", "DynamicSupervisor", "PartitionSupervisor", "Registry", "Supervisor", "TaskSupervisor"]
     const functions = publicNames("packages/otp").filter(
       (name) => modules.includes(name.module) && name.kind === "value"
     )

@@ -2,8 +2,8 @@
  * Tasks: processes that compute one value for the process that started them.
  *
  * A task is linked to its owner: if it crashes the owner crashes, and it does not outlive its owner's crash. One started
- * under a task supervisor with `asyncNolink` is not: its crash is an exit that `await` or `yield` tells. `asyncStream`
- * runs a task for each of many inputs, a few at a time.
+ * with `TaskSupervisor.asyncNolink` is not: its crash is an exit that `await` or `yield` tells. `asyncStream` runs a task
+ * for each of many inputs, a few at a time.
  *
  * @example
  * ```ts import.meta.vitest
@@ -29,24 +29,19 @@
  *
  * **Source**
  *
- * Elixir's `Task` and `Task.Supervisor`.
+ * Elixir's `Task`.
  */
 import type * as Effect from "effect/Effect"
-import * as DynamicSupervisor from "./DynamicSupervisor.ts"
-import type { ChildSpec, Restart, Shutdown } from "./ChildSpec.ts"
 import { cellOf } from "./internal/cell.ts"
-import type { Cell } from "./internal/cell.ts"
-import { die, join, signal } from "./internal/death.ts"
-import { Script } from "./internal/script.ts"
+import { signal } from "./internal/death.ts"
 import { kernelOf } from "./internal/kernel.ts"
-import type { Kernel } from "./internal/kernel.ts"
 import * as Handle from "./internal/taskHandle.ts"
-import { TaskHandle } from "./internal/taskHandle.ts"
-import { streamTasks } from "./internal/taskStream.ts"
+import type { TaskHandle } from "./internal/taskHandle.ts"
+import { launchTask, ownedTask, spawnTask } from "./internal/taskStart.ts"
+import { streamRules, streamTasks } from "./internal/taskStream.ts"
 import type * as Stream from "./internal/taskStream.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
-import { wake } from "./internal/wake.ts"
 import { CallExit, NotTheOwner } from "./OtpError.ts"
 import type { Pid } from "./Pid.ts"
 import { unlink } from "./Process.ts"
@@ -76,50 +71,17 @@ export interface Options {
   readonly label?: string
 }
 
-const make = (
-  kernel: Kernel,
-  parent: Cell | undefined,
-  work: Work<unknown>,
-  label: string | undefined,
-  result?: (value: unknown) => void
-): Cell => {
-  const cell = kernel.make(new Script(work, result), parent ?? kernel.current, label ?? "task")
-  wake(cell)
-  return cell
-}
-
-const bind = (owner: Cell, cell: Cell): Cell => {
-  if (owner.dead) die(cell, "noproc", "signal")
-  else join(owner, cell)
-  return cell
-}
-
-const launch = (
-  parent: Cell,
-  work: Work<unknown>,
-  label: string | undefined,
-  result?: (value: unknown) => void
-): Cell => bind(parent, make(parent.kernel, parent, work, label, result))
-
-const handle = <A>(owner: Cell, parent: Cell, work: Work<A>, options: Options | undefined): TaskHandle<A> => {
-  const made: { task?: TaskHandle<A> } = {}
-  const cell = launch(parent, work, options?.label, (value) => made.task?.reply(value))
-  const task = new TaskHandle<A>(owner, cell)
-  made.task = task
-  return task
-}
-
 /** Starts a task linked to its owner. */
 export const async = <A>(owner: Pid, work: Work<A>, options?: Options): Task<A> =>
-  handle(cellOf(owner), cellOf(owner), work, options)
+  ownedTask(cellOf(owner), cellOf(owner), work, options?.label)
 
 /** Starts a process that runs like a task and replies to nobody, and that nobody is linked to. */
 export const start = (system: System, work: Work<unknown>, options?: Options): Pid =>
-  make(kernelOf(system), undefined, work, options?.label)
+  spawnTask(kernelOf(system), undefined, work, options?.label)
 
 /** Starts a process that runs like a task, linked to its parent, and replies to nobody. */
 export const startLink = (parent: Pid, work: Work<unknown>, options?: Options): Pid =>
-  launch(cellOf(parent), work, options?.label)
+  launchTask(cellOf(parent), work, options?.label)
 
 /**
  * How a task is waited for.
@@ -213,95 +175,11 @@ export const ignore = (task: Task<unknown>): void => handleOf(task).forget()
 /** Whether a message is the reply of a task that was not awaited. */
 export const isReply = (message: unknown): message is TaskReply<unknown> => message instanceof Handle.TaskReply
 
-/** Starts a supervisor of tasks that nobody is linked to. */
-export const startSupervisor = (system: System, options?: DynamicSupervisor.Options): Promise<Pid> =>
-  DynamicSupervisor.start(system, { label: "Task.Supervisor", ...options })
-
-/** Starts a supervisor of tasks linked to its parent. */
-export const startSupervisorLink = (parent: Pid, options?: DynamicSupervisor.Options): Promise<Pid> =>
-  DynamicSupervisor.startLink(parent, { label: "Task.Supervisor", ...options })
-
-/** Makes the spec of a supervisor of tasks that is the child of a supervisor. */
-export const supervisorSpec = (id: string, options?: DynamicSupervisor.Options): ChildSpec =>
-  DynamicSupervisor.childSpec(id, options)
-
-/** How a supervised task is shown, and ended with its supervisor. */
-export interface SupervisedOptions extends Options {
-  readonly shutdown?: Shutdown
-}
-
-const underSupervisor = async (
-  supervisor: Pid,
-  options: SupervisedOptions | undefined,
-  begin: (parent: Cell) => Cell
-): Promise<void> => {
-  await DynamicSupervisor.startChild(supervisor, {
-    restart: "temporary",
-    ...(options?.shutdown === undefined ? {} : { shutdown: options.shutdown }),
-    start: (parent) => begin(cellOf(parent))
-  })
-}
-
-const supervised = async <A>(
-  supervisor: Pid,
-  owner: Cell,
-  work: Work<A>,
-  options: SupervisedOptions | undefined,
-  tie: (cell: Cell) => void
-): Promise<Task<A>> => {
-  const made: { task?: TaskHandle<A> } = {}
-  await underSupervisor(supervisor, options, (parent) => {
-    made.task = handle(owner, parent, work, options)
-    tie(made.task.pid)
-    return made.task.pid
-  })
-  if (made.task === undefined) throw new CallExit({ reason: "noproc", in: "Task.asyncNolink" })
-  return made.task
-}
-
-/** Starts a task under a supervisor, monitored by its owner and not linked to it: it outlives its owner. */
-export const asyncNolink = <A>(
-  supervisor: Pid,
-  owner: Pid,
-  work: Work<A>,
-  options?: SupervisedOptions
-): Promise<Task<A>> => supervised(supervisor, cellOf(owner), work, options, () => {})
-
-/** Starts a task under a supervisor, linked to its owner too: it ends with whichever of the two ends first. */
-export const asyncSupervised = <A>(
-  supervisor: Pid,
-  owner: Pid,
-  work: Work<A>,
-  options?: SupervisedOptions
-): Promise<Task<A>> => {
-  const cell = cellOf(owner)
-  return supervised(supervisor, cell, work, options, (task) => void bind(cell, task))
-}
-
-/** Starts a process that runs like a task under a supervisor; it replies to nobody and is not restarted by default. */
-export const startChild = (
-  supervisor: Pid,
-  work: Work<unknown>,
-  options?: Options & { readonly restart?: Restart; readonly shutdown?: Shutdown }
-): Promise<Pid<unknown>> =>
-  DynamicSupervisor.startChild(supervisor, {
-    restart: options?.restart ?? "temporary",
-    ...(options?.shutdown === undefined ? {} : { shutdown: options.shutdown }),
-    start: (parent) => launch(cellOf(parent), work, options?.label)
-  })
-
-/** Ends a task or process of a task supervisor. Rejects with `ChildRefused` (`notFound`). */
-export const terminateChild = (supervisor: Pid, pid: Pid): Promise<void> =>
-  DynamicSupervisor.terminateChild(supervisor, pid)
-
-/** The processes of a task supervisor. */
-export const children = async (supervisor: Pid): Promise<ReadonlyArray<Pid>> => {
-  const infos = await DynamicSupervisor.whichChildren(supervisor)
-  return infos.flatMap(({ pid }) => (pid === undefined || pid === "restarting" ? [] : [pid]))
-}
-
-/** The result of one task of a stream: `ok` with its value, or its `exit` and the `input` that led to it. */
-export type StreamResult<I, A> = Stream.StreamResult<I, A>
+/**
+ * The result of one task of a stream: `ok` with its value, or the `exit` it ended with, and with `zipInputOnExit` the
+ * `input` that led to it.
+ */
+export type StreamResult<I, A, Zip extends boolean = false> = Stream.StreamResult<I, A, Zip>
 
 /** What the task of one input computes. */
 export type StreamWork<I, A> = (input: I, self: Pid<unknown>) => ReturnType<Work<A>>
@@ -316,25 +194,21 @@ export type StreamWork<I, A> = (input: I, self: Pid<unknown>) => ReturnType<Work
  * - `"exit"`: the stream fails with `CallExit`, reason `timeout`, and its other tasks are killed too.
  * - `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream goes on.
  *
+ * `zipInputOnExit` has an exit tell its input: `{ exit, input }`.
+ *
  * **Units and defaults**
  *
  * At most `maxConcurrency`, 8, tasks run at once. `ordered` is true: the results come in the order of the inputs, else
  * in the order of their completion. `timeout` is 5 seconds for each task, from its start. `onTimeout` is `"exit"`.
+ * `zipInputOnExit` is false.
  */
-export interface StreamOptions extends SupervisedOptions {
+export interface StreamOptions<Zip extends boolean = boolean> extends Options {
   readonly maxConcurrency?: number
   readonly ordered?: boolean
   readonly timeout?: Timeout
   readonly onTimeout?: "exit" | "killTask"
+  readonly zipInputOnExit?: Zip
 }
-
-const plan = (owner: Pid, options: StreamOptions | undefined) => ({
-  owner: cellOf(owner),
-  maxConcurrency: Math.max(1, options?.maxConcurrency ?? 8),
-  ordered: options?.ordered ?? true,
-  ms: milliseconds(options?.timeout ?? 5000),
-  onTimeout: options?.onTimeout ?? "exit"
-})
 
 /**
  * Runs a task for each input, linked to the owner, and hands over their results as they are asked for.
@@ -353,42 +227,16 @@ const plan = (owner: Pid, options: StreamOptions | undefined) => ({
  *
  * The owner is the process that consumes the stream.
  */
-export const asyncStream = <I, A>(
+export const asyncStream = <I, A, Zip extends boolean = false>(
   owner: Pid,
   inputs: Iterable<I> | AsyncIterable<I>,
   work: StreamWork<I, A>,
-  options?: StreamOptions
-): AsyncGenerator<StreamResult<I, A>, void, undefined> =>
+  options?: StreamOptions<Zip>
+): AsyncGenerator<StreamResult<I, A, Zip>, void, undefined> =>
   streamTasks(inputs, {
-    ...plan(owner, options),
+    ...streamRules(cellOf(owner), options),
     linked: true,
-    start: (input, finished) => launch(cellOf(owner), (self) => work(input, self), options?.label, finished)
-  })
-
-/**
- * Runs a task for each input under a supervisor, as `asyncStream` does; a crash is a result, and no more.
- *
- * **Errors**
- *
- * Fails with `ChildRefused` (`maxChildren`) when the supervisor takes no more tasks.
- */
-export const asyncStreamNolink = <I, A>(
-  supervisor: Pid,
-  owner: Pid,
-  inputs: Iterable<I> | AsyncIterable<I>,
-  work: StreamWork<I, A>,
-  options?: StreamOptions
-): AsyncGenerator<StreamResult<I, A>, void, undefined> =>
-  streamTasks(inputs, {
-    ...plan(owner, options),
-    linked: false,
-    start: async (input, finished) => {
-      const made: { cell?: Cell } = {}
-      await underSupervisor(supervisor, options, (parent) => {
-        made.cell = launch(parent, (self) => work(input, self), options?.label, finished)
-        return made.cell
-      })
-      if (made.cell === undefined) throw new CallExit({ reason: "noproc", in: "Task.asyncStream" })
-      return made.cell
+    start: (input, made, finished) => {
+      made(launchTask(cellOf(owner), (self) => work(input, self), options?.label, finished))
     }
   })

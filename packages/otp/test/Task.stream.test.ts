@@ -1,9 +1,9 @@
-import { Effect } from "effect"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { Clock, Process, SystemMessage, System, Task } from "../src/index.ts"
 import type { Pid } from "../src/index.ts"
 import { hop } from "./double/hop.ts"
 import { flush, inProcess } from "./double/inProcess.ts"
+import { Watched, take } from "./double/watched.ts"
 
 let system: System.System
 let clock: Clock.TestClock
@@ -18,36 +18,7 @@ afterEach(async () => {
   expect([System.stats(system), clock.pending]).toEqual([{ processes: 0, fibers: 0, timers: 0, closing: 0 }, 0])
 })
 
-/** Tasks that take as long as their input says, and what is seen of them. */
-class Watched {
-  readonly events: Array<string> = []
-  readonly pids: Array<Pid> = []
-  running = 0
-  peak = 0
-
-  readonly work = (ms: number, self: Pid): Effect.Effect<number> => {
-    this.pids.push(self)
-    this.peak = Math.max(this.peak, ++this.running)
-    Process.onExit(self, () => this.running--)
-    return Effect.sleep(ms).pipe(
-      Effect.tap(() => Effect.sync(() => this.events.push(`done ${ms}`))),
-      Effect.as(ms)
-    )
-  };
-
-  *inputs(...times: ReadonlyArray<number>): Generator<number> {
-    for (const ms of times) {
-      this.events.push(`pulled ${ms}`)
-      yield ms
-    }
-  }
-}
-
 const ok = (...values: ReadonlyArray<unknown>) => values.map((value) => ({ ok: value }))
-const take = async <A>(stream: AsyncIterable<A>, seen: Array<A> = []): Promise<Array<A>> => {
-  for await (const result of stream) seen.push(result)
-  return seen
-}
 /** Runs an owner, lets time pass, and gives what it gave. */
 const after = async <A>(ms: number, body: (self: Pid<unknown>) => Promise<A>): Promise<A> => {
   const [outcome] = await Promise.allSettled([inProcess(system, body), clock.advance(ms)])
@@ -112,17 +83,16 @@ test("stream-006 stream-021 ASTREAM3 a task over its time fails the stream, by d
   expect([seen, watched.running]).toEqual([ok(1), 0])
 })
 
-test("stream-007 stream-008 stream-022 with killTask the time is a result, with its input", async () => {
+test("stream-007 stream-008 stream-022 with killTask the time is a result, with its input if asked for", async () => {
   const watched = new Watched()
   const options = { timeout: 60, onTimeout: "killTask" } as const
   const seen = await after(200, async (self) => [
     await take(Task.asyncStream(self, [1, 300, 2], watched.work, options)),
-    await take(Task.asyncStream(self, [300, 1], watched.work, { ...options, ordered: false }))
+    await take(Task.asyncStream(self, [300, 1], watched.work, { ...options, ordered: false, zipInputOnExit: true }))
   ])
-  const late = { exit: "timeout", input: 300 }
   expect(seen).toEqual([
-    [{ ok: 1 }, late, { ok: 2 }],
-    [{ ok: 1 }, late]
+    [{ ok: 1 }, { exit: "timeout" }, { ok: 2 }],
+    [{ ok: 1 }, { exit: "timeout", input: 300 }]
   ])
 })
 
@@ -138,20 +108,12 @@ test("stream-009 stream-024 the crash of a task ends an owner that does not trap
   expect([Process.exitReason(pid), watched.events]).toEqual(["boom", []])
 })
 
-test("stream-010 stream-011 under a supervisor the crash of a task is its result", async () => {
-  const supervisor = await Task.startSupervisor(system)
-  const seen = await after(0, (self) =>
-    take(Task.asyncStreamNolink(supervisor, self, ["one", "bad", "two"], crashing, { maxConcurrency: 2 }))
-  )
-  expect(seen).toEqual([{ ok: "one" }, { exit: "boom", input: "bad" }, { ok: "two" }])
-})
-
 test("stream-012 ASTREAM5 an owner that traps exits gets the crash as a result, and no message", async () => {
   const seen = await after(0, async (self) => {
     Process.trapExit(self, true)
     return [await take(Task.asyncStream(self, ["one", "bad", "two"], crashing)), await flush(self)]
   })
-  expect(seen).toEqual([[{ ok: "one" }, { exit: "boom", input: "bad" }, { ok: "two" }], []])
+  expect(seen).toEqual([[{ ok: "one" }, { exit: "boom" }, { ok: "two" }], []])
 })
 
 test("stream-013 ASTREAM1 behind a slow first task the later ones are pulled and run meanwhile", async () => {
@@ -197,24 +159,6 @@ test("stream-019 when the owner dies its tasks die", async () => {
   await hop()
   Process.exit(pid, "gone")
   expect(watched.pids.map((task) => Process.exitReason(task))).toEqual(["gone", "gone"])
-})
-
-test("stream-023 under a supervisor, too, running tasks are killed when the consumer stops", async () => {
-  const watched = new Watched()
-  const supervisor = await Task.startSupervisor(system)
-  await after(5, async (self) => {
-    for await (const _result of Task.asyncStreamNolink(supervisor, self, [5, 300], watched.work)) break
-  })
-  expect([watched.running, await Task.children(supervisor)]).toEqual([0, []])
-})
-
-test("a supervisor that takes no more tasks fails the stream, and those that run are killed", async () => {
-  const watched = new Watched()
-  const supervisor = await Task.startSupervisor(system, { maxChildren: 1 })
-  const failed = after(0, (self) => take(Task.asyncStreamNolink(supervisor, self, [300, 300], watched.work)))
-  await expect(failed).rejects.toMatchObject({ _tag: "ChildRefused", reason: "maxChildren" })
-  await hop()
-  expect(watched.running).toBe(0)
 })
 
 test("inputs that fail fail the stream, and inputs that come later are waited for", async () => {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { Clock, Process, SystemMessage, System, Task } from "../src/index.ts"
+import { Clock, Process, SystemMessage, System, Task, TaskSupervisor } from "../src/index.ts"
 import type { Pid } from "../src/index.ts"
 import { hop } from "./double/hop.ts"
 import { flush, inProcess, sleeper } from "./double/inProcess.ts"
@@ -88,20 +88,11 @@ test("task-007 a task dies with its owner", async () => {
   expect(Process.exitReason(task.pid)).toBe("boom")
 })
 
-test("task-008 task-012 the crash of an unlinked task is told by await and by yield", async () => {
-  const supervisor = await Task.startSupervisor(system)
-  const seen = await inProcess(system, async (self) => {
-    const crash = () => Task.asyncNolink(supervisor, self, () => Process.exitSelf("boom"))
-    return [await caught(Task.await(await crash())), await Task.yield(await crash()), await flush(self)]
-  })
-  expect(seen).toEqual([callExit("boom"), { exit: "boom" }, []])
-})
-
 test("task-009 task-010 task-022 TASK1 the reply of a task nobody awaits is a message, then comes its Down", async () => {
-  const supervisor = await Task.startSupervisor(system)
+  const supervisor = await TaskSupervisor.start(system)
   const seen = await inProcess(system, async (self) => {
-    const task = await Task.asyncNolink(supervisor, self, () => "value")
-    await Task.asyncNolink(supervisor, self, () => Process.exitSelf("boom"))
+    const task = await TaskSupervisor.asyncNolink(supervisor, self, () => "value")
+    await TaskSupervisor.asyncNolink(supervisor, self, () => Process.exitSelf("boom"))
     await hop()
     const [reply, ...rest] = await flush(self)
     return [Task.isReply(reply) && reply.ref === task.ref && reply.value, rest.map(kindOf)]
@@ -135,10 +126,10 @@ test("task-013 task-015 shutdown ends a running task and gives nothing", async (
 })
 
 test("task-014 task-017 shutdown of a finished task gives its value, of a crashed one its exit", async () => {
-  const supervisor = await Task.startSupervisor(system)
+  const supervisor = await TaskSupervisor.start(system)
   const seen = await inProcess(system, async (self) => {
     const done = Task.async(self, () => "value")
-    const crashed = await Task.asyncNolink(supervisor, self, () => Process.exitSelf("boom"))
+    const crashed = await TaskSupervisor.asyncNolink(supervisor, self, () => Process.exitSelf("boom"))
     await hop()
     return [await Task.shutdown(done), await Task.shutdown(crashed), await flush(self)]
   })
@@ -201,39 +192,11 @@ test("start runs a task that nobody is linked to", async () => {
   expect(Process.exitReason(pid)).toBe("boom")
 })
 
-test("asyncSupervised ends with its owner and with its supervisor, whichever is first", async () => {
-  const supervisor = await Task.startSupervisor(system)
-  const owners = [sleeper(system), sleeper(system)] as const
-  const tasks = await Promise.all(owners.map((pid) => Task.asyncSupervised(supervisor, pid, forever)))
-  expect(await Task.children(supervisor)).toEqual(tasks.map(({ pid }) => pid))
-  Process.exit(owners[0], "gone")
-  await Task.terminateChild(supervisor, tasks[1]?.pid as Pid)
-  expect(tasks.map(({ pid }) => Process.exitReason(pid))).toEqual(["gone", "shutdown"])
-  expect(Process.exitReason(owners[1])).toBe("shutdown")
-  expect(await Task.children(supervisor)).toEqual([])
-})
-
 test("task-021 startLink replies to nobody, and its crash ends the parent", async () => {
   const parent = sleeper(system)
   const pid = Task.startLink(parent, () => Process.exitSelf("boom"))
   await hop()
   expect([Process.exitReason(pid), Process.exitReason(parent)]).toEqual(["boom", "boom"])
-})
-
-test("task-023 task-024 a supervised task is temporary by default, and restarted if asked", async () => {
-  const supervisor = await Task.startSupervisor(system)
-  let runs = 0
-  const crash = () => {
-    runs++
-    Process.exitSelf("boom")
-  }
-  await Task.startChild(supervisor, crash)
-  await hop()
-  expect(runs).toBe(1)
-  await Task.startChild(supervisor, crash, { restart: "transient" })
-  await hop()
-  expect(runs).toBe(5)
-  expect(Process.exitReason(supervisor)).toBe("shutdown")
 })
 
 test("task-025 a task that is ignored runs on, and its reply is dropped", async () => {
@@ -247,21 +210,6 @@ test("task-025 a task that is ignored runs on, and its reply is dropped", async 
     return [ran, await flush(self)]
   })
   expect(seen).toEqual([true, []])
-})
-
-test("task-026 task-029 a supervised task outlives its owner and ends with its supervisor", async () => {
-  const supervisor = await Task.startSupervisor(system)
-  let task: Task.Task<never> | undefined
-  const pid = Process.spawn(system, async (self) => {
-    task = await Task.asyncNolink(supervisor, self, forever)
-    Process.exitSelf("boom")
-  })
-  await hop()
-  const running = (task as unknown as Task.Task<never>).pid
-  expect([Process.exitReason(pid), Process.isAlive(running)]).toEqual(["boom", true])
-  Process.exit(supervisor, "shutdown")
-  Process.kill(supervisor)
-  expect(Process.isAlive(running)).toBe(false)
 })
 
 test("ending a task interrupts its effect, and the finalizer runs once", async () => {

@@ -14,13 +14,17 @@
 import type { ExitReason } from "../ExitReason.ts"
 import { CallExit } from "../OtpError.ts"
 import { unlink } from "../Process.ts"
+import type { StreamOptions } from "../Task.ts"
 import { Absorbed } from "./cell.ts"
 import type { Cell } from "./cell.ts"
 import { signal } from "./death.ts"
+import { milliseconds } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
 
-/** The result of one task: its value, or its exit and the input that led to it. */
-export type StreamResult<I, A> = { readonly ok: A } | { readonly exit: ExitReason; readonly input: I }
+/** The result of one task: its value, or its exit, with the input that led to it if asked for. */
+export type StreamResult<I, A, Zip extends boolean> =
+  | { readonly ok: A }
+  | (Zip extends true ? { readonly exit: ExitReason; readonly input: I } : { readonly exit: ExitReason })
 
 /** How a stream runs its tasks. */
 export interface StreamPlan<I> {
@@ -29,10 +33,21 @@ export interface StreamPlan<I> {
   readonly ordered: boolean
   readonly ms: number
   readonly onTimeout: "exit" | "killTask"
+  readonly zip: boolean
   readonly linked: boolean
-  /** Starts the task of one input, which hands over its value before it ends. */
-  readonly start: (input: I, finished: (value: unknown) => void) => Cell | Promise<Cell>
+  /** Starts the task of one input: tells its process before that runs, and its value before that ends. */
+  readonly start: (input: I, made: (cell: Cell) => void, finished: (value: unknown) => void) => void | Promise<void>
 }
+
+/** The rules of a stream, the defaults filled in. */
+export const streamRules = (owner: Cell, options: StreamOptions | undefined) => ({
+  owner,
+  maxConcurrency: Math.max(1, options?.maxConcurrency ?? 8),
+  ordered: options?.ordered ?? true,
+  ms: milliseconds(options?.timeout ?? 5000),
+  onTimeout: options?.onTimeout ?? "exit",
+  zip: options?.zipInputOnExit ?? false
+})
 
 /** One task: its place in the order of the inputs, and what is known of its end. */
 class Slot<I> {
@@ -52,7 +67,7 @@ class Slot<I> {
 const iteratorOf = <I>(inputs: Iterable<I> | AsyncIterable<I>): Iterator<I> | AsyncIterator<I> =>
   Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]()
 
-class TaskStream<I, A> {
+class TaskStream<I, A, Zip extends boolean> {
   readonly #plan: StreamPlan<I>
   readonly #inputs: Iterator<I> | AsyncIterator<I>
   readonly #running = new Set<Slot<I>>()
@@ -73,7 +88,7 @@ class TaskStream<I, A> {
   }
 
   /** Runs the tasks until the result of one can be handed over; `undefined` when all have been. */
-  async next(): Promise<StreamResult<I, A> | undefined> {
+  async next(): Promise<StreamResult<I, A, Zip> | undefined> {
     for (;;) {
       const slot = this.#takeReady()
       if (slot !== undefined) return this.#resultOf(slot)
@@ -101,9 +116,10 @@ class TaskStream<I, A> {
     return slot
   }
 
-  #resultOf(slot: Slot<I>): StreamResult<I, A> {
+  #resultOf(slot: Slot<I>): StreamResult<I, A, Zip> {
     if (slot.value !== undefined) return slot.value as { readonly ok: A }
-    return { exit: slot.timedOut ? "timeout" : slot.reason, input: slot.input }
+    const exit = slot.timedOut ? "timeout" : slot.reason
+    return (this.#plan.zip ? { exit, input: slot.input } : { exit }) as StreamResult<I, A, Zip>
   }
 
   async #pull(): Promise<void> {
@@ -114,8 +130,9 @@ class TaskStream<I, A> {
     }
     const slot = new Slot(this.#pulled++, pulled.value)
     this.#free--
-    const started = this.#plan.start(slot.input, (value) => (slot.value = { ok: value }))
-    this.#watch(slot, started instanceof Promise ? await started : started)
+    const watch = (cell: Cell): void => this.#watch(slot, cell)
+    const started = this.#plan.start(slot.input, watch, (value) => (slot.value = { ok: value }))
+    if (started instanceof Promise) await started
   }
 
   #watch(slot: Slot<I>, cell: Cell): void {
@@ -165,11 +182,11 @@ class TaskStream<I, A> {
 }
 
 /** The stream as an iterator, which closes it however it ends. */
-export async function* streamTasks<I, A>(
+export async function* streamTasks<I, A, Zip extends boolean>(
   inputs: Iterable<I> | AsyncIterable<I>,
   plan: StreamPlan<I>
-): AsyncGenerator<StreamResult<I, A>, void, undefined> {
-  const stream = new TaskStream<I, A>(inputs, plan)
+): AsyncGenerator<StreamResult<I, A, Zip>, void, undefined> {
+  const stream = new TaskStream<I, A, Zip>(inputs, plan)
   try {
     for (let result = await stream.next(); result !== undefined; result = await stream.next()) yield result
   } finally {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
-import { DynamicSupervisor, GenServer, Process, Registry, Supervisor, Task } from "../../src/index.ts"
+import { DynamicSupervisor, GenServer, Process, Registry, Supervisor, Task, TaskSupervisor } from "../../src/index.ts"
 import type { Pid } from "../../src/index.ts"
 import { Storm } from "./storm.ts"
 
@@ -74,7 +74,7 @@ const scenario = (storm: Storm, ledger: Ledger): void => {
       Process.monitor(self, server)
       await GenServer.call(server, "ask", { from: self })
       const work = () => ledger.held.pipe(Effect.andThen(GenServer.callEffect(server, "ask")), Effect.scoped)
-      const task = await Task.asyncNolink(at("tasks"), self, work, { label: "task" })
+      const task = await TaskSupervisor.asyncNolink(at("tasks"), self, work, { label: "task" })
       await Task.await(task)
       await Process.receive(self, { timeout: 5 })
     },

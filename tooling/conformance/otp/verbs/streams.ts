@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Process, Task } from "@troupe/otp"
+import { Process, Task, TaskSupervisor } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { isList, list, number, object, optional, text } from "../../json.ts"
@@ -14,7 +14,7 @@ import { RuntimeError, decodeReason } from "../terms.ts"
 import type { World } from "../world.ts"
 import { told } from "./processes.ts"
 
-type Result = Task.StreamResult<JsonObject, unknown>
+type Result = Task.StreamResult<JsonObject, unknown, boolean>
 
 function* pulled(world: World, inputs: ReadonlyArray<Json>): Generator<JsonObject> {
   for (const input of inputs) {
@@ -45,6 +45,7 @@ const optionsOf = (given: JsonObject): Task.StreamOptions => {
   return {
     ordered: given["ordered"] !== false,
     onTimeout: given["on_timeout"] === "kill_task" ? "killTask" : "exit",
+    zipInputOnExit: given["zip_input_on_exit"] === true,
     ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
     ...(timeout === undefined ? {} : { timeout })
   }
@@ -56,12 +57,12 @@ const streamOf = (actor: Actor, given: JsonObject): AsyncIterable<Result> => {
   const supervisor = optional(text, given["nolink_sup"])
   return supervisor === undefined
     ? Task.asyncStream(self, inputs, workOf(world), optionsOf(given))
-    : Task.asyncStreamNolink(world.pid(supervisor), self, inputs, workOf(world), optionsOf(given))
+    : TaskSupervisor.asyncStreamNolink(world.pid(supervisor), self, inputs, workOf(world), optionsOf(given))
 }
 
-const shown = (result: Result, zipped: boolean): unknown => {
+const shown = (result: Result): unknown => {
   if ("ok" in result) return ["ok", result.ok]
-  return ["exit", zipped ? [result.input["id"], result.exit] : result.exit]
+  return ["exit", "input" in result ? [result.input["id"], result.exit] : result.exit]
 }
 
 /** Takes results as the case says: all, none, some, slowly, or until the consumer fails. */
@@ -72,7 +73,7 @@ const consume = async (actor: Actor, given: JsonObject): Promise<ReadonlyArray<u
   const seen: Array<unknown> = []
   if (how === "none" || (how === "take" && number(amount) === 0)) return seen
   for await (const result of stream) {
-    const consumed = shown(result, given["zip_input_on_exit"] === true)
+    const consumed = shown(result)
     seen.push(consumed)
     actor.world.stream.interleaved.push(["consumed", actor.world.encode(consumed)])
     if (how === "take" && seen.length >= number(amount)) break

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Task } from "@troupe/otp"
+import { Task, TaskSupervisor } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { list, number, optional, text } from "../../json.ts"
@@ -19,7 +19,7 @@ const remember = (actor: Actor, name: string, work: string, task: Task.Task<unkn
   actor.world.adopt(work, task.pid)
 }
 
-type Supervised = typeof Task.asyncNolink
+type Supervised = typeof TaskSupervisor.asyncNolink
 
 const supervised =
   (start: Supervised): Verb =>
@@ -66,16 +66,16 @@ export const tasks: Verbs = {
   start_tasksup: (actor, [name]) =>
     wait(() =>
       actor.world.born(text(name), () =>
-        Task.startSupervisorLink(actor.self, dynamicOptionsOf(actor.world, "tasksups", text(name)))
+        TaskSupervisor.startLink(actor.self, dynamicOptionsOf(actor.world, "tasksups", text(name)))
       )
     ),
-  async_nolink: supervised(Task.asyncNolink),
-  sup_async: supervised(Task.asyncSupervised),
+  async_nolink: supervised(TaskSupervisor.asyncNolink),
+  sup_async: supervised(TaskSupervisor.async),
   start_child_task: (actor, [supervisor, work, options]) =>
     wait(() => {
       const given = typeof options === "object" && options !== null && "restart" in options ? options["restart"] : null
       const restart = optional(text, given) as "permanent" | "transient" | "temporary" | undefined
-      return Task.startChild(actor.world.pid(text(supervisor)), bodyOf(actor.world, text(work)), {
+      return TaskSupervisor.startChild(actor.world.pid(text(supervisor)), bodyOf(actor.world, text(work)), {
         label: text(work),
         ...(restart === undefined ? {} : { restart })
       })
