@@ -25,21 +25,41 @@ import type { Timeout } from "./internal/timeout.ts"
 import type { Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 
-/** The spec of a dynamic child: as any other, but it needs no id. */
-export type DynamicChildSpec = Omit<ChildSpec, "id" | "significant"> & { readonly id?: string }
+declare const extra_: unique symbol
+
+/** A dynamic supervisor whose children are started with arguments `Extra` of its own. */
+export interface DynamicSupervisor<out Extra extends ReadonlyArray<unknown> = []> extends Pid {
+  readonly [extra_]?: Extra | undefined
+}
 
 /**
- * What a dynamic supervisor allows.
+ * The spec of a dynamic child: as any other, but it needs no id, and its `start` gets the supervisor's `extraArguments`.
+ */
+export interface DynamicChildSpec<Extra extends ReadonlyArray<unknown> = []> extends Omit<
+  ChildSpec,
+  "id" | "significant" | "start"
+> {
+  readonly id?: string
+  readonly start: (parent: Pid, ...extra: Extra) => ReturnType<ChildSpec["start"]>
+}
+
+/**
+ * What a dynamic supervisor allows, and gives its children.
+ *
+ * **Details**
+ *
+ * `extraArguments` are handed to the `start` of every child, after `parent`, at its restarts too.
  *
  * **Units and defaults**
  *
  * At most `maxRestarts`, 3, restarts of all its children together within `maxSeconds`, 5; any number of children unless
  * `maxChildren` says otherwise. `label` is the name, else `DynamicSupervisor`.
  */
-export interface Options {
+export interface Options<Extra extends ReadonlyArray<unknown> = ReadonlyArray<unknown>> {
   readonly maxRestarts?: number
   readonly maxSeconds?: number
   readonly maxChildren?: number
+  readonly extraArguments?: readonly [...Extra]
   readonly name?: string
   readonly label?: string
 }
@@ -48,7 +68,8 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {})
   const plan: DynamicPlan = {
     maxRestarts: options.maxRestarts ?? 3,
     maxSeconds: options.maxSeconds ?? 5,
-    maxChildren: options.maxChildren ?? Number.POSITIVE_INFINITY
+    maxChildren: options.maxChildren ?? Number.POSITIVE_INFINITY,
+    extraArguments: options.extraArguments ?? []
   }
   const label = options.label ?? options.name ?? "DynamicSupervisor"
   const name = options.name === undefined ? {} : { name: options.name }
@@ -56,11 +77,16 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {})
 }
 
 /** Starts a dynamic supervisor that nobody is linked to. */
-export const start = (system: System, options?: Options): Promise<Pid> => launch(kernelOf(system), undefined, options)
+export const start = <Extra extends ReadonlyArray<unknown> = []>(
+  system: System,
+  options?: Options<Extra>
+): Promise<DynamicSupervisor<Extra>> => launch(kernelOf(system), undefined, options)
 
 /** Starts a dynamic supervisor linked to its parent. When the parent ends it ends its children and then itself. */
-export const startLink = (parent: Pid, options?: Options): Promise<Pid> =>
-  launch(cellOf(parent).kernel, cellOf(parent), options)
+export const startLink = <Extra extends ReadonlyArray<unknown> = []>(
+  parent: Pid,
+  options?: Options<Extra>
+): Promise<DynamicSupervisor<Extra>> => launch(cellOf(parent).kernel, cellOf(parent), options)
 
 /** Makes the spec of a dynamic supervisor that is the child of a supervisor. */
 export const childSpec = (
@@ -83,9 +109,29 @@ const ask = <A>(supervisor: Pid, message: DynamicRequest): Promise<A> => request
  *
  * Rejects with `ChildRefused` (`maxChildren`), `StartFailed`, or `StartIgnored` if it chose not to run; nothing is kept
  * then.
+ *
+ * **Gotchas**
+ *
+ * A plain pid does not tell the `extraArguments` of its supervisor: where it is not what `start` gave, name their types,
+ * `startChild<[Settings]>(pid, spec)`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Agent, DynamicSupervisor, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const rooms = await DynamicSupervisor.start(system, { extraArguments: [{ seats: 40 }] })
+ * const room = await DynamicSupervisor.startChild(rooms, {
+ *   start: (parent, { seats }) => Agent.startLink(parent, () => seats)
+ * })
+ * await Agent.get(room as Agent.Agent<number>, (seats) => seats) // => 40
+ * await System.stop(system)
+ * ```
  */
-export const startChild = (supervisor: Pid, spec: DynamicChildSpec): Promise<Pid<unknown>> =>
-  ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
+export const startChild = <Extra extends ReadonlyArray<unknown> = []>(
+  supervisor: DynamicSupervisor<Extra>,
+  spec: NoInfer<DynamicChildSpec<Extra>>
+): Promise<Pid<unknown>> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
 
 /** Ends a child and forgets it. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = (supervisor: Pid, child: Pid): Promise<void> =>

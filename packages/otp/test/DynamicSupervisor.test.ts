@@ -117,3 +117,20 @@ test("it is the child of a supervisor, and its children end before it", async ()
     ["terminate", "a", "shutdown"]
   ])
 })
+
+test("the extra arguments are handed to the start of every child, and to its restart", async () => {
+  const supervisor = await DynamicSupervisor.start(system, { extraArguments: ["settings", 7] })
+  const starts: Array<unknown> = []
+  const pid = await DynamicSupervisor.startChild(supervisor, {
+    start: (parent, ...extra) => {
+      starts.push(extra)
+      return Process.spawnLink(parent, () => new Promise(() => {}))
+    }
+  })
+  Process.kill(pid)
+  await hop()
+  expect(starts).toEqual([
+    ["settings", 7],
+    ["settings", 7]
+  ])
+})

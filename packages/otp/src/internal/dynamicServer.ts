@@ -10,6 +10,7 @@ import { restartOf, shutdownOf, typeOf } from "../ChildSpec.ts"
 import type { ChildSpec } from "../ChildSpec.ts"
 import { isAbnormal } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
+import type { Pid } from "../Pid.ts"
 import { StartFailed, StartIgnored } from "../OtpError.ts"
 import { isExit } from "../SystemMessage.ts"
 import { endChild } from "./awaitDeath.ts"
@@ -29,13 +30,19 @@ export interface DynamicPlan {
   readonly maxRestarts: number
   readonly maxSeconds: number
   readonly maxChildren: number
+  readonly extraArguments: ReadonlyArray<unknown>
+}
+
+/** A child's spec as its supervisor is given it: the start takes the supervisor's own arguments too. */
+export interface ExtendedSpec extends Omit<ChildSpec, "start"> {
+  readonly start: (parent: Pid, ...extra: never) => ReturnType<ChildSpec["start"]>
 }
 
 /** A request to a dynamic supervisor. */
 export type DynamicRequest =
   | { readonly _tag: "which" }
   | { readonly _tag: "count" }
-  | { readonly _tag: "start"; readonly spec: ChildSpec }
+  | { readonly _tag: "start"; readonly spec: ExtendedSpec }
   | { readonly _tag: "terminate"; readonly cell: Cell }
 
 class DynamicRetry {
@@ -49,22 +56,30 @@ export class Dynamic {
   readonly self: Cell
   readonly window: RestartWindow
   readonly maxChildren: number
+  readonly extra: ReadonlyArray<unknown>
   readonly running = new Map<Cell, ChildSpec>()
   readonly restarting = new Set<ChildSpec>()
 
   constructor(self: Cell, plan: DynamicPlan) {
     this.self = self
     this.maxChildren = plan.maxChildren
+    this.extra = plan.extraArguments
     this.window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
   }
 
-  async add(spec: ChildSpec): Promise<Outcome> {
+  async add(given: ExtendedSpec): Promise<Outcome> {
+    const spec = this.#closed(given)
     if (this.running.size + this.restarting.size >= this.maxChildren) return refused("maxChildren", spec.id)
     const started = await startChild(this.self, spec)
     if (started._tag === "Ignored") return { error: new StartIgnored() }
     if (started._tag === "Failed") return { error: new StartFailed({ reason: started.reason }) }
     this.running.set(started.cell, spec)
     return { ok: started.cell }
+  }
+
+  #closed(spec: ExtendedSpec): ChildSpec {
+    if (this.extra.length === 0) return spec as ChildSpec
+    return { ...spec, start: (parent) => spec.start(parent, ...(this.extra as never)) }
   }
 
   async terminate(cell: Cell): Promise<Outcome> {
