@@ -30,6 +30,8 @@
 import type * as Effect from "effect/Effect"
 import * as Effects from "effect/Effect"
 import type { ExitReason } from "./ExitReason.ts"
+import { callAll } from "./internal/callAll.ts"
+import type { CallsOutcome } from "./internal/callAll.ts"
 import { cellOf } from "./internal/cell.ts"
 import { deliver } from "./internal/delivery.ts"
 import { kernelOf } from "./internal/kernel.ts"
@@ -231,10 +233,12 @@ export interface CallOptions {
   readonly from?: Pid
 }
 
+const timeOf = (options: CallOptions | undefined): number => milliseconds(options?.timeout ?? 5000)
+
 const routeOf = (target: Pid | Name, options: CallOptions | undefined) => {
   const server = cellAt(target)
   const caller = options?.from === undefined ? server?.kernel.current : cellOf(options.from)
-  return { server, caller, ms: milliseconds(options?.timeout ?? 5000), in: "GenServer.call" }
+  return { server, caller, ms: timeOf(options), in: "GenServer.call" }
 }
 
 /**
@@ -274,11 +278,69 @@ export const callEffect = <Call, Reply>(
     return Effects.sync(() => pending.close())
   })
 
+/** What came of a request to several servers: who replied what, and why the others did not, each in their order. */
+export type MultiReply<Call, Reply> = CallsOutcome<ServerTarget<Call, Reply>, Reply>
+
+/**
+ * Asks several servers the same, at once, and waits until each has replied or failed.
+ *
+ * **Details**
+ *
+ * `timeout` is one time for all. A server that does not reply is among the `failures`, with the `CallExit` that `call`
+ * would reject with; this never rejects.
+ *
+ * **Gotchas**
+ *
+ * As after a call that timed out, a late reply is dropped.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { GenServer, Process, System } from "@troupe/otp"
+ *
+ * const shop = GenServer.make({
+ *   init: (stock: number) => GenServer.ok(stock),
+ *   handleCall: (_request: "stock", _from, stock) => GenServer.replying(stock, stock)
+ * })
+ * const system = System.make()
+ * const shops = [await GenServer.start(system, shop, 3), await GenServer.start(system, shop, 5)] as const
+ * Process.kill(shops[0])
+ * const { replies, failures } = await GenServer.multiCall(shops, "stock")
+ * replies // => [{ target: shops[1], reply: 5 }]
+ * failures.map(({ error }) => error.reason) // => ["noproc"]
+ * await System.stop(system)
+ * ```
+ */
+export const multiCall = <Call, Reply>(
+  targets: ReadonlyArray<ServerTarget<Call, Reply>>,
+  request: NoInfer<Call>,
+  options?: CallOptions
+): Promise<MultiReply<Call, Reply>> =>
+  new Promise((resolve) => {
+    callAll(targets, request, options?.from, timeOf(options), resolve)
+  })
+
+/** Asks several servers the same, as `multiCall` does; interrupting the effect drops the calls. */
+export const multiCallEffect = <Call, Reply>(
+  targets: ReadonlyArray<ServerTarget<Call, Reply>>,
+  request: NoInfer<Call>,
+  options?: CallOptions
+): Effect.Effect<MultiReply<Call, Reply>> =>
+  Effects.callback((resume) => {
+    const told = (outcome: MultiReply<Call, Reply>): void => resume(Effects.succeed(outcome))
+    const drop = callAll(targets, request, options?.from, timeOf(options), told)
+    return Effects.sync(drop)
+  })
+
 /** Sends a server a message it does not answer. Nobody is told if there is no such server. */
 export const cast = <Cast>(target: Server<never, unknown, Cast> | Name, message: Cast): void => {
   const cell = cellAt(target)
   if (cell !== undefined) deliver(cell, new CastMessage(message))
   else if (isName(target)) kernelOf(target.system).strayed("dead", target, message)
+}
+
+/** Sends several servers the same message, as `cast` does. */
+export const abcast = <Cast>(targets: ReadonlyArray<ServerTarget<never, unknown, Cast>>, message: Cast): void => {
+  for (const target of targets) cast(target, message)
 }
 
 /** Answers a call later, from whatever process; a call that is over takes no answer. */

@@ -16,11 +16,14 @@ const pid = await GenServer.start(system, counter, 1)
 
 expectTypeOf(GenServer.call(pid, "next")).toEqualTypeOf<Promise<number>>()
 expectTypeOf(GenServer.callEffect(pid, "get")).toEqualTypeOf<Effect.Effect<number, OtpError.CallExit>>()
+expectTypeOf(GenServer.multiCall([pid], "next")).toEqualTypeOf<Promise<GenServer.MultiReply<"next" | "get", number>>>()
 expectTypeOf(pid).toExtend<Pid>()
 GenServer.cast(pid, { add: 1 })
 
 // @ts-expect-error the server takes no such call
 void GenServer.call(pid, "other")
+// @ts-expect-error the servers take no such call
+void GenServer.multiCall([pid], "other")
 // @ts-expect-error the server takes no such cast
 GenServer.cast(pid, "other")
 // @ts-expect-error init takes a number
