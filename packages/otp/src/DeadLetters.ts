@@ -28,7 +28,7 @@ import type { StrayMessage } from "./Telemetry.ts"
  *
  * `kind` says how:
  *
- * - `"dead"`: its process was dead, or nobody had the name a cast went to.
+ * - `"dead"`: its process was dead, nobody had the name a cast went to, or the alias it went to was given up.
  * - `"unexpected"`: a server without `handleInfo` got something other than a call or a cast, a machine something that is
  *   no event.
  *

@@ -30,6 +30,7 @@
 import type * as Effect from "effect/Effect"
 import * as Effects from "effect/Effect"
 import type { ExitReason } from "./ExitReason.ts"
+import { deliverTo } from "./internal/alias.ts"
 import { callAll } from "./internal/callAll.ts"
 import type { CallsOutcome } from "./internal/callAll.ts"
 import { cellOf } from "./internal/cell.ts"
@@ -333,9 +334,8 @@ export const multiCallEffect = <Call, Reply>(
 
 /** Sends a server a message it does not answer. Nobody is told if there is no such server. */
 export const cast = <Cast>(target: Server<never, unknown, Cast> | Name, message: Cast): void => {
-  const cell = cellAt(target)
-  if (cell !== undefined) deliver(cell, new CastMessage(message))
-  else if (isName(target)) kernelOf(target.system).strayed("dead", target, message)
+  if (!isName(target)) deliver(cellOf(target), new CastMessage(message))
+  else if (!deliverTo(target, new CastMessage(message))) kernelOf(target.system).strayed("dead", target, message)
 }
 
 /** Sends several servers the same message, as `cast` does. */

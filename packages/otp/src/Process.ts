@@ -27,6 +27,7 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Effects from "effect/Effect"
 import type { ExitReason } from "./ExitReason.ts"
+import { Alias as AliasAddress, AliasMonitor, deliverTo } from "./internal/alias.ts"
 import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
 import { die, join, signal } from "./internal/death.ts"
@@ -121,12 +122,16 @@ export const spawnMonitor = <M = unknown>(
  *
  * **Errors**
  *
- * Throws `UnknownName` if nobody has the name. A message to a dead process vanishes.
+ * Throws `UnknownName` if nobody has the name. A message to a dead process, or to an alias that was given up, vanishes.
  */
 export const send = <M>(target: Target<M>, message: M): void => {
-  const cell = cellAt(target)
-  if (cell !== undefined) deliver(cell, message)
-  else if (isName(target)) throw new UnknownName({ name: target.name })
+  if (!isName(target)) deliver(cellOf(target), message)
+  else if (!deliverTo(target, message)) lost(target, message)
+}
+
+const lost = (address: Name, message: unknown): void => {
+  if (!(address instanceof AliasAddress)) throw new UnknownName({ name: address.name })
+  address.system.strayed("dead", address, message)
 }
 
 /** Which message to take, and how long to wait for it. */
@@ -233,6 +238,84 @@ export const unlink = (self: Pid, other: Pid): true => {
 /** Watches a process: when it ends, `self` gets one `Down` for each monitor it has on it. */
 export const monitor = (self: Pid, target: Target): MonitorRef => new Monitor(cellOf(self), cellAt(target), target)
 
+declare const alias_: unique symbol
+
+/** An address of a process that it gave out, and can give up: made by `alias` or `monitorAlias`. */
+export interface Alias<in M = never> extends Name<M> {
+  readonly [alias_]?: never
+}
+
+/**
+ * Makes an address of a process that it can give up: what is sent to it afterwards vanishes.
+ *
+ * **When to use**
+ *
+ * To be answered by a process that is no server: an answer that comes too late does not come at all. The replies of
+ * `GenServer.call` and of tasks need none.
+ *
+ * **Details**
+ *
+ * `mode` says when it is given up, at the latest when the process dies:
+ *
+ * - `"explicitUnalias"`: by `unalias`.
+ * - `"reply"`: by `unalias`, or with the first message that is sent to it.
+ *
+ * **Units and defaults**
+ *
+ * `mode` is `"explicitUnalias"`.
+ */
+export const alias = <M>(self: Pid<M>, mode: "explicitUnalias" | "reply" = "explicitUnalias"): Alias<M> =>
+  new AliasAddress(cellOf(self), mode === "reply")
+
+/** Gives an alias up; answers whether it was active. */
+export const unalias = (address: Alias): boolean => address instanceof AliasAddress && address.close()
+
+/**
+ * Watches a process, as `monitor` does, and makes an alias to be answered at, which is given up with the monitor.
+ *
+ * **Details**
+ *
+ * `mode` says what ends the two:
+ *
+ * - `"demonitor"`: `demonitor`, or the `Down`.
+ * - `"replyDemonitor"`: these, or the first message that is sent to the alias.
+ *
+ * `unalias` gives up the alias alone.
+ *
+ * **Units and defaults**
+ *
+ * `mode` is `"replyDemonitor"`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const oracle = Process.spawn<Process.Alias<string>>(system, async (self) => {
+ *   const asker = await Process.receive(self)
+ *   Process.send(asker as Process.Alias<string>, "maybe")
+ *   Process.send(asker as Process.Alias<string>, "or not")
+ * })
+ * const heard = await new Promise((resolve) => {
+ *   Process.spawn<string>(system, async (self) => {
+ *     const { alias } = Process.monitorAlias(self, oracle)
+ *     Process.send(oracle, alias)
+ *     resolve([await Process.receive(self), await Process.receive(self, { timeout: 1 })])
+ *   })
+ * })
+ * heard // => ["maybe", undefined]
+ * await System.stop(system)
+ * ```
+ */
+export const monitorAlias = <M>(
+  self: Pid<M>,
+  target: Target,
+  mode: "demonitor" | "replyDemonitor" = "replyDemonitor"
+): { readonly ref: MonitorRef; readonly alias: Alias<M> } => {
+  const ref = new AliasMonitor(cellOf(self), target, mode === "replyDemonitor")
+  return { ref, alias: ref.alias }
+}
+
 /**
  * Drops a monitor.
  *
@@ -282,6 +365,9 @@ export const unregister = (system: System, name: string): boolean => {
   return kernelOf(system).names.delete(name)
 }
 
+/** The names that are taken, in the order they were given. */
+export const registered = (system: System): ReadonlyArray<string> => [...kernelOf(system).names.keys()]
+
 /** The living process of a name. */
 export const whereis = (system: System, name: string): Pid<unknown> | undefined => kernelOf(system).names.get(name)
 
@@ -292,6 +378,11 @@ export const named = <M = unknown>(system: System, name: string): Name<M> => ({
   whereis: () => whereis(system, name),
   toString: () => name
 })
+
+/** Changes what a process is shown as, in trees, crash reports and telemetry. */
+export const setLabel = (pid: Pid, label: string): void => {
+  cellOf(pid).label = label
+}
 
 /** Whether a process is alive. */
 export const isAlive = (pid: Pid): boolean => !cellOf(pid).dead

@@ -8,6 +8,7 @@
  * Erlang's `erlang:send_after/3`, `start_timer/3`, `cancel_timer/1`, `read_timer/1`.
  */
 import type { Cell } from "./internal/cell.ts"
+import { deliverTo } from "./internal/alias.ts"
 import { cellOf } from "./internal/cell.ts"
 import { deliver } from "./internal/delivery.ts"
 import { kernelOf } from "./internal/kernel.ts"
@@ -38,8 +39,8 @@ const schedule = (target: Target, after: Timeout, message: (ref: TimerRef) => un
   if (owner?.dead === true) return ref
   const kernel = isName(target) ? kernelOf(target.system) : cellOf(target).kernel
   const run = (): void => {
-    const pid = isName(target) ? target.whereis() : target
-    if (pid !== undefined) deliver(cellOf(pid), message(ref))
+    if (isName(target)) deliverTo(target, message(ref))
+    else deliver(cellOf(target), message(ref))
   }
   const ms = milliseconds(after)
   timers.set(ref, { timer: new Timer(kernel, owner, ms, run), kernel, due: kernel.clock.now() + ms })

@@ -538,4 +538,18 @@ describe("names", () => {
     Process.register("two", next)
     expect(Process.info(next)?.name).toBe("two")
   })
+
+  test("registered lists the names that are taken", () => {
+    const [one, two] = ["one", "two"].map((name) => Process.spawn(system, () => new Promise(() => {}), { name }))
+    expect(Process.registered(system)).toEqual(["one", "two"])
+    Process.kill(one as Pid)
+    Process.unregister(system, "two")
+    expect([Process.registered(system), Process.isAlive(two as Pid)]).toEqual([[], true])
+  })
+
+  test("a process can be given another label, which is no name", () => {
+    const pid = sleeper(system, "before")
+    Process.setLabel(pid, "after")
+    expect([pid.label, Process.info(pid)?.label, Process.registered(system)]).toEqual(["after", "after", []])
+  })
 })

@@ -62,7 +62,7 @@ export interface Receiver {
 
 export class Cell implements Pid<unknown> {
   readonly id: number
-  readonly label: string
+  label: string
   readonly kernel: Kernel
   behaviour: Behaviour
   /** Who spawned it, for the tree; undefined for a root. */
