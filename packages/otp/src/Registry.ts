@@ -35,15 +35,13 @@ import type { Cell } from "./internal/cell.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
 import type { Entry as TableEntry } from "./internal/keyIndex.ts"
-import { RegistryTable } from "./internal/registryTable.ts"
+import { RegistryState, registryCallbacks } from "./internal/registryServer.ts"
+import type { RegistryPlan } from "./internal/registryServer.ts"
 import type { Keys as TableKeys } from "./internal/registryTable.ts"
 import { Server } from "./internal/serverLoop.ts"
-import type { Callbacks } from "./internal/serverLoop.ts"
-import { ServerResult } from "./internal/serverResult.ts"
 import { startServer } from "./internal/startServer.ts"
 import type { Via as KeyAddress } from "./internal/startServer.ts"
-import type { Pid } from "./Pid.ts"
-import { isExit } from "./SystemMessage.ts"
+import type { Pid, Target } from "./Pid.ts"
 import type { System } from "./System.ts"
 
 /** The address of whoever is under a key, which a server can be started with. */
@@ -60,43 +58,67 @@ export type Via = KeyAddress
 export type Keys = TableKeys
 
 /**
- * How a registry is known, and what its keys are.
+ * What a listener is told: that an entry was made, or went.
+ *
+ * **Details**
+ *
+ * - `"Register"`: a process was entered.
+ * - `"Unregister"`: an entry was taken out, or its process died.
+ */
+export interface Change {
+  readonly _tag: "Register" | "Unregister"
+  readonly registry: Pid
+  readonly key: unknown
+  readonly pid: Pid<unknown>
+  readonly value: unknown
+}
+
+/**
+ * How a registry is known, what its keys are, and who hears of its entries.
+ *
+ * **Details**
+ *
+ * With several `partitions` the entries are split over as many processes: by key if keys are unique, by process if they
+ * are duplicate. Those of one are linked to it and end with it, not with the others; the registry starts it again, empty,
+ * up to 3 times in 5 seconds. On one thread that is no gain in speed: it is a bound to what one loss costs.
+ *
+ * The `listeners` get a `Change` for every entry that is made or goes, while they live. `meta` is the metadata at the
+ * start.
  *
  * **Units and defaults**
  *
- * `keys` is `"unique"`; `name` registers it, `label` is shown, by default the name, else `Registry`.
+ * `keys` is `"unique"`, `partitions` 1; `name` registers it, `label` is shown, by default the name, else `Registry`.
  */
 export interface Options {
   readonly keys?: Keys
+  readonly partitions?: number
+  readonly listeners?: ReadonlyArray<Target<Change>>
+  readonly meta?: Iterable<readonly [key: unknown, value: unknown]>
   readonly name?: string
   readonly label?: string
 }
 
-const registryCallbacks: Callbacks = {
-  kind: "registry",
-  init: (keys, self) => new ServerResult("ok", new RegistryTable(self, keys as Keys), undefined, undefined, undefined),
-  handleInfo: (message, _state, self) => {
-    if (!isExit(message)) self.kernel.strayed("unexpected", self, message)
-  },
-  show: (table) => ({ keys: (table as RegistryTable).keys, entries: (table as RegistryTable).entries().length })
-}
-
-const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {}): Promise<Pid> => {
+const launch = async (kernel: Kernel, parent: Cell | undefined, options: Options = {}): Promise<Pid> => {
+  const { partitions = 1, keys = "unique", listeners = [], meta = [] } = options
+  if (!Number.isInteger(partitions) || partitions < 1) {
+    throw new RangeError(`${partitions} partitions make no sense: ask for 1 or more`)
+  }
+  const plan: RegistryPlan = { keys, partitions, listeners, meta }
   const label = options.label ?? options.name ?? "Registry"
   const name = options.name === undefined ? {} : { name: options.name }
-  return startServer(kernel, parent, registryCallbacks, options.keys ?? "unique", { ...name, label, trapExit: true })
+  return startServer(kernel, parent, registryCallbacks, plan, { ...name, label, trapExit: true })
 }
 
-const tableOf = (registry: Pid): RegistryTable => {
+const stateOf = (registry: Pid): RegistryState => {
   const { behaviour } = cellOf(registry)
-  if (behaviour instanceof Server && behaviour.state instanceof RegistryTable) return behaviour.state
+  if (behaviour instanceof Server && behaviour.state instanceof RegistryState) return behaviour.state
   throw new TypeError(`${registry.label} ${registry} is no registry: pass what Registry.start resolved with`)
 }
 
-/** Starts a registry that nobody is linked to. */
+/** Starts a registry that nobody is linked to. Rejects with a `RangeError` for less than one partition. */
 export const start = (system: System, options?: Options): Promise<Pid> => launch(kernelOf(system), undefined, options)
 
-/** Starts a registry linked to its parent. */
+/** Starts a registry linked to its parent, as `start` does. */
 export const startLink = (parent: Pid, options?: Options): Promise<Pid> =>
   launch(cellOf(parent).kernel, cellOf(parent), options)
 
@@ -127,36 +149,42 @@ export interface Entry {
  * A dead process is not entered, and the answer names it as the holder.
  */
 export const register = (registry: Pid, key: unknown, pid: Pid, value?: unknown): Registered => {
-  const table = tableOf(registry)
-  const cell = cellOf(pid)
-  const taken = table.keys === "unique" ? table.holder(key) : undefined
-  if (taken !== undefined) return { ok: false, pid: taken }
-  table.claim(key, cell, value)
-  return cell.dead || cellOf(registry).dead ? { ok: false, pid: cell } : { ok: true }
+  const holder = stateOf(registry).claim(key, cellOf(pid), value)
+  return holder === undefined ? { ok: true } : { ok: false, pid: holder }
 }
 
 /** Takes a process out from under a key, as often as it is there; answers whether it was. */
 export const unregister = (registry: Pid, key: unknown, pid: Pid): boolean =>
-  tableOf(registry).release(key, cellOf(pid))
+  unregisterMatch(registry, key, pid, () => true) > 0
+
+/** Takes a process out from under a key where its value passes; answers how many entries that were. */
+export const unregisterMatch = (registry: Pid, key: unknown, pid: Pid, passes: (value: unknown) => boolean): number => {
+  // As a map compares its keys: 0 is -0, and NaN is NaN.
+  const isKey = (other: unknown): boolean => other === key || Object.is(other, key)
+  const matches = (entry: TableEntry): boolean => isKey(entry.key) && passes(entry.value)
+  return stateOf(registry)
+    .tablesAt(key)
+    .reduce((released, table) => released + table.release(cellOf(pid), matches), 0)
+}
 
 /** The living process under a key, the first of them if there are several. */
-export const whereis = (registry: Pid, key: unknown): Pid<unknown> | undefined => tableOf(registry).holder(key)
+export const whereis = (registry: Pid, key: unknown): Pid<unknown> | undefined => stateOf(registry).holder(key)
 
 const shown = (entry: TableEntry): Entry => ({ pid: entry.cell, value: entry.value })
 
-/** The entries under a key, in the order they were made. */
-export const lookup = (registry: Pid, key: unknown): ReadonlyArray<Entry> => tableOf(registry).at(key).map(shown)
+/** The entries under a key, in the order they were made; of several partitions, one after another. */
+export const lookup = (registry: Pid, key: unknown): ReadonlyArray<Entry> => stateOf(registry).at(key).map(shown)
 
 /** The values a process was entered with under a key. */
 export const values = (registry: Pid, key: unknown, pid: Pid): ReadonlyArray<unknown> =>
-  tableOf(registry)
+  stateOf(registry)
     .at(key)
     .filter((entry) => entry.cell === pid)
     .map((entry) => entry.value)
 
 /** The keys of a process; a duplicate key comes as often as the process is under it. */
 export const keys = (registry: Pid, pid: Pid): ReadonlyArray<unknown> =>
-  tableOf(registry)
+  stateOf(registry)
     .entriesOf(cellOf(pid))
     .map((entry) => entry.key)
 
@@ -185,27 +213,118 @@ export const update = <A>(
 /**
  * Hands the entries under a key to a function, if there are any: publish and subscribe.
  *
+ * **Details**
+ *
+ * With duplicate keys and several partitions the function runs once for each partition that has entries.
+ *
  * **Concurrency**
  *
  * The function runs in the caller, now. The registry knows nothing of what it does.
  */
 export const dispatch = (registry: Pid, key: unknown, run: (entries: ReadonlyArray<Entry>) => void): void => {
-  const found = lookup(registry, key)
-  if (found.length > 0) run(found)
+  for (const table of stateOf(registry).tablesAt(key)) {
+    const found = table.at(key)
+    if (found.length > 0) run(found.map(shown))
+  }
 }
 
-/** All entries; with unique keys in the order they were made, else the keys in that order. */
+/** The entries under a key whose value passes. */
+export const match = (
+  registry: Pid,
+  key: unknown,
+  passes: (value: unknown, pid: Pid<unknown>) => boolean
+): ReadonlyArray<Entry> => lookup(registry, key).filter(({ value, pid }) => passes(value, pid))
+
+/** Counts the entries under a key whose value passes. */
+export const countMatch = (
+  registry: Pid,
+  key: unknown,
+  passes: (value: unknown, pid: Pid<unknown>) => boolean
+): number => match(registry, key, passes).length
+
+/** An entry with its key. */
+export interface KeyedEntry extends Entry {
+  readonly key: unknown
+}
+
+const keyed = (entry: TableEntry): KeyedEntry => ({ key: entry.key, pid: entry.cell, value: entry.value })
+
+/**
+ * Picks from all entries: what the function makes of each, but for those it answers `undefined` for.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, Registry, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const rooms = await Registry.start(system)
+ * for (const [name, seats] of [["attic", 4], ["hall", 200], ["yard", 90]]) {
+ *   Registry.register(rooms, name, Process.spawn(system, () => new Promise(() => {})), seats)
+ * }
+ * Registry.select(rooms, ({ key, value }) => (Number(value) > 50 ? key : undefined)) // => ["hall", "yard"]
+ * Registry.countSelect(rooms, ({ value }) => Number(value) > 50) // => 2
+ * await System.stop(system)
+ * ```
+ */
+export const select = <A>(registry: Pid, pick: (entry: KeyedEntry) => A | undefined): ReadonlyArray<A> =>
+  stateOf(registry)
+    .entries()
+    .flatMap((entry) => {
+      const picked = pick(keyed(entry))
+      return picked === undefined ? [] : [picked]
+    })
+
+/** Counts the entries that pass. */
+export const countSelect = (registry: Pid, passes: (entry: KeyedEntry) => boolean): number =>
+  stateOf(registry)
+    .entries()
+    .filter((entry) => passes(keyed(entry))).length
+
+/**
+ * All entries; with unique keys in the order they were made, else the keys in that order; of several partitions, one
+ * after another.
+ */
 export const entries = (registry: Pid): ReadonlyArray<readonly [key: unknown, pid: Pid<unknown>, value: unknown]> =>
-  tableOf(registry)
+  stateOf(registry)
     .entries()
     .map((entry) => [entry.key, entry.cell, entry.value])
 
 /** How many entries there are. */
-export const count = (registry: Pid): number => tableOf(registry).entries().length
+export const count = (registry: Pid): number => stateOf(registry).entries().length
 
-const uniqueOf = (registry: Pid): RegistryTable => {
-  const table = tableOf(registry)
-  if (table.keys === "unique") return table
+/** A value kept with a registry, and lost with it; `undefined` if there is none under this key. */
+export const meta = (registry: Pid, key: unknown): unknown => stateOf(registry).meta.get(key)
+
+/** Keeps a value with a registry, in place of the one before. */
+export const putMeta = (registry: Pid, key: unknown, value: unknown): void => {
+  stateOf(registry).meta.set(key, value)
+}
+
+/** Takes away a value kept with a registry; answers whether there was one. */
+export const deleteMeta = (registry: Pid, key: unknown): boolean => stateOf(registry).meta.delete(key)
+
+/**
+ * Runs a section of code of a process while no other section of this key runs; they take turns in the order they came.
+ *
+ * **When to use**
+ *
+ * To look a key up and start what is missing, where the start takes time: two that come at once would both find nothing.
+ *
+ * **Details**
+ *
+ * Keys of locks and keys of entries have nothing to do with each other. A section that fails, or whose process dies, is
+ * over. One that waits when its process dies never runs, and its promise is abandoned.
+ *
+ * **Gotchas**
+ *
+ * A section that waits for a lock of the same key inside waits for ever.
+ */
+export const lock = <A>(registry: Pid, key: unknown, self: Pid, section: () => A | Promise<A>): Promise<A> =>
+  stateOf(registry).locks.run(key, cellOf(self), section)
+
+const uniqueOf = (registry: Pid): RegistryState => {
+  const state = stateOf(registry)
+  if (state.keys === "unique") return state
   throw new TypeError(`the keys of ${registry.label} are duplicate: a key is no name of one process there`)
 }
 
@@ -218,12 +337,12 @@ const uniqueOf = (registry: Pid): RegistryTable => {
  * Throws a `TypeError` for a registry with duplicate keys.
  */
 export const via = (registry: Pid, key: unknown, value?: unknown): Via => {
-  const table = uniqueOf(registry)
+  const state = uniqueOf(registry)
   return {
     name: String(key),
     system: cellOf(registry).kernel,
-    whereis: () => table.holder(key),
-    claim: (pid) => table.claim(key, cellOf(pid), value),
+    whereis: () => state.holder(key),
+    claim: (pid) => state.claim(key, cellOf(pid), value) ?? pid,
     toString: () => String(key)
   }
 }

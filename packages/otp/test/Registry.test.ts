@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 import { GenServer, Process, Registry, System } from "../src/index.ts"
 import type { Pid } from "../src/index.ts"
 import { bank } from "./double/bank.ts"
-import { sleeper } from "./double/inProcess.ts"
+import { hop } from "./double/hop.ts"
+import { flush, inProcess, sleeper } from "./double/inProcess.ts"
 
 let system: System.System
 let registry: Pid
@@ -141,4 +142,136 @@ test("a duplicate key is no name: it is refused as an address, and as one to upd
   const topics = await Registry.start(system, { keys: "duplicate" })
   expect(() => Registry.via(topics, "k")).toThrow(TypeError)
   expect(() => Registry.update(topics, "k", registry, () => 1)).toThrow(TypeError)
+})
+
+const over = (least: number) => (value: unknown) => Number(value) > least
+
+test("match and select find entries by what they are, of one key and of all", async () => {
+  const topics = await Registry.start(system, { keys: "duplicate" })
+  const [one, two] = [sleeper(system), sleeper(system)]
+  Registry.register(topics, "a", one, 1)
+  Registry.register(topics, "a", two, 5)
+  Registry.register(topics, "b", one, 9)
+  expect(Registry.match(topics, "a", over(2))).toEqual([{ pid: two, value: 5 }])
+  expect(Registry.match(topics, "a", (_value, pid) => pid === one)).toEqual([{ pid: one, value: 1 }])
+  expect([Registry.countMatch(topics, "a", over(0)), Registry.countMatch(topics, "c", over(0))]).toEqual([2, 0])
+  expect(Registry.select(topics, ({ key, pid, value }) => (over(2)(value) ? [key, pid] : undefined))).toEqual([
+    ["a", two],
+    ["b", one]
+  ])
+  expect(Registry.countSelect(topics, ({ key }) => key === "a")).toBe(2)
+})
+
+test("unregisterMatch takes out the entries of a process whose value passes, and no others", async () => {
+  const topics = await Registry.start(system, { keys: "duplicate" })
+  const [one, two] = [sleeper(system), sleeper(system)]
+  for (const value of [1, 5, 9]) Registry.register(topics, "k", one, value)
+  Registry.register(topics, "k", two, 9)
+  expect(Registry.unregisterMatch(topics, "k", one, over(2))).toBe(2)
+  expect(Registry.unregisterMatch(topics, "k", one, over(2))).toBe(0)
+  expect(Registry.lookup(topics, "k").map(({ value }) => value)).toEqual([1, 9])
+  expect(Registry.values(topics, "k", one)).toEqual([1])
+})
+
+test("a registry keeps metadata, from its start on or put later", async () => {
+  const known = await Registry.start(system, { meta: [["region", "north"]] })
+  expect([Registry.meta(known, "region"), Registry.meta(known, "none")]).toEqual(["north", undefined])
+  Registry.putMeta(known, "region", "south")
+  expect(Registry.meta(known, "region")).toBe("south")
+  expect([Registry.deleteMeta(known, "region"), Registry.deleteMeta(known, "region")]).toEqual([true, false])
+  expect(Registry.meta(known, "region")).toBeUndefined()
+})
+
+test("REG3 a listener is told of every entry that is made and that goes, whatever ended it", async () => {
+  const seen = await inProcess(system, async (self) => {
+    const listeners = [self, Process.named<Registry.Change>(system, "nobody")]
+    const watched = await Registry.start(system, { keys: "duplicate", listeners })
+    const [one, two, three] = [sleeper(system), sleeper(system), sleeper(system)]
+    Registry.register(watched, "a", one, 1)
+    Registry.register(watched, "a", two, 2)
+    Registry.unregister(watched, "a", one)
+    Process.kill(two)
+    Registry.register(watched, "b", three, 3)
+    Process.kill(watched)
+    expect(Process.exitReason(three)).toBe("killed")
+    const changes = (await flush(self)) as ReadonlyArray<Registry.Change>
+    expect(changes[0]).toEqual({ _tag: "Register", registry: watched, key: "a", pid: one, value: 1 })
+    return changes.map(({ _tag, key, value }) => [_tag, key, value])
+  })
+  expect(seen).toEqual([
+    ["Register", "a", 1],
+    ["Register", "a", 2],
+    ["Unregister", "a", 1],
+    ["Unregister", "a", 2],
+    ["Register", "b", 3],
+    ["Unregister", "b", 3]
+  ])
+})
+
+test("REG3 an entry that is refused is told to nobody", async () => {
+  const seen = await inProcess(system, async (self) => {
+    const watched = await Registry.start(system, { listeners: [self] })
+    Registry.register(watched, "k", self)
+    Registry.register(watched, "k", sleeper(system))
+    return (await flush(self)).length
+  })
+  expect(seen).toBe(1)
+})
+
+/** A section that says when it begins, and ends when it is told to. */
+const section = (log: Array<string>, name: string) => {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const run = (): Promise<string> => {
+    log.push(name)
+    return promise
+  }
+  return { run, end: () => resolve(name), fail: () => reject(new Error(name)) }
+}
+
+test("LOCK1 sections of a key take turns in the order they came, those of other keys do not wait", async () => {
+  const log: Array<string> = []
+  const self = sleeper(system)
+  const [one, two, three] = [section(log, "one"), section(log, "two"), section(log, "three")]
+  const other = section(log, "other")
+  const results = [
+    ...[one, two, three].map(({ run }) => Registry.lock(registry, "k", self, run)),
+    Registry.lock(registry, "l", self, other.run)
+  ]
+  expect(log).toEqual(["one", "other"])
+  one.end()
+  await hop()
+  expect(log).toEqual(["one", "other", "two"])
+  for (const { end } of [two, three, other]) end()
+  expect(await Promise.all(results)).toEqual(["one", "two", "three", "other"])
+})
+
+test("LOCK2 a section that fails is over, and tells its own caller alone", async () => {
+  const log: Array<string> = []
+  const self = sleeper(system)
+  const one = section(log, "one")
+  const failed = Registry.lock(registry, "k", self, one.run)
+  const thrown = Registry.lock(registry, "k", self, () => {
+    throw new Error("two")
+  })
+  const next = Registry.lock(registry, "k", self, () => "three")
+  one.fail()
+  await expect(failed).rejects.toThrow("one")
+  await expect(thrown).rejects.toThrow("two")
+  expect(await next).toBe("three")
+})
+
+test("LOCK2 the death of a process gives its lock to the next, and takes it out of the queue", async () => {
+  const log: Array<string> = []
+  const [holder, waiting, last] = [sleeper(system), sleeper(system), sleeper(system)]
+  const held = section(log, "held")
+  void Registry.lock(registry, "k", holder, held.run)
+  void Registry.lock(registry, "k", waiting, section(log, "waiting").run)
+  const done = Registry.lock(registry, "k", last, () => "last")
+  Process.kill(waiting)
+  expect(log).toEqual(["held"])
+  Process.kill(holder)
+  expect(await done).toBe("last")
+  held.end()
+  await hop()
+  expect(await Registry.lock(registry, "k", last, () => "again")).toBe("again")
 })

@@ -1,10 +1,12 @@
 /**
- * The entries of one registry.
+ * The entries of one partition of a registry, or of all of it.
  *
  * Owns both directions: key to entries, and process to entries.
  *
  * REG1. An entry is of a living process, and both directions agree; a unique key has at most one.
- * REG2. A process with entries is linked to the registry; with its last entry the link goes, unless it was there before.
+ * REG2. A process with entries is linked to the process of the table; with its last entry the link goes, unless it was
+ *       there before.
+ * REG3. Whoever listens is told of every entry once when it is made, and once when it goes, whatever the cause.
  */
 import type { Cell } from "./cell.ts"
 import { join } from "./death.ts"
@@ -13,6 +15,9 @@ import type { KeyIndex } from "./keyIndex.ts"
 
 /** Whether a key leads to one process or to any number. */
 export type Keys = "unique" | "duplicate"
+
+/** Told of an entry that was made or went. */
+export type Listener = (change: "Register" | "Unregister", entry: Entry) => void
 
 interface Member {
   readonly entries: Set<Entry>
@@ -23,13 +28,19 @@ interface Member {
 export class RegistryTable {
   readonly keys: Keys
   readonly #self: Cell
+  readonly #tell: Listener | undefined
   readonly #index: KeyIndex
   readonly #members = new Map<Cell, Member>()
 
-  constructor(self: Cell, keys: Keys) {
+  constructor(self: Cell, keys: Keys, tell: Listener | undefined) {
     this.#self = self
     this.keys = keys
+    this.#tell = tell
     this.#index = keys === "unique" ? new UniqueIndex() : new DuplicateIndex()
+  }
+
+  get self(): Cell {
+    return this.#self
   }
 
   /** The entries of living processes under a key. */
@@ -51,32 +62,29 @@ export class RegistryTable {
     return this.#index.all().filter((entry) => !entry.cell.dead)
   }
 
-  /** Enters a process under a key; answers who has the key, if somebody has and it is unique. */
-  claim(key: unknown, cell: Cell, value: unknown): Cell {
+  /** Enters a process under a key; answers who stands in the way: the holder of a unique key, or itself, being dead. */
+  claim(key: unknown, cell: Cell, value: unknown): Cell | undefined {
     const holder = this.keys === "unique" ? this.holder(key) : undefined
     if (holder !== undefined || cell.dead || this.#self.dead) return holder ?? cell
     const entry = new Entry(key, cell, value)
     this.#member(cell).entries.add(entry)
     this.#index.add(entry)
-    return cell
+    this.#tell?.("Register", entry)
+    return undefined
   }
 
-  /** Takes a process out from under a key; answers whether it was there. */
-  release(key: unknown, cell: Cell): boolean {
+  /** Takes entries of a process away; answers how many there were. */
+  release(cell: Cell, matches: (entry: Entry) => boolean): number {
     const member = this.#members.get(cell)
-    const released = this.entriesOf(cell).filter((entry) => entry.key === key)
-    if (member === undefined || released.length === 0) return false
+    const released = this.entriesOf(cell).filter(matches)
+    if (member === undefined || released.length === 0) return 0
     for (const entry of released) {
       member.entries.delete(entry)
       this.#index.remove(entry)
     }
-    if (member.entries.size > 0) return true
-    member.forget()
-    this.#members.delete(cell)
-    if (member.linkedBefore) return true
-    cell.links?.delete(this.#self)
-    this.#self.links?.delete(cell)
-    return true
+    if (member.entries.size === 0) this.#leave(cell, member)
+    for (const entry of released) this.#tell?.("Unregister", entry)
+    return released.length
   }
 
   #member(cell: Cell): Member {
@@ -94,8 +102,18 @@ export class RegistryTable {
     return member
   }
 
-  #gone(cell: Cell): void {
-    for (const entry of this.entriesOf(cell)) this.#index.remove(entry)
+  #leave(cell: Cell, member: Member): void {
+    member.forget()
     this.#members.delete(cell)
+    if (member.linkedBefore) return
+    cell.links?.delete(this.#self)
+    this.#self.links?.delete(cell)
+  }
+
+  #gone(cell: Cell): void {
+    const entries = this.entriesOf(cell)
+    for (const entry of entries) this.#index.remove(entry)
+    this.#members.delete(cell)
+    for (const entry of entries) this.#tell?.("Unregister", entry)
   }
 }

@@ -31,7 +31,7 @@ export type AutoShutdown = "never" | "anySignificant" | "allSignificant"
 export type Verdict = "goOn" | "giveUp"
 
 /** Takes note of a restart; one too many is reported, for the supervisor ends in order then. */
-export const mayRestart = (self: Cell, window: RestartWindow, spec: ChildSpec): boolean => {
+export const mayRestart = (self: Cell, window: RestartWindow, spec: Pick<ChildSpec, "id">): boolean => {
   const { kernel } = self
   if (window.allows(kernel.clock.now())) {
     kernel.watch?.restarted(self, spec.id, window.total)

@@ -1,0 +1,57 @@
+/**
+ * Sections of code that run one after another for equal keys.
+ *
+ * LOCK1. At most one section of a key runs; those that wait go on in the order they came.
+ * LOCK2. A section is over when it has settled or its process is dead; one whose process dies while it waits never runs.
+ * LOCK3. A key nobody holds or waits for takes no place.
+ */
+import type { Cell } from "./cell.ts"
+
+/** One section, from the wish to enter it to its end. */
+interface Turn {
+  readonly enter: () => void
+}
+
+export class KeyLocks {
+  readonly #queues = new Map<unknown, Array<Turn>>()
+
+  get size(): number {
+    return this.#queues.size
+  }
+
+  /** Runs a section of a process when it is its turn. */
+  run<A>(key: unknown, owner: Cell, section: () => A | Promise<A>): Promise<A> {
+    return new Promise((resolve, reject) => {
+      if (owner.dead) return
+      const entered = async (): Promise<void> => {
+        try {
+          resolve(await owner.kernel.as(owner, section))
+        } catch (error) {
+          reject(error)
+        } finally {
+          leave()
+        }
+      }
+      const turn: Turn = { enter: () => void entered() }
+      const watcher = { down: () => this.#leave(key, turn) }
+      const leave = (): void => {
+        owner.watchers?.delete(watcher)
+        this.#leave(key, turn)
+      }
+      owner.watch(watcher)
+      const queue = this.#queues.get(key)
+      if (queue !== undefined) return void queue.push(turn)
+      this.#queues.set(key, [turn])
+      turn.enter()
+    })
+  }
+
+  #leave(key: unknown, turn: Turn): void {
+    const queue = this.#queues.get(key)
+    const index = queue?.indexOf(turn) ?? -1
+    if (queue === undefined || index === -1) return
+    queue.splice(index, 1)
+    if (queue.length === 0) this.#queues.delete(key)
+    else if (index === 0) queue[0]?.enter()
+  }
+}

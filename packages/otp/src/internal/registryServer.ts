@@ -1,0 +1,167 @@
+/**
+ * The process of a registry.
+ *
+ * Owns the tables of its partitions, the metadata and the locks. With one partition its table is the registry's own;
+ * with more, each belongs to a process of its own that the registry starts, and starts again.
+ *
+ * PART1. An entry is in the partition of its key if keys are unique, else in that of its process: of the two, what one
+ *        look-up, or one death, is about.
+ * PART2. The end of a partition ends those with entries there, and nobody else; until the registry has started it again
+ *        it takes no entry.
+ * PART3. Partitions end with their registry, at once, and with its reason.
+ */
+import * as Hash from "effect/Hash"
+import { isName } from "../Pid.ts"
+import type { Target } from "../Pid.ts"
+import { isExit } from "../SystemMessage.ts"
+import { deliverTo } from "./alias.ts"
+import { cellOf } from "./cell.ts"
+import type { Cell } from "./cell.ts"
+import { die } from "./death.ts"
+import { deliver } from "./delivery.ts"
+import type { Entry } from "./keyIndex.ts"
+import { KeyLocks } from "./keyLocks.ts"
+import { RegistryTable } from "./registryTable.ts"
+import type { Keys, Listener } from "./registryTable.ts"
+import { RestartWindow } from "./restartWindow.ts"
+import type { Callbacks, Server } from "./serverLoop.ts"
+import { ServerResult } from "./serverResult.ts"
+import { launchServer } from "./startServer.ts"
+import { mayRestart } from "./supervising.ts"
+import type { Verdict } from "./supervising.ts"
+import { following } from "./supervisorServer.ts"
+
+/** What a registry is started with, its defaults filled in. */
+export interface RegistryPlan {
+  readonly keys: Keys
+  readonly partitions: number
+  readonly listeners: ReadonlyArray<Target>
+  readonly meta: Iterable<readonly [unknown, unknown]>
+}
+
+const partitionCallbacks: Callbacks = {
+  kind: "registry",
+  init: (table, self) => {
+    const make = table as (self: Cell) => RegistryTable
+    return new ServerResult("ok", make(self), undefined, undefined, undefined)
+  },
+  handleInfo: (message, _state, self) => {
+    if (!isExit(message)) self.kernel.strayed("unexpected", self, message)
+  },
+  show: (table) => ({ entries: (table as RegistryTable).entries().length })
+}
+
+const placeOf = (key: unknown): number => {
+  const isObject = (typeof key === "object" && key !== null) || typeof key === "function"
+  return Math.abs(isObject ? Hash.random(key) : Hash.hash(key))
+}
+
+export class RegistryState {
+  readonly self: Cell
+  readonly keys: Keys
+  readonly meta: Map<unknown, unknown>
+  readonly locks = new KeyLocks()
+  readonly window = new RestartWindow(3, 5)
+  readonly #tables: Array<RegistryTable>
+  readonly #tell: Listener | undefined
+
+  constructor(self: Cell, { keys, partitions, listeners, meta }: RegistryPlan) {
+    this.self = self
+    this.keys = keys
+    this.meta = new Map(meta)
+    this.#tell = listeners.length === 0 ? undefined : this.#told(listeners)
+    if (partitions === 1) {
+      this.#tables = [new RegistryTable(self, keys, this.#tell)]
+      return
+    }
+    this.#tables = Array.from({ length: partitions }, (_, index) => this.#start(index))
+    self.watch({
+      down: (_cell, reason) => {
+        for (const table of this.#tables) die(table.self, reason, "signal")
+      }
+    })
+  }
+
+  get tables(): ReadonlyArray<RegistryTable> {
+    return this.#tables
+  }
+
+  /** The one table that has the entries of a unique key. */
+  tableOf(key: unknown): RegistryTable {
+    return this.#at(this.#tables.length === 1 ? 0 : placeOf(key))
+  }
+
+  /** The tables that may have entries of a key. */
+  tablesAt(key: unknown): ReadonlyArray<RegistryTable> {
+    return this.keys === "unique" ? [this.tableOf(key)] : this.#tables
+  }
+
+  /** The first living process under a key. */
+  holder(key: unknown): Cell | undefined {
+    if (this.keys === "unique" || this.#tables.length === 1) return this.tableOf(key).holder(key)
+    return this.at(key)[0]?.cell
+  }
+
+  at(key: unknown): ReadonlyArray<Entry> {
+    return this.tablesAt(key).flatMap((table) => table.at(key))
+  }
+
+  entriesOf(cell: Cell): ReadonlyArray<Entry> {
+    return this.#tables.flatMap((table) => table.entriesOf(cell))
+  }
+
+  entries(): ReadonlyArray<Entry> {
+    return this.#tables.flatMap((table) => table.entries())
+  }
+
+  claim(key: unknown, cell: Cell, value: unknown): Cell | undefined {
+    const table = this.keys === "unique" ? this.tableOf(key) : this.#at(cell.id)
+    return table.claim(key, cell, value)
+  }
+
+  /** Starts the partition of a process that ended again. */
+  lost(cell: unknown): Verdict {
+    if (this.#tables.length === 1) return "goOn"
+    const index = this.#tables.findIndex((table) => table.self === cell)
+    if (index === -1) return "goOn"
+    if (!mayRestart(this.self, this.window, { id: `partition ${index}` })) return "giveUp"
+    this.#tables[index] = this.#start(index)
+    return "goOn"
+  }
+
+  #at(place: number): RegistryTable {
+    return this.#tables[place % this.#tables.length] as RegistryTable
+  }
+
+  #start(index: number): RegistryTable {
+    const make = (self: Cell): RegistryTable => new RegistryTable(self, this.keys, this.#tell)
+    const label = `${this.self.label}/${index}`
+    const cell = launchServer(this.self.kernel, this.self, partitionCallbacks, make, { label, trapExit: true })
+    return (cell.behaviour as Server).state as RegistryTable
+  }
+
+  #told(listeners: ReadonlyArray<Target>): Listener {
+    return (_tag, { key, cell, value }) => {
+      const message = { _tag, registry: this.self, key, pid: cell, value }
+      for (const listener of listeners) {
+        if (isName(listener)) deliverTo(listener, message)
+        else if (!cellOf(listener).dead) deliver(cellOf(listener), message)
+      }
+    }
+  }
+}
+
+export const registryCallbacks: Callbacks = {
+  kind: "registry",
+  init: (plan, self) =>
+    new ServerResult("ok", new RegistryState(self, plan as RegistryPlan), undefined, undefined, undefined),
+  handleInfo: (message, state, self) => {
+    if (!isExit(message)) return self.kernel.strayed("unexpected", self, message)
+    const verdict = (state as RegistryState).lost(message.from)
+    return verdict === "goOn" ? undefined : following(verdict, state)
+  },
+  show: (state) => {
+    const { keys, tables } = state as RegistryState
+    return { keys, partitions: tables.length, entries: (state as RegistryState).entries().length }
+  }
+}
