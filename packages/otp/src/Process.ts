@@ -39,6 +39,7 @@ import { abortSignalOf, scopeOf } from "./internal/lifetime.ts"
 import { Monitor } from "./internal/monitor.ts"
 import { receiveWithin } from "./internal/receive.ts"
 import { Script } from "./internal/script.ts"
+import { isSensitive, setSensitive } from "./internal/sensitive.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import { wake } from "./internal/wake.ts"
@@ -340,6 +341,26 @@ export const trapExit = (self: Pid, trap: boolean): boolean => {
   const cell = cellOf(self)
   const before = cell.trap
   cell.trap = trap
+  return before
+}
+
+/**
+ * Sets a flag of a process; answers how it was. A new process has none.
+ *
+ * **Details**
+ *
+ * - `"trapExit"`: exit signals become messages, as `trapExit` says.
+ * - `"sensitive"`: what it gets, sends and knows is not shown: crash reports withhold its message and its state, traces,
+ *   events and stray mail the content of its messages. `Sys.getState` asks the process itself, and is answered.
+ *
+ * **Gotchas**
+ *
+ * The reason of a crash is told as ever, and what the process sends is the receiver's to show.
+ */
+export const flag = (self: Pid, name: "trapExit" | "sensitive", value: boolean): boolean => {
+  if (name === "trapExit") return trapExit(self, value)
+  const before = isSensitive(self)
+  setSensitive(self, value)
   return before
 }
 

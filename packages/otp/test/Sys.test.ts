@@ -91,7 +91,7 @@ describe("the state", () => {
       children: []
     })
     await expect(Sys.replaceState(fixed, () => null)).rejects.toBeInstanceOf(OtpError.StateFixed)
-    expect(await Sys.getState(await Registry.start(system))).toEqual({ keys: "unique", entries: 0 })
+    expect(await Sys.getState(await Registry.start(system))).toEqual({ keys: "unique", partitions: 1, entries: 0 })
   })
 
   test("status tells what the process is, its state among it", async () => {

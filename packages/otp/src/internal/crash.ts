@@ -4,11 +4,21 @@ import { format } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
 import type { Cell } from "./cell.ts"
 import { messageSummary } from "./messageSummary.ts"
+import { isSensitive } from "./sensitive.ts"
 import { summary } from "./summary.ts"
 
 const mostLinks = 20
 
-const stateOf = ({ behaviour }: Cell): string | undefined => {
+const withheld = "(sensitive)"
+
+const handlingOf = (cell: Cell): string | undefined => {
+  if (cell.handling === undefined) return undefined
+  return isSensitive(cell) ? withheld : messageSummary(cell.handling)
+}
+
+const stateOf = (cell: Cell): string | undefined => {
+  if (isSensitive(cell)) return withheld
+  const { behaviour } = cell
   if (behaviour.outline !== undefined) return summary(behaviour.outline())
   return behaviour.inspect === undefined ? undefined : summary(behaviour.inspect())
 }
@@ -22,7 +32,7 @@ export const crashReport = (cell: Cell, reason: ExitReason, ended: boolean): Cra
   ended,
   reason,
   message: `${cell.label} ${cell} ${ended ? "ended" : "reports"}: ${format(reason)}`,
-  handling: cell.handling === undefined ? undefined : messageSummary(cell.handling),
+  handling: handlingOf(cell),
   state: stateOf(cell),
   queueLength: cell.mailbox?.size ?? 0,
   parent: cell.parent,

@@ -21,8 +21,8 @@ import { Cell } from "./cell.ts"
 import type { Behaviour } from "./cell.ts"
 import { Chore } from "./chore.ts"
 import { crashReport } from "./crash.ts"
-import { contentOf } from "./messageSummary.ts"
 import { RunQueue } from "./runQueue.ts"
+import { shownContent } from "./sensitive.ts"
 import { StrayMail } from "./strayMail.ts"
 import { turn } from "./turn.ts"
 import type { Watch } from "./watch.ts"
@@ -155,7 +155,7 @@ export class Kernel implements System {
   /** Takes note of a message that reached nobody, or nobody who had a use for it. */
   strayed(kind: "dead" | "unexpected", target: Pid | Name, message: unknown): void {
     if (message instanceof Chore) return
-    const stray = { target, message: contentOf(message), from: this.current }
+    const stray = { target, message: shownContent(target, message), from: this.current }
     this.strayMail ??= new StrayMail()
     const count = this.strayMail.add({ kind, at: this.clock.now(), ...stray })
     this.watch?.strayed(`message.${kind}`, stray, count)

@@ -20,8 +20,8 @@ import type { Cell } from "./cell.ts"
 import { Chore } from "./chore.ts"
 import { selected } from "./eventNames.ts"
 import type { Kernel } from "./kernel.ts"
-import { contentOf } from "./messageSummary.ts"
 import { Probe } from "./probe.ts"
+import { isSensitive, shownContent } from "./sensitive.ts"
 import { SysMessage } from "./sysMessage.ts"
 
 interface Handler {
@@ -127,7 +127,7 @@ export class Watch {
   /** A message was put into a process: into its mailbox, or into the hands of a waiting receive. */
   delivered(cell: Cell, message: unknown): void {
     if (message instanceof Chore) return
-    const content = contentOf(message)
+    const content = shownContent(cell, message)
     const { current } = this.#kernel
     if (current !== undefined) this.#sent(current, cell, content)
     const probe = this.#probes.get(cell)
@@ -147,7 +147,7 @@ export class Watch {
   #sent(from: Cell, to: Cell | undefined, message: unknown): void {
     const probe = this.#probes.get(from)
     if (probe?.counts !== undefined) probe.counts.sent++
-    probe?.trace({ _tag: "Sent", message, to })
+    probe?.trace({ _tag: "Sent", message: isSensitive(from) ? undefined : message, to })
   }
 
   /** Has a process take a message, and looks at the time around it where somebody wants to know. */
@@ -159,7 +159,7 @@ export class Watch {
       take(cell, message)
     } finally {
       const blocking = performance.now() - began
-      const content = contentOf(message)
+      const content = shownContent(cell, message)
       if (blocking >= this.#kernel.blockedAfter) this.#blocked(cell, content, blocking)
       if (cell.busy && !cell.dead) this.#waiting.set(cell, { message: content, began, blocking })
       else this.#handled(cell, { message: content, began, blocking }, blocking)
