@@ -12,13 +12,13 @@ import { StateMachine } from "@troupe/otp"
 import { type ChatOutput, chatMachine } from "./ChatMachine.ts"
 import type { ChatOptions, StepOptions } from "./ChatOptions.ts"
 import type { ChatResult } from "./ChatResult.ts"
-import { EngineError } from "./ChatError.ts"
 import type { Engine } from "./Engine.ts"
 import { EventStream } from "./internal/eventStream.ts"
 import { defaultSystem } from "./internal/defaultSystem.ts"
 import { Outlet } from "./internal/outlet.ts"
 import { preflight } from "./internal/preflight.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
+import { isUnknownTool } from "./internal/unknownTool.ts"
 import { stepMachine, type StepOutput } from "./StepMachine.ts"
 import type { StepResult } from "./StepResult.ts"
 import * as Thread from "./Thread.ts"
@@ -134,6 +134,3 @@ const opened = async <Output>(events: EventStream<Output>, outlet: Outlet): Prom
   await outlet.opened()
   return events
 }
-
-const isUnknownTool = (error: unknown): error is EngineError =>
-  error instanceof EngineError && error.reason === "unknown_tool"

@@ -185,6 +185,8 @@ const validationReasons = [
   "invalid_message",
   "invalid_tool",
   "invalid_thread",
+  "invalid_session",
+  "invalid_session_input",
   "invalid_options"
 ] as const
 
@@ -214,6 +216,9 @@ export class ValidationError extends TroupeError<ValidationErrorReason> {
 }
 
 const sessionReasons = [
+  "session_in_error_state",
+  "invalid_status_for_operation",
+  "unpaired_tool_calls",
   "awaiting_tool_results",
   "unknown_tool_call_id",
   "nothing_to_retry",
@@ -224,11 +229,22 @@ const sessionReasons = [
   "troupe_stopped"
 ] as const
 
-/** Why a chat refused or lost something. */
+/**
+ * Why a session or a living chat refused or lost something.
+ *
+ * - `session_in_error_state`: the session ended in an error; `Session.recover` leaves it
+ * - `invalid_status_for_operation`: not while the session has this status; `metadata.legal` lists what is legal
+ * - `unpaired_tool_calls`: a call of the thread has no result, or a result no call; `metadata.toolCallId` names it
+ * - `awaiting_tool_results`: results must come first
+ * - `unknown_tool_call_id`: nobody waits for a result of that call, or no longer; `metadata.toolCallId` names it
+ * - `nothing_to_retry`: nothing was said yet
+ * - `store_failed`, `invalid_record`: the store failed, or gave something else than a record
+ * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
+ */
 export type SessionErrorReason = (typeof sessionReasons)[number]
 
 /**
- * A living chat could not do what was asked.
+ * A session or a living chat could not do what was asked.
  *
  * **Details**: `chat_died` says that the process died in the middle of a turn; its supervisor has started it again with
  * everything up to the last committed step, so `retry()` goes on from there.

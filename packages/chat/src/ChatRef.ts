@@ -12,23 +12,23 @@
  * @module
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
-import { SessionError, ToolError, ValidationError } from "./ChatError.ts"
+import { SessionError } from "./ChatError.ts"
 import type { chatMachine } from "./ChatMachine.ts"
-import type { ContentPart } from "./ContentPart.ts"
 import { unknownToolCall } from "./internal/chatContext.ts"
 import { LiveTurn } from "./internal/liveTurn.ts"
 import type { ChatSnapshot, LiveView, SnapshotObserver } from "./internal/liveView.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
-import type { Message, UserMessage } from "./Message.ts"
+import { submittedContent } from "./internal/submittedContent.ts"
+import { type UserInput, userMessage } from "./internal/userMessage.ts"
+import type { Message } from "./Message.ts"
 import type { StepWatcher } from "./StepMachine.ts"
 import type { Thread } from "./Thread.ts"
 import * as Threads from "./Thread.ts"
-import { describe, json } from "./ToolResultEncoder.ts"
-import * as Validate from "./Validate.ts"
 
 export type { ChatSnapshot, LiveContext, SnapshotObserver } from "./internal/liveView.ts"
 export type { ToolCallView } from "./internal/toolBatch.ts"
 export type { LiveTurn } from "./internal/liveTurn.ts"
+export type { UserInput } from "./internal/userMessage.ts"
 
 /** The process behind a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
@@ -39,9 +39,6 @@ export interface ChatHome {
   readonly revive: (id: string) => Promise<ChatPid>
   readonly stop: (id: string) => Promise<void>
 }
-
-/** What a person says: text, content parts, or a whole message. */
-export type UserInput = string | Array<ContentPart> | UserMessage
 
 /** A chat: send to it, watch it, cancel it. */
 export class ChatRef {
@@ -109,7 +106,7 @@ export class ChatRef {
     const messages = Object.entries(results).map(([toolCallId, value]): Message => ({
       role: "tool",
       toolCallId,
-      content: encoded(toolCallId, value)
+      content: submittedContent(toolCallId, value)
     }))
     return this.#start(messages, false)
   }
@@ -223,25 +220,3 @@ export class ChatRef {
 
 const stopped = (id: string): SessionError =>
   new SessionError("chat_stopped", `The chat ${id} was stopped; troupe.chat("${id}") starts it again`)
-
-const encoded = (toolCallId: string, value: unknown): string => {
-  try {
-    return json.encode(value)
-  } catch (cause) {
-    throw new ToolError("encoding_failed", {
-      toolCallId,
-      cause,
-      message: `The result of ${toolCallId} has no JSON form: ${describe(cause)}`
-    })
-  }
-}
-
-const userMessage = (input: UserInput): UserMessage => {
-  const message: UserMessage =
-    typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
-  const invalid = Validate.thread({ messages: [message] })
-  if (invalid !== undefined) throw new ValidationError("invalid_message", invalid.errors)
-  if (message.role !== "user")
-    throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
-  return message
-}

@@ -11,6 +11,7 @@ import type { ChatResult } from "./ChatResult.ts"
 import type { HandlerResult, QuestionOptions } from "./HandlerResult.ts"
 import type { AssistantMessage } from "./Message.ts"
 import type { FinishReason, Response } from "./Response.ts"
+import type { StepHalt } from "./StepResult.ts"
 import type { Thread } from "./Thread.ts"
 import type { ToolCall } from "./ToolCall.ts"
 import type { Usage } from "./Usage.ts"
@@ -100,7 +101,8 @@ export interface MessageCompleted {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 /**
- * Last event of a step. `thread` is the input, the assistant message and the tool messages, `mode` the option of that name.
+ * Last event of a step. `thread` is the input, the assistant message and the tool messages, `mode` the option of that name,
+ * `halt` why the step ends the loop (of several halts the one that counts), `error` what went wrong in the step itself.
  */
 export interface StepCompleted {
   readonly type: "step_completed"
@@ -108,6 +110,8 @@ export interface StepCompleted {
   readonly thread: Thread
   readonly mode: "auto" | "manual"
   readonly manualToolCalls: ReadonlyArray<ToolCall>
+  readonly halt?: StepHalt | undefined
+  readonly error?: unknown
 }
 /** Last event of a chat. */
 export interface ChatCompleted {

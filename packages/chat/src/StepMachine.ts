@@ -268,9 +268,21 @@ const isAnswered = ({ outcomes }: StepContext, { id }: ToolCall): boolean =>
 
 const closingEvents = ({ error, options, result }: StepContext): ReadonlyArray<Event> => {
   if (result === undefined) return []
-  const { response, thread, manualToolCalls } = result
-  const completed: Event = { type: "step_completed", response, thread, mode: options.mode, manualToolCalls }
-  return error === undefined ? [completed] : [{ type: "error", error }, completed]
+  const { response, thread, manualToolCalls, halt } = result
+  const completed: Event = {
+    type: "step_completed",
+    response,
+    thread,
+    mode: options.mode,
+    manualToolCalls,
+    ...(halt === undefined ? {} : { halt })
+  }
+  return error === undefined
+    ? [completed]
+    : [
+        { type: "error", error },
+        { ...completed, error }
+      ]
 }
 
 const outputOf = ({ refusal, result }: StepContext): StepOutput => {

@@ -4,8 +4,9 @@
  * Owns: the thread as last said, the tool messages and the halt of the running step, the finished steps, the chat's
  * result. Does not own the response being folded.
  *
- * LOOP1. Of several halts in one step the first that was seen counts.
- * LOOP2. A finished step takes what was folded before it, and leaves nothing of that to the next.
+ * LOOP1. Of several halts in one step the one its end names counts, else the first that was seen.
+ * LOOP2. A finished step takes what was folded before it, and leaves nothing of that to the next. Its tool messages are
+ *        those of its thread, in call order, where the thread has them.
  */
 import type { ChatResult } from "../ChatResult.ts"
 import type { Event } from "../Event.ts"
@@ -79,10 +80,13 @@ export class LoopFold {
 
   /** Folds the end of a step; whether it was one. */
   finish(event: Extract<Event, { readonly type: "step_completed" }>): boolean {
-    const { response, thread, mode, manualToolCalls } = event
+    const { response, thread, mode, manualToolCalls, halt, error } = event
     if (!isObject(response) || !isObject(thread)) return false
     this.#thread = thread
-    this.#steps.push(this.step(response, mode ?? "auto", manualToolCalls ?? []))
+    if (halt !== undefined) this.#halt = halt
+    if (response.finishReason === "tool_calls") this.#toolResults = resultsIn(thread) ?? this.#toolResults
+    const step = this.step(response, mode ?? "auto", manualToolCalls ?? [])
+    this.#steps.push(error === undefined ? step : { ...step, done: true, error })
     this.#toolResults = []
     this.#halt = undefined
     return true
@@ -120,5 +124,15 @@ export class LoopFold {
     this.#toolResults = [...this.#toolResults, { role: "tool", toolCallId, content }]
   }
 }
+
+/** The tool messages at the end of a thread; `undefined` without any. */
+const resultsIn = ({ messages }: { readonly messages: unknown }): ReadonlyArray<ToolMessage> | undefined => {
+  if (!Array.isArray(messages)) return undefined
+  const from = messages.findLastIndex((message: unknown) => !isToolMessage(message)) + 1
+  return from === messages.length ? undefined : messages.slice(from).filter(isToolMessage)
+}
+
+const isToolMessage = (message: unknown): message is ToolMessage =>
+  typeof message === "object" && message !== null && (message as { readonly role?: unknown }).role === "tool"
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null
