@@ -3,7 +3,7 @@
  *
  * SOUT1. The thread is the result's; `id`, `context` and `metadata` are never written.
  * SOUT2. The status follows from the outcome by one order: an error, calls that wait for the caller, a cancel, a
- *        question, the end; `idle` after a step that would go on.
+ *        question, the end; `idle` after a step that would go on, or one that asked for results and named no call.
  * SOUT3. A cancel keeps a question that was open before it; any other outcome closes it.
  * SOUT4. `lastOutcome` is replaced, never merged. Of an error it has the error itself.
  */
@@ -66,6 +66,7 @@ const statusAfter = ({ reason, pendingToolCalls = [] }: Terminal, hasQuestion: b
   if (reason === "error" || reason === "tool_error") return "error"
   if (pendingToolCalls.length > 0) return "awaiting_tools"
   if (reason === "cancelled") return "cancelled"
+  if (reason === "manual_tool_calls") return "idle"
   return hasQuestion ? "awaiting_user" : "completed"
 }
 

@@ -4,6 +4,7 @@ import * as Chat from "../../src/Chat.ts"
 import { EngineError } from "../../src/ChatError.ts"
 import * as Engine from "../../src/Engine.ts"
 import type { ChatResult } from "../../src/ChatResult.ts"
+import { comparable } from "../double/comparable.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
 import { hi, only, readAll } from "../double/scripts.ts"
@@ -11,18 +12,6 @@ import { hi, only, readAll } from "../double/scripts.ts"
 const check = leakCheck()
 
 const engineOf = (scenario: Scenario) => Engine.make({ adapter: check.fake({ scripts: scriptsOf(scenario) }), tools })
-
-/** A result as values that can be compared: errors by what they say. */
-const comparable = (value: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(value, (_key, inner: unknown) =>
-      inner instanceof Error
-        ? { name: inner.name, message: inner.message }
-        : typeof inner === "function"
-          ? "function"
-          : inner
-    )
-  )
 
 const collected = async (scenario: Scenario): Promise<ChatResult | EngineError> => {
   try {

@@ -1,0 +1,234 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { EngineError } from "../../src/ChatError.ts"
+import * as Engine from "../../src/Engine.ts"
+import { answered, unpaired } from "../../src/internal/pairing.ts"
+import { toolResult, user } from "../../src/Message.ts"
+import * as Session from "../../src/Session.ts"
+import { SessionReducer, type SessionTurn } from "../../src/SessionReducer.ts"
+import type { StepResult } from "../../src/StepResult.ts"
+import { comparable } from "../double/comparable.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
+import { hi, says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const engineOf = (scenario: Scenario) => Engine.make({ adapter: check.fake({ scripts: scriptsOf(scenario) }), tools })
+
+/** What an operation came to, or the unknown tool that the collected form rejects with. */
+const settled = async <A>(operation: Promise<A>): Promise<A | EngineError> => {
+  try {
+    return await operation
+  } catch (error) {
+    if (error instanceof EngineError && error.reason === "unknown_tool") return error
+    throw error
+  }
+}
+
+const runs = { arbitrary: { runs: 150 } }
+
+it.effect.prop(
+  "S5 `start` gives what the events of `streamStart` fold to, wherever they are folded",
+  { scenario: Scenario },
+  ({ scenario }) =>
+    Effect.promise(async () => {
+      const begun = Session.make({ id: "s", thread: hi, metadata: { mine: 1 } })
+      const reducer = new SessionReducer(begun, { mode: "chat" })
+      const events = await Session.streamStart(engineOf(scenario), begun, optionsOf(scenario))
+      for await (const event of events) reducer.apply(event)
+      expect(reducer.finalize()).toEqual({ session: events.session(), result: events.result() })
+      const collected = await settled(Session.start(engineOf(scenario), begun, optionsOf(scenario)))
+      if (collected instanceof EngineError) expect(events.session().lastOutcome?.error).toEqual(collected)
+      else expect(comparable(reducer.finalize())).toEqual(comparable(collected))
+    }),
+  runs
+)
+
+it.effect.prop(
+  "S5 `step` gives what the events of `streamStep` fold to",
+  { scenario: Scenario },
+  ({ scenario }) =>
+    Effect.promise(async () => {
+      const begun = Session.make({ thread: hi })
+      const { maxTurns: _, ...options } = optionsOf(scenario)
+      const reducer = new SessionReducer(begun, { mode: "step" })
+      for await (const event of await Session.streamStep(engineOf(scenario), begun, options)) reducer.apply(event)
+      const collected = await settled(Session.step(engineOf(scenario), begun, options))
+      if (collected instanceof EngineError) expect(reducer.finalize().session.lastOutcome?.error).toEqual(collected)
+      else expect(comparable(reducer.finalize())).toEqual(comparable(collected satisfies SessionTurn<StepResult>))
+    }),
+  runs
+)
+
+const Place = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 }))
+
+it.effect.prop(
+  "S9 left at whatever event, a turn loses no message, and the session can be gone on from",
+  { scenario: Scenario, place: Place },
+  ({ scenario, place }) =>
+    Effect.promise(async () => {
+      const events = await Session.streamStart(engineOf(scenario), hi, optionsOf(scenario))
+      for (let read = 0; read < place; read++) if ((await events.next()).done === true) break
+      await events.return()
+      const left = events.session()
+      expect(left.thread.messages[0]).toEqual(hi[0])
+      const ready = readied(left)
+      const next = await Session.continue(answering(), ready, user("and?"))
+      expect(next.session.status).toBe("completed")
+    }),
+  runs
+)
+
+/** A session that a message can go on from, by legal operations alone. */
+const readied = (session: Session.Session): Session.Session => {
+  const live = session.status === "error" ? Session.recover(session) : session
+  return Session.submitToolResults(
+    live,
+    live.pendingToolCalls.map(({ id }) => [id, "r"] as const)
+  )
+}
+
+const answering = () => Engine.make({ adapter: check.fake({ scripts: [says("fine")] }), tools })
+
+/** The next operation of a conversation. */
+const Operation = Schema.Struct({
+  name: Schema.Literals([
+    "start",
+    "reply",
+    "continueUser",
+    "continueNull",
+    "step",
+    "submitFirst",
+    "submitAll",
+    "submitBogus",
+    "cancel",
+    "recover",
+    "leave"
+  ]),
+  answer: Schema.Literals(["user_message", "tool_result"]),
+  scenario: Scenario,
+  place: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 8 })),
+  /** Whether an operation that would be refused gives way to one that goes on. */
+  goesOn: Schema.Literals([true, true, true, false])
+})
+type Operation = typeof Operation.Type
+
+const chosen = (operation: Operation, session: Session.Session): Operation =>
+  operation.goesOn && !legal(operation, session) ? { ...operation, name: way[session.status] } : operation
+
+const way = {
+  idle: "start",
+  completed: "reply",
+  cancelled: "continueNull",
+  awaiting_user: "leave",
+  awaiting_tools: "submitFirst",
+  error: "recover"
+} as const
+
+/** The statuses an operation is legal in, written down once more. */
+const legal = ({ name }: Operation, { status, pendingToolCalls }: Session.Session): boolean => {
+  const settledStatus = status === "idle" || status === "completed" || status === "cancelled"
+  switch (name) {
+    case "start":
+    case "step":
+    case "continueNull":
+      return settledStatus
+    case "reply":
+    case "continueUser":
+    case "leave":
+      return settledStatus || status === "awaiting_user"
+    case "submitFirst":
+      return status === "awaiting_tools"
+    case "submitAll":
+      return status === "awaiting_tools" || pendingToolCalls.length === 0
+    case "submitBogus":
+      return false
+    case "cancel":
+      return status !== "error"
+    case "recover":
+      return status === "error"
+  }
+}
+
+const perform = async (session: Session.Session, operation: Operation): Promise<Session.Session> => {
+  const { name, scenario, answer, place } = operation
+  const engine = engineOf(scenario)
+  const { maxTurns, ...step } = optionsOf({ ...scenario, onUnknownTool: "continue" })
+  const options = { ...step, maxTurns }
+  switch (name) {
+    case "start":
+      return (await Session.start(engine, session, options)).session
+    case "reply":
+      return (await Session.reply(engine, session, "so", { ...options, answer })).session
+    case "continueUser":
+      return (await Session.continue(engine, session, user("so"), { ...options, answer })).session
+    case "continueNull":
+      return (await Session.continue(engine, session, null, options)).session
+    case "step":
+      return (await Session.step(engine, session, step)).session
+    case "submitFirst":
+      return Session.submitToolResult(session, session.pendingToolCalls[0]?.id ?? "none", { r: 1 })
+    case "submitAll":
+      return Session.submitToolResults(
+        session,
+        session.pendingToolCalls.map(({ id }) => [id, "r"] as const)
+      )
+    case "submitBogus":
+      return Session.submitToolResult(session, "bogus", "r")
+    case "cancel":
+      return Session.cancel(session)
+    case "recover":
+      return Session.recover(session)
+    case "leave": {
+      const events = await Session.streamReply(engine, session, "so", options)
+      for (let read = 0; read < place; read++) if ((await events.next()).done === true) break
+      await events.return()
+      return events.session()
+    }
+  }
+}
+
+/** What holds of every session, whatever became of it. */
+const keepsInvariants = (before: Session.Session, after: Session.Session): void => {
+  expect([after.id, after.metadata, after.context]).toEqual(["s", { mine: 1 }, { b: 2 }])
+  expect(after.context).toBe(before.context)
+  const { status, pendingToolCalls, pendingQuestion, lastOutcome } = after
+  if (status !== "error") expect(pendingToolCalls.length > 0).toBe(status === "awaiting_tools")
+  if (status === "awaiting_user") expect(pendingQuestion).toBeDefined()
+  if (status === "idle" || status === "completed") expect(pendingQuestion).toBeUndefined()
+  if (status === "error") expect(lastOutcome?.error).toBeDefined()
+  expect(Session.Session.safeParse(after).success).toBe(true)
+  expect(unpaired(completed(after))).toBeUndefined()
+}
+
+/** The thread, with a result for every call the session says it waits for. */
+const completed = ({ pendingToolCalls, thread }: Session.Session) =>
+  pendingToolCalls.reduce((before, { id }) => answered(before, toolResult(id, "r")), thread)
+
+it.effect.prop(
+  "S1-S9 any legal operations keep a session whole; an illegal one is a typed error and leaves it as it was",
+  { operations: Schema.Array(Operation).check(Schema.isMinLength(1), Schema.isMaxLength(8)) },
+  ({ operations }) =>
+    Effect.promise(async () => {
+      let session = Session.make({ id: "s", thread: hi, metadata: { mine: 1 }, context: { b: 2 } })
+      for (const wanted of operations) {
+        const operation = chosen(wanted, session)
+        const kept = comparable(session)
+        const outcome = await perform(session, operation).catch((error: unknown) => error)
+        expect(comparable(session)).toEqual(kept)
+        if (outcome instanceof Error) {
+          expect([operation.name, legal(operation, session), Reflect.get(outcome, "_tag")]).toEqual([
+            operation.name,
+            false,
+            "SessionError"
+          ])
+        } else {
+          expect([operation.name, legal(operation, session)]).toEqual([operation.name, true])
+          keepsInvariants(session, outcome as Session.Session)
+          session = outcome as Session.Session
+        }
+      }
+    }),
+  { arbitrary: { runs: 150 } }
+)
