@@ -62,7 +62,8 @@ export interface SessionTurn<Result = ChatResult> {
 export class SessionReducer<Mode extends SessionMode = "chat"> {
   readonly session: Session
   readonly mode: Mode
-  readonly #collector: StreamCollector
+  /** The fold of the events themselves, to be read: the text and the calls of the running reply. */
+  readonly collector: StreamCollector
 
   constructor(session: Session, options: { readonly mode: Mode }) {
     if (!Object.hasOwn(finalizers, options.mode)) {
@@ -70,23 +71,18 @@ export class SessionReducer<Mode extends SessionMode = "chat"> {
     }
     this.session = session
     this.mode = options.mode
-    this.#collector = new StreamCollector(session.thread)
-  }
-
-  /** The text of the running reply. */
-  get text(): string {
-    return this.#collector.text
+    this.collector = new StreamCollector(session.thread)
   }
 
   /** Folds one event. */
   apply(event: Event): void {
-    this.#collector.apply(event)
+    this.collector.apply(event)
   }
 
   /** The session and the result, if the events ended here. */
   finalize(): SessionTurn<ResultOf[Mode]> {
     const finalizer: Finalizers[Mode] = finalizers[this.mode]
-    return finalizer(this.session, this.#collector)
+    return finalizer(this.session, this.collector)
   }
 }
 

@@ -75,7 +75,8 @@ async function* filtered(events: Chat.EventStream, own: (type: string) => boolea
 /** One adapter round trip is a step that leaves its tools to the caller, without the step's own event. */
 const roundTrip = (options: Fields): Fields => ({ ...options, mode: "manual" })
 
-const fresh = async (
+/** Calls with an engine of its own. */
+export const fresh = async (
   given: Fields,
   seen: Observations,
   call: (engine: Engine.Engine) => Promise<unknown>
@@ -103,7 +104,7 @@ const both =
   }
 
 /** A result as the equivalence of cases sees it: tool messages in the order of their ids, no request id. */
-const comparable = (value: unknown): unknown => {
+export const comparable = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(comparable)
   if (typeof value !== "object" || value === null) return value
   const { request_id: _, ...fields } = value as Record<string, unknown>

@@ -91,7 +91,8 @@ const alreadySaid = (said: Fields): ReadonlyArray<unknown> => {
 }
 
 /** A collector's state under the names of cases. */
-const stateForm = (collector: StreamCollector.StreamCollector): Fields => {
+/** A collector's state under the names of cases. */
+export const stateForm = (collector: StreamCollector.StreamCollector): Fields => {
   const response = collector.toResponse()
   const { halt, thread } = collector
   const { error, ...metadata } = response.metadata

@@ -14,7 +14,7 @@ interface Deviation {
   /** The decision's id, or where else it is laid down. */
   readonly decision: string
   readonly because: string
-  readonly explains: (difference: Difference, one: Case) => boolean
+  readonly explains: (difference: Difference, one: Case, all: ReadonlyArray<Difference>) => boolean
 }
 
 const scripts = (value: unknown): ReadonlyArray<unknown> => [value, ...listOf(value), ...listOf(value).flatMap(listOf)]
@@ -39,7 +39,33 @@ const haltsWith = (given: Fields): ReadonlyArray<string> =>
 const expectsHalt = (then: Fields, reason: string): boolean =>
   new RegExp(`"(halted_reason|reason)":"${reason}"`).test(JSON.stringify(then))
 
+/** The operation of a session a path speaks of. */
+const operationIn = ({ path }: Difference): number => Number(/^after\.(\d+)\./.exec(path)?.[1] ?? Number.NaN)
+
+const isUnpaired = ({ path, message }: Difference): boolean =>
+  path.endsWith(".failure") && /SessionError: The (call|result of) .* of the thread|in the thread/.test(message)
+
 const deviations: ReadonlyArray<Deviation> = [
+  {
+    decision: "D10",
+    because: "a turn that was left is cancelled, and what was said is kept",
+    explains: ({ path, message }) =>
+      path.endsWith(".session.status") && message === '"cancelled" instead of "completed"'
+  },
+  {
+    decision: "D19",
+    because: "a session sends no thread in which calls and results do not pair up",
+    explains: (difference, { when }, all) =>
+      when === "session" && all.some((one) => isUnpaired(one) && operationIn(one) <= operationIn(difference))
+  },
+  {
+    decision: "D25",
+    because: "a session in error has an error, never a map of what is known beside it",
+    explains: ({ path, message }, { when }) =>
+      when === "session" &&
+      /\.session\.metadata\.error\./.test(path) &&
+      (path.endsWith(".$error") ? message.endsWith("instead of nothing") : message.startsWith("nothing instead of"))
+  },
   {
     decision: "D7",
     because: "without tool calls to run a step is done, whatever its finish reason, or none",
@@ -111,7 +137,7 @@ const deviations: ReadonlyArray<Deviation> = [
 
 /** Why a case differs, when decisions explain each of its differences. */
 export const deviationOf = (one: Case, found: ReadonlyArray<Difference>): string | undefined => {
-  const reasons = found.map((difference) => deviations.find(({ explains }) => explains(difference, one)))
+  const reasons = found.map((difference) => deviations.find(({ explains }) => explains(difference, one, found)))
   if (reasons.includes(undefined)) return undefined
   return [...new Set(reasons.map((reason) => `${reason?.decision}: ${reason?.because}`))].join("; ")
 }

@@ -13,6 +13,7 @@ import {
   type Message,
   ok,
   type Response,
+  type Session,
   SessionError,
   type StepResult,
   StreamError,
@@ -154,30 +155,99 @@ export const responseOf = (value: unknown): Response.Response => {
   } as unknown as Response.Response
 }
 
-/** A step result; what a case leaves out is empty. */
+/** A step result; what a case leaves out is empty, and its control fields are in its metadata. */
 export const stepResultOf = (value: unknown): StepResult.StepResult => {
-  const { thread, response, tool_results: results, done } = fieldsOf(value)
+  const { thread, response, tool_results: results, done, metadata } = fieldsOf(value)
+  const { mode, manual_tool_calls: manual } = fieldsOf(metadata)
+  const halt = haltOf(fieldsOf(construct(metadata)))
   return {
     thread: threadOf(thread),
     response: responseOf(response),
     toolResults: listOf(results).map((result) => messageOf(result) as Message.ToolMessage),
     done: done === true,
-    mode: "auto",
-    manualToolCalls: [],
-    truncatedToolCalls: []
+    mode: mode === "manual" ? "manual" : "auto",
+    manualToolCalls: listOf(manual).map(toolCallOf),
+    truncatedToolCalls: [],
+    ...(halt === undefined ? {} : { halt })
+  }
+}
+
+const haltOf = (metadata: Fields): StepResult.StepHalt | undefined => {
+  const { halted_reason: reason, halt_tool_call_id: haltId, pending_tool_call_id: askingId } = metadata
+  switch (reason) {
+    case undefined:
+    case null:
+      return undefined
+    case "ask_user":
+      return {
+        type: "question",
+        toolCallId: textOf(askingId ?? ""),
+        question: textOf(metadata["pending_question"] ?? ""),
+        options: fieldsOf(metadata["ask_user_opts"])
+      }
+    case "tool_error":
+      return { type: "tool_error", toolCallId: textOf(haltId ?? ""), error: metadata["on_tool_error_exception"] }
+    default:
+      return {
+        type: "halt",
+        toolCallId: textOf(haltId ?? ""),
+        reason: textOf(reason),
+        result: metadata["halt_result"] ?? null
+      }
   }
 }
 
 /** A chat result; what a case leaves out is empty. */
 export const chatResultOf = (value: unknown): ChatResult.ChatResult => {
-  const { thread, final_response: final, steps, halted_reason: reason, metadata } = fieldsOf(value)
+  const { thread, final_response: final, steps, halted_reason: reason, metadata, ...pending } = fieldsOf(value)
+  const { manual_tool_calls: manual, ask_user_opts: options, ...rest } = fieldsOf(construct(metadata))
+  const finalResponse = final === undefined || final === null ? undefined : responseOf(final)
+  const manualToolCalls = listOf(manual).map(toolCallOf)
+  const question = pending["pending_question"] ?? rest["pending_question"]
   return {
     thread: threadOf(thread),
-    finalResponse: final === undefined ? undefined : responseOf(final),
+    finalResponse,
     steps: listOf(steps).map(stepResultOf),
     haltedReason: textOf(reason),
-    pendingToolCalls: [],
-    metadata: renamed(fieldsOf(construct(metadata)), camel)
+    pendingToolCalls:
+      reason === "manual_tool_calls" && manualToolCalls.length === 0
+        ? (finalResponse?.toolCalls ?? [])
+        : manualToolCalls,
+    ...(question === undefined || question === null
+      ? {}
+      : {
+          pendingQuestion: {
+            question: textOf(question),
+            toolCallId: textOf(pending["pending_tool_call_id"] ?? rest["pending_tool_call_id"] ?? ""),
+            options: fieldsOf(options)
+          }
+        }),
+    metadata: { ...renamed(rest, camel), ...(manual === undefined ? {} : { manualToolCalls }) }
+  }
+}
+
+/** The fields of a session; its error, which a case has in its metadata, is that of its last outcome. */
+export const sessionFieldsOf = (value: unknown): Session.SessionFields => {
+  const {
+    thread,
+    pending_question: question,
+    pending_tool_call_id: askingId,
+    pending_tool_calls: calls,
+    metadata,
+    ...rest
+  } = fieldsOf(value)
+  const { error: failure, ...notes } = fieldsOf(construct(metadata))
+  return {
+    ...renamed(present(fieldsOf(construct(rest))), camel),
+    ...(thread === undefined ? {} : { thread: threadOf(thread) }),
+    ...(calls === undefined ? {} : { pendingToolCalls: listOf(calls).map(toolCallOf) }),
+    ...(question === undefined || question === null
+      ? {}
+      : { pendingQuestion: { question: textOf(question), toolCallId: textOf(askingId ?? ""), options: {} } }),
+    metadata: notes,
+    ...(failure === undefined || failure === null
+      ? {}
+      : { lastOutcome: { haltedReason: "error", metadata: {}, error: failure } })
   }
 }
 

@@ -1,5 +1,5 @@
 /** What came out of a case's call, in the case's own form. */
-import { AdapterError, EngineError, type Event, ValidationError } from "@troupe/chat"
+import { AdapterError, EngineError, type Event, SessionError, ValidationError } from "@troupe/chat"
 import { type Fields } from "./caseFile.ts"
 import { ScriptedException } from "./scripted.ts"
 import { errorForm, eventForm } from "./toNeutral.ts"
@@ -77,10 +77,11 @@ export const read = async (events: AsyncIterable<Event.Event>, how: Consumption)
   return { raw, events: pairs, last: pairs.at(-1)?.[1], ...(failure === undefined ? {} : { failure }) }
 }
 
-/** Reading's own failure belongs to the call when nothing came before it. */
+/** What the reference returns; what is the caller's mistake in its eyes it raises. */
 export const returnable = (failure: unknown): boolean =>
   failure instanceof EngineError ||
   failure instanceof AdapterError ||
+  (failure instanceof SessionError && failure.reason !== "invalid_status_for_operation") ||
   (failure instanceof ValidationError && failure.reason !== "invalid_options")
 
 /** A failure in the form of a case's `error`. */

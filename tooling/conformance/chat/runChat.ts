@@ -90,12 +90,13 @@ const perform = async (one: Case, seen: Observations): Promise<Outcome> => {
 const compared = ({ given, then }: Case, outcome: Outcome): ReadonlyArray<Difference> => {
   const each = outcome["each"]
   if (!Array.isArray(each)) return unmet(outcome, then, given)
-  const { calls, ...rest } = then
+  const list = "after" in then ? "after" : "calls"
+  const { [list]: wanted, ...rest } = then
   return [
     ...unmet(outcome, rest, given),
-    ...listOf(calls).flatMap((wanted, index) =>
-      callDifferences((each as ReadonlyArray<Outcome>)[index] ?? {}, wanted, given).map(({ path, message }) => ({
-        path: `calls.${index}.${path}`,
+    ...listOf(wanted).flatMap((one, index) =>
+      callDifferences((each as ReadonlyArray<Outcome>)[index] ?? {}, one, given).map(({ path, message }) => ({
+        path: `${list}.${index}.${path}`,
         message
       }))
     )

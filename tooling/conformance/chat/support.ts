@@ -3,17 +3,21 @@ import { type Case, type Fields, fieldsOf, isFields, listOf, textOf } from "./ca
 import { chatOperations, type Operation } from "./chatOperations.ts"
 import { dataOperations } from "./dataOperations.ts"
 import { fakeOperations } from "./fakeOperations.ts"
+import { sessionOperations } from "./sessionOperations.ts"
 
-const operations: Readonly<Record<string, Operation>> = { ...chatOperations, ...dataOperations, ...fakeOperations }
+const operations: Readonly<Record<string, Operation>> = {
+  ...chatOperations,
+  ...dataOperations,
+  ...fakeOperations,
+  ...sessionOperations
+}
 
 /** The call a case's `when` names, if we have it. */
 export const operationOf = ({ when }: Case): Operation | undefined => operations[when]
 
 /** Calls we do not have, by `when`: what is missing for them. */
 const lacking: Readonly<Record<string, string>> = {
-  session: "sessions",
-  session_start_vs_stream_start: "sessions",
-  "validate.session": "sessions",
+  "validate.session": "the check of a session",
   to_json: "serializer",
   from_json: "serializer",
   round_trip: "serializer",
@@ -69,6 +73,7 @@ export const missing = (one: Case): string | undefined => {
   const [facet] = Object.keys(facets).filter((name) => mentions(then, name))
   if (facet !== undefined) return facets[facet]
   if (mentions(given, "retry_until_call")) return "retry"
+  if (listOf(given["ops"]).some((op) => fieldsOf(op)["op"] === "round_trip")) return "serializer"
   // Resolving parameters is about option names only.
   if (one.when.startsWith("engine.")) return undefined
   const [option] = Object.entries(optionsIn(given)).filter(([name, value]) => name in options && value !== undefined)

@@ -8,6 +8,7 @@ import {
   type Message,
   type Request,
   type Response,
+  type Session,
   SessionError,
   type StepResult,
   StreamError,
@@ -206,6 +207,23 @@ export const chatResultForm = (result: ChatResult.ChatResult): Fields => {
           })
     },
     ...(pending === undefined ? {} : { pending_question: pending.question, pending_tool_call_id: pending.toolCallId })
+  }
+}
+
+/** A session; what its last turn ended with is in its metadata. */
+export const sessionForm = (session: Session.Session): Fields => {
+  const { id, thread, status, pendingQuestion: pending, pendingToolCalls, context, metadata, lastOutcome } = session
+  return {
+    ...present({ id, pending_question: pending?.question, pending_tool_call_id: pending?.toolCallId }),
+    thread: threadForm(thread),
+    status,
+    pending_tool_calls: pendingToolCalls.map(toolCallForm),
+    context: neutral(context),
+    metadata: {
+      ...fieldsOf(neutral(metadata)),
+      ...renamed(fieldsOf(neutral(lastOutcome?.metadata ?? {})), snake),
+      ...(lastOutcome?.error === undefined ? {} : { error: neutral(lastOutcome.error) })
+    }
   }
 }
 
