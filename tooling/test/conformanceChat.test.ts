@@ -107,6 +107,45 @@ describe("a case of the chat suite", () => {
       { thread: [], events: [["text_delta", { id: null, delta: "hi" }]] },
       { response: { output_text: "hi" }, chat_result: { halted_reason: "cancelled" } }
     ],
+    [
+      "session",
+      {
+        engine: { ...chat.engine, tools: [{ ...echo, manual: true }] },
+        ops: [
+          { op: "start", input: { messages: chat.thread } },
+          { op: "submit_tool_result", id: "none", value: 1 },
+          { op: "reply", text: "so?" },
+          { op: "submit_tool_results", results: [["c0", { a: 1 }]], compare_with_singles: true },
+          { op: "continue", message: null }
+        ]
+      },
+      {
+        after: [
+          { session: { status: "awaiting_tools", pending_tool_calls: [{ id: "c0" }] }, calls: [] },
+          { error: { type: "SessionError", reason: "unknown_tool_call_id" }, unchanged: true },
+          { raises: { type: "ArgumentError" }, unchanged: true },
+          { session: { status: "idle" }, equals_singles: true },
+          { session: { status: "completed" }, result: { halted_reason: "completed" } }
+        ]
+      }
+    ],
+    [
+      "session",
+      {
+        engine: chat.engine,
+        ops: [
+          { op: "stream_start", input: { messages: chat.thread }, fold: { mode: "chat", seed: "current" } },
+          { op: "reducer", mode: "step", events: [["text_delta", { id: null, delta: "hi" }]], finalize: 2 }
+        ]
+      },
+      {
+        after: [
+          { event_count: 14, session: { thread: { messages: { $len: 4 } } } },
+          { unchanged: true, finalize_equal: true, reducer: { collector: { current_text: "hi" } } }
+        ]
+      }
+    ],
+    ["session_start_vs_stream_start", { ...chat, messages: chat.thread }, { equivalent: true }],
     ["event.is_event", { event: ["text_delta", "not a map"] }, { value: false }],
     [
       "fake.interpret",
@@ -136,7 +175,7 @@ describe("a case of the chat suite", () => {
   test("is skipped when it is bound to Elixir or optional, and not supported when our API lacks what it calls", async () => {
     expect(await statusOf("run", {}, {}, { elixir_only: true })).toBe("skipped: elixir_only")
     expect(await statusOf("run", {}, {}, { optional: true })).toBe("skipped: optional")
-    expect(await statusOf("session", {}, {})).toBe("unsupported: sessions")
+    expect(await statusOf("round_trip", {}, {})).toBe("unsupported: serializer")
     expect(await statusOf("run", { opts: { structured_finalize: true } }, {})).toBe("unsupported: two passes")
   })
 
@@ -147,13 +186,27 @@ describe("a case of the chat suite", () => {
     expect(await statusOf("run_tool_calls", given, halts)).toMatch(/^deviates: D11/)
     expect(await statusOf("run_tool_calls", given, { ...halts, calls: [] })).toMatch(/^failed/)
   })
+
+  test("deviates in what comes after a thread that a session does not send, and not in what came before", async () => {
+    const result = { role: "tool", tool_call_id: "c0", content: "r" }
+    const given = {
+      engine: chat.engine,
+      ops: [
+        { op: "new", fields: { thread: chat.thread } },
+        { op: "continue", message: result }
+      ]
+    }
+    const last = { session: { status: "completed" }, result: { halted_reason: "completed" } }
+    expect(await statusOf("session", given, { after: [{}, last] })).toMatch(/^deviates: D19/)
+    expect(await statusOf("session", given, { after: [{ session: { status: "error" } }, last] })).toMatch(/^failed/)
+  })
 })
 
 test("the report's last line is the tally; only a failure that no decision explains is unexpected", async () => {
   const good = caseOf("good", "event.tags", {}, { value: { $len: 16 } })
   const bad = caseOf("bad", "event.tags", {}, { value: { $len: 17 } })
   const old = caseOf("old", "reserved_halt_reasons", {}, { value: { $len: 6 } })
-  const lost = caseOf("lost", "session", {}, {})
+  const lost = caseOf("lost", "round_trip", {}, {})
   const report = await reportChat(folderOf(good, bad, old, lost))
   expect(report.asExpected).toBe(false)
   expect(report.lines.map((line) => line.slice(0, 40))).toEqual([

@@ -17,6 +17,7 @@ import type { ChatRef, LiveTurn, UserInput } from "./ChatRef.ts"
 import type { ChatResult } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
+import { attempt, both, opening, reading } from "./internal/effectFace.ts"
 import type { StepResult } from "./StepResult.ts"
 import type { ThreadInput } from "./Thread.ts"
 import { type RunningTroupe, Troupe, type TroupeOptions } from "./Troupe.ts"
@@ -77,44 +78,11 @@ export const layer = (options: TroupeOptions): Layer.Layer<TroupeService, Prefli
     )
   )
 
-/** A request that opens after its fiber was interrupted is released as it comes. */
 const events = (open: () => Promise<Chat.EventStream>): Stream.Stream<Event, PreflightError> =>
-  Stream.unwrap(
-    Effect.acquireRelease(
-      Effect.callback<Chat.EventStream, PreflightError>((resume) => {
-        const opening = open()
-        opening.then(
-          (opened) => resume(Effect.succeed(opened)),
-          (error: unknown) => resume(preflightOrDefect(error))
-        )
-        return Effect.promise(() =>
-          opening.then(
-            (opened) => opened.return(),
-            () => undefined
-          )
-        )
-      }),
-      (opened) => Effect.promise(() => opened.return()),
-      { interruptible: true }
-    ).pipe(Effect.map((opened) => Stream.fromAsyncIterable(opened, (error) => error).pipe(Stream.catch(streamFailure))))
-  )
+  Stream.unwrap(Effect.map(opening(open, isPreflightError), (opened) => reading(opened, isPreflightError)))
 
 const interruptible = <A>(begin: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, PreflightError> =>
-  Effect.callback((resume, signal) => {
-    begin(signal).then(
-      (value) => resume(Effect.succeed(value)),
-      (error: unknown) => resume(preflightOrDefect(error))
-    )
-  })
-
-const both = (signal: AbortSignal, given: AbortSignal | undefined): AbortSignal =>
-  given === undefined ? signal : AbortSignal.any([signal, given])
-
-const preflightOrDefect = (error: unknown): Effect.Effect<never, PreflightError> =>
-  isPreflightError(error) ? Effect.fail(error) : Effect.die(error)
-
-const streamFailure = (error: unknown): Stream.Stream<never, PreflightError> =>
-  isPreflightError(error) ? Stream.fail(error) : Stream.die(error)
+  attempt(begin, isPreflightError)
 
 const sessionError = (error: unknown): Stream.Stream<never, SessionError> =>
   error instanceof SessionError ? Stream.fail(error) : Stream.die(error)

@@ -202,6 +202,17 @@ describe("folding a step or a chat", () => {
     expect(collector.toResponse()).toMatchObject({ outputText: "", finishReason: null, usage: { inputTokens: 3 } })
   })
 
+  test("LOOP1, LOOP2, D5 the end of a step has the last word: its halt, and its results in call order", () => {
+    const result = (toolCallId: string) => ({ role: "tool", toolCallId, content: `halted ${toolCallId}` })
+    const end = stepCompleted("", {
+      response: response("", "tool_calls"),
+      thread: { messages: [{ role: "assistant", content: "" }, result("a"), result("b")] },
+      halt: { type: "halt", toolCallId: "a", reason: "enough", result: 1 }
+    })
+    const [step] = collect(halted("b", "later"), halted("a", "enough"), end).steps
+    expect(step).toMatchObject({ done: true, halt: { toolCallId: "a" }, toolResults: [result("a"), result("b")] })
+  })
+
   test("a finished step is manual when its calls were left to the caller", () => {
     const manual = { mode: "manual", response: response("", "tool_calls") }
     expect(collect(stepCompleted("", manual)).steps).toMatchObject([{ mode: "manual", done: false }])

@@ -43,7 +43,7 @@ const expectsHalt = (then: Fields, reason: string): boolean =>
 const operationIn = ({ path }: Difference): number => Number(/^after\.(\d+)\./.exec(path)?.[1] ?? Number.NaN)
 
 const isUnpaired = ({ path, message }: Difference): boolean =>
-  path.endsWith(".failure") && /SessionError: The (call|result of) .* of the thread|in the thread/.test(message)
+  path.endsWith(".failure") && /SessionError: The (call|result of) \S+ (of|in) the thread/.test(message)
 
 const deviations: ReadonlyArray<Deviation> = [
   {
