@@ -64,7 +64,7 @@ describe("a session's reducer", () => {
   test("a step's end says its halt and its error", () => {
     const after = (more: Partial<Extract<Event, { readonly type: "step_completed" }>>) => {
       const reducer = new SessionReducer(begun(), { mode: "step" })
-      reducer.apply({ ...stepCompleted, ...more } as Event)
+      reducer.apply({ ...stepCompleted, ...more })
       return reducer.finalize().session
     }
     expect(after({ halt: { type: "cancelled" } }).status).toBe("cancelled")
