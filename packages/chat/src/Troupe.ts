@@ -252,7 +252,7 @@ export class RunningTroupe {
     return this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
   }
 
-  async #startChat(parent: Pid, id: string): Promise<Pid | "ignore"> {
+  async #startChat(parent: Pid, id: string): Promise<ChatPid | "ignore"> {
     const record = await this.#load(id)
     checkRecord(id, record)
     const registry = this.#registry

@@ -19,7 +19,7 @@
  *
  * Elixir's `Agent`.
  */
-import type { ChildSpec } from "./ChildSpec.ts"
+import type { ChildSpec, Rules } from "./ChildSpec.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import * as GenServer from "./GenServer.ts"
 import type { Answer, CallOptions, StartOptions } from "./GenServer.ts"
@@ -36,7 +36,7 @@ export interface Agent<in out S> extends Pid {
 }
 
 /** An agent or the address of one. */
-export type AgentTarget<S> = Agent<S> | Name
+export type AgentTarget<S> = Agent<S> | Name<never, Agent<S>>
 
 /** A function run in the agent: what to answer, and the value from then on. */
 type Step = (state: unknown) => Answer<readonly [answer: unknown, state: unknown]>
@@ -58,12 +58,16 @@ export const startLink = async <S>(parent: Pid, initial: () => Answer<S>, option
   await GenServer.startLink(parent, definition, initial, options)
 
 /** Makes the spec of an agent that is the child of a supervisor. */
-export const childSpec = <S>(
-  id: string,
+export const childSpec = <S, const Id extends string>(
+  id: Id,
   initial: () => Answer<S>,
   options?: StartOptions,
-  rules?: Pick<ChildSpec, "restart" | "shutdown" | "significant">
-): ChildSpec => ({ id, start: (parent) => startLink(parent, initial, { label: id, ...options }), ...rules })
+  rules?: Rules
+): ChildSpec<Id, Agent<S>> => ({
+  id,
+  start: (parent) => startLink(parent, initial, { label: id, ...options }),
+  ...rules
+})
 
 const holderOf = <S>(agent: AgentTarget<S>): Holder | Name => agent
 

@@ -8,7 +8,7 @@
  *
  * Elixir's `DynamicSupervisor`.
  */
-import type { ChildSpec } from "./ChildSpec.ts"
+import type { ChildSpec, Rules } from "./ChildSpec.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
@@ -19,28 +19,44 @@ import type { Kernel } from "./internal/kernel.ts"
 import { startServer } from "./internal/startServer.ts"
 import { stopServer } from "./internal/stopServer.ts"
 import { request } from "./internal/supervisorRequest.ts"
-import type { ChildCounts, ChildInfo } from "./internal/supervisorServer.ts"
+import type { ChildCounts, ChildInfo as ServerChildInfo } from "./internal/supervisorServer.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import type { Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 
+declare const child_: unique symbol
 declare const extra_: unique symbol
 
-/** A dynamic supervisor whose children are started with arguments `Extra` of its own. */
-export interface DynamicSupervisor<out Extra extends ReadonlyArray<unknown> = []> extends Pid {
+/**
+ * A dynamic supervisor whose children have pids of type `P`, and are started with arguments `Extra` of its own.
+ *
+ * **Details**
+ *
+ * `start` makes one of the types it is told: `DynamicSupervisor.start<Session>(system)`, or with `extraArguments`
+ * `DynamicSupervisor.start<Session, [Settings]>(system, options)`. Told no type it takes any children, as a plain `Pid` of
+ * a dynamic supervisor does, and learns `Extra` from the options.
+ */
+export interface DynamicSupervisor<
+  in out P extends Pid = Pid,
+  out Extra extends ReadonlyArray<unknown> = []
+> extends Pid {
+  readonly [child_]?: (child: P) => P
   readonly [extra_]?: Extra | undefined
 }
+
+/** A child: its process, or `"restarting"` between two tries. */
+export type ChildInfo<P extends Pid = Pid> = ServerChildInfo<P>
 
 /**
  * The spec of a dynamic child: as any other, but it needs no id, and its `start` gets the supervisor's `extraArguments`.
  */
-export interface DynamicChildSpec<Extra extends ReadonlyArray<unknown> = []> extends Omit<
+export interface DynamicChildSpec<out P extends Pid = Pid, in Extra extends ReadonlyArray<unknown> = []> extends Omit<
   ChildSpec,
   "id" | "significant" | "start"
 > {
   readonly id?: string
-  readonly start: (parent: Pid, ...extra: Extra) => ReturnType<ChildSpec["start"]>
+  readonly start: (parent: Pid, ...extra: Extra) => ReturnType<ChildSpec<string, P>["start"]>
 }
 
 /**
@@ -77,28 +93,31 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {})
 }
 
 /** Starts a dynamic supervisor that nobody is linked to. */
-export const start = <Extra extends ReadonlyArray<unknown> = []>(
+export const start = <P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = []>(
   system: System,
   options?: Options<Extra>
-): Promise<DynamicSupervisor<Extra>> => launch(kernelOf(system), undefined, options)
+): Promise<DynamicSupervisor<P, Extra>> => launch(kernelOf(system), undefined, options)
 
 /** Starts a dynamic supervisor linked to its parent. When the parent ends it ends its children and then itself. */
-export const startLink = <Extra extends ReadonlyArray<unknown> = []>(
+export const startLink = <P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = []>(
   parent: Pid,
   options?: Options<Extra>
-): Promise<DynamicSupervisor<Extra>> => launch(cellOf(parent).kernel, cellOf(parent), options)
+): Promise<DynamicSupervisor<P, Extra>> => launch(cellOf(parent).kernel, cellOf(parent), options)
 
 /** Makes the spec of a dynamic supervisor that is the child of a supervisor. */
-export const childSpec = (
-  id: string,
-  options?: Options,
-  rules?: Pick<ChildSpec, "restart" | "shutdown" | "significant">
-): ChildSpec => ({
+export const childSpec = <const Id extends string, P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = []>(
+  id: Id,
+  options?: Options<Extra>,
+  rules?: Rules
+): ChildSpec<Id, DynamicSupervisor<P, Extra>> => ({
   id,
   type: "supervisor",
-  start: (parent) => startLink(parent, { label: id, ...options }),
+  start: (parent) => startLink<P, Extra>(parent, { label: id, ...options }),
   ...rules
 })
+
+/** As `NoInfer`, for what is spread over parameters: the supervisor says what the arguments are, not the spec. */
+type Told<Extra extends ReadonlyArray<unknown>> = Extra extends infer E extends ReadonlyArray<unknown> ? E : never
 
 const ask = <A>(supervisor: Pid, message: DynamicRequest): Promise<A> => request(supervisor, message)
 
@@ -112,8 +131,8 @@ const ask = <A>(supervisor: Pid, message: DynamicRequest): Promise<A> => request
  *
  * **Gotchas**
  *
- * A plain pid does not tell the `extraArguments` of its supervisor: where it is not what `start` gave, name their types,
- * `startChild<[Settings]>(pid, spec)`.
+ * A plain pid does not tell the `extraArguments` of its supervisor: where it is not what `start` gave, say what it is,
+ * `const rooms: DynamicSupervisor.DynamicSupervisor<Room, [Settings]> = pid`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -124,21 +143,23 @@ const ask = <A>(supervisor: Pid, message: DynamicRequest): Promise<A> => request
  * const room = await DynamicSupervisor.startChild(rooms, {
  *   start: (parent, { seats }) => Agent.startLink(parent, () => seats)
  * })
- * await Agent.get(room as Agent.Agent<number>, (seats) => seats) // => 40
+ * await Agent.get(room, (seats) => seats) // => 40
  * await System.stop(system)
  * ```
  */
-export const startChild = <Extra extends ReadonlyArray<unknown> = []>(
-  supervisor: DynamicSupervisor<Extra>,
-  spec: NoInfer<DynamicChildSpec<Extra>>
-): Promise<Pid<unknown>> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
+export const startChild = <P extends Pid, Child extends P, Extra extends ReadonlyArray<unknown> = []>(
+  supervisor: DynamicSupervisor<P, Extra>,
+  spec: DynamicChildSpec<Child, Told<Extra>>
+): Promise<Child> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
 
 /** Ends a child and forgets it. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = (supervisor: Pid, child: Pid): Promise<void> =>
   ask(supervisor, { _tag: "terminate", cell: cellOf(child) })
 
 /** The children, in start order. */
-export const whichChildren = (supervisor: Pid): Promise<ReadonlyArray<ChildInfo>> => ask(supervisor, { _tag: "which" })
+export const whichChildren = <P extends Pid = Pid>(
+  supervisor: DynamicSupervisor<P, ReadonlyArray<unknown>>
+): Promise<ReadonlyArray<ChildInfo<P>>> => ask(supervisor, { _tag: "which" })
 
 /** Counts specs, running children, supervisors and workers. */
 export const countChildren = (supervisor: Pid): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })

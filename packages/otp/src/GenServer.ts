@@ -61,8 +61,16 @@ export interface Server<in Call = never, out Reply = unknown, in Cast = never, i
   readonly [cast_]?: ((message: Cast) => void) | undefined
 }
 
-/** A server or the address of one. */
-export type ServerTarget<Call = never, Reply = unknown, Cast = never> = Server<Call, Reply, Cast> | Name
+/**
+ * A server or the address of one.
+ *
+ * **Gotchas**
+ *
+ * A name in the system's table, `Process.named`, does not know what is behind it: it takes any call.
+ */
+export type ServerTarget<Call = never, Reply = unknown, Cast = never> =
+  | Server<Call, Reply, Cast>
+  | Name<never, Server<Call, Reply, Cast>>
 
 /** Who waits for the reply to a call: answer it with `reply`. */
 export interface From<in Reply> {
@@ -84,6 +92,7 @@ export type Answer<A> = A | Promise<A> | Effect.Effect<A, unknown>
 export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate"
 
 declare const state_: unique symbol
+declare const reply_: unique symbol
 
 /** What `init` answers. */
 export interface InitResult<out S> {
@@ -100,6 +109,7 @@ export interface NoReply<out S> {
 /** What `handleCall` answers. */
 export interface CallResult<out S, out R> {
   readonly [state_]?: S
+  readonly [reply_]?: () => R
   readonly value: R | undefined
   readonly kind: "reply" | "noreply" | "stop" | "stopReply"
 }
@@ -162,10 +172,43 @@ export interface Definition<Args, S, Call = never, Reply = unknown, Cast = never
   terminate?(reason: ExitReason, state: S, self: Server<Call, Reply, Cast, Info>): Answer<unknown>
 }
 
-/** Makes the definition of a server, with the types of its state and messages taken from its callbacks. */
-export const make = <Args, S, Call = never, Reply = unknown, Cast = never, Info = never>(
-  definition: Definition<Args, S, Call, Reply, Cast, Info>
-): Definition<Args, S, Call, Reply, Cast, Info> => definition
+/** A definition whose replies are typed apart: what the callback returns, and what it says it answers late. */
+interface Untied<Args, S, Call, Cast, Info, Result, Late> extends Omit<
+  Definition<Args, S, Call, unknown, Cast, Info>,
+  "handleCall"
+> {
+  handleCall?(request: Call, from: From<Late>, state: S, self: Server<Call, unknown, Cast, Info>): Answer<Result>
+}
+
+type Returned<Result> = Result extends CallResult<unknown, infer Reply> ? Reply : never
+
+/** The replies of a server: those its callback returns, and those it answers late where it says of what type they are. */
+export type Replies<Result, Late> = unknown extends Late
+  ? [Returned<Result>] extends [never]
+    ? unknown
+    : Returned<Result>
+  : Returned<Result> | Late
+
+/**
+ * Makes the definition of a server, with the types of its state and messages taken from its callbacks.
+ *
+ * **Gotchas**
+ *
+ * The replies are what `handleCall` returns. One that answers late, with `reply`, says what: `from: GenServer.From<number>`.
+ */
+export const make = <
+  Args,
+  S,
+  Call = never,
+  Reply = unknown,
+  Cast = never,
+  Info = never,
+  Late = Reply,
+  Result extends CallResult<S, unknown> = CallResult<S, Reply>
+>(
+  definition: Untied<Args, S, Call, Cast, Info, Result, Late>
+): Definition<Args, S, Call, Replies<Result, Late>, Cast, Info> =>
+  definition as Definition<Args, S, Call, Replies<Result, Late>, Cast, Info>
 
 const erase = (definition: object): Callbacks => definition as unknown as Callbacks
 
@@ -254,7 +297,7 @@ const routeOf = (target: Pid | Name, options: CallOptions | undefined) => {
  * After a timeout the server goes on with the request. Its late reply is dropped.
  */
 export const call = <Call, Reply>(
-  target: Server<Call, Reply> | Name,
+  target: ServerTarget<Call, Reply>,
   request: Call,
   options?: CallOptions
 ): Promise<Reply> =>
@@ -266,7 +309,7 @@ export const call = <Call, Reply>(
 
 /** Asks a server, as `call` does; interrupting the effect drops the call. */
 export const callEffect = <Call, Reply>(
-  target: Server<Call, Reply> | Name,
+  target: ServerTarget<Call, Reply>,
   request: Call,
   options?: CallOptions
 ): Effect.Effect<Reply, CallExit> =>
@@ -333,7 +376,7 @@ export const multiCallEffect = <Call, Reply>(
   })
 
 /** Sends a server a message it does not answer. Nobody is told if there is no such server. */
-export const cast = <Cast>(target: Server<never, unknown, Cast> | Name, message: Cast): void => {
+export const cast = <Cast>(target: ServerTarget<never, unknown, Cast>, message: Cast): void => {
   if (!isName(target)) deliver(cellOf(target), new CastMessage(message))
   else if (!deliverTo(target, new CastMessage(message))) kernelOf(target.system).strayed("dead", target, message)
 }

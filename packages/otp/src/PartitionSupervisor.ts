@@ -27,15 +27,22 @@
  * Elixir's `PartitionSupervisor`.
  */
 import * as Hash from "effect/Hash"
-import type { ChildSpec } from "./ChildSpec.ts"
+import type { ChildSpec, Rules } from "./ChildSpec.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
-import { Server } from "./internal/serverLoop.ts"
-import { Supervising } from "./internal/supervising.ts"
+import { childById, childCount } from "./internal/supervisorState.ts"
 import type { Timeout } from "./internal/timeout.ts"
-import type { Name, Pid } from "./Pid.ts"
+import type { MessageOf, Name, Pid } from "./Pid.ts"
+import type { ChildInfo } from "./internal/supervisorServer.ts"
 import * as Supervisor from "./Supervisor.ts"
 import type { System } from "./System.ts"
+
+declare const partition_: unique symbol
+
+/** A partition supervisor whose partitions have pids of type `P`. */
+export interface PartitionSupervisor<out P extends Pid = Pid> extends Pid {
+  readonly [partition_]?: P
+}
 
 /**
  * The start of one partition, and the rules for all.
@@ -44,20 +51,21 @@ import type { System } from "./System.ts"
  *
  * As of any `ChildSpec`. A partition is never temporary: its keys would lead nowhere.
  */
-export interface PartitionSpec extends Pick<ChildSpec, "shutdown" | "type"> {
-  readonly start: (parent: Pid, partition: number) => ReturnType<ChildSpec["start"]>
+export interface PartitionSpec<out P extends Pid = Pid> extends Pick<ChildSpec, "shutdown" | "type"> {
+  readonly start: (parent: Pid, partition: number) => ReturnType<ChildSpec<string, P>["start"]>
   readonly restart?: "permanent" | "transient"
 }
 
 /** What a partition supervisor runs: `partitions` children, numbered from 0; the rest as of any supervisor. */
-export interface Options extends Omit<Supervisor.Options, "children" | "autoShutdown"> {
+export interface Options<out P extends Pid = Pid> extends Omit<Supervisor.Options, "children" | "autoShutdown"> {
   readonly partitions: number
-  readonly child: PartitionSpec
+  readonly child: PartitionSpec<P>
 }
 
 /** A partition: its process, `"restarting"` between two tries, or none. */
-export interface PartitionInfo extends Omit<Supervisor.ChildInfo, "id"> {
+export interface PartitionInfo<out P extends Pid = Pid> extends Pick<Supervisor.ChildInfo, "type"> {
   readonly partition: number
+  readonly pid: P | "restarting" | undefined
 }
 
 const planOf = ({ partitions, child, ...options }: Options): Supervisor.Options => {
@@ -80,32 +88,27 @@ const planOf = ({ partitions, child, ...options }: Options): Supervisor.Options 
  *
  * Rejects as `Supervisor.start` does, and with a `RangeError` for less than one partition.
  */
-export const start = async (system: System, options: Options): Promise<Pid> => Supervisor.start(system, planOf(options))
+export const start = async <P extends Pid>(system: System, options: Options<P>): Promise<PartitionSupervisor<P>> =>
+  Supervisor.start(system, planOf(options))
 
 /** Starts a partition supervisor linked to its parent, as `start` does. */
-export const startLink = async (parent: Pid, options: Options): Promise<Pid> =>
+export const startLink = async <P extends Pid>(parent: Pid, options: Options<P>): Promise<PartitionSupervisor<P>> =>
   Supervisor.startLink(parent, planOf(options))
 
 /** Makes the spec of a partition supervisor that is the child of a supervisor. */
-export const childSpec = (
-  id: string,
-  options: Options,
-  rules?: Pick<ChildSpec, "restart" | "shutdown" | "significant">
-): ChildSpec => ({
+export const childSpec = <const Id extends string, P extends Pid>(
+  id: Id,
+  options: Options<P>,
+  rules?: Rules
+): ChildSpec<Id, PartitionSupervisor<P>> => ({
   id,
   type: "supervisor",
   start: (parent) => startLink(parent, { label: id, ...options }),
   ...rules
 })
 
-const entriesOf = (supervisor: Pid) => {
-  const { behaviour } = cellOf(supervisor)
-  if (behaviour instanceof Server && behaviour.state instanceof Supervising) return behaviour.state.children.all
-  throw new TypeError(`${supervisor.label} ${supervisor} is no supervisor: pass what PartitionSupervisor.start gave`)
-}
-
 /** How many partitions there are. */
-export const partitions = (supervisor: Pid): number => entriesOf(supervisor).length
+export const partitions = (supervisor: Pid): number => childCount(supervisor)
 
 /**
  * The partition of a key.
@@ -121,21 +124,25 @@ export const partitionOf = (supervisor: Pid, key: unknown): number => {
 }
 
 /** The living process of the partition of a key. */
-export const whereis = (supervisor: Pid, key: unknown): Pid<unknown> | undefined => {
-  if (cellOf(supervisor).dead) return undefined
-  const cell = entriesOf(supervisor)[partitionOf(supervisor, key)]?.cell
-  return cell?.dead === false ? cell : undefined
-}
+export const whereis = <P extends Pid = Pid<unknown>>(
+  supervisor: PartitionSupervisor<P>,
+  key: unknown
+): P | undefined => childById(supervisor, String(partitionOf(supervisor, key))) as P | undefined
 
 /** Makes the address of the partition of a key, looked up when it is used. */
-export const via = <M = unknown>(supervisor: Pid, key: unknown): Name<M> => {
+export const via = <P extends Pid = Pid<unknown>>(
+  supervisor: PartitionSupervisor<P>,
+  key: unknown
+): Name<MessageOf<NoInfer<P>>, NoInfer<P>> => {
   const name = `${supervisor.label}/${String(key)}`
   return { name, system: cellOf(supervisor).kernel, whereis: () => whereis(supervisor, key), toString: () => name }
 }
 
 /** The partitions, by number. */
-export const whichChildren = async (supervisor: Pid): Promise<ReadonlyArray<PartitionInfo>> => {
-  const infos = await Supervisor.whichChildren(supervisor)
+export const whichChildren = async <P extends Pid = Pid>(
+  supervisor: PartitionSupervisor<P>
+): Promise<ReadonlyArray<PartitionInfo<P>>> => {
+  const infos = (await Supervisor.whichChildren(supervisor)) as ReadonlyArray<ChildInfo<P>>
   return infos.map(({ id, ...info }) => ({ partition: Number(id), ...info })).toReversed()
 }
 

@@ -31,22 +31,30 @@ export interface Pid<in M = never> {
 }
 
 /**
- * An address that is looked up whenever it is used: a registered name, or a key in a registry.
+ * An address that is looked up whenever it is used: a registered name, a key in a registry, a child of a supervisor.
+ *
+ * **Details**
+ *
+ * `M` is what the process behind it takes. `P` is the type of its pid, where that is known: what may be asked of a server
+ * is then known of its address too.
  *
  * **When to use**
  *
  * Where a process may be restarted: its pid changes, its name does not.
  */
-export interface Name<in M = never> {
+export interface Name<in M = never, out P extends Pid = Pid> {
   /** The name or key as text. */
   readonly name: string
   /** The system it leads into. */
   readonly system: System
   readonly [message]?: ((message: M) => void) | undefined
   /** The living process behind the address. */
-  whereis(): Pid | undefined
+  whereis(): P | undefined
   toString(): string
 }
+
+/** The type of the messages a process takes. */
+export type MessageOf<P extends Pid> = P extends Pid<infer M> ? M : never
 
 /** Whatever a message, call or monitor can be directed at. */
 export type Target<M = never> = Pid<M> | Name<M>

@@ -89,7 +89,7 @@ const refuseTaken = (system: System, name: string): void => {
  *
  * Throws `NameTaken` if the name is taken, `SystemStopped` in a stopped system.
  */
-export const spawn = <M = unknown>(system: System, body: Body<M>, options?: SpawnOptions): Pid<M> =>
+export const spawn = <M = unknown>(system: System, body: Body<M>, options?: SpawnOptions): Pid<NoInfer<M>> =>
   launch(system, undefined, body, options)
 
 /**
@@ -99,7 +99,7 @@ export const spawn = <M = unknown>(system: System, body: Body<M>, options?: Spaw
  *
  * The child of a dead parent ends at once, with `noproc`.
  */
-export const spawnLink = <M = unknown>(parent: Pid, body: Body<M>, options?: SpawnOptions): Pid<M> => {
+export const spawnLink = <M = unknown>(parent: Pid, body: Body<M>, options?: SpawnOptions): Pid<NoInfer<M>> => {
   const owner = cellOf(parent)
   const cell = launch(owner.kernel, owner, body, options)
   if (owner.dead) die(cell, "noproc", "signal")
@@ -112,7 +112,7 @@ export const spawnMonitor = <M = unknown>(
   parent: Pid,
   body: Body<M>,
   options?: SpawnOptions
-): { readonly pid: Pid<M>; readonly ref: MonitorRef } => {
+): { readonly pid: Pid<NoInfer<M>>; readonly ref: MonitorRef } => {
   const owner = cellOf(parent)
   const cell = launch(owner.kernel, owner, body, options)
   return { pid: cell, ref: new Monitor(owner, cell, cell) }

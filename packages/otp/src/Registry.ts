@@ -41,11 +41,25 @@ import type { Keys as TableKeys } from "./internal/registryTable.ts"
 import { Server } from "./internal/serverLoop.ts"
 import { startServer } from "./internal/startServer.ts"
 import type { Via as KeyAddress } from "./internal/startServer.ts"
-import type { Pid, Target } from "./Pid.ts"
+import type { MessageOf, Pid, Target } from "./Pid.ts"
 import type { System } from "./System.ts"
 
+declare const entry_: unique symbol
+
+/**
+ * A registry whose keys are of type `K`, the values of type `V`, and the pids of type `P`.
+ *
+ * **Details**
+ *
+ * `start` makes one of the types it is told: `Registry.start<RoomId, Topic, Room>(system)`. A plain `Pid` of a registry,
+ * and a `Registry` without more, takes any.
+ */
+export interface Registry<in out K = unknown, in out V = unknown, in out P extends Pid = Pid<unknown>> extends Pid {
+  readonly [entry_]?: (entry: readonly [K, V, P]) => readonly [K, V, P]
+}
+
 /** The address of whoever is under a key, which a server can be started with. */
-export type Via = KeyAddress
+export type Via<P extends Pid = Pid> = KeyAddress<P>
 
 /**
  * Where a key leads to.
@@ -116,26 +130,40 @@ const stateOf = (registry: Pid): RegistryState => {
 }
 
 /** Starts a registry that nobody is linked to. Rejects with a `RangeError` for less than one partition. */
-export const start = (system: System, options?: Options): Promise<Pid> => launch(kernelOf(system), undefined, options)
+export const start = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  system: System,
+  options?: Options
+): Promise<Registry<K, V, P>> => launch(kernelOf(system), undefined, options)
 
 /** Starts a registry linked to its parent, as `start` does. */
-export const startLink = (parent: Pid, options?: Options): Promise<Pid> =>
-  launch(cellOf(parent).kernel, cellOf(parent), options)
+export const startLink = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  parent: Pid,
+  options?: Options
+): Promise<Registry<K, V, P>> => launch(cellOf(parent).kernel, cellOf(parent), options)
 
 /** Makes the spec of a registry that is the child of a supervisor. */
-export const childSpec = (id: string, options?: Options): ChildSpec => ({
+export const childSpec = <const Id extends string, K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  id: Id,
+  options?: Options
+): ChildSpec<Id, Registry<K, V, P>> => ({
   id,
   start: (parent) => startLink(parent, { label: id, ...options })
 })
 
 /** The outcome of a registration: `ok`, or who has the key. */
-export type Registered = { readonly ok: true } | { readonly ok: false; readonly pid: Pid<unknown> }
+export type Registered<P extends Pid = Pid<unknown>> = { readonly ok: true } | { readonly ok: false; readonly pid: P }
 
 /** A process under a key, and the value it was entered with. */
-export interface Entry {
-  readonly pid: Pid<unknown>
-  readonly value: unknown
+export interface Entry<out V = unknown, out P extends Pid = Pid<unknown>> {
+  readonly pid: P
+  readonly value: V
 }
+
+/** What may be entered: of a registry that knows no type, any process. */
+type Member<P extends Pid> = unknown extends MessageOf<P> ? Pid : P
+
+/** The value to enter, which may be left out where that is a value too. */
+type Value<V> = undefined extends V ? [value?: V] : [value: V]
 
 /**
  * Enters a process under a key, with a value, and links it to the registry.
@@ -148,45 +176,77 @@ export interface Entry {
  *
  * A dead process is not entered, and the answer names it as the holder.
  */
-export const register = (registry: Pid, key: unknown, pid: Pid, value?: unknown): Registered => {
+export const register = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
+  pid: Member<NoInfer<P>>,
+  ...[value]: Value<NoInfer<V>>
+): Registered<P> => {
   const holder = stateOf(registry).claim(key, cellOf(pid), value)
-  return holder === undefined ? { ok: true } : { ok: false, pid: holder }
+  return holder === undefined ? { ok: true } : { ok: false, pid: holder as Pid as P }
 }
 
 /** Takes a process out from under a key, as often as it is there; answers whether it was. */
-export const unregister = (registry: Pid, key: unknown, pid: Pid): boolean =>
-  unregisterMatch(registry, key, pid, () => true) > 0
+export const unregister = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
+  pid: Pid
+): boolean => unregisterMatch(registry, key, pid, () => true) > 0
 
 /** Takes a process out from under a key where its value passes; answers how many entries that were. */
-export const unregisterMatch = (registry: Pid, key: unknown, pid: Pid, passes: (value: unknown) => boolean): number => {
+export const unregisterMatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
+  pid: Pid,
+  passes: (value: V) => boolean
+): number => {
   // As a map compares its keys: 0 is -0, and NaN is NaN.
   const isKey = (other: unknown): boolean => other === key || Object.is(other, key)
-  const matches = (entry: TableEntry): boolean => isKey(entry.key) && passes(entry.value)
+  const matches = (entry: TableEntry): boolean => isKey(entry.key) && passes(entry.value as V)
   return stateOf(registry)
     .tablesAt(key)
     .reduce((released, table) => released + table.release(cellOf(pid), matches), 0)
 }
 
 /** The living process under a key, the first of them if there are several. */
-export const whereis = (registry: Pid, key: unknown): Pid<unknown> | undefined => stateOf(registry).holder(key)
+export const whereis = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>
+): P | undefined => stateOf(registry).holder(key) as Pid as P | undefined
 
-const shown = (entry: TableEntry): Entry => ({ pid: entry.cell, value: entry.value })
+const shown = <V, P extends Pid>(entry: TableEntry): Entry<V, P> => ({
+  pid: entry.cell as Pid as P,
+  value: entry.value as V
+})
 
 /** The entries under a key, in the order they were made; of several partitions, one after another. */
-export const lookup = (registry: Pid, key: unknown): ReadonlyArray<Entry> => stateOf(registry).at(key).map(shown)
+export const lookup = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>
+): ReadonlyArray<Entry<V, P>> =>
+  stateOf(registry)
+    .at(key)
+    .map(shown<V, P>)
 
 /** The values a process was entered with under a key. */
-export const values = (registry: Pid, key: unknown, pid: Pid): ReadonlyArray<unknown> =>
+export const values = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
+  pid: Pid
+): ReadonlyArray<V> =>
   stateOf(registry)
     .at(key)
     .filter((entry) => entry.cell === pid)
-    .map((entry) => entry.value)
+    .map((entry) => entry.value as V)
 
 /** The keys of a process; a duplicate key comes as often as the process is under it. */
-export const keys = (registry: Pid, pid: Pid): ReadonlyArray<unknown> =>
+export const keys = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  pid: Pid
+): ReadonlyArray<K> =>
   stateOf(registry)
     .entriesOf(cellOf(pid))
-    .map((entry) => entry.key)
+    .map((entry) => entry.key as K)
 
 /**
  * Changes the value of a process under a unique key; answers the new value and the one before, or `undefined` if the
@@ -196,15 +256,15 @@ export const keys = (registry: Pid, pid: Pid): ReadonlyArray<unknown> =>
  *
  * Throws a `TypeError` for a registry with duplicate keys.
  */
-export const update = <A>(
-  registry: Pid,
-  key: unknown,
+export const update = <K = unknown, V = unknown, P extends Pid = Pid<unknown>, A extends V = V>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
   pid: Pid,
-  change: (value: unknown) => A
-): { readonly value: A; readonly before: unknown } | undefined => {
+  change: (value: V) => A
+): { readonly value: A; readonly before: V } | undefined => {
   const [entry] = uniqueOf(registry).at(key)
   if (entry === undefined || entry.cell !== pid) return undefined
-  const before = entry.value
+  const before = entry.value as V
   const value = change(before)
   entry.value = value
   return { value, before }
@@ -221,33 +281,40 @@ export const update = <A>(
  *
  * The function runs in the caller, now. The registry knows nothing of what it does.
  */
-export const dispatch = (registry: Pid, key: unknown, run: (entries: ReadonlyArray<Entry>) => void): void => {
+export const dispatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
+  run: (entries: ReadonlyArray<Entry<V, P>>) => void
+): void => {
   for (const table of stateOf(registry).tablesAt(key)) {
     const found = table.at(key)
-    if (found.length > 0) run(found.map(shown))
+    if (found.length > 0) run(found.map(shown<V, P>))
   }
 }
 
 /** The entries under a key whose value passes. */
-export const match = (
-  registry: Pid,
-  key: unknown,
-  passes: (value: unknown, pid: Pid<unknown>) => boolean
-): ReadonlyArray<Entry> => lookup(registry, key).filter(({ value, pid }) => passes(value, pid))
+export const match = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
+  passes: (value: V, pid: P) => boolean
+): ReadonlyArray<Entry<V, P>> => lookup<K, V, P>(registry, key).filter(({ value, pid }) => passes(value, pid))
 
 /** Counts the entries under a key whose value passes. */
-export const countMatch = (
-  registry: Pid,
-  key: unknown,
-  passes: (value: unknown, pid: Pid<unknown>) => boolean
-): number => match(registry, key, passes).length
+export const countMatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
+  passes: (value: V, pid: P) => boolean
+): number => match<K, V, P>(registry, key, passes).length
 
 /** An entry with its key. */
-export interface KeyedEntry extends Entry {
-  readonly key: unknown
+export interface KeyedEntry<out K = unknown, out V = unknown, out P extends Pid = Pid<unknown>> extends Entry<V, P> {
+  readonly key: K
 }
 
-const keyed = (entry: TableEntry): KeyedEntry => ({ key: entry.key, pid: entry.cell, value: entry.value })
+const keyed = <K, V, P extends Pid>(entry: TableEntry): KeyedEntry<K, V, P> => ({
+  key: entry.key as K,
+  ...shown<V, P>(entry)
+})
 
 /**
  * Picks from all entries: what the function makes of each, but for those it answers `undefined` for.
@@ -257,16 +324,19 @@ const keyed = (entry: TableEntry): KeyedEntry => ({ key: entry.key, pid: entry.c
  * import { Process, Registry, System } from "@troupe/otp"
  *
  * const system = System.make()
- * const rooms = await Registry.start(system)
- * for (const [name, seats] of [["attic", 4], ["hall", 200], ["yard", 90]]) {
+ * const rooms = await Registry.start<string, number>(system)
+ * for (const [name, seats] of [["attic", 4], ["hall", 200], ["yard", 90]] as const) {
  *   Registry.register(rooms, name, Process.spawn(system, () => new Promise(() => {})), seats)
  * }
- * Registry.select(rooms, ({ key, value }) => (Number(value) > 50 ? key : undefined)) // => ["hall", "yard"]
- * Registry.countSelect(rooms, ({ value }) => Number(value) > 50) // => 2
+ * Registry.select(rooms, ({ key, value }) => (value > 50 ? key : undefined)) // => ["hall", "yard"]
+ * Registry.countSelect(rooms, ({ value }) => value > 50) // => 2
  * await System.stop(system)
  * ```
  */
-export const select = <A>(registry: Pid, pick: (entry: KeyedEntry) => A | undefined): ReadonlyArray<A> =>
+export const select = <A, K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  pick: (entry: KeyedEntry<K, V, P>) => A | undefined
+): ReadonlyArray<A> =>
   stateOf(registry)
     .entries()
     .flatMap((entry) => {
@@ -275,7 +345,10 @@ export const select = <A>(registry: Pid, pick: (entry: KeyedEntry) => A | undefi
     })
 
 /** Counts the entries that pass. */
-export const countSelect = (registry: Pid, passes: (entry: KeyedEntry) => boolean): number =>
+export const countSelect = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  passes: (entry: KeyedEntry<K, V, P>) => boolean
+): number =>
   stateOf(registry)
     .entries()
     .filter((entry) => passes(keyed(entry))).length
@@ -284,10 +357,12 @@ export const countSelect = (registry: Pid, passes: (entry: KeyedEntry) => boolea
  * All entries; with unique keys in the order they were made, else the keys in that order; of several partitions, one
  * after another.
  */
-export const entries = (registry: Pid): ReadonlyArray<readonly [key: unknown, pid: Pid<unknown>, value: unknown]> =>
+export const entries = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>
+): ReadonlyArray<readonly [key: K, pid: P, value: V]> =>
   stateOf(registry)
     .entries()
-    .map((entry) => [entry.key, entry.cell, entry.value])
+    .map((entry) => [entry.key as K, entry.cell as Pid as P, entry.value as V])
 
 /** How many entries there are. */
 export const count = (registry: Pid): number => stateOf(registry).entries().length
@@ -336,12 +411,16 @@ const uniqueOf = (registry: Pid): RegistryState => {
  *
  * Throws a `TypeError` for a registry with duplicate keys.
  */
-export const via = (registry: Pid, key: unknown, value?: unknown): Via => {
+export const via = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
+  registry: Registry<K, V, P>,
+  key: NoInfer<K>,
+  value?: NoInfer<V>
+): Via<NoInfer<P>> => {
   const state = uniqueOf(registry)
   return {
     name: String(key),
     system: cellOf(registry).kernel,
-    whereis: () => state.holder(key),
+    whereis: () => state.holder(key) as Pid as P | undefined,
     claim: (pid) => state.claim(key, cellOf(pid), value) ?? pid,
     toString: () => String(key)
   }

@@ -88,6 +88,12 @@ export interface Options<L extends AnyActorLogic> {
   readonly logger?: (...args: Array<unknown>) => void
 }
 
+/** The options, which a machine with an input is not started without, unless it goes on from a snapshot. */
+export type StartOptions<L extends AnyActorLogic> =
+  undefined extends InputFrom<L>
+    ? [options?: Options<L>]
+    : [options: Options<L> & ({ readonly input: InputFrom<L> } | { readonly snapshot: Snapshot<unknown> })]
+
 const idOf = (machine: AnyActorLogic): string | undefined =>
   "id" in machine && typeof machine.id === "string" ? machine.id : undefined
 
@@ -130,12 +136,18 @@ const launch = <L extends AnyActorLogic>(
  *
  * Throws `NameTaken` if the name is taken, `SystemStopped` in a stopped system.
  */
-export const start = <L extends AnyActorLogic>(system: System, machine: L, options?: Options<L>): MachinePid<L> =>
-  launch(kernelOf(system), undefined, machine, options)
+export const start = <L extends AnyActorLogic>(
+  system: System,
+  machine: L,
+  ...[options]: StartOptions<L>
+): MachinePid<L> => launch(kernelOf(system), undefined, machine, options)
 
 /** Starts a machine in a process linked to its parent; it ends when the parent does, trapping exits or not. */
-export const startLink = <L extends AnyActorLogic>(parent: Pid, machine: L, options?: Options<L>): MachinePid<L> =>
-  launch(cellOf(parent).kernel, cellOf(parent), machine, options)
+export const startLink = <L extends AnyActorLogic>(
+  parent: Pid,
+  machine: L,
+  ...[options]: StartOptions<L>
+): MachinePid<L> => launch(cellOf(parent).kernel, cellOf(parent), machine, options)
 
 /** Asks a machine to end, after the events it was sent before. */
 export const stop = (pid: Pid, reason: ExitReason = "normal"): void => deliver(cellOf(pid), new StopMessage(reason))

@@ -7,18 +7,25 @@
  *
  * @example
  * ```ts import.meta.vitest
- * import { Process, Supervisor, System } from "@troupe/otp"
+ * import { GenServer, Process, Supervisor, System } from "@troupe/otp"
  *
- * const system = System.make()
- * const worker = () => new Promise(() => {})
- * const supervisor = await Supervisor.start(system, {
- *   children: [{ id: "worker", start: (parent) => Process.spawnLink(parent, worker, { name: "worker" }) }]
+ * const counter = GenServer.make({
+ *   init: () => GenServer.ok(0),
+ *   handleCall: (_request: "next", _from, state) => GenServer.replying(state + 1, state + 1)
  * })
- * const first = Process.whereis(system, "worker")
+ * const system = System.make()
+ * const supervisor = await Supervisor.start(system, {
+ *   children: [{ id: "counter", start: (parent) => GenServer.startLink(parent, counter, undefined) }]
+ * })
+ * const address = Supervisor.via(supervisor, "counter")
+ * await GenServer.call(address, "next") // => 1
+ * await GenServer.call(address, "next") // => 2
+ *
+ * const first = Supervisor.child(supervisor, "counter")
  * if (first !== undefined) Process.kill(first)
- * const [child] = await Supervisor.whichChildren(supervisor)
- * child?.pid === first // => false
- * child?.pid === Process.whereis(system, "worker") // => true
+ * await Supervisor.whichChildren(supervisor)
+ * Supervisor.child(supervisor, "counter") === first // => false
+ * await GenServer.call(address, "next") // => 1
  * await System.stop(system)
  * ```
  *
@@ -26,7 +33,7 @@
  *
  * The OTP design principles, "Supervisor Behaviour"; Elixir's `Supervisor`.
  */
-import type { ChildSpec } from "./ChildSpec.ts"
+import type { ChildSpec, PidOf, Rules } from "./ChildSpec.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
@@ -38,10 +45,39 @@ import type * as Supervising from "./internal/supervising.ts"
 import { request } from "./internal/supervisorRequest.ts"
 import { callbacks } from "./internal/supervisorServer.ts"
 import type * as Server from "./internal/supervisorServer.ts"
+import { childById } from "./internal/supervisorState.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
-import type { Pid } from "./Pid.ts"
+import type { MessageOf, Name, Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
+
+declare const children_: unique symbol
+
+/** Children by id, with the type of each one's pid. */
+export type Children = Readonly<Record<string, Pid>>
+
+/**
+ * A supervisor that knows its children by type.
+ *
+ * **Details**
+ *
+ * `C` maps the ids it was started with to the types of their pids. A plain `Pid` of a supervisor, and a `Supervisor` without
+ * more, may have any children.
+ */
+export interface Supervisor<out C extends Children = Children> extends Pid {
+  readonly [children_]?: C
+}
+
+/** The children of a list of specs: of ids that are literals one by one, of others any. */
+export type ChildrenOf<Specs extends ReadonlyArray<ChildSpec>> = {
+  readonly [Spec in Specs[number] as Spec["id"]]: PidOf<Spec>
+}
+
+/**
+ * An id that may name a child: one the supervisor was started with, or a string that is known at run time only, as of
+ * children that were added. A literal that is neither does not compile.
+ */
+export type IdOf<C extends Children, Id extends string> = Id & (string extends Id ? string : keyof C)
 
 /** Who is started again when a child has to be, see `Options`. */
 export type Strategy = Supervising.Strategy
@@ -49,13 +85,16 @@ export type Strategy = Supervising.Strategy
 /** Whether the end of significant children ends the supervisor, see `Options`. */
 export type AutoShutdown = Supervising.AutoShutdown
 
+/** The pid of the child of an id; of an id that is known at run time only, any. */
+export type ChildOf<C extends Children, Id extends string> = Id extends keyof C ? C[Id] : Pid<unknown>
+
 /** A child: its process, `"restarting"` between two tries, or none. */
 export type ChildInfo = Server.ChildInfo
 
 /** How many children a supervisor has: specs, and among them those running, supervisors and workers. */
 export type ChildCounts = Server.ChildCounts
 
-export type { ChildSpec, ChildType, Restart, Shutdown } from "./ChildSpec.ts"
+export type { ChildSpec, ChildType, Restart, Rules, Shutdown } from "./ChildSpec.ts"
 
 /**
  * What a supervisor does.
@@ -76,9 +115,9 @@ export type { ChildSpec, ChildType, Restart, Shutdown } from "./ChildSpec.ts"
  * At most `maxRestarts`, 3, restarts within `maxSeconds`, 5; the next one ends the supervisor with `shutdown`.
  * `strategy` is `"oneForOne"`, `autoShutdown` `"never"`, `label` the name, else `Supervisor`.
  */
-export interface Options {
+export interface Options<Specs extends ReadonlyArray<ChildSpec> = ReadonlyArray<ChildSpec>> {
   readonly strategy?: Strategy
-  readonly children: ReadonlyArray<ChildSpec>
+  readonly children: Specs
   readonly maxRestarts?: number
   readonly maxSeconds?: number
   readonly autoShutdown?: AutoShutdown
@@ -107,18 +146,23 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Pro
  * Rejects with `StartFailed` when a child does not start, after ending those that did; its reason is then a `Shutdown`
  * with a `FailedToStartChild`. Specs that contradict each other are refused with `ChildRefused` as the reason.
  */
-export const start = (system: System, options: Options): Promise<Pid> => launch(kernelOf(system), undefined, options)
+export const start = <const Specs extends ReadonlyArray<ChildSpec>>(
+  system: System,
+  options: Options<Specs>
+): Promise<Supervisor<ChildrenOf<Specs>>> => launch(kernelOf(system), undefined, options)
 
 /** Starts a supervisor linked to its parent, as `start` does. When the parent ends it ends its children and then itself. */
-export const startLink = (parent: Pid, options: Options): Promise<Pid> =>
-  launch(cellOf(parent).kernel, cellOf(parent), options)
+export const startLink = <const Specs extends ReadonlyArray<ChildSpec>>(
+  parent: Pid,
+  options: Options<Specs>
+): Promise<Supervisor<ChildrenOf<Specs>>> => launch(cellOf(parent).kernel, cellOf(parent), options)
 
 /** Makes the spec of a supervisor that is the child of another. */
-export const childSpec = (
-  id: string,
-  options: Options,
-  rules?: Pick<ChildSpec, "restart" | "shutdown" | "significant">
-): ChildSpec => ({
+export const childSpec = <const Id extends string, const Specs extends ReadonlyArray<ChildSpec>>(
+  id: Id,
+  options: Options<Specs>,
+  rules?: Rules
+): ChildSpec<Id, Supervisor<ChildrenOf<Specs>>> => ({
   id,
   type: "supervisor",
   start: (parent) => startLink(parent, { label: id, ...options }),
@@ -126,6 +170,27 @@ export const childSpec = (
 })
 
 const ask = <A>(supervisor: Pid, message: Server.Request): Promise<A> => request(supervisor, message)
+
+/**
+ * The living process of a child, by its id; `undefined` while it does not run.
+ *
+ * **Gotchas**
+ *
+ * A restart makes another process: keep the address `via` makes, not the pid.
+ */
+export const child = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): ChildOf<C, Id> | undefined => childById(supervisor, id) as ChildOf<C, Id> | undefined
+
+/** Makes the address of a child, looked up when it is used: it stays right over restarts. */
+export const via = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): Name<MessageOf<ChildOf<C, Id>>, ChildOf<C, Id>> => {
+  const name = `${supervisor.label}/${id}`
+  return { name, system: cellOf(supervisor).kernel, whereis: () => child(supervisor, id), toString: () => name }
+}
 
 /** The children, the youngest first. */
 export const whichChildren = (supervisor: Pid): Promise<ReadonlyArray<ChildInfo>> => ask(supervisor, { _tag: "which" })
@@ -142,11 +207,14 @@ export const countChildren = (supervisor: Pid): Promise<ChildCounts> => ask(supe
  * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `significantUnheeded`, `significantPermanent`), or
  * with `StartFailed`; nothing is kept then.
  */
-export const startChild = (supervisor: Pid, spec: ChildSpec): Promise<Pid<unknown> | undefined> =>
+export const startChild = <P extends Pid>(supervisor: Pid, spec: ChildSpec<string, P>): Promise<P | undefined> =>
   ask(supervisor, { _tag: "start", spec })
 
 /** Ends a child and keeps its spec, unless it is temporary. Rejects with `ChildRefused` (`notFound`). */
-export const terminateChild = (supervisor: Pid, id: string): Promise<void> => ask(supervisor, { _tag: "terminate", id })
+export const terminateChild = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): Promise<void> => ask(supervisor, { _tag: "terminate", id })
 
 /**
  * Starts a stopped child again.
@@ -155,11 +223,16 @@ export const terminateChild = (supervisor: Pid, id: string): Promise<void> => as
  *
  * Rejects with `ChildRefused` (`notFound`, `running`, `restarting`), or with `StartFailed`.
  */
-export const restartChild = (supervisor: Pid, id: string): Promise<Pid<unknown> | undefined> =>
-  ask(supervisor, { _tag: "restart", id })
+export const restartChild = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): Promise<ChildOf<C, Id> | undefined> => ask(supervisor, { _tag: "restart", id })
 
 /** Forgets a stopped child. Rejects with `ChildRefused` (`notFound`, `running`, `restarting`). */
-export const deleteChild = (supervisor: Pid, id: string): Promise<void> => ask(supervisor, { _tag: "delete", id })
+export const deleteChild = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): Promise<void> => ask(supervisor, { _tag: "delete", id })
 
 /** Ends a supervisor and its children, in reverse start order; resolves when all are dead. */
 export const stop = (supervisor: Pid, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>

@@ -21,7 +21,7 @@
  *
  * Elixir's `Task.Supervisor`.
  */
-import type { ChildSpec, Restart, Shutdown } from "./ChildSpec.ts"
+import type { ChildSpec, Restart, Rules, Shutdown } from "./ChildSpec.ts"
 import * as DynamicSupervisor from "./DynamicSupervisor.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
@@ -49,11 +49,8 @@ export const startLink = (parent: Pid, options?: Options): Promise<Pid> =>
   DynamicSupervisor.startLink(parent, shown(options))
 
 /** Makes the spec of a supervisor of tasks that is the child of a supervisor. */
-export const childSpec = (
-  id: string,
-  options?: Options,
-  rules?: Pick<ChildSpec, "restart" | "shutdown" | "significant">
-): ChildSpec => DynamicSupervisor.childSpec(id, options, rules)
+export const childSpec = <const Id extends string>(id: Id, options?: Options, rules?: Rules): ChildSpec<Id> =>
+  DynamicSupervisor.childSpec(id, options, rules)
 
 /**
  * How a supervised task is shown, and ended with its supervisor.

@@ -423,3 +423,29 @@ describe("auto shutdown", () => {
     expect(Process.exitReason(supervisor)).toBe("shutdown")
   })
 })
+
+test("a child is found by its id, its address leads to whoever runs in its place, and neither to a dead one", async () => {
+  const counter = GenServer.make({
+    init: () => GenServer.ok(0),
+    handleCall: (_request: "next", _from, state) => GenServer.replying(state + 1, state + 1)
+  })
+  const top = await Supervisor.start(system, {
+    children: [
+      { id: "counter", start: (parent) => GenServer.startLink(parent, counter, undefined) },
+      { id: "none", start: () => "ignore" }
+    ]
+  })
+  const address = Supervisor.via(top, "counter")
+  expect([await GenServer.call(address, "next"), await GenServer.call(address, "next")]).toEqual([1, 2])
+  const first = Supervisor.child(top, "counter")
+  if (first !== undefined) Process.kill(first)
+  expect(Supervisor.child(top, "counter")).toBeUndefined()
+  await hop()
+  expect(await GenServer.call(address, "next")).toBe(1)
+  expect(Supervisor.child(top, "counter")).not.toBe(first)
+  expect(Supervisor.child(top, "none")).toBeUndefined()
+  expect(Supervisor.child(top, String("nobody"))).toBeUndefined()
+  await Supervisor.stop(top)
+  await expect(GenServer.call(address, "next")).rejects.toMatchObject({ reason: "noproc" })
+  expect(() => Supervisor.child(sleeper(system), "counter")).toThrow(TypeError)
+})

@@ -28,6 +28,10 @@ export class Children {
   readonly #byId = new Map<string, Entry>()
   readonly #byCell = new Map<Cell, Entry>()
 
+  get size(): number {
+    return this.#byId.size
+  }
+
   get all(): ReadonlyArray<ChildEntry> {
     return [...this.#byId.values()]
   }

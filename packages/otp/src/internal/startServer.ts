@@ -20,7 +20,7 @@ import { turn } from "./turn.ts"
 import { wake } from "./wake.ts"
 
 /** A name that a process can take: a key in a registry. */
-export interface Via extends Name {
+export interface Via<out P extends Pid = Pid> extends Name<never, P> {
   /** Gives the name to a process; answers who has it. */
   claim(pid: Pid): Pid
 }

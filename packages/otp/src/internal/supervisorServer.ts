@@ -28,9 +28,9 @@ export interface Plan {
 }
 
 /** A child as a supervisor shows it. */
-export interface ChildInfo {
+export interface ChildInfo<out P extends Pid = Pid> {
   readonly id: string
-  readonly pid: Pid | "restarting" | undefined
+  readonly pid: P | "restarting" | undefined
   readonly type: "supervisor" | "worker"
 }
 
