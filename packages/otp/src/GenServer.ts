@@ -28,8 +28,10 @@
  * The OTP design principles, "gen_server Behaviour"; Elixir's `GenServer`.
  */
 import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as Effects from "effect/Effect"
 import type { ExitReason } from "./ExitReason.ts"
+import { afterTurn } from "./internal/afterTurn.ts"
 import { deliverTo } from "./internal/alias.ts"
 import { callAll } from "./internal/callAll.ts"
 import type { CallsOutcome } from "./internal/callAll.ts"
@@ -38,15 +40,16 @@ import { deliver } from "./internal/delivery.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import { cellAt } from "./internal/lookup.ts"
 import { PendingCall } from "./internal/pendingCall.ts"
+import { scopedServer } from "./internal/scopedServer.ts"
 import { CallMessage, CastMessage } from "./internal/serverLoop.ts"
 import type { Callbacks } from "./internal/serverLoop.ts"
 import { ServerResult } from "./internal/serverResult.ts"
-import { launchServer, startServer } from "./internal/startServer.ts"
+import { launchServer, startServer, startServerEffect } from "./internal/startServer.ts"
 import type { ServerOptions } from "./internal/startServer.ts"
 import { stopServer } from "./internal/stopServer.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
-import type { CallExit } from "./OtpError.ts"
+import type { CallExit, StartFailed, StartIgnored } from "./OtpError.ts"
 import { isName } from "./Pid.ts"
 import type { Name, Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
@@ -240,6 +243,36 @@ export const start = <Args, S, Call, Reply, Cast, Info>(
 ): Promise<Server<Call, Reply, Cast, Info>> =>
   startServer(kernelOf(system), undefined, erase(definition), args, { label: definition.label, ...options })
 
+/** Starts a server that nobody is linked to, as `start` does; interrupting the effect kills the server that is not up yet. */
+export const startEffect = <Args, S, Call, Reply, Cast, Info>(
+  system: System,
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored> =>
+  startServerEffect(kernelOf(system), erase(definition), args, { label: definition.label, ...options })
+
+/**
+ * Starts a server in the system of the context that lives as long as the scope.
+ *
+ * **When to use**
+ *
+ * Where effects own it: `Layer.effect(Tag, GenServer.scoped(definition, args))` is a layer with the server as a service.
+ *
+ * **Details**
+ *
+ * When the scope closes it is ended as by a supervisor: the exit signal `shutdown`, and `kill` after 5 seconds.
+ */
+export const scoped = <Args, S, Call, Reply, Cast, Info>(
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored, System | Scope.Scope> =>
+  scopedServer(
+    (kernel) => startServerEffect(kernel, erase(definition), args, { label: definition.label, ...options }),
+    5000
+  )
+
 /** Starts a server linked to its parent, as `start` does. If its `init` fails, the parent gets the exit signal too. */
 export const startLink = <Args, S, Call, Reply, Cast, Info>(
   parent: Pid,
@@ -315,8 +348,8 @@ export const callEffect = <Call, Reply>(
 ): Effect.Effect<Reply, CallExit> =>
   Effects.callback((resume) => {
     const pending = new PendingCall(routeOf(target, options), {
-      answered: (value) => resume(Effects.succeed(value as Reply)),
-      failed: (error) => resume(Effects.fail(error))
+      answered: (value) => afterTurn(() => resume(Effects.succeed(value as Reply))),
+      failed: (error) => afterTurn(() => resume(Effects.fail(error)))
     })
     pending.begin(new CallMessage(request, pending))
     return Effects.sync(() => pending.close())
@@ -370,7 +403,7 @@ export const multiCallEffect = <Call, Reply>(
   options?: CallOptions
 ): Effect.Effect<MultiReply<Call, Reply>> =>
   Effects.callback((resume) => {
-    const told = (outcome: MultiReply<Call, Reply>): void => resume(Effects.succeed(outcome))
+    const told = (outcome: MultiReply<Call, Reply>): void => afterTurn(() => resume(Effects.succeed(outcome)))
     const drop = callAll(targets, request, options?.from, timeOf(options), told)
     return Effects.sync(drop)
   })

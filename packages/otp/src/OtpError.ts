@@ -5,6 +5,7 @@
  * instead, see `ExitReason.ts`.
  */
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import { format } from "./ExitReason.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import type { Pid } from "./Pid.ts"
@@ -196,3 +197,84 @@ export class ApplicationNotStarted extends Data.TaggedError("ApplicationNotStart
     return `the application "${this.name}" does not run: start it first, or use ensureAllStarted`
   }
 }
+
+/** Any error of this package that a promise is rejected with. */
+export type OtpError =
+  | CallExit
+  | StartFailed
+  | StartIgnored
+  | AlreadyStarted
+  | NameTaken
+  | UnknownName
+  | NoProcess
+  | SystemStopped
+  | BadReturnValue
+  | NoCallback
+  | ChildRefused
+  | FailedToStartChild
+  | RestartLimit
+  | ProcessExit
+  | NotTheOwner
+  | NoSystemMessages
+  | StateFixed
+  | ApplicationAlreadyStarted
+  | ApplicationNotStarted
+
+const classes = [
+  CallExit,
+  StartFailed,
+  StartIgnored,
+  AlreadyStarted,
+  NameTaken,
+  UnknownName,
+  NoProcess,
+  SystemStopped,
+  BadReturnValue,
+  NoCallback,
+  ChildRefused,
+  FailedToStartChild,
+  RestartLimit,
+  ProcessExit,
+  NotTheOwner,
+  NoSystemMessages,
+  StateFixed,
+  ApplicationAlreadyStarted,
+  ApplicationNotStarted
+]
+
+const isOtpError = (error: unknown): error is OtpError => classes.some((kind) => error instanceof kind)
+
+/**
+ * Makes an effect of a promise of this package: what it waits for, as an effect, with its errors typed.
+ *
+ * **When to use**
+ *
+ * For functions without a form of their own that ends in `Effect`: `OtpError.effect(() => Supervisor.startChild(top, spec))`.
+ *
+ * **Details**
+ *
+ * Errors of this package are the effect's failures, to be told apart by their tags; anything else is a defect.
+ *
+ * **Concurrency**
+ *
+ * Interrupting it ends the wait, and nothing of what was asked for: a promise cannot take that back.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { OtpError, Supervisor, System } from "@troupe/otp"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const top = yield* Supervisor.scoped({ children: [] })
+ *   return yield* OtpError.effect(() => Supervisor.deleteChild(top, String("nobody")))
+ * }).pipe(Effect.catchTag("ChildRefused", (error) => Effect.succeed(error.reason)))
+ * await Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(System.layer()))) // => "notFound"
+ * ```
+ */
+export const effect = <A>(run: () => Promise<A>): Effect.Effect<A, OtpError> =>
+  Effect.callback((resume) => {
+    new Promise<A>((resolve) => resolve(run())).then(
+      (value) => resume(Effect.succeed(value)),
+      (error: unknown) => resume(isOtpError(error) ? Effect.fail(error) : Effect.die(error))
+    )
+  })

@@ -164,10 +164,10 @@ export const receiveEffect = <M>(
   options?: ReceiveOptions<M | SystemMessage>
 ): Effect.Effect<M | SystemMessage | undefined> =>
   Effects.callback((resume) => {
-    const cancel = receiveWithin<M | SystemMessage>(cellOf(self), options?.match, wait(options?.timeout), (message) =>
-      resume(Effects.succeed(message))
-    )
-    return Effects.sync(cancel)
+    const cell = cellOf(self)
+    const taken = (message: M | SystemMessage | undefined): void =>
+      cell.kernel.as(cell, () => resume(Effects.succeed(message)))
+    return Effects.sync(receiveWithin(cell, options?.match, wait(options?.timeout), taken))
   })
 
 const wait = (timeout: Timeout | undefined): number => milliseconds(timeout ?? "infinity")

@@ -33,13 +33,17 @@
  *
  * The OTP design principles, "Supervisor Behaviour"; Elixir's `Supervisor`.
  */
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { ChildSpec, PidOf, Rules } from "./ChildSpec.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
-import { startServer } from "./internal/startServer.ts"
+import { scopedServer } from "./internal/scopedServer.ts"
+import { startServer, startServerEffect } from "./internal/startServer.ts"
+import type { ServerOptions } from "./internal/startServer.ts"
 import { stopServer } from "./internal/stopServer.ts"
 import type * as Supervising from "./internal/supervising.ts"
 import { request } from "./internal/supervisorRequest.ts"
@@ -48,6 +52,7 @@ import type * as Server from "./internal/supervisorServer.ts"
 import { childById } from "./internal/supervisorState.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
+import type { StartFailed, StartIgnored } from "./OtpError.ts"
 import type { MessageOf, Name, Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 
@@ -125,7 +130,7 @@ export interface Options<Specs extends ReadonlyArray<ChildSpec> = ReadonlyArray<
   readonly label?: string
 }
 
-const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Promise<Pid> => {
+const planned = (options: Options): readonly [plan: Server.Plan, how: ServerOptions] => {
   const plan: Server.Plan = {
     strategy: options.strategy ?? "oneForOne",
     children: options.children,
@@ -135,8 +140,11 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Pro
   }
   const label = options.label ?? options.name ?? "Supervisor"
   const name = options.name === undefined ? {} : { name: options.name }
-  return startServer(kernel, parent, callbacks, plan, { ...name, label, trapExit: true })
+  return [plan, { ...name, label, trapExit: true }]
 }
+
+const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Promise<Pid> =>
+  startServer(kernel, parent, callbacks, ...planned(options))
 
 /**
  * Starts a supervisor that nobody is linked to; resolves when its children are up.
@@ -156,6 +164,25 @@ export const startLink = <const Specs extends ReadonlyArray<ChildSpec>>(
   parent: Pid,
   options: Options<Specs>
 ): Promise<Supervisor<ChildrenOf<Specs>>> => launch(cellOf(parent).kernel, cellOf(parent), options)
+
+/** Starts a supervisor, as `start` does; interrupting the effect kills it and the children that are up. */
+export const startEffect = <const Specs extends ReadonlyArray<ChildSpec>>(
+  system: System,
+  options: Options<Specs>
+): Effect.Effect<Supervisor<ChildrenOf<Specs>>, StartFailed | StartIgnored> =>
+  startServerEffect(kernelOf(system), callbacks, ...planned(options))
+
+/**
+ * Starts a supervisor in the system of the context that lives as long as the scope, and its children with it.
+ *
+ * **When to use**
+ *
+ * Where effects own the tree: `Layer.effect(Tag, Supervisor.scoped(options))` is a layer with the supervisor as a service.
+ */
+export const scoped = <const Specs extends ReadonlyArray<ChildSpec>>(
+  options: Options<Specs>
+): Effect.Effect<Supervisor<ChildrenOf<Specs>>, StartFailed | StartIgnored, System | Scope.Scope> =>
+  scopedServer((kernel) => startServerEffect(kernel, callbacks, ...planned(options)), "infinity")
 
 /** Makes the spec of a supervisor that is the child of another. */
 export const childSpec = <const Id extends string, const Specs extends ReadonlyArray<ChildSpec>>(

@@ -2,8 +2,11 @@
  * A set of processes with one clock, one table of names and one end.
  *
  * Every process lives in a system; systems know nothing of each other. A program usually has one, a test one of its own.
+ * Programs made of effects have it as a service, from `layer`.
  */
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { live } from "./Clock.ts"
 import type { Clock } from "./Clock.ts"
 import type { CrashReport } from "./CrashReport.ts"
@@ -21,6 +24,9 @@ export interface System {
   readonly name: string
   readonly clock: Clock
 }
+
+/** The system as a service of effects: `yield* System.System`. */
+export const System: Context.Service<System, System> = Context.Service("@troupe/otp/System")
 
 export type { CrashReport } from "./CrashReport.ts"
 
@@ -47,7 +53,7 @@ export interface Stats {
 }
 
 /**
- * Makes a system.
+ * How a system is made.
  *
  * **Units and defaults**
  *
@@ -55,13 +61,16 @@ export interface Stats {
  * only. `blockedAfter`, 50 milliseconds of the host's time, is how long a callback may hold the thread before
  * `onBlocked`, and the telemetry event `process.blocked`, tell of it; it is looked at only while somebody is to be told.
  */
-export const make = (options?: {
+export interface Options {
   readonly name?: string
   readonly clock?: Clock
   readonly onCrash?: (report: CrashReport) => void
   readonly onBlocked?: (report: BlockedReport) => void
   readonly blockedAfter?: Timeout
-}): System => {
+}
+
+/** Makes a system. */
+export const make = (options?: Options): System => {
   const clock = options?.clock ?? live
   const services = clock === live ? Context.empty() : effectServices(clock)
   const blockedAfter = milliseconds(options?.blockedAfter ?? 50)
@@ -92,6 +101,34 @@ export const stop = (system: System, options?: { readonly timeout?: Timeout }): 
   stopping.set(system, running)
   return running
 }
+
+/**
+ * A layer with a system of its own, which is stopped when the layer's scope closes, as `stop` does.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { GenServer, System } from "@troupe/otp"
+ * import { Effect } from "effect"
+ *
+ * const counter = GenServer.make({
+ *   init: (from: number) => GenServer.ok(from),
+ *   handleCall: (_request: "next", _from, state) => GenServer.replying(state + 1, state + 1)
+ * })
+ * const program = Effect.gen(function* () {
+ *   const pid = yield* GenServer.scoped(counter, 41)
+ *   return yield* GenServer.callEffect(pid, "next")
+ * })
+ * await Effect.runPromise(program.pipe(Effect.scoped, Effect.provide(System.layer()))) // => 42
+ * ```
+ */
+export const layer = (options?: Options & { readonly timeout?: Timeout }): Layer.Layer<System> =>
+  Layer.effect(
+    System,
+    Effect.acquireRelease(
+      Effect.sync(() => make(options)),
+      (system) => Effect.promise(() => stop(system, options))
+    )
+  )
 
 /** The living processes, in the order of their start. */
 export const processes = (system: System): Iterable<Pid> => kernelOf(system).processes.values()

@@ -32,6 +32,7 @@
  * Elixir's `Task`.
  */
 import type * as Effect from "effect/Effect"
+import * as Effects from "effect/Effect"
 import { cellOf } from "./internal/cell.ts"
 import { signal } from "./internal/death.ts"
 import { kernelOf } from "./internal/kernel.ts"
@@ -95,9 +96,14 @@ export interface AwaitOptions {
   readonly from?: Pid
 }
 
-const handleOf = <A>(task: Task<A>, from?: Pid): TaskHandle<A> => {
+const strangerTo = (task: Task<unknown>, from: Pid | undefined): NotTheOwner | undefined => {
   const waiting = from ?? cellOf(task.owner).kernel.current
-  if (waiting !== undefined && waiting !== task.owner) throw new NotTheOwner({ owner: task.owner })
+  return waiting === undefined || waiting === task.owner ? undefined : new NotTheOwner({ owner: task.owner })
+}
+
+const handleOf = <A>(task: Task<A>, from?: Pid): TaskHandle<A> => {
+  const stranger = strangerTo(task, from)
+  if (stranger !== undefined) throw stranger
   return task as unknown as TaskHandle<A>
 }
 
@@ -122,6 +128,29 @@ export {
    */
   awaitTask as await
 }
+
+/**
+ * Waits for the value of a task, as `await` does; interrupting the effect ends the wait and nothing else: the task runs on, and
+ * can be waited for again.
+ *
+ * **Errors**
+ *
+ * Fails with `CallExit` or `NotTheOwner` as `await` rejects.
+ */
+export const awaitEffect = <A>(task: Task<A>, options?: AwaitOptions): Effect.Effect<A, CallExit | NotTheOwner> =>
+  Effects.callback((resume) => {
+    const stranger = strangerTo(task, options?.from)
+    if (stranger !== undefined) return resume(Effects.fail(stranger))
+    const own = handleOf(task, options?.from)
+    const told = (outcome: Outcome<A>): void => {
+      if (outcome !== undefined && "ok" in outcome) return resume(Effects.succeed(outcome.ok))
+      if (outcome === undefined) own.forget()
+      const reason = outcome === undefined ? "timeout" : outcome.exit
+      resume(Effects.fail(new CallExit({ reason, in: "Task.awaitEffect" })))
+    }
+    const ms = milliseconds(options?.timeout ?? 5000)
+    return Effects.sync(own.wait(ms, (outcome) => own.owner.kernel.as(own.owner, () => told(outcome))))
+  })
 
 /** Waits for a task without giving it up: `undefined` when the time is over, and it can be waited for again. */
 const yieldTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<Outcome<A>> =>

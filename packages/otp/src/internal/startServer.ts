@@ -4,10 +4,12 @@
  * START1. Under a taken name no process is made and no `init` runs.
  * START2. The starter is told once: that the server is up, or why it is not.
  */
+import * as Effect from "effect/Effect"
 import { AlreadyStarted, StartFailed } from "../OtpError.ts"
 import type { StartIgnored } from "../OtpError.ts"
 import type { Name, Pid } from "../Pid.ts"
 import { register } from "../Process.ts"
+import { afterTurn } from "./afterTurn.ts"
 import type { Cell } from "./cell.ts"
 import { die, join, signal } from "./death.ts"
 import type { Kernel } from "./kernel.ts"
@@ -16,6 +18,7 @@ import type { Callbacks, Starter } from "./serverLoop.ts"
 import { milliseconds } from "./timeout.ts"
 import type { Timeout } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
+import type { Timer } from "./timer.ts"
 import { turn } from "./turn.ts"
 import { wake } from "./wake.ts"
 
@@ -56,6 +59,30 @@ const makeServer = (
   return cell
 }
 
+const beginServer = (
+  kernel: Kernel,
+  parent: Cell | undefined,
+  callbacks: Callbacks,
+  args: unknown,
+  options: ServerOptions,
+  starter: { up(): void; failed: Starter["failed"] }
+): Cell => {
+  const { failed } = starter
+  const waiting: { timer?: Timer | undefined } = {}
+  const started = (): void => {
+    waiting.timer?.close()
+    starter.up()
+  }
+  const cell = makeServer(kernel, parent, callbacks, args, options, { started, failed })
+  wake(cell)
+  if (options.timeout === undefined || cell.dead) return cell
+  waiting.timer = startTimer(kernel, cell, milliseconds(options.timeout), () => {
+    failed(new StartFailed({ reason: "timeout" }))
+    signal(kernel.root, cell, "kill", "direct")
+  })
+  return cell
+}
+
 /** Starts a server; resolves when it is up. */
 export const startServer = (
   kernel: Kernel,
@@ -65,20 +92,26 @@ export const startServer = (
   options: ServerOptions
 ): Promise<Cell> =>
   new Promise((resolve, reject) => {
-    let up = (): void => {}
-    const starter: Starter = { started: () => up(), failed: reject }
-    const cell = makeServer(kernel, parent, callbacks, args, options, starter)
-    up = () => resolve(cell)
-    wake(cell)
-    if (options.timeout === undefined || cell.dead) return
-    const timer = startTimer(kernel, cell, milliseconds(options.timeout), () => {
-      reject(new StartFailed({ reason: "timeout" }))
-      signal(kernel.root, cell, "kill", "direct")
-    })
-    up = () => {
-      timer?.close()
-      resolve(cell)
+    const cell = beginServer(kernel, parent, callbacks, args, options, { up: () => resolve(cell), failed: reject })
+  })
+
+/** Starts a server; interrupting the start kills it. */
+export const startServerEffect = (
+  kernel: Kernel,
+  callbacks: Callbacks,
+  args: unknown,
+  options: ServerOptions
+): Effect.Effect<Cell, StartFailed | StartIgnored> =>
+  Effect.callback((resume) => {
+    const up = (): void => afterTurn(() => resume(Effect.succeed(cell)))
+    const failed = (error: StartFailed | StartIgnored): void => afterTurn(() => resume(Effect.fail(error)))
+    let cell: Cell
+    try {
+      cell = beginServer(kernel, undefined, callbacks, args, options, { up, failed })
+    } catch (error) {
+      return resume(error instanceof StartFailed ? Effect.fail(error) : Effect.die(error))
     }
+    return Effect.sync(() => signal(kernel.root, cell, "kill", "direct"))
   })
 
 /** Starts a server whose `init` answers at once. */

@@ -52,13 +52,14 @@ export class TaskHandle<A> {
   /** Waits for the task; the outcome is taken when it comes, nothing changes when it does not. */
   outcome(ms: number): Promise<Outcome<A>> {
     return new Promise((resolve) => {
-      receiveWithin<unknown>(
-        this.owner,
-        (message) => this.#concerns(message),
-        ms,
-        (message) => resolve(this.#read(message))
-      )
+      this.wait(ms, resolve)
     })
+  }
+
+  /** Waits as `outcome` does; answers how to give the wait up, which changes nothing either. */
+  wait(ms: number, told: (outcome: Outcome<A>) => void): () => void {
+    const taken = (message: unknown): void => told(this.#read(message))
+    return receiveWithin<unknown>(this.owner, (message) => this.#concerns(message), ms, taken)
   }
 
   #concerns(message: unknown): boolean {
