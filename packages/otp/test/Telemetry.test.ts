@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { Effect, Fiber } from "effect"
 import { Clock, GenServer, Process, StateMachine, Supervisor, System, Telemetry } from "../src/index.ts"
 import { setup } from "xstate"
 import { bank } from "./double/bank.ts"
-import { hop } from "./double/hop.ts"
+import { hop, until } from "./double/hop.ts"
 import { sleeper } from "./double/inProcess.ts"
 import { Crew } from "./double/worker.ts"
 
@@ -223,6 +224,120 @@ describe("a callback that holds the thread", () => {
     ])
     expect(blocked[0]?.blocking).toBeGreaterThanOrEqual(20)
     await System.stop(watched)
+  })
+
+  describe("after it first waited", () => {
+    const step = (ms: number) =>
+      Effect.andThen(
+        Effect.promise(() => Promise.resolve()),
+        Effect.sync(() => hold(ms))
+      )
+    const effectful = GenServer.make({
+      init: () => GenServer.ok(0),
+      handleCall: (ms: number, _from, state) => Effect.as(step(ms), GenServer.replying("done", state))
+    })
+    const shown = (events: ReadonlyArray<Telemetry.Event<"process.blocked">>) =>
+      events.map(({ metadata, measurements }) => [metadata.pid, metadata.message, measurements.blocking >= 20])
+    const watching = (blockedAfter = 20) => {
+      const events: Array<Telemetry.Event<"process.blocked">> = []
+      const watched = System.make({ blockedAfter })
+      const detach = Telemetry.attach(watched, "process.blocked", (event) => events.push(event))
+      return { events, watched, detach }
+    }
+
+    test("FTIME1 is reported once with all it held, where it is an effect", async () => {
+      const { events, watched } = watching()
+      const pid = await GenServer.start(watched, effectful, undefined)
+      await GenServer.call(pid, 1)
+      await GenServer.call(pid, 25)
+      await hop()
+      expect(shown(events)).toEqual([[pid, 25, true]])
+      const many = Process.spawn(watched, () =>
+        Effect.andThen(
+          Effect.promise(() => Promise.resolve()),
+          Effect.forEach([9, 9, 9, 9], (ms) => Effect.sync(() => hold(ms)))
+        )
+      )
+      await hop()
+      expect(shown(events.slice(1))).toEqual([[many, undefined, true]])
+      expect(events[1]?.measurements.blocking).toBeGreaterThanOrEqual(36)
+      await System.stop(watched)
+    })
+
+    test("FTIME1 waits between its steps are not part of what it held", async () => {
+      const { events, watched } = watching(200)
+      let steps = 0
+      Process.spawn(watched, () =>
+        Effect.forEach([50, 50, 50, 50, 50], (ms) => Effect.tap(step(ms), () => Effect.sync(() => steps++)))
+      )
+      await until(() => steps === 5)
+      expect(events).toEqual([])
+      await System.stop(watched)
+    })
+
+    test("FTIME1 is reported for what a wait begins with, for child fibers, and for the effects of machines", async () => {
+      const { events, watched } = watching()
+      const waiting = Process.spawn(watched, () =>
+        Effect.andThen(
+          step(0),
+          Effect.promise(async () => hold(25))
+        )
+      )
+      const forking = Process.spawn(watched, () => Effect.flatMap(Effect.forkChild(step(25)), Fiber.join))
+      const machine = setup({ actors: { work: StateMachine.fromEffect(() => step(25)) } }).createMachine({
+        invoke: { src: "work" }
+      })
+      const hosting = StateMachine.start(watched, machine)
+      await hop()
+      expect(new Set(shown(events).map(([pid]) => pid))).toEqual(new Set([waiting, forking, hosting]))
+      expect(events.length).toBe(3)
+      await System.stop(watched)
+    })
+
+    test("FTIME2 is reported once where an effect holds the thread before it waits", async () => {
+      const { events, watched } = watching()
+      const pid = Process.spawn(watched, () =>
+        Effect.andThen(
+          Effect.sync(() => hold(25)),
+          step(0)
+        )
+      )
+      await hop()
+      expect(shown(events)).toEqual([[pid, undefined, true]])
+      await System.stop(watched)
+    })
+
+    test("STRETCH1 is not blamed on the process whose message it waited for", async () => {
+      const { events, watched } = watching()
+      const receiver = Process.spawn<string>(watched, (self) =>
+        Effect.andThen(
+          Process.receiveEffect(self),
+          Effect.sync(() => hold(25))
+        )
+      )
+      await hop()
+      Process.spawn(watched, () => Process.send(receiver, "go"))
+      await hop()
+      expect(shown(events)).toEqual([[receiver, undefined, true]])
+      await System.stop(watched)
+    })
+
+    test("is reported no more once nobody listens", async () => {
+      const { events, watched, detach } = watching()
+      const gate = Promise.withResolvers<void>()
+      Process.spawn(watched, () =>
+        Effect.andThen(
+          Effect.promise(() => gate.promise),
+          Effect.sync(() => hold(25))
+        )
+      )
+      await hop()
+      detach()
+      gate.resolve()
+      await hop()
+      expect(events).toEqual([])
+      await System.stop(watched)
+    })
   })
 
   test("is reported where it is the start of a process", async () => {

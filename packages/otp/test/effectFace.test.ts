@@ -176,6 +176,7 @@ test("a wait for a task fails with its exit, or when its time is up", async () =
   )
   await clock.advance(10)
   expect(await late).toMatchObject({ _tag: "CallExit", reason: "timeout" })
+  Process.kill(owner)
   await System.stop(system)
 })
 

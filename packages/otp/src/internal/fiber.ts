@@ -28,7 +28,8 @@ export class Running<A, E> implements Resource {
     this.#kernel = kernel
     this.#owner = owner
     this.#ended = ended
-    const fiber = kernel.fork(effect)
+    const { watch } = kernel
+    const fiber = kernel.fork(watch === undefined || owner === undefined ? effect : watch.timed(owner, effect))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) {
       this.#closed = true

@@ -11,6 +11,7 @@
  * WATCH4. A handler is not told of what it causes itself.
  * WATCH5. What is kept of a process is dropped when it dies.
  */
+import type * as Effect from "effect/Effect"
 import type { CrashReport } from "../CrashReport.ts"
 import { isAbnormal } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
@@ -20,8 +21,10 @@ import type { Cell } from "./cell.ts"
 import { Chore } from "./chore.ts"
 import { selected } from "./eventNames.ts"
 import type { Kernel } from "./kernel.ts"
+import { timed } from "./fiberTimer.ts"
 import { Probe } from "./probe.ts"
 import { isSensitive, shownContent } from "./sensitive.ts"
+import { Stretches } from "./stretches.ts"
 import { SysMessage } from "./sysMessage.ts"
 
 interface Handler {
@@ -44,6 +47,7 @@ export class Watch {
   readonly #handlers = new Map<EventName, ReadonlyArray<Handler>>()
   readonly #probes = new Map<Cell, Probe>()
   readonly #waiting = new Map<Cell, Waiting>()
+  readonly #stretches = new Stretches()
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel
@@ -154,15 +158,16 @@ export class Watch {
   handle(cell: Cell, message: unknown, take: (cell: Cell, message: unknown) => void): void {
     const timed = this.#hears("process.handled") || this.#hears("process.blocked") || this.#probes.has(cell)
     if (!timed || message instanceof SysMessage) return take(cell, message)
-    const began = performance.now()
+    const stretch = this.#stretches.open(cell)
+    const { began } = stretch
     try {
       take(cell, message)
     } finally {
-      const blocking = performance.now() - began
+      const blocking = this.#stretches.close(stretch)
       const content = shownContent(cell, message)
       if (blocking >= this.#kernel.blockedAfter) this.#blocked(cell, content, blocking)
       if (cell.busy && !cell.dead) this.#waiting.set(cell, { message: content, began, blocking })
-      else this.#handled(cell, { message: content, began, blocking }, blocking)
+      else this.#handled(cell, { message: content, began, blocking }, performance.now() - began)
     }
   }
 
@@ -172,6 +177,19 @@ export class Watch {
     if (waiting === undefined) return
     this.#waiting.delete(cell)
     this.#handled(cell, waiting, performance.now() - waiting.began)
+  }
+
+  /** An effect of a process, timed beyond its first wait if somebody is to be told what holds the thread. */
+  timed<A, E>(cell: Cell, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    if (!this.#hears("process.blocked")) return effect
+    const { handling } = cell
+    return timed(effect, {
+      cell,
+      stretches: this.#stretches,
+      threshold: this.#kernel.blockedAfter,
+      wanted: () => this.#hears("process.blocked"),
+      tell: (held) => this.#blocked(cell, shownContent(cell, handling), held)
+    })
   }
 
   #blocked(cell: Cell, message: unknown, blocking: number): void {
