@@ -19,7 +19,7 @@ import type { Pid } from "./Pid.ts"
  *   why it gives up.
  * - `reason`: what it ended with, verbatim.
  * - `message`: who ended and why, in one line.
- * - `handling`: the message it was at, shown in one line.
+ * - `handling`: the message it was at, shown in one line; of a process that is one function, the last it received.
  * - `state`: what it knew, shown in one line; of servers, machines and supervisors.
  * - `queueLength`: the messages it had not taken.
  * - `parent`, `links`: who started it, and who hears of its end by a signal.
@@ -50,11 +50,24 @@ export interface CrashReport {
 
 const deepestCause = 5
 
+const internals = decodeURI(new URL("internal/", import.meta.url).pathname)
+
+/** Whether a line of a stack is code that runs processes, fibers and charts, not code that runs in them. */
+const isMachinery = (line: string): boolean =>
+  line.includes(internals) || /\/node_modules\/(effect|xstate)\/|\bnode:/.test(line)
+
+/** The lines of a stack that say where in the user's code it was; all, if none does. */
+const traceOf = (stack: string): ReadonlyArray<string> => {
+  const lines = stack.split("\n").filter((line) => line.trimStart().startsWith("at "))
+  const own = lines.filter((line) => !isMachinery(line))
+  return own.length === 0 ? lines : own
+}
+
 const causeLines = (reason: unknown, depth: number): ReadonlyArray<string> => {
   if (isNoCatch(reason)) return [`threw ${summary(reason.value)}`]
   if (!(reason instanceof Error)) return [typeof reason === "string" ? reason : summary(reason)]
   const title = `${reason.name}: ${reason.message}`
-  const trace = reason.stack?.split("\n").filter((line) => line.trimStart().startsWith("at ")) ?? []
+  const trace = traceOf(reason.stack ?? "")
   const lines = [...title.split("\n"), ...trace.map((line) => `  ${line.trim()}`)]
   if (reason.cause === undefined || depth === deepestCause) return lines
   const [first = "", ...rest] = causeLines(reason.cause, depth + 1)
@@ -68,7 +81,7 @@ const row = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string>
 
 /**
  * Shows a report to people, over several lines: who, when, at which message, in which state, and why, with the stack and
- * the causes behind it.
+ * the causes behind it. Of a stack, the frames of what runs processes, fibers and charts are left out.
  */
 export const format = (report: CrashReport): string => {
   const { name, label, handling, state, queueLength, parent, links } = report

@@ -71,7 +71,11 @@ export interface SpawnOptions {
 const launch = (system: System, parent: Cell | undefined, body: Body<unknown>, options: SpawnOptions = {}): Cell => {
   const kernel = kernelOf(system)
   if (options.name !== undefined) refuseTaken(system, options.name)
-  const cell = kernel.make(new Script(body), parent ?? kernel.current, options.label ?? options.name ?? "process")
+  const cell = kernel.make(
+    new Script("process", body),
+    parent ?? kernel.current,
+    options.label ?? options.name ?? "process"
+  )
   if (options.name !== undefined) register(options.name, cell)
   wake(cell)
   return cell

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { expect, test } from "vitest"
 import { assign, setup } from "xstate"
-import { Clock, CrashReport, GenServer, Process, StateMachine, Supervisor, System } from "../src/index.ts"
+import { Clock, CrashReport, GenServer, Process, StateMachine, Supervisor, System, Task } from "../src/index.ts"
 import { hop } from "./double/hop.ts"
 import { sleeper } from "./double/inProcess.ts"
 import { Crew } from "./double/worker.ts"
@@ -200,5 +200,86 @@ test("without anybody to tell, no report is made", async () => {
   Process.send(pid, { item: "cup" })
   await hop()
   expect([Process.isAlive(pid), looked]).toEqual([false, 0])
+  await System.stop(system)
+})
+
+/** The text of the one report of a system, with what differs from run to run taken out. */
+const shown = (reports: ReadonlyArray<CrashReport.CrashReport>): ReadonlyArray<string> =>
+  reports.map((report) =>
+    CrashReport.format(report)
+      .replaceAll(/<0\.\d+\.0>/g, "<>")
+      .replaceAll(/at (\S+) \(\S*CrashReport\.test\.ts\S*\)/g, "at $1 here")
+  )
+
+test("format names a task as one, the last message of a process, and only the frames of the user's code", async () => {
+  const { system, reports } = loud(Clock.test())
+  const owner = sleeper(system, "owner")
+  Process.trapExit(owner, true)
+  Task.async(owner, function resize() {
+    throw new RangeError("too large")
+  })
+  await hop()
+  const waiter = Process.spawn<string>(
+    system,
+    async function wait(self) {
+      await Process.receive(self)
+      await Process.receive(self)
+      throw new Error("enough")
+    },
+    { label: "waiter" }
+  )
+  for (const message of ["one", "two", "three"]) Process.send(waiter, message)
+  await hop()
+  const failing = StateMachine.start(
+    system,
+    setup({ actors: { work: StateMachine.fromEffect(() => Effect.fail({ _tag: "Offline" })) } }).createMachine({
+      initial: "idle",
+      states: { idle: { on: { go: "working" } }, working: { invoke: { src: "work" } } }
+    }),
+    { label: "loader" }
+  )
+  Process.send(failing, { type: "go" })
+  await hop()
+  expect(shown(reports)).toEqual([
+    [
+      "task <> ended: RangeError: too large",
+      "  kind      task, started by owner <>",
+      "  at        1970-01-01T00:00:00.000Z",
+      "  links     owner <>",
+      "  cause     RangeError: too large",
+      "              at resize here"
+    ].join("\n"),
+    [
+      "waiter <> ended: Error: enough",
+      "  kind      process",
+      "  at        1970-01-01T00:00:00.000Z",
+      '  handling  "two"',
+      "  queue     1 not taken",
+      "  cause     Error: enough",
+      "              at wait here"
+    ].join("\n"),
+    [
+      'loader <> ended: {"_tag":"Offline"}',
+      "  kind      machine",
+      "  at        1970-01-01T00:00:00.000Z",
+      '  handling  { type: "go" }',
+      '  state     { value: "working", context: {} }',
+      '  cause     { _tag: "Offline" }'
+    ].join("\n")
+  ])
+  Process.kill(owner)
+  await System.stop(system)
+})
+
+test("RECV2 a process that waits again is at no message", async () => {
+  const { system, reports } = loud()
+  const waiter = Process.spawn<string>(system, async (self) => {
+    await Process.receive(self)
+    await Process.receive(self, { timeout: 0 })
+    throw new Error("nothing more")
+  })
+  Process.send(waiter, "one")
+  await hop()
+  expect(reports.map((report) => report.handling)).toEqual([undefined])
   await System.stop(system)
 })

@@ -318,7 +318,7 @@ describe("a callback that holds the thread", () => {
       await hop()
       Process.spawn(watched, () => Process.send(receiver, "go"))
       await hop()
-      expect(shown(events)).toEqual([[receiver, undefined, true]])
+      expect(shown(events)).toEqual([[receiver, "go", true]])
       await System.stop(watched)
     })
 

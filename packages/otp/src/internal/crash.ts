@@ -16,11 +16,12 @@ const handlingOf = (cell: Cell): string | undefined => {
   return isSensitive(cell) ? withheld : messageSummary(cell.handling)
 }
 
+/** What it knew, in one line; nothing of a process that knows nothing yet. */
 const stateOf = (cell: Cell): string | undefined => {
   if (isSensitive(cell)) return withheld
   const { behaviour } = cell
-  if (behaviour.outline !== undefined) return summary(behaviour.outline())
-  return behaviour.inspect === undefined ? undefined : summary(behaviour.inspect())
+  const state = behaviour.outline === undefined ? behaviour.inspect?.() : behaviour.outline()
+  return state === undefined ? undefined : summary(state)
 }
 
 /** Makes the report of a process that is about to end with this reason, or has met a fault and goes on. */

@@ -29,7 +29,9 @@ export interface Timing {
   readonly stretches: Stretches
   readonly threshold: number
   wanted(): boolean
-  tell(held: number): void
+  /** The message it is at. */
+  message(): unknown
+  tell(held: number, message: unknown): void
 }
 
 class FiberTimer implements Tracer.Tracer {
@@ -68,7 +70,8 @@ class FiberTimer implements Tracer.Tracer {
     run.held += held
     if (run.told || run.held < this.#timing.threshold) return
     run.told = true
-    afterTurn(() => this.#timing.tell(run.held))
+    const message = this.#timing.message()
+    afterTurn(() => this.#timing.tell(run.held, message))
   }
 }
 

@@ -7,6 +7,7 @@ import { startTimer } from "./timer.ts"
  * Takes the first matching message, or `undefined` when the time is up; answers how to give up.
  *
  * RECV1. `taken` is called at most once, and never after giving up or after the process died.
+ * RECV2. A process that is one function is at the message it took last, until it waits for the next.
  */
 export const receiveWithin = <A>(
   cell: Cell,
@@ -14,6 +15,7 @@ export const receiveWithin = <A>(
   ms: number,
   taken: (message: A | undefined) => void
 ): (() => void) => {
+  const script = cell.behaviour.handle === undefined
   let open = true
   let giveUp = (): void => {}
   const finish = (message: A | undefined): void => {
@@ -24,8 +26,12 @@ export const receiveWithin = <A>(
   }
   const receiver: Receiver = {
     match: (message) => match === undefined || match(message as A),
-    found: (message) => finish(message as A)
+    found: (message) => {
+      if (script) cell.handling = message
+      finish(message as A)
+    }
   }
+  if (script) cell.handling = undefined
   const leave = receiveFirst(cell, receiver)
   if (!open || cell.dead) return () => {}
   if (ms <= 0) {

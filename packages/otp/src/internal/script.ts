@@ -10,11 +10,12 @@ import { die } from "./death.ts"
 import { perform } from "./perform.ts"
 
 export class Script implements Behaviour {
-  readonly kind = "process"
+  readonly kind: "process" | "task"
   #body: ((self: Pid<unknown>) => unknown) | undefined
   #result: ((value: unknown) => void) | undefined
 
-  constructor(body: (self: Pid<unknown>) => unknown, result?: (value: unknown) => void) {
+  constructor(kind: "process" | "task", body: (self: Pid<unknown>) => unknown, result?: (value: unknown) => void) {
+    this.kind = kind
     this.#body = body
     this.#result = result
   }

@@ -20,7 +20,7 @@ export const spawnTask = (
   label: string | undefined,
   result?: (value: unknown) => void
 ): Cell => {
-  const cell = kernel.make(new Script(work, result), parent ?? kernel.current, label ?? "task")
+  const cell = kernel.make(new Script("task", work, result), parent ?? kernel.current, label ?? "task")
   wake(cell)
   return cell
 }

@@ -182,13 +182,14 @@ export class Watch {
   /** An effect of a process, timed beyond its first wait if somebody is to be told what holds the thread. */
   timed<A, E>(cell: Cell, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
     if (!this.#hears("process.blocked")) return effect
-    const { handling } = cell
+    const began = cell.handling
     return timed(effect, {
       cell,
       stretches: this.#stretches,
       threshold: this.#kernel.blockedAfter,
       wanted: () => this.#hears("process.blocked"),
-      tell: (held) => this.#blocked(cell, shownContent(cell, handling), held)
+      message: () => (cell.behaviour.handle === undefined ? cell.handling : began),
+      tell: (held, at) => this.#blocked(cell, shownContent(cell, at), held)
     })
   }
 
