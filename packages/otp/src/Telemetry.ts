@@ -21,14 +21,24 @@
  * **Units and defaults**
  *
  * Durations are milliseconds of the host, also under a test clock; `at` is milliseconds on the system's clock. A
- * callback holds the thread too long from `blockedAfter` of `System.make` on, 50 milliseconds. What a promise or an effect
- * does after it first waited is in `duration`, not in `blocking`. A message is a call, a cast or anything else sent;
- * `message` is the request, or what was sent, and `undefined` for the first turn of a process.
+ * callback holds the thread too long from `blockedAfter` of `System.make` on, 50 milliseconds. Of `process.handled`,
+ * what a promise or an effect does after it first waited is in `duration`, not in `blocking`. A message is a call, a cast or
+ * anything else sent; `message` is the request, or what was sent, and `undefined` for the first turn of a process.
+ *
+ * **Details**
+ *
+ * `process.blocked` looks at
+ *
+ * - a callback, until it returns;
+ * - an effect, of a callback, a process, a task or a machine, from each wait to the next: if somebody was attached when it
+ *   began, and as far as it provides no tracer of its own;
+ * - not at what a promise does after its first `await`: the host runs that without saying for whom, and where it can be made to
+ *   say, in Node, it does so for every promise of the program. Where that may hold the thread, use an effect, or send a message.
  *
  * **Gotchas**
  *
  * With no handler attached an event costs a check for `undefined`. With one on `process.message`, `process.handled` or
- * `process.blocked` each message costs a little: attach to what you need.
+ * `process.blocked` each message costs a little, with one on the last each step of an effect too: attach to what you need.
  *
  * @example
  * ```ts import.meta.vitest

@@ -55,7 +55,7 @@ GenServer.reply(from, "1")
 const now = GenServer.make({
   init: () => GenServer.ok(0),
   handleCall: (request: "text" | "number", _from, state) =>
-    request === "text" ? GenServer.replying("one" as string, state) : GenServer.replying(1, state)
+    request === "text" ? GenServer.replying(String(state), state) : GenServer.replying(1, state)
 })
 const late = GenServer.make({
   init: () => GenServer.ok(0),

@@ -444,7 +444,7 @@ test("a child is found by its id, its address leads to whoever runs in its place
   expect(await GenServer.call(address, "next")).toBe(1)
   expect(Supervisor.child(top, "counter")).not.toBe(first)
   expect(Supervisor.child(top, "none")).toBeUndefined()
-  expect(Supervisor.child(top, String("nobody"))).toBeUndefined()
+  expect(Supervisor.child(top, ["nobody"].join())).toBeUndefined()
   await Supervisor.stop(top)
   await expect(GenServer.call(address, "next")).rejects.toMatchObject({ reason: "noproc" })
   expect(() => Supervisor.child(sleeper(system), "counter")).toThrow(TypeError)

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { Clock, GenServer, Process, StateMachine, Supervisor, System, Telemetry } from "../src/index.ts"
 import { setup } from "xstate"
 import { bank } from "./double/bank.ts"
-import { hop, until } from "./double/hop.ts"
+import { hop, until as waitUntil } from "./double/hop.ts"
 import { sleeper } from "./double/inProcess.ts"
 import { Crew } from "./double/worker.ts"
 
@@ -270,7 +270,7 @@ describe("a callback that holds the thread", () => {
       Process.spawn(watched, () =>
         Effect.forEach([50, 50, 50, 50, 50], (ms) => Effect.tap(step(ms), () => Effect.sync(() => steps++)))
       )
-      await until(() => steps === 5)
+      await waitUntil(() => steps === 5)
       expect(events).toEqual([])
       await System.stop(watched)
     })

@@ -1,4 +1,5 @@
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer } from "effect"
+import type { Scope } from "effect"
 import { expect, test } from "vitest"
 import { Clock, GenServer, OtpError, Process, Supervisor, System, Task } from "../src/index.ts"
 import { bank } from "./double/bank.ts"

@@ -37,7 +37,7 @@ export interface Timing {
 class FiberTimer implements Tracer.Tracer {
   readonly #timing: Timing
   readonly #runs = new WeakMap<Fiber.Fiber<unknown, unknown>, Run>()
-  readonly span = plain.span
+  readonly span: Tracer.Tracer["span"] = (options) => plain.span(options)
 
   constructor(timing: Timing) {
     this.#timing = timing
@@ -76,5 +76,5 @@ class FiberTimer implements Tracer.Tracer {
 }
 
 /** Has the fibers of an effect timed. */
-export const timed = <A, E>(effect: Effect.Effect<A, E>, timing: Timing): Effect.Effect<A, E> =>
+export const timeFibers = <A, E>(effect: Effect.Effect<A, E>, timing: Timing): Effect.Effect<A, E> =>
   Effect.provideService(effect, Tracer.Tracer, new FiberTimer(timing))

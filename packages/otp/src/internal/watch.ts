@@ -21,7 +21,7 @@ import type { Cell } from "./cell.ts"
 import { Chore } from "./chore.ts"
 import { selected } from "./eventNames.ts"
 import type { Kernel } from "./kernel.ts"
-import { timed } from "./fiberTimer.ts"
+import { timeFibers } from "./fiberTimer.ts"
 import { Probe } from "./probe.ts"
 import { isSensitive, shownContent } from "./sensitive.ts"
 import { Stretches } from "./stretches.ts"
@@ -183,7 +183,7 @@ export class Watch {
   timed<A, E>(cell: Cell, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
     if (!this.#hears("process.blocked")) return effect
     const began = cell.handling
-    return timed(effect, {
+    return timeFibers(effect, {
       cell,
       stretches: this.#stretches,
       threshold: this.#kernel.blockedAfter,

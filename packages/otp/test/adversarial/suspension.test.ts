@@ -69,7 +69,7 @@ const scenario = (storm: Storm, ledger: Ledger): void => {
     async (self) => {
       keep("client", self)
       keep("supervisor", await Supervisor.startLink(self, { strategy: "restForOne", children, label: "supervisor" }))
-      const server = Registry.whereis(at("registry"), "oracle") as GenServer.Server<"ask", number> | undefined
+      const server = Registry.whereis<unknown, unknown, GenServer.Server<"ask", number>>(at("registry"), "oracle")
       if (server === undefined) return
       Process.monitor(self, server)
       await GenServer.call(server, "ask", { from: self })
