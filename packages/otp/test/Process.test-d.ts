@@ -1,5 +1,4 @@
 import { Effect } from "effect"
-import type { Context } from "effect"
 import { expectTypeOf } from "vitest"
 import { Process, Timer } from "../src/index.ts"
 import type { Name, Pid, System, SystemMessage } from "../src/index.ts"
@@ -36,9 +35,6 @@ expectTypeOf(Process.receiveEffect(pid)).toEqualTypeOf<
   Effect.Effect<string | number | SystemMessage.SystemMessage | undefined>
 >()
 Process.spawn(system, () => Effect.fail("reason"))
-// @ts-expect-error an effect that needs services cannot be run: provide them
-Process.spawn(system, () => Effect.service(Needed))
-declare const Needed: Context.Service<"Needed", { readonly needed: true }>
 
 Timer.sendAfter(pid, "later", "1 second")
 // @ts-expect-error it takes text and numbers
