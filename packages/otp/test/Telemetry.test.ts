@@ -264,6 +264,16 @@ describe("a callback that holds the thread", () => {
       await System.stop(watched)
     })
 
+    test("SENS1 is reported without its message, where the process is sensitive", async () => {
+      const { events, watched } = watching()
+      const pid = await GenServer.start(watched, effectful, undefined)
+      Process.flag(pid, "sensitive", true)
+      await GenServer.call(pid, 25)
+      await hop()
+      expect(shown(events)).toEqual([[pid, undefined, true]])
+      await System.stop(watched)
+    })
+
     test("FTIME1 waits between its steps are not part of what it held", async () => {
       const { events, watched } = watching(200)
       let steps = 0
