@@ -1,19 +1,26 @@
 /**
- * The chart of one model request: opening, streaming, then one final state.
+ * The chart of one model request: opening, streaming, then one final state; waiting, between two attempts to open it.
  *
- * Owns: the phases of a request. The events themselves do not pass through it: an open stream is attached to the outlet,
- * and the chart hears of its end only.
+ * Owns: the phases of a request, how often it was sent, and to whom. The events themselves do not pass through it: an open
+ * stream is attached to the outlet, and the chart hears of its end only.
  *
  * STREAM1. A request that was opened is released exactly once, however it ends.
  * STREAM2. The machine ends `exhausted` when the reader asked past the last event, `refused` when the request could not
  *          be opened; nothing else ends it but being stopped.
+ * STREAM3. A refused request is sent again as the policy says (`Retry`), then to each fallback in turn, with retries of
+ *          its own (`Fallback`); never once it is open. The refusal that counts is the last.
+ * STREAM4. Stopped or cancelled while it waits, it sends nothing more, and leaves no timer.
+ * STREAM5. A request cancelled on its own (`Chat.generate`) ends with an `error` event.
  *
  * @module
  */
-import { assign, fromCallback, setup } from "xstate"
+import { assign, fromCallback, sendTo, setup } from "xstate"
 import type { Adapter } from "./Adapter.ts"
-import { AdapterError, isPreflightError, type PreflightError } from "./ChatError.ts"
+import { AdapterError, isPreflightError, type PreflightError, StreamError } from "./ChatError.ts"
+import * as Fallback from "./Fallback.ts"
 import { AdapterRequest } from "./internal/adapterRequest.ts"
+import { attemptOf, fallbackOf, nextDelay, tellRetry } from "./internal/attempts.ts"
+import { emit, type EventsTaken } from "./internal/emit.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import type { Request } from "./Request.ts"
@@ -38,33 +45,54 @@ export type AdapterStreamOutput =
  * What a request's chart hears of.
  *
  * - `request.opened`: events can be read
- * - `request.refused`: it could not be opened
+ * - `request.refused`: it could not be opened; `error` is what the adapter threw
  * - `request.exhausted`: the reader asked past its last event
+ * - `request.cancel`: end early, with an `error` event
+ * - `events.taken`: the reader asked past that event
  */
 export type AdapterStreamEvent =
   | { readonly type: "request.opened" }
-  | { readonly type: "request.refused"; readonly error: PreflightError }
+  | { readonly type: "request.refused"; readonly error: unknown }
   | { readonly type: "request.exhausted" }
+  | { readonly type: "request.cancel" }
+  | EventsTaken
 
-/** What a request's snapshot holds. */
+/**
+ * What a request's snapshot holds.
+ *
+ * **Details**: `attempt` counts from 1 for each adapter asked; `fallback` is the place of the fallback that is asked, in the
+ * engine's list, or `undefined`; `delayMs` is the present or last wait, `refusal` what the last attempt was refused with.
+ */
 export interface AdapterStreamContext extends AdapterStreamInput {
+  readonly attempt: number
+  readonly fallback: number | undefined
+  readonly delayMs: number
+  readonly refusal: unknown
   readonly output: AdapterStreamOutput
 }
 
-/** Opens the request and attaches its stream to the outlet. Stopped, it releases what it holds, once (STREAM1). */
-const request = fromCallback<{ readonly type: "never" }, AdapterStreamInput, AdapterStreamEvent>(
-  ({ input, sendBack }) => {
-    const running = new AdapterRequest(input, {
-      opened: () => sendBack({ type: "request.opened" }),
-      refused: (error) => sendBack({ type: "request.refused", error: refusal(error) }),
-      exhausted: () => sendBack({ type: "request.exhausted" })
-    })
-    running.open()
-    return () => running.release()
-  }
-)
+type RequestCommand =
+  | { readonly type: "request.open"; readonly context: AdapterStreamContext }
+  | { readonly type: "request.release" }
 
-/** Runs one model request: opening, streaming, then exhausted or refused. */
+/** Opens the request and attaches its stream to the outlet. Stopped, it releases what it holds, once (STREAM1). */
+const request = fromCallback<RequestCommand, AdapterStreamContext>(({ input, sendBack, receive }) => {
+  const running = new AdapterRequest(input, {
+    opened: () => sendBack({ type: "request.opened" }),
+    refused: (error) => sendBack({ type: "request.refused", error }),
+    exhausted: () => sendBack({ type: "request.exhausted" })
+  })
+  receive((command) => {
+    if (command.type === "request.open") running.open(attemptOf(command.context))
+    else running.release()
+  })
+  running.open(attemptOf(input))
+  return () => running.release()
+})
+
+const cancellable = { "request.cancel": "cancelled" } as const
+
+/** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
 export const adapterStreamMachine = setup({
   types: {
     context: {} as AdapterStreamContext,
@@ -72,30 +100,77 @@ export const adapterStreamMachine = setup({
     events: {} as AdapterStreamEvent,
     output: {} as AdapterStreamOutput
   },
-  actors: { request }
+  actors: { request },
+  delays: { retry: ({ context }) => context.delayMs },
+  guards: {
+    isRetried: ({ context, event }) => event.type === "request.refused" && nextDelay(context, event.error, () => 0) >= 0,
+    hasFallback: ({ context, event }) =>
+      event.type === "request.refused" &&
+      fallbackOf(context, nextFallback(context)) !== undefined &&
+      Fallback.movesAlong(event.error)
+  },
+  actions: {
+    recordRefusal: assign(({ event }) => (event.type === "request.refused" ? { refusal: event.error } : {})),
+    planRetry: assign(({ context }) => ({ delayMs: nextDelay(context, context.refusal, random) })),
+    tellRetry: ({ context }) => tellRetry(context),
+    countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
+    takeFallback: assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
+    open: sendTo("request", ({ context }) => ({ type: "request.open", context })),
+    refuse: assign(({ context }) => ({ output: { type: "refused", error: refusalOf(context.refusal) } })),
+    release: sendTo("request", { type: "request.release" }),
+    emitCancelled: ({ context, self }) => {
+      const error = new StreamError("cancelled", { message: "The request was cancelled" })
+      context.collector.fail(error)
+      emit(context.outlet, [{ type: "error", error }], self)
+    }
+  }
 }).createMachine({
   id: "adapterStream",
-  context: ({ input }) => ({ ...input, output: { type: "exhausted" } }),
-  invoke: { src: "request", input: ({ context }) => context },
+  context: ({ input }) => ({
+    ...input,
+    attempt: 1,
+    fallback: undefined,
+    delayMs: 0,
+    refusal: undefined,
+    output: { type: "exhausted" }
+  }),
+  invoke: { id: "request", src: "request", input: ({ context }) => context },
   initial: "opening",
   states: {
     opening: {
       on: {
+        ...cancellable,
         "request.opened": "streaming",
-        "request.refused": {
-          target: "refused",
-          actions: assign({ output: ({ event }) => ({ type: "refused", error: event.error }) })
-        }
+        "request.refused": [
+          { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "tellRetry"] },
+          { guard: "hasFallback", actions: ["recordRefusal", "takeFallback", "open"] },
+          { target: "refused", actions: ["recordRefusal", "refuse"] }
+        ]
       }
     },
-    streaming: { on: { "request.exhausted": "exhausted" } },
+    waiting: {
+      on: cancellable,
+      after: { retry: { target: "opening", actions: ["countAttempt", "open"] } }
+    },
+    streaming: { on: { ...cancellable, "request.exhausted": "exhausted" } },
+    cancelled: {
+      entry: ["release", "emitCancelled"],
+      on: { "events.taken": "exhausted" }
+    },
     exhausted: { type: "final" },
     refused: { type: "final" }
   },
   output: ({ context }) => context.output
 })
 
-const refusal = (error: unknown): PreflightError =>
+const nextFallback = ({ fallback }: AdapterStreamContext): number => (fallback === undefined ? 0 : fallback + 1)
+
+const range = 2 ** 32
+
+/** From 0 up to 1. */
+const random = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / range
+
+const refusalOf = (error: unknown): PreflightError =>
   isPreflightError(error)
     ? error
     : new AdapterError("unknown", {

@@ -6,6 +6,7 @@
  */
 import type { AdapterEvent } from "./Event.ts"
 import type { ResponseFormat, ToolChoice } from "./Request.ts"
+import type { RetryNotice, RetryOptions } from "./Retry.ts"
 import type { StepResult } from "./StepResult.ts"
 import type { Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
@@ -70,10 +71,27 @@ export interface StepOptions {
   readonly emitToolDeltas?: boolean | undefined
   /** `true` keeps all `raw_chunk` events; usage always passes. Default `false`. */
   readonly includeRawChunks?: boolean | undefined
+  /** When a refused request is sent again; `false` for never. Default: the engine's, else `Retry.defaults`. */
+  readonly retry?: RetryOptions | false | undefined
+  /** Told before each wait of a retry. What it throws is thrown at the reader, and ends a living chat's process. */
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined
   /** Sees every adapter event, before the filters. What it throws is thrown at the reader, and ends a living chat's process. */
   readonly onEvent?: ((event: AdapterEvent) => void) | undefined
   /** Aborting it cancels: running tools are told and drained, the result says `cancelled`. */
   readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * What a turn may use up before it must stop asking the model.
+ *
+ * **Units and defaults**: `tokens` are those of all requests of the turn, prompts included, as far as they are reported;
+ * `cost` is in the currency of the price list that computed it; `timeMs` are milliseconds since the turn began. None has
+ * a bound by default.
+ */
+export interface Budget {
+  readonly tokens?: number | undefined
+  readonly cost?: number | undefined
+  readonly timeMs?: number | undefined
 }
 
 /** Options of a chat. */
@@ -86,4 +104,22 @@ export interface ChatOptions extends StepOptions {
    * **Contract**: synchronous; what it throws is thrown at the reader.
    */
   readonly haltWhen?: ((step: StepResult) => boolean) | undefined
+  /**
+   * Bounds beside `maxTurns`.
+   *
+   * **Details**: tokens and cost are looked at after each step that would go on, so that one step may exceed them; the turn
+   * ends with `budget_tokens` or `budget_cost`. When the time is over the running step is cancelled, and the turn ends with
+   * `budget_time`, within the drain deadline. A final answer is `completed` all the same.
+   */
+  readonly budget?: Budget | undefined
+  /**
+   * Two passes: the loop runs without `responseFormat`, then one more request without tools asks for the answer in that
+   * form, a JSON Schema. The second is not counted by `maxTurns`. Default `false`.
+   *
+   * **Details**: it follows only on a first pass that ended with `completed`, `max_turns` or `halt_when`;
+   * `metadata.structuredFinalize.pass1Halted` of the result says how that ended.
+   */
+  readonly structuredFinalize?: boolean | undefined
+  /** The user message before the second pass; `""` for none. Default "Now provide your final structured response." */
+  readonly structuredFinalizeNudge?: string | undefined
 }

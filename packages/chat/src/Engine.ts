@@ -7,6 +7,7 @@
 import * as z from "zod"
 import type { Adapter } from "./Adapter.ts"
 import { EngineError } from "./ChatError.ts"
+import { RetryOptions } from "./Retry.ts"
 import type { Tool } from "./Tool.ts"
 import type { ToolExecutor } from "./ToolExecutor.ts"
 import type { ToolResultEncoder } from "./ToolResultEncoder.ts"
@@ -14,10 +15,14 @@ import type { ToolResultEncoder } from "./ToolResultEncoder.ts"
 const has = <A>(member: string, type: "function" | "string") =>
   z.custom<A>((value) => typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type)
 
+const adapter = has<Adapter>("name", "string")
+
 /**
  * What an engine is made of.
  *
  * - `adapter`: talks to the model; its absence shows at the first call
+ * - `fallbacks`: who is asked, in order, when the adapter refuses a request
+ * - `retry`: when a refused request is sent again; the call's own wins
  * - `model`: for adapters that serve several
  * - `tools`: what the model can call; names are unique
  * - `toolExecutor`, `toolResultEncoder`: the library's own when absent
@@ -26,7 +31,9 @@ const has = <A>(member: string, type: "function" | "string") =>
  * - `adapterOptions`: handed to the adapter, overlaid by the call's
  */
 export const EngineOptions = z.strictObject({
-  adapter: has<Adapter>("name", "string").optional(),
+  adapter: adapter.optional(),
+  fallbacks: z.array(z.union([adapter, z.strictObject({ adapter, model: z.string().optional() })])).readonly().optional(),
+  retry: z.union([RetryOptions, z.literal(false)]).optional(),
   model: z.string().optional(),
   tools: z.array(has<Tool>("parse", "function")).readonly().optional(),
   toolExecutor: has<ToolExecutor>("execute", "function").optional(),

@@ -34,8 +34,13 @@ export const thread = (value: Thread): ValidationError | undefined => {
   return problem("invalid_thread", messagesFindings(value.messages))
 }
 
-/** Checks a request: its messages, its tools and its parameters. */
-export const request = (value: Request): ValidationError | undefined => {
+/**
+ * Checks a request: its messages, its tools and its parameters; one that two passes are wanted of (`structuredFinalize`)
+ * must ask for JSON of a schema.
+ */
+export const request = (
+  value: Request & { readonly structuredFinalize?: boolean | undefined }
+): ValidationError | undefined => {
   const found: Array<Finding> = value.messages.length === 0 ? [{ field: ["messages"], reason: "empty" }] : []
   found.push(...messagesFindings(value.messages))
   value.tools.forEach((declared, index) => found.push(...toolFindings(declared, ["tools", index])))
@@ -50,6 +55,9 @@ export const request = (value: Request): ValidationError | undefined => {
   }
   if (responseFormat !== undefined && !isRecord(responseFormat)) {
     found.push({ field: ["response_format"], reason: "invalid_shape" })
+  }
+  if (value.structuredFinalize === true && responseFormat?.type !== "json_schema") {
+    found.push({ field: ["structured_finalize"], reason: "requires_json_schema" })
   }
   return problem("invalid_request", found)
 }

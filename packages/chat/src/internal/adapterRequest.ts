@@ -1,17 +1,19 @@
 /**
  * One model request from its opening to its release.
  *
- * Owns: the abort signal, the opening under way, the open stream. Does not own the phases (`AdapterStreamMachine`).
+ * Owns: the abort signal, the opening under way, the open stream. Does not own the phases, nor whether a refused request is
+ * opened again (`AdapterStreamMachine`).
  *
- * REQ1. Exactly one of `refused` and `opened` is called, and `exhausted` only after `opened`; none after `release`.
+ * REQ1. For each `open` exactly one of `refused` and `opened` is called, and `exhausted` only after `opened`; none after
+ *       `release`. A request that is open is not opened again.
  * REQ2. `release` aborts the signal and lets go of the stream, once; a stream that opens later is let go as it comes.
  * REQ3. The outlet knows that something is held until it is let go, so that a reader who leaves can wait for it.
  */
-import type { Adapter } from "../Adapter.ts"
 import type { AdapterEvent } from "../Event.ts"
-import type { Request } from "../Request.ts"
+import type { Answerer } from "../Fallback.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import { adapterOptions, AdapterSource } from "./adapterSource.ts"
+import { answeredBy, type Attempt } from "./attempts.ts"
 import { isPromiseLike } from "./awaitable.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import type { Outlet } from "./outlet.ts"
@@ -19,8 +21,6 @@ import type { RunOptions } from "./resolveOptions.ts"
 
 /** What a request works with. */
 export interface RequestParts {
-  readonly adapter: Adapter
-  readonly request: Request
   readonly options: RunOptions
   readonly collector: StreamCollector
   readonly outlet: Outlet
@@ -37,7 +37,7 @@ export interface RequestListener {
 export class AdapterRequest {
   readonly #parts: RequestParts
   readonly #listener: RequestListener
-  readonly #abort = new LazyAbort()
+  #abort = new LazyAbort()
   #source: AdapterSource | undefined
   #released = false
   #letGo: (() => void) | undefined
@@ -47,18 +47,21 @@ export class AdapterRequest {
     this.#listener = listener
   }
 
-  open(): void {
-    const { adapter, request, options } = this.#parts
+  /** Sends the request; after a refusal, again. */
+  open({ adapter, request, answerer }: Attempt): void {
+    if (this.#released) return
+    const abort = new LazyAbort()
+    this.#abort = abort
     let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
     try {
-      opening = adapter.stream(request, adapterOptions(options, this.#abort))
+      opening = adapter.stream(request, adapterOptions(this.#parts.options, abort))
     } catch (error) {
       return this.#listener.refused(error)
     }
-    if (!isPromiseLike(opening)) return this.#opened(opening)
+    if (!isPromiseLike(opening)) return this.#opened(opening, answerer)
     this.#letGo = this.#parts.outlet.hold()
     Promise.resolve(opening).then(
-      (stream) => this.#opened(stream),
+      (stream) => this.#opened(stream, answerer),
       (error: unknown) => {
         this.#free()
         if (!this.#released) this.#listener.refused(error)
@@ -73,10 +76,11 @@ export class AdapterRequest {
     void this.#source?.release().then(() => this.#free())
   }
 
-  #opened(stream: AsyncIterable<AdapterEvent>): void {
+  #opened(opened: AsyncIterable<AdapterEvent>, answerer: Answerer | undefined): void {
     const { collector, options, outlet } = this.#parts
     let source: AdapterSource
     try {
+      const stream = answerer === undefined ? opened : answeredBy(opened, answerer)
       source = new AdapterSource(stream, collector, options, this.#abort, () => {
         this.#free()
         this.#listener.exhausted()

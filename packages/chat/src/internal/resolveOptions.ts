@@ -2,9 +2,11 @@
 import type { ChatOptions } from "../ChatOptions.ts"
 import { type Finding, ValidationError } from "../ChatError.ts"
 import { type Engine, resolveTools } from "../Engine.ts"
+import * as Retry from "../Retry.ts"
 import type { Tool } from "../Tool.ts"
 import { inProcess, type ToolExecutor } from "../ToolExecutor.ts"
 import { json, type ToolResultEncoder } from "../ToolResultEncoder.ts"
+import { findingsOf, positive } from "./optionChecks.ts"
 
 /** The options of a running chat, complete. */
 export interface RunOptions extends ChatOptions {
@@ -21,54 +23,7 @@ export interface RunOptions extends ChatOptions {
   readonly adapterOptions: Readonly<Record<string, unknown>>
   readonly requestId: string
   readonly maxTurns: number
-}
-
-type Check = (value: unknown) => string | undefined
-
-const positive: Check = (value) =>
-  Number.isInteger(value) && Number(value) > 0 ? undefined : "must_be_a_positive_integer"
-const milliseconds: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must_be_milliseconds")
-const oneOf =
-  (...words: ReadonlyArray<string>): Check =>
-  (value) =>
-    words.some((word) => word === value) ? undefined : `must_be_one_of ${words.join(", ")}`
-const ofType =
-  (type: "function" | "string" | "boolean" | "object"): Check =>
-  (value) =>
-    typeof value === type && value !== null ? undefined : `must_be_a_${type}`
-const anything: Check = () => undefined
-
-const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
-  mode: oneOf("auto", "manual"),
-  model: ofType("string"),
-  instructions: ofType("string"),
-  tools: (value) => (Array.isArray(value) ? undefined : "must_be_a_list"),
-  toolChoice: anything,
-  responseFormat: anything,
-  temperature: anything,
-  maxTokens: anything,
-  providerOptions: ofType("object"),
-  adapterOptions: ofType("object"),
-  toolTimeoutMs: milliseconds,
-  drainMs: milliseconds,
-  maxConcurrency: positive,
-  onToolError: (value) =>
-    value === "continue" || value === "halt" || (typeof value === "function" && value.length <= 2)
-      ? undefined
-      : "must_be continue, halt or a function of the call and its error",
-  onUnknownTool: oneOf("error", "continue"),
-  toolExecutor: ofType("object"),
-  toolResultEncoder: ofType("object"),
-  context: ofType("object"),
-  sessionId: ofType("string"),
-  requestId: ofType("string"),
-  emitTextDeltas: ofType("boolean"),
-  emitToolDeltas: ofType("boolean"),
-  includeRawChunks: ofType("boolean"),
-  onEvent: ofType("function"),
-  signal: ofType("object"),
-  maxTurns: positive,
-  haltWhen: ofType("function")
+  readonly retry: Retry.RetryPolicy
 }
 
 const defaultMaxTurns = 8
@@ -81,17 +36,7 @@ const defaultDrainMs = 1_000
  * Throws a `ValidationError` (`invalid_options`) that names every unknown key and every bad value.
  */
 export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions => {
-  const found: Array<Finding> = []
-  for (const [key, value] of Object.entries(options)) {
-    const check: Check | undefined = Object.hasOwn(checks, key) ? checks[key as keyof ChatOptions] : undefined
-    const problem =
-      check === undefined
-        ? "unknown_option; parameters of the provider go in `providerOptions`"
-        : value === undefined
-          ? undefined
-          : check(value)
-    if (problem !== undefined) found.push({ field: [key], reason: problem })
-  }
+  const found: Array<Finding> = findingsOf(options)
   const maxTurns = options.maxTurns ?? engine.params["maxTurns"] ?? defaultMaxTurns
   const turnsProblem = positive(maxTurns)
   if (turnsProblem !== undefined && options.maxTurns === undefined) {
@@ -113,6 +58,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     context: options.context ?? engine.context,
     adapterOptions: { ...engine.adapterOptions, ...options.adapterOptions },
     requestId: options.requestId ?? crypto.randomUUID(),
-    maxTurns: maxTurns as number
+    maxTurns: maxTurns as number,
+    retry: Retry.make(options.retry ?? engine.retry)
   }
 }
