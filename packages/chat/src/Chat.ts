@@ -1,26 +1,29 @@
 /**
  * Steps and chats on plain values: an engine, a thread, options.
  *
- * `step` and `run` give results, `streamStep` and `stream` their events; the collected forms read the streamed ones to
- * their end. Each runs in a process of its own, with its model request and its tool calls as processes below it, and
+ * `generate`, `step` and `run` give results, `streamGenerate`, `streamStep` and `stream` their events; the collected forms
+ * read the streamed ones to their end. Each runs in a process of its own, with its model request and its tool calls as processes below it, and
  * leaves nothing behind, however it ends.
  *
  * @module
  * @source ALLM.Chat
  */
 import { StateMachine } from "@troupe/otp"
+import { adapterStreamMachine, type AdapterStreamOutput } from "./AdapterStreamMachine.ts"
 import { type ChatOutput, chatMachine } from "./ChatMachine.ts"
-import type { ChatOptions, StepOptions } from "./ChatOptions.ts"
+import type { ChatOptions, GenerateOptions, StepOptions } from "./ChatOptions.ts"
 import type { ChatResult } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import { EventStream } from "./internal/eventStream.ts"
 import { defaultSystem } from "./internal/defaultSystem.ts"
 import { Outlet } from "./internal/outlet.ts"
-import { preflight } from "./internal/preflight.ts"
+import { adapterIn, preflight, preflightRequest } from "./internal/preflight.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
 import { isUnknownTool } from "./internal/unknownTool.ts"
+import type { Response } from "./Response.ts"
 import { stepMachine, type StepOutput } from "./StepMachine.ts"
 import type { StepResult } from "./StepResult.ts"
+import { StreamCollector } from "./StreamCollector.ts"
 import * as Thread from "./Thread.ts"
 
 export type { EventStream } from "./internal/eventStream.ts"
@@ -128,6 +131,64 @@ const startStep = async (
   const output = (): StepOutput | undefined => StateMachine.output(pid)
   const { signal, drainMs } = resolved
   return opened(new EventStream(pid, outlet, { cancel: { type: "step.cancel" }, output, signal, drainMs }), outlet)
+}
+
+/**
+ * Sends one model request and gives its response. Tools are shown to the model, and not run.
+ *
+ * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the request could not be opened. What
+ * fails later, a cancel by `signal` too, is `finishReason: "error"` with `metadata.error`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, user } from "@troupe/chat"
+ *
+ * const adapter = Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] })
+ * const response = await Chat.generate(Engine.make({ adapter }), [user("hi")])
+ * response.outputText // => "Hello"
+ * ```
+ */
+export const generate = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: GenerateOptions = {}
+): Promise<Response> => {
+  const { events, response } = await startRequest(engine, thread, options)
+  for await (const _ of events) {
+    // Reading is what makes it run; the response is what is collected of it, before the filters.
+  }
+  return response()
+}
+
+/**
+ * Sends one model request and gives its events, the last of which is `message_completed`, or `error`.
+ *
+ * **Errors**: as for {@link generate}.
+ */
+export const streamGenerate = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: GenerateOptions = {}
+): Promise<EventStream> => (await startRequest(engine, thread, options)).events
+
+const startRequest = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: GenerateOptions
+): Promise<{ readonly events: EventStream<AdapterStreamOutput>; readonly response: () => Response }> => {
+  const resolved = resolveOptions(engine, options)
+  const request = preflightRequest(engine, Thread.from(thread), resolved)
+  const { signal, drainMs, requestId } = resolved
+  signal?.throwIfAborted()
+  const outlet = new Outlet()
+  const collector = new StreamCollector()
+  const pid = StateMachine.start(defaultSystem(), adapterStreamMachine, {
+    input: { adapter: adapterIn(engine), request, options: resolved, collector, outlet },
+    label: "Request"
+  })
+  const output = (): AdapterStreamOutput | undefined => StateMachine.output(pid)
+  const events = new EventStream(pid, outlet, { cancel: { type: "request.cancel" }, output, signal, drainMs })
+  return { events: await opened(events, outlet), response: () => collector.toResponse(requestId) }
 }
 
 const opened = async <Output>(events: EventStream<Output>, outlet: Outlet): Promise<EventStream<Output>> => {

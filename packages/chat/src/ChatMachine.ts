@@ -10,13 +10,14 @@
  * CHAT3. Every turn that began ends with exactly one `chat_completed`, cancelled ones too, unless the process dies.
  * CHAT4. A question stays pending until a turn after it ended otherwise than by cancel.
  * CHAT5. Started with a turn of its own, the machine runs that one and is done with its result.
+ * CHAT6. A turn with a time budget is cancelled when that is over, and so ends within the drain deadline after it.
  *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
 import { StateMachine } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { assign, sendTo, setup } from "xstate"
+import { assign, cancel, raise, sendTo, setup } from "xstate"
 import type { PreflightError, SessionError } from "./ChatError.ts"
 import type { ChatRecord } from "./ChatRecord.ts"
 import type { ChatResult, HaltedReason, PendingQuestion } from "./ChatResult.ts"
@@ -27,13 +28,13 @@ import {
   beginTurn,
   closingEvents,
   commitFailed,
-  ended,
   initialContext,
-  isCancelled,
   outputOf,
   recordOf,
   refusalOf,
   stepInput,
+  stopOf,
+  stopped,
   turnOf
 } from "./internal/chatContext.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
@@ -78,11 +79,13 @@ export interface ChatInput {
  *
  * - `turn.start`: run a turn, now or when those before it are over
  * - `turn.cancel`: end the running turn; the ones waiting are kept
+ * - `turn.deadline`, from itself: the running turn's time is over
  * - `events.taken`, from its own turn: the reader asked past `chat_completed`
  */
 export type ChatEvent =
   | { readonly type: "turn.start"; readonly turn: Turn }
   | { readonly type: "turn.cancel" }
+  | { readonly type: "turn.deadline" }
   | EventsTaken
 
 /** What a chat that ran one turn ends with. */
@@ -100,6 +103,11 @@ export interface ChatContext {
   readonly waiting: ReadonlyArray<Turn>
   readonly steps: ReadonlyArray<StepResult>
   readonly cancelled: boolean
+  /** Whether the turn's time is over, and whether it is counted at all. */
+  readonly outOfTime: boolean
+  readonly timed: boolean
+  /** What the first pass came to, while the second runs. */
+  readonly firstPass: ChatResult | undefined
   /** Whether the store has what the context holds. */
   readonly committed: boolean
   readonly result: ChatResult | undefined
@@ -138,7 +146,10 @@ export const chatMachine = setup({
     output: {} as ChatOutput
   },
   actors: { step: stepMachine, commit: committing },
-  delays: { drain: ({ context }) => turnOf(context).options.drainMs },
+  delays: {
+    drain: ({ context }) => turnOf(context).options.drainMs,
+    deadline: ({ context }) => turnOf(context).options.budget?.timeMs ?? 0
+  },
   guards: {
     isDone: ({ context }) => context.once && (context.result ?? context.refusal) !== undefined,
     hasTurn: ({ context }) => context.turn !== undefined || context.waiting.length > 0,
@@ -150,7 +161,9 @@ export const chatMachine = setup({
     hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
     mustCommit: ({ context }) => context.commit !== undefined && !context.committed,
     hasResult: ({ context }) => context.result !== undefined,
-    isCancelled: ({ context }) => isCancelled(context)
+    isStopped: ({ context }) => stopOf(context) !== undefined,
+    mustTime: ({ context: { timed, turn } }) => !timed && turn?.options.budget?.timeMs !== undefined,
+    isTimed: ({ context }) => context.timed
   },
   actions: {
     beginTurn: assign(({ context, event }) => beginTurn(context, event.type === "turn.start" ? event.turn : undefined)),
@@ -167,12 +180,16 @@ export const chatMachine = setup({
       return { waiting: waiting.slice(1) }
     }),
     markCancelled: assign({ cancelled: true }),
+    startTime: raise({ type: "turn.deadline" }, { id: "deadline", delay: "deadline" }),
+    markTimed: assign({ timed: true }),
+    stopTime: cancel("deadline"),
+    markOutOfTime: assign({ outOfTime: true }),
     recordCommit: assign({ committed: true }),
     /** The turn ends with the store's error; what it has is kept in memory, and committed with the next turn. */
     recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
     cancelStep: sendTo("step", { type: "step.cancel" }),
     emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
-    recordCancel: assign(({ context }) => ended(context, { reason: "cancelled", metadata: {} })),
+    recordStop: assign(({ context }) => stopped(context)),
     endTurn: assign(({ context }) => {
       context.turn?.outlet.close()
       return { turn: undefined }
@@ -199,15 +216,17 @@ export const chatMachine = setup({
     running: {
       on: {
         "turn.start": { actions: "enqueue" },
-        "turn.cancel": { actions: "markCancelled" }
+        "turn.cancel": { actions: "markCancelled" },
+        "turn.deadline": { actions: "markOutOfTime" }
       },
       initial: "deciding",
       states: {
         deciding: {
           always: [
+            { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
             { guard: "mustCommit", target: "committing" },
             { guard: "hasResult", target: "completing" },
-            { guard: "isCancelled", target: "deciding", reenter: true, actions: "recordCancel" },
+            { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
             { target: "stepping" }
           ]
         },
@@ -221,10 +240,13 @@ export const chatMachine = setup({
           initial: "saving",
           states: {
             saving: {
-              always: { guard: "isCancelled", target: "draining" },
-              on: { "turn.cancel": { target: "draining", actions: "markCancelled" } }
+              always: { guard: "isStopped", target: "draining" },
+              on: {
+                "turn.cancel": { target: "draining", actions: "markCancelled" },
+                "turn.deadline": { target: "draining", actions: "markOutOfTime" }
+              }
             },
-            /** Once cancelled, a store that takes longer than the drain deadline is not waited for. */
+            /** Once the turn is to stop, a store that takes longer than the drain deadline is not waited for. */
             draining: { after: { drain: { target: "#chat.running.deciding", actions: "recordCommit" } } }
           }
         },
@@ -246,11 +268,19 @@ export const chatMachine = setup({
               { target: "deciding", actions: assign(({ context, event }) => afterStep(context, event.output)) }
             ]
           },
-          on: { "turn.cancel": { actions: ["markCancelled", "cancelStep"] } }
+          on: {
+            "turn.cancel": { actions: ["markCancelled", "cancelStep"] },
+            "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] }
+          }
         },
         completing: {
           entry: "emitResult",
-          on: { "events.taken": { target: "#chat.settled", actions: "endTurn" } }
+          on: {
+            "events.taken": [
+              { guard: "isTimed", target: "#chat.settled", actions: ["stopTime", "endTurn"] },
+              { target: "#chat.settled", actions: "endTurn" }
+            ]
+          }
         }
       }
     },

@@ -81,6 +81,19 @@ export interface StepOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Options of one model request on its own: those of a step that are not about running tools. */
+export type GenerateOptions = Omit<
+  StepOptions,
+  | "mode"
+  | "toolTimeoutMs"
+  | "maxConcurrency"
+  | "onToolError"
+  | "onUnknownTool"
+  | "toolExecutor"
+  | "toolResultEncoder"
+  | "context"
+>
+
 /**
  * What a turn may use up before it must stop asking the model.
  *

@@ -20,6 +20,7 @@ import type { ToolCall } from "./ToolCall.ts"
  * - `tool_error`: the error policy halted
  * - `manual_tool_calls`: the caller must submit tool results
  * - `cancelled`: the turn was cancelled
+ * - `budget_tokens`, `budget_cost`, `budget_time`: the turn's budget is used up
  * - any other word: a handler halted with it
  */
 export type HaltedReason =
@@ -31,6 +32,9 @@ export type HaltedReason =
   | "tool_error"
   | "manual_tool_calls"
   | "cancelled"
+  | "budget_tokens"
+  | "budget_cost"
+  | "budget_time"
   | (string & {})
 
 /** What a chat waits for when a tool asked the user. */
@@ -45,7 +49,9 @@ export interface PendingQuestion {
  *
  * **Details**: `finalResponse` is the last step's, never a merge. `metadata` depends on the reason: `max_turns` has
  * `maxTurns`; `halt_when` has `haltWhenStepIndex`; handler halts have `haltToolCallId` and `haltResult`; `tool_error` has
- * `haltToolCallId` and `error`; `error` has `error`; `manual_tool_calls` has `manualTurnIndex`.
+ * `haltToolCallId` and `error`; `error` has `error`; `manual_tool_calls` has `manualTurnIndex`; the budgets have `budget` and,
+ * but for the time, `spent`. After two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second
+ * was refused.
  */
 export interface ChatResult {
   readonly thread: Thread

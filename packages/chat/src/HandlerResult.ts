@@ -84,6 +84,9 @@ export const reservedHaltReasons: ReadonlySet<string> = new Set([
   "completed",
   "error",
   "manual_tool_calls",
+  "budget_tokens",
+  "budget_cost",
+  "budget_time",
   ""
 ])
 

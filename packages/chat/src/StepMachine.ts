@@ -17,13 +17,13 @@
 import { StateMachine } from "@troupe/otp"
 import { assign, sendTo, setup } from "xstate"
 import { adapterStreamMachine, type AdapterStreamInput, type AdapterStreamOutput } from "./AdapterStreamMachine.ts"
-import type { Adapter } from "./Adapter.ts"
 import { AdapterError, EngineError, type PreflightError } from "./ChatError.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
 import type { HandlerResult } from "./HandlerResult.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
 import type { Outlet } from "./internal/outlet.ts"
+import { adapterIn } from "./internal/preflight.ts"
 import { requestOf } from "./internal/request.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { stepResult } from "./internal/stepResult.ts"
@@ -133,7 +133,7 @@ export const stepMachine = setup({
       invoke: {
         id: "adapterStream",
         src: "adapterStream",
-        input: ({ context }) => ({ ...context, request: requestOf(context), adapter: adapterOf(context) }),
+        input: ({ context }) => ({ ...context, request: requestOf(context), adapter: adapterIn(context.engine) }),
         onDone: [
           {
             guard: ({ event }) => event.output.type === "refused",
@@ -179,11 +179,6 @@ export const stepMachine = setup({
   },
   output: ({ context }) => outputOf(context)
 })
-
-const adapterOf = ({ engine }: StepContext): Adapter => {
-  if (engine.adapter === undefined) throw new EngineError("missing_adapter")
-  return engine.adapter
-}
 
 /** The calls of the reply, by who answers them. Calls of a truncated reply are nobody's. */
 const callsOf = ({ collector, options }: StepContext) => {

@@ -14,11 +14,11 @@ describe("ChatEffect", () => {
 
   it.effect("a request that is refused is a typed failure", () =>
     Effect.gen(function* () {
-      const adapter = Fake.make({ script: [{ preflightError: "rate_limited" }] })
+      const adapter = Fake.make({ script: [{ preflightError: "authentication_failed" }] })
       const error = yield* Effect.flip(ChatEffect.run(Engine.make({ adapter }), [user("hi")]))
       expect(error).toBeInstanceOf(AdapterError)
       const streamed = yield* Effect.flip(Stream.runDrain(ChatEffect.stream(Engine.make({ adapter }), [user("hi")])))
-      expect(streamed.reason).toBe("rate_limited")
+      expect(streamed.reason).toBe("authentication_failed")
     })
   )
 

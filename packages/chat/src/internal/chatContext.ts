@@ -1,7 +1,8 @@
 /** How a chat's context changes: by turns that begin, steps that end, and what the store does. */
 import type { ChatContext, ChatInput, ChatOutput, Turn } from "../ChatMachine.ts"
-import { SessionError } from "../ChatError.ts"
+import { type PreflightError, SessionError } from "../ChatError.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
+import type { ChatResult } from "../ChatResult.ts"
 import type { Event } from "../Event.ts"
 import type { Message } from "../Message.ts"
 import type { StepOutput } from "../StepMachine.ts"
@@ -9,7 +10,8 @@ import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import * as Usage from "../Usage.ts"
-import { chatResult, terminalCondition } from "./terminalCondition.ts"
+import { chatResult, type Standing, stopping, type Terminal, terminalCondition } from "./terminalCondition.ts"
+import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "./twoPasses.ts"
 
 /** What a chat begins with: a record to live from, or a turn to run. */
 export const initialContext = ({ id, engine, record, thread, turn, commit, watcher }: ChatInput): ChatContext => ({
@@ -21,6 +23,9 @@ export const initialContext = ({ id, engine, record, thread, turn, commit, watch
   waiting: turn === undefined ? [] : [turn],
   steps: [],
   cancelled: false,
+  outOfTime: false,
+  timed: false,
+  firstPass: undefined,
   committed: true,
   result: undefined,
   refusal: undefined,
@@ -45,6 +50,9 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
     pendingToolCalls: [],
     steps: [],
     cancelled: false,
+    outOfTime: false,
+    timed: false,
+    firstPass: undefined,
     committed: false,
     result: undefined,
     refusal: undefined,
@@ -56,15 +64,23 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
 const beginning = (thread: Thread.Thread, turn: Turn): Thread.Thread => {
   const kept =
     turn.retry === true
-      ? thread.messages.findLastIndex(({ role }) => role === "user" || role === "tool") + 1
+      ? thread.messages.findLastIndex((message) => isAsking(message)) + 1
       : undefined
   const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
   return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
 }
 
-/** An aborted signal counts at once, before its `turn.cancel` has come. */
-export const isCancelled = ({ cancelled, turn }: ChatContext): boolean =>
-  cancelled || turn?.options.signal?.aborted === true
+/** A message that a reply answers: what a person or a tool said. */
+const isAsking = (message: Message): boolean =>
+  message.role === "tool" || (message.role === "user" && !isNudge(message))
+
+/** Why the turn is to stop, if it is. An aborted signal counts at once, before its `turn.cancel` has come. */
+export const stopOf = ({ cancelled, outOfTime, turn }: ChatContext): Standing["stopped"] =>
+  cancelled || turn?.options.signal?.aborted === true ? "cancelled" : outOfTime ? "budget_time" : undefined
+
+/** The turn stops before its next step. */
+export const stopped = (context: ChatContext): Partial<ChatContext> =>
+  ended(context, stopping(stopOf(context) ?? "cancelled", turnOf(context).options))
 
 /** The turn that runs. */
 export const turnOf = ({ turn }: ChatContext): Turn => {
@@ -74,27 +90,34 @@ export const turnOf = ({ turn }: ChatContext): Turn => {
 
 /** What the next step is started with. */
 export const stepInput = (context: ChatContext) => {
-  const { engine, thread, watcher } = context
+  const { engine, thread, watcher, firstPass } = context
   const { options, outlet } = turnOf(context)
-  return { engine, thread, options, outlet, watcher }
+  return { engine, thread, options: passOptions(options, firstPass), outlet, watcher }
 }
 
 /** What a step changes, and what the chat comes to if it was the last. */
 export const afterStep = (context: ChatContext, output: StepOutput): Partial<ChatContext> => {
-  if (output.type === "refused") {
-    const refused = ended(context, { reason: "error", metadata: { error: output.error } })
-    return { ...refused, refusal: output.error }
-  }
+  if (output.type === "refused") return refused(context, output.error)
+  const { firstPass } = context
+  const { options } = turnOf(context)
   const { result } = output
-  const after: ChatContext = {
-    ...context,
-    thread: result.thread,
-    usage: Usage.add(context.usage, result.response.usage),
-    steps: [...context.steps, result]
+  const steps = [...context.steps, result]
+  const said = { thread: result.thread, usage: Usage.add(context.usage, result.response.usage), steps, committed: false }
+  const index = context.steps.length - (firstPass?.steps.length ?? 0)
+  const standing = { stopped: stopOf(context), steps }
+  const terminal = terminalCondition(result, index, passOptions(options, firstPass), standing)
+  if (terminal === undefined) return said
+  if (firstPass === undefined && isFollowed(options, terminal)) {
+    return { ...said, thread: nudged(said.thread, options), firstPass: chatResult(said.thread, steps, terminal) }
   }
-  const terminal = terminalCondition(result, context.steps.length, turnOf(context).options, isCancelled(context))
-  const { thread, usage, steps } = after
-  return { thread, usage, steps, committed: false, ...(terminal === undefined ? {} : ended(after, terminal)) }
+  return { ...said, ...ended({ ...context, ...said }, terminal) }
+}
+
+/** A step that could not begin: the turn ends with its error, or, where that was the second pass, with the first. */
+const refused = (context: ChatContext, error: PreflightError): Partial<ChatContext> => {
+  const { firstPass } = context
+  if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), refusal: error }
+  return { ...endedWith(context, unfinalized(firstPass, error)), refusal: error }
 }
 
 /** The turn ends with the error of the store; what the chat waits for, it goes on waiting for. */
@@ -111,18 +134,20 @@ export const commitFailed = (context: ChatContext, event: object): Partial<ChatC
 }
 
 /** The turn is over, for this reason. */
-export const ended = (context: ChatContext, terminal: Parameters<typeof chatResult>[2]): Partial<ChatContext> => {
+export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
   const result = chatResult(context.thread, context.steps, terminal)
-  return {
-    result,
-    committed: false,
-    thread: result.thread,
-    lastHaltedReason: result.haltedReason,
-    pendingQuestion:
-      result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined),
-    pendingToolCalls: result.pendingToolCalls
-  }
+  return endedWith(context, finalized(result, turnOf(context).options, context.firstPass))
 }
+
+const endedWith = (context: ChatContext, result: ChatResult): Partial<ChatContext> => ({
+  result,
+  committed: false,
+  thread: result.thread,
+  lastHaltedReason: result.haltedReason,
+  pendingQuestion:
+    result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined),
+  pendingToolCalls: result.pendingToolCalls
+})
 
 /** A step that could not begin says so with an `error` event of its own. */
 export const closingEvents = ({ result, refusal, failure }: ChatContext): ReadonlyArray<Event> => {

@@ -1,5 +1,6 @@
 /** What is checked before a first request: thread, adapter, request, in this order. */
-import { EngineError } from "../ChatError.ts"
+import type { Adapter } from "../Adapter.ts"
+import { EngineError, ValidationError } from "../ChatError.ts"
 import type { Engine } from "../Engine.ts"
 import type { Request } from "../Request.ts"
 import type { Thread } from "../Thread.ts"
@@ -17,6 +18,9 @@ export const preflight = (engine: Engine, thread: Thread, options: RunOptions): 
 /** The same for a request that is no step of a thread: the adapter first. Gives the request. */
 export const preflightRequest = (engine: Engine, thread: Thread, options: RunOptions): Request => {
   checkAdapter(engine)
+  if (!Array.isArray((thread as Partial<Thread> | undefined)?.messages)) {
+    throw new ValidationError("invalid_request", [{ field: ["messages"], reason: "must_be_a_list of messages" }])
+  }
   const request = requestOf({ engine, thread, options })
   const { structuredFinalize } = options
   const invalid = Validate.request(structuredFinalize === undefined ? request : { ...request, structuredFinalize })
@@ -24,8 +28,16 @@ export const preflightRequest = (engine: Engine, thread: Thread, options: RunOpt
   return request
 }
 
+/** The engine's adapter; throws when there is none. */
+export const adapterIn = ({ adapter }: Engine): Adapter => {
+  if (adapter === undefined) throw new EngineError("missing_adapter")
+  return adapter
+}
+
 /** Throws when the engine cannot talk to a model. */
 const checkAdapter = (engine: Engine): void => {
-  if (engine.adapter === undefined) throw new EngineError("missing_adapter")
-  if (typeof engine.adapter.stream !== "function") throw new EngineError("missing_stream_adapter")
+  for (const asked of [adapterIn(engine), ...(engine.fallbacks ?? [])]) {
+    const adapter = "adapter" in asked ? asked.adapter : asked
+    if (typeof adapter.stream !== "function") throw new EngineError("missing_stream_adapter")
+  }
 }

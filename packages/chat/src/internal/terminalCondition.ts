@@ -2,9 +2,10 @@
  * The one decision after each step: go on, or stop and why.
  *
  * TERM1. The order is total; the first condition that holds decides: a halt of the step (cancel, question, tool error,
- *        handler halt), an error of the step, manual calls, a failed request, the final answer, cancel, `haltWhen`,
- *        `maxTurns`.
- * TERM2. `haltWhen` is asked only when nothing before it held, and `maxTurns` only after it said no.
+ *        handler halt), an error of the step, manual calls, a failed request, the final answer, cancel or the end of the
+ *        time, `haltWhen`, `maxTurns`, the tokens of the budget, its cost.
+ * TERM2. `haltWhen` is asked only when nothing before it held, `maxTurns` only after it said no, and the budget last: a
+ *        final answer is `completed`, whatever it cost.
  *
  * @source ALLM.Chat, "Halt reasons"
  */
@@ -14,6 +15,7 @@ import type { StepHalt, StepResult } from "../StepResult.ts"
 import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { isPromiseLike } from "./awaitable.ts"
+import { budgetSpent } from "./budget.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 
 /** Why a chat stops. */
@@ -24,16 +26,22 @@ export interface Terminal {
   readonly pendingToolCalls?: ReadonlyArray<ToolCall>
 }
 
+/** Where a turn stands when a step has ended: whether it is to stop, and all its steps. */
+export interface Standing {
+  readonly stopped: "cancelled" | "budget_time" | undefined
+  readonly steps: ReadonlyArray<StepResult>
+}
+
 /** Why the chat stops after this step; `undefined` to go on. */
 export const terminalCondition = (
   step: StepResult,
   stepIndex: number,
-  options: Pick<RunOptions, "haltWhen" | "maxTurns">,
-  cancelled: boolean
+  options: Pick<RunOptions, "haltWhen" | "maxTurns" | "budget">,
+  { stopped, steps }: Standing
 ): Terminal | undefined => {
   const { halt, manualToolCalls, response } = step
   const pending = manualToolCalls.length > 0 ? { pendingToolCalls: manualToolCalls } : {}
-  if (halt !== undefined) return { ...fromHalt(halt), ...pending }
+  if (halt !== undefined) return { ...fromHalt(halt, stopped, options), ...pending }
   if (step.error !== undefined) return { reason: "error", metadata: { error: step.error }, ...pending }
   if (manualToolCalls.length > 0) {
     return {
@@ -51,11 +59,15 @@ export const terminalCondition = (
   }
   if (response.finishReason === "error") return { reason: "error", metadata: { error: response.metadata["error"] } }
   if (response.finishReason !== "tool_calls") return { reason: "completed", metadata: truncated(step) }
-  if (cancelled) return { reason: "cancelled", metadata: {} }
+  if (stopped !== undefined) return stopping(stopped, options)
   if (asksToHalt(step, options)) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
   if (stepIndex + 1 >= options.maxTurns) return { reason: "max_turns", metadata: { maxTurns: options.maxTurns } }
-  return undefined
+  return options.budget === undefined ? undefined : budgetSpent(options.budget, steps)
 }
+
+/** Why a turn stops that was cancelled, or has no time left. */
+export const stopping = (reason: NonNullable<Standing["stopped"]>, { budget }: Pick<RunOptions, "budget">): Terminal =>
+  reason === "cancelled" ? { reason, metadata: {} } : { reason, metadata: { budget: budget?.timeMs } }
 
 const asksToHalt = (step: StepResult, { haltWhen }: Pick<RunOptions, "haltWhen">): boolean => {
   const answer: unknown = haltWhen?.(step)
@@ -64,7 +76,7 @@ const asksToHalt = (step: StepResult, { haltWhen }: Pick<RunOptions, "haltWhen">
   throw new TypeError("haltWhen answered with a promise; it must be synchronous")
 }
 
-const fromHalt = (halt: StepHalt): Terminal => {
+const fromHalt = (halt: StepHalt, stopped: Standing["stopped"], options: Pick<RunOptions, "budget">): Terminal => {
   switch (halt.type) {
     case "question": {
       const { question, toolCallId, options } = halt
@@ -83,7 +95,7 @@ const fromHalt = (halt: StepHalt): Terminal => {
       return { reason: halt.reason, metadata: { haltToolCallId: halt.toolCallId, haltResult: halt.result } }
     case "cancelled": {
       const { question } = halt
-      return { reason: "cancelled", metadata: {}, ...(question === undefined ? {} : { pendingQuestion: question }) }
+      return { ...stopping(stopped ?? "cancelled", options), ...(question === undefined ? {} : { pendingQuestion: question }) }
     }
   }
 }

@@ -76,7 +76,7 @@ test("STREAM2 a request is open until the reader asked past its last event", asy
 })
 
 test("STREAM2 a request that cannot be opened is refused, with an adapter error", async () => {
-  for (const thrown of [new AdapterError("rate_limited"), new Error("no"), "no"]) {
+  for (const thrown of [new AdapterError("authentication_failed"), new Error("no"), "no"]) {
     const { clock, output } = startStream({ name: "refusing", stream: () => Promise.reject(thrown) })
     await clock.advance(0)
     expect(output()).toMatchObject({ type: "refused", error: { _tag: "AdapterError" } })

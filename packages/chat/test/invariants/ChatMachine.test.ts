@@ -77,7 +77,7 @@ test("CHAT3 every turn ends with one `chat_completed`, cancelled, refused and fa
   const scripts = [
     says("x"),
     [{ hang: true } as const],
-    [{ preflightError: "timeout" } as const],
+    [{ preflightError: "authentication_failed" } as const],
     [{ error: "timeout" } as const]
   ]
   const parts: Parts = { adapter: check.fake({ scripts }) }
@@ -136,12 +136,12 @@ test("CHAT5 started with a turn of its own, the machine runs that one and is don
 
 test("CHAT5 whose first request is refused, it is done with the refusal, and says nothing", async () => {
   const { system, clock } = check.system()
-  const parts: Parts = { adapter: check.fake({ script: [{ preflightError: "timeout" }] }) }
+  const parts: Parts = { adapter: check.fake({ script: [{ preflightError: "authentication_failed" }] }) }
   const turn = turnOf(parts)
   const events = driven(turn)
   const { output } = startChat(system, parts, { turn, thread: { messages: hi } })
   await clock.advance(0)
-  expect(output()).toMatchObject({ type: "refused", error: { reason: "timeout" } })
+  expect(output()).toMatchObject({ type: "refused", error: { reason: "authentication_failed" } })
   expect(events).toEqual([])
 })
 

@@ -111,12 +111,12 @@ test("STEP4 a step cancelled in phase B ends when its calls have, or their drain
 test("STEP5 a refused request is a refused step, without an event", async () => {
   const { system, clock } = check.system()
   const events: Array<Event> = []
-  const adapter = check.fake({ script: [{ preflightError: "rate_limited" }] })
+  const adapter = check.fake({ script: [{ preflightError: "authentication_failed" }] })
   const { outlet, output, value } = startStep(system, { adapter })
   outlet.drive((event) => events.push(event))
   await clock.advance(0)
   expect(value()).toBe("refused")
-  expect(output()).toMatchObject({ type: "refused", error: { reason: "rate_limited" } })
+  expect(output()).toMatchObject({ type: "refused", error: { reason: "authentication_failed" } })
   expect(output()).toHaveProperty("error", expect.any(AdapterError))
   expect(events).toEqual([])
 })

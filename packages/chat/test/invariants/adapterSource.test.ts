@@ -107,20 +107,20 @@ const listening = (adapter: HandAdapter | { readonly name: string; readonly stre
   const outlet = new Outlet()
   const options = resolveOptions(Engine.make({}), {})
   const running = new AdapterRequest(
-    { adapter, request, options, collector: new StreamCollector(), outlet },
+    { options, collector: new StreamCollector(), outlet },
     {
       opened: () => heard.push("opened"),
       refused: () => heard.push("refused"),
       exhausted: () => heard.push("exhausted")
     }
   )
-  return { heard, outlet, running }
+  return { heard, outlet, running, open: () => running.open({ adapter, request, answerer: undefined }) }
 }
 
 test("REQ1 a request is opened or refused, and exhausted only when it was opened", async () => {
   const adapter = handAdapter()
-  const { heard, outlet, running } = listening(adapter)
-  running.open()
+  const { heard, outlet, open } = listening(adapter)
+  open()
   adapter.streams[0]?.finish("stop")
   await outlet.next()
   void outlet.next()
@@ -133,17 +133,19 @@ test("REQ1 a request is opened or refused, and exhausted only when it was opened
       throw new Error("no")
     }
   })
-  refusing.running.open()
-  expect(refusing.heard).toEqual(["refused"])
+  refusing.open()
+  refusing.open()
+  expect(refusing.heard).toEqual(["refused", "refused"])
 })
 
 test("REQ1, REQ2 after `release` nothing is told, and the stream is let go once", async () => {
   const adapter = handAdapter()
-  const { heard, outlet, running } = listening(adapter)
-  running.open()
+  const { heard, outlet, running, open } = listening(adapter)
+  open()
   void outlet.next()
   running.release()
   running.release()
+  open()
   adapter.streams[0]?.end()
   await hop()
   expect(heard).toEqual(["opened"])

@@ -50,7 +50,7 @@ test("STREAM-R3 no listener stays on the caller's signal: read, left, refused, k
   const engine = () => Engine.make({ adapter: check.fake({ script: says("x") }) })
   await readAll(await Chat.stream(engine(), hi, { signal }))
   for await (const _ of await Chat.stream(engine(), hi, { signal })) break
-  const refusing = Engine.make({ adapter: check.fake({ script: [{ preflightError: "timeout" }] }) })
+  const refusing = Engine.make({ adapter: check.fake({ script: [{ preflightError: "authentication_failed" }] }) })
   await expect(Chat.stream(refusing, hi, { signal })).rejects.toThrow()
   const killed = await Chat.stream(engine(), hi, { signal })
   Process.kill(processOf(defaultSystem(), "Chat"))

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { StepHalt, StepResult } from "../../src/StepResult.ts"
-import { chatResult, terminalCondition } from "../../src/internal/terminalCondition.ts"
+import { chatResult, type Standing, terminalCondition } from "../../src/internal/terminalCondition.ts"
 import type { FinishReason } from "../../src/Response.ts"
 
 const call = { id: "c0", name: "t", arguments: {} }
@@ -38,6 +38,9 @@ const conditions: ReadonlyArray<readonly [name: string, given: Given, reason: st
   ["final answer", { finish: "stop" }, "completed"]
 ]
 
+const going: Standing = { stopped: undefined, steps: [] }
+const cancelled: Standing = { stopped: "cancelled", steps: [] }
+
 const asking = { haltWhen: () => true, maxTurns: 1 }
 const silent = {
   haltWhen: (): boolean => {
@@ -47,41 +50,41 @@ const silent = {
 }
 
 test.each(conditions)("TERM1 %s alone ends the chat", (_name, given, reason) => {
-  expect(terminalCondition(step(given), 0, { haltWhen: undefined, maxTurns: 8 }, false)?.reason).toBe(reason)
+  expect(terminalCondition(step(given), 0, { haltWhen: undefined, maxTurns: 8 }, going)?.reason).toBe(reason)
 })
 
 test("TERM1 of two conditions the earlier decides", () => {
   conditions.forEach(([, earlier, reason], index) => {
     for (const [, later] of conditions.slice(index + 1)) {
       const both = { ...later, ...earlier }
-      expect(terminalCondition(step(both), 0, asking, true)?.reason).toBe(reason)
+      expect(terminalCondition(step(both), 0, asking, cancelled)?.reason).toBe(reason)
     }
   })
 })
 
 test("TERM2 haltWhen is asked only when nothing before it held", () => {
-  for (const [, given] of conditions) expect(() => terminalCondition(step(given), 0, silent, false)).not.toThrow()
-  expect(() => terminalCondition(step({}), 0, silent, true)).not.toThrow()
-  expect(() => terminalCondition(step({}), 0, silent, false)).toThrow("asked")
+  for (const [, given] of conditions) expect(() => terminalCondition(step(given), 0, silent, going)).not.toThrow()
+  expect(() => terminalCondition(step({}), 0, silent, cancelled)).not.toThrow()
+  expect(() => terminalCondition(step({}), 0, silent, going)).toThrow("asked")
 })
 
 test("TERM2 maxTurns counts only after haltWhen said no", () => {
-  expect(terminalCondition(step({}), 0, asking, false)?.reason).toBe("halt_when")
-  expect(terminalCondition(step({}), 0, { haltWhen: () => false, maxTurns: 1 }, false)?.reason).toBe("max_turns")
-  expect(terminalCondition(step({}), 0, { haltWhen: undefined, maxTurns: 2 }, false)).toBeUndefined()
-  expect(terminalCondition(step({}), 0, asking, true)?.reason).toBe("cancelled")
+  expect(terminalCondition(step({}), 0, asking, going)?.reason).toBe("halt_when")
+  expect(terminalCondition(step({}), 0, { haltWhen: () => false, maxTurns: 1 }, going)?.reason).toBe("max_turns")
+  expect(terminalCondition(step({}), 0, { haltWhen: undefined, maxTurns: 2 }, going)).toBeUndefined()
+  expect(terminalCondition(step({}), 0, asking, cancelled)?.reason).toBe("cancelled")
 })
 
 test("manual calls stay pending beside any halt or error", () => {
   for (const [, given] of conditions.filter(([, { halt, error }]) => halt !== undefined || error !== undefined)) {
-    const terminal = terminalCondition(step({ ...given, manual: true }), 0, asking, false)
+    const terminal = terminalCondition(step({ ...given, manual: true }), 0, asking, going)
     expect(terminal?.pendingToolCalls).toEqual([call])
   }
 })
 
 test("only a question adds a message to the thread", () => {
   for (const [name, given] of conditions) {
-    const terminal = terminalCondition(step(given), 0, asking, false)
+    const terminal = terminalCondition(step(given), 0, asking, going)
     if (terminal === undefined) throw new Error("not terminal")
     expect(chatResult({ messages: [] }, [], terminal).thread.messages).toHaveLength(name === "question" ? 1 : 0)
   }
