@@ -14,11 +14,11 @@ describe("a policy", () => {
   })
 
   test("names each part that is unknown or of the wrong kind", () => {
-    const wrong = { maxAtempts: 3, baseDelayMs: -1, retryOn: ["nonsense"], respectRetryAfter: 1 }
-    expect(() => Retry.make(wrong as Retry.RetryOptions)).toThrow(
+    const wrong: object = { maxAtempts: 3, baseDelayMs: -1, retryOn: ["nonsense"], respectRetryAfter: 1 }
+    expect(() => Retry.make(wrong)).toThrow(
       expect.objectContaining({ _tag: "ValidationError", reason: "invalid_options" })
     )
-    for (const part of Object.keys(wrong)) expect(() => Retry.make(wrong as Retry.RetryOptions)).toThrow(part)
+    for (const part of Object.keys(wrong)) expect(() => Retry.make(wrong)).toThrow(part)
   })
 })
 
