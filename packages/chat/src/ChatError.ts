@@ -187,7 +187,8 @@ const validationReasons = [
   "invalid_thread",
   "invalid_session",
   "invalid_session_input",
-  "invalid_options"
+  "invalid_options",
+  "invalid_output"
 ] as const
 
 /** Which value was invalid. */

@@ -104,7 +104,7 @@ export const make = (
   return {
     name: options.name,
     description: options.description ?? "",
-    schema: options.jsonSchema ?? jsonSchemaOf(options.name, parameters),
+    schema: options.jsonSchema ?? jsonSchemaOf(parameters, "invalid_tool", [options.name, "parameters"]),
     handler: options.handler ?? null,
     parse: parserOf(parameters),
     manual: options.manual ?? false,

@@ -1,37 +1,49 @@
-/** Reads the three ways to describe a tool's arguments: zod, any Standard Schema, raw JSON Schema. */
+/** Reads the three ways to describe arguments, and answers: zod, any Standard Schema, raw JSON Schema. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import * as z from "zod"
-import { ValidationError } from "../ChatError.ts"
+import { ValidationError, type ValidationErrorReason } from "../ChatError.ts"
 import type { ParsedArguments, Parameters } from "../Tool.ts"
 
-/** The JSON Schema a model is shown. */
-export const jsonSchemaOf = (toolName: string, parameters: Parameters): Readonly<Record<string, unknown>> => {
+/** The JSON Schema a model is shown; throws a `ValidationError` with this reason and field where there is none. */
+export const jsonSchemaOf = (
+  parameters: Parameters,
+  reason: ValidationErrorReason,
+  field: ReadonlyArray<string>
+): Readonly<Record<string, unknown>> => {
   if (!isStandard(parameters))
     return Object.keys(parameters).length === 0 ? { type: "object", properties: {} } : parameters
   const standard: Partial<StandardJSONSchemaV1.Props> = parameters["~standard"]
   if (standard.jsonSchema === undefined) {
-    throw new ValidationError("invalid_tool", [
-      {
-        field: [toolName, "parameters"],
-        reason: `${parameters["~standard"].vendor} cannot produce JSON Schema; pass it as \`jsonSchema\``
-      }
+    const { vendor } = parameters["~standard"]
+    throw new ValidationError(reason, [
+      { field, reason: `${vendor} cannot produce JSON Schema; pass it as \`jsonSchema\`` }
     ])
   }
   const { $schema: _, ...schema } = standard.jsonSchema.input({ target: "draft-2020-12" })
   return schema
 }
 
+/** What the description says of a value. */
+export const validate = (
+  parameters: Parameters,
+  value: unknown
+): StandardSchemaV1.Result<unknown> | Promise<StandardSchemaV1.Result<unknown>> =>
+  standardOf(parameters)["~standard"].validate(value)
+
 /** The function that checks a call's arguments. Reading a JSON Schema is costly, so it waits for the first call. */
 export const parserOf = (
   parameters: Parameters
 ): ((args: Record<string, unknown>) => ParsedArguments | PromiseLike<ParsedArguments>) => {
-  let schema: StandardSchemaV1 | undefined = isStandard(parameters) ? parameters : undefined
+  let schema: StandardSchemaV1 | undefined
   return (args) => {
-    schema ??= fromJsonSchema(parameters as Readonly<Record<string, unknown>>)
+    schema ??= standardOf(parameters)
     const result = schema["~standard"].validate(args)
     return result instanceof Promise ? result.then(read) : read(result)
   }
 }
+
+const standardOf = (parameters: Parameters): StandardSchemaV1 =>
+  isStandard(parameters) ? parameters : fromJsonSchema(parameters)
 
 const isStandard = (parameters: Parameters): parameters is StandardSchemaV1 => "~standard" in parameters
 
@@ -49,8 +61,9 @@ const read = (result: StandardSchemaV1.Result<unknown>): ParsedArguments =>
     ? { valid: true, arguments: result.value as Record<string, unknown> }
     : {
         valid: false,
-        issues: result.issues.map((issue) => ({
-          path: (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."),
-          message: issue.message
-        }))
+        issues: result.issues.map((issue) => ({ path: pathOf(issue).join("."), message: issue.message }))
       }
+
+/** Where an issue is. */
+export const pathOf = ({ path = [] }: StandardSchemaV1.Issue): ReadonlyArray<string> =>
+  path.map((step) => String(typeof step === "object" ? step.key : step))
