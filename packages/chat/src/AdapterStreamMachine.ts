@@ -103,7 +103,8 @@ export const adapterStreamMachine = setup({
   actors: { request },
   delays: { retry: ({ context }) => context.delayMs },
   guards: {
-    isRetried: ({ context, event }) => event.type === "request.refused" && nextDelay(context, event.error, () => 0) >= 0,
+    isRetried: ({ context, event }) =>
+      event.type === "request.refused" && nextDelay(context, event.error, () => 0) >= 0,
     hasFallback: ({ context, event }) =>
       event.type === "request.refused" &&
       fallbackOf(context, nextFallback(context)) !== undefined &&

@@ -12,12 +12,13 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Chat from "./Chat.ts"
 import { isPreflightError, type PreflightError, SessionError } from "./ChatError.ts"
-import type { ChatOptions, StepOptions } from "./ChatOptions.ts"
+import type { ChatOptions, GenerateOptions, StepOptions } from "./ChatOptions.ts"
 import type { ChatRef, LiveTurn, UserInput } from "./ChatRef.ts"
 import type { ChatResult } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
 import { attempt, both, opening, reading } from "./internal/effectFace.ts"
+import type { Response } from "./Response.ts"
 import type { StepResult } from "./StepResult.ts"
 import type { ThreadInput } from "./Thread.ts"
 import { type RunningTroupe, Troupe, type TroupeOptions } from "./Troupe.ts"
@@ -27,14 +28,32 @@ export const stream = (
   engine: Engine,
   thread: ThreadInput,
   options: ChatOptions = {}
-): Stream.Stream<Event, PreflightError> => events(() => Chat.stream(engine, thread, options))
+): Stream.Stream<Event, PreflightError> =>
+  events((signal) => Chat.stream(engine, thread, { ...options, signal: both(signal, options.signal) }))
 
 /** The events of one step, see `Chat.streamStep`. */
 export const streamStep = (
   engine: Engine,
   thread: ThreadInput,
   options: StepOptions = {}
-): Stream.Stream<Event, PreflightError> => events(() => Chat.streamStep(engine, thread, options))
+): Stream.Stream<Event, PreflightError> =>
+  events((signal) => Chat.streamStep(engine, thread, { ...options, signal: both(signal, options.signal) }))
+
+/** The events of one model request, see `Chat.streamGenerate`. */
+export const streamGenerate = (
+  engine: Engine,
+  thread: ThreadInput,
+  options: GenerateOptions = {}
+): Stream.Stream<Event, PreflightError> =>
+  events((signal) => Chat.streamGenerate(engine, thread, { ...options, signal: both(signal, options.signal) }))
+
+/** The response to one model request, see `Chat.generate`. */
+export const generate = (
+  engine: Engine,
+  thread: ThreadInput,
+  options: GenerateOptions = {}
+): Effect.Effect<Response, PreflightError> =>
+  interruptible((signal) => Chat.generate(engine, thread, { ...options, signal: both(signal, options.signal) }))
 
 /** Runs steps until a terminal condition, see `Chat.run`. */
 export const run = (
@@ -78,7 +97,7 @@ export const layer = (options: TroupeOptions): Layer.Layer<TroupeService, Prefli
     )
   )
 
-const events = (open: () => Promise<Chat.EventStream>): Stream.Stream<Event, PreflightError> =>
+const events = (open: (signal: AbortSignal) => Promise<Chat.EventStream>): Stream.Stream<Event, PreflightError> =>
   Stream.unwrap(Effect.map(opening(open, isPreflightError), (opened) => reading(opened, isPreflightError)))
 
 const interruptible = <A>(begin: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, PreflightError> =>

@@ -32,7 +32,10 @@ const adapter = has<Adapter>("name", "string")
  */
 export const EngineOptions = z.strictObject({
   adapter: adapter.optional(),
-  fallbacks: z.array(z.union([adapter, z.strictObject({ adapter, model: z.string().optional() })])).readonly().optional(),
+  fallbacks: z
+    .array(z.union([adapter, z.strictObject({ adapter, model: z.string().optional() })]))
+    .readonly()
+    .optional(),
   retry: z.union([RetryOptions, z.literal(false)]).optional(),
   model: z.string().optional(),
   tools: z.array(has<Tool>("parse", "function")).readonly().optional(),

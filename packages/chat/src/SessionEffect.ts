@@ -88,7 +88,7 @@ export const streamStart = (
   input: Session.SessionInput,
   options: ChatOptions = {}
 ): Effect.Effect<SessionEvents, SessionFailure, Scope.Scope> =>
-  opened(() => Session.streamStart(engine, input, options))
+  opened(options, (interruptible) => Session.streamStart(engine, input, interruptible))
 
 /** The events of {@link reply}, for as long as the scope. */
 export const streamReply = (
@@ -97,7 +97,7 @@ export const streamReply = (
   said: Session.UserInput,
   options: Session.ReplyOptions = {}
 ): Effect.Effect<SessionEvents, SessionFailure, Scope.Scope> =>
-  opened(() => Session.streamReply(engine, session, said, options))
+  opened(options, (interruptible) => Session.streamReply(engine, session, said, interruptible))
 
 /** The events of `continue`, for as long as the scope. */
 export const streamContinue = (
@@ -106,7 +106,7 @@ export const streamContinue = (
   message: Message | null = null,
   options: Session.ReplyOptions = {}
 ): Effect.Effect<SessionEvents, SessionFailure, Scope.Scope> =>
-  opened(() => Session.streamContinue(engine, session, message, options))
+  opened(options, (interruptible) => Session.streamContinue(engine, session, message, interruptible))
 
 /** The events of {@link step}, for as long as the scope. */
 export const streamStep = (
@@ -114,7 +114,7 @@ export const streamStep = (
   session: Session.Session,
   options: StepOptions = {}
 ): Effect.Effect<SessionEvents<"step">, SessionFailure, Scope.Scope> =>
-  opened(() => Session.streamStep(engine, session, options))
+  opened(options, (interruptible) => Session.streamStep(engine, session, interruptible))
 
 /** Answers one call, see `Session.submitToolResult`. */
 export const submitToolResult = (
@@ -148,10 +148,11 @@ const turn = <Options extends StepOptions, A>(
 ): Effect.Effect<A, SessionFailure> =>
   attempt((signal) => begin({ ...options, signal: both(signal, options.signal) }), isFailure)
 
-const opened = <Mode extends SessionMode>(
-  open: () => Promise<Session.SessionStream<Mode>>
+const opened = <Options extends StepOptions, Mode extends SessionMode>(
+  options: Options,
+  open: (options: Options) => Promise<Session.SessionStream<Mode>>
 ): Effect.Effect<SessionEvents<Mode>, SessionFailure, Scope.Scope> =>
-  Effect.map(opening(open, isFailure), (stream) => ({
+  Effect.map(opening((signal) => open({ ...options, signal: both(signal, options.signal) }), isFailure), (stream) => ({
     events: reading(stream, isFailure),
     session: Effect.sync(() => stream.session()),
     result: Effect.sync(() => stream.result())

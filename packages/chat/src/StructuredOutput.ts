@@ -72,7 +72,11 @@ export const parse = async <A = unknown>(response: Response, schema: Schema<A>):
   const said = text(response)
   const { finishReason, metadata } = response
   if (incomplete.has(finishReason)) {
-    throw invalid(said, [{ field: ["finishReason"], reason: `the reply ended with ${finishReason}` }], metadata["error"])
+    throw invalid(
+      said,
+      [{ field: ["finishReason"], reason: `the reply ended with ${finishReason}` }],
+      metadata["error"]
+    )
   }
   let value: unknown
   try {

@@ -154,7 +154,11 @@ describe("CHAT6 a time budget", () => {
 
   test("a cancel is a cancel, even after the deadline", async () => {
     const hanging = handling("hanging", () => new Promise(() => {}))
-    const { clock, pid, result } = turning({ adapter: check.fake({ script: calls("hanging") }), tools: [hanging], options })
+    const { clock, pid, result } = turning({
+      adapter: check.fake({ script: calls("hanging") }),
+      tools: [hanging],
+      options
+    })
     await clock.advance(110)
     Process.send(pid, { type: "turn.cancel" })
     await clock.advance(10)

@@ -130,9 +130,10 @@ describe("two passes", () => {
   test("need a JSON Schema to ask for", async () => {
     const engine = Engine.make({ adapter: check.fake({ script: json }) })
     for (const format of [undefined, { type: "text" }, { type: "json_object" }] as const) {
-      await expect(
-        Chat.run(engine, hi, { structuredFinalize: true, responseFormat: format })
-      ).rejects.toMatchObject({ reason: "invalid_request", errors: [{ reason: "requires_json_schema" }] })
+      await expect(Chat.run(engine, hi, { structuredFinalize: true, responseFormat: format })).rejects.toMatchObject({
+        reason: "invalid_request",
+        errors: [{ reason: "requires_json_schema" }]
+      })
     }
   })
 })

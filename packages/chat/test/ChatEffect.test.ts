@@ -46,6 +46,29 @@ describe("ChatEffect", () => {
     })
   )
 
+  it.effect("one request has its response, and its events", () =>
+    Effect.gen(function* () {
+      const engine = Engine.make({ adapter: answering() })
+      const response = yield* ChatEffect.generate(engine, [user("hi")])
+      expect(response.outputText).toBe("one two")
+      const tags = yield* Stream.runCollect(ChatEffect.streamGenerate(engine, [user("hi")]))
+      expect([...tags].at(-1)?.type).toBe("message_completed")
+    })
+  )
+
+  it.live.each(["stream", "streamStep", "streamGenerate"] as const)(
+    "interrupting a fiber that waits to send a request again ends the wait: %s",
+    (form) =>
+      Effect.gen(function* () {
+        const adapter = Fake.make({ script: [{ preflightError: "timeout" }] })
+        const engine = Engine.make({ adapter, retry: { baseDelayMs: 1e9, maxDelayMs: 1e9 } })
+        const fiber = yield* Effect.forkChild(Stream.runDrain(ChatEffect[form](engine, [user("hi")])))
+        while (adapter.requests.length === 0) yield* Effect.yieldNow
+        yield* Fiber.interrupt(fiber)
+        expect(adapter.requests).toHaveLength(1)
+      })
+  )
+
   it.effect("the layer starts a Troupe and stops it", () =>
     Effect.gen(function* () {
       const said = yield* Effect.gen(function* () {

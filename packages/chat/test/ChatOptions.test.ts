@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import * as Engine from "../src/Engine.ts"
 import { resolveOptions } from "../src/internal/resolveOptions.ts"
 import { Troupe } from "../src/Troupe.ts"
+import { tool } from "../src/Tool.ts"
 import * as Fake from "../src/Fake.ts"
 
 const resolved = (options: object, engine: Engine.EngineOptions = {}) => resolveOptions(Engine.make(engine), options)
@@ -42,6 +43,56 @@ describe("options", () => {
   test("inherited names are unknown too", () => {
     expect(() => resolved({ toString: 1 })).toThrow("unknown_option")
     expect(() => resolved(JSON.parse('{"__proto__": 1}') as object)).toThrow("unknown_option")
+  })
+
+  test.each<readonly [object, string, string]>([
+    [{ signal: {} }, "signal", "AbortSignal"],
+    [{ toolChoice: "always" }, "toolChoice", "auto, none, required"],
+    [{ toolChoice: { name: 1 } }, "toolChoice", "auto, none, required"],
+    [{ responseFormat: "json" }, "responseFormat", "json_schema"],
+    [{ responseFormat: { type: "json_schema", schema: {} } }, "responseFormat.name", "string"],
+    [{ temperature: "hot" }, "temperature", "number"],
+    [{ maxTokens: "9" }, "maxTokens", "number"],
+    [{ tools: [tool({ name: "t", execute: () => 1 }), { name: "t" }] }, "tools.1", "Tool.make"],
+    [{ tools: {} }, "tools", "list"],
+    [{ toolExecutor: {} }, "toolExecutor", "execute"],
+    [{ toolResultEncoder: { encode: 1 } }, "toolResultEncoder", "encode"],
+    [{ providerOptions: [] }, "providerOptions", "object"],
+    [{ context: [] }, "context", "object"],
+    [{ retry: true }, "retry", "false"],
+    [{ retry: { maxAttempts: 1.5 } }, "retry.maxAttempts", "int"],
+    [{ retry: { retryOn: ["rate_limited", "no"] } }, "retry.retryOn.1", "Invalid"],
+    [{ onRetry: 1 }, "onRetry", "function"],
+    [{ budget: { tokens: -1 } }, "budget.tokens", "more than 0"],
+    [{ budget: { turns: 1 } }, "budget.turns", "tokens, cost, timeMs"],
+    [{ structuredFinalize: "yes" }, "structuredFinalize", "boolean"],
+    [{ structuredFinalizeNudge: null }, "structuredFinalizeNudge", "string"]
+  ])("%o is refused at its path, with what is allowed there", (options, path, allowed) => {
+    expect(() => resolved(options)).toThrow(expect.objectContaining({ reason: "invalid_options" }))
+    expect(() => resolved(options)).toThrow(`${path}: `)
+    expect(() => resolved(options)).toThrow(allowed)
+  })
+
+  test("what is allowed is not refused", () => {
+    const { signal } = new AbortController()
+    const allowed = {
+      signal,
+      toolChoice: { name: "t" },
+      responseFormat: { type: "json_schema", name: "n", schema: {}, strict: true },
+      temperature: 0,
+      retry: { maxAttempts: 5, retryOn: ["rate_limited", 529] },
+      budget: { tokens: 1, cost: 0.01, timeMs: undefined },
+      structuredFinalize: true,
+      structuredFinalizeNudge: ""
+    }
+    expect(resolved(allowed)).toMatchObject({ ...allowed, retry: { maxAttempts: 5, baseDelayMs: 500 } })
+  })
+
+  test("an engine refuses fallbacks and retries that are none", () => {
+    expect(() => Engine.make({ fallbacks: [{}] } as object)).toThrow("fallbacks")
+    expect(() => Engine.make({ retry: { attempts: 1 } } as object)).toThrow("retry")
+    const adapter = Fake.make({ script: [] })
+    expect(Engine.make({ fallbacks: [adapter, { adapter, model: "m" }], retry: false }).fallbacks).toHaveLength(2)
   })
 
   test("an option that is undefined is as one that is absent", () => {

@@ -17,7 +17,12 @@ const response = (outputText: string, finishReason: FinishReason | null = "stop"
 test("a format is the JSON Schema of zod, of JSON Schema itself, or the one that is given", () => {
   const plain = { type: "object", properties: { name: { type: "string" } } }
   expect(format("city", City)).toMatchObject({ type: "json_schema", name: "city", schema: plain })
-  expect(format("city", plain, { strict: true })).toEqual({ type: "json_schema", name: "city", schema: plain, strict: true })
+  expect(format("city", plain, { strict: true })).toEqual({
+    type: "json_schema",
+    name: "city",
+    schema: plain,
+    strict: true
+  })
   const bare = { "~standard": { version: 1, vendor: "mine", validate: (value: unknown) => ({ value }) } } as const
   expect(() => format("city", bare)).toThrow("mine cannot produce JSON Schema")
   expect(format("city", bare, { jsonSchema: plain }).schema).toEqual(plain)
@@ -42,10 +47,14 @@ test("an answer that is not complete, no JSON, or does not fit is a typed error 
   ]
   for (const [given, fields] of bad) {
     const error: unknown = await parse(given, City).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ _tag: "ValidationError", reason: "invalid_output", metadata: { text: given.outputText } })
-    expect((error as { errors: ReadonlyArray<{ field: ReadonlyArray<string> }> }).errors.map(({ field }) => field.join("."))).toEqual(
-      fields
-    )
+    expect(error).toMatchObject({
+      _tag: "ValidationError",
+      reason: "invalid_output",
+      metadata: { text: given.outputText }
+    })
+    expect(
+      (error as { errors: ReadonlyArray<{ field: ReadonlyArray<string> }> }).errors.map(({ field }) => field.join("."))
+    ).toEqual(fields)
   }
   await expect(parse(response("{", "error", failed), City)).rejects.toMatchObject({ cause: failed })
 })

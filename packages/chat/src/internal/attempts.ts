@@ -45,7 +45,13 @@ export const tellRetry = (context: AdapterStreamContext): void => {
   if (options.onRetry === undefined || !(refusal instanceof AdapterError)) return
   const adapter = attemptOf(context).adapter.name
   try {
-    const returned: unknown = options.onRetry({ attempt, delayMs, error: refusal, adapter, requestId: options.requestId })
+    const returned: unknown = options.onRetry({
+      attempt,
+      delayMs,
+      error: refusal,
+      adapter,
+      requestId: options.requestId
+    })
     if (isPromiseLike(returned)) Promise.resolve(returned).catch((error: unknown) => outlet.fail(error))
   } catch (error) {
     outlet.fail(error)

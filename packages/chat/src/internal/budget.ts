@@ -5,10 +5,8 @@ import { totalTokens, type Usage } from "../Usage.ts"
 import type { Terminal } from "./terminalCondition.ts"
 
 /** Why the turn stops, when these steps have used up its tokens or its cost. */
-export const budgetSpent = (
-  { tokens, cost }: Budget,
-  steps: ReadonlyArray<StepResult>
-): Terminal | undefined => over("budget_tokens", tokens, steps, tokensOf) ?? over("budget_cost", cost, steps, costOf)
+export const budgetSpent = ({ tokens, cost }: Budget, steps: ReadonlyArray<StepResult>): Terminal | undefined =>
+  over("budget_tokens", tokens, steps, tokensOf) ?? over("budget_cost", cost, steps, costOf)
 
 const over = (
   reason: Terminal["reason"],

@@ -62,10 +62,7 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
 
 /** The thread a turn begins with. */
 const beginning = (thread: Thread.Thread, turn: Turn): Thread.Thread => {
-  const kept =
-    turn.retry === true
-      ? thread.messages.findLastIndex((message) => isAsking(message)) + 1
-      : undefined
+  const kept = turn.retry === true ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
   const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
   return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
 }
@@ -102,7 +99,12 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
   const { options } = turnOf(context)
   const { result } = output
   const steps = [...context.steps, result]
-  const said = { thread: result.thread, usage: Usage.add(context.usage, result.response.usage), steps, committed: false }
+  const said = {
+    thread: result.thread,
+    usage: Usage.add(context.usage, result.response.usage),
+    steps,
+    committed: false
+  }
   const index = context.steps.length - (firstPass?.steps.length ?? 0)
   const standing = { stopped: stopOf(context), steps }
   const terminal = terminalCondition(result, index, passOptions(options, firstPass), standing)

@@ -18,14 +18,17 @@ export const attempt = <A, E>(
     )
   })
 
-/** Opens events for as long as the scope; what opens after its fiber was interrupted is released as it comes. */
+/**
+ * Opens events for as long as the scope. Interrupted while it opens, or waits to be sent again, a request is given up; one
+ * that opens all the same is released.
+ */
 export const opening = <A extends { readonly return: () => Promise<unknown> }, E>(
-  open: () => Promise<A>,
+  open: (signal: AbortSignal) => Promise<A>,
   isExpected: Expected<E>
 ): Effect.Effect<A, E, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.callback<A, E>((resume) => {
-      const opened = open()
+    Effect.callback<A, E>((resume, signal) => {
+      const opened = open(signal)
       opened.then(
         (events) => resume(Effect.succeed(events)),
         (error: unknown) => resume(failing(error, isExpected))

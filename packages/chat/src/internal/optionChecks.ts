@@ -60,7 +60,9 @@ const budget: Check = (value) => {
   return Object.entries(value).flatMap(([part, bound]) => {
     const allowed = Object.hasOwn(budgeted, part) ? budgeted[part] : `unknown; use ${Object.keys(budgeted).join(", ")}`
     const fits = bound === undefined || (amount(bound) && bound > 0)
-    return allowed !== undefined && (!fits || !Object.hasOwn(budgeted, part)) ? [{ field: [part], reason: allowed }] : []
+    return allowed !== undefined && (!fits || !Object.hasOwn(budgeted, part))
+      ? [{ field: [part], reason: allowed }]
+      : []
   })
 }
 

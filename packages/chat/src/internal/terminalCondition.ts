@@ -95,7 +95,10 @@ const fromHalt = (halt: StepHalt, stopped: Standing["stopped"], options: Pick<Ru
       return { reason: halt.reason, metadata: { haltToolCallId: halt.toolCallId, haltResult: halt.result } }
     case "cancelled": {
       const { question } = halt
-      return { ...stopping(stopped ?? "cancelled", options), ...(question === undefined ? {} : { pendingQuestion: question }) }
+      return {
+        ...stopping(stopped ?? "cancelled", options),
+        ...(question === undefined ? {} : { pendingQuestion: question })
+      }
     }
   }
 }

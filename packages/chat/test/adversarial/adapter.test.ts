@@ -95,7 +95,11 @@ describe("an adapter that goes wrong", () => {
     "a request refused with %s rejects the call",
     async (what) => {
       const refusal =
-        what === "AdapterError" ? new AdapterError("authentication_failed") : what === "any error" ? new Error("boom") : "boom"
+        what === "AdapterError"
+          ? new AdapterError("authentication_failed")
+          : what === "any error"
+            ? new Error("boom")
+            : "boom"
       const adapter: Adapter = { name: "refusing", stream: () => Promise.reject(refusal) }
       await expect(Chat.run(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)
       await expect(Chat.step(Engine.make({ adapter }), hi)).rejects.toBeInstanceOf(AdapterError)

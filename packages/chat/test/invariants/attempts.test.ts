@@ -130,7 +130,12 @@ test("FALL2 the engine's own adapter is not spoken of, and a fallback without a 
   await own.read()
   expect(own.collector.toResponse().metadata).toEqual({})
   const other = refusing()
-  const moved = start({ adapter: refusing(refusal("timeout")).adapter, model: "m", fallbacks: [other.adapter], retry: false })
+  const moved = start({
+    adapter: refusing(refusal("timeout")).adapter,
+    model: "m",
+    fallbacks: [other.adapter],
+    retry: false
+  })
   await moved.read()
   expect(other.models).toEqual(["m"])
 })
