@@ -35,45 +35,28 @@ const witnessed = ({ fake }: CaseEngine, outcome: Outcome): Outcome => ({
 type Call<A> = (engine: Engine.Engine, input: never, options: never) => Promise<A>
 
 const collecting =
-  <A>(
-    call: Call<A>,
-    form: (result: A) => unknown,
-    adjust: (options: Fields) => Fields = (options) => options
-  ): Operation =>
+  <A>(call: Call<A>, form: (result: A) => unknown): Operation =>
   async (given, seen) => {
     const made = await settled(() => engineOf(given["engine"], seen))
     if (made.failure !== undefined) return made
     const engine = made.ok as CaseEngine
     const outcome = await settled(async () =>
-      form(await call(engine.engine, inputOf(given), adjust({ ...optionsOf(given["opts"], seen) }) as never))
+      form(await call(engine.engine, inputOf(given), optionsOf(given["opts"], seen) as never))
     )
     return witnessed(engine, outcome)
   }
 
 const streaming =
-  (
-    call: Call<Chat.EventStream>,
-    adjust: (options: Fields) => Fields = (options) => options,
-    own?: (type: string) => boolean
-  ): Operation =>
+  (call: Call<Chat.EventStream>): Operation =>
   async (given, seen) => {
     const engine = engineOf(given["engine"], seen)
     const opened = await settled(() =>
-      call(engine.engine, inputOf(given), adjust({ ...optionsOf(given["opts"], seen) }) as never)
+      call(engine.engine, inputOf(given), optionsOf(given["opts"], seen) as never)
     )
     if (opened.failure !== undefined) return witnessed(engine, opened)
     const events = opened.ok as Chat.EventStream
-    const kept = own === undefined ? events : filtered(events, own)
-    return witnessed(engine, { stream: await read(kept, consumptionOf(given["consume"])) })
+    return witnessed(engine, { stream: await read(events, consumptionOf(given["consume"])) })
   }
-
-/** The events of these types; leaving it leaves what it reads. */
-async function* filtered(events: Chat.EventStream, own: (type: string) => boolean): AsyncGenerator<never, void> {
-  for await (const event of events) if (own(event.type)) yield event as never
-}
-
-/** One adapter round trip is a step that leaves its tools to the caller, without the step's own event. */
-const roundTrip = (options: Fields): Fields => ({ ...options, mode: "manual" })
 
 /** Calls with an engine of its own. */
 export const fresh = async (
@@ -181,8 +164,8 @@ export const chatOperations: Readonly<Record<string, Operation>> = {
   "facade.chat": run,
   stream,
   "facade.stream": stream,
-  generate: collecting(Chat.step, ({ response }) => responseForm(response), roundTrip),
-  stream_generate: streaming(Chat.streamStep, roundTrip, (type) => type !== "step_completed"),
+  generate: collecting(Chat.generate, responseForm),
+  stream_generate: streaming(Chat.streamGenerate),
   step_vs_stream_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),
   facade_vs_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),
   facade_vs_stream_step: both(Chat.step, Chat.streamStep, stepResultForm, lastStep),

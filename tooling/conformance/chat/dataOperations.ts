@@ -92,9 +92,9 @@ const checked =
   }
 
 const requestOf = (value: unknown): Fields => {
-  const { messages, tools, ...rest } = fieldsOf(construct(value))
+  const { messages, tools, response_format: format, ...rest } = fieldsOf(construct(value))
   return {
-    ...renamed(present(rest), camel),
+    ...renamed(present({ ...rest, response_format: format === "text" ? { type: "text" } : format }), camel),
     messages: listOf(fieldsOf(value)["messages"] ?? messages).map(messageOf),
     tools: listOf(tools)
   }

@@ -93,6 +93,20 @@ const deviations: ReadonlyArray<Deviation> = [
     explains: ({ path, message }) => path.endsWith("arguments") && message.startsWith("null instead of {")
   },
   {
+    decision: "D17",
+    because: "what is retried is named by the reasons of errors, and a connection that fails is among them",
+    explains: ({ path }, { when }) =>
+      (when === "retry.materialize" || when === "retry.default_policy") && path.startsWith("value.retry_on")
+  },
+  {
+    decision: "D21",
+    because: "a second pass that is refused leaves the first one's result, in the collected form too",
+    explains: ({ path, message }, { given }) =>
+      fieldsOf(given["opts"])["structured_finalize"] === true &&
+      path === "error" &&
+      message === "the call did not fail"
+  },
+  {
     decision: "D27",
     because: "unknown options are refused; parameters of the provider have a bag of their own",
     explains: ({ message }, { when }) => when === "engine.resolve_params" && message.startsWith("nothing instead of")

@@ -1,9 +1,10 @@
 /** Builds a case's engine, its scripted adapter and its options. */
-import { AdapterError, type Adapter, type ChatOptions, Engine, Fake, StreamError } from "@troupe/chat"
+import { AdapterError, type Adapter, type ChatOptions, Engine, Fake, Retry, StreamError } from "@troupe/chat"
 import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import { construct, usageOf } from "./fromNeutral.ts"
 import { camel, present, renamed } from "./naming.ts"
+import { policyOf as retryOf } from "./retryOperations.ts"
 
 /** An engine and the fake it runs on, if it does. */
 export interface CaseEngine {
@@ -31,10 +32,27 @@ export const engineOf = (value: unknown, seen: Observations): CaseEngine => {
     ...present({ adapter, context, model }),
     tools: listOf(tools).map((tool) => toolOf(tool, seen, value)),
     params: renamedParams(fieldsOf(params)),
+    retry: isWrittenForRetries(given) ? atOnce : false,
     ...(isFields(executor) ? { toolExecutor: executorOf(executor) } : {}),
     ...(encoder === undefined ? {} : { toolResultEncoder: encoderOf(encoder) })
   })
   return { engine, fake }
+}
+
+/** Retries without their waits. */
+const atOnce = { baseDelayMs: 0, jitterMs: 0 } as const
+
+/**
+ * The reference never retried a step: a case whose requests are counted, or refused once only, was written for one attempt
+ * each. Where a refusal is there for each attempt, it is retried.
+ */
+const isWrittenForRetries = ({ script, scripts, record }: Fields): boolean => {
+  if (record === true) return false
+  if (script !== undefined) return true
+  const refusals = listOf(scripts)
+    .map((one) => JSON.stringify(fieldsOf(listOf(one)[0])["preflight_error"]))
+    .filter((refusal) => refusal !== undefined)
+  return refusals.every((refusal) => refusals.filter((other) => other === refusal).length >= Retry.defaults.maxAttempts)
 }
 
 /** The parameters that are the loop's or have a field of their own; others are the provider's, under its names. */
@@ -142,6 +160,8 @@ const plain: ReadonlySet<string> = new Set([
   "session_id",
   "request_id",
   "response_format",
+  "structured_finalize",
+  "structured_finalize_nudge",
   "emit_text_deltas",
   "emit_tool_deltas",
   "include_raw_chunks",
@@ -167,6 +187,7 @@ export const optionsOf = (value: unknown, seen: Observations): ChatOptions.ChatO
     else if (key === "tool_executor") options["toolExecutor"] = executorOf(option)
     else if (key === "tool_result_encoder") options["toolResultEncoder"] = encoderOf(option)
     else if (key === "tools") options["tools"] = listOf(option).map((tool) => toolOf(tool, seen))
+    else if (key === "retry") options["retry"] = retryOf(option)
     else if (key === "adapter_opts") options["adapterOptions"] = option
     else options[camel(key)] = construct(option)
   }

@@ -1,11 +1,23 @@
 /** The calls on the scripted adapter itself. */
-import { type Adapter, Fake, type Request, StreamCollector, user } from "@troupe/chat"
+import {
+  type Adapter,
+  AdapterError,
+  Chat,
+  Engine,
+  type Event,
+  Fake,
+  type Request,
+  type Retry,
+  StreamCollector,
+  user
+} from "@troupe/chat"
 import { Clock } from "@troupe/otp"
-import { type Fields, fieldsOf, listOf } from "./caseFile.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "./caseFile.ts"
 import type { Operation } from "./chatOperations.ts"
 import { fakeOf, scriptOf } from "./engineOf.ts"
 import { messageOf } from "./fromNeutral.ts"
 import { consumptionOf, type Outcome, read, settled } from "./outcome.ts"
+import { noticeForm, policyOf } from "./retryOperations.ts"
 import { eventForm, requestForm, responseForm } from "./toNeutral.ts"
 
 const requestOf = (messages: unknown): Request.Request => ({
@@ -35,10 +47,16 @@ const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) =
     })
   )
   const fakes = await Promise.all(made)
+  const transients = listOf(options ?? engines).map((given) => Number(fieldsOf(given)["retry_until_call"] ?? 1) - 1)
   const outcomes: Array<Outcome> = []
   for (const call of listOf(calls).map(fieldsOf)) {
-    const { ok: fake, failure } = fakes[Number(call["with"] ?? 0)] ?? {}
-    outcomes.push(failure === undefined ? await oneCall(fake as Fake.Fake, call) : { failure })
+    const index = Number(call["with"] ?? 0)
+    const { ok: fake, failure } = fakes[index] ?? {}
+    const isTransient = (transients[index] ?? 0) > 0
+    const transient = () => (transients[index] ?? 0) > 0 && (transients[index] = (transients[index] ?? 0) - 1) >= 0
+    const perform = () =>
+      isTransient ? transientCall(fake as Fake.Fake, call, transient) : oneCall(fake as Fake.Fake, call)
+    outcomes.push(failure === undefined ? await perform() : { failure })
   }
   const [first] = fakes
   const seen = first?.ok === undefined ? [] : (first.ok as Fake.Fake).requests.map(requestForm)
@@ -59,6 +77,42 @@ const oneCall = async (fake: Fake.Fake, { kind, messages, consume, collect }: Fi
     cleanupRuns: fake.released - before,
     elapsedMs: Clock.live.now() - start
   }
+}
+
+/** A call of a fake that fails at first: as a refusal, which is retried, or, streamed, as an `error` event, which is not. */
+const transientCall = async (fake: Fake.Fake, call: Fields, fails: () => boolean): Promise<Outcome> => {
+  const retryNotices: Array<Fields> = []
+  const { messages, kind, opts, consume } = call
+  const generating = kind === "generate"
+  const adapter: Adapter.Adapter = {
+    name: "fake",
+    stream: (...args) => {
+      if (!fails()) return fake.stream(...args)
+      if (generating) throw new AdapterError("timeout", { provider: "fake" })
+      return transientStream()
+    }
+  }
+  const { retry, request_id: requestId } = fieldsOf(opts)
+  const policy = policyOf(retry)
+  const options = {
+    retry: policy === false ? policy : { baseDelayMs: 0, jitterMs: 0, ...policy },
+    ...(requestId === undefined ? {} : { requestId: textOf(requestId) }),
+    onRetry: (notice: Retry.RetryNotice) => void retryNotices.push(noticeForm(notice))
+  }
+  const engine = Engine.make({ adapter })
+  const thread = requestOf(messages).messages
+  if (generating) {
+    const made = await settled(async () => responseForm(await Chat.generate(engine, thread, options)))
+    return { ...made, retryNotices }
+  }
+  const opened = await settled(() => Chat.streamGenerate(engine, thread, options))
+  if (opened.failure !== undefined) return { ...opened, retryNotices }
+  return { stream: await read(opened.ok as Chat.EventStream, consumptionOf(consume)), retryNotices }
+}
+
+async function* transientStream(): AsyncGenerator<Event.AdapterEvent, void> {
+  yield { type: "message_started", message: { role: "assistant", content: "" } }
+  yield { type: "error", error: new AdapterError("timeout", { provider: "fake" }) }
 }
 
 /** The calls of this kind, by `when`. */

@@ -4,12 +4,14 @@ import { chatOperations, type Operation } from "./chatOperations.ts"
 import { dataOperations } from "./dataOperations.ts"
 import { fakeOperations } from "./fakeOperations.ts"
 import { sessionOperations } from "./sessionOperations.ts"
+import { retryOperations } from "./retryOperations.ts"
 
 const operations: Readonly<Record<string, Operation>> = {
   ...chatOperations,
   ...dataOperations,
   ...fakeOperations,
-  ...sessionOperations
+  ...sessionOperations,
+  ...retryOperations
 }
 
 /** The call a case's `when` names, if we have it. */
@@ -22,18 +24,11 @@ const lacking: Readonly<Record<string, string>> = {
   from_json: "serializer",
   round_trip: "serializer",
   round_trip_all: "serializer",
-  "retry.run": "retry",
-  "retry.materialize": "retry",
-  "retry.default_policy": "retry",
-  "retry.error_matches": "retry",
   "fake.detect_shape": "a second script language",
   "error.raw_message": "errors without a reason"
 }
 
 const options: Readonly<Record<string, string>> = {
-  structured_finalize: "two passes",
-  structured_finalize_nudge: "two passes",
-  retry: "retry",
   api_key: "API keys, which are the provider adapter's",
   prompt_cache: "prompt caching"
 }
@@ -42,7 +37,6 @@ const facets: Readonly<Record<string, string>> = {
   spans: "telemetry",
   same_request_id: "telemetry",
   distinct_engine_ids: "engine ids",
-  retry_notices: "retry",
   adapter_opts_seen: "what an adapter of the reference is told"
 }
 
@@ -72,7 +66,6 @@ export const missing = (one: Case): string | undefined => {
   if (one.when === "new" && !made.has(given["type"])) return `${textOf(given["type"])} values`
   const [facet] = Object.keys(facets).filter((name) => mentions(then, name))
   if (facet !== undefined) return facets[facet]
-  if (mentions(given, "retry_until_call")) return "retry"
   if (listOf(given["ops"]).some((op) => fieldsOf(op)["op"] === "round_trip")) return "serializer"
   // Resolving parameters is about option names only.
   if (one.when.startsWith("engine.")) return undefined

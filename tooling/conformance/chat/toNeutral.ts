@@ -184,10 +184,15 @@ export const stepResultForm = (step: StepResult.StepResult): Fields => ({
   }
 })
 
+const passesForm = ({ pass1Halted, pass2Error }: Fields): Fields => ({
+  pass_1_halted: pass1Halted,
+  ...(pass2Error === undefined ? {} : { pass_2_error: neutral(pass2Error) })
+})
+
 /** A chat result; what it waits for is in its metadata too. */
 export const chatResultForm = (result: ChatResult.ChatResult): Fields => {
   const { pendingQuestion: pending, metadata } = result
-  const { manualToolCalls, truncatedToolCalls, ...rest } = metadata
+  const { manualToolCalls, truncatedToolCalls, structuredFinalize, ...rest } = metadata
   const calls = (value: unknown) => (value as ReadonlyArray<ToolCall.ToolCall>).map(toolCallForm)
   return {
     thread: threadForm(result.thread),
@@ -196,6 +201,7 @@ export const chatResultForm = (result: ChatResult.ChatResult): Fields => {
     halted_reason: result.haltedReason,
     metadata: {
       ...renamed(fieldsOf(neutral(rest)), snake),
+      ...(structuredFinalize === undefined ? {} : { structured_finalize: passesForm(fieldsOf(structuredFinalize)) }),
       ...(manualToolCalls === undefined ? {} : { manual_tool_calls: calls(manualToolCalls) }),
       ...(truncatedToolCalls === undefined ? {} : { truncated_tool_calls: calls(truncatedToolCalls) }),
       ...(pending === undefined
