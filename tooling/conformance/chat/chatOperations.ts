@@ -50,9 +50,7 @@ const streaming =
   (call: Call<Chat.EventStream>): Operation =>
   async (given, seen) => {
     const engine = engineOf(given["engine"], seen)
-    const opened = await settled(() =>
-      call(engine.engine, inputOf(given), optionsOf(given["opts"], seen) as never)
-    )
+    const opened = await settled(() => call(engine.engine, inputOf(given), optionsOf(given["opts"], seen) as never))
     if (opened.failure !== undefined) return witnessed(engine, opened)
     const events = opened.ok as Chat.EventStream
     return witnessed(engine, { stream: await read(events, consumptionOf(given["consume"])) })

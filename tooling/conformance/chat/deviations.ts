@@ -102,9 +102,7 @@ const deviations: ReadonlyArray<Deviation> = [
     decision: "D21",
     because: "a second pass that is refused leaves the first one's result, in the collected form too",
     explains: ({ path, message }, { given }) =>
-      fieldsOf(given["opts"])["structured_finalize"] === true &&
-      path === "error" &&
-      message === "the call did not fail"
+      fieldsOf(given["opts"])["structured_finalize"] === true && path === "error" && message === "the call did not fail"
   },
   {
     decision: "D27",

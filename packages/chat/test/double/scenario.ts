@@ -1,10 +1,11 @@
 /** Random conversations: what the model replies, and what each tool it calls then does. */
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
-import type { ChatOptions } from "../../src/ChatOptions.ts"
+import type { ChatOptions, OnToolError, StepOptions } from "../../src/ChatOptions.ts"
 import type { Script, ScriptEntry } from "../../src/Fake.ts"
 import { askUser, error, halt, type HandlerResult, ok } from "../../src/HandlerResult.ts"
 import type { Message } from "../../src/Message.ts"
+import type { StepResult } from "../../src/StepResult.ts"
 import { make, type Tool } from "../../src/Tool.ts"
 
 /** What each tool does, by its name. */
@@ -13,6 +14,7 @@ const behaviours: Readonly<Record<string, () => HandlerResult>> = {
   failing: () => error("no"),
   asking: () => askUser("which?"),
   halting: () => halt("budget", 1),
+  stopping: () => halt("stop", { n: 2 }),
   reserved: () => halt("completed", 1),
   unencodable: () => ok(() => 1),
   throwing: () => {
@@ -53,7 +55,7 @@ const Call = Schema.Struct({
   whole: Schema.Literals([true, true, true, false])
 })
 
-/** One reply; with `errorAt` an error comes before that line. */
+/** One reply, after so many refusals; with `errorAt` a fault comes before that line. */
 const Reply = Schema.Struct({
   text: Schema.Literals(["", "a", "bc"]),
   calls: Schema.Array(Call).check(Schema.isMaxLength(4)),
@@ -69,34 +71,78 @@ const Reply = Schema.Struct({
     "other",
     "none"
   ]),
-  errorAt: Schema.Literals([-1, -1, -1, -1, -1, -1, 0, 1, 2])
+  errorAt: Schema.Literals([-1, -1, -1, -1, -1, -1, 0, 1, 2, 3, 4, 5]),
+  fault: Schema.Literals(["error", "streamError", "crash"]),
+  refusals: Schema.Literals([0, 0, 0, 0, 0, 0, 1, 2]),
+  refusal: Schema.Literals(["timeout", "authentication_failed"])
 })
+
+/** What an error policy does; all but two are functions, some of them faulty. */
+const policies = {
+  continue: "continue",
+  halt: "halt",
+  replacing: () => ({ continue: { replaced: true } }),
+  halting: () => "halt",
+  unencodable: () => ({ continue: () => 1 }),
+  nonsense: () => "nonsense" as never,
+  throwing: () => {
+    throw new Error("policy")
+  }
+} satisfies Record<string, OnToolError>
+
+const predicates = {
+  none: undefined,
+  always: () => true,
+  answered: ({ toolResults }: StepResult) => toolResults.length > 1
+} as const
+
+const names = <K extends string>(of: Readonly<Record<K, unknown>>): ReadonlyArray<K> => Object.keys(of) as Array<K>
 
 /** A conversation of at most three replies, and how it is run. */
 export const Scenario = Schema.Struct({
   replies: Schema.Array(Reply).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
   mode: Schema.Literals(["auto", "auto", "auto", "manual"]),
-  onToolError: Schema.Literals(["continue", "continue", "halt"]),
+  onToolError: Schema.Literals(["continue", ...names(policies)]),
   onUnknownTool: Schema.Literals(["error", "continue", "continue"]),
   maxConcurrency: Schema.Literals([1, 2, 8]),
-  maxTurns: Schema.Literals([1, 2, 8])
+  maxTurns: Schema.Literals([1, 2, 8]),
+  haltWhen: Schema.Literals(["none", "none", ...names(predicates)]),
+  tokens: Schema.Literals([0, 0, 15]),
+  twoPasses: Schema.Literals([false, false, true])
 })
 export type Scenario = typeof Scenario.Type
 
 /** The options of a scenario. */
-export const optionsOf = ({ mode, onToolError, onUnknownTool, maxConcurrency, maxTurns }: Scenario): ChatOptions => ({
+export const optionsOf = (scenario: Scenario): ChatOptions => ({
+  ...stepOptionsOf(scenario),
+  maxTurns: scenario.maxTurns,
+  haltWhen: predicates[scenario.haltWhen],
+  ...(scenario.tokens === 0 ? {} : { budget: { tokens: scenario.tokens } }),
+  ...(scenario.twoPasses
+    ? { structuredFinalize: true, responseFormat: { type: "json_schema", name: "n", schema: {} } as const }
+    : {})
+})
+
+/** Those that are about one step. */
+export const stepOptionsOf = ({ mode, onToolError, onUnknownTool, maxConcurrency }: Scenario): StepOptions => ({
   mode,
-  onToolError,
+  onToolError: policies[onToolError],
   onUnknownTool,
   maxConcurrency,
-  maxTurns,
   requestId: "r",
-  drainMs: 0
+  drainMs: 0,
+  retry: { maxAttempts: 2, baseDelayMs: 0, jitterMs: 0 }
 })
+
+const faults: Readonly<Record<Scenario["replies"][number]["fault"], ScriptEntry>> = {
+  error: { error: "timeout" },
+  streamError: { streamError: "timeout" },
+  crash: { crash: new Error("crashed") }
+}
 
 /** The scripts of a scenario; every call has an id of its own. */
 export const scriptsOf = ({ replies }: Scenario): ReadonlyArray<Script> =>
-  replies.map(({ text, calls, finish, errorAt }, step) => {
+  replies.flatMap(({ text, calls, finish, errorAt, fault, refusals, refusal }, step) => {
     const lines: Array<ScriptEntry> = text === "" ? [] : [{ text }]
     calls.forEach(({ tool, delay, whole }, index) => {
       const id = `s${step}c${index}`
@@ -104,8 +150,10 @@ export const scriptsOf = ({ replies }: Scenario): ReadonlyArray<Script> =>
         toolCall: { id, name: tool, arguments: { delay }, ...(whole ? {} : { rawArguments: '{"delay":' }) }
       })
     })
-    if (errorAt >= 0) lines.splice(Math.min(errorAt, lines.length), 0, { error: "timeout" })
-    return finish === "none" ? lines : [...lines, { finish }]
+    lines.push({ usage: { totalTokens: 10 } })
+    if (errorAt >= 0) lines.splice(Math.min(errorAt, lines.length), 0, faults[fault])
+    const refused = Array.from({ length: refusals }, (): Script => [{ preflightError: refusal }])
+    return [...refused, finish === "none" ? lines : [...lines, { finish }]]
   })
 
 /** For each call of a thread, how many tool messages answer it. */

@@ -1,58 +1,94 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Chat from "../../src/Chat.ts"
-import { EngineError } from "../../src/ChatError.ts"
+import { isPreflightError, type PreflightError } from "../../src/ChatError.ts"
 import * as Engine from "../../src/Engine.ts"
-import type { ChatResult } from "../../src/ChatResult.ts"
+import type { Event } from "../../src/Event.ts"
+import type { ToolMessage } from "../../src/Message.ts"
+import { StreamCollector } from "../../src/StreamCollector.ts"
 import { comparable } from "../double/comparable.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
-import { hi, only, readAll } from "../double/scripts.ts"
+import { optionsOf, Scenario, scriptsOf, stepOptionsOf, tools } from "../double/scenario.ts"
+import { hi, only, readAll, tagsOf } from "../double/scripts.ts"
 
 const check = leakCheck()
 
 const engineOf = (scenario: Scenario) => Engine.make({ adapter: check.fake({ scripts: scriptsOf(scenario) }), tools })
 
-const collected = async (scenario: Scenario): Promise<ChatResult | EngineError> => {
+const folded = (events: ReadonlyArray<Event>): StreamCollector => {
+  const collector = new StreamCollector({ messages: hi })
+  for (const event of events) collector.apply(event)
+  return collector
+}
+
+const byCall = (messages: ReadonlyArray<ToolMessage> = []) =>
+  messages.toSorted((left, right) => left.toolCallId.localeCompare(right.toolCallId))
+
+/** What a call comes to: its result, or the typed error it rejects with. */
+const settled = async <A>(call: () => Promise<A>): Promise<A | PreflightError> => {
   try {
-    return await Chat.run(engineOf(scenario), hi, optionsOf(scenario))
+    return await call()
   } catch (error) {
-    if (error instanceof EngineError) return error
+    if (isPreflightError(error)) return error
     throw error
   }
 }
 
-const runs = { arbitrary: { runs: 150 } }
+const runs = { arbitrary: { runs: 250 } }
 
 it.effect.prop(
-  "121 `run` gives what the last event of `stream` gives, in whatever order tools finish",
+  "121 `run` gives what the last event of `stream` gives, and what all its events fold to, in whatever order tools finish",
   { scenario: Scenario },
   ({ scenario }) =>
     Effect.promise(async () => {
-      const events = await readAll(await Chat.stream(engineOf(scenario), hi, optionsOf(scenario)))
+      const run = await settled(() => Chat.run(engineOf(scenario), hi, optionsOf(scenario)))
+      const events = await settled(async () => readAll(await Chat.stream(engineOf(scenario), hi, optionsOf(scenario))))
+      if (isPreflightError(events)) return expect(comparable(run)).toEqual(comparable(events))
       const { result } = only(events, "chat_completed")
-      const run = await collected(scenario)
-      if (run instanceof EngineError)
-        expect(result.metadata["error"]).toMatchObject({ reason: run.reason, message: run.message })
+      expect(comparable(folded(events).toChatResult())).toEqual(comparable(result))
+      expect(tagsOf(events).filter((tag) => tag === "step_completed")).toHaveLength(result.steps.length)
+      if (isPreflightError(run)) expect(comparable(result.metadata["error"])).toEqual(comparable(run))
       else expect(comparable(run)).toEqual(comparable(result))
     }),
   runs
 )
 
 it.effect.prop(
-  "89 `step` gives what the last event of `streamStep` gives",
+  "89 `step` gives what the events of `streamStep` fold to, tool messages by their ids",
   { scenario: Scenario },
   ({ scenario }) =>
     Effect.promise(async () => {
-      const { maxTurns: _, ...options } = optionsOf(scenario)
-      const events = await readAll(await Chat.streamStep(engineOf(scenario), hi, options))
+      const options = stepOptionsOf(scenario)
+      const step = await settled(() => Chat.step(engineOf(scenario), hi, options))
+      const events = await settled(async () => readAll(await Chat.streamStep(engineOf(scenario), hi, options)))
+      if (isPreflightError(events)) return expect(comparable(step)).toEqual(comparable(events))
       const completed = only(events, "step_completed")
-      const step = await Chat.step(engineOf(scenario), hi, options).catch((error: unknown) => error)
-      if (step instanceof EngineError) return expect(only(events, "error").error).toMatchObject({ reason: step.reason })
+      if (isPreflightError(step)) return expect(comparable(only(events, "error").error)).toEqual(comparable(step))
       const { response, thread, manualToolCalls } = completed
       expect(comparable(step)).toMatchObject(comparable({ response, thread, manualToolCalls }) as object)
+      const fold = folded(events).steps[0]
+      const { halt, toolResults, ...rest } = step
+      expect(comparable({ ...fold, halt: undefined, toolResults: undefined })).toEqual(comparable(rest))
+      expect(comparable(byCall(fold?.toolResults))).toEqual(comparable(byCall(toolResults)))
+      expect(fold?.halt === undefined).toBe(halt === undefined)
     }),
   runs
+)
+
+it.effect.prop(
+  "5 `generate` gives what the events of `streamGenerate` fold to, and the response of a step",
+  { scenario: Scenario },
+  ({ scenario }) =>
+    Effect.promise(async () => {
+      const options = stepOptionsOf(scenario)
+      const response = await settled(() => Chat.generate(engineOf(scenario), hi, options))
+      const events = await settled(async () => readAll(await Chat.streamGenerate(engineOf(scenario), hi, options)))
+      const step = await settled(() => Chat.step(engineOf(scenario), hi, { ...options, mode: "manual" }))
+      if (isPreflightError(events)) return expect(comparable([response, step])).toEqual(comparable([events, events]))
+      expect(comparable(response)).toEqual(comparable(folded(events).toResponse("r")))
+      if (!isPreflightError(step)) expect(comparable(step.response)).toEqual(comparable(response))
+    }),
+  { arbitrary: { runs: 100 } }
 )
 
 it.effect.prop(
@@ -62,10 +98,16 @@ it.effect.prop(
     Effect.promise(async () => {
       const { requestId: _, ...options } = optionsOf(scenario)
       const adapter = check.fake({ scripts: scriptsOf(scenario) })
-      const { troupe } = await check.troupe({ adapter, tools, ...options })
-      const live = await (await troupe.chat("c")).send("hi").result()
-      const run = await collected(scenario)
-      if (run instanceof EngineError) expect(live.haltedReason).toBe("error")
+      const { troupe, clock } = await check.troupe({ adapter, tools, ...options })
+      const turn = (await troupe.chat("c")).send("hi")
+      let over = false
+      void turn.ended.then(() => {
+        over = true
+      })
+      while (!over) await clock.advance(0)
+      const live = await turn.result()
+      const run = await settled(() => Chat.run(engineOf(scenario), hi, optionsOf(scenario)))
+      if (isPreflightError(run)) expect(live.haltedReason).toBe("error")
       else {
         expect(live.haltedReason).toBe(run.haltedReason)
         expect(comparable(live.thread)).toEqual(comparable(run.thread))

@@ -10,8 +10,17 @@ import { hi, only, readAll, tagsOf } from "../double/scripts.ts"
 
 const check = leakCheck()
 
+/** The same, but that its first request is refused at most once, and so begins. */
+const beginning = ({ replies: [first, ...more], ...scenario }: Scenario): Scenario => {
+  if (first === undefined) throw new Error("a scenario has replies")
+  return {
+    ...scenario,
+    replies: [{ ...first, refusal: "timeout", refusals: Math.min(first.refusals, 1) as 0 | 1 }, ...more]
+  }
+}
+
 const started = (scenario: Scenario, signal?: AbortSignal) => {
-  const adapter = check.fake({ scripts: scriptsOf(scenario) })
+  const adapter = check.fake({ scripts: scriptsOf(beginning(scenario)) })
   const options = { ...optionsOf(scenario), ...(signal === undefined ? {} : { signal }) }
   return { adapter, stream: Chat.stream(Engine.make({ adapter, tools }), hi, options) }
 }
@@ -80,13 +89,15 @@ it.effect.prop(
 )
 
 it.effect.prop(
-  "TERM1 a chat asks the model at most maxTurns times, and every step it counts is there",
+  "TERM1 a chat has at most maxTurns steps, and one more in two passes; each asks the model as often as it is refused",
   { scenario: Scenario },
   ({ scenario }) =>
     Effect.promise(async () => {
       const { adapter, stream } = started(scenario)
       const { result } = only(await readAll(await stream), "chat_completed")
-      expect(adapter.requests.length).toBeLessThanOrEqual(scenario.maxTurns)
+      const most = scenario.maxTurns + (scenario.twoPasses ? 1 : 0)
+      expect(result.steps.length).toBeLessThanOrEqual(most)
+      expect(adapter.requests.length).toBeLessThanOrEqual(2 * most)
       expect(result.steps.length).toBeLessThanOrEqual(adapter.requests.length)
       expect(result.finalResponse).toBe(result.steps.at(-1)?.response)
     }),
