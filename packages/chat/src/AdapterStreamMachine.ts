@@ -8,7 +8,8 @@
  * STREAM2. The machine ends `exhausted` when the reader asked past the last event, `refused` when the request could not
  *          be opened; nothing else ends it but being stopped.
  * STREAM3. A refused request is sent again as the policy says (`Retry`), then to each fallback in turn, with retries of
- *          its own (`Fallback`); never once it is open. The refusal that counts is the last.
+ *          its own (`Fallback`); never once its first event came. The refusal that counts is the last; one that comes in
+ *          place of the first event, where the stream had opened, is then an `error` event.
  * STREAM4. Stopped or cancelled while it waits, it sends nothing more, and leaves no timer.
  * STREAM5. A request cancelled on its own (`Chat.generate`) ends with an `error` event.
  *
@@ -45,14 +46,15 @@ export type AdapterStreamOutput =
  * What a request's chart hears of.
  *
  * - `request.opened`: events can be read
- * - `request.refused`: it could not be opened; `error` is what the adapter threw
+ * - `request.refused`: it could not be opened, or broke before its first event; `error` is what the adapter threw, `opened` whether a
+ *   stream of it was ever open
  * - `request.exhausted`: the reader asked past its last event
  * - `request.cancel`: end early, with an `error` event
  * - `events.taken`: the reader asked past that event
  */
 export type AdapterStreamEvent =
   | { readonly type: "request.opened" }
-  | { readonly type: "request.refused"; readonly error: unknown }
+  | { readonly type: "request.refused"; readonly error: unknown; readonly opened: boolean }
   | { readonly type: "request.exhausted" }
   | { readonly type: "request.cancel" }
   | EventsTaken
@@ -73,24 +75,34 @@ export interface AdapterStreamContext extends AdapterStreamInput {
 
 type RequestCommand =
   | { readonly type: "request.open"; readonly context: AdapterStreamContext }
+  | { readonly type: "request.fail"; readonly error: PreflightError }
   | { readonly type: "request.release" }
 
 /** Opens the request and attaches its stream to the outlet. Stopped, it releases what it holds, once (STREAM1). */
 const request = fromCallback<RequestCommand, AdapterStreamContext>(({ input, sendBack, receive }) => {
   const running = new AdapterRequest(input, {
     opened: () => sendBack({ type: "request.opened" }),
-    refused: (error) => sendBack({ type: "request.refused", error }),
+    refused: (error, opened) => sendBack({ type: "request.refused", error, opened }),
     exhausted: () => sendBack({ type: "request.exhausted" })
   })
   receive((command) => {
     if (command.type === "request.open") running.open(attemptOf(command.context))
+    else if (command.type === "request.fail") running.fail(command.error)
     else running.release()
   })
   running.open(attemptOf(input))
   return () => running.release()
 })
 
-const cancellable = { "request.cancel": "cancelled" } as const
+const unread = {
+  "request.cancel": "cancelled",
+  "request.refused": [
+    { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "tellRetry"] },
+    { guard: "hasFallback", target: "opening", actions: ["recordRefusal", "takeFallback", "open"] },
+    { guard: "wasOpened", target: "streaming", actions: ["recordRefusal", "fail"] },
+    { target: "refused", actions: ["recordRefusal", "refuse"] }
+  ]
+} as const
 
 /** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
 export const adapterStreamMachine = setup({
@@ -108,7 +120,8 @@ export const adapterStreamMachine = setup({
     hasFallback: ({ context, event }) =>
       event.type === "request.refused" &&
       fallbackOf(context, nextFallback(context)) !== undefined &&
-      Fallback.movesAlong(event.error)
+      Fallback.movesAlong(event.error),
+    wasOpened: ({ event }) => event.type === "request.refused" && event.opened
   },
   actions: {
     recordRefusal: assign(({ event }) => (event.type === "request.refused" ? { refusal: event.error } : {})),
@@ -118,6 +131,7 @@ export const adapterStreamMachine = setup({
     takeFallback: assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
     open: sendTo("request", ({ context }) => ({ type: "request.open", context })),
     refuse: assign(({ context }) => ({ output: { type: "refused", error: refusalOf(context.refusal) } })),
+    fail: sendTo("request", ({ context }) => ({ type: "request.fail", error: refusalOf(context.refusal) })),
     release: sendTo("request", { type: "request.release" }),
     emitCancelled: ({ context, self }) => {
       const error = new StreamError("cancelled", { message: "The request was cancelled" })
@@ -139,21 +153,15 @@ export const adapterStreamMachine = setup({
   initial: "opening",
   states: {
     opening: {
-      on: {
-        ...cancellable,
-        "request.opened": "streaming",
-        "request.refused": [
-          { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "tellRetry"] },
-          { guard: "hasFallback", actions: ["recordRefusal", "takeFallback", "open"] },
-          { target: "refused", actions: ["recordRefusal", "refuse"] }
-        ]
-      }
+      on: { ...unread, "request.opened": "streaming" }
     },
     waiting: {
-      on: cancellable,
+      on: { "request.cancel": "cancelled" },
       after: { retry: { target: "opening", actions: ["countAttempt", "open"] } }
     },
-    streaming: { on: { ...cancellable, "request.exhausted": "exhausted" } },
+    streaming: {
+      on: { ...unread, "request.exhausted": "exhausted" }
+    },
     cancelled: {
       entry: ["release", "emitCancelled"],
       on: { "events.taken": "exhausted" }

@@ -9,7 +9,7 @@
  * STEP3. Leaving a phase releases what it held, once: the adapter's stream in A, the tool processes in B.
  * STEP4. A cancelled step still ends with its `step_completed`: in A at once, in B when the running calls have ended or
  *        their drain deadline passed.
- * STEP5. A request refused before its first event ends the step in `refused`, without any event.
+ * STEP5. A request that could not be opened ends the step in `refused`, without any event.
  *
  * @module
  * @source ALLM.Chat, "Stream composition"

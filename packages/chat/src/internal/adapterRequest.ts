@@ -4,11 +4,12 @@
  * Owns: the abort signal, the opening under way, the open stream. Does not own the phases, nor whether a refused request is
  * opened again (`AdapterStreamMachine`).
  *
- * REQ1. For each `open` exactly one of `refused` and `opened` is called, and `exhausted` only after `opened`; none after
- *       `release`. A request that is open is not opened again.
+ * REQ1. For each `open` exactly one of `refused` and `opened` is called; after `opened` one of `exhausted` and `refused`,
+ *       the latter in place of a first event; none after `release`.
  * REQ2. `release` aborts the signal and lets go of the stream, once; a stream that opens later is let go as it comes.
  * REQ3. The outlet knows that something is held until it is let go, so that a reader who leaves can wait for it.
  */
+import type { PreflightError } from "../ChatError.ts"
 import type { AdapterEvent } from "../Event.ts"
 import type { Answerer } from "../Fallback.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
@@ -29,7 +30,7 @@ export interface RequestParts {
 /** Told of a request's phases (REQ1). */
 export interface RequestListener {
   readonly opened: () => void
-  readonly refused: (error: unknown) => void
+  readonly refused: (error: unknown, opened: boolean) => void
   readonly exhausted: () => void
 }
 
@@ -56,17 +57,22 @@ export class AdapterRequest {
     try {
       opening = adapter.stream(request, adapterOptions(this.#parts.options, abort))
     } catch (error) {
-      return this.#listener.refused(error)
+      return this.#refused(error)
     }
     if (!isPromiseLike(opening)) return this.#opened(opening, answerer)
-    this.#letGo = this.#parts.outlet.hold()
+    this.#letGo ??= this.#parts.outlet.hold()
     Promise.resolve(opening).then(
       (stream) => this.#opened(stream, answerer),
       (error: unknown) => {
         this.#free()
-        if (!this.#released) this.#listener.refused(error)
+        this.#refused(error)
       }
     )
+  }
+
+  /** A refusal in place of the first event, which nobody sends again, becomes an `error` event. */
+  fail(error: PreflightError): void {
+    this.#source?.fail(error)
   }
 
   release(): void {
@@ -81,13 +87,19 @@ export class AdapterRequest {
     let source: AdapterSource
     try {
       const stream = answerer === undefined ? opened : answeredBy(opened, answerer)
-      source = new AdapterSource(stream, collector, options, this.#abort, () => {
-        this.#free()
-        this.#listener.exhausted()
+      source = new AdapterSource(stream, collector, options, this.#abort, {
+        done: () => {
+          this.#free()
+          this.#listener.exhausted()
+        },
+        refused: (error) => {
+          this.#free()
+          this.#refused(error)
+        }
       })
     } catch (error) {
       this.#free()
-      if (!this.#released) this.#listener.refused(error)
+      this.#refused(error)
       return
     }
     this.#letGo ??= outlet.hold()
@@ -95,6 +107,10 @@ export class AdapterRequest {
     if (this.#released) return void source.release().then(() => this.#free())
     this.#listener.opened()
     outlet.attach(source)
+  }
+
+  #refused(error: unknown): void {
+    if (!this.#released) this.#listener.refused(error, this.#source !== undefined)
   }
 
   #free(): void {

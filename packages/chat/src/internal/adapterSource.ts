@@ -7,9 +7,11 @@
  * ASRC2. The transport is released once: by reaching the end, by an event that cannot be read, or by `release`; the
  *        latter two abort the signal and call the iterator's `return` without waiting for a `next` under way.
  * ASRC3. A throw of the iterator, and an end without `message_completed`, are an `error` event, and the end.
+ * ASRC4. An `AdapterError` thrown in place of the first event is no event yet: whoever asked for the request hears of it,
+ *        and says whether it is one (`fail`).
  */
 import type { AdapterOptions } from "../Adapter.ts"
-import { AdapterError, StreamError } from "../ChatError.ts"
+import { AdapterError, type PreflightError, StreamError } from "../ChatError.ts"
 import { type AdapterEvent, isEvent } from "../Event.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import { describe } from "../ToolResultEncoder.ts"
@@ -18,28 +20,35 @@ import type { LazyAbort } from "./lazyAbort.ts"
 import type { Outlet, Source } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 
+/** Told of what ends a stream without an event. */
+export interface SourceListener {
+  readonly done: () => void
+  readonly refused: (error: AdapterError) => void
+}
+
 /** One open model request. */
 export class AdapterSource implements Source {
   readonly #iterator: AsyncIterator<AdapterEvent>
   readonly #collector: StreamCollector
   readonly #options: RunOptions
   readonly #abort: LazyAbort
-  readonly #done: () => void
+  readonly #listener: SourceListener
   #outlet: Outlet | undefined
   #state: "live" | "over" | "released" = "live"
+  #begun = false
 
   constructor(
     stream: AsyncIterable<AdapterEvent>,
     collector: StreamCollector,
     options: RunOptions,
     abort: LazyAbort,
-    done: () => void
+    listener: SourceListener
   ) {
     this.#iterator = stream[Symbol.asyncIterator]()
     this.#collector = collector
     this.#options = options
     this.#abort = abort
-    this.#done = done
+    this.#listener = listener
   }
 
   pull(outlet: Outlet): void {
@@ -53,7 +62,7 @@ export class AdapterSource implements Source {
   }
 
   exhausted(): void {
-    this.#done()
+    this.#listener.done()
   }
 
   /** Lets go of the transport (ASRC2); resolves when the iterator has, and never rejects. */
@@ -82,6 +91,7 @@ export class AdapterSource implements Source {
       if (result.done === true) return this.#onEnd(outlet)
       event = result.value
       if (!isEvent(event)) return this.pull(outlet)
+      this.#begun = true
       this.#collector.apply(event)
       passes = this.#passes(event)
     } catch (thrown) {
@@ -95,7 +105,7 @@ export class AdapterSource implements Source {
 
   #onEnd(outlet: Outlet): void {
     if (!this.#collector.completed && !this.#collector.failed) {
-      return this.#fail(
+      return this.fail(
         new StreamError("adapter_error", { message: "The adapter's stream ended without message_completed" })
       )
     }
@@ -119,7 +129,12 @@ export class AdapterSource implements Source {
 
   readonly #onThrow = (thrown: unknown): void => {
     if (this.#state !== "live") return
-    this.#fail(
+    if (!this.#begun && thrown instanceof AdapterError) {
+      this.#state = "over"
+      this.#abort.abort()
+      return this.#listener.refused(thrown)
+    }
+    this.fail(
       thrown instanceof AdapterError || thrown instanceof StreamError
         ? thrown
         : new StreamError("adapter_error", {
@@ -130,7 +145,8 @@ export class AdapterSource implements Source {
   }
 
   /** An `error` event, and the end. */
-  #fail(error: AdapterError | StreamError): void {
+  fail(error: PreflightError | StreamError): void {
+    if (this.#state === "released") return
     this.#state = "over"
     this.#abort.abort()
     this.#collector.fail(error)

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { AdapterError } from "../../src/ChatError.ts"
 import type { ChatOptions } from "../../src/ChatOptions.ts"
 import * as Engine from "../../src/Engine.ts"
 import type { AdapterEvent } from "../../src/Event.ts"
@@ -18,6 +19,7 @@ const opened = (options: ChatOptions = {}, adapter: HandAdapter = handAdapter())
   const abort = new LazyAbort()
   const outlet = new Outlet()
   let done = 0
+  const refusals: Array<unknown> = []
   const resolved = resolveOptions(Engine.make({}), options)
   const stream = adapter.stream(request, {
     signal: abort.signal,
@@ -25,11 +27,14 @@ const opened = (options: ChatOptions = {}, adapter: HandAdapter = handAdapter())
     includeRawChunks: false,
     adapterOptions: {}
   })
-  const source = new AdapterSource(stream as AsyncIterable<AdapterEvent>, collector, resolved, abort, () => void done++)
+  const source = new AdapterSource(stream as AsyncIterable<AdapterEvent>, collector, resolved, abort, {
+    done: () => void done++,
+    refused: (error) => void refusals.push(error)
+  })
   outlet.attach(source)
   const [hand] = adapter.streams
   if (hand === undefined) throw new Error("no stream")
-  return { hand, source, collector, outlet, abort, done: () => done }
+  return { hand, source, collector, outlet, abort, refusals, done: () => done }
 }
 
 test("ASRC1 an event is folded, then shown, then filtered", async () => {
@@ -86,7 +91,10 @@ test("ASRC2 a `return` that fails is nobody's trouble", async () => {
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: () => Promise.reject(new Error("x")) })
   }
   const options = resolveOptions(Engine.make({}), {})
-  const source = new AdapterSource(failing, new StreamCollector(), options, new LazyAbort(), () => {})
+  const source = new AdapterSource(failing, new StreamCollector(), options, new LazyAbort(), {
+    done: () => {},
+    refused: () => {}
+  })
   await expect(source.release()).resolves.toBeUndefined()
 })
 
@@ -99,6 +107,27 @@ test("ASRC3 a throw of the iterator is an `error` event, and the end", async () 
   void outlet.next()
   expect(done()).toBe(1)
   outlet.close()
+})
+
+test("ASRC4 an AdapterError in place of the first event is told, and is an event only when that is asked for", async () => {
+  const { hand, outlet, abort, collector, refusals, source, done } = opened()
+  const next = outlet.next()
+  const refusal = new AdapterError("rate_limited")
+  hand.fail(refusal)
+  await hop()
+  expect([refusals, abort.signal.aborted, collector.failed]).toEqual([[refusal], true, false])
+  source.fail(refusal)
+  expect((await next).value).toEqual({ type: "error", error: refusal })
+  void outlet.next()
+  expect(done()).toBe(1)
+  outlet.close()
+  const begun = opened()
+  const started = [begun.outlet.next(), begun.outlet.next()]
+  begun.hand.text("a")
+  begun.hand.fail(refusal)
+  await Promise.all(started)
+  expect([begun.refusals, begun.collector.failed]).toEqual([[], true])
+  begun.outlet.close()
 })
 
 /** A request that writes down what it is told. */

@@ -87,6 +87,48 @@ test("STREAM3 an open request is never sent again, whatever it says", async () =
   expect(adapter.requests).toHaveLength(1)
 })
 
+/** As {@link refusing}, but that each stream opens, and breaks in place of its first event. */
+const breaking = (...refusals: ReadonlyArray<unknown>) => {
+  const { adapter, models } = refusing(...refusals)
+  const stream: Adapter["stream"] = async function* (...args) {
+    yield* await adapter.stream(...args)
+  }
+  return { adapter: { name: "breaking", stream }, models }
+}
+
+test("STREAM3 a stream that breaks before its first event is sent again too, and to a fallback", async () => {
+  const { adapter, models } = breaking(refusal("timeout"), refusal("network_error"), refusal("timeout"))
+  const other = breaking(refusal("timeout"))
+  const request = start({ adapter, retry: exactly, fallbacks: [other.adapter] })
+  const reading = request.read()
+  await request.clock.advance(10_000)
+  expect(tagsOf(await reading)).toEqual(["message_started", "text_delta", "text_completed", "message_completed"])
+  expect([models.length, other.models.length, request.clock.pending]).toEqual([3, 2, 0])
+})
+
+test("STREAM3 one that breaks so to the last is an `error` event, and so is a refusal after it", async () => {
+  for (const second of [breaking(refusal("rate_limited")).adapter, refusing(refusal("rate_limited")).adapter]) {
+    const { adapter } = breaking(refusal("timeout"))
+    const request = start({ adapter, retry: false, fallbacks: [second] })
+    const events = await request.read()
+    expect(events).toMatchObject([{ type: "error", error: { reason: "rate_limited" } }])
+    expect([request.value(), request.collector.toResponse().finishReason]).toEqual(["exhausted", "error"])
+  }
+})
+
+test("STREAM4 a stream that broke before its first event, and waits, is given up with its process", async () => {
+  const { adapter, models } = breaking(refusal("timeout"))
+  const request = start({ adapter, retry: exactly })
+  const next = request.outlet.next()
+  await request.clock.advance(0)
+  expect([request.value(), request.clock.pending]).toEqual(["waiting", 1])
+  Process.exit(request.pid, "shutdown")
+  await request.clock.advance(10_000)
+  expect([models.length, request.clock.pending]).toEqual([1, 0])
+  request.outlet.close()
+  expect((await next).done).toBe(true)
+})
+
 test("STREAM3, FALL1 fallbacks are asked in order, each with retries of its own", async () => {
   const asked: Array<string> = []
   const named = (name: string, reason?: AdapterErrorReason): Adapter => {

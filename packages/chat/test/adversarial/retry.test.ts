@@ -1,0 +1,141 @@
+import { Process, System } from "@troupe/otp"
+import { describe, expect, test } from "vitest"
+import type { Adapter } from "../../src/Adapter.ts"
+import * as Chat from "../../src/Chat.ts"
+import { AdapterError } from "../../src/ChatError.ts"
+import * as Engine from "../../src/Engine.ts"
+import type { Script } from "../../src/Fake.ts"
+import { handAdapter } from "../double/handAdapter.ts"
+import { until } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { processesOf, processOf } from "../double/processes.ts"
+import { calls, echo, hi, only, readAll, said, says, tagsOf } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const refused: Script = [{ preflightError: "rate_limited" }]
+const forLong = { baseDelayMs: 1e6, maxDelayMs: 1e6 }
+
+describe("a request that waits to be sent again", () => {
+  test.each(["run", "stream", "step", "streamStep", "generate", "streamGenerate"] as const)(
+    "is given up when the signal is aborted: %s",
+    async (form) => {
+      const adapter = check.fake({ script: refused })
+      const { signal, abort } = check.signal()
+      const calling = Chat[form](Engine.make({ adapter, retry: forLong }), hi, { signal })
+      await until(() => adapter.requests.length === 1)
+      abort()
+      const given = await calling
+      if (Symbol.asyncIterator in given) await readAll(given)
+      expect(adapter.requests).toHaveLength(1)
+    }
+  )
+
+  test("of a later step ends with its reader, who waits for it", async () => {
+    const adapter = check.fake({ scripts: [calls("echo"), refused] })
+    const events = await Chat.stream(Engine.make({ adapter, tools: [echo], retry: forLong }), hi)
+    const reading = readAll(events)
+    await until(() => adapter.requests.length === 2)
+    await events.return()
+    expect(tagsOf(await reading).at(-1)).toBe("step_completed")
+  })
+
+  test("of a living chat ends with a cancel, and the next turn asks anew", async () => {
+    const adapter = check.fake({ scripts: [refused, says("yes")] })
+    const { troupe, system, clock } = await check.troupe({ adapter, retry: forLong })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("hi")
+    await clock.advance(1_000)
+    expect([processesOf(system, "AdapterStream").length, clock.pending]).toEqual([1, 1])
+    const cancelled = chat.cancel()
+    await clock.advance(0)
+    await cancelled
+    expect(clock.pending).toBe(0)
+    expect((await turn.result()).haltedReason).toBe("cancelled")
+    const next = chat.send("again")
+    await clock.advance(0)
+    expect(said((await next.result()).thread.messages.at(-1))).toBe("yes")
+  })
+
+  test("fails its step when its process is killed, and leaves no timer", async () => {
+    const { troupe, system, clock } = await check.troupe({ adapter: check.fake({ script: refused }), retry: forLong })
+    const turn = (await troupe.chat("c")).send("hi")
+    await clock.advance(0)
+    Process.kill(processOf(system, "AdapterStream"))
+    await clock.advance(0)
+    expect(clock.pending).toBe(0)
+    expect((await turn.result()).haltedReason).toBe("error")
+  })
+
+  test("dies with its chat, however many there are", async () => {
+    const adapter = check.fake({ script: refused })
+    const { troupe, system, clock } = await check.troupe({ adapter, retry: forLong, maxRestarts: 1e6 })
+    const turns = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => (await troupe.chat(`c${index}`)).send("hi"))
+    )
+    await clock.advance(0)
+    expect(clock.pending).toBe(50)
+    const chats = processesOf(system, "Chat c")
+    chats.forEach((pid, index) => Process.exit(pid, index % 2 === 0 ? "kill" : "shutdown"))
+    await clock.advance(0)
+    await troupe.stop()
+    const ended = await Promise.allSettled(turns.map((turn) => turn.result()))
+    expect(ended.every(({ status }) => status === "rejected")).toBe(true)
+    expect([clock.pending, System.stats(system).timers]).toEqual([0, 0])
+  })
+})
+
+describe("a fallback", () => {
+  const busy: Adapter = {
+    name: "busy",
+    stream: () => Promise.reject(new AdapterError("provider_unavailable"))
+  }
+
+  test("that opens after the chat was cancelled is released as it comes", async () => {
+    const hand = handAdapter()
+    const gate = Promise.withResolvers<void>()
+    const slow: Adapter = {
+      name: "slow",
+      stream: async (...args) => {
+        await gate.promise
+        return hand.stream(...args)
+      }
+    }
+    const { signal, abort } = check.signal()
+    let asked = false
+    const noting: Adapter = { name: "noting", stream: (...args) => ((asked = true), slow.stream(...args)) }
+    const running = Chat.run(Engine.make({ adapter: busy, fallbacks: [noting], retry: false }), hi, { signal })
+    await until(() => asked)
+    abort()
+    expect((await running).haltedReason).toBe("cancelled")
+    gate.resolve()
+    await until(() => hand.streams.length === 1 && hand.streams[0]?.returns === 1)
+    expect([hand.streams[0]?.pulls, hand.streams[0]?.options.signal.aborted]).toEqual([0, true])
+  })
+
+  test("that is left after its first event is released once", async () => {
+    const adapter = check.fake({ script: says("yes") })
+    const engine = Engine.make({ adapter: busy, fallbacks: [adapter], retry: false })
+    for await (const _ of await Chat.stream(engine, hi)) break
+    expect([adapter.open, adapter.released]).toEqual([0, 1])
+  })
+
+  test("is asked anew in each step, and its reply says so", async () => {
+    const adapter = check.fake({ scripts: [calls("echo"), says("done")] })
+    const engine = Engine.make({ adapter: busy, fallbacks: [{ adapter, model: "m" }], tools: [echo], retry: false })
+    const events = await readAll(await Chat.stream(engine, hi))
+    const { result } = only(events, "chat_completed")
+    expect(result.haltedReason).toBe("completed")
+    for (const { response } of result.steps) {
+      expect(response).toMatchObject({ model: "m", metadata: { fallback: { index: 0, adapter: "fake", model: "m" } } })
+    }
+  })
+
+  test("that cannot stream is refused before anything is sent", async () => {
+    let sent = 0
+    const adapter: Adapter = { name: "counting", stream: (...args) => (sent++, busy.stream(...args)) }
+    const engine = Engine.make({ adapter, fallbacks: [{ adapter: { name: "none" } as Adapter }] })
+    await expect(Chat.run(engine, hi)).rejects.toMatchObject({ reason: "missing_stream_adapter" })
+    expect(sent).toBe(0)
+  })
+})
