@@ -176,7 +176,7 @@ describe("a case of the chat suite", () => {
     expect(await statusOf("run", {}, {}, { elixir_only: true })).toBe("skipped: elixir_only")
     expect(await statusOf("run", {}, {}, { optional: true })).toBe("skipped: optional")
     expect(await statusOf("round_trip", {}, {})).toBe("unsupported: serializer")
-    expect(await statusOf("run", { opts: { structured_finalize: true } }, {})).toBe("unsupported: two passes")
+    expect(await statusOf("run", { opts: { prompt_cache: true } }, {})).toBe("unsupported: prompt caching")
   })
 
   test("deviates where a decision explains every difference, and fails where one is left", async () => {

@@ -152,11 +152,14 @@ const opened = <Options extends StepOptions, Mode extends SessionMode>(
   options: Options,
   open: (options: Options) => Promise<Session.SessionStream<Mode>>
 ): Effect.Effect<SessionEvents<Mode>, SessionFailure, Scope.Scope> =>
-  Effect.map(opening((signal) => open({ ...options, signal: both(signal, options.signal) }), isFailure), (stream) => ({
-    events: reading(stream, isFailure),
-    session: Effect.sync(() => stream.session()),
-    result: Effect.sync(() => stream.result())
-  }))
+  Effect.map(
+    opening((signal) => open({ ...options, signal: both(signal, options.signal) }), isFailure),
+    (stream) => ({
+      events: reading(stream, isFailure),
+      session: Effect.sync(() => stream.session()),
+      result: Effect.sync(() => stream.result())
+    })
+  )
 
 const changed = <E extends SubmitFailure>(change: () => Session.Session): Effect.Effect<Session.Session, E> =>
   Effect.suspend(() => {

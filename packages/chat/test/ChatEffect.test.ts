@@ -56,13 +56,13 @@ describe("ChatEffect", () => {
     })
   )
 
-  it.live.each(["stream", "streamStep", "streamGenerate"] as const)(
-    "interrupting a fiber that waits to send a request again ends the wait: %s",
+  it.live.each([ChatEffect.stream, ChatEffect.streamStep, ChatEffect.streamGenerate])(
+    "interrupting a fiber that waits to send a request again ends the wait",
     (form) =>
       Effect.gen(function* () {
         const adapter = Fake.make({ script: [{ preflightError: "timeout" }] })
         const engine = Engine.make({ adapter, retry: { baseDelayMs: 1e9, maxDelayMs: 1e9 } })
-        const fiber = yield* Effect.forkChild(Stream.runDrain(ChatEffect[form](engine, [user("hi")])))
+        const fiber = yield* Effect.forkChild(Stream.runDrain(form(engine, [user("hi")])))
         while (adapter.requests.length === 0) yield* Effect.yieldNow
         yield* Fiber.interrupt(fiber)
         expect(adapter.requests).toHaveLength(1)

@@ -136,7 +136,7 @@ export const commitFailed = (context: ChatContext, event: object): Partial<ChatC
 }
 
 /** The turn is over, for this reason. */
-export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
+const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
   const result = chatResult(context.thread, context.steps, terminal)
   return endedWith(context, finalized(result, turnOf(context).options, context.firstPass))
 }

@@ -30,7 +30,7 @@ export const afterStep = (session: Session, step: StepResult): Session => settle
 
 /** Why a loop that has no bound would end after this step; `undefined` when it would go on. */
 export const endOf = (step: StepResult): Terminal | undefined =>
-  terminalCondition(step, 0, { maxTurns: Number.POSITIVE_INFINITY }, false)
+  terminalCondition(step, 0, { maxTurns: Number.POSITIVE_INFINITY }, { stopped: undefined, steps: [step] })
 
 /** The status of a session that nothing happens to and that ended well: what it waits for. */
 export const waitingStatus = ({

@@ -79,8 +79,8 @@ const asksToHalt = (step: StepResult, { haltWhen }: Pick<RunOptions, "haltWhen">
 const fromHalt = (halt: StepHalt, stopped: Standing["stopped"], options: Pick<RunOptions, "budget">): Terminal => {
   switch (halt.type) {
     case "question": {
-      const { question, toolCallId, options } = halt
-      return { reason: "ask_user", metadata: {}, pendingQuestion: { question, toolCallId, options } }
+      const { question, toolCallId, options: shown } = halt
+      return { reason: "ask_user", metadata: {}, pendingQuestion: { question, toolCallId, options: shown } }
     }
     case "tool_error":
       return {

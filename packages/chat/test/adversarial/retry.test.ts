@@ -17,12 +17,13 @@ const refused: Script = [{ preflightError: "rate_limited" }]
 const forLong = { baseDelayMs: 1e6, maxDelayMs: 1e6 }
 
 describe("a request that waits to be sent again", () => {
-  test.each(["run", "stream", "step", "streamStep", "generate", "streamGenerate"] as const)(
+  const forms = [Chat.run, Chat.stream, Chat.step, Chat.streamStep, Chat.generate, Chat.streamGenerate]
+  test.each(forms.map((form) => [form.name, form] as const))(
     "is given up when the signal is aborted: %s",
-    async (form) => {
+    async (_name, form) => {
       const adapter = check.fake({ script: refused })
       const { signal, abort } = check.signal()
-      const calling = Chat[form](Engine.make({ adapter, retry: forLong }), hi, { signal })
+      const calling = form(Engine.make({ adapter, retry: forLong }), hi, { signal })
       await until(() => adapter.requests.length === 1)
       abort()
       const given = await calling

@@ -214,7 +214,7 @@ test("what `onRetry` throws, or rejects with, is the reader's", async () => {
     () => Promise.reject(boom)
   ]) {
     const { adapter } = refusing(refusal("timeout"))
-    const request = start({ adapter, retry: exactly }, { onRetry: onRetry as () => void })
+    const request = start({ adapter, retry: exactly }, { onRetry })
     await expect(request.outlet.next()).rejects.toBe(boom)
     Process.kill(request.pid)
   }

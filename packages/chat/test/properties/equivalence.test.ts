@@ -100,11 +100,7 @@ it.effect.prop(
       const adapter = check.fake({ scripts: scriptsOf(scenario) })
       const { troupe, clock } = await check.troupe({ adapter, tools, ...options })
       const turn = (await troupe.chat("c")).send("hi")
-      let over = false
-      void turn.ended.then(() => {
-        over = true
-      })
-      while (!over) await clock.advance(0)
+      while (!turn.over) await clock.advance(0)
       const live = await turn.result()
       const run = await settled(() => Chat.run(engineOf(scenario), hi, optionsOf(scenario)))
       if (isPreflightError(run)) expect(live.haltedReason).toBe("error")
