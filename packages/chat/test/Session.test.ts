@@ -273,11 +273,11 @@ describe("a session", () => {
   test("153, S7 an operation that fails leaves the caller's value untouched", async () => {
     const { session } = await asked()
     const before = structuredClone(session)
-    const { engine } = given([[{ preflightError: "rate_limited" }]])
+    const { engine } = given([[{ preflightError: "authentication_failed" }]])
     expect(await refusal(() => Session.reply(Engine.make({}), session, "a"))).toMatchObject({
       reason: "missing_adapter"
     })
-    expect(await refusal(() => Session.reply(engine, session, "a"))).toMatchObject({ reason: "rate_limited" })
+    expect(await refusal(() => Session.reply(engine, session, "a"))).toMatchObject({ reason: "authentication_failed" })
     expect(await refusal(() => Session.reply(engine, session, 5 as never))).toBeInstanceOf(ValidationError)
     const options = { answer: "shout" } as never
     expect(await refusal(() => Session.reply(engine, session, "a", options))).toMatchObject({
