@@ -59,8 +59,9 @@ export const run = async (
 /**
  * Runs steps until a terminal condition and gives their events, the last of which is `chat_completed`.
  *
- * **Details**: the promise resolves when the first request is open; events flow as they are read, nothing is read ahead.
- * Leaving the loop early releases the request or the running tools, once, and no `chat_completed` comes.
+ * **Details**: the promise resolves when the first request is open, which with retries and fallbacks may take a while: the
+ * signal gives it up. Events flow as they are read, nothing is read ahead. Leaving the loop early releases the request or the
+ * running tools, once, and no `chat_completed` comes.
  *
  * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
  */

@@ -40,9 +40,6 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
     this.#drainMs = drainMs
     const onAbort = () => Process.send(pid, cancel)
     signal?.addEventListener("abort", onAbort)
-    outlet.whenEnded((failure) => {
-      if (failure !== undefined) this.#endProcess()
-    })
     Process.onExit(pid, (reason) => {
       signal?.removeEventListener("abort", onAbort)
       if (outlet.over) return
@@ -50,6 +47,9 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
       if (refusal !== undefined) outlet.fail(refusal)
       else if (reason === "normal") outlet.close()
       else outlet.fail(reason instanceof Error ? reason : new OtpError.ProcessExit({ pid, reason }))
+    })
+    outlet.whenEnded((failure) => {
+      if (failure !== undefined) this.#endProcess()
     })
   }
 

@@ -135,9 +135,10 @@ export class Outlet {
     this.#pull()
   }
 
-  /** Calls `onEnd` once, when the outlet is closed or fails. */
+  /** Calls `onEnd` once, when the outlet is closed or fails; at once, if it has. */
   whenEnded(onEnd: (failure: Failure | undefined) => void): void {
-    this.#onEnd = onEnd
+    if (this.#state === "open") this.#onEnd = onEnd
+    else onEnd(typeof this.#state === "object" ? this.#state : undefined)
   }
 
   /** Counts a resource in; the function given back counts it out. */

@@ -32,6 +32,17 @@ describe("a request that waits to be sent again", () => {
     }
   )
 
+  test("is given up when `onRetry` throws, at the caller or at the reader", async () => {
+    const boom = new Error("boom")
+    const onRetry = (): never => {
+      throw boom
+    }
+    for (const scripts of [[refused], [calls("echo"), refused]]) {
+      const engine = Engine.make({ adapter: check.fake({ scripts }), tools: [echo], retry: forLong })
+      await expect(Chat.run(engine, hi, { onRetry })).rejects.toBe(boom)
+    }
+  })
+
   test("of a later step ends with its reader, who waits for it", async () => {
     const adapter = check.fake({ scripts: [calls("echo"), refused] })
     const events = await Chat.stream(Engine.make({ adapter, tools: [echo], retry: forLong }), hi)

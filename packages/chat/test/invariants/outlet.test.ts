@@ -173,3 +173,14 @@ test("`opened` resolves with the first source, and rejects when there will be no
   await expect(refused).rejects.toThrow("refused")
   await expect(broken.opened()).rejects.toThrow("refused")
 })
+
+test("OUT3 whoever asks for the end after it is told at once, of the failure too", () => {
+  const told: Array<unknown> = []
+  const failed = new Outlet()
+  failed.fail("boom")
+  failed.whenEnded((failure) => told.push(failure))
+  const closed = new Outlet()
+  closed.close()
+  closed.whenEnded((failure) => told.push(failure))
+  expect(told).toEqual([{ error: "boom" }, undefined])
+})
