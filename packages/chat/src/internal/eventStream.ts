@@ -40,6 +40,8 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
     this.#drainMs = drainMs
     const onAbort = () => Process.send(pid, cancel)
     signal?.addEventListener("abort", onAbort)
+    // It may have been aborted while the process started, by the adapter itself for one.
+    if (signal?.aborted === true && Process.isAlive(pid)) onAbort()
     Process.onExit(pid, (reason) => {
       signal?.removeEventListener("abort", onAbort)
       if (outlet.over) return

@@ -89,6 +89,19 @@ describe("a cancel", () => {
     expect(returns).toBe(1)
   })
 
+  const forms = [Chat.stream, Chat.streamStep, Chat.streamGenerate]
+  test.each(forms.map((form) => [form.name, form] as const))(
+    "from within the adapter that opens the request ends it too: %s",
+    async (_name, form) => {
+      const { signal, abort } = check.signal()
+      const hand = handAdapter()
+      const adapter: Adapter = { name: "aborting", stream: (...args) => (abort(), hand.stream(...args)) }
+      const tags = tagsOf(await readAll(await form(Engine.make({ adapter }), hi, { signal })))
+      expect(tags).toHaveLength(tags.includes("chat_completed") ? 2 : 1)
+      await until(() => hand.streams[0]?.returns === 1)
+    }
+  )
+
   test("before the chat began asks the model nothing", async () => {
     const adapter = check.fake({ script: says("a") })
     const signal = AbortSignal.abort()
