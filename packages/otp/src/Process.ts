@@ -474,7 +474,7 @@ export const info = (pid: Pid): Info | undefined => {
     parent: cell.parent,
     trapExit: cell.trap,
     queueLength: cell.mailbox?.size ?? 0,
-    links: [...(cell.links ?? [])],
+    links: cell.links?.all ?? [],
     status: cell.status
   }
 }

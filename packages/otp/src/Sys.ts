@@ -157,7 +157,7 @@ export const status = (target: Pid | Name, options: Options = {}): Promise<Statu
     parent: cell.parent,
     trapExit: cell.trap,
     queueLength: cell.mailbox?.size ?? 0,
-    links: [...(cell.links ?? [])],
+    links: cell.links?.all ?? [],
     state: cell.behaviour.inspect?.(),
     statistics: statistics(cell)
   }))

@@ -10,6 +10,7 @@
  */
 import type { ExitReason } from "../ExitReason.ts"
 import type { Pid } from "../Pid.ts"
+import { Few } from "./few.ts"
 import type { Kernel } from "./kernel.ts"
 import type { Mailbox } from "./mailbox.ts"
 
@@ -70,9 +71,9 @@ export class Cell implements Pid<unknown> {
   name: string | undefined = undefined
   mailbox: Mailbox | undefined = undefined
   receivers: Array<Receiver> | undefined = undefined
-  links: Set<Cell> | undefined = undefined
-  watchers: Set<Watcher> | undefined = undefined
-  resources: Set<Resource> | undefined = undefined
+  links: Few<Cell> | undefined = undefined
+  watchers: Few<Watcher> | undefined = undefined
+  resources: Few<Resource> | undefined = undefined
   /** Links whose exits this process does not want to hear of, because an actor of it does. */
   absorbs: Absorbed | undefined = undefined
   reason: ExitReason = undefined
@@ -103,7 +104,7 @@ export class Cell implements Pid<unknown> {
   }
 
   own(resource: Resource): void {
-    this.resources ??= new Set()
+    this.resources ??= new Few()
     this.resources.add(resource)
   }
 
@@ -112,7 +113,7 @@ export class Cell implements Pid<unknown> {
   }
 
   watch(watcher: Watcher): void {
-    this.watchers ??= new Set()
+    this.watchers ??= new Few()
     this.watchers.add(watcher)
   }
 }

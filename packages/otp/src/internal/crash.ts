@@ -37,6 +37,6 @@ export const crashReport = (cell: Cell, reason: ExitReason, ended: boolean): Cra
   state: stateOf(cell),
   queueLength: cell.mailbox?.size ?? 0,
   parent: cell.parent,
-  links: [...(cell.links ?? [])].slice(0, mostLinks),
+  links: (cell.links?.all ?? []).slice(0, mostLinks),
   at: cell.kernel.clock.now()
 })

@@ -12,11 +12,45 @@
 import { isAbnormal } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
 import { exitMessage } from "../SystemMessage.ts"
-import type { Cell } from "./cell.ts"
+import type { Cell, Watcher } from "./cell.ts"
 import { deliver } from "./delivery.ts"
+import { Few } from "./few.ts"
+import type { Signal } from "./kernel.ts"
 
 /** Whether a process ended by its own doing or was ended by a signal. */
 export type Origin = "own" | "signal"
+
+/**
+ * What is left to do after one process died, one thing after another: a fault in one leaves the others as they are.
+ */
+class Aftermath implements Signal {
+  next: Signal | undefined = undefined
+  readonly #cell: Cell
+  readonly #links: ReadonlyArray<Cell>
+  readonly #watchers: ReadonlyArray<Watcher>
+  #done = 0
+
+  constructor(cell: Cell, links: ReadonlyArray<Cell>, watchers: ReadonlyArray<Watcher>) {
+    this.#cell = cell
+    this.#links = links
+    this.#watchers = watchers
+  }
+
+  get over(): boolean {
+    return this.#done > this.#links.length + this.#watchers.length
+  }
+
+  step(): void {
+    const at = this.#done++
+    const { reason } = this.#cell
+    const peer = at < this.#links.length ? this.#links[at] : undefined
+    if (peer !== undefined) return signal(this.#cell, peer, reason, "link")
+    const after = at - this.#links.length
+    const watcher = after < this.#watchers.length ? this.#watchers[after] : undefined
+    if (watcher !== undefined) return watcher.down(this.#cell, reason)
+    reap(this.#cell, reason)
+  }
+}
 
 const reap = (cell: Cell, reason: ExitReason): void => {
   try {
@@ -24,9 +58,11 @@ const reap = (cell: Cell, reason: ExitReason): void => {
   } finally {
     const { resources } = cell
     cell.resources = undefined
-    if (resources !== undefined) for (const resource of [...resources].toReversed()) resource.close()
+    if (resources !== undefined) for (const resource of resources.all.toReversed()) resource.close()
   }
 }
+
+const nobody: ReadonlyArray<never> = []
 
 /** Ends a process. */
 export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
@@ -43,14 +79,9 @@ export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
   cell.watchers = undefined
   cell.absorbs = undefined
   cell.parent = undefined
-  if (links !== undefined) {
-    for (const peer of links) {
-      peer.links?.delete(cell)
-      kernel.post(() => signal(cell, peer, reason, "link"))
-    }
-  }
-  if (watchers !== undefined) for (const watcher of watchers) kernel.post(() => watcher.down(cell, reason))
-  if (cell.resources !== undefined || cell.behaviour.ended !== undefined) kernel.post(() => reap(cell, reason))
+  const peers = links?.all ?? nobody
+  for (const peer of peers) peer.links?.delete(cell)
+  kernel.post(new Aftermath(cell, peers, watchers?.all ?? nobody))
   cell.handling = undefined
   if (crash !== undefined) kernel.tell(crash)
   if (kernel.watch !== undefined) kernel.watch.ended(cell, reason, dropped)
@@ -69,8 +100,8 @@ export const signal = (from: Cell, target: Cell, reason: ExitReason, over: "link
 /** Links two processes; one with itself, or twice, changes nothing. */
 export const join = (one: Cell, other: Cell): void => {
   if (one === other) return
-  one.links ??= new Set()
-  other.links ??= new Set()
+  one.links ??= new Few()
+  other.links ??= new Few()
   one.links.add(other)
   other.links.add(one)
 }

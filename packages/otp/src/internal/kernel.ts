@@ -27,6 +27,14 @@ import { StrayMail } from "./strayMail.ts"
 import { turn } from "./turn.ts"
 import type { Watch } from "./watch.ts"
 
+/** What the kernel has to deliver: one step after another, each of which may fail. */
+export interface Signal {
+  /** The one posted after it. */
+  next: Signal | undefined
+  readonly over: boolean
+  step(): void
+}
+
 const passive: Behaviour = { kind: "system" }
 
 export class Kernel implements System {
@@ -41,7 +49,8 @@ export class Kernel implements System {
   readonly outside: Cell
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => ReturnType<typeof Effect.runFork<A, E>>
   readonly #onCrash: ((report: CrashReport) => void) | undefined
-  readonly #signals: Array<() => void> = []
+  #first: Signal | undefined = undefined
+  #last: Signal | undefined = undefined
   readonly #quiet: Array<() => void> = []
   #delivering = false
   lastId = 0
@@ -88,23 +97,28 @@ export class Kernel implements System {
     if (cell.name !== undefined && this.names.get(cell.name) === cell) this.names.delete(cell.name)
   }
 
-  post(deliver: () => void): void {
-    this.#signals.push(deliver)
+  post(signal: Signal): void {
+    if (this.#last === undefined) this.#first = signal
+    else this.#last.next = signal
+    this.#last = signal
   }
 
   deliver(): void {
     if (this.#delivering) return
     this.#delivering = true
     try {
-      for (let next = 0; next < this.#signals.length; next++) {
-        try {
-          this.#signals[next]?.()
-        } catch (error) {
-          this.report(this.root, error)
+      for (let signal = this.#first; signal !== undefined; signal = signal.next) {
+        while (!signal.over) {
+          try {
+            signal.step()
+          } catch (error) {
+            this.report(this.root, error)
+          }
         }
       }
     } finally {
-      this.#signals.length = 0
+      this.#first = undefined
+      this.#last = undefined
       this.#delivering = false
     }
   }
