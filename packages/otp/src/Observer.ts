@@ -61,7 +61,7 @@ const nodeOf = (cell: Cell, childrenOf: ReadonlyMap<Cell | undefined, ReadonlyAr
 
 /** The living processes by who spawned them, roots and siblings in the order of their start. */
 export const tree = (system: System): ReadonlyArray<Node> => {
-  const cells = [...kernelOf(system).processes.values()]
+  const cells = kernelOf(system).processes.all
   const childrenOf = Map.groupBy(cells, (cell) => (cell.parent?.dead === false ? cell.parent : undefined))
   return (childrenOf.get(undefined) ?? []).map((cell) => nodeOf(cell, childrenOf))
 }

@@ -68,6 +68,9 @@ export class Cell implements Pid<unknown> {
   behaviour: Behaviour
   /** Who spawned it, for the tree; undefined for a root. */
   parent: Cell | undefined
+  /** Its neighbours in the process table. */
+  older: Cell | undefined = undefined
+  younger: Cell | undefined = undefined
   name: string | undefined = undefined
   mailbox: Mailbox | undefined = undefined
   receivers: Array<Receiver> | undefined = undefined

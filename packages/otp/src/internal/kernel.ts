@@ -21,6 +21,7 @@ import { Cell } from "./cell.ts"
 import type { Behaviour } from "./cell.ts"
 import { Chore } from "./chore.ts"
 import { crashReport } from "./crash.ts"
+import { ProcessTable } from "./processTable.ts"
 import { RunQueue } from "./runQueue.ts"
 import { shownContent } from "./sensitive.ts"
 import { StrayMail } from "./strayMail.ts"
@@ -40,7 +41,7 @@ const passive: Behaviour = { kind: "system" }
 export class Kernel implements System {
   readonly name: string
   readonly clock: Clock
-  readonly processes = new Map<number, Cell>()
+  readonly processes = new ProcessTable()
   readonly names = new Map<string, Cell>()
   readonly queue = new RunQueue(turn)
   /** Stands for the system itself: the parent of every root. */
@@ -86,14 +87,14 @@ export class Kernel implements System {
   make(behaviour: Behaviour, parent: Cell | undefined, label: string): Cell {
     if (this.stopped) throw new SystemStopped({ name: this.name })
     const cell = new Cell(this, ++this.lastId, behaviour, parent, label)
-    this.processes.set(cell.id, cell)
+    this.processes.add(cell)
     if (this.watch !== undefined) this.watch.spawned(cell)
     return cell
   }
 
   /** Takes a dead process out of the tables. */
   forget(cell: Cell): void {
-    this.processes.delete(cell.id)
+    this.processes.remove(cell)
     if (cell.name !== undefined && this.names.get(cell.name) === cell) this.names.delete(cell.name)
   }
 

@@ -33,12 +33,12 @@ const endRoot = async (kernel: Kernel, cell: Cell, ms: number): Promise<void> =>
 /** Ends all processes at once; nothing can be spawned after. */
 export const halt = (kernel: Kernel): void => {
   kernel.stopped = true
-  for (const cell of [...kernel.processes.values()].toReversed()) die(cell, "killed", "signal")
+  for (const cell of kernel.processes.all.toReversed()) die(cell, "killed", "signal")
 }
 
 export const shutDown = async (kernel: Kernel, ms: number): Promise<void> => {
   const until = live.now() + ms
-  for (const root of [...kernel.processes.values()].filter(isRoot).toReversed()) {
+  for (const root of kernel.processes.all.filter(isRoot).toReversed()) {
     if (!root.dead) await endRoot(kernel, root, Math.max(0, until - live.now()))
   }
   halt(kernel)

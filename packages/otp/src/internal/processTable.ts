@@ -1,0 +1,47 @@
+/**
+ * The living processes of a system, in the order of their start.
+ *
+ * Each is tied to the ones before and after it, so that the table itself weighs nothing and never grows at once.
+ *
+ * TABLE1. `size` is how many are in it; a process that has left it ties to no other.
+ */
+import type { Cell } from "./cell.ts"
+
+export class ProcessTable {
+  #oldest: Cell | undefined = undefined
+  #youngest: Cell | undefined = undefined
+  size = 0
+
+  /** The processes that are alive now, the oldest first. */
+  get all(): ReadonlyArray<Cell> {
+    const cells: Array<Cell> = []
+    for (let cell = this.#oldest; cell !== undefined; cell = cell.younger) cells.push(cell)
+    return cells
+  }
+
+  /** The living processes, the oldest first; one that dies while they are gone through is left out. */
+  *values(): Iterable<Cell> {
+    for (const cell of this.all) if (!cell.dead) yield cell
+  }
+
+  add(cell: Cell): void {
+    const older = this.#youngest
+    if (older === undefined) this.#oldest = cell
+    else older.younger = cell
+    cell.older = older
+    this.#youngest = cell
+    this.size++
+  }
+
+  /** Takes out a process that is in it. */
+  remove(cell: Cell): void {
+    const { older, younger } = cell
+    if (older === undefined) this.#oldest = younger
+    else older.younger = younger
+    if (younger === undefined) this.#youngest = older
+    else younger.older = older
+    cell.older = undefined
+    cell.younger = undefined
+    this.size--
+  }
+}
