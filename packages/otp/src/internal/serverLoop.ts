@@ -46,8 +46,8 @@ export interface Callbacks {
 
 /** Who waits for a server to be up. */
 export interface Starter {
-  started(): void
-  failed(error: StartFailed | StartIgnored): void
+  started: (cell: Cell) => void
+  readonly failed: (error: StartFailed | StartIgnored) => void
 }
 
 export class CallMessage {
@@ -116,10 +116,17 @@ export class Server implements Behaviour {
   begin(cell: Cell): void {
     const args = this.#args
     this.#args = undefined
-    perform(
+    let value: unknown
+    try {
+      value = this.#callbacks.init(args, cell)
+    } catch (error) {
+      return this.#initFailed(cell, ofThrown(error))
+    }
+    if (value instanceof ServerResult) return this.#initialised(cell, value)
+    settleValue(
       cell,
-      () => this.#callbacks.init(args, cell),
-      (value) => this.#initialised(cell, value),
+      value,
+      (late) => this.#initialised(cell, late),
       (failure) => this.#initFailed(cell, failure)
     )
   }
@@ -158,10 +165,10 @@ export class Server implements Behaviour {
     return handleInfo(message instanceof Tick ? "timeout" : message, this.#state, cell)
   }
 
-  #started(): void {
+  #started(cell: Cell): void {
     const starter = this.#starter
     this.#starter = undefined
-    starter?.started()
+    starter?.started(cell)
   }
 
   #fail(error: StartFailed | StartIgnored): void {
@@ -176,7 +183,7 @@ export class Server implements Behaviour {
       case "ok":
         this.#state = value.state
         this.phase = "running"
-        this.#started()
+        this.#started(cell)
         return this.#proceed(cell, value.next)
       case "ignore":
         this.#fail(new StartIgnored())

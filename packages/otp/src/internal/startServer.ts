@@ -18,7 +18,6 @@ import type { Callbacks, Starter } from "./serverLoop.ts"
 import { milliseconds } from "./timeout.ts"
 import type { Timeout } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
-import type { Timer } from "./timer.ts"
 import { turn } from "./turn.ts"
 import { wake } from "./wake.ts"
 
@@ -65,21 +64,20 @@ const beginServer = (
   callbacks: Callbacks,
   args: unknown,
   options: ServerOptions,
-  starter: { up(): void; failed: Starter["failed"] }
+  starter: Starter
 ): Cell => {
-  const { failed } = starter
-  const waiting: { timer?: Timer | undefined } = {}
-  const started = (): void => {
-    waiting.timer?.close()
-    starter.up()
-  }
-  const cell = makeServer(kernel, parent, callbacks, args, options, { started, failed })
+  const cell = makeServer(kernel, parent, callbacks, args, options, starter)
   wake(cell)
   if (options.timeout === undefined || cell.dead) return cell
-  waiting.timer = startTimer(kernel, cell, milliseconds(options.timeout), () => {
+  const { started, failed } = starter
+  const timer = startTimer(kernel, cell, milliseconds(options.timeout), () => {
     failed(new StartFailed({ reason: "timeout" }))
     signal(kernel.root, cell, "kill", "direct")
   })
+  starter.started = (up) => {
+    timer?.close()
+    started(up)
+  }
   return cell
 }
 
@@ -92,7 +90,7 @@ export const startServer = (
   options: ServerOptions
 ): Promise<Cell> =>
   new Promise((resolve, reject) => {
-    const cell = beginServer(kernel, parent, callbacks, args, options, { up: () => resolve(cell), failed: reject })
+    beginServer(kernel, parent, callbacks, args, options, { started: resolve, failed: reject })
   })
 
 /** Starts a server; interrupting the start kills it. */
@@ -103,11 +101,11 @@ export const startServerEffect = (
   options: ServerOptions
 ): Effect.Effect<Cell, StartFailed | StartIgnored> =>
   Effect.callback((resume) => {
-    const up = (): void => afterTurn(() => resume(Effect.succeed(cell)))
+    const started = (up: Cell): void => afterTurn(() => resume(Effect.succeed(up)))
     const failed = (error: StartFailed | StartIgnored): void => afterTurn(() => resume(Effect.fail(error)))
     let cell: Cell
     try {
-      cell = beginServer(kernel, undefined, callbacks, args, options, { up, failed })
+      cell = beginServer(kernel, undefined, callbacks, args, options, { started, failed })
     } catch (error) {
       return resume(error instanceof StartFailed ? Effect.fail(error) : Effect.die(error))
     }
