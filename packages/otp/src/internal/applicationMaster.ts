@@ -37,7 +37,7 @@ const noTree = new Error("an application runs a tree of processes: its start may
 const init = async (plan: MasterPlan, self: Cell): Promise<ServerResult> => {
   const { application } = plan
   const start = (parent: Pid) => application.start(parent)
-  const started = await startChild(self, { id: application.name, start })
+  const started = await startChild(self, { id: application.name, start }, (outcome) => outcome)
   if (started._tag === "Failed") return failing(started.reason)
   if (started._tag === "Ignored") return failing(noTree)
   return new ServerResult("ok", { ...plan, top: started.cell }, undefined, undefined, undefined)

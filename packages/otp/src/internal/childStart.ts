@@ -7,6 +7,7 @@
 import type { ChildSpec } from "../ChildSpec.ts"
 import { ProcessExit, StartFailed, StartIgnored } from "../OtpError.ts"
 import type { ExitReason } from "../ExitReason.ts"
+import type { Pid } from "../Pid.ts"
 import { link } from "../Process.ts"
 import { cellOf } from "./cell.ts"
 import type { Cell } from "./cell.ts"
@@ -23,17 +24,36 @@ const failedWith = (error: unknown): ChildStart => {
   return { _tag: "Failed", reason: error instanceof StartFailed ? error.reason : ofThrown(error).reason }
 }
 
-export const startChild = async (supervisor: Cell, spec: ChildSpec): Promise<ChildStart> => {
+const upIn = (supervisor: Cell, pid: Pid | "ignore"): ChildStart => {
+  if (pid === "ignore") return { _tag: "Ignored" }
   try {
-    const pid = await spec.start(supervisor)
-    if (pid === "ignore") return { _tag: "Ignored" }
     const cell = cellOf(pid)
-    if (supervisor.dead) {
-      return { _tag: "Failed", reason: new ProcessExit({ pid: supervisor, reason: supervisor.reason }) }
-    }
+    if (supervisor.dead) return failedWith(new ProcessExit({ pid: supervisor, reason: supervisor.reason }))
     link(supervisor, cell)
     return { _tag: "Up", cell }
   } catch (error) {
     return failedWith(error)
   }
+}
+
+const isLater = (started: Pid | "ignore" | Promise<Pid | "ignore">): started is Promise<Pid | "ignore"> =>
+  typeof started === "object" && started !== null && "then" in started
+
+/** Starts a child; answers what `then` makes of how it went, at once if the start answers at once. */
+export const startChild = <A>(
+  supervisor: Cell,
+  spec: ChildSpec,
+  then: (started: ChildStart) => A
+): A | Promise<A> => {
+  let pid: Pid | "ignore" | Promise<Pid | "ignore">
+  try {
+    pid = spec.start(supervisor)
+  } catch (error) {
+    return then(failedWith(error))
+  }
+  if (!isLater(pid)) return then(upIn(supervisor, pid))
+  return Promise.resolve(pid).then(
+    (late) => then(upIn(supervisor, late)),
+    (error: unknown) => then(failedWith(error))
+  )
 }

@@ -67,14 +67,15 @@ export class Dynamic {
     this.window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
   }
 
-  async add(given: ExtendedSpec): Promise<Outcome> {
+  add(given: ExtendedSpec): Outcome | Promise<Outcome> {
     const spec = this.#closed(given)
     if (this.running.size + this.restarting.size >= this.maxChildren) return refused("maxChildren", spec.id)
-    const started = await startChild(this.self, spec)
-    if (started._tag === "Ignored") return { error: new StartIgnored() }
-    if (started._tag === "Failed") return { error: new StartFailed({ reason: started.reason }) }
-    this.running.set(started.cell, spec)
-    return { ok: started.cell }
+    return startChild(this.self, spec, (started) => {
+      if (started._tag === "Ignored") return { error: new StartIgnored() }
+      if (started._tag === "Failed") return { error: new StartFailed({ reason: started.reason }) }
+      this.running.set(started.cell, spec)
+      return { ok: started.cell }
+    })
   }
 
   #closed(spec: ExtendedSpec): ChildSpec {
@@ -100,16 +101,17 @@ export class Dynamic {
     return this.restart(spec)
   }
 
-  async restart(spec: ChildSpec): Promise<Verdict> {
+  restart(spec: ChildSpec): Verdict | Promise<Verdict> {
     this.restarting.delete(spec)
     if (!mayRestart(this.self, this.window, spec)) return "giveUp"
-    const started = await startChild(this.self, spec)
-    if (started._tag === "Up") this.running.set(started.cell, spec)
-    if (started._tag === "Failed") {
-      this.restarting.add(spec)
-      deliver(this.self, new DynamicRetry(spec))
-    }
-    return "goOn"
+    return startChild(this.self, spec, (started): Verdict => {
+      if (started._tag === "Up") this.running.set(started.cell, spec)
+      if (started._tag === "Failed") {
+        this.restarting.add(spec)
+        deliver(this.self, new DynamicRetry(spec))
+      }
+      return "goOn"
+    })
   }
 
   async endAll(): Promise<void> {

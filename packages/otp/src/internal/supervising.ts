@@ -77,11 +77,12 @@ export class Supervising {
     return undefined
   }
 
-  async start(entry: ChildEntry): Promise<ChildStart> {
-    const started = await startChild(this.self, entry.spec)
-    this.children.put(entry, started._tag === "Up" ? started.cell : undefined)
-    if (started._tag === "Ignored" && restartOf(entry.spec) === "temporary") this.children.remove(entry)
-    return started
+  start(entry: ChildEntry): ChildStart | Promise<ChildStart> {
+    return startChild(this.self, entry.spec, (started) => {
+      this.children.put(entry, started._tag === "Up" ? started.cell : undefined)
+      if (started._tag === "Ignored" && restartOf(entry.spec) === "temporary") this.children.remove(entry)
+      return started
+    })
   }
 
   /** Ends children, the youngest first. */
