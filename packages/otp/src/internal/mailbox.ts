@@ -1,63 +1,116 @@
 /**
  * The messages one process has not taken yet.
  *
+ * They stand on pages that follow each other: a mailbox that grows moves no message, and gives back what was read.
+ *
  * MBOX1. First in, first out: `shift` and `take` see messages in the order they were pushed.
  * MBOX2. `take` removes the first match and leaves the others in their order.
+ * MBOX3. No page but the first is empty, and of that one what is before `#head` has been read.
  */
 import type { Receiver } from "./cell.ts"
 
-export class Mailbox {
-  #messages: Array<unknown> = []
-  #head = 0
+/** The first page is small, for most processes have one message at a time. */
+const firstRoom = 8
+const room = 32
 
-  get size(): number {
-    return this.#messages.length - this.#head
+class Page {
+  readonly messages: Array<unknown>
+  /** How many places are taken. */
+  end = 0
+  next: Page | undefined = undefined
+
+  constructor(places: number) {
+    this.messages = new Array<unknown>(places)
   }
+}
+
+export class Mailbox {
+  #first = new Page(firstRoom)
+  #last = this.#first
+  #head = 0
+  size = 0
 
   push(message: unknown): void {
-    this.#messages.push(message)
+    let page = this.#last
+    if (page.end === page.messages.length) {
+      page.next = new Page(room)
+      page = page.next
+      this.#last = page
+    }
+    page.messages[page.end++] = message
+    this.size++
   }
 
   shift(): unknown {
-    // The only message, as a rule: popping keeps the small array for the next one.
-    if (this.#messages.length === 1) return this.#messages.pop()
-    const message = this.#messages[this.#head]
-    this.#messages[this.#head] = undefined
+    if (this.size === 0) return undefined
+    const page = this.#first
+    const message = page.messages[this.#head]
+    page.messages[this.#head] = undefined
     this.#head++
-    if (this.#head === this.#messages.length) {
-      this.#messages.length = 0
-      this.#head = 0
-    } else if (this.#head > 1024 && this.#head * 2 > this.#messages.length) {
-      this.#messages = this.#messages.slice(this.#head)
-      this.#head = 0
-    }
+    this.size--
+    if (this.#head === page.end) this.#turn(page)
     return message
+  }
+
+  /** Leaves the first page, which has been read; the only page is used again. */
+  #turn(page: Page): void {
+    this.#head = 0
+    if (page.next === undefined) page.end = 0
+    else this.#first = page.next
   }
 
   /** The first messages, left where they are. */
   first(count: number): ReadonlyArray<unknown> {
-    return this.#messages.slice(this.#head, this.#head + count)
+    const messages: Array<unknown> = []
+    let from = this.#head
+    for (let page: Page | undefined = this.#first; page !== undefined && messages.length < count; page = page.next) {
+      const until = Math.min(page.end, from + count - messages.length)
+      for (let index = from; index < until; index++) messages.push(page.messages[index])
+      from = 0
+    }
+    return messages
   }
 
   /** Removes the first message that matches; answers whether there was one, and hands it over. */
   take(receiver: Receiver): boolean {
-    for (let index = this.#head; index < this.#messages.length; index++) {
-      const message = this.#messages[index]
-      if (!receiver.match(message)) continue
-      if (index === this.#head) this.shift()
-      else this.#messages.splice(index, 1)
-      receiver.found(message)
-      return true
+    let from = this.#head
+    let before: Page | undefined = undefined
+    for (let page: Page | undefined = this.#first; page !== undefined; page = page.next) {
+      for (let index = from; index < page.end; index++) {
+        const message = page.messages[index]
+        if (!receiver.match(message)) continue
+        if (page === this.#first && index === this.#head) this.shift()
+        else this.#remove(page, index, before)
+        receiver.found(message)
+        return true
+      }
+      from = 0
+      before = page
     }
     return false
   }
 
+  /** Closes up a page over one place; a page this leaves empty goes. */
+  #remove(page: Page, index: number, before: Page | undefined): void {
+    page.messages.copyWithin(index, index + 1, page.end)
+    page.end--
+    page.messages[page.end] = undefined
+    this.size--
+    if (page.end > 0 || before === undefined) return
+    before.next = page.next
+    if (page === this.#last) this.#last = before
+  }
+
   /** Removes every message that matches; answers whether there was one. */
   drop(match: (message: unknown) => boolean): boolean {
-    const kept = this.#messages.slice(this.#head).filter((message) => !match(message))
-    const dropped = kept.length < this.size
-    this.#messages = kept
+    const all = this.first(this.size)
+    const kept = all.filter((message) => !match(message))
+    if (kept.length === all.length) return false
+    this.#first = new Page(firstRoom)
+    this.#last = this.#first
     this.#head = 0
-    return dropped
+    this.size = 0
+    for (const message of kept) this.push(message)
+    return true
   }
 }

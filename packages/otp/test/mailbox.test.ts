@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest"
+import { Mailbox } from "../src/internal/mailbox.ts"
+import { Dice } from "./properties/dice.ts"
+
+const all = (mailbox: Mailbox): ReadonlyArray<unknown> => mailbox.first(mailbox.size)
+
+/** A mailbox, and beside it the plain array it should behave like. */
+class Pair {
+  readonly mailbox = new Mailbox()
+  model: Array<number> = []
+  #next = 0
+
+  push(count: number): void {
+    for (let pushed = 0; pushed < count; pushed++) {
+      this.model.push(this.#next)
+      this.mailbox.push(this.#next++)
+    }
+  }
+
+  shift(count: number): void {
+    for (let shifted = 0; shifted < count; shifted++) expect(this.mailbox.shift()).toBe(this.model.shift())
+  }
+
+  take(match: (message: unknown) => boolean): void {
+    let found: unknown
+    const taken = this.mailbox.take({ match, found: (message) => (found = message) })
+    const index = this.model.findIndex(match)
+    expect([taken, found]).toEqual([index >= 0, index < 0 ? undefined : this.model.splice(index, 1)[0]])
+  }
+
+  drop(match: (message: unknown) => boolean): void {
+    const kept = this.model.filter((message) => !match(message))
+    expect(this.mailbox.drop(match)).toBe(kept.length < this.model.length)
+    this.model = kept
+  }
+
+  agree(): void {
+    expect(this.mailbox.size).toBe(this.model.length)
+    expect(all(this.mailbox)).toEqual(this.model)
+  }
+}
+
+const play = (dice: Dice, pair: Pair): void => {
+  const many = dice.one([1, 3, 40, 100])
+  const one = pair.model[dice.below(pair.model.length + 1)]
+  const rest = dice.below(7)
+  const move = dice.below(7)
+  if (move < 2) pair.push(many)
+  else if (move === 2) pair.shift(many)
+  else if (move === 3) pair.take((message) => message === one)
+  else if (move === 4) pair.take((message) => message === pair.model.at(-1))
+  else if (move === 5) for (let at = 0; at < many; at++) pair.take((message) => Number(message) % 5 === 0)
+  else if (dice.oneIn(4)) pair.drop((message) => Number(message) % 7 === rest)
+}
+
+describe("MBOX1 MBOX2 MBOX3 a mailbox behaves like a list, whatever is pushed, shifted, taken and dropped", () => {
+  test.each(Array.from({ length: 40 }, (_, index) => index))("seed %i", (seed) => {
+    const dice = new Dice(seed)
+    const pair = new Pair()
+    for (let move = 0; move < 120; move++) {
+      play(dice, pair)
+      pair.agree()
+    }
+    pair.shift(pair.model.length + 1)
+    pair.agree()
+  })
+})
+
+test("MBOX2 what is taken from the end, page by page, leaves the rest in its order", () => {
+  const pair = new Pair()
+  pair.push(200)
+  while (pair.model.length > 3) {
+    const last = pair.model.at(-1)
+    pair.take((message) => message === last)
+  }
+  pair.push(50)
+  pair.agree()
+  pair.shift(53)
+  pair.agree()
+})
