@@ -40,11 +40,7 @@ const isLater = (started: Pid | "ignore" | Promise<Pid | "ignore">): started is 
   typeof started === "object" && started !== null && "then" in started
 
 /** Starts a child; answers what `then` makes of how it went, at once if the start answers at once. */
-export const startChild = <A>(
-  supervisor: Cell,
-  spec: ChildSpec,
-  then: (started: ChildStart) => A
-): A | Promise<A> => {
+export const startChild = <A>(supervisor: Cell, spec: ChildSpec, then: (started: ChildStart) => A): A | Promise<A> => {
   let pid: Pid | "ignore" | Promise<Pid | "ignore">
   try {
     pid = spec.start(supervisor)

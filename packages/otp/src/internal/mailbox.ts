@@ -6,21 +6,48 @@
  * MBOX1. First in, first out: `shift` and `take` see messages in the order they were pushed.
  * MBOX2. `take` removes the first match and leaves the others in their order.
  * MBOX3. No page but the first is empty, and of that one what is before `#head` has been read.
+ * MBOX4. A cast waits without its envelope, which would live as long as it waits; who takes it gets it in one.
  */
+import { CastMessage } from "./castMessage.ts"
 import type { Receiver } from "./cell.ts"
 
 /** The first page is small, for most processes have one message at a time. */
 const firstRoom = 8
+/** As many places as a number has bits. */
 const room = 32
 
 class Page {
   readonly messages: Array<unknown>
+  /** One bit for each place: whether what stands there was cast. */
+  casts = 0
   /** How many places are taken. */
   end = 0
   next: Page | undefined = undefined
 
   constructor(places: number) {
     this.messages = new Array<unknown>(places)
+  }
+
+  add(message: unknown): void {
+    if (message instanceof CastMessage) {
+      this.messages[this.end] = message.message
+      this.casts |= 1 << this.end
+    } else this.messages[this.end] = message
+    this.end++
+  }
+
+  at(index: number): unknown {
+    const message = this.messages[index]
+    return (this.casts >>> index) & 1 ? new CastMessage(message) : message
+  }
+
+  /** Takes out what stands at a place; what follows closes up. */
+  remove(index: number): void {
+    const below = (1 << index) - 1
+    this.casts = (this.casts & below) | ((this.casts >>> 1) & ~below)
+    this.messages.copyWithin(index, index + 1, this.end)
+    this.end--
+    this.messages[this.end] = undefined
   }
 }
 
@@ -37,14 +64,14 @@ export class Mailbox {
       page = page.next
       this.#last = page
     }
-    page.messages[page.end++] = message
+    page.add(message)
     this.size++
   }
 
   shift(): unknown {
     if (this.size === 0) return undefined
     const page = this.#first
-    const message = page.messages[this.#head]
+    const message = page.at(this.#head)
     page.messages[this.#head] = undefined
     this.#head++
     this.size--
@@ -55,8 +82,14 @@ export class Mailbox {
   /** Leaves the first page, which has been read; the only page is used again. */
   #turn(page: Page): void {
     this.#head = 0
-    if (page.next === undefined) page.end = 0
-    else this.#first = page.next
+    if (page.next === undefined) {
+      page.end = 0
+      page.casts = 0
+      return
+    }
+    this.#first = page.next
+    // An old page that holds on to a young one would keep it from being collected soon.
+    page.next = undefined
   }
 
   /** The first messages, left where they are. */
@@ -65,7 +98,7 @@ export class Mailbox {
     let from = this.#head
     for (let page: Page | undefined = this.#first; page !== undefined && messages.length < count; page = page.next) {
       const until = Math.min(page.end, from + count - messages.length)
-      for (let index = from; index < until; index++) messages.push(page.messages[index])
+      for (let index = from; index < until; index++) messages.push(page.at(index))
       from = 0
     }
     return messages
@@ -77,7 +110,7 @@ export class Mailbox {
     let before: Page | undefined = undefined
     for (let page: Page | undefined = this.#first; page !== undefined; page = page.next) {
       for (let index = from; index < page.end; index++) {
-        const message = page.messages[index]
+        const message = page.at(index)
         if (!receiver.match(message)) continue
         if (page === this.#first && index === this.#head) this.shift()
         else this.#remove(page, index, before)
@@ -92,9 +125,7 @@ export class Mailbox {
 
   /** Closes up a page over one place; a page this leaves empty goes. */
   #remove(page: Page, index: number, before: Page | undefined): void {
-    page.messages.copyWithin(index, index + 1, page.end)
-    page.end--
-    page.messages[page.end] = undefined
+    page.remove(index)
     this.size--
     if (page.end > 0 || before === undefined) return
     before.next = page.next

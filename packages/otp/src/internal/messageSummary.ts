@@ -2,7 +2,8 @@
 import { format } from "../ExitReason.ts"
 import { isDown, isExit } from "../SystemMessage.ts"
 import { Chore } from "./chore.ts"
-import { CallMessage, CastMessage, Continuation } from "./serverLoop.ts"
+import { CastMessage } from "./castMessage.ts"
+import { CallMessage, Continuation } from "./serverLoop.ts"
 import { isStop } from "./stopMessage.ts"
 import { summary } from "./summary.ts"
 

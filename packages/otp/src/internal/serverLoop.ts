@@ -13,6 +13,7 @@ import { isNoCatch } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
 import { BadReturnValue, NoCallback, StartFailed, StartIgnored } from "../OtpError.ts"
 import { isExit } from "../SystemMessage.ts"
+import { CastMessage } from "./castMessage.ts"
 import type { Behaviour, Cell } from "./cell.ts"
 import { die } from "./death.ts"
 import type { Origin } from "./death.ts"
@@ -56,13 +57,6 @@ export class CallMessage {
   constructor(request: unknown, from: PendingCall) {
     this.request = request
     this.from = from
-  }
-}
-
-export class CastMessage {
-  readonly message: unknown
-  constructor(message: unknown) {
-    this.message = message
   }
 }
 
