@@ -8,11 +8,13 @@
  * DEATH2. In this order: table and name, EXIT to the links, DOWN to the watchers, then the behaviour's end and the
  *         resources, the youngest first.
  * DEATH3. When the outermost `die` or `signal` returns, everybody it ends over links is dead too.
+ * DEATH4. What a dead process holds is closed without a wait: a finalizer that stalls delays nobody, another process's
+ *         finalizers neither, and what cannot be closed is reported and leaves the rest to be closed.
  */
 import { isAbnormal } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
 import { exitMessage } from "../SystemMessage.ts"
-import type { Cell, Watcher } from "./cell.ts"
+import type { Cell, Resource, Watcher } from "./cell.ts"
 import { deliver } from "./delivery.ts"
 import { Few } from "./few.ts"
 import type { Signal } from "./kernel.ts"
@@ -52,13 +54,21 @@ class Aftermath implements Signal {
   }
 }
 
+const close = (cell: Cell, resource: Resource): void => {
+  try {
+    resource.close()
+  } catch (error) {
+    cell.kernel.report(cell, error)
+  }
+}
+
 const reap = (cell: Cell, reason: ExitReason): void => {
   try {
     cell.behaviour.ended?.(cell, reason)
   } finally {
     const { resources } = cell
     cell.resources = undefined
-    if (resources !== undefined) for (const resource of resources.all.toReversed()) resource.close()
+    if (resources !== undefined) for (const resource of resources.all.toReversed()) close(cell, resource)
   }
 }
 

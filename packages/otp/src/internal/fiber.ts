@@ -65,8 +65,9 @@ export class Running<A, E> implements Resource {
   }
 }
 
-/** Runs an effect that belongs to no process and whose end nobody waits for. */
-export const runDetached = (kernel: Kernel, effect: Effect.Effect<unknown, unknown>): void => {
-  const running = new Running(kernel, undefined, effect, () => {})
+/** Runs what closes a dead process's scope: nobody waits for it, and it is counted as closing. */
+export const runClosing = (kernel: Kernel, effect: Effect.Effect<unknown, unknown>): void => {
+  kernel.closing++
+  const running = new Running(kernel, undefined, effect, () => void kernel.closing--)
   void running
 }

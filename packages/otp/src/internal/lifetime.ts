@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { Cell } from "./cell.ts"
 import { SelfExit } from "./failure.ts"
-import { runDetached } from "./fiber.ts"
+import { runClosing } from "./fiber.ts"
 
 const scopes = new WeakMap<Cell, Scope.Closeable>()
 const aborts = new WeakMap<Cell, AbortController>()
@@ -24,7 +24,7 @@ export const scopeOf = (cell: Cell): Scope.Scope => {
   const made = Scope.makeUnsafe()
   scopes.set(cell, made)
   closeWith(cell, () =>
-    runDetached(
+    runClosing(
       cell.kernel,
       Effect.suspend(() => Scope.close(made, Exit.die(new SelfExit(cell.reason))))
     )
