@@ -8,7 +8,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
-import { burst, countdown, keys, many, times } from "./contest.ts"
+import { among, burst, countdown, crowd, keys, many, times } from "./contest.ts"
 import type { Contestant, Line } from "./contest.ts"
 
 type Mail = "add" | "stop" | (() => void) | Deferred.Deferred<number>
@@ -178,10 +178,19 @@ const idle: Line = (count) => {
   return { run, end: () => endAll(made) }
 }
 
+const waiting: Line = (count) => {
+  const made: Array<Fiber.Fiber<never>> = []
+  const run = (): void => {
+    for (let forked = 0; forked < count; forked++) made.push(Effect.runFork(Effect.never))
+  }
+  return { run, end: () => Effect.runPromise(Fiber.interruptAll(made)) }
+}
+
 /** Fibers, queues and deferreds of Effect. */
 export const fibers: Contestant = {
   spawn,
   start: starting,
+  startAmong: among(crowd, idle, starting),
   call,
   cast,
   stop,
@@ -190,5 +199,6 @@ export const fibers: Contestant = {
   lookup,
   throughOne: through(1),
   throughMany: through(many),
+  waiting,
   idle
 }

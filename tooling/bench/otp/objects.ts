@@ -1,5 +1,5 @@
 /** The lines of the bench on plain objects: a server is an object whose mailbox is emptied in a microtask. */
-import { burst, countdown, keys, many, times } from "./contest.ts"
+import { among, burst, countdown, crowd, keys, many, times } from "./contest.ts"
 import type { Contestant, Line } from "./contest.ts"
 
 class Actor<M> {
@@ -182,10 +182,23 @@ const idle: Line = (count) => {
   return { run, end: () => void kept.splice(0) }
 }
 
+/** Who could resolve the promise is kept, as a mailbox would: else nothing would keep the function that waits. */
+const waiting: Line = (count) => {
+  const kept: Array<() => void> = []
+  const wait = async (): Promise<void> => {
+    await new Promise<void>((resolve) => kept.push(resolve))
+  }
+  const run = (): void => {
+    for (let made = 0; made < count; made++) void wait()
+  }
+  return { run, end: () => void kept.splice(0) }
+}
+
 /** Plain objects, promises and microtasks. */
 export const objects: Contestant = {
   spawn,
   start: starting,
+  startAmong: among(crowd, idle, starting),
   call,
   cast,
   stop,
@@ -194,5 +207,6 @@ export const objects: Contestant = {
   lookup,
   throughOne: through(1),
   throughMany: through(many),
+  waiting,
   idle
 }

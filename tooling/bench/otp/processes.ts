@@ -1,7 +1,7 @@
 /** The lines of the bench on `@troupe/otp`. */
 import { DynamicSupervisor, GenServer, Process, Registry, System } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
-import { burst, countdown, keys, many, times } from "./contest.ts"
+import { burst, countdown, crowd, keys, many, times } from "./contest.ts"
 import type { Contestant, Line, Round } from "./contest.ts"
 
 const counter = GenServer.make<void, number, "next", number, "add" | (() => void)>({
@@ -13,6 +13,8 @@ const counter = GenServer.make<void, number, "next", number, "add" | (() => void
     return GenServer.noreply(state)
   }
 })
+
+type Counter = ReturnType<typeof GenServer.spawnLink<void, number, "next", number, "add" | (() => void), never>>
 
 const sleeper = (system: System.System): Pid => Process.spawn(system, () => new Promise(() => {}))
 
@@ -29,9 +31,19 @@ const spawn = inSystem((system, count) => () => {
   return over
 })
 
-const start = inSystem((system, count) => async () => {
-  for (let made = 0; made < count; made++) await GenServer.start(system, counter, undefined)
-})
+/** So many idle servers, linked to one process. */
+const idlers = (system: System.System, count: number): ReadonlyArray<Counter> => {
+  const owner = sleeper(system)
+  return times(count, () => GenServer.spawnLink(owner, counter, undefined))
+}
+
+const start = (others: number): Line =>
+  inSystem((system, count) => {
+    idlers(system, others)
+    return async () => {
+      for (let made = 0; made < count; made++) await GenServer.start(system, counter, undefined)
+    }
+  })
 
 const call = inSystem(async (system, count) => {
   const server = await GenServer.start(system, counter, undefined)
@@ -51,8 +63,7 @@ const cast = inSystem(async (system, count) => {
 })
 
 const stop = inSystem((system, count) => {
-  const owner = sleeper(system)
-  const servers = times(count, () => GenServer.spawnLink(owner, counter, undefined))
+  const servers = idlers(system, count)
   return async () => {
     for (const server of servers) await GenServer.stop(server)
   }
@@ -103,8 +114,7 @@ const lookup = inSystem(async (system, count) => {
 
 const through = (processes: number): Line =>
   inSystem((system, count) => {
-    const owner = sleeper(system)
-    const servers = times(processes, () => GenServer.spawnLink(owner, counter, undefined))
+    const servers = idlers(system, processes)
     const { done, over } = countdown(processes)
     return () => {
       for (let sent = 0; sent < count; sent += processes) for (const server of servers) GenServer.cast(server, "add")
@@ -112,6 +122,10 @@ const through = (processes: number): Line =>
       return over
     }
   })
+
+const waiting = inSystem((system, count) => () => {
+  for (let made = 0; made < count; made++) Process.spawn(system, (self) => Process.receive(self))
+})
 
 const idle = inSystem((system, count) => {
   const owner = sleeper(system)
@@ -123,7 +137,8 @@ const idle = inSystem((system, count) => {
 /** Processes of `@troupe/otp`. */
 export const processes: Contestant = {
   spawn,
-  start,
+  start: start(0),
+  startAmong: start(crowd),
   call,
   cast,
   stop,
@@ -132,5 +147,6 @@ export const processes: Contestant = {
   lookup,
   throughOne: through(1),
   throughMany: through(many),
+  waiting,
   idle
 }

@@ -71,7 +71,7 @@ const row = (name: string, ...figures: ReadonlyArray<string>): void =>
 
 /** Measures every line and prints the table. */
 export const benchProcesses = async (): Promise<void> => {
-  console.log("\nprocesses: processor time of one operation, in one run; ratios are ours ÷ theirs\n")
+  console.log("\nprocesses: what one operation costs, in one run; ratios are ours ÷ theirs\n")
   row("", "ours", "effect", "plain", "BEAM", "÷ effect", "÷ plain", "÷ BEAM", "")
   for (const line of lines) {
     const [ours = 0, effect = 0, plain = 0] = await compare(line)
@@ -91,4 +91,11 @@ export const benchProcesses = async (): Promise<void> => {
       verdict
     )
   }
+  console.log(`
+µs: processor time, all threads and the collection of garbage included; the best of ${rounds - warmUps} rounds, after ${warmUps} to warm up.
+B: bytes of the heap that stay, after a collection of garbage.
+÷ BEAM: ours as a part of the middle of its range, measured in another run on a machine of the same class;
+in aim is at most ${aim} of that middle.
+`)
+  for (const { name, means } of lines) console.log(`${name.padEnd(38)}${means}`)
 }

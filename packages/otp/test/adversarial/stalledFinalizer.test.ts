@@ -27,13 +27,11 @@ test("DEATH4 a finalizer that stalls delays no other process's end, finalizer or
     strategy: "oneForAll",
     children: [
       child(
-        system,
         "first",
         Effect.sync(() => done.push("first"))
       ),
       child("stalled", Effect.never),
       child(
-        system,
         "last",
         Effect.sync(() => done.push("last"))
       )
