@@ -1,6 +1,7 @@
 import { Deferred, Effect } from "effect"
 import { expect, test } from "vitest"
 import { GenServer, Process, Supervisor, System } from "../src/index.ts"
+import type { Pid } from "../src/index.ts"
 import { hop } from "./double/hop.ts"
 import { sleeper } from "./double/inProcess.ts"
 import { Crew } from "./double/worker.ts"
@@ -48,6 +49,37 @@ test("stopping twice is stopping once; nothing can be spawned after", async () =
   expect(System.stop(system)).toBe(System.stop(system))
   await System.stop(system)
   expect(() => Process.spawn(system, () => {})).toThrow('the system "s" is stopped')
+})
+
+test("processes leaves out one that dies while they are gone through, and goes on with the others", async () => {
+  const system = System.make()
+  const pids = [sleeper(system), sleeper(system), sleeper(system), sleeper(system)]
+  const seen: Array<unknown> = []
+  for (const pid of System.processes(system)) {
+    seen.push(pid)
+    Process.kill(pid)
+    if (seen.length === 1) Process.kill(pids[2] as (typeof pids)[0])
+  }
+  expect(seen).toEqual([pids[0], pids[1], pids[3]])
+  expect([...System.processes(system)]).toEqual([])
+  expect(System.stats(system)).toEqual(nothing)
+  await System.stop(system)
+})
+
+test("TABLE1 processes are counted and in order, whichever of them end", async () => {
+  const system = System.make()
+  const ended = (pids: ReadonlyArray<Pid>, kept: (index: number) => boolean) => {
+    for (const [index, pid] of pids.entries()) if (!kept(index)) Process.kill(pid)
+    const left = pids.filter((_pid, index) => kept(index))
+    expect([[...System.processes(system)], System.stats(system).processes]).toEqual([left, left.length])
+    return left
+  }
+  const start = () => Array.from({ length: 6 }, () => sleeper(system))
+  const inner = ended(start(), (index) => index > 0 && index < 5)
+  const outer = ended([...inner, ...start()], (index) => index !== 3 && index !== 4)
+  ended(outer, () => false)
+  ended(start(), (index) => index === 0)
+  await System.stop(system)
 })
 
 test("processes lists the living in the order of their start", async () => {

@@ -29,10 +29,10 @@ const counter = GenServer.make<void, number, "next", number, never, number>({
   handleCall: (_request, _from, state) => GenServer.replying(state + 1, state + 1)
 })
 
-test("an idle server weighs less than 1 kB", async () => {
+test("an idle server weighs less than 500 bytes", async () => {
   const system = System.make()
   const parent = sleeper(system)
-  expect(await weigh(20_000, () => GenServer.spawnLink(parent, counter, undefined))).toBeLessThan(1024)
+  expect(await weigh(20_000, () => GenServer.spawnLink(parent, counter, undefined))).toBeLessThan(500)
   await System.stop(system)
 })
 

@@ -277,14 +277,11 @@ export class Server implements Behaviour {
     this.phase = "ending"
     this.#dropTimeout()
     const { terminate } = this.#callbacks
-    if (terminate === undefined) {
-      told?.()
-      return die(cell, reason, origin)
-    }
     const finish = (last: ExitReason, by: Origin): void => {
       told?.()
       die(cell, last, by)
     }
+    if (terminate === undefined) return finish(reason, origin)
     cell.busy = true
     perform(
       cell,
