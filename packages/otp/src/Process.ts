@@ -438,7 +438,7 @@ export const onExit = (pid: Pid, run: (reason: ExitReason) => void): (() => void
   }
   const watcher = { down: (_cell: Cell, reason: ExitReason) => run(reason) }
   cell.watch(watcher)
-  return () => void cell.watchers?.delete(watcher)
+  return () => cell.watchers?.delete(watcher)
 }
 
 /**

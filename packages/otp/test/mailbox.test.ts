@@ -39,9 +39,12 @@ class Pair {
     this.model = kept
   }
 
-  agree(): void {
-    expect(this.mailbox.size).toBe(this.model.length)
-    expect(this.mailbox.first(this.mailbox.size)).toStrictEqual(this.model)
+  /** What the mailbox holds, and what it should. */
+  get both(): readonly [held: ReadonlyArray<unknown>, expected: ReadonlyArray<unknown>] {
+    return [
+      [this.mailbox.size, ...this.mailbox.first(this.mailbox.size)],
+      [this.model.length, ...this.model]
+    ]
   }
 }
 
@@ -64,10 +67,10 @@ describe("MBOX1 MBOX2 MBOX4 a mailbox behaves like a list, whatever is pushed, s
     const pair = new Pair()
     for (let move = 0; move < 120; move++) {
       play(dice, pair)
-      pair.agree()
+      expect(pair.both[0]).toStrictEqual(pair.both[1])
     }
     pair.shift(pair.model.length + 1)
-    pair.agree()
+    expect(pair.both[0]).toStrictEqual(pair.both[1])
   })
 })
 
@@ -79,7 +82,7 @@ test("MBOX2 what is taken from the end, page by page, leaves the rest in its ord
     pair.take((number) => number === last)
   }
   pair.push(50)
-  pair.agree()
+  expect(pair.both[0]).toStrictEqual(pair.both[1])
   pair.shift(53)
-  pair.agree()
+  expect(pair.both[0]).toStrictEqual(pair.both[1])
 })

@@ -18,7 +18,7 @@ const awaitDeath = (owner: Cell, target: Cell, ms: number): Promise<boolean> =>
       resolve(died)
     }
     const watcher = { down: () => finish(true) }
-    const wait = { close: () => void target.watchers?.delete(watcher) }
+    const wait = { close: () => target.watchers?.delete(watcher) }
     const timer = startTimer(owner.kernel, owner, ms, () => finish(false))
     target.watch(watcher)
     owner.own(wait)

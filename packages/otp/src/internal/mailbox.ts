@@ -11,10 +11,10 @@
 import { CastMessage } from "./castMessage.ts"
 import type { Receiver } from "./cell.ts"
 
+/** Pages are copies of these: a copy has all its room from the start. As many places as a number has bits. */
+const blank: ReadonlyArray<unknown> = Array.from({ length: 32 })
 /** The first page is small, for most processes have one message at a time. */
-const firstRoom = 8
-/** As many places as a number has bits. */
-const room = 32
+const firstBlank = blank.slice(0, 8)
 
 class Page {
   readonly messages: Array<unknown>
@@ -24,8 +24,8 @@ class Page {
   end = 0
   next: Page | undefined = undefined
 
-  constructor(places: number) {
-    this.messages = new Array<unknown>(places)
+  constructor(from: ReadonlyArray<unknown>) {
+    this.messages = from.slice()
   }
 
   add(message: unknown): void {
@@ -52,7 +52,7 @@ class Page {
 }
 
 export class Mailbox {
-  #first = new Page(firstRoom)
+  #first = new Page(firstBlank)
   #last = this.#first
   #head = 0
   size = 0
@@ -60,7 +60,7 @@ export class Mailbox {
   push(message: unknown): void {
     let page = this.#last
     if (page.end === page.messages.length) {
-      page.next = new Page(room)
+      page.next = new Page(blank)
       page = page.next
       this.#last = page
     }
@@ -137,7 +137,7 @@ export class Mailbox {
     const all = this.first(this.size)
     const kept = all.filter((message) => !match(message))
     if (kept.length === all.length) return false
-    this.#first = new Page(firstRoom)
+    this.#first = new Page(firstBlank)
     this.#last = this.#first
     this.#head = 0
     this.size = 0

@@ -94,7 +94,7 @@ export class RegistryTable {
     const member: Member = {
       entries: new Set(),
       linkedBefore: cell.links?.has(this.#self) === true,
-      forget: () => void cell.watchers?.delete(watcher)
+      forget: () => cell.watchers?.delete(watcher)
     }
     this.#members.set(cell, member)
     cell.watch(watcher)

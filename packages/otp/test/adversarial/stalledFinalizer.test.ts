@@ -38,7 +38,7 @@ test("DEATH4 a finalizer that stalls delays no other process's end, finalizer or
     ]
   })
   const before = ["first", "stalled", "last"].map((name) => living(system, name))
-  for (const pid of before) Process.onExit(pid, () => told.push(String(Process.info(pid)?.label ?? "dead")))
+  for (const pid of before) Process.onExit(pid, () => told.push(Process.info(pid)?.label ?? "dead"))
   Process.kill(living(system, "stalled"))
   await hop()
   expect(told).toEqual(["dead", "dead", "dead"])
