@@ -3,10 +3,11 @@
  *
  * @module
  */
-import type { HaltedReason, PendingQuestion } from "./ChatResult.ts"
-import type { Thread } from "./Thread.ts"
-import type { ToolCall } from "./ToolCall.ts"
-import type { Usage } from "./Usage.ts"
+import * as z from "zod"
+import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
+import { Thread } from "./Thread.ts"
+import { ToolCall } from "./ToolCall.ts"
+import { Usage } from "./Usage.ts"
 
 /**
  * A chat's committed state.
@@ -15,12 +16,15 @@ import type { Usage } from "./Usage.ts"
  * call in `thread` has its result, but those in `pendingToolCalls`. `running` says that a turn was under way: a chat
  * revived from such a record was interrupted, and `retry` goes on.
  */
-export interface ChatRecord {
-  readonly id: string
-  readonly thread: Thread
-  readonly usage: Usage
-  readonly running: boolean
-  readonly lastHaltedReason?: HaltedReason | undefined
-  readonly pendingQuestion?: PendingQuestion | undefined
-  readonly pendingToolCalls: ReadonlyArray<ToolCall>
-}
+export const ChatRecord = z
+  .object({
+    id: z.string(),
+    thread: Thread,
+    usage: Usage,
+    running: z.boolean(),
+    lastHaltedReason: HaltedReason.optional(),
+    pendingQuestion: PendingQuestion.optional(),
+    pendingToolCalls: z.array(ToolCall).readonly()
+  })
+  .readonly()
+export type ChatRecord = z.infer<typeof ChatRecord>

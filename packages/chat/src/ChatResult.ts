@@ -3,11 +3,13 @@
  *
  * @module
  */
-import type { QuestionOptions } from "./HandlerResult.ts"
-import type { Response } from "./Response.ts"
-import type { StepResult } from "./StepResult.ts"
-import type { Thread } from "./Thread.ts"
-import type { ToolCall } from "./ToolCall.ts"
+import * as z from "zod"
+import { QuestionOptions } from "./HandlerResult.ts"
+import { openRecord } from "./internal/open.ts"
+import { Response } from "./Response.ts"
+import { StepResult } from "./StepResult.ts"
+import { Thread } from "./Thread.ts"
+import { ToolCall } from "./ToolCall.ts"
 
 /**
  * Why a chat stopped.
@@ -23,26 +25,32 @@ import type { ToolCall } from "./ToolCall.ts"
  * - `budget_tokens`, `budget_cost`, `budget_time`: the turn's budget is used up
  * - any other word: a handler halted with it
  */
-export type HaltedReason =
-  | "completed"
-  | "error"
-  | "max_turns"
-  | "halt_when"
-  | "ask_user"
-  | "tool_error"
-  | "manual_tool_calls"
-  | "cancelled"
-  | "budget_tokens"
-  | "budget_cost"
-  | "budget_time"
-  | (string & {})
+export const HaltedReason = z.union([
+  z.enum([
+    "completed",
+    "error",
+    "max_turns",
+    "halt_when",
+    "ask_user",
+    "tool_error",
+    "manual_tool_calls",
+    "cancelled",
+    "budget_tokens",
+    "budget_cost",
+    "budget_time"
+  ]),
+  z.custom<string & {}>((value) => typeof value === "string")
+])
+export type HaltedReason = z.infer<typeof HaltedReason>
 
 /** What a chat waits for when a tool asked the user. */
-export interface PendingQuestion {
-  readonly question: string
-  readonly toolCallId: string
-  readonly options: QuestionOptions
-}
+export const PendingQuestion = z
+  .object({ question: z.string(), toolCallId: z.string(), options: QuestionOptions })
+  .readonly()
+export type PendingQuestion = z.infer<typeof PendingQuestion>
+
+/** Always said, and `undefined` when there was no step. */
+const finalResponse: z.ZodType<Response | undefined> = Response.optional()
 
 /**
  * Steps until a terminal condition.
@@ -53,15 +61,18 @@ export interface PendingQuestion {
  * but for the time, `spent`. After two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second
  * was refused.
  */
-export interface ChatResult {
-  readonly thread: Thread
-  readonly finalResponse: Response | undefined
-  readonly steps: ReadonlyArray<StepResult>
-  readonly haltedReason: HaltedReason
-  readonly pendingQuestion?: PendingQuestion | undefined
-  readonly pendingToolCalls: ReadonlyArray<ToolCall>
-  readonly metadata: Readonly<Record<string, unknown>>
-}
+export const ChatResult = z
+  .object({
+    thread: Thread,
+    finalResponse,
+    steps: z.array(StepResult).readonly(),
+    haltedReason: HaltedReason,
+    pendingQuestion: PendingQuestion.optional(),
+    pendingToolCalls: z.array(ToolCall).readonly(),
+    metadata: openRecord
+  })
+  .readonly()
+export type ChatResult = z.infer<typeof ChatResult>
 
 /** Whether the chat stopped for another reason than that the model gave its final answer. */
 export const isHalted = ({ haltedReason }: ChatResult): boolean => haltedReason !== "completed"

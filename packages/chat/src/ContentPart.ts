@@ -4,13 +4,16 @@
  * @module
  */
 import * as z from "zod"
+import { openRecord } from "./internal/open.ts"
 
 /** A piece of text. */
-export const TextPart = z.object({
-  type: z.literal("text"),
-  text: z.string(),
-  metadata: z.record(z.string(), z.unknown()).optional()
-})
+export const TextPart = z
+  .object({
+    type: z.literal("text"),
+    text: z.string(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
 export type TextPart = z.infer<typeof TextPart>
 
 /**
@@ -18,30 +21,39 @@ export type TextPart = z.infer<typeof TextPart>
  *
  * **Units and defaults**: `detail` is the resolution hint some providers take, `"auto"` when absent.
  */
-export const ImagePart = z.object({
-  type: z.literal("image"),
-  image: z.union([z.object({ url: z.string() }), z.object({ base64: z.string(), mediaType: z.string() })]),
-  detail: z.enum(["auto", "low", "high"]).optional(),
-  metadata: z.record(z.string(), z.unknown()).optional()
-})
+export const ImagePart = z
+  .object({
+    type: z.literal("image"),
+    image: z.union([
+      z.object({ url: z.string() }).readonly(),
+      z.object({ base64: z.string(), mediaType: z.string() }).readonly()
+    ]),
+    detail: z.enum(["auto", "low", "high"]).optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
 export type ImagePart = z.infer<typeof ImagePart>
 
 /** A file of any media type, by URL or as base64 text. */
-export const FilePart = z.object({
-  type: z.literal("file"),
-  file: z.union([z.object({ url: z.string() }), z.object({ base64: z.string() })]),
-  mediaType: z.string(),
-  filename: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional()
-})
+export const FilePart = z
+  .object({
+    type: z.literal("file"),
+    file: z.union([z.object({ url: z.string() }).readonly(), z.object({ base64: z.string() }).readonly()]),
+    mediaType: z.string(),
+    filename: z.string().optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
 export type FilePart = z.infer<typeof FilePart>
 
 /** What a model thought, kept so that it can be handed back to the provider that said it. */
-export const ReasoningPart = z.object({
-  type: z.literal("reasoning"),
-  text: z.string(),
-  metadata: z.record(z.string(), z.unknown()).optional()
-})
+export const ReasoningPart = z
+  .object({
+    type: z.literal("reasoning"),
+    text: z.string(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
 export type ReasoningPart = z.infer<typeof ReasoningPart>
 
 /** One element of a message's content list. */

@@ -7,145 +7,176 @@
  * @module
  * @source ALLM.Chat, "Event sequence"
  */
-import type { ChatResult } from "./ChatResult.ts"
-import type { HandlerResult, QuestionOptions } from "./HandlerResult.ts"
-import type { AssistantMessage } from "./Message.ts"
-import type { FinishReason, Response } from "./Response.ts"
-import type { StepHalt } from "./StepResult.ts"
-import type { Thread } from "./Thread.ts"
-import type { ToolCall } from "./ToolCall.ts"
-import type { Usage } from "./Usage.ts"
+import * as z from "zod"
+import { ChatResult } from "./ChatResult.ts"
+import { HandlerResult, QuestionOptions } from "./HandlerResult.ts"
+import { anything, openRecord } from "./internal/open.ts"
+import { AssistantMessage } from "./Message.ts"
+import { FinishReason, Response } from "./Response.ts"
+import { StepHalt } from "./StepResult.ts"
+import { Thread } from "./Thread.ts"
+import { ToolCall } from "./ToolCall.ts"
+import { Usage } from "./Usage.ts"
 
 /** First event of every adapter stream. */
-export interface MessageStarted {
-  readonly type: "message_started"
-  readonly message: AssistantMessage
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
-}
+export const MessageStarted = z
+  .object({ type: z.literal("message_started"), message: AssistantMessage, metadata: openRecord.optional() })
+  .readonly()
+export type MessageStarted = z.infer<typeof MessageStarted>
+
 /** A fragment of the answer. */
-export interface TextDelta {
-  readonly type: "text_delta"
-  readonly id: string | null
-  readonly delta: string
-}
+export const TextDelta = z
+  .object({ type: z.literal("text_delta"), id: z.string().nullable(), delta: z.string() })
+  .readonly()
+export type TextDelta = z.infer<typeof TextDelta>
+
 /** The whole answer text, once, before `message_completed`, when there was any. */
-export interface TextCompleted {
-  readonly type: "text_completed"
-  readonly id: string | null
-  readonly text: string
-}
+export const TextCompleted = z
+  .object({ type: z.literal("text_completed"), id: z.string().nullable(), text: z.string() })
+  .readonly()
+export type TextCompleted = z.infer<typeof TextCompleted>
+
 /** The model begins a tool call. */
-export interface ToolCallStarted {
-  readonly type: "tool_call_started"
-  readonly id: string
-  readonly name: string
-}
+export const ToolCallStarted = z
+  .object({ type: z.literal("tool_call_started"), id: z.string(), name: z.string() })
+  .readonly()
+export type ToolCallStarted = z.infer<typeof ToolCallStarted>
+
 /** A fragment of a call's argument text. */
-export interface ToolCallDelta {
-  readonly type: "tool_call_delta"
-  readonly id: string
-  readonly argumentsDelta: string
-}
+export const ToolCallDelta = z
+  .object({ type: z.literal("tool_call_delta"), id: z.string(), argumentsDelta: z.string() })
+  .readonly()
+export type ToolCallDelta = z.infer<typeof ToolCallDelta>
+
 /** A call is complete. `arguments` is `null` when the text is not a JSON object. */
-export interface ToolCallCompleted {
-  readonly type: "tool_call_completed"
-  readonly id: string
-  readonly name: string
-  readonly arguments: Record<string, unknown> | null
-  readonly rawArguments: string
-  readonly metadata?: Record<string, unknown> | undefined
-}
+export const ToolCallCompleted = z
+  .object({
+    type: z.literal("tool_call_completed"),
+    id: z.string(),
+    name: z.string(),
+    arguments: openRecord.nullable(),
+    rawArguments: z.string(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type ToolCallCompleted = z.infer<typeof ToolCallCompleted>
+
 /** First of a call's three tool events; all three come together when the call is done. */
-export interface ToolExecutionStarted {
-  readonly type: "tool_execution_started"
-  readonly id: string
-  readonly name: string
-  readonly arguments: Record<string, unknown> | null
-}
+export const ToolExecutionStarted = z
+  .object({
+    type: z.literal("tool_execution_started"),
+    id: z.string(),
+    name: z.string(),
+    arguments: openRecord.nullable()
+  })
+  .readonly()
+export type ToolExecutionStarted = z.infer<typeof ToolExecutionStarted>
+
 /** Second: what the handler returned, or the `ToolError` that stands for it. */
-export interface ToolExecutionCompleted {
-  readonly type: "tool_execution_completed"
-  readonly id: string
-  readonly name: string
-  readonly result: HandlerResult
-}
+export const ToolExecutionCompleted = z
+  .object({ type: z.literal("tool_execution_completed"), id: z.string(), name: z.string(), result: HandlerResult })
+  .readonly()
+export type ToolExecutionCompleted = z.infer<typeof ToolExecutionCompleted>
+
 /** Third, normally: the text the model will see. */
-export interface ToolResultEncoded {
-  readonly type: "tool_result_encoded"
-  readonly id: string
-  readonly content: string
-}
+export const ToolResultEncoded = z
+  .object({ type: z.literal("tool_result_encoded"), id: z.string(), content: z.string() })
+  .readonly()
+export type ToolResultEncoded = z.infer<typeof ToolResultEncoded>
+
 /** Third, when the handler asked the user. */
-export interface AskUserRequested {
-  readonly type: "ask_user_requested"
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly question: string
-  readonly options: QuestionOptions
-}
+export const AskUserRequested = z
+  .object({
+    type: z.literal("ask_user_requested"),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    question: z.string(),
+    options: QuestionOptions
+  })
+  .readonly()
+export type AskUserRequested = z.infer<typeof AskUserRequested>
+
 /** Third, when the handler or the error policy ended the loop. */
-export interface ToolHalt {
-  readonly type: "tool_halt"
-  readonly toolCallId: string
-  readonly reason: string
-  readonly result: unknown
-  readonly content: string
-}
+export const ToolHalt = z
+  .object({
+    type: z.literal("tool_halt"),
+    toolCallId: z.string(),
+    reason: z.string(),
+    result: anything,
+    content: z.string()
+  })
+  .readonly()
+export type ToolHalt = z.infer<typeof ToolHalt>
+
 /** Last event of an adapter stream. */
-export interface MessageCompleted {
-  readonly type: "message_completed"
-  readonly message: AssistantMessage
-  readonly finishReason: FinishReason | null
-  readonly rawFinishReason?: string | undefined
-  readonly usage?: Usage | undefined
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
-}
+export const MessageCompleted = z
+  .object({
+    type: z.literal("message_completed"),
+    message: AssistantMessage,
+    finishReason: FinishReason.nullable(),
+    rawFinishReason: z.string().optional(),
+    usage: Usage.optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type MessageCompleted = z.infer<typeof MessageCompleted>
+
 /**
  * Last event of a step. `thread` is the input, the assistant message and the tool messages, `mode` the option of that name,
  * `halt` why the step ends the loop (of several halts the one that counts), `error` what went wrong in the step itself.
  */
-export interface StepCompleted {
-  readonly type: "step_completed"
-  readonly response: Response
-  readonly thread: Thread
-  readonly mode: "auto" | "manual"
-  readonly manualToolCalls: ReadonlyArray<ToolCall>
-  readonly halt?: StepHalt | undefined
-  readonly error?: unknown
-}
+export const StepCompleted = z
+  .object({
+    type: z.literal("step_completed"),
+    response: Response,
+    thread: Thread,
+    mode: z.enum(["auto", "manual"]),
+    manualToolCalls: z.array(ToolCall).readonly(),
+    halt: StepHalt.optional(),
+    error: z.unknown().exactOptional()
+  })
+  .readonly()
+export type StepCompleted = z.infer<typeof StepCompleted>
+
 /** Last event of a chat. */
-export interface ChatCompleted {
-  readonly type: "chat_completed"
-  readonly result: ChatResult
-}
+export const ChatCompleted = z.object({ type: z.literal("chat_completed"), result: ChatResult }).readonly()
+export type ChatCompleted = z.infer<typeof ChatCompleted>
+
 /** Something of the provider's own: reasoning, sources, raw chunks; usage as `{ type: "usage", usage }`. */
-export interface RawChunk {
-  readonly type: "raw_chunk"
-  readonly chunk: unknown
-}
+export const RawChunk = z.object({ type: z.literal("raw_chunk"), chunk: anything }).readonly()
+export type RawChunk = z.infer<typeof RawChunk>
+
 /** A failure after the stream opened. It does not end the stream: keep reading. */
-export interface ErrorEvent {
-  readonly type: "error"
-  readonly error: unknown
-}
+export const ErrorEvent = z.object({ type: z.literal("error"), error: anything }).readonly()
+export type ErrorEvent = z.infer<typeof ErrorEvent>
 
 /** What an adapter emits. */
-export type AdapterEvent =
-  | MessageStarted
-  | TextDelta
-  | TextCompleted
-  | ToolCallStarted
-  | ToolCallDelta
-  | ToolCallCompleted
-  | MessageCompleted
-  | RawChunk
-  | ErrorEvent
+export const AdapterEvent = z.discriminatedUnion("type", [
+  MessageStarted,
+  TextDelta,
+  TextCompleted,
+  ToolCallStarted,
+  ToolCallDelta,
+  ToolCallCompleted,
+  MessageCompleted,
+  RawChunk,
+  ErrorEvent
+])
+export type AdapterEvent = z.infer<typeof AdapterEvent>
 
 /** What a running tool batch emits. */
-export type ToolEvent = ToolExecutionStarted | ToolExecutionCompleted | ToolResultEncoded | AskUserRequested | ToolHalt
+export const ToolEvent = z.discriminatedUnion("type", [
+  ToolExecutionStarted,
+  ToolExecutionCompleted,
+  ToolResultEncoded,
+  AskUserRequested,
+  ToolHalt
+])
+export type ToolEvent = z.infer<typeof ToolEvent>
 
 /** Every event of a chat. */
-export type Event = AdapterEvent | ToolEvent | StepCompleted | ChatCompleted
+export const Event = z.discriminatedUnion("type", [AdapterEvent, ToolEvent, StepCompleted, ChatCompleted])
+export type Event = z.infer<typeof Event>
 
 /** The sixteen tags. */
 export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
@@ -169,6 +200,6 @@ export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
 
 const known: ReadonlySet<unknown> = new Set(tags)
 
-/** Whether a value carries one of the sixteen tags. Payloads are not checked. */
+/** Whether a value carries one of the sixteen tags. Payloads are not checked: {@link Event} does that. */
 export const isEvent = (value: unknown): value is Event =>
   typeof value === "object" && value !== null && known.has((value as { readonly type?: unknown }).type)

@@ -195,7 +195,7 @@ const check = (options: FakeOptions): void => {
   }
   const lines = found.length === 0 && Array.isArray(said) ? (said as ReadonlyArray<Script>).flat() : []
   for (const line of lines) {
-    if ("usage" in line && !Usage.strict().safeParse(line.usage).success) {
+    if ("usage" in line && !Usage.unwrap().strict().safeParse(line.usage).success) {
       found.push({ field: ["usage"], reason: "unknown_field" })
     }
   }

@@ -4,38 +4,34 @@
  * @module
  * @source ALLM.ToolExecutor, "Handler result shapes"
  */
+import * as z from "zod"
+import { anything, openRecord } from "./internal/open.ts"
 
 /** Options of a question to the user, for whoever shows it (choices, defaults, hints). */
-export type QuestionOptions = Readonly<Record<string, unknown>>
+export const QuestionOptions = openRecord
+export type QuestionOptions = z.infer<typeof QuestionOptions>
 
 /** The tool succeeded with `value`. */
-export interface Ok {
-  readonly type: "ok"
-  readonly value: unknown
-}
+export const Ok = z.object({ type: z.literal("ok"), value: anything }).readonly()
+export type Ok = z.infer<typeof Ok>
 
 /** The tool reports a failure; `reason` may be any value, a string is shown to the model as it is. */
-export interface Failed {
-  readonly type: "error"
-  readonly reason: unknown
-}
+export const Failed = z.object({ type: z.literal("error"), reason: anything }).readonly()
+export type Failed = z.infer<typeof Failed>
 
 /** The tool suspends the loop with a question to the user. */
-export interface AskUser {
-  readonly type: "ask_user"
-  readonly question: string
-  readonly options: QuestionOptions
-}
+export const AskUser = z
+  .object({ type: z.literal("ask_user"), question: z.string(), options: QuestionOptions })
+  .readonly()
+export type AskUser = z.infer<typeof AskUser>
 
 /** The tool ends the loop; `reason` becomes the chat's `haltedReason`, `result` the tool's result. */
-export interface Halt {
-  readonly type: "halt"
-  readonly reason: string
-  readonly result: unknown
-}
+export const Halt = z.object({ type: z.literal("halt"), reason: z.string(), result: anything }).readonly()
+export type Halt = z.infer<typeof Halt>
 
 /** What a handler returns. */
-export type HandlerResult = Ok | Failed | AskUser | Halt
+export const HandlerResult = z.discriminatedUnion("type", [Ok, Failed, AskUser, Halt])
+export type HandlerResult = z.infer<typeof HandlerResult>
 
 /** Handler results carry this brand, so that a tool's own value `{ type: "ok" }` is never taken for one. */
 const made = new WeakSet<object>()

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod"
+import { openRecord } from "./internal/open.ts"
 import { AssistantMessage, text as messageText } from "./Message.ts"
 import { ToolCall } from "./ToolCall.ts"
 import { Usage } from "./Usage.ts"
@@ -27,18 +28,20 @@ export type FinishReason = z.infer<typeof FinishReason>
  * **Details**: `finishReason` is `null` when the adapter never said one. `metadata.error` holds the error of a request
  * that failed after its stream had opened.
  */
-export const Response = z.object({
-  id: z.string().optional(),
-  requestId: z.string().optional(),
-  model: z.string().optional(),
-  message: AssistantMessage.optional(),
-  outputText: z.string(),
-  toolCalls: z.array(ToolCall).readonly(),
-  finishReason: FinishReason.nullable(),
-  rawFinishReason: z.string().optional(),
-  usage: Usage,
-  metadata: z.record(z.string(), z.unknown())
-})
+export const Response = z
+  .object({
+    id: z.string().optional(),
+    requestId: z.string().optional(),
+    model: z.string().optional(),
+    message: AssistantMessage.optional(),
+    outputText: z.string(),
+    toolCalls: z.array(ToolCall).readonly(),
+    finishReason: FinishReason.nullable(),
+    rawFinishReason: z.string().optional(),
+    usage: Usage,
+    metadata: openRecord
+  })
+  .readonly()
 export type Response = z.infer<typeof Response>
 
 /** The text of a response: the streamed text, else the message's. */

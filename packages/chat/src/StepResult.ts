@@ -3,11 +3,15 @@
  *
  * @module
  */
-import type { QuestionOptions } from "./HandlerResult.ts"
-import type { ToolMessage } from "./Message.ts"
-import type { Response } from "./Response.ts"
-import type { Thread } from "./Thread.ts"
-import type { ToolCall } from "./ToolCall.ts"
+import * as z from "zod"
+import { QuestionOptions } from "./HandlerResult.ts"
+import { anything } from "./internal/open.ts"
+import { ToolMessage } from "./Message.ts"
+import { Response } from "./Response.ts"
+import { Thread } from "./Thread.ts"
+import { ToolCall } from "./ToolCall.ts"
+
+const asked = { toolCallId: z.string(), question: z.string(), options: QuestionOptions }
 
 /**
  * Why a batch of tool calls ends the loop.
@@ -17,26 +21,20 @@ import type { ToolCall } from "./ToolCall.ts"
  * - `halt`: a handler halted with a reason of its own
  * - `cancelled`: the turn was cancelled; `question` is what a handler had asked before
  */
-export type StepHalt =
-  | {
-      readonly type: "question"
-      readonly toolCallId: string
-      readonly question: string
-      readonly options: QuestionOptions
-    }
-  | {
-      readonly type: "tool_error"
-      readonly toolCallId: string
-      readonly error: unknown
-      readonly policyFault?: unknown
-    }
-  | { readonly type: "halt"; readonly toolCallId: string; readonly reason: string; readonly result: unknown }
-  | {
-      readonly type: "cancelled"
-      readonly question?:
-        | { readonly toolCallId: string; readonly question: string; readonly options: QuestionOptions }
-        | undefined
-    }
+export const StepHalt = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("question"), ...asked }).readonly(),
+  z
+    .object({
+      type: z.literal("tool_error"),
+      toolCallId: z.string(),
+      error: anything,
+      policyFault: z.unknown().exactOptional()
+    })
+    .readonly(),
+  z.object({ type: z.literal("halt"), toolCallId: z.string(), reason: z.string(), result: anything }).readonly(),
+  z.object({ type: z.literal("cancelled"), question: z.object(asked).readonly().optional() }).readonly()
+])
+export type StepHalt = z.infer<typeof StepHalt>
 
 /**
  * One model request and the tools it asked for.
@@ -45,14 +43,17 @@ export type StepHalt =
  * when nothing is left to do: a final answer, an error or a halt. `manualToolCalls` are calls the caller must answer;
  * `truncatedToolCalls` are calls of a reply that ended otherwise than with `tool_calls`: they are never executed.
  */
-export interface StepResult {
-  readonly thread: Thread
-  readonly response: Response
-  readonly toolResults: ReadonlyArray<ToolMessage>
-  readonly done: boolean
-  readonly mode: "auto" | "manual"
-  readonly halt?: StepHalt | undefined
-  readonly manualToolCalls: ReadonlyArray<ToolCall>
-  readonly truncatedToolCalls: ReadonlyArray<ToolCall>
-  readonly error?: unknown
-}
+export const StepResult = z
+  .object({
+    thread: Thread,
+    response: Response,
+    toolResults: z.array(ToolMessage).readonly(),
+    done: z.boolean(),
+    mode: z.enum(["auto", "manual"]),
+    halt: StepHalt.optional(),
+    manualToolCalls: z.array(ToolCall).readonly(),
+    truncatedToolCalls: z.array(ToolCall).readonly(),
+    error: z.unknown().exactOptional()
+  })
+  .readonly()
+export type StepResult = z.infer<typeof StepResult>

@@ -4,17 +4,15 @@
  * @module
  */
 import * as z from "zod"
+import { openRecord } from "./internal/open.ts"
 import { Message } from "./Message.ts"
 
 /** A conversation's messages, oldest first. */
-export const Thread = z.object({
-  messages: z.array(Message).readonly(),
-  metadata: z.record(z.string(), z.unknown()).optional()
-})
+export const Thread = z.object({ messages: z.array(Message).readonly(), metadata: openRecord.optional() }).readonly()
 export type Thread = z.infer<typeof Thread>
 
 /** The thread without messages. */
-export const empty: Thread = Object.freeze({ messages: [] })
+export const empty: Thread = Object.freeze({ messages: Object.freeze([]) })
 
 /** A thread of these messages. */
 export const fromMessages = (messages: ReadonlyArray<Message>): Thread => ({ messages })

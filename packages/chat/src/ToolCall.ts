@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod"
+import { openRecord } from "./internal/open.ts"
 
 /**
  * One tool call of an assistant message.
@@ -12,13 +13,15 @@ import * as z from "zod"
  * the text as it came. A call whose arguments are `null` is never executed: it ends as an `invalid_arguments` error.
  * `metadata` carries what the provider wants to see again (for example thought signatures).
  */
-export const ToolCall = z.object({
-  id: z.string(),
-  name: z.string(),
-  arguments: z.record(z.string(), z.unknown()).nullable(),
-  rawArguments: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional()
-})
+export const ToolCall = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    arguments: openRecord.nullable(),
+    rawArguments: z.string().optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
 export type ToolCall = z.infer<typeof ToolCall>
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod"
+import { openRecord } from "./internal/open.ts"
 
 /**
  * Token counts and costs of one request, or of several added up.
@@ -12,19 +13,21 @@ import * as z from "zod"
  * field means *not reported*, zero means *reported as zero*. `inputTokens` is the whole prompt, cache reads and writes
  * included.
  */
-export const Usage = z.object({
-  inputTokens: z.number().optional(),
-  outputTokens: z.number().optional(),
-  cachedInputTokens: z.number().optional(),
-  cacheWriteInputTokens: z.number().optional(),
-  reasoningTokens: z.number().optional(),
-  totalTokens: z.number().optional(),
-  inputCost: z.number().optional(),
-  outputCost: z.number().optional(),
-  totalCost: z.number().optional(),
-  toolUsage: z.record(z.string(), z.unknown()).optional(),
-  extra: z.record(z.string(), z.unknown()).optional()
-})
+export const Usage = z
+  .object({
+    inputTokens: z.number().optional(),
+    outputTokens: z.number().optional(),
+    cachedInputTokens: z.number().optional(),
+    cacheWriteInputTokens: z.number().optional(),
+    reasoningTokens: z.number().optional(),
+    totalTokens: z.number().optional(),
+    inputCost: z.number().optional(),
+    outputCost: z.number().optional(),
+    totalCost: z.number().optional(),
+    toolUsage: openRecord.optional(),
+    extra: openRecord.optional()
+  })
+  .readonly()
 export type Usage = z.infer<typeof Usage>
 
 /** No usage reported. */
@@ -51,7 +54,7 @@ const counters = [
 
 /** Two usages added up, field by field; a field that neither reported stays absent. */
 export const add = (left: Usage, right: Usage): Usage => {
-  const sum: Usage = { ...left }
+  const sum: { -readonly [Field in keyof Usage]: Usage[Field] } = { ...left }
   for (const counter of counters) {
     const more = right[counter]
     if (more !== undefined) sum[counter] = (sum[counter] ?? 0) + more

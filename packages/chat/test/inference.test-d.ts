@@ -53,7 +53,7 @@ test("an event's tag decides its fields", () => {
   const event = {} as Event
   if (event.type === "text_delta") expectTypeOf(event.delta).toBeString()
   if (event.type === "tool_call_completed")
-    expectTypeOf(event.arguments).toEqualTypeOf<Record<string, unknown> | null>()
+    expectTypeOf(event.arguments).toEqualTypeOf<Readonly<Record<string, unknown>> | null>()
   if (event.type === "tool_execution_completed") expectTypeOf(event.result).toEqualTypeOf<HandlerResult>()
   if (event.type === "chat_completed") expectTypeOf(event.result).toEqualTypeOf<ChatResult>()
   if (event.type === "error") expectTypeOf(event.error).toBeUnknown()

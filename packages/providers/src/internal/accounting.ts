@@ -32,7 +32,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 /** Reads the usage of any version; a count that was not reported stays absent. */
 export const usageOf = (said: LanguageModelV4Usage | LanguageModelV2Usage | undefined): Usage => {
-  const usage: Usage = {}
+  const usage: { -readonly [Field in keyof Usage]: Usage[Field] } = {}
   if (said === undefined || said === null) return usage
   const put = (field: "inputTokens" | "outputTokens" | "cachedInputTokens" | CountedApart, count: unknown): void => {
     if (typeof count === "number" && Number.isFinite(count)) usage[field] = count

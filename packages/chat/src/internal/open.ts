@@ -1,0 +1,8 @@
+/** Schemas of what this package hands on and does not look into. */
+import * as z from "zod"
+
+/** Metadata, contexts, parameters: names with any values. */
+export const openRecord = z.record(z.string(), z.unknown()).readonly()
+
+/** Any value; JSON leaves out a field that is `undefined`, so it may be missing too. */
+export const anything: z.ZodType<unknown> = z.unknown().optional()
