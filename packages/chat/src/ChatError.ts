@@ -78,7 +78,7 @@ export class AdapterError extends TroupeError<AdapterErrorReason> {
     this.requestId = fields.requestId
   }
 
-  static readonly reasons: ReadonlyArray<AdapterErrorReason> = adapterReasons
+  static readonly reasons: ReadonlyArray<AdapterErrorReason> = Object.freeze(adapterReasons)
 
   static isReason(value: unknown): value is AdapterErrorReason {
     return adapterReasons.some((reason) => reason === value)
@@ -107,13 +107,15 @@ const engineAdvice: Record<EngineErrorReason, string> = {
 /** The engine cannot do what was asked of it. `metadata.toolName` names an unknown tool. */
 export class EngineError extends TroupeError<EngineErrorReason> {
   readonly _tag = "EngineError"
+  readonly provider: string | undefined
 
-  constructor(reason: EngineErrorReason, fields: ErrorFields = {}) {
+  constructor(reason: EngineErrorReason, fields: ErrorFields & { readonly provider?: string | undefined } = {}) {
     super(engineReasons, reason, engineAdvice[reason], fields)
     this.name = this._tag
+    this.provider = fields.provider
   }
 
-  static readonly reasons: ReadonlyArray<EngineErrorReason> = engineReasons
+  static readonly reasons: ReadonlyArray<EngineErrorReason> = Object.freeze(engineReasons)
 }
 
 const streamReasons = ["adapter_error", "cancelled", "timeout", "malformed_event", "unknown"] as const
@@ -121,16 +123,23 @@ const streamReasons = ["adapter_error", "cancelled", "timeout", "malformed_event
 /** Why a stream broke. */
 export type StreamErrorReason = (typeof streamReasons)[number]
 
-/** The transport of an open stream failed. */
+/** The transport of an open stream failed. `eventIndex` is the place of the first event that is missing, from 0. */
 export class StreamError extends TroupeError<StreamErrorReason> {
   readonly _tag = "StreamError"
+  readonly provider: string | undefined
+  readonly eventIndex: number | undefined
 
-  constructor(reason: StreamErrorReason, fields: ErrorFields = {}) {
+  constructor(
+    reason: StreamErrorReason,
+    fields: ErrorFields & { readonly provider?: string | undefined; readonly eventIndex?: number | undefined } = {}
+  ) {
     super(streamReasons, reason, `The stream broke: ${reason.replaceAll("_", " ")}`, fields)
     this.name = this._tag
+    this.provider = fields.provider
+    this.eventIndex = fields.eventIndex
   }
 
-  static readonly reasons: ReadonlyArray<StreamErrorReason> = streamReasons
+  static readonly reasons: ReadonlyArray<StreamErrorReason> = Object.freeze(streamReasons)
 }
 
 const toolReasons = [
@@ -177,7 +186,7 @@ export class ToolError extends TroupeError<ToolErrorReason> {
     this.toolCallId = fields.toolCallId
   }
 
-  static readonly reasons: ReadonlyArray<ToolErrorReason> = toolReasons
+  static readonly reasons: ReadonlyArray<ToolErrorReason> = Object.freeze(toolReasons)
 }
 
 const validationReasons = [
@@ -188,10 +197,21 @@ const validationReasons = [
   "invalid_session",
   "invalid_session_input",
   "invalid_options",
-  "invalid_output"
+  "invalid_output",
+  "unencodable",
+  "undecodable"
 ] as const
 
-/** Which value was invalid. */
+/**
+ * Which value was invalid.
+ *
+ * - `invalid_request`, `invalid_message`, `invalid_tool`, `invalid_thread`, `invalid_session`: a value of that kind
+ * - `invalid_session_input`: what a session was to begin with
+ * - `invalid_options`: the options of a call
+ * - `invalid_output`: a response that does not fit the schema it was asked for
+ * - `unencodable`: a value that has no JSON form
+ * - `undecodable`: what was read is not JSON, or not the JSON form of a value
+ */
 export type ValidationErrorReason = (typeof validationReasons)[number]
 
 /** One finding: where, and what is wrong there. */
@@ -213,7 +233,7 @@ export class ValidationError extends TroupeError<ValidationErrorReason> {
     this.errors = errors
   }
 
-  static readonly reasons: ReadonlyArray<ValidationErrorReason> = validationReasons
+  static readonly reasons: ReadonlyArray<ValidationErrorReason> = Object.freeze(validationReasons)
 }
 
 const sessionReasons = [
@@ -258,7 +278,7 @@ export class SessionError extends TroupeError<SessionErrorReason> {
     this.name = this._tag
   }
 
-  static readonly reasons: ReadonlyArray<SessionErrorReason> = sessionReasons
+  static readonly reasons: ReadonlyArray<SessionErrorReason> = Object.freeze(sessionReasons)
 }
 
 /** What can go wrong before the first event of a step. */
