@@ -1,0 +1,284 @@
+/** Random values of every type that has a JSON form. */
+import { Arbitrary } from "effect"
+import type { TypeName, Types } from "../../src/Codec.ts"
+import * as Engine from "../../src/Engine.ts"
+import { type Event, tags } from "../../src/Event.ts"
+import { ok } from "../../src/HandlerResult.ts"
+import { FinishReason } from "../../src/Response.ts"
+import { make, type Tool } from "../../src/Tool.ts"
+import {
+  anything,
+  choice,
+  count,
+  errorsOf,
+  fields,
+  flag,
+  type Gen,
+  list,
+  mapOf,
+  oneOf,
+  outcomeOf,
+  text,
+  valueOf
+} from "./arbitrary.ts"
+
+const metadata: Gen<Record<string, unknown>> = mapOf(anything)
+const errors = errorsOf(valueOf(1))
+
+const contentPart: Gen<Types["ContentPart"]> = choice<Types["ContentPart"]>(
+  fields({ type: oneOf("text"), text, metadata }, "metadata"),
+  fields(
+    {
+      type: oneOf("image"),
+      image: choice<{ readonly url: string } | { readonly base64: string; readonly mediaType: string }>(
+        fields({ url: text }),
+        fields({ base64: text, mediaType: text })
+      ),
+      detail: oneOf("auto", "low", "high"),
+      metadata
+    },
+    "detail",
+    "metadata"
+  ),
+  fields(
+    {
+      type: oneOf("file"),
+      file: choice<{ readonly url: string } | { readonly base64: string }>(
+        fields({ url: text }),
+        fields({ base64: text })
+      ),
+      mediaType: text,
+      filename: text,
+      metadata
+    },
+    "filename",
+    "metadata"
+  ),
+  fields({ type: oneOf("reasoning"), text, metadata }, "metadata")
+)
+
+const toolCall: Gen<Types["ToolCall"]> = fields(
+  {
+    id: text,
+    name: text,
+    arguments: choice<Record<string, unknown> | null>(metadata, oneOf(null)),
+    rawArguments: text,
+    metadata
+  },
+  "rawArguments",
+  "metadata"
+)
+const toolCalls = list(toolCall)
+
+const content = choice<string | Array<Types["ContentPart"]>>(text, list(contentPart))
+const assistant = fields(
+  { role: oneOf("assistant"), content, toolCalls, name: text, metadata },
+  "toolCalls",
+  "name",
+  "metadata"
+)
+const toolMessage = fields({ role: oneOf("tool"), content, toolCallId: text, name: text, metadata }, "name", "metadata")
+const message: Gen<Types["Message"]> = choice<Types["Message"]>(
+  fields({ role: oneOf("system"), content: text, name: text, metadata }, "name", "metadata"),
+  fields({ role: oneOf("user"), content, name: text, metadata }, "name", "metadata"),
+  assistant,
+  toolMessage
+)
+const thread: Gen<Types["Thread"]> = fields({ messages: list(message), metadata }, "metadata")
+
+const counters = {
+  inputTokens: count,
+  outputTokens: count,
+  cachedInputTokens: count,
+  cacheWriteInputTokens: count,
+  reasoningTokens: count,
+  totalTokens: count,
+  inputCost: count,
+  outputCost: count,
+  totalCost: count
+}
+const usage: Gen<Types["Usage"]> = fields(
+  { ...counters, toolUsage: metadata, extra: metadata },
+  "inputTokens",
+  "outputTokens",
+  "cachedInputTokens",
+  "cacheWriteInputTokens",
+  "reasoningTokens",
+  "totalTokens",
+  "inputCost",
+  "outputCost",
+  "totalCost",
+  "toolUsage",
+  "extra"
+)
+
+const finishReason = oneOf(...FinishReason.options, null)
+const response: Gen<Types["Response"]> = fields(
+  {
+    id: text,
+    requestId: text,
+    model: text,
+    message: assistant,
+    outputText: text,
+    toolCalls,
+    finishReason,
+    rawFinishReason: text,
+    usage,
+    metadata
+  },
+  "id",
+  "requestId",
+  "model",
+  "message",
+  "rawFinishReason"
+)
+
+const declaration = fields({ name: text, description: text, schema: metadata, metadata }, "metadata")
+const request: Gen<Types["Request"]> = fields(
+  {
+    model: text,
+    messages: list(message),
+    tools: list(declaration),
+    toolChoice: oneOf<Types["Request"]["toolChoice"]>("auto", "none", "required", { name: "t" }),
+    temperature: count,
+    maxTokens: count,
+    responseFormat: oneOf(
+      { type: "text" },
+      { type: "json_object" },
+      { type: "json_schema", name: "n", schema: { type: "object" }, strict: true }
+    ),
+    options: metadata,
+    metadata
+  },
+  "model",
+  "toolChoice",
+  "temperature",
+  "maxTokens",
+  "responseFormat",
+  "options",
+  "metadata"
+)
+
+const asked = { toolCallId: text, question: text, options: metadata }
+const question = fields(asked)
+const stepHalt = choice<NonNullable<Types["StepResult"]["halt"]>>(
+  fields({ type: oneOf("question"), ...asked }),
+  fields(
+    { type: oneOf("tool_error"), toolCallId: text, error: errors.ToolError, policyFault: anything },
+    "policyFault"
+  ),
+  fields({ type: oneOf("halt"), toolCallId: text, reason: text, result: anything }),
+  fields({ type: oneOf("cancelled"), question }, "question")
+)
+const stepResult: Gen<Types["StepResult"]> = fields(
+  {
+    thread,
+    response,
+    toolResults: list(toolMessage),
+    done: flag,
+    mode: oneOf("auto", "manual"),
+    halt: stepHalt,
+    manualToolCalls: toolCalls,
+    truncatedToolCalls: toolCalls,
+    error: choice<unknown>(errors.AdapterError, anything)
+  },
+  "halt",
+  "error"
+)
+
+const haltedReason = oneOf("completed", "error", "max_turns", "ask_user", "cancelled", "a_word_of_a_tool")
+const chatResult: Gen<Types["ChatResult"]> = fields(
+  {
+    thread,
+    finalResponse: response,
+    steps: list(stepResult, 2),
+    haltedReason,
+    pendingQuestion: question,
+    pendingToolCalls: toolCalls,
+    metadata
+  },
+  "finalResponse",
+  "pendingQuestion"
+)
+
+const chatRecord: Gen<Types["ChatRecord"]> = fields(
+  {
+    id: text,
+    thread,
+    usage,
+    running: flag,
+    lastHaltedReason: haltedReason,
+    pendingQuestion: question,
+    pendingToolCalls: toolCalls
+  },
+  "lastHaltedReason",
+  "pendingQuestion"
+)
+
+const args = choice<Record<string, unknown> | null>(metadata, oneOf(null))
+const outcome = outcomeOf(anything)
+const id = choice<string | null>(text, oneOf(null))
+
+const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly type: Tag }>> } = {
+  message_started: fields({ type: oneOf("message_started"), message: assistant, metadata }, "metadata"),
+  text_delta: fields({ type: oneOf("text_delta"), id, delta: text }),
+  text_completed: fields({ type: oneOf("text_completed"), id, text }),
+  tool_call_started: fields({ type: oneOf("tool_call_started"), id: text, name: text }),
+  tool_call_delta: fields({ type: oneOf("tool_call_delta"), id: text, argumentsDelta: text }),
+  tool_call_completed: fields(
+    { type: oneOf("tool_call_completed"), id: text, name: text, arguments: args, rawArguments: text, metadata },
+    "metadata"
+  ),
+  tool_execution_started: fields({ type: oneOf("tool_execution_started"), id: text, name: text, arguments: args }),
+  tool_execution_completed: fields({ type: oneOf("tool_execution_completed"), id: text, name: text, result: outcome }),
+  tool_result_encoded: fields({ type: oneOf("tool_result_encoded"), id: text, content: text }),
+  ask_user_requested: fields({ type: oneOf("ask_user_requested"), toolName: text, ...asked }),
+  tool_halt: fields({ type: oneOf("tool_halt"), toolCallId: text, reason: text, result: anything, content: text }),
+  message_completed: fields(
+    { type: oneOf("message_completed"), message: assistant, finishReason, rawFinishReason: text, usage, metadata },
+    "rawFinishReason",
+    "usage",
+    "metadata"
+  ),
+  step_completed: fields({
+    type: oneOf("step_completed"),
+    response,
+    thread,
+    mode: oneOf("auto", "manual"),
+    manualToolCalls: toolCalls
+  }),
+  chat_completed: fields({ type: oneOf("chat_completed"), result: chatResult }),
+  raw_chunk: fields({ type: oneOf("raw_chunk"), chunk: anything }),
+  error: fields({ type: oneOf("error"), error: choice<unknown>(errors.AdapterError, errors.StreamError, anything) })
+}
+
+const described = { description: text, jsonSchema: metadata, manual: flag, timeoutMs: count, metadata }
+const toolOf = (name: string): Gen<Tool> =>
+  Arbitrary.map(fields(described, "timeoutMs"), (options) => make({ ...options, name, handler: () => ok(1) }))
+
+const engine: Gen<Engine.Engine> = Arbitrary.map(
+  fields(
+    { model: text, tools: Arbitrary.all([toolOf("a"), toolOf("b")]), params: metadata, context: metadata, metadata },
+    "model"
+  ),
+  Engine.make
+)
+
+/** A generator for every type. */
+export const values: { readonly [Name in TypeName]: Gen<Types[Name]> } = {
+  ContentPart: contentPart,
+  Message: message,
+  ToolCall: toolCall,
+  Thread: thread,
+  Tool: toolOf("t"),
+  Engine: engine,
+  Request: request,
+  Usage: usage,
+  Response: response,
+  HandlerResult: outcome,
+  StepResult: stepResult,
+  ChatResult: chatResult,
+  ChatRecord: chatRecord,
+  Event: choice<Event>(...tags.map((tag) => events[tag])),
+  ...errors
+}
