@@ -4,9 +4,12 @@
  * @module
  */
 import * as z from "zod"
+import { ValidationError } from "./ChatError.ts"
 import { ContentPart } from "./ContentPart.ts"
 import { openRecord } from "./internal/open.ts"
 import { ToolCall } from "./ToolCall.ts"
+import * as ToolResultEncoder from "./ToolResultEncoder.ts"
+import * as Validate from "./Validate.ts"
 
 const metadata = openRecord.optional()
 const content = z.union([z.string(), z.array(ContentPart).readonly()])
@@ -62,22 +65,58 @@ export type ToolMessage = z.infer<typeof ToolMessage>
 export const Message = z.discriminatedUnion("role", [SystemMessage, UserMessage, AssistantMessage, ToolMessage])
 export type Message = z.infer<typeof Message>
 
-/** A system message. */
-export const system = (text: string): SystemMessage => ({ role: "system", content: text })
+/** A message of the right form, or a refusal: what the types promise, a caller in JavaScript may not keep. */
+const valid = <M extends Message>(message: M): M => {
+  const problem = Validate.message(message)
+  if (problem !== undefined) throw problem
+  return message
+}
 
-/** A user message, from text or from content parts. */
-export const user = (said: string | ReadonlyArray<ContentPart>): UserMessage => ({ role: "user", content: said })
+/** A system message. **Errors**: throws a `ValidationError` (`invalid_message`) for anything but text. */
+export const system = (text: string): SystemMessage => valid({ role: "system", content: text })
 
-/** An assistant message, with the calls it makes, if any. */
+/**
+ * A user message, from text or from content parts.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_message`) for anything else, and for an image or file whose base64 text
+ * is none.
+ */
+export const user = (said: string | ReadonlyArray<ContentPart>): UserMessage => valid({ role: "user", content: said })
+
+/** An assistant message, with the calls it makes, if any. **Errors**: as {@link user}. */
 export const assistant = (text: string, toolCalls: ReadonlyArray<ToolCall> = []): AssistantMessage =>
-  toolCalls.length === 0 ? { role: "assistant", content: text } : { role: "assistant", content: text, toolCalls }
+  valid({ role: "assistant", content: text, ...(toolCalls.length === 0 ? {} : { toolCalls }) })
 
-/** A tool message: the answer to the call with that id. */
-export const toolResult = (toolCallId: string, text: string): ToolMessage => ({
-  role: "tool",
-  content: text,
-  toolCallId
-})
+/**
+ * A tool message: the answer to the call with that id.
+ *
+ * **Details**: text and content parts are the message's content as they are, an error is its short reason, and any other
+ * value its JSON.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_message`) for a value that has no JSON form.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { toolResult } from "@troupe/chat"
+ *
+ * toolResult("call_1", { degrees: 21 }).content // => '{"degrees":21}'
+ * ```
+ */
+export const toolResult = (toolCallId: string, result: unknown): ToolMessage =>
+  valid({ role: "tool", content: contentOf(result), toolCallId })
+
+const Parts = z.array(ContentPart).min(1)
+
+const contentOf = (result: unknown): ToolMessage["content"] => {
+  if (typeof result === "string") return result
+  if (result instanceof Error) return ToolResultEncoder.errorText(result)
+  if (Parts.safeParse(result).success) return result as ReadonlyArray<ContentPart>
+  try {
+    return ToolResultEncoder.json.encode(result)
+  } catch (cause) {
+    throw new ValidationError("invalid_message", [{ field: ["content"], reason: "unencodable" }], { cause })
+  }
+}
 
 /** The text of a message: its string content, or its text parts joined. */
 export const text = (message: Message): string =>

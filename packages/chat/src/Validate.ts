@@ -6,6 +6,7 @@
  */
 import { type Finding, ValidationError, type ValidationErrorReason } from "./ChatError.ts"
 import { ContentPart } from "./ContentPart.ts"
+import { isBase64, isReadableUrl } from "./internal/base64.ts"
 import type { Message } from "./Message.ts"
 import type { Request, ToolDeclaration } from "./Request.ts"
 import type { Thread } from "./Thread.ts"
@@ -13,7 +14,12 @@ import { nameProblem } from "./Tool.ts"
 
 const roles: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"])
 
-/** Checks a message: a known role, text or content parts, and the id of its call if it is a tool message. */
+/**
+ * Checks a message: a known role, text or content parts, and the id of its call if it is a tool message.
+ *
+ * **Details**: an image or a file given as base64 text, or by a `data:` URL of it, must be base64: `unresolvable_image`,
+ * `unresolvable_file`.
+ */
 export const message = (value: Message): ValidationError | undefined =>
   problem("invalid_message", messageFindings(value, []))
 
@@ -33,6 +39,49 @@ export const thread = (value: Thread): ValidationError | undefined => {
   }
   return problem("invalid_thread", messagesFindings(value.messages))
 }
+
+/** What a session is checked by; anything else in it is its own. */
+export interface SessionParts {
+  readonly status: string
+  readonly thread: Thread
+  readonly pendingQuestion?: unknown
+  readonly pendingToolCalls?: ReadonlyArray<unknown> | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly lastOutcome?: unknown
+}
+
+const statuses: ReadonlySet<unknown> = new Set([
+  "idle",
+  "completed",
+  "awaiting_user",
+  "awaiting_tools",
+  "cancelled",
+  "error"
+])
+
+/**
+ * Checks a session: a known status, what the status needs, and its messages.
+ *
+ * **Details**: `awaiting_user` needs a question, `awaiting_tools` calls, and `error` the error, in `lastOutcome` or in
+ * `metadata`.
+ */
+export const session = (value: SessionParts): ValidationError | undefined => {
+  if (!isRecord(value)) return problem("invalid_session", [{ field: ["session"], reason: "invalid_type" }])
+  const { status, thread: said, pendingQuestion, pendingToolCalls, metadata, lastOutcome } = value
+  const found: Array<Finding> = statuses.has(status) ? [] : [{ field: ["status"], reason: "unknown" }]
+  const need = (missing: boolean, field: string, reason: string): void => {
+    if (missing) found.push({ field: [field], reason })
+  }
+  if (status === "awaiting_user") need((pendingQuestion ?? null) === null, "pending_question", "required_for_status")
+  if (status === "awaiting_tools")
+    need(!Array.isArray(pendingToolCalls) || pendingToolCalls.length === 0, "pending_tool_calls", "required_for_status")
+  if (status === "error") need(!hasError(metadata) && !hasError(lastOutcome), "metadata", "error_required_for_status")
+  if (!isRecord(said) || !Array.isArray(said.messages)) need(true, "thread", "invalid_type")
+  else found.push(...messagesFindings(said.messages, ["thread", "messages"]))
+  return problem("invalid_session", found)
+}
+
+const hasError = (held: unknown): boolean => isRecord(held) && (held["error"] ?? null) !== null
 
 /**
  * Checks a request: its messages, its tools and its parameters; one that two passes are wanted of (`structuredFinalize`)
@@ -67,15 +116,19 @@ type Path = ReadonlyArray<string | number>
 const problem = (reason: ValidationErrorReason, found: ReadonlyArray<Finding>): ValidationError | undefined =>
   found.length === 0 ? undefined : new ValidationError(reason, found)
 
-const messagesFindings = (list: ReadonlyArray<unknown>): ReadonlyArray<Finding> =>
-  list.flatMap((value, index) => messageFindings(value, ["messages", index]))
+const messagesFindings = (list: ReadonlyArray<unknown>, path: Path = ["messages"]): ReadonlyArray<Finding> =>
+  list.flatMap((value, index) => messageFindings(value, [...path, index]))
 
 const messageFindings = (value: unknown, path: Path): ReadonlyArray<Finding> => {
   if (!isRecord(value)) return [{ field: [...path, "role"], reason: "unknown" }]
   const { role, content, toolCallId } = value
   const found: Array<Finding> = roles.has(role) ? [] : [{ field: [...path, "role"], reason: "unknown" }]
   if (Array.isArray(content)) {
-    if (!content.every((part) => ContentPart.safeParse(part).success)) {
+    if (content.every((part): part is ContentPart => ContentPart.safeParse(part).success)) {
+      content.forEach((part, index) => {
+        if (!isResolvable(part)) found.push({ field: [...path, "content", index], reason: `unresolvable_${part.type}` })
+      })
+    } else {
       found.push({ field: [...path, "content"], reason: "invalid_part_type" })
     }
   } else if (typeof content !== "string") {
@@ -85,6 +138,12 @@ const messageFindings = (value: unknown, path: Path): ReadonlyArray<Finding> => 
     found.push({ field: [...path, "tool_call_id"], reason: "required" })
   }
   return found
+}
+
+const isResolvable = (part: ContentPart): boolean => {
+  if (part.type !== "image" && part.type !== "file") return true
+  const source = part.type === "image" ? part.image : part.file
+  return "url" in source ? isReadableUrl(source.url) : isBase64(source.base64)
 }
 
 const toolFindings = ({ name, description, schema }: ToolDeclaration, path: Path): ReadonlyArray<Finding> => {

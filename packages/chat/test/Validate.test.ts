@@ -106,3 +106,59 @@ describe("checking one message or one tool", () => {
     expect(part({ type: "image", url: "https://example.com/cat.png" })).toBe("invalid_message")
   })
 })
+
+describe("checking what an image or a file is given as", () => {
+  const image = (source: object) =>
+    Validate.message({ role: "user", content: [{ type: "image", image: source }] } as never)
+  const file = (source: object) =>
+    Validate.message({ role: "user", content: [{ type: "file", mediaType: "text/plain", file: source }] } as never)
+
+  test.each(["", "AAAA", "AAA=", "AA==", "a+/9", "AAAAAAA="])("%j is base64", (base64) => {
+    expect(image({ base64, mediaType: "image/png" })).toBeUndefined()
+    expect(image({ url: `data:image/png;base64,${base64}` })).toBeUndefined()
+    expect(file({ base64 })).toBeUndefined()
+  })
+
+  test.each(["!", "AAA", "A===", "AA=A", "AAAA\n", "AA-_", "====", "é==="])(
+    "%j is not, and cannot be sent",
+    (base64) => {
+      expect(findings(image({ base64, mediaType: "image/png" }))).toEqual(["content.0 unresolvable_image"])
+      expect(findings(image({ url: `data:image/png;base64,${base64}` }))).toEqual(["content.0 unresolvable_image"])
+      expect(findings(file({ base64 }))).toEqual(["content.0 unresolvable_file"])
+    }
+  )
+
+  test("other URLs are the provider's to read", () => {
+    expect(image({ url: "data:image/svg+xml,%3Csvg" })).toBeUndefined()
+    expect(image({ url: "https://example.com/a.png?x=;base64,!" })).toBeUndefined()
+  })
+})
+
+describe("checking a session", () => {
+  const session = (more: object) =>
+    findings(Validate.session({ status: "idle", thread: { messages: [] }, ...more } as Validate.SessionParts))
+
+  test.each(["idle", "completed", "cancelled"])("%s needs nothing", (status) => {
+    expect(session({ status })).toBeUndefined()
+  })
+
+  test("each other status needs what it is about", () => {
+    expect(session({ status: "bogus" })).toEqual(["status unknown"])
+    expect(session({ status: "awaiting_user" })).toEqual(["pending_question required_for_status"])
+    expect(session({ status: "awaiting_user", pendingQuestion: { question: "which?" } })).toBeUndefined()
+    expect(session({ status: "awaiting_tools", pendingToolCalls: [] })).toEqual([
+      "pending_tool_calls required_for_status"
+    ])
+    expect(session({ status: "awaiting_tools", pendingToolCalls: [{ id: "c" }] })).toBeUndefined()
+    expect(session({ status: "error", metadata: {} })).toEqual(["metadata error_required_for_status"])
+    expect(session({ status: "error", metadata: { error: new Error("no") } })).toBeUndefined()
+    expect(session({ status: "error", lastOutcome: { error: new Error("no") } })).toBeUndefined()
+  })
+
+  test("its messages are looked at, and everything wrong is found", () => {
+    const thread = { messages: [{ role: "robot", content: "x" }] }
+    expect(session({ status: "bogus", thread })).toEqual(["status unknown", "thread.messages.0.role unknown"])
+    expect(session({ thread: 7 })).toEqual(["thread invalid_type"])
+    expect(findings(Validate.session(null as never))).toEqual(["session invalid_type"])
+  })
+})
