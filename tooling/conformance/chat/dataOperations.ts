@@ -31,7 +31,9 @@ import {
   eventOf,
   libraryError,
   messageOf,
+  requestOf,
   responseOf,
+  sessionOf,
   stepResultOf,
   threadOf,
   toolCallOf,
@@ -39,6 +41,7 @@ import {
 } from "./fromNeutral.ts"
 import { camel, present, renamed, snake } from "./naming.ts"
 import { type Outcome, settled } from "./outcome.ts"
+import { serializing } from "./serializing.ts"
 import {
   chatResultForm,
   errorForm,
@@ -90,15 +93,6 @@ const checked =
     const failure = check(from(value) as never)
     return failure === undefined ? { ok: true } : { failure }
   }
-
-const requestOf = (value: unknown): Fields => {
-  const { messages, tools, response_format: format, ...rest } = fieldsOf(construct(value))
-  return {
-    ...renamed(present({ ...rest, response_format: format === "text" ? { type: "text" } : format }), camel),
-    messages: listOf(fieldsOf(value)["messages"] ?? messages).map(messageOf),
-    tools: listOf(tools)
-  }
-}
 
 const make: Operation = ({ type, fields }) =>
   valued(() => {
@@ -191,6 +185,8 @@ export const dataOperations: Readonly<Record<string, Operation>> = {
   "validate.thread": checked(Validate.thread, (value) =>
     isFields(value) || Array.isArray(value) ? threadOf(value) : value
   ),
+  "validate.session": checked(Validate.session, sessionOf),
+  ...serializing,
   new: make,
   thread,
   "engine.resolve_tools": resolved((engine, { tools }) => Engine.resolveTools(engine, tools)),

@@ -103,6 +103,8 @@ const facets: Readonly<Record<string, Facet>> = {
   attempts: equals("attempts"),
   notices: equals("notices"),
   retry_notices: equals("retryNotices"),
+  json: equals("json"),
+  equal: holds("equal"),
   unchanged: holds("unchanged"),
   no_throw: ({ failure }) => (failure === undefined ? [] : [{ path: "", message: `raised ${saying(failure)}` }]),
   deterministic: holds("deterministic"),

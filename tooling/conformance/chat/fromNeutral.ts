@@ -12,6 +12,7 @@ import {
   error,
   type Message,
   ok,
+  type Request,
   type Response,
   type Session,
   SessionError,
@@ -21,6 +22,7 @@ import {
   type ToolCall,
   ToolError,
   type Usage,
+  type Validate,
   ValidationError
 } from "@troupe/chat"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
@@ -73,7 +75,7 @@ export const libraryError = ({ type, reason, errors, ...fields }: Fields): Error
     case "ToolError":
       return new ToolError(because, rest)
     case "SessionError":
-      return new SessionError(because, textOf(rest["message"] ?? reason))
+      return new SessionError(because, textOf(rest["message"] ?? reason), rest)
     case "ValidationError":
       return new ValidationError(because, findings(errors ?? []), rest)
     default:
@@ -81,7 +83,8 @@ export const libraryError = ({ type, reason, errors, ...fields }: Fields): Error
   }
 }
 
-const findings = (errors: unknown): ReadonlyArray<{ field: ReadonlyArray<string>; reason: string }> =>
+/** Findings, from pairs of a field or a path and a reason. */
+export const findings = (errors: unknown): ReadonlyArray<{ field: ReadonlyArray<string>; reason: string }> =>
   Array.isArray(errors)
     ? errors.map((finding) => {
         const [field, reason] = listOf(finding)
@@ -92,7 +95,8 @@ const findings = (errors: unknown): ReadonlyArray<{ field: ReadonlyArray<string>
 /** Usage under our names. */
 export const usageOf = (value: unknown): Usage.Usage => renamed(present(fieldsOf(value)), camel)
 
-const partOf = (part: unknown): ContentPart.ContentPart => {
+/** A content part. */
+export const partOf = (part: unknown): ContentPart.ContentPart => {
   const { $part: type, url, detail, text } = fieldsOf(part)
   if (type === "text") return { type: "text", text: textOf(text) }
   if (type === "image") return { type: "image", image: { url: textOf(url) }, ...present({ detail }) }
@@ -132,6 +136,32 @@ export const threadOf = (value: unknown): Thread.Thread => {
   if (Array.isArray(value)) return { messages: value.map(messageOf) }
   const { messages, metadata } = fieldsOf(value)
   return { messages: listOf(messages).map(messageOf), ...present({ metadata }) }
+}
+
+/** A request; the word `text` stands for that format. */
+export const requestOf = (value: unknown): Request.Request => {
+  const { messages, tools, response_format: format, ...rest } = fieldsOf(construct(value))
+  return {
+    ...renamed(present(rest), camel),
+    ...present({ responseFormat: format === "text" ? { type: "text" } : format }),
+    messages: listOf(fieldsOf(value)["messages"] ?? messages).map(messageOf),
+    tools: listOf(tools)
+  } as never
+}
+
+/** A session; what a case leaves out is empty. */
+export const sessionOf = (value: unknown): Validate.SessionParts & { readonly context: Fields } => {
+  const { status, thread, pending_question: question, pending_tool_call_id: toolCallId, ...rest } = fieldsOf(value)
+  const { pending_tool_calls: calls, context, metadata, id } = rest
+  return {
+    ...present({ id }),
+    status: textOf(status ?? "idle"),
+    thread: threadOf(thread),
+    ...(typeof question === "string" ? { pendingQuestion: { question, toolCallId, options: {} } } : {}),
+    pendingToolCalls: listOf(calls).map(toolCallOf),
+    context: fieldsOf(construct(context)),
+    metadata: fieldsOf(construct(metadata))
+  }
 }
 
 /** A response; what a case leaves out is empty. */

@@ -5,6 +5,7 @@ import { dataOperations } from "./dataOperations.ts"
 import { fakeOperations } from "./fakeOperations.ts"
 import { sessionOperations } from "./sessionOperations.ts"
 import { retryOperations } from "./retryOperations.ts"
+import { hasForm, typesIn } from "./serializing.ts"
 
 const operations: Readonly<Record<string, Operation>> = {
   ...chatOperations,
@@ -19,11 +20,6 @@ export const operationOf = ({ when }: Case): Operation | undefined => operations
 
 /** Calls we do not have, by `when`: what is missing for them. */
 const lacking: Readonly<Record<string, string>> = {
-  "validate.session": "the check of a session",
-  to_json: "serializer",
-  from_json: "serializer",
-  round_trip: "serializer",
-  round_trip_all: "serializer",
   "fake.detect_shape": "a second script language",
   "error.raw_message": "errors without a reason"
 }
@@ -64,9 +60,10 @@ export const missing = (one: Case): string | undefined => {
   if (operationOf(one) === undefined) return lacking[one.when] ?? one.when
   const { given, then } = one
   if (one.when === "new" && !made.has(given["type"])) return `${textOf(given["type"])} values`
+  const typeless = typesIn(given).find((type) => !hasForm(type))
+  if (typeless !== undefined) return `${typeless} values`
   const [facet] = Object.keys(facets).filter((name) => mentions(then, name))
   if (facet !== undefined) return facets[facet]
-  if (listOf(given["ops"]).some((op) => fieldsOf(op)["op"] === "round_trip")) return "serializer"
   // Resolving parameters is about option names only.
   if (one.when.startsWith("engine.")) return undefined
   const [option] = Object.entries(optionsIn(given)).filter(([name, value]) => name in options && value !== undefined)

@@ -113,7 +113,8 @@ export const messageForm = (message: Message.Message): Fields => {
   }
 }
 
-const partForm = (part: unknown): unknown => {
+/** A content part. */
+export const partForm = (part: unknown): unknown => {
   const { type, text, image, detail } = fieldsOf(part)
   if (type === "text") return { $part: "text", text }
   if (type === "image") return { $part: "image", ...present({ url: fieldsOf(image)["url"], detail }) }
