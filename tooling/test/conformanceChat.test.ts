@@ -36,6 +36,7 @@ const statusOf = async (when: string, given: unknown, expected: unknown, more: o
   return "nothing"
 }
 
+const hi = { role: "user", content: "hi" }
 const echo = { name: "echo", handler: { echo_args: true } }
 const call = { tool_call: { id: "c0", name: "echo", arguments: { x: 1 } } }
 const chat = {
@@ -148,12 +149,32 @@ describe("a case of the chat suite", () => {
     ["session_start_vs_stream_start", { ...chat, messages: chat.thread }, { equivalent: true }],
     ["event.is_event", { event: ["text_delta", "not a map"] }, { value: false }],
     [
+      "round_trip",
+      { value: { $type: "Thread", fields: { messages: [{ $type: "Message", fields: hi }] } } },
+      { equal: true }
+    ],
+    ["to_json", { value: { $type: "Message", fields: hi } }, { json: { __type__: "ALLM.Message", data: hi } }],
+    ["from_json", { json: { __type__: "ALLM.Message", data: { ...hi, name: null } } }, { ok: hi }],
+    ["from_json", { json: hi, as: "Message" }, { ok: hi }],
+    [
+      "from_json",
+      { json: { __type__: "ALLM.Message", data: { role: "sage", content: "" } } },
+      { error: { errors: [[["data", "role"], "atom_decode_failed"]] } }
+    ],
+    ["from_json", { text: "{" }, { error: { reason: "invalid_request", errors: [["json", "malformed"]] } }],
+    ["validate.session", { value: { status: "awaiting_user" } }, { error: { reason: "invalid_session" } }],
+    [
       "fake.interpret",
       { entry: { error: "odd" } },
       { value: [["error", { $error: { type: "AdapterError", cause: "odd" } }]] }
     ]
   ])("%s: holds where its expectation does", async (when, given, expected) => {
     expect(await statusOf(when, given, expected)).toBe("passed")
+  })
+
+  test("deviates where it wants an unknown type handed on", async () => {
+    const json = { __type__: "ALLM.Future", data: {} }
+    expect(await statusOf("from_json", { json }, { ok: json })).toMatch(/^deviates: D29/)
   })
 
   test("fails with what differs, and where", async () => {

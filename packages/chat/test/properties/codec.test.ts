@@ -1,6 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Chat from "../../src/Chat.ts"
 import * as Codec from "../../src/Codec.ts"
+import * as Engine from "../../src/Engine.ts"
+import * as Fake from "../../src/Fake.ts"
 import type { Tool } from "../../src/Tool.ts"
+import { optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
+import { hi } from "../double/scripts.ts"
 import { values } from "../double/values.ts"
 
 const runs = { arbitrary: { runs: 100 } }
@@ -31,3 +37,19 @@ describe.each(Codec.types)("CODEC1 %s", (type) => {
     runs
   )
 })
+
+it.effect.prop(
+  "CODEC1 every event a chat says decodes to what was encoded",
+  { scenario: Scenario },
+  ({ scenario }) =>
+    Effect.promise(async () => {
+      const adapter = Fake.make({ scripts: scriptsOf(scenario) })
+      for await (const event of await Chat.stream(Engine.make({ adapter, tools }), hi, optionsOf(scenario))) {
+        const text = Codec.encode("Event", event)
+        const back = Codec.decode("Event", text)
+        expect(Codec.encode("Event", back)).toBe(text)
+        if (!text.includes("[function]")) expect(back).toEqual(event)
+      }
+    }),
+  runs
+)
