@@ -87,7 +87,7 @@ export const encode = <Name extends TypeName>(type: Name, value: Types[Name], op
 export const toJson = <Name extends TypeName>(type: Name, value: Types[Name], options: EncodeOptions = {}): Encoded => {
   if (!isTypeName(type)) throw refused("unencodable", ["type"], "unknown")
   const { tag, schema, shed } = rows[type]
-  const { json, found } = reading(() => {
+  const { json, found } = guarded(() => {
     const shown = shed(value)
     const { error } = schema.safeParse(shown)
     return error === undefined
@@ -197,9 +197,9 @@ const refused = (reason: ValidationErrorReason, field: ReadonlyArray<string>, wh
   new ValidationError(reason, [{ field, reason: why }])
 
 /** Reads a value of the caller's, whose accessors may throw. */
-const reading = <A>(read: () => A): A => {
+const guarded = <A>(look: () => A): A => {
   try {
-    return read()
+    return look()
   } catch (cause) {
     throw new ValidationError("unencodable", [{ field: [], reason: "unreadable" }], { cause })
   }

@@ -8,6 +8,7 @@ import { error, halt, isHandlerResult, ok } from "../src/HandlerResult.ts"
 import { assistant, user } from "../src/Message.ts"
 import type { Thread } from "../src/Thread.ts"
 import { make, tool } from "../src/Tool.ts"
+import { dateOf } from "./double/arbitrary.ts"
 
 const threadWith = (x: unknown): Thread => ({ messages: [user("hi")], metadata: { x } })
 
@@ -40,7 +41,7 @@ test.each([
   ["what is no number", Number.NaN],
   ["an infinity", Number.NEGATIVE_INFINITY],
   ["minus zero", -0],
-  ["a date", new Date("2020-02-29T12:00:00.123Z")],
+  ["a date", dateOf("2020-02-29T12:00:00.123Z")],
   ["bytes", new Uint8Array([0, 1, 255])],
   ["undefined in a list", [1, undefined, 2]],
   ["an object that looks like a form of ours", { $date: "never" }],
@@ -67,7 +68,7 @@ test("CODEC1 an error keeps its class, reason, fields and causes, wherever it is
       status: 429,
       retryAfterMs: 500,
       requestId: "r",
-      metadata: { at: new Date(0) },
+      metadata: { at: dateOf(0) },
       cause: new RangeError("far", { cause: "thrown text" })
     })
   })
@@ -116,12 +117,15 @@ test("CODEC1 a field nobody knows yet is kept", () => {
     type: "text_delta",
     id: null,
     delta: "a",
-    logprobs: [new Date(0)]
+    logprobs: [dateOf(0)]
   })
 })
 
 const circular: Record<string, unknown> = {}
 circular["self"] = { deeper: circular }
+
+const noDate = dateOf(0)
+noDate.setTime(Number.NaN)
 
 const nested = (levels: number): unknown => {
   let value: unknown = 1
@@ -134,7 +138,7 @@ test.each([
   ["a symbol", [1, Symbol("s")], "metadata.x.1 symbol"],
   ["a cycle", circular, "metadata.x.self.deeper circular"],
   ["an instance of a class", [new Map()], "metadata.x.0 not_plain"],
-  ["a date that is none", new Date(Number.NaN), "metadata.x invalid_date"],
+  ["a date that is none", noDate, "metadata.x invalid_date"],
   ["a symbol as a key", { [Symbol("s")]: 1 }, "metadata.x symbol_key"],
   [
     "an accessor that throws",

@@ -135,8 +135,7 @@ describe("checking what an image or a file is given as", () => {
 })
 
 describe("checking a session", () => {
-  const session = (more: object) =>
-    findings(Validate.session({ status: "idle", thread: { messages: [] }, ...more } as Validate.SessionParts))
+  const session = (more: object) => findings(Validate.session({ status: "idle", thread: { messages: [] }, ...more }))
 
   test.each(["idle", "completed", "cancelled"])("%s needs nothing", (status) => {
     expect(session({ status })).toBeUndefined()

@@ -132,7 +132,7 @@ const typed = (value: unknown): { readonly type: Type; readonly made: never } =>
 
 const survives = (value: unknown): boolean => {
   const { type, made } = typed(value)
-  const back = Codec.decode(type.name, Codec.encode(type.name, made)) as object
+  const back: object = Codec.decode(type.name, Codec.encode(type.name, made))
   return (
     isDeepStrictEqual(type.form(back as never), type.form(made)) &&
     Object.getPrototypeOf(back) === Object.getPrototypeOf(made)

@@ -19,7 +19,9 @@ const foreign: Readonly<Record<string, (message: string, options: ErrorOptions) 
 
 /** The fields of an error; what is `undefined` is not said. One of ours that is ill-made is like any other error. */
 export const dataOf = (error: Error): Readonly<Record<string, unknown>> => {
-  const { message, cause } = error
+  const { cause } = error
+  const message: unknown = error.message
+  const name: unknown = error.name
   if (isOurs(error)) {
     const { _tag: type, name: _, message: __, metadata, reason, ...fields } = error
     const said = Object.keys(metadata).length === 0 ? {} : { metadata }
@@ -27,7 +29,7 @@ export const dataOf = (error: Error): Readonly<Record<string, unknown>> => {
     if (ErrorData.safeParse(data).success) return data
   }
   const errors = error instanceof AggregateError ? error.errors : undefined
-  return { type: "Error", name: String(error.name), message: String(message), cause, errors }
+  return { type: "Error", name: String(name), message: String(message), cause, errors }
 }
 
 /** The error of these fields. Its stack says what it is, and no place: it was not made here. */

@@ -10,7 +10,9 @@
  *   brackets: an error can always be written.
  * FORM3. Neither cycles nor depth nor accessors that throw end in anything but a finding.
  */
+import * as DateTime from "effect/DateTime"
 import * as Base64 from "effect/encoding/Base64"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as z from "zod"
 import type { Finding } from "../ChatError.ts"
@@ -183,8 +185,8 @@ const tagged: Readonly<Record<Tag, (json: unknown, reading: Reading) => unknown>
   $number: (json, reading) => numbers.get(json) ?? malformed(reading),
   $bigint: (json, reading) => (typeof json === "string" && /^-?\d+$/.test(json) ? BigInt(json) : malformed(reading)),
   $date: (json, reading) => {
-    const date = new Date(typeof json === "string" ? json : Number.NaN)
-    return Number.isNaN(date.getTime()) ? malformed(reading) : date
+    const date = typeof json === "string" ? DateTime.make(json) : Option.none()
+    return Option.isSome(date) ? DateTime.toDateUtc(date.value) : malformed(reading)
   },
   $bytes: (json, reading) => {
     const bytes = Base64.decode(typeof json === "string" ? json : "?")

@@ -5,4 +5,4 @@ import * as z from "zod"
 export const openRecord = z.record(z.string(), z.unknown()).readonly()
 
 /** Any value; JSON leaves out a field that is `undefined`, so it may be missing too. */
-export const anything: z.ZodType<unknown> = z.unknown().optional()
+export const anything: z.ZodType = z.unknown().optional()

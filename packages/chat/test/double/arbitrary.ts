@@ -1,5 +1,5 @@
 /** Random plain values, outcomes and errors, and how others are made of them. */
-import { Arbitrary, Schema } from "effect"
+import { Arbitrary, DateTime, Schema } from "effect"
 import {
   AdapterError,
   EngineError,
@@ -54,11 +54,14 @@ const key: Gen<string> = Arbitrary.filter(
   (name) => !name.startsWith("\\")
 )
 
+/** JavaScript's date of a time. */
+export const dateOf = (time: number | string): Date => DateTime.toDateUtc(DateTime.makeUnsafe(time))
+
 const leaf: Gen<unknown> = choice<unknown>(
   text,
   Arbitrary.schema(Schema.Finite),
   oneOf<unknown>(null, true, false, Number.NaN, Number.POSITIVE_INFINITY, -0, 2n ** 70n, -1n),
-  oneOf<unknown>(new Date(0), new Date("2024-02-29T23:59:59.999Z"), new Uint8Array([0, 128, 255]), new Uint8Array())
+  oneOf<unknown>(dateOf(0), dateOf("2024-02-29T23:59:59.999Z"), new Uint8Array([0, 128, 255]), new Uint8Array())
 )
 
 export const mapOf = (value: Gen<unknown>): Gen<Record<string, unknown>> =>
