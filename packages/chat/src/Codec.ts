@@ -86,6 +86,7 @@ export const encode = <Name extends TypeName>(type: Name, value: Types[Name], op
 /** As {@link encode}, but the JSON value instead of its text. */
 export const toJson = <Name extends TypeName>(type: Name, value: Types[Name], options: EncodeOptions = {}): Encoded => {
   if (!isTypeName(type)) throw refused("unencodable", ["type"], "unknown")
+  checkOptions(options, encodeOptions)
   const { tag, schema, shed } = rows[type]
   const { json, found } = guarded(() => {
     const shown = shed(value)
@@ -177,12 +178,27 @@ const valueOf = <Name extends TypeName>(
   path: ReadonlyArray<string>,
   options: DecodeOptions
 ): Types[Name] => {
+  checkOptions(options, decodeOptions)
   const { tag, schema, restore } = rows[type]
   const { value, found } = read(data, path, tag)
   if (found.length > 0) throw new ValidationError("undecodable", found)
   const { error } = schema.safeParse(value)
   if (error !== undefined) throw new ValidationError("undecodable", findingsOf(error, path))
   return restore(value, options) as Types[Name]
+}
+
+const encodeOptions: ReadonlyArray<string> = ["unencodable"] satisfies ReadonlyArray<keyof EncodeOptions>
+
+const decodeOptions: ReadonlyArray<string> = [
+  "tools",
+  "adapter",
+  "toolExecutor",
+  "toolResultEncoder"
+] satisfies ReadonlyArray<keyof DecodeOptions>
+
+const checkOptions = (options: object, known: ReadonlyArray<string>): void => {
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw refused("invalid_options", [unknown], "unknown_option")
 }
 
 const parsed = (text: string): unknown => {

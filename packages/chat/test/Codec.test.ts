@@ -302,3 +302,10 @@ test("a message keeps its calls", () => {
   const said = assistant("", [{ id: "c", name: "t", arguments: null, rawArguments: '{"a":' }])
   expect(Codec.decode("Message", Codec.encode("Message", said))).toEqual(said)
 })
+
+test("an option nobody knows is refused", () => {
+  const text = Codec.encode("Message", user("hi"))
+  const refused = { reason: "invalid_options", found: ["tool unknown_option"] }
+  expect(findingsOf(() => Codec.decode("Message", text, { tool: [] } as never))).toEqual(refused)
+  expect(findingsOf(() => Codec.encode("Message", user("hi"), { tool: [] } as never))).toEqual(refused)
+})
