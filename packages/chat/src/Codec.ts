@@ -56,7 +56,7 @@ export interface EncodeOptions {
  *
  * - `tools`: each stands for the encoded tool of its name, as it is: a handler and its schema belong together. An encoded
  *   tool whose name is not among them has no handler
- * - `adapter`, `toolExecutor`, `toolResultEncoder`: those of a decoded engine
+ * - `adapter`, `fallbacks`, `toolExecutor`, `toolResultEncoder`: those of a decoded engine
  */
 export type DecodeOptions = Attachments
 
@@ -193,7 +193,8 @@ const decodeOptions: ReadonlyArray<string> = [
   "tools",
   "adapter",
   "toolExecutor",
-  "toolResultEncoder"
+  "toolResultEncoder",
+  "fallbacks"
 ] satisfies ReadonlyArray<keyof DecodeOptions>
 
 const checkOptions = (options: object, known: ReadonlyArray<string>): void => {

@@ -1,6 +1,6 @@
 /** The calls on the JSON form: a case's form is put into ours, and ours into the case's. */
 import { isDeepStrictEqual } from "node:util"
-import { Codec, Tool, ValidationError } from "@troupe/chat"
+import { Codec, Session, Tool, ValidationError } from "@troupe/chat"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import type { Operation } from "./chatOperations.ts"
 import {
@@ -11,7 +11,7 @@ import {
   partOf,
   requestOf,
   responseOf,
-  sessionOf,
+  sessionFieldsOf,
   stepResultOf,
   threadOf,
   toolCallOf,
@@ -26,6 +26,7 @@ import {
   partForm,
   requestForm,
   responseForm,
+  sessionForm,
   stepResultForm,
   threadForm,
   toolCallForm,
@@ -80,7 +81,7 @@ const types: Readonly<Record<string, Type>> = {
   Response: plain("Response", responseOf, responseForm),
   StepResult: plain("StepResult", stepResultOf, stepResultForm),
   ChatResult: plain("ChatResult", chatResultOf, chatResultForm),
-  Session: plain("Session", sessionOf, (session) => session),
+  Session: plain("Session", (fields) => Session.make(sessionFieldsOf(fields)), sessionForm),
   TextPart: plain("ContentPart", (fields) => partOf({ ...fields, $part: "text" }), partForm),
   ImagePart: plain("ContentPart", (fields) => partOf({ ...fields, $part: "image" }), partForm),
   Tool: {

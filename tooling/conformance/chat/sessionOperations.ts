@@ -1,5 +1,5 @@
 /** The operations on sessions: each case goes through a list of them, on one current session. */
-import { type Event, Session, SessionReducer } from "@troupe/chat"
+import { Codec, type Event, Session, SessionReducer } from "@troupe/chat"
 import type { Observations } from "./behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import { comparable, fresh, type Operation } from "./chatOperations.ts"
@@ -136,6 +136,7 @@ const steps: Readonly<Record<string, Step>> = {
     Session.streamReply(place.engine, place.session, op["text"] as string, optionsIn(place, op))
   ),
   stream_step: streamed("step", (place, op) => Session.streamStep(place.engine, place.session, optionsIn(place, op))),
+  round_trip: ({ session }) => ({ session: Codec.decode("Session", Codec.encode("Session", session)) }),
   reducer: reduced
 }
 

@@ -16,6 +16,7 @@ import { HandlerResult } from "../HandlerResult.ts"
 import { Message } from "../Message.ts"
 import { Request } from "../Request.ts"
 import { Response } from "../Response.ts"
+import { Session } from "../Session.ts"
 import { StepResult } from "../StepResult.ts"
 import { Thread } from "../Thread.ts"
 import * as Tool from "../Tool.ts"
@@ -29,6 +30,7 @@ import { openRecord } from "./open.ts"
 export interface Attachments {
   readonly tools?: ReadonlyArray<Tool.Tool> | undefined
   readonly adapter?: Adapter | undefined
+  readonly fallbacks?: Engine.EngineOptions["fallbacks"]
   readonly toolExecutor?: ToolExecutor | undefined
   readonly toolResultEncoder?: ToolResultEncoder | undefined
 }
@@ -71,7 +73,12 @@ const withoutFunctions = (value: unknown): unknown => {
 const attached = ({ schema, ...data }: z.infer<typeof ToolData>, { tools }: Attachments): Tool.Tool =>
   tools?.find(({ name }) => name === data.name) ?? Tool.make({ ...data, jsonSchema: schema, parameters: schema })
 
-const EngineData = Engine.EngineOptions.omit({ adapter: true, toolExecutor: true, toolResultEncoder: true }).extend({
+const EngineData = Engine.EngineOptions.omit({
+  adapter: true,
+  fallbacks: true,
+  toolExecutor: true,
+  toolResultEncoder: true
+}).extend({
   tools: z.array(ToolData).readonly().optional()
 })
 
@@ -84,7 +91,14 @@ const tool: Row<Tool.Tool> = {
 const engine: Row<Engine.Engine> = {
   schema: EngineData,
   shed: (value) => {
-    const { adapter: _, toolExecutor: __, toolResultEncoder: ___, tools, ...data } = value as Partial<Engine.Engine>
+    const {
+      adapter: _,
+      fallbacks: __,
+      toolExecutor: ___,
+      toolResultEncoder: ____,
+      tools,
+      ...data
+    } = value as Partial<Engine.Engine>
     return { ...data, tools: tools?.map(withoutFunctions) }
   },
   restore: (data, { tools: given, ...attachments }) => {
@@ -108,6 +122,7 @@ export const rows = {
   StepResult: plain(StepResult),
   ChatResult: plain(ChatResult),
   ChatRecord: plain(ChatRecord),
+  Session: plain(Session),
   Event: plain(Event),
   AdapterError: errors(AdapterError),
   EngineError: errors(EngineError),

@@ -140,6 +140,12 @@ const faults: Readonly<Record<Scenario["replies"][number]["fault"], ScriptEntry>
   crash: { crash: new Error("crashed") }
 }
 
+/** The scenario with its first request open: where that one is refused, the call rejects and has no events. */
+export const opening = ({ replies: [first, ...replies], ...scenario }: Scenario): Scenario => ({
+  ...scenario,
+  replies: first === undefined ? [] : [{ ...first, refusals: 0 }, ...replies]
+})
+
 /** The scripts of a scenario; every call has an id of its own. */
 export const scriptsOf = ({ replies }: Scenario): ReadonlyArray<Script> =>
   replies.flatMap(({ text, calls, finish, errorAt, fault, refusals, refusal }, step) => {

@@ -5,6 +5,7 @@ import * as Engine from "../../src/Engine.ts"
 import { type Event, tags } from "../../src/Event.ts"
 import { ok } from "../../src/HandlerResult.ts"
 import { FinishReason } from "../../src/Response.ts"
+import { SessionStatus } from "../../src/Session.ts"
 import { make, type Tool } from "../../src/Tool.ts"
 import {
   anything,
@@ -215,6 +216,22 @@ const chatRecord: Gen<Types["ChatRecord"]> = fields(
   "pendingQuestion"
 )
 
+const session: Gen<Types["Session"]> = fields(
+  {
+    id: text,
+    thread,
+    status: oneOf(...SessionStatus.options),
+    pendingQuestion: question,
+    pendingToolCalls: toolCalls,
+    context: metadata,
+    metadata,
+    lastOutcome: fields({ haltedReason: text, metadata, error: choice<unknown>(errors.ToolError, anything) }, "error")
+  },
+  "id",
+  "pendingQuestion",
+  "lastOutcome"
+)
+
 const args = choice<Record<string, unknown> | null>(metadata, oneOf(null))
 const outcome = outcomeOf(anything)
 const id = choice<string | null>(text, oneOf(null))
@@ -240,13 +257,19 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
     "usage",
     "metadata"
   ),
-  step_completed: fields({
-    type: oneOf("step_completed"),
-    response,
-    thread,
-    mode: oneOf("auto", "manual"),
-    manualToolCalls: toolCalls
-  }),
+  step_completed: fields(
+    {
+      type: oneOf("step_completed"),
+      response,
+      thread,
+      mode: oneOf("auto", "manual"),
+      manualToolCalls: toolCalls,
+      halt: stepHalt,
+      error: choice<unknown>(errors.AdapterError, anything)
+    },
+    "halt",
+    "error"
+  ),
   chat_completed: fields({ type: oneOf("chat_completed"), result: chatResult }),
   raw_chunk: fields({ type: oneOf("raw_chunk"), chunk: anything }),
   error: fields({ type: oneOf("error"), error: choice<unknown>(errors.AdapterError, errors.StreamError, anything) })
@@ -279,6 +302,7 @@ export const values: { readonly [Name in TypeName]: Gen<Types[Name]> } = {
   StepResult: stepResult,
   ChatResult: chatResult,
   ChatRecord: chatRecord,
+  Session: session,
   Event: choice<Event>(...tags.map((tag) => events[tag])),
   ...errors
 }

@@ -5,7 +5,7 @@ import * as Codec from "../../src/Codec.ts"
 import * as Engine from "../../src/Engine.ts"
 import * as Fake from "../../src/Fake.ts"
 import type { Tool } from "../../src/Tool.ts"
-import { optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
+import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
 import { hi } from "../double/scripts.ts"
 import { values } from "../double/values.ts"
 
@@ -43,7 +43,7 @@ it.effect.prop(
   { scenario: Scenario },
   ({ scenario }) =>
     Effect.promise(async () => {
-      const adapter = Fake.make({ scripts: scriptsOf(scenario) })
+      const adapter = Fake.make({ scripts: scriptsOf(opening(scenario)) })
       for await (const event of await Chat.stream(Engine.make({ adapter, tools }), hi, optionsOf(scenario))) {
         const text = Codec.encode("Event", event)
         const back = Codec.decode("Event", text)

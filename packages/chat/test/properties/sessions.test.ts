@@ -9,16 +9,10 @@ import { SessionReducer, type SessionTurn } from "../../src/SessionReducer.ts"
 import type { StepResult } from "../../src/StepResult.ts"
 import { comparable } from "../double/comparable.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
+import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
 import { hi, says } from "../double/scripts.ts"
 
 const check = leakCheck()
-
-/** An operation whose first request is refused rejects and has no session: that is not what is looked at here. */
-const opening = ({ replies: [first, ...replies], ...scenario }: Scenario): Scenario => ({
-  ...scenario,
-  replies: first === undefined ? [] : [{ ...first, refusals: 0 }, ...replies]
-})
 
 const engineOf = (scenario: Scenario) =>
   Engine.make({ adapter: check.fake({ scripts: scriptsOf(opening(scenario)) }), tools })
