@@ -15,7 +15,6 @@ import type { ChatOptions, GenerateOptions, StepOptions } from "./ChatOptions.ts
 import type { ChatResult } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import { EventStream } from "./internal/eventStream.ts"
-import { defaultSystem } from "./internal/defaultSystem.ts"
 import { Outlet } from "./internal/outlet.ts"
 import { adapterIn, preflight, preflightRequest } from "./internal/preflight.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
@@ -75,13 +74,16 @@ export const stream = async (
   preflight(engine, from, resolved)
   const outlet = new Outlet()
   const turn = { messages: [], options: resolved, outlet }
-  const pid = StateMachine.start(defaultSystem(), chatMachine, {
+  const pid = StateMachine.start(resolved.system, chatMachine, {
     input: { id: resolved.requestId, engine, thread: from, turn },
     label: "Chat"
   })
   const output = (): ChatOutput | undefined => StateMachine.output(pid)
-  const { signal, drainMs } = resolved
-  return opened(new EventStream(pid, outlet, { cancel: { type: "turn.cancel" }, output, signal, drainMs }), outlet)
+  const { signal, drainMs, trace } = resolved
+  return opened(
+    new EventStream(pid, outlet, { cancel: { type: "turn.cancel" }, output, signal, drainMs, trace }),
+    outlet
+  )
 }
 
 /**
@@ -125,13 +127,16 @@ const startStep = async (
   preflight(engine, from, resolved)
   resolved.signal?.throwIfAborted()
   const outlet = new Outlet()
-  const pid = StateMachine.start(defaultSystem(), stepMachine, {
+  const pid = StateMachine.start(resolved.system, stepMachine, {
     input: { engine, thread: from, options: resolved, outlet },
     label: "Step"
   })
   const output = (): StepOutput | undefined => StateMachine.output(pid)
-  const { signal, drainMs } = resolved
-  return opened(new EventStream(pid, outlet, { cancel: { type: "step.cancel" }, output, signal, drainMs }), outlet)
+  const { signal, drainMs, trace } = resolved
+  return opened(
+    new EventStream(pid, outlet, { cancel: { type: "step.cancel" }, output, signal, drainMs, trace }),
+    outlet
+  )
 }
 
 /**
@@ -179,16 +184,16 @@ const startRequest = async (
 ): Promise<{ readonly events: EventStream<AdapterStreamOutput>; readonly response: () => Response }> => {
   const resolved = resolveOptions(engine, options)
   const request = preflightRequest(engine, Thread.from(thread), resolved)
-  const { signal, drainMs, requestId } = resolved
+  const { signal, drainMs, requestId, trace } = resolved
   signal?.throwIfAborted()
   const outlet = new Outlet()
   const collector = new StreamCollector()
-  const pid = StateMachine.start(defaultSystem(), adapterStreamMachine, {
+  const pid = StateMachine.start(resolved.system, adapterStreamMachine, {
     input: { adapter: adapterIn(engine), request, options: resolved, collector, outlet },
     label: "Request"
   })
   const output = (): AdapterStreamOutput | undefined => StateMachine.output(pid)
-  const events = new EventStream(pid, outlet, { cancel: { type: "request.cancel" }, output, signal, drainMs })
+  const events = new EventStream(pid, outlet, { cancel: { type: "request.cancel" }, output, signal, drainMs, trace })
   return { events: await opened(events, outlet), response: () => collector.toResponse(requestId) }
 }
 

@@ -2,7 +2,8 @@
  * The Effect face of chats: the same steps and turns as Effects and Streams.
  *
  * Interrupting a fiber that runs one of them releases the request or the running tools, as leaving the loop does in the
- * plain face; interrupting a reader of {@link send} only detaches.
+ * plain face; interrupting a reader of {@link send} only detaches. Where the fiber has a tracer, spans go there, below the
+ * fiber's own.
  *
  * @module
  */
@@ -17,7 +18,7 @@ import type { ChatRef, LiveTurn, UserInput } from "./ChatRef.ts"
 import type { ChatResult } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
-import { attempt, both, opening, reading } from "./internal/effectFace.ts"
+import { attempt, opening, reading, type Within } from "./internal/effectFace.ts"
 import type { Response } from "./Response.ts"
 import type { StepResult } from "./StepResult.ts"
 import type { ThreadInput } from "./Thread.ts"
@@ -28,48 +29,42 @@ export const stream = (
   engine: Engine,
   thread: ThreadInput,
   options: ChatOptions = {}
-): Stream.Stream<Event, PreflightError> =>
-  events((signal) => Chat.stream(engine, thread, { ...options, signal: both(signal, options.signal) }))
+): Stream.Stream<Event, PreflightError> => events((within) => Chat.stream(engine, thread, within(options)))
 
 /** The events of one step, see `Chat.streamStep`. */
 export const streamStep = (
   engine: Engine,
   thread: ThreadInput,
   options: StepOptions = {}
-): Stream.Stream<Event, PreflightError> =>
-  events((signal) => Chat.streamStep(engine, thread, { ...options, signal: both(signal, options.signal) }))
+): Stream.Stream<Event, PreflightError> => events((within) => Chat.streamStep(engine, thread, within(options)))
 
 /** The events of one model request, see `Chat.streamGenerate`. */
 export const streamGenerate = (
   engine: Engine,
   thread: ThreadInput,
   options: GenerateOptions = {}
-): Stream.Stream<Event, PreflightError> =>
-  events((signal) => Chat.streamGenerate(engine, thread, { ...options, signal: both(signal, options.signal) }))
+): Stream.Stream<Event, PreflightError> => events((within) => Chat.streamGenerate(engine, thread, within(options)))
 
 /** The response to one model request, see `Chat.generate`. */
 export const generate = (
   engine: Engine,
   thread: ThreadInput,
   options: GenerateOptions = {}
-): Effect.Effect<Response, PreflightError> =>
-  interruptible((signal) => Chat.generate(engine, thread, { ...options, signal: both(signal, options.signal) }))
+): Effect.Effect<Response, PreflightError> => interruptible((within) => Chat.generate(engine, thread, within(options)))
 
 /** Runs steps until a terminal condition, see `Chat.run`. */
 export const run = (
   engine: Engine,
   thread: ThreadInput,
   options: ChatOptions = {}
-): Effect.Effect<ChatResult, PreflightError> =>
-  interruptible((signal) => Chat.run(engine, thread, { ...options, signal: both(signal, options.signal) }))
+): Effect.Effect<ChatResult, PreflightError> => interruptible((within) => Chat.run(engine, thread, within(options)))
 
 /** Runs one step, see `Chat.step`. */
 export const step = (
   engine: Engine,
   thread: ThreadInput,
   options: StepOptions = {}
-): Effect.Effect<StepResult, PreflightError> =>
-  interruptible((signal) => Chat.step(engine, thread, { ...options, signal: both(signal, options.signal) }))
+): Effect.Effect<StepResult, PreflightError> => interruptible((within) => Chat.step(engine, thread, within(options)))
 
 /** Says something to a living chat and gives the turn's events, see `ChatRef.send`. */
 export const send = (chat: ChatRef, input: UserInput): Stream.Stream<Event, SessionError> =>
@@ -97,10 +92,10 @@ export const layer = (options: TroupeOptions): Layer.Layer<TroupeService, Prefli
     )
   )
 
-const events = (open: (signal: AbortSignal) => Promise<Chat.EventStream>): Stream.Stream<Event, PreflightError> =>
+const events = (open: (within: Within) => Promise<Chat.EventStream>): Stream.Stream<Event, PreflightError> =>
   Stream.unwrap(Effect.map(opening(open, isPreflightError), (opened) => reading(opened, isPreflightError)))
 
-const interruptible = <A>(begin: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, PreflightError> =>
+const interruptible = <A>(begin: (within: Within) => Promise<A>): Effect.Effect<A, PreflightError> =>
   attempt(begin, isPreflightError)
 
 const sessionError = (error: unknown): Stream.Stream<never, SessionError> =>

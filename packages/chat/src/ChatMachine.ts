@@ -191,6 +191,7 @@ export const chatMachine = setup({
     emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
     recordStop: assign(({ context }) => stopped(context)),
     endTurn: assign(({ context }) => {
+      if (context.result !== undefined) context.turn?.options.trace?.chatEnded(context.result)
       context.turn?.outlet.close()
       return { turn: undefined }
     })

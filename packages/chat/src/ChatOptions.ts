@@ -4,6 +4,7 @@
  * @module
  * @source ALLM.Chat, `step_opts` and `chat_opts`
  */
+import type { System } from "@troupe/otp"
 import type { AdapterEvent } from "./Event.ts"
 import type { ResponseFormat, ToolChoice } from "./Request.ts"
 import type { RetryNotice, RetryOptions } from "./Retry.ts"
@@ -12,6 +13,7 @@ import type { Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
 import type { ToolExecutor } from "./ToolExecutor.ts"
 import type { ToolResultEncoder } from "./ToolResultEncoder.ts"
+import type { Tracing } from "./Tracing.ts"
 
 /** What a policy function decides: put this value in the failed call's place, or end the loop. */
 export type ToolErrorDecision = { readonly continue: unknown } | "halt"
@@ -79,6 +81,13 @@ export interface StepOptions {
   readonly onEvent?: ((event: AdapterEvent) => void) | undefined
   /** Aborting it cancels: running tools are told and drained, the result says `cancelled`. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * The system whose processes run it, and whose clock counts its time. Default: one that all such calls share; in a
+   * system with a test clock a run is the same each time, and waits for nothing.
+   */
+  readonly system?: System.System | undefined
+  /** Where spans go. Default: nowhere, at no cost. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** Options of one model request on its own: those of a step that are not about running tools. */

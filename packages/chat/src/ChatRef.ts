@@ -35,7 +35,7 @@ export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
 
 /** What a chat needs of the Troupe it lives in. */
 export interface ChatHome {
-  readonly options: () => RunOptions
+  readonly options: (id: string) => RunOptions
   readonly revive: (id: string) => Promise<ChatPid>
   readonly stop: (id: string) => Promise<void>
 }
@@ -166,7 +166,7 @@ export class ChatRef {
   }
 
   #start(messages: ReadonlyArray<Message>, retry: boolean): LiveTurn {
-    const turn = new LiveTurn(messages, this.#home.options(), retry, () => this.#view.changed())
+    const turn = new LiveTurn(messages, this.#home.options(this.id), retry, () => this.#view.changed())
     if (this.#stopping !== undefined) {
       turn.fail(stopped(this.id))
       return turn

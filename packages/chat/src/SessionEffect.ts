@@ -13,7 +13,7 @@ import { isPreflightError, type PreflightError, SessionError, ToolError } from "
 import type { ChatOptions, StepOptions } from "./ChatOptions.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
-import { attempt, both, opening, reading } from "./internal/effectFace.ts"
+import { attempt, opening, reading } from "./internal/effectFace.ts"
 import type { Message } from "./Message.ts"
 import * as Session from "./Session.ts"
 import type { ResultOf, SessionMode, SessionTurn } from "./SessionReducer.ts"
@@ -145,15 +145,14 @@ const isSubmitFailure = (error: unknown): error is SubmitFailure =>
 const turn = <Options extends StepOptions, A>(
   options: Options,
   begin: (options: Options) => Promise<A>
-): Effect.Effect<A, SessionFailure> =>
-  attempt((signal) => begin({ ...options, signal: both(signal, options.signal) }), isFailure)
+): Effect.Effect<A, SessionFailure> => attempt((within) => begin(within(options)), isFailure)
 
 const opened = <Options extends StepOptions, Mode extends SessionMode>(
   options: Options,
   open: (options: Options) => Promise<Session.SessionStream<Mode>>
 ): Effect.Effect<SessionEvents<Mode>, SessionFailure, Scope.Scope> =>
   Effect.map(
-    opening((signal) => open({ ...options, signal: both(signal, options.signal) }), isFailure),
+    opening((within) => open(within(options)), isFailure),
     (stream) => ({
       events: reading(stream, isFailure),
       session: Effect.sync(() => stream.session()),

@@ -108,7 +108,12 @@ export const stepMachine = setup({
     cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
     cancelRequest: assign(({ context }) => cancelledRequest(context)),
     refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
-    recordResult: assign(({ context }) => ({ result: resultOf(context) })),
+    recordResult: assign(({ context }) => {
+      const result = resultOf(context)
+      context.options.trace?.stepEnded(result)
+      return { result }
+    }),
+    traceRefusal: ({ context }) => context.options.trace?.stepRefused(context.refusal),
     emitResult: ({ context, self }) => emit(context.outlet, closingEvents(context), self)
   }
 }).createMachine({
@@ -116,6 +121,7 @@ export const stepMachine = setup({
   context: ({ input }) => {
     const collector = new StreamCollector()
     input.watcher?.stepStarted(collector)
+    input.options.trace?.stepBegan()
     return {
       ...input,
       collector,
@@ -175,7 +181,7 @@ export const stepMachine = setup({
       on: { "events.taken": "done" }
     },
     done: { type: "final" },
-    refused: { type: "final" }
+    refused: { type: "final", entry: "traceRefusal" }
   },
   output: ({ context }) => outputOf(context)
 })

@@ -36,6 +36,7 @@ export interface ToolCallInput {
     | "sessionId"
     | "engine"
     | "requestId"
+    | "trace"
   >
 }
 
@@ -64,11 +65,11 @@ export interface ToolCallContext extends ToolCallInput {
  */
 const execution = fromCallback<{ readonly type: "abort" }, ToolCallInput>(({ input, system, sendBack, receive }) => {
   const { tool, toolCall, options } = input
-  const running = new ToolExecution(tool, toolCall, options, (result) =>
-    sendBack({ type: "execution.settled", result })
-  )
   const host = StateMachine.hostOf(system)
-  const clock = host === undefined ? Clock.live : Process.systemOf(host).clock
+  const hosting = host === undefined ? undefined : Process.systemOf(host)
+  const settled = (result: HandlerResult) => sendBack({ type: "execution.settled", result })
+  const running = new ToolExecution(tool, toolCall, options, settled, hosting)
+  const clock = hosting?.clock ?? Clock.live
   const timer = clock.setTimeout(() => sendBack({ type: "deadline.passed" }), deadline(input))
   receive(() => running.abort())
   running.start()

@@ -9,7 +9,6 @@ import { EngineError } from "./ChatError.ts"
 import type { StepOptions } from "./ChatOptions.ts"
 import * as Engine from "./Engine.ts"
 import type { ErrorEvent, Event, ToolEvent } from "./Event.ts"
-import { defaultSystem } from "./internal/defaultSystem.ts"
 import { EventStream } from "./internal/eventStream.ts"
 import { Outlet } from "./internal/outlet.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
@@ -32,6 +31,8 @@ export interface ToolRunnerOptions extends Pick<
   | "sessionId"
   | "requestId"
   | "signal"
+  | "system"
+  | "tracing"
 > {
   readonly engine?: Engine.Engine | undefined
 }
@@ -94,15 +95,15 @@ const start = (
     })
   }
   const outlet = new Outlet()
-  const { toolsByName, signal, drainMs } = resolved
+  const { toolsByName, signal, drainMs, trace } = resolved
   signal?.throwIfAborted()
-  const pid = StateMachine.start(defaultSystem(), toolBatch, {
+  const pid = StateMachine.start(resolved.system, toolBatch, {
     input: { toolCalls, toolsByName, options: resolved, outlet },
     label: "ToolBatch",
     trapExit: true
   })
   const output = (): ToolBatchResult | undefined => StateMachine.output(pid)
-  return new EventStream(pid, outlet, { cancel: { type: "batch.cancel" }, output, signal, drainMs })
+  return new EventStream(pid, outlet, { cancel: { type: "batch.cancel" }, output, signal, drainMs, trace })
 }
 
 const isToolEvent = (event: Event): event is ToolEvent =>

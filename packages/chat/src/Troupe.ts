@@ -112,12 +112,12 @@ export class RunningTroupe {
     const { store, system, name, maxRestarts, maxSeconds, onCrash, ...rest } = options
     const { engine, chat } = split(rest)
     this.#engine = Engine.make(engine)
-    this.#chatOptions = { onUnknownTool: "continue", ...chat }
+    this.#ownsSystem = system === undefined
+    this.system = system ?? System.make({ name: name ?? "troupe", ...(onCrash === undefined ? {} : { onCrash }) })
+    this.#chatOptions = { onUnknownTool: "continue", ...chat, system: this.system }
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
     this.#store = store ?? Store.memory()
     this.#supervision = { name, maxRestarts, maxSeconds }
-    this.#ownsSystem = system === undefined
-    this.system = system ?? System.make({ name: name ?? "troupe", ...(onCrash === undefined ? {} : { onCrash }) })
   }
 
   async #begin(): Promise<void> {
@@ -186,7 +186,7 @@ export class RunningTroupe {
   }
 
   readonly #home = {
-    options: (): RunOptions => resolveOptions(this.#engine, this.#chatOptions),
+    options: (id: string): RunOptions => resolveOptions(this.#engine, { sessionId: id, ...this.#chatOptions }),
     revive: (id: string): Promise<ChatPid> => this.#revive(id),
     stop: (id: string): Promise<void> => this.#stopChat(id)
   }

@@ -6,6 +6,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { live } from "./Clock.ts"
 import type { Clock } from "./Clock.ts"
@@ -132,6 +133,13 @@ export const layer = (options?: Options & { readonly timeout?: Timeout }): Layer
 
 /** The living processes, in the order of their start. */
 export const processes = (system: System): Iterable<Pid> => kernelOf(system).processes.values()
+
+/**
+ * Runs an effect on a system's clock: what it sleeps is the system's time. The fiber is the caller's to await or interrupt;
+ * the end of the system does not end it.
+ */
+export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> =>
+  kernelOf(system).fork(effect)
 
 /** Counts what a system holds. */
 export const stats = (system: System): Stats => {

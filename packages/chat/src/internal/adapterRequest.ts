@@ -19,6 +19,7 @@ import { isPromiseLike } from "./awaitable.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import type { Outlet } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
+import type { TracedRequest } from "./trace.ts"
 
 /** What a request works with. */
 export interface RequestParts {
@@ -42,6 +43,7 @@ export class AdapterRequest {
   #source: AdapterSource | undefined
   #released = false
   #letGo: (() => void) | undefined
+  #traced: TracedRequest | undefined
 
   constructor(parts: RequestParts, listener: RequestListener) {
     this.#parts = parts
@@ -53,6 +55,7 @@ export class AdapterRequest {
     if (this.#released) return
     const abort = new LazyAbort()
     this.#abort = abort
+    this.#traced = this.#parts.options.trace?.request(request, adapter.name)
     let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
     try {
       opening = adapter.stream(request, adapterOptions(this.#parts.options, abort))
@@ -79,6 +82,7 @@ export class AdapterRequest {
     if (this.#released) return
     this.#released = true
     this.#abort.abort()
+    this.#traced?.abandoned()
     void this.#source?.release().then(() => this.#free())
   }
 
@@ -90,6 +94,7 @@ export class AdapterRequest {
       source = new AdapterSource(stream, collector, options, this.#abort, {
         done: () => {
           this.#free()
+          this.#traced?.exhausted(collector.toResponse())
           this.#listener.exhausted()
         },
         refused: (error) => {
@@ -110,6 +115,7 @@ export class AdapterRequest {
   }
 
   #refused(error: unknown): void {
+    this.#traced?.refused(error)
     if (!this.#released) this.#listener.refused(error, this.#source !== undefined)
   }
 

@@ -43,6 +43,7 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
   const [next, ...waiting] = started === undefined ? context.waiting : [started, ...context.waiting]
   if (next === undefined) return {}
   next.outlet.begin()
+  next.options.trace?.chatBegan()
   return {
     turn: next,
     waiting,

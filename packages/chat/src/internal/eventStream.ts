@@ -10,6 +10,7 @@
 import { OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
 import type { Event } from "../Event.ts"
 import type { Outlet } from "./outlet.ts"
+import type { Trace } from "./trace.ts"
 
 /**
  * The events of a running step or chat, for one reader.
@@ -31,9 +32,10 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
       readonly output: () => Output | undefined
       readonly signal: AbortSignal | undefined
       readonly drainMs: number
+      readonly trace: Trace | undefined
     }
   ) {
-    const { cancel, output, signal, drainMs } = options
+    const { cancel, output, signal, drainMs, trace } = options
     this.#pid = pid
     this.#outlet = outlet
     this.#output = output
@@ -51,6 +53,7 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
       else outlet.fail(reason instanceof Error ? reason : new OtpError.ProcessExit({ pid, reason }))
     })
     outlet.whenEnded((failure) => {
+      trace?.close(failure)
       if (failure !== undefined) this.#endProcess()
     })
   }

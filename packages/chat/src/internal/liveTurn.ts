@@ -107,6 +107,7 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     const result = this.#result
     this.#end =
       failure ?? (result === undefined ? { error: new Error("the turn ended without chat_completed") } : { result })
+    this.turn.options.trace?.close(failure)
     this.#serve()
     this.#ended?.()
   }

@@ -97,6 +97,9 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   onRetry: ofType("function"),
   onEvent: ofType("function"),
   signal: having("an AbortSignal", "addEventListener", "removeEventListener", "throwIfAborted"),
+  system: having("a system, as System.make makes them", "make"),
+  tracing: (value) =>
+    isRecord(value) && isObject(value["tracer"]) ? undefined : "must_be { tracer } with Effect's tracer",
   maxTurns: positive,
   haltWhen: ofType("function"),
   budget,

@@ -1,4 +1,5 @@
 /** Reads a call's options once: unknown keys and bad values are refused, defaults filled in. */
+import type { System } from "@troupe/otp"
 import type { ChatOptions } from "../ChatOptions.ts"
 import { type Finding, ValidationError } from "../ChatError.ts"
 import { type Engine, resolveTools } from "../Engine.ts"
@@ -6,7 +7,9 @@ import * as Retry from "../Retry.ts"
 import type { Tool } from "../Tool.ts"
 import { inProcess, type ToolExecutor } from "../ToolExecutor.ts"
 import { json, type ToolResultEncoder } from "../ToolResultEncoder.ts"
+import { defaultSystem } from "./defaultSystem.ts"
 import { findingsOf, positive } from "./optionChecks.ts"
+import { Trace } from "./trace.ts"
 
 /** The options of a running chat, complete. */
 export interface RunOptions extends ChatOptions {
@@ -24,6 +27,9 @@ export interface RunOptions extends ChatOptions {
   readonly requestId: string
   readonly maxTurns: number
   readonly retry: Retry.RetryPolicy
+  readonly system: System.System
+  /** The spans of this run, if there are any. */
+  readonly trace: Trace | undefined
 }
 
 const defaultMaxTurns = 8
@@ -44,6 +50,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
   }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   const tools = resolveTools(engine, options.tools)
+  const { tracing, system = defaultSystem(), sessionId } = options
   return {
     ...options,
     engine,
@@ -59,6 +66,8 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     adapterOptions: { ...engine.adapterOptions, ...options.adapterOptions },
     requestId: options.requestId ?? crypto.randomUUID(),
     maxTurns: maxTurns as number,
-    retry: Retry.make(options.retry ?? engine.retry)
+    retry: Retry.make(options.retry ?? engine.retry),
+    system,
+    trace: tracing === undefined ? undefined : new Trace(tracing, system.clock, sessionId)
   }
 }

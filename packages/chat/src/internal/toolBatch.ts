@@ -67,6 +67,8 @@ interface Slot {
   startedAt: number | undefined
   pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
   outcome: ToolOutcome | undefined
+  /** Told of the outcome, where the call has a span. */
+  traced: ((outcome: ToolOutcome) => void) | undefined
 }
 
 type BatchSnapshot = Snapshot<ToolBatchResult> & { readonly batch?: ToolBatch }
@@ -125,7 +127,8 @@ class ToolBatch {
       status: "queued",
       startedAt: undefined,
       pid: undefined,
-      outcome: undefined
+      outcome: undefined,
+      traced: undefined
     }))
     this.#queue = [...this.#slots]
     this.#source = new QueueSource(exhausted)
@@ -201,6 +204,7 @@ class ToolBatch {
       }
       this.#running++
       slot.status = "running"
+      slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
       slot.startedAt = Process.systemOf(host).clock.now()
       const pid = StateMachine.startLink(host, toolCallMachine, {
         input: { tool, toolCall: slot.toolCall, options: this.#input.options, startAtOnce: true },
@@ -219,6 +223,7 @@ class ToolBatch {
   #record(slot: Slot, outcome: ToolOutcome): void {
     slot.outcome = outcome
     slot.status = "done"
+    slot.traced?.(outcome)
     this.#over++
     this.#input.finished?.set(slot.toolCall.id, outcome)
     this.#source.push(...outcome.events)

@@ -8,6 +8,7 @@
  * EXEC3. `stop` aborts and stops waiting: whatever the handler does later changes nothing.
  * EXEC4. The handler runs only with arguments that fit its tool's schema.
  */
+import { System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -22,7 +23,10 @@ import type { RunOptions } from "./resolveOptions.ts"
 import { toolFailure } from "./toolOutcome.ts"
 
 /** What a handler is run with. */
-export type ExecutionOptions = Pick<RunOptions, "toolExecutor" | "context" | "sessionId" | "requestId" | "engine">
+export type ExecutionOptions = Pick<
+  RunOptions,
+  "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace"
+>
 
 type Settled = (result: HandlerResult.HandlerResult) => void
 
@@ -31,14 +35,16 @@ export class ToolExecution {
   readonly #tool: Tool
   readonly #toolCall: ToolCall
   readonly #options: ExecutionOptions
+  readonly #system: System.System | undefined
   readonly #abort = new LazyAbort()
   #settled: Settled | undefined
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
 
-  constructor(tool: Tool, toolCall: ToolCall, options: ExecutionOptions, settled: Settled) {
+  constructor(tool: Tool, toolCall: ToolCall, options: ExecutionOptions, settled: Settled, system?: System.System) {
     this.#tool = tool
     this.#toolCall = toolCall
     this.#options = options
+    this.#system = system
     this.#settled = settled
   }
 
@@ -122,7 +128,7 @@ export class ToolExecution {
       return raised(thrown)
     }
     if (Effect.isEffect(begun)) {
-      this.#fiber = Effect.runFork(begun)
+      this.#fiber = this.#fork(begun)
       this.#fiber.addObserver((exit) => {
         if (Exit.isSuccess(exit)) proceed(exit.value as A)
         else if (Cause.hasInterruptsOnly(exit.cause))
@@ -133,6 +139,13 @@ export class ToolExecution {
     }
     if (isPromiseLike<A>(begun)) Promise.resolve(begun).then(proceed, raised)
     else proceed(begun)
+  }
+
+  /** An effect runs on the system's clock, within the span of its call. */
+  #fork(effect: Effect.Effect<unknown, unknown>): Fiber.Fiber<unknown, unknown> {
+    const { trace } = this.#options
+    const traced = trace === undefined ? effect : trace.within(this.#toolCall.id, effect)
+    return this.#system === undefined ? Effect.runFork(traced) : System.runFork(this.#system, traced)
   }
 
   #settle(result: HandlerResult.HandlerResult): void {
