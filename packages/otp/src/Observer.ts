@@ -19,7 +19,8 @@ import type { System } from "./System.ts"
  * **Details**
  *
  * - `name`: what it is registered as.
- * - `kind`: `process`, `task`, `machine`, `server`, `supervisor`, `registry`, `application`.
+ * - `kind`: `process`, `task`, `machine`, `actor` for another actor below a machine, `server`, `supervisor`, `registry`,
+ *   `application`.
  * - `status`: `running` in its turn, `queued` before it, `busy` with a promise or an effect, `suspended` by `Sys`, else
  *   `idle`.
  * - `queueLength`: messages it has not taken.

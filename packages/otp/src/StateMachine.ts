@@ -2,8 +2,8 @@
  * Statecharts as processes, and effects, streams and processes as their actors.
  *
  * `start` hosts any XState logic in a process: events are its messages, it can be linked, monitored and supervised, and
- * when it ends so does everything it invoked. `fromEffect`, `fromStream` and `fromProcess` make actor logic that runs
- * there as well as under a bare `createActor`.
+ * when it ends so does everything it invoked. Each actor it invokes or spawns is a process of its own. `fromEffect`,
+ * `fromStream` and `fromProcess` make actor logic that runs there as well as under a bare `createActor`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -29,9 +29,11 @@ import * as Streams from "effect/Stream"
 import type {
   Actor,
   ActorLogic,
+  ActorRef,
   AnyActorLogic,
   AnyActorRef,
   EventFromLogic,
+  EventObject,
   InputFrom,
   InspectionEvent,
   NonReducibleUnknown,
@@ -44,6 +46,10 @@ import type {
   Subscription
 } from "xstate"
 import type { ExitReason } from "./ExitReason.ts"
+import { processAt, standingForProcess } from "./internal/actorNode.ts"
+import type { AnyActorSystem } from "./internal/actorNode.ts"
+import { actorAt, ActorProcess } from "./internal/actorProcess.ts"
+import { hostOf as hostCell } from "./internal/actorTree.ts"
 import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
 import { die, join } from "./internal/death.ts"
@@ -51,8 +57,7 @@ import { deliver } from "./internal/delivery.ts"
 import { handOver, startFiber, stopFiber } from "./internal/effectActor.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
-import type { AnyActorSystem } from "./internal/machineHost.ts"
-import { hostOf as hostCell, machineAt, MachineHost } from "./internal/machineHost.ts"
+import { host } from "./internal/machineHost.ts"
 import { startProcess, stopProcess } from "./internal/processActor.ts"
 import { StopMessage } from "./internal/stopMessage.ts"
 import { afterEvent, beginning } from "./internal/workActor.ts"
@@ -116,9 +121,7 @@ const launch = <L extends AnyActorLogic>(
     return cell
   }
   if (parent !== undefined) join(parent, cell)
-  const host = kernel.as(cell, () => new MachineHost(cell, machine, parent, actorOptions))
-  cell.behaviour = host
-  host.start(cell)
+  kernel.as(cell, () => host(cell, machine, parent, actorOptions))
   return cell
 }
 
@@ -129,8 +132,8 @@ const launch = <L extends AnyActorLogic>(
  *
  * The machine is in its initial state when this returns. A message to the process is an event. A machine that is done
  * ends the process `normal`, one that fails ends it with the error; when the process ends, the machine is stopped and so
- * are its children. `Exit` and `Down` come as the events `process.exit` `{ from, reason }` and `process.down`
- * `{ ref, pid, reason }`.
+ * are its children: each is a process linked to it, found by `pidOf`. `Exit` and `Down` come as the events `process.exit`
+ * `{ from, reason }` and `process.down` `{ ref, pid, reason }`.
  *
  * **Errors**
  *
@@ -154,7 +157,7 @@ export const stop = (pid: Pid, reason: ExitReason = "normal"): void => deliver(c
 
 /** The actor behind a process: an XState actor reference, for user interfaces and inspectors. */
 export const actor = <L extends AnyActorLogic>(pid: MachinePid<L>): Actor<L> =>
-  machineAt(cellOf(pid)).actor as unknown as Actor<L>
+  actorAt(cellOf(pid)).node as unknown as Actor<L>
 
 /** The machine's present snapshot; of a dead process, its last. */
 export const snapshot = <L extends AnyActorLogic>(pid: MachinePid<L>): SnapshotFrom<L> => actor(pid).getSnapshot()
@@ -166,7 +169,7 @@ export const persisted = <L extends AnyActorLogic>(pid: MachinePid<L>): Snapshot
 /** The output of a machine that is done; `undefined` before, and for processes that host no machine. */
 export const output = <L extends AnyActorLogic>(pid: MachinePid<L>): OutputFrom<L> | undefined => {
   const { behaviour } = cellOf(pid)
-  return behaviour instanceof MachineHost ? (behaviour.actor.getSnapshot().output as OutputFrom<L>) : undefined
+  return behaviour instanceof ActorProcess ? (behaviour.node.getSnapshot().output as OutputFrom<L>) : undefined
 }
 
 /**
@@ -208,7 +211,7 @@ const argsOf = <I>(input: I, self: AnyActorRef): ActorArgs<I> => ({
  *
  * **Details**
  *
- * The fiber belongs to the hosting process, if there is one. Stopping the actor, or the end of the process, interrupts
+ * The fiber belongs to the actor's process, if there is one. Stopping the actor, or the end of the process, interrupts
  * it: its finalizers run once, and no event comes of it any more. An effect that ends synchronously is done in the same
  * step; the end of any other is handled in a turn of the process. A restored actor runs its effect again.
  *
@@ -276,7 +279,7 @@ export type ProcessActorLogic<A, I = NonReducibleUnknown> = ActorLogic<ProcessSn
 const processes = new WeakMap<AnyActorRef, Pid<unknown>>()
 
 /**
- * Makes actor logic that spawns a process, linked to the hosting process.
+ * Makes actor logic that spawns a process, linked to that of the actor that invokes it.
  *
  * **Details**
  *
@@ -297,6 +300,7 @@ export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
   onStart?: (pid: Pid<unknown>, args: ActorArgs<I>) => void
 ): ProcessActorLogic<A, I> => ({
   config: spawn,
+  ...standingForProcess,
   getInitialSnapshot: (_scope, input) => beginning(input) as ProcessSnapshot<A, I>,
   start: (state, { self }) => {
     if (state.status !== "active") return
@@ -318,5 +322,39 @@ export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
   restoreSnapshot: (stored) => stored as ProcessSnapshot<A, I>
 })
 
-/** The process an actor made by `fromProcess` stands for. */
-export const processOf = (ref: AnyActorRef): Pid<unknown> | undefined => processes.get(ref)
+/**
+ * The process of an actor of a hosted machine: the machine's own, or that of a child at any depth.
+ *
+ * **Details**
+ *
+ * `undefined` before the actor was started, and under a bare `createActor`. An actor made by `fromProcess` stands for a
+ * process, there too; it is that one. `actor`, `snapshot`, `subscribe` and the like take the answer as they take the pid
+ * of a machine.
+ *
+ * An actor that is done ends its process `normal`, one that fails with its error, one that is stopped with `shutdown`; none
+ * of that is a crash. Ending the process stops the actor, and the machine hears of it as the actor's error, a
+ * `ProcessExit`, or for `normal` as its done event.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, StateMachine, System } from "@troupe/otp"
+ * import { fromPromise, setup } from "xstate"
+ *
+ * const machine = setup({ actors: { fetch: fromPromise(() => new Promise(() => {})) } }).createMachine({
+ *   initial: "busy",
+ *   states: { busy: { invoke: { id: "page", src: "fetch", onError: "failed" } }, failed: {} }
+ * })
+ * const system = System.make()
+ * const pid = StateMachine.start(system, machine)
+ * const page = StateMachine.snapshot(pid).children.page
+ * const child = page && StateMachine.pidOf(page)
+ * child?.label // => "page"
+ * const state = new Promise((resolve) => StateMachine.subscribe(pid, ({ value }) => resolve(value)))
+ * if (child) Process.kill(child)
+ * await state // => "failed"
+ * await System.stop(system)
+ * ```
+ */
+export const pidOf = <S extends Snapshot<unknown>, E extends EventObject>(
+  ref: ActorRef<S, E>
+): MachinePid<ActorLogic<S, E>> | undefined => processes.get(ref) ?? processAt(ref)

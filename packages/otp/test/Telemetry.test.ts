@@ -285,7 +285,7 @@ describe("a callback that holds the thread", () => {
       await System.stop(watched)
     })
 
-    test("FTIME1 is reported for what a wait begins with, for child fibers, and for the effects of machines", async () => {
+    test("FTIME1 is reported for what a wait begins with, for child fibers, and for the effects a machine invokes", async () => {
       const { events, watched } = watching()
       const waiting = Process.spawn(watched, () =>
         Effect.andThen(
@@ -295,11 +295,12 @@ describe("a callback that holds the thread", () => {
       )
       const forking = Process.spawn(watched, () => Effect.flatMap(Effect.forkChild(step(25)), Fiber.join))
       const machine = setup({ actors: { work: StateMachine.fromEffect(() => step(25)) } }).createMachine({
-        invoke: { src: "work" }
+        invoke: { id: "work", src: "work" }
       })
-      const hosting = StateMachine.start(watched, machine)
+      const { work } = StateMachine.snapshot(StateMachine.start(watched, machine)).children
+      const invoked = work && StateMachine.pidOf(work)
       await hop()
-      expect(new Set(shown(events).map(([pid]) => pid))).toEqual(new Set([waiting, forking, hosting]))
+      expect(new Set(shown(events).map(([pid]) => pid))).toEqual(new Set([waiting, forking, invoked]))
       expect(events.length).toBe(3)
       await System.stop(watched)
     })

@@ -1,6 +1,7 @@
 import { createHook } from "node:async_hooks"
 import { expect, test } from "vitest"
-import { setup } from "xstate"
+import type { AnyActorRef } from "xstate"
+import { createActor, fromCallback, setup } from "xstate"
 import { GenServer, Process, StateMachine, System } from "../src/index.ts"
 import { hop, until } from "./double/hop.ts"
 import { sleeper } from "./double/inProcess.ts"
@@ -102,5 +103,22 @@ test("RUN2 messages that keep a system busy let the host's event loop turn", asy
   await new Promise<void>((resolve) => void setImmediate(resolve))
   immediate = true
   expect(turns).toBeGreaterThan(0)
+  await System.stop(system)
+})
+
+test("an idle actor of a machine weighs less than 1 kB more than XState's own", async () => {
+  const idle = fromCallback(() => {})
+  const parent = createActor(setup({}).createMachine({})).start()
+  const system = System.make()
+  const host = StateMachine.actor(StateMachine.start(system, setup({}).createMachine({})))
+  const spawn = (self: AnyActorRef) => {
+    const made = createActor(idle, { parent: self })
+    made.start()
+    return made
+  }
+  const bare = await weigh(5_000, () => spawn(parent))
+  const hosted = await weigh(5_000, () => spawn(host))
+  expect(hosted - bare).toBeLessThan(1024)
+  expect(System.stats(system).processes).toBe(5_101)
   await System.stop(system)
 })

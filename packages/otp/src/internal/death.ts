@@ -102,7 +102,7 @@ export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
 export const signal = (from: Cell, target: Cell, reason: ExitReason, over: "link" | "direct"): void => {
   if (target.dead) return
   if (over === "direct" && reason === "kill") return die(target, "killed", "signal")
-  if (over === "link" && target.absorbs?.has(from) === true) return
+  if (over === "link" && (from.behaviour.tells === target || target.absorbs?.has(from) === true)) return
   if (target.trap) return deliver(target, exitMessage(from, reason))
   if (reason !== "normal" || (from === target && over === "direct")) die(target, reason, "signal")
 }

@@ -2,18 +2,19 @@
  * Actor logic whose work is one fiber.
  *
  * EACT1. Stopping the actor interrupts the fiber at once; its finalizers run once, its result is dropped.
- * EACT2. The fiber is a resource of the hosting process, if there is one.
- * EACT3. What is done synchronously is delivered synchronously; anything later in a turn of the host.
+ * EACT2. The fiber is a resource of the actor's process, if a process hosts it.
+ * EACT3. What is done synchronously is delivered synchronously; anything later in a turn of that process.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { AnyActorRef } from "xstate"
 import { live } from "../Clock.ts"
+import { processAt } from "./actorNode.ts"
+import { sendToActor } from "./actorTree.ts"
 import { ofCause } from "./failure.ts"
 import { Running } from "./fiber.ts"
 import { Kernel } from "./kernel.ts"
-import { hostOf, sendToActor } from "./machineHost.ts"
 
 export const effectDone = "xstate.effect.done"
 export const effectFailed = "xstate.effect.failed"
@@ -32,9 +33,9 @@ const endOf = (exit: Exit.Exit<unknown, unknown>): { readonly type: string; read
 
 /** Starts the fiber of an actor. */
 export const startFiber = (self: AnyActorRef, make: () => Effect.Effect<unknown, unknown>): void => {
-  const host = hostOf(self.system)
+  const owner = processAt(self)
   let now = true
-  const fiber = new Running(host?.kernel ?? bareKernel(), host, Effect.suspend(make), (exit) => {
+  const fiber = new Running(owner?.kernel ?? bareKernel(), owner, Effect.suspend(make), (exit) => {
     running.delete(self)
     if (now) self.send(endOf(exit))
     else sendToActor(self, endOf(exit))

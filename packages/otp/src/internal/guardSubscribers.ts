@@ -4,22 +4,32 @@
  * XState rethrows the error of an actor where a subscriber has no error listener, and whatever a subscriber throws. In a
  * process the first is the exit reason, told to links and monitors, and the second is reported as a crash.
  */
-import { toObserver } from "xstate"
-import type { AnyActor } from "xstate"
+import { Actor, toObserver } from "xstate"
+import { processAbove, itsProcess } from "./actorNode.ts"
+import type { Listeners, Node } from "./actorNode.ts"
 
-export const guardSubscribers = (actor: AnyActor, report: (error: unknown) => void): void => {
-  const subscribe = actor.subscribe.bind(actor)
+const subscribe = Reflect.get(Actor.prototype, "subscribe") as unknown as (this: Node, observer: object) => unknown
+
+/** Replaces an actor's `subscribe`. */
+export const guardSubscribers = (node: Node): void => {
+  node.subscribe = (...listeners) => subscribeTo(node, listeners)
+}
+
+const subscribeTo = (node: Node, listeners: Listeners): unknown => {
   const guarded =
     <A>(listener: ((value: A) => void) | undefined) =>
     (value: A): void => {
       try {
         listener?.(value)
       } catch (error) {
-        report(error)
+        const cell = node[itsProcess] ?? processAbove(node)
+        cell?.kernel.report(cell, error)
       }
     }
-  actor.subscribe = (...listeners: Parameters<typeof toObserver>) => {
-    const { next, error, complete } = toObserver(...listeners)
-    return subscribe(guarded(next), guarded(error), () => guarded(complete)(undefined))
-  }
+  const { next, error, complete } = toObserver(...(listeners as Parameters<typeof toObserver>))
+  return subscribe.call(node, {
+    next: guarded(next),
+    error: guarded(error),
+    complete: () => guarded(complete)(undefined)
+  })
 }

@@ -1,8 +1,8 @@
 /**
  * Actor logic whose work is a process.
  *
- * PACT1. The process is linked to the hosting process one way: it ends with the host, the host hears of its end as an
- *        event, also where it ends before its spawn returned.
+ * PACT1. The process is linked one way to that of the actor that invoked it, its host: it ends with the host, the host
+ *        hears of its end as an event, also where it ends before its spawn returned.
  * PACT2. Stopping the actor sends the process the exit signal `shutdown`, and its end is no event any more.
  * PACT3. Under a bare `createActor` the host is a process of a system of its own, which ends with the actor.
  */
@@ -12,11 +12,13 @@ import { ProcessExit } from "../OtpError.ts"
 import type { Pid } from "../Pid.ts"
 import { onExit, spawn, trapExit } from "../Process.ts"
 import { make, stop } from "../System.ts"
+import { nodeOf, processAbove, processAt } from "./actorNode.ts"
+import { ActorProcess } from "./actorProcess.ts"
+import { sendToActor } from "./actorTree.ts"
 import { Absorbed, cellOf } from "./cell.ts"
 import type { Cell } from "./cell.ts"
 import { die, join, signal } from "./death.ts"
 import { startTimer } from "./timer.ts"
-import { hostOf, MachineHost, sendToActor } from "./machineHost.ts"
 
 export const processDone = "xstate.process.done"
 export const processFailed = "xstate.process.failed"
@@ -34,7 +36,7 @@ interface Linked {
 const linked = new WeakMap<AnyActorRef, Linked>()
 
 const outputOf = (cell: Cell): unknown =>
-  cell.behaviour instanceof MachineHost ? cell.behaviour.actor.getSnapshot().output : undefined
+  cell.behaviour instanceof ActorProcess ? cell.behaviour.node.getSnapshot().output : undefined
 
 const endOf = (cell: Cell, reason: ExitReason): { readonly type: string; readonly data: unknown } =>
   reason === "normal"
@@ -64,7 +66,7 @@ const absorbing = (host: Cell, create: () => Pid): Cell => {
 
 /** Starts the process of an actor. */
 export const startProcess = (self: AnyActorRef, create: (parent: Pid) => Pid): Pid => {
-  const hosting = hostOf(self.system)
+  const hosting = processAt(self) ?? processAbove(nodeOf(self))
   const { host, release } = hosting === undefined ? privateHost() : { host: hosting, release: () => {} }
   const child = absorbing(host, () => create(host))
   if (!child.dead) join(host, child)
