@@ -1,0 +1,73 @@
+// @vitest-environment jsdom
+import { useMachine } from "@xstate/react"
+import { act, createElement, useEffect } from "react"
+import { createRoot } from "react-dom/client"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { fromCallback, type SnapshotFrom } from "xstate"
+import { toolCallMachine } from "../../src/ToolCallMachine.ts"
+import { chatMachine } from "../../src/ChatMachine.ts"
+import type { Event } from "../../src/Event.ts"
+import * as Fake from "../../src/Fake.ts"
+import { ok } from "../../src/HandlerResult.ts"
+import { Outlet } from "../../src/internal/outlet.ts"
+import { text as textOf } from "../../src/Message.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { callThenAnswer, echo, handling, hi } from "../double/scripts.ts"
+import { engineParts, turnOf } from "../double/stepping.ts"
+
+const check = leakCheck()
+let root: ReturnType<typeof createRoot>
+
+beforeEach(() => {
+  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
+  root = createRoot(document.body.appendChild(document.createElement("div")))
+})
+
+afterEach(() => act(() => root.unmount()))
+
+const shown = (): string | null => document.body.lastElementChild?.textContent ?? null
+
+test("a page runs a chat with useMachine, tools and all, and renders its states", async () => {
+  const parts = { adapter: check.fake({ scripts: callThenAnswer }), tools: [echo] }
+  const seen: Array<Event> = []
+  const outlet = new Outlet()
+  outlet.drive((event) => seen.push(event))
+  const turn = turnOf(parts, hi, { outlet })
+  const said = ({ context }: SnapshotFrom<typeof chatMachine>) => context.thread.messages.map((one) => textOf(one))
+
+  const Page = () => {
+    const [snapshot, send] = useMachine(chatMachine, { input: { id: "c1", engine: engineParts(parts).engine } })
+    useEffect(() => send({ type: "turn.start", turn }), [send])
+    return createElement("p", undefined, `${JSON.stringify(snapshot.value)} ${said(snapshot).join(" | ")}`)
+  }
+
+  await act(async () => root.render(createElement(Page)))
+  for (let hop = 0; hop < 200 && seen.at(-1)?.type !== "chat_completed"; hop++) {
+    await act(() => new Promise<void>((resolve) => void setImmediate(resolve)))
+  }
+  await act(() => new Promise<void>((resolve) => void setImmediate(resolve)))
+  expect(shown()).toBe('"idle" hi |  | {"x":1} | done')
+  expect(seen.at(-1)?.type).toBe("chat_completed")
+})
+
+test("a page provides a machine's actors itself", async () => {
+  const machine = toolCallMachine.provide({
+    actors: {
+      execution: fromCallback(({ sendBack }) => sendBack({ type: "execution.settled", result: ok("by the page") }))
+    }
+  })
+  const input = {
+    tool: handling("t", () => ok("by the handler")),
+    toolCall: { id: "c0", name: "t", arguments: {} },
+    options: engineParts({ adapter: Fake.make({ script: [] }) }).options
+  }
+  const Page = () => {
+    const [snapshot, send] = useMachine(machine, { input })
+    useEffect(() => send({ type: "call.start" }), [send])
+    const { output } = snapshot
+    const answer = output === undefined ? "" : textOf(output.message)
+    return createElement("p", undefined, `${snapshot.value} ${answer}`)
+  }
+  await act(async () => root.render(createElement(Page)))
+  expect(shown()).toBe("completed by the page")
+})
