@@ -224,7 +224,8 @@ export class Macrostep {
       typeof assignment === "function"
         ? evaluate(assignment)
         : Object.fromEntries(Object.entries(assignment as object).map(([key, value]) => [key, evaluate(value)]))
-    this.#context = Object.assign({}, this.#context, update)
+    // Spreading stays fast for contexts of many fields, where `Object.assign` into an empty object does not.
+    this.#context = { ...this.#context, ...(update as object) }
     this.#touch()
   }
 
