@@ -82,10 +82,12 @@ export const deltasWithSubscribers = async (deltas: number, subscribers: number)
   const chat = await troupe.chat("watched")
   let seen = 0
   for (let index = 0; index < subscribers; index++) {
-    chat.subscribe(({ context }) => (seen = Math.max(seen, context.partial.text.length)))
+    chat.subscribe(
+      ({ context }) => (seen = Math.max(seen, context.partial.text.length, context.thread.messages.length))
+    )
   }
   const { finalResponse } = await chat.send("go").result()
   if (finalResponse?.outputText.length !== deltas * "word ".length) throw new Error("an answer was cut short")
-  if (subscribers > 0 && seen === 0) throw new Error("no subscriber heard of the text")
+  if (subscribers > 0 && seen === 0) throw new Error("no subscriber heard of the answer")
   await troupe.stop()
 }
