@@ -18,6 +18,7 @@ import type { ChatRef, LiveTurn, UserInput } from "./ChatRef.ts"
 import type { ChatResult } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
+import type { SendOptions } from "./Inbox.ts"
 import { attempt, opening, reading, type Within } from "./internal/effectFace.ts"
 import type { Response } from "./Response.ts"
 import type { StepResult } from "./StepResult.ts"
@@ -67,8 +68,10 @@ export const step = (
 ): Effect.Effect<StepResult, PreflightError> => interruptible((within) => Chat.step(engine, thread, within(options)))
 
 /** Says something to a living chat and gives the turn's events, see `ChatRef.send`. */
-export const send = (chat: ChatRef, input: UserInput): Stream.Stream<Event, SessionError> =>
-  Stream.suspend(() => Stream.fromAsyncIterable(chat.send(input), (error) => error).pipe(Stream.catch(sessionError)))
+export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {}): Stream.Stream<Event, SessionError> =>
+  Stream.suspend(() =>
+    Stream.fromAsyncIterable(chat.send(input, options), (error) => error).pipe(Stream.catch(sessionError))
+  )
 
 /** The result of a living chat's turn. */
 export const result = (turn: LiveTurn): Effect.Effect<ChatResult, SessionError> =>

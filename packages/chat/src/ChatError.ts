@@ -242,6 +242,8 @@ const sessionReasons = [
   "unpaired_tool_calls",
   "awaiting_tool_results",
   "unknown_tool_call_id",
+  "busy",
+  "already_delivered",
   "nothing_to_retry",
   "store_failed",
   "invalid_record",
@@ -258,8 +260,10 @@ const sessionReasons = [
  * - `unpaired_tool_calls`: a call of the thread has no result, or a result no call; `metadata.toolCallId` names it
  * - `awaiting_tool_results`: results must come first
  * - `unknown_tool_call_id`: nobody waits for a result of that call, or no longer; `metadata.toolCallId` names it
+ * - `busy`: a turn runs or waits in the chat, and the sender chose `whenBusy: "reject"`
+ * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
  * - `nothing_to_retry`: nothing was said yet
- * - `store_failed`, `invalid_record`: the store failed, or gave something else than a record
+ * - `store_failed`, `invalid_record`: the store failed or gave no answer in time, or gave something else than a record
  * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
  */
 export type SessionErrorReason = (typeof sessionReasons)[number]

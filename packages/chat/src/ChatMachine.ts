@@ -1,8 +1,8 @@
 /**
  * The chart of a chat: steps until a terminal condition, turn after turn.
  *
- * Owns: the thread, the turns waiting, the decision after each step. Does not own the events of a turn, which come out of
- * that turn's outlet, nor where records are kept.
+ * Owns: the thread, the mailbox of turns that wait, the decision after each step. Does not own the events of a turn, which
+ * come out of that turn's outlet, nor where records are kept.
  *
  * CHAT1. One turn runs at a time; turns that arrive meanwhile wait in order, and each is run.
  * CHAT2. What a turn begins with is committed before its first request, each step before the next, and its end before
@@ -11,35 +11,55 @@
  * CHAT4. A question stays pending until a turn after it ended otherwise than by cancel.
  * CHAT5. Started with a turn of its own, the machine runs that one and is done with its result.
  * CHAT6. A turn with a time budget is cancelled when that is over, and so ends within the drain deadline after it.
+ * CHAT7. An input that steers joins the running turn before its next request, behind the results of the step before; a
+ *        turn that has its final answer goes on with it, within `maxTurns` and its budget. If the turn ends otherwise, or
+ *        is in its second pass, it is queued.
+ * CHAT8. An interrupt cancels the running turn and is next; one that waits behind another cancels that as it begins.
+ * CHAT9. An input that is accepted while a turn runs is stored in the record's inbox, and leaves it in the same record that
+ *        has it in the thread.
+ * CHAT10. A chat that waits for the user or for tool results holds no fiber, and a timer only if it may wait so long and no
+ *        longer; when that time is over the thread has a result for every call, and the chat is at rest.
  *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
-import { StateMachine } from "@troupe/otp"
+import { type Clock, StateMachine } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { assign, cancel, raise, sendTo, setup } from "xstate"
+import { assign, cancel, enqueueActions, raise, sendTo, setup } from "xstate"
 import type { PreflightError, SessionError } from "./ChatError.ts"
 import type { ChatRecord } from "./ChatRecord.ts"
 import type { ChatResult, HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import { isPromiseLike } from "./internal/awaitable.ts"
+import type { AnswerForm } from "./internal/answer.ts"
+import type { Before } from "./internal/arrivals.ts"
 import {
   afterStep,
   beginTurn,
+  canSteer,
   closingEvents,
   commitFailed,
+  commitGivenUp,
+  committed,
   initialContext,
+  mustWait,
   outputOf,
   recordOf,
   refusalOf,
+  steer,
   stepInput,
   stopOf,
   stopped,
   turnOf
 } from "./internal/chatContext.ts"
+import type { Delivery } from "./internal/delivery.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
+import type { InboxKeeper, InboxSettled } from "./internal/inboxKeeper.ts"
+import type { Mailbox } from "./internal/mailbox.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
+import { expired } from "./internal/suspension.ts"
+import { accepted, dropUnsaved } from "./internal/unsaved.ts"
 import type { Message } from "./Message.ts"
 import { stepMachine, type StepWatcher } from "./StepMachine.ts"
 import type { StepResult } from "./StepResult.ts"
@@ -58,12 +78,19 @@ export interface Turn {
   readonly messages: ReadonlyArray<Message>
   readonly options: RunOptions
   readonly outlet: Outlet
+  /** What its sender knows of the input; absent where nobody asks. */
+  readonly delivery?: Delivery | undefined
 }
 
 /** Keeps a chat's record; the next phase waits for it. */
 export type Commit = (record: ChatRecord) => void | Promise<void>
 
-/** What a chat's chart is started with: a record to live from, or one turn to run (CHAT5). */
+/**
+ * What a chat's chart is started with: a record to live from, or one turn to run (CHAT5).
+ *
+ * **Units and defaults**: `suspendedTtlMs` is how long the chat waits for the user or for tool results, in milliseconds on
+ * `clock`; by default for ever. `answer` is `"user_message"`.
+ */
 export interface ChatInput {
   readonly id: string
   readonly engine: Engine
@@ -72,20 +99,27 @@ export interface ChatInput {
   readonly turn?: Turn | undefined
   readonly commit?: Commit | undefined
   readonly watcher?: StepWatcher | undefined
+  readonly suspendedTtlMs?: number | undefined
+  readonly clock?: Clock.Clock | undefined
+  readonly answer?: AnswerForm | undefined
 }
 
 /**
  * What a chat can be told.
  *
- * - `turn.start`: run a turn, now or when those before it are over
+ * - `turn.start`: run a turn, now or as its delivery says
  * - `turn.cancel`: end the running turn; the ones waiting are kept
  * - `turn.deadline`, from itself: the running turn's time is over
  * - `events.taken`, from its own turn: the reader asked past `chat_completed`
+ * - `inbox.saved`, `inbox.failed`, from its own store: what became of the inputs that wait
+ * - `suspension.expired`, from its own clock: nobody answered in time
  */
 export type ChatEvent =
   | { readonly type: "turn.start"; readonly turn: Turn }
   | { readonly type: "turn.cancel" }
   | { readonly type: "turn.deadline" }
+  | { readonly type: "suspension.expired" }
+  | InboxSettled
   | EventsTaken
 
 /** What a chat that ran one turn ends with. */
@@ -100,7 +134,17 @@ export interface ChatContext {
   readonly thread: Thread.Thread
   readonly usage: Usage.Usage
   readonly turn: Turn | undefined
-  readonly waiting: ReadonlyArray<Turn>
+  readonly mailbox: Mailbox
+  /** Has arriving inputs stored; made when the first has to wait. */
+  readonly keeper: InboxKeeper | undefined
+  /** The turns whose inputs are in the thread, and not known to be stored there. */
+  readonly arriving: ReadonlyArray<Turn>
+  readonly before: Before | undefined
+  /** The turn whose beginning could not be stored, for a retry. */
+  readonly unstored: Turn | undefined
+  /** The ids of the inputs in the thread: those of the last turn, and all that senders chose. */
+  readonly inputs: ReadonlyArray<string>
+  readonly known: ReadonlyArray<string>
   readonly steps: ReadonlyArray<StepResult>
   readonly cancelled: boolean
   /** Whether the turn's time is over, and whether it is counted at all. */
@@ -118,9 +162,14 @@ export interface ChatContext {
   readonly lastHaltedReason: HaltedReason | undefined
   readonly pendingQuestion: PendingQuestion | undefined
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
+  /** Until when the chat waits for what is pending; on the system's clock. */
+  readonly expiresAt: number | undefined
   readonly once: boolean
   readonly commit: Commit | undefined
   readonly watcher: StepWatcher | undefined
+  readonly suspendedTtlMs: number | undefined
+  readonly clock: Clock.Clock
+  readonly answer: AnswerForm
 }
 
 const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
@@ -137,7 +186,17 @@ const begin = {
   ]
 } as const
 
-/** Runs turns: idle, awaitingUser or awaitingTools between them; committing, stepping, completing within one. */
+const expires = { target: "expiring", actions: "expire" } as const
+
+const enqueues = [
+  { guard: "interrupts", actions: ["enqueue", "saveInbox", "cancelRunning"] },
+  { actions: ["enqueue", "saveInbox"] }
+] as const
+
+/**
+ * Runs turns: idle, awaitingUser or awaitingTools between them; committing, stepping, completing within one; expiring when
+ * it has waited too long.
+ */
 export const chatMachine = setup({
   types: {
     context: {} as ChatContext,
@@ -152,11 +211,19 @@ export const chatMachine = setup({
   },
   guards: {
     isDone: ({ context }) => context.once && (context.result ?? context.refusal) !== undefined,
-    hasTurn: ({ context }) => context.turn !== undefined || context.waiting.length > 0,
-    mustRefuse: ({ context: { waiting, pendingToolCalls } }) =>
-      waiting[0] !== undefined && refusalOf(pendingToolCalls, waiting[0].messages) !== undefined,
+    canBegin: ({ context }) =>
+      context.mailbox.next !== undefined &&
+      refusalOf(context.pendingToolCalls, context.mailbox.next.messages) === undefined,
+    mustRefuse: ({ context }) =>
+      context.mailbox.next !== undefined &&
+      !mustWait(context, context.mailbox.next) &&
+      refusalOf(context.pendingToolCalls, context.mailbox.next.messages) !== undefined,
     refusesTurn: ({ context: { pendingToolCalls }, event }) =>
       event.type === "turn.start" && refusalOf(pendingToolCalls, event.turn.messages) !== undefined,
+    wasAccepted: ({ context, event }) =>
+      event.type === "turn.start" && event.turn.delivery?.status === "pending" && mustWait(context, event.turn),
+    interrupts: ({ event }) => event.type === "turn.start" && event.turn.delivery?.whenBusy === "interrupt",
+    canSteer: ({ context }) => canSteer(context),
     hasQuestion: ({ context }) => context.pendingQuestion !== undefined,
     hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
     mustCommit: ({ context }) => context.commit !== undefined && !context.committed,
@@ -167,24 +234,33 @@ export const chatMachine = setup({
   },
   actions: {
     beginTurn: assign(({ context, event }) => beginTurn(context, event.type === "turn.start" ? event.turn : undefined)),
-    enqueue: assign(({ context, event }) => ({
-      waiting: event.type === "turn.start" ? [...context.waiting, event.turn] : context.waiting
-    })),
+    enqueue: assign(({ context, event }) => (event.type === "turn.start" ? accepted(context, event.turn) : {})),
+    /** Not while the thread has what the store may not take: that would store it by another door. */
+    saveInbox: ({ context, self }) => {
+      if (context.keeper?.isDue !== true || context.arriving.length > 0) return
+      context.keeper.save(recordOf(context), (settled) => self.send(settled))
+    },
+    recordInbox: ({ context }) => context.keeper?.settled().forEach(({ delivery }) => delivery?.pend()),
+    dropUnsaved: assign(({ context, event }) => dropUnsaved(context, event)),
+    steer: assign(({ context }) => steer(context)),
     refuse: ({ context, event }) => {
       if (event.type === "turn.start") {
         event.turn.outlet.fail(refusalOf(context.pendingToolCalls, event.turn.messages))
       }
     },
-    refuseWaiting: assign(({ context: { waiting, pendingToolCalls } }) => {
-      waiting[0]?.outlet.fail(refusalOf(pendingToolCalls, waiting[0].messages))
-      return { waiting: waiting.slice(1) }
+    refuseNext: assign(({ context: { mailbox, pendingToolCalls } }) => {
+      const { next } = mailbox
+      next?.outlet.fail(refusalOf(pendingToolCalls, next.messages))
+      return { mailbox: mailbox.withoutNext() }
     }),
+    cancelRunning: raise({ type: "turn.cancel" }),
     markCancelled: assign({ cancelled: true }),
     startTime: raise({ type: "turn.deadline" }, { id: "deadline", delay: "deadline" }),
     markTimed: assign({ timed: true }),
     stopTime: cancel("deadline"),
     markOutOfTime: assign({ outOfTime: true }),
-    recordCommit: assign({ committed: true }),
+    recordCommit: assign(({ context }) => committed(context)),
+    giveUpCommit: assign(({ context }) => commitGivenUp(context)),
     /** The turn ends with the store's error; what it has is kept in memory, and committed with the next turn. */
     recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
     cancelStep: sendTo("step", { type: "step.cancel" }),
@@ -193,30 +269,59 @@ export const chatMachine = setup({
     endTurn: assign(({ context }) => {
       if (context.result !== undefined) context.turn?.options.trace?.chatEnded(context.result)
       context.turn?.outlet.close()
-      return { turn: undefined }
-    })
+      return { turn: undefined, mailbox: context.mailbox.turnEnded() }
+    }),
+    awaitExpiry: enqueueActions(({ context: { expiresAt, clock }, enqueue }) => {
+      if (expiresAt === undefined) return
+      enqueue.raise({ type: "suspension.expired" }, { id: "expiry", delay: Math.max(0, expiresAt - clock.now()) })
+    }),
+    forgetExpiry: enqueueActions(({ context, enqueue }) => {
+      if (context.expiresAt !== undefined) enqueue.cancel("expiry")
+    }),
+    expire: assign(({ context }) => expired(context))
   }
 }).createMachine({
   id: "chat",
   context: ({ input }) => initialContext(input),
   initial: "settled",
+  on: {
+    "inbox.saved": { actions: ["recordInbox", "saveInbox"] },
+    "inbox.failed": { actions: ["dropUnsaved", "saveInbox"] }
+  },
   states: {
     settled: {
       always: [
         { guard: "isDone", target: "ended" },
-        { guard: "mustRefuse", target: "settled", reenter: true, actions: "refuseWaiting" },
-        { guard: "hasTurn", target: "running", actions: "beginTurn" },
+        { guard: "mustRefuse", target: "settled", reenter: true, actions: "refuseNext" },
+        { guard: "canBegin", target: "running", actions: "beginTurn" },
         { guard: "hasPendingCalls", target: "awaitingTools" },
         { guard: "hasQuestion", target: "awaitingUser" },
         { target: "idle" }
       ]
     },
     idle: { on: begin },
-    awaitingUser: { on: begin },
-    awaitingTools: { on: begin },
+    awaitingUser: { entry: "awaitExpiry", exit: "forgetExpiry", on: { ...begin, "suspension.expired": expires } },
+    awaitingTools: {
+      entry: "awaitExpiry",
+      exit: "forgetExpiry",
+      on: {
+        "turn.start": [{ guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
+        "suspension.expired": expires
+      }
+    },
+    expiring: {
+      on: { "turn.start": enqueues },
+      invoke: {
+        src: "commit",
+        input: ({ context }) => context,
+        onDone: { target: "settled", actions: "recordCommit" },
+        /** The store still has the deadline, and so has the chat the next time it is started. */
+        onError: "settled"
+      }
+    },
     running: {
       on: {
-        "turn.start": { actions: "enqueue" },
+        "turn.start": enqueues,
         "turn.cancel": { actions: "markCancelled" },
         "turn.deadline": { actions: "markOutOfTime" }
       },
@@ -225,6 +330,7 @@ export const chatMachine = setup({
         deciding: {
           always: [
             { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
+            { guard: "canSteer", target: "deciding", reenter: true, actions: "steer" },
             { guard: "mustCommit", target: "committing" },
             { guard: "hasResult", target: "completing" },
             { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
@@ -235,8 +341,8 @@ export const chatMachine = setup({
           invoke: {
             src: "commit",
             input: ({ context }) => context,
-            onDone: { target: "deciding", actions: "recordCommit" },
-            onError: { target: "deciding", actions: "recordCommitFailure" }
+            onDone: { target: "deciding", actions: ["recordCommit", "saveInbox"] },
+            onError: { target: "deciding", actions: ["recordCommitFailure", "saveInbox"] }
           },
           initial: "saving",
           states: {
@@ -248,7 +354,7 @@ export const chatMachine = setup({
               }
             },
             /** Once the turn is to stop, a store that takes longer than the drain deadline is not waited for. */
-            draining: { after: { drain: { target: "#chat.running.deciding", actions: "recordCommit" } } }
+            draining: { after: { drain: { target: "#chat.running.deciding", actions: ["giveUpCommit", "saveInbox"] } } }
           }
         },
         stepping: {

@@ -5,6 +5,7 @@
  */
 import * as z from "zod"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
+import { InboxEntry } from "./Inbox.ts"
 import { Thread } from "./Thread.ts"
 import { ToolCall } from "./ToolCall.ts"
 import { Usage } from "./Usage.ts"
@@ -16,6 +17,11 @@ import { Usage } from "./Usage.ts"
  * call in `thread` has its result, but those in `pendingToolCalls`. `running` says that a turn was under way: a chat
  * revived from such a record was interrupted, and `retry` goes on. A record is plain data: a store of text keeps
  * `Codec.encode("ChatRecord", record)`, and gives back what `Codec.decode` makes of it.
+ *
+ * - `inbox`: inputs that were accepted and are not in the thread yet; a revived chat holds them until it is next sent to
+ * - `inputs`: the ids of the inputs that the last turn took into the thread
+ * - `known`: the ids that senders chose, of all inputs in the thread
+ * - `expiresAt`: until when the chat waits for the user or for tool results, in milliseconds since the epoch
  *
  * @example
  * ```ts import.meta.vitest
@@ -45,7 +51,11 @@ export const ChatRecord = z
     running: z.boolean(),
     lastHaltedReason: HaltedReason.optional(),
     pendingQuestion: PendingQuestion.optional(),
-    pendingToolCalls: z.array(ToolCall).readonly()
+    pendingToolCalls: z.array(ToolCall).readonly(),
+    inbox: z.array(InboxEntry).readonly().optional(),
+    inputs: z.array(z.string()).readonly().optional(),
+    known: z.array(z.string()).readonly().optional(),
+    expiresAt: z.number().optional()
   })
   .readonly()
 export type ChatRecord = z.infer<typeof ChatRecord>

@@ -22,6 +22,7 @@ import { ToolCall } from "./ToolCall.ts"
  * - `tool_error`: the error policy halted
  * - `manual_tool_calls`: the caller must submit tool results
  * - `cancelled`: the turn was cancelled
+ * - `expired`: no turn's reason, but a chat's last one: it waited for an answer longer than its time to live
  * - `budget_tokens`, `budget_cost`, `budget_time`: the turn's budget is used up
  * - any other word: a handler halted with it
  */
@@ -35,6 +36,7 @@ export const HaltedReason = z.union([
     "tool_error",
     "manual_tool_calls",
     "cancelled",
+    "expired",
     "budget_tokens",
     "budget_cost",
     "budget_time"

@@ -9,8 +9,9 @@ import type { ChatRecord } from "./ChatRecord.ts"
  * Keeps the committed state of chats.
  *
  * **Contract**: `save` has kept the record when it returns, or when its promise resolves; the chat goes on only then. A
- * record replaces the one before it. `load` gives the last saved one. A throw, a rejection, or no answer in five seconds
- * ends the chat's turn with a `store_failed` error; the next turn saves again.
+ * record replaces the one before it. `load` gives the last saved one. A throw or a rejection says that the record was not
+ * kept; that, or no answer in five seconds, ends the chat's turn with a `store_failed` error, and the next turn saves again.
+ * Records are plain data.
  *
  * **Concurrency**: operations on one chat come one after another, those on different chats at the same time. Two Troupes
  * must not keep the same chat at once.

@@ -59,6 +59,11 @@ export class StreamCollector {
     return this.#text
   }
 
+  /** What the request reported so far. */
+  get usage(): Usage {
+    return this.#usage
+  }
+
   /** How often the text was replaced instead of added to; with its length it tells whether the text changed. */
   get rewritten(): number {
     return this.#rewritten

@@ -32,8 +32,10 @@ import type { ChatOptions } from "./ChatOptions.ts"
 import { SessionError, ValidationError } from "./ChatError.ts"
 import { chatMachine } from "./ChatMachine.ts"
 import type { ChatRecord } from "./ChatRecord.ts"
-import { type ChatPid, ChatRef } from "./ChatRef.ts"
+import { ChatRef } from "./ChatRef.ts"
 import * as Engine from "./Engine.ts"
+import type { AnswerForm } from "./internal/answer.ts"
+import { type ChatPid, LiveChat } from "./internal/liveChat.ts"
 import { LiveView } from "./internal/liveView.ts"
 import { preflight } from "./internal/preflight.ts"
 import { checkRecord, checkTroupeOptions } from "./internal/troupeOptions.ts"
@@ -49,7 +51,8 @@ import { describe } from "./ToolResultEncoder.ts"
  *
  * **Units and defaults**: `store` is in memory. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
  * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
- * (`onUnknownTool: "continue"`) unless told otherwise.
+ * (`onUnknownTool: "continue"`) unless told otherwise. A chat waits for its user for ever, unless there is a
+ * `suspendedTtlMs`; the user's answer is a message (`answer: "user_message"`).
  */
 export interface TroupeOptions
   extends Engine.EngineOptions, Omit<ChatOptions, keyof Engine.EngineOptions | "signal" | "requestId"> {
@@ -58,6 +61,14 @@ export interface TroupeOptions
   readonly name?: string | undefined
   readonly maxRestarts?: number | undefined
   readonly maxSeconds?: number | undefined
+  /**
+   * How long a chat waits for the user's answer, or for tool results, in milliseconds. When it is over the question is
+   * withdrawn, the calls are answered as cancelled, and the chat is at rest, its `lastHaltedReason` `expired`. The time goes on
+   * while the program does not run.
+   */
+  readonly suspendedTtlMs?: number | undefined
+  /** Where the answer to a tool's question goes: behind it, or into the call's result. */
+  readonly answer?: AnswerForm | undefined
   /** Told of every crash, in a form people can read. Default: nobody. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
 }
@@ -91,7 +102,8 @@ export class RunningTroupe {
   readonly #chatOptions: ChatOptions
   readonly #store: Store.Store
   readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
-  readonly #refs = new Map<string, ChatRef>()
+  readonly #suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
+  readonly #living = new Map<string, { readonly chat: LiveChat; readonly ref: ChatRef }>()
   readonly #reviving = new Map<string, Promise<ChatPid>>()
   #stopping: Promise<void> | undefined
   #root: Pid | undefined
@@ -109,7 +121,7 @@ export class RunningTroupe {
 
   private constructor(options: TroupeOptions) {
     checkTroupeOptions(options)
-    const { store, system, name, maxRestarts, maxSeconds, onCrash, ...rest } = options
+    const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, ...rest } = options
     const { engine, chat } = split(rest)
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
@@ -118,6 +130,7 @@ export class RunningTroupe {
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
     this.#store = store ?? Store.memory()
     this.#supervision = { name, maxRestarts, maxSeconds }
+    this.#suspension = { suspendedTtlMs, answer }
   }
 
   async #begin(): Promise<void> {
@@ -160,13 +173,14 @@ export class RunningTroupe {
     if (typeof id !== "string" || id === "") {
       throw new ValidationError("invalid_options", [{ field: ["id"], reason: "must_be_a_non_empty_string" }])
     }
-    let ref = this.#refs.get(id)
-    if (ref === undefined) {
-      ref = new ChatRef(id, this.#home, new LiveView(this.system.clock))
-      this.#refs.set(id, ref)
+    let living = this.#living.get(id)
+    if (living === undefined) {
+      const chat = new LiveChat(id, this.#home, new LiveView(this.system.clock))
+      living = { chat, ref: new ChatRef(chat) }
+      this.#living.set(id, living)
     }
     await this.#revive(id)
-    return ref
+    return living.ref
   }
 
   /** Ends all chats and the tree; resolves when they have ended, however often it is called, from wherever. */
@@ -180,7 +194,7 @@ export class RunningTroupe {
     const root = this.#root
     if (root === undefined) return
     this.#root = undefined
-    await Promise.all([...this.#refs.values()].map((ref) => ref.stop()))
+    await Promise.all([...this.#living.values()].map(({ chat }) => chat.stop()))
     if (Process.isAlive(root)) await GenServer.stop(root, "shutdown")
     if (this.#ownsSystem) await System.stop(this.system)
   }
@@ -188,7 +202,8 @@ export class RunningTroupe {
   readonly #home = {
     options: (id: string): RunOptions => resolveOptions(this.#engine, { sessionId: id, ...this.#chatOptions }),
     revive: (id: string): Promise<ChatPid> => this.#revive(id),
-    stop: (id: string): Promise<void> => this.#stopChat(id)
+    stop: (id: string): Promise<void> => this.#stopChat(id),
+    kept: (id: string, withinMs: number): Promise<ChatRecord | undefined> => this.#kept(id, withinMs)
   }
 
   /** The chat's process, started if there is none (TROUPE1). */
@@ -210,7 +225,8 @@ export class RunningTroupe {
       const alive = this.#alive(id)
       if (alive !== undefined) return alive
       const chats = await this.#supervisor()
-      if (!this.#refs.has(id)) throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
+      if (!this.#living.has(id))
+        throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
       try {
         return await DynamicSupervisor.startChild(chats, {
           id,
@@ -256,21 +272,34 @@ export class RunningTroupe {
     const record = await this.#load(id)
     checkRecord(id, record)
     const registry = this.#registry
-    const ref = this.#refs.get(id)
-    if (registry === undefined || ref === undefined || this.#alive(id) !== undefined) return "ignore"
+    const chat = this.#living.get(id)?.chat
+    if (registry === undefined || chat === undefined || this.#alive(id) !== undefined) return "ignore"
     const pid = StateMachine.startLink(parent, chatMachine, {
       input: {
         id,
         engine: this.#engine,
         record,
         commit: async (committed) => void (await this.#ask({ type: "save", record: committed })),
-        watcher: ref.watcher
+        watcher: chat.view,
+        clock: this.system.clock,
+        ...this.#suspension
       },
       label: `Chat ${id}`
     })
     Registry.register(registry, id, pid)
-    ref.attached(pid)
+    chat.attached(pid)
     return pid
+  }
+
+  #kept(id: string, withinMs: number): Promise<ChatRecord | undefined> {
+    return new Promise((resolve) => {
+      const timer = this.system.clock.setTimeout(() => resolve(undefined), withinMs)
+      const answered = (record: ChatRecord | undefined) => {
+        this.system.clock.clearTimeout(timer)
+        resolve(record)
+      }
+      this.#ask({ type: "load", id }).then(answered, () => answered(undefined))
+    })
   }
 
   async #load(id: string): Promise<ChatRecord | undefined> {
@@ -292,7 +321,7 @@ export class RunningTroupe {
 
   async #stopChat(id: string): Promise<void> {
     await outsideTurn()
-    this.#refs.delete(id)
+    this.#living.delete(id)
     const pid = this.#alive(id)
     if (pid !== undefined && this.#chats !== undefined) await DynamicSupervisor.terminateChild(this.#chats, pid)
   }

@@ -1,4 +1,5 @@
 /** How a chat's context changes: by turns that begin, steps that end, and what the store does. */
+import { Clock } from "@troupe/otp"
 import type { ChatContext, ChatInput, ChatOutput, Turn } from "../ChatMachine.ts"
 import { type PreflightError, SessionError } from "../ChatError.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
@@ -10,47 +11,76 @@ import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import * as Usage from "../Usage.ts"
+import { allTaken, taking, takingSteers, withdrawn } from "./arrivals.ts"
+import { withAnswer } from "./answer.ts"
+import { budgetSpent } from "./budget.ts"
+import { Mailbox } from "./mailbox.ts"
+import { expiryOf } from "./suspension.ts"
 import { chatResult, type Standing, stopping, type Terminal, terminalCondition } from "./terminalCondition.ts"
 import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "./twoPasses.ts"
 
 /** What a chat begins with: a record to live from, or a turn to run. */
-export const initialContext = ({ id, engine, record, thread, turn, commit, watcher }: ChatInput): ChatContext => ({
-  id,
-  engine,
-  thread: record?.thread ?? thread ?? Thread.empty,
-  usage: record?.usage ?? Usage.empty,
-  turn: undefined,
-  waiting: turn === undefined ? [] : [turn],
-  steps: [],
-  cancelled: false,
-  outOfTime: false,
-  timed: false,
-  firstPass: undefined,
-  committed: true,
-  result: undefined,
-  refusal: undefined,
-  failure: undefined,
-  lastHaltedReason: record?.lastHaltedReason,
-  pendingQuestion: record?.pendingQuestion,
-  pendingToolCalls: record?.pendingToolCalls ?? [],
-  once: turn !== undefined,
-  commit,
-  watcher
-})
+export const initialContext = (input: ChatInput): ChatContext => {
+  const { id, engine, record, thread, turn, commit, watcher, suspendedTtlMs, clock, answer } = input
+  return {
+    id,
+    engine,
+    thread: record?.thread ?? thread ?? Thread.empty,
+    usage: record?.usage ?? Usage.empty,
+    turn: undefined,
+    mailbox: turn === undefined ? Mailbox.holding(record?.inbox) : Mailbox.empty.add(turn),
+    keeper: undefined,
+    arriving: nobody,
+    before: undefined,
+    unstored: undefined,
+    inputs: record?.inputs ?? noIds,
+    known: record?.known ?? noIds,
+    steps: [],
+    cancelled: false,
+    outOfTime: false,
+    timed: false,
+    firstPass: undefined,
+    committed: true,
+    result: undefined,
+    refusal: undefined,
+    failure: undefined,
+    lastHaltedReason: record?.lastHaltedReason,
+    pendingQuestion: record?.pendingQuestion,
+    pendingToolCalls: record?.pendingToolCalls ?? [],
+    expiresAt: record?.expiresAt,
+    once: turn !== undefined,
+    commit,
+    watcher,
+    suspendedTtlMs,
+    clock: clock ?? Clock.live,
+    answer: answer ?? "user_message"
+  }
+}
 
-/** Takes up a turn: the one that came, else the first that waits. */
+const nobody: ReadonlyArray<Turn> = []
+const noIds: ReadonlyArray<string> = []
+
+/** Takes up a turn: the one that came, else the first that waits. An interrupt behind it cancels it as it begins. */
 export const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<ChatContext> => {
-  const [next, ...waiting] = started === undefined ? context.waiting : [started, ...context.waiting]
+  const next = started ?? context.mailbox.next
   if (next === undefined) return {}
   next.outlet.begin()
   next.options.trace?.chatBegan()
+  const waiting = started === undefined ? context.mailbox.withoutNext() : context.mailbox.release(started)
+  const { mailbox, before, arriving, unstored, inputs, known } = taking(context, next, waiting)
   return {
     turn: next,
-    waiting,
-    thread: beginning(context.thread, next),
+    thread: beginning(context, next),
+    mailbox,
+    before,
+    arriving,
+    unstored,
+    inputs,
+    known,
     pendingToolCalls: [],
+    expiresAt: undefined,
     steps: [],
-    cancelled: false,
+    cancelled: mailbox.interrupts,
     outOfTime: false,
     timed: false,
     firstPass: undefined,
@@ -61,8 +91,12 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
   }
 }
 
-/** The thread a turn begins with. */
-const beginning = (thread: Thread.Thread, turn: Turn): Thread.Thread => {
+/** The thread a turn begins with. A retry of what could not be stored says it again. */
+const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
+  const { thread, pendingQuestion, unstored, answer } = context
+  if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
+  const [said] = turn.messages
+  if (pendingQuestion !== undefined && said?.role === "user") return withAnswer(thread, pendingQuestion, said, answer)
   const kept = turn.retry === true ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
   const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
   return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
@@ -71,6 +105,21 @@ const beginning = (thread: Thread.Thread, turn: Turn): Thread.Thread => {
 /** A message that a reply answers: what a person or a tool said. */
 const isAsking = (message: Message): boolean =>
   message.role === "tool" || (message.role === "user" && !isNudge(message))
+
+/** Whether something waits to join the turn, and the turn can take it: not in its second pass, which is one request. */
+export const canSteer = (context: ChatContext): boolean =>
+  context.mailbox.steers &&
+  context.result === undefined &&
+  context.firstPass === undefined &&
+  context.arriving.length === 0 &&
+  stopOf(context) === undefined
+
+/** The running turn takes in what steers it. */
+export const steer = (context: ChatContext): Partial<ChatContext> => ({
+  ...takingSteers(context),
+  thread: Thread.append(context.thread, ...context.mailbox.steering.flatMap(({ messages }) => messages)),
+  committed: false
+})
 
 /** Why the turn is to stop, if it is. An aborted signal counts at once, before its `turn.cancel` has come. */
 export const stopOf = ({ cancelled, outOfTime, turn }: ChatContext): Standing["stopped"] =>
@@ -109,11 +158,18 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
   const index = context.steps.length - (firstPass?.steps.length ?? 0)
   const standing = { stopped: stopOf(context), steps }
   const terminal = terminalCondition(result, index, passOptions(options, firstPass), standing)
-  if (terminal === undefined) return said
+  if (terminal === undefined || isSteeredOn(context, terminal, steps)) return said
   if (firstPass === undefined && isFollowed(options, terminal)) {
     return { ...said, thread: nudged(said.thread, options), firstPass: chatResult(said.thread, steps, terminal) }
   }
   return { ...said, ...ended({ ...context, ...said }, terminal) }
+}
+
+/** Whether a turn that has its final answer goes on with what steers it. */
+const isSteeredOn = (context: ChatContext, { reason }: Terminal, steps: ChatContext["steps"]): boolean => {
+  if (reason !== "completed" || !canSteer(context)) return false
+  const { maxTurns, budget } = turnOf(context).options
+  return steps.length < maxTurns && (budget === undefined || budgetSpent(budget, steps) === undefined)
 }
 
 /** A step that could not begin: the turn ends with its error, or, where that was the second pass, with the first. */
@@ -123,18 +179,33 @@ const refused = (context: ChatContext, error: PreflightError): Partial<ChatConte
   return { ...endedWith(context, unfinalized(firstPass, error)), refusal: error }
 }
 
-/** The turn ends with the error of the store; what the chat waits for, it goes on waiting for. */
+/** The store has what the context holds: what arrived is delivered. */
+export const committed = (context: ChatContext): Partial<ChatContext> =>
+  context.arriving.length === 0 ? { committed: true } : { committed: true, ...allTaken(context) }
+
+/**
+ * The turn ends with the error of the store; what the chat waits for, it goes on waiting for. What was not stored yet goes
+ * back where it came from.
+ */
 export const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
   const cause: unknown = "error" in event ? event.error : undefined
-  const error = new SessionError(
-    "store_failed",
-    `The chat could not be stored: ${describe(cause)}; retry() tries again`,
-    { cause }
-  )
-  const { pendingQuestion, pendingToolCalls } = context
-  const failed = ended(context, { reason: "error", metadata: { error } })
-  return { ...failed, pendingQuestion, pendingToolCalls, committed: true, failure: error }
+  const failure = storeFailed(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
+  const back = withdrawn(context, failure)
+  const from = { ...context, ...back }
+  const { pendingQuestion, pendingToolCalls } = from
+  const failed = ended(from, { reason: "error", metadata: { error: failure } })
+  const expiresAt = from.expiresAt ?? expiryOf(context, from)
+  return { ...back, ...failed, pendingQuestion, pendingToolCalls, expiresAt, committed: true, failure }
 }
+
+/** A turn that is to stop does not wait for the store any longer. */
+export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => ({
+  committed: true,
+  ...withdrawn(context, storeFailed("The store gave no answer before the turn had to stop; send again"))
+})
+
+const storeFailed = (message: string, cause?: unknown): SessionError =>
+  new SessionError("store_failed", message, { cause })
 
 /** The turn is over, for this reason. */
 const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
@@ -142,15 +213,20 @@ const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> =
   return endedWith(context, finalized(result, turnOf(context).options, context.firstPass))
 }
 
-const endedWith = (context: ChatContext, result: ChatResult): Partial<ChatContext> => ({
-  result,
-  committed: false,
-  thread: result.thread,
-  lastHaltedReason: result.haltedReason,
-  pendingQuestion:
-    result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined),
-  pendingToolCalls: result.pendingToolCalls
-})
+const endedWith = (context: ChatContext, result: ChatResult): Partial<ChatContext> => {
+  const pendingQuestion =
+    result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined)
+  const { pendingToolCalls } = result
+  return {
+    result,
+    committed: false,
+    thread: result.thread,
+    lastHaltedReason: result.haltedReason,
+    pendingQuestion,
+    pendingToolCalls,
+    expiresAt: expiryOf(context, { pendingQuestion, pendingToolCalls })
+  }
+}
 
 /** A step that could not begin says so with an `error` event of its own. */
 export const closingEvents = ({ result, refusal, failure }: ChatContext): ReadonlyArray<Event> => {
@@ -167,8 +243,14 @@ export const recordOf = (context: ChatContext): ChatRecord => ({
   running: context.result === undefined,
   lastHaltedReason: context.lastHaltedReason,
   pendingQuestion: context.pendingQuestion,
-  pendingToolCalls: context.pendingToolCalls
+  pendingToolCalls: context.pendingToolCalls,
+  inbox: filled(context.mailbox.entries),
+  inputs: filled(context.inputs),
+  known: filled(context.known),
+  expiresAt: context.expiresAt
 })
+
+const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
 /** What a chat that ran one turn ends with. */
 export const outputOf = ({ result, refusal }: ChatContext): ChatOutput => {
@@ -176,6 +258,10 @@ export const outputOf = ({ result, refusal }: ChatContext): ChatOutput => {
   if (refusal !== undefined) return { type: "refused", error: refusal }
   throw new Error("a chat ended without a result")
 }
+
+/** Whether a turn must wait until the chat has its tool results: an input that was accepted before is not refused. */
+export const mustWait = ({ pendingToolCalls }: ChatContext, { messages }: Turn): boolean =>
+  pendingToolCalls.length > 0 && messages[0]?.role === "user"
 
 /** Why a turn cannot begin: it must answer all the calls the chat waits for, and no others. */
 export const refusalOf = (

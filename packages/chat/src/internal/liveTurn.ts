@@ -7,24 +7,33 @@
  *        so that what waits is bounded by what was said, not by how slowly it is read.
  * TURN2. Leaving the loop detaches: the turn goes on, nothing more is kept.
  * TURN3. `result` settles when the turn ends: with its result, or with what ended it.
+ * TURN4. A turn whose input steered another is that one from there on: its events, its result, its end.
  */
 import type { Turn } from "../ChatMachine.ts"
 import type { ChatResult } from "../ChatResult.ts"
 import type { Event } from "../Event.ts"
+import type { Receipt } from "../Inbox.ts"
 import type { Message } from "../Message.ts"
+import { Delivery } from "./delivery.ts"
+import { Fifo } from "./fifo.ts"
 import { Outlet } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
 
-/** One turn: its events, and its result. */
+interface Reader {
+  readonly resolve: (next: IteratorResult<Event, undefined>) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** One turn: its input's receipt, its events, and its result. */
 export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
   readonly turn: Turn
-  readonly #waiting: Array<Event> = []
-  #readers: Array<{
-    readonly resolve: (next: IteratorResult<Event, undefined>) => void
-    readonly reject: (error: unknown) => void
-  }> = []
+  readonly #delivery: Delivery
+  readonly #waiting = new Fifo<Event>()
+  readonly #readers = new Fifo<Reader>()
+  /** The turns that are this one by now (TURN4). */
+  #followers: Array<LiveTurn> | undefined
   #end: End | undefined
   #result: ChatResult | undefined
   #detached = false
@@ -36,19 +45,48 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     messages: ReadonlyArray<Message>,
     options: RunOptions,
     retry: boolean,
-    published: (event: Event) => void
+    published: (event: Event) => void,
+    delivery: Delivery = new Delivery()
   ) {
     const outlet = new Outlet()
-    this.turn = { messages, options, outlet, retry }
+    this.turn = { messages, options, outlet, retry, delivery }
+    this.#delivery = delivery
+    delivery.owner = this
     this.ended = new Promise((resolve) => {
       this.#ended = resolve
     })
-    outlet.whenEnded((failure) => this.#finish(failure))
+    outlet.whenEnded((failure) => this.#ends(failure))
     outlet.drive((event) => {
       if (event.type === "chat_completed") this.#result = event.result
       this.#publish(event)
+      if (this.#followers !== undefined) for (const follower of this.#followers) follower.#publish(event)
       published(event)
     })
+  }
+
+  /** The input's id: the sender's, or one like no other. */
+  get id(): string {
+    return this.#delivery.id
+  }
+
+  /**
+   * What is known of the input now.
+   *
+   * - `sent`: nothing yet
+   * - `pending`, `delivered`, `rejected`: as its {@link Receipt} says
+   */
+  get status(): "sent" | Receipt["status"] {
+    return this.#delivery.status
+  }
+
+  /** What becomes of the input, as soon as it is kept anywhere: delivered, pending or rejected. Never rejects. */
+  get receipt(): Promise<Receipt> {
+    return this.#delivery.first
+  }
+
+  /** What became of the input in the end: delivered or rejected; pending if the chat was stopped before. Never rejects. */
+  get delivery(): Promise<Receipt> {
+    return this.#delivery.last
   }
 
   /** Whether it is over. */
@@ -75,6 +113,14 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     this.turn.outlet.fail(error)
   }
 
+  /** Its input steered `leader` (TURN4). */
+  follow(leader: LiveTurn): void {
+    if (this.#end !== undefined) return
+    if (leader.#end !== undefined) return this.#finish(leader.#end)
+    leader.#followers ??= []
+    leader.#followers.push(this)
+  }
+
   [Symbol.asyncIterator](): this {
     return this
   }
@@ -89,31 +135,40 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
   /** Detaches (TURN2). */
   return(): Promise<IteratorResult<Event, undefined>> {
     this.#detached = true
-    this.#waiting.length = 0
+    this.#waiting.clear()
     this.#serve()
     return Promise.resolve({ done: true, value: undefined })
   }
 
   #publish(event: Event): void {
     if (this.#detached) return
-    const last = this.#waiting.at(-1)
+    const { last } = this.#waiting
     const merged = last === undefined ? undefined : merge(last, event)
     if (merged === undefined) this.#waiting.push(event)
-    else this.#waiting[this.#waiting.length - 1] = merged
+    else this.#waiting.replaceLast(merged)
     this.#serve()
   }
 
-  #finish(failure: { readonly error: unknown } | undefined): void {
+  #ends(failure: { readonly error: unknown } | undefined): void {
+    if (failure !== undefined) this.#delivery.reject(failure.error)
     const result = this.#result
-    this.#end =
+    this.#finish(
       failure ?? (result === undefined ? { error: new Error("the turn ended without chat_completed") } : { result })
-    this.turn.options.trace?.close(failure)
+    )
+  }
+
+  #finish(end: End): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.turn.options.trace?.close(this.failure)
     this.#serve()
     this.#ended?.()
+    for (const follower of this.#followers ?? []) follower.#finish(end)
+    this.#followers = undefined
   }
 
   #serve(): void {
-    while (this.#readers.length > 0) {
+    while (this.#readers.size > 0) {
       const event = this.#waiting.shift()
       if (event === undefined && this.#end === undefined && !this.#detached) return
       const reader = this.#readers.shift()

@@ -11,18 +11,44 @@
 import type { Clock } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
 import type { ChatContext, chatMachine } from "../ChatMachine.ts"
+import type { InboxEntry } from "../Inbox.ts"
 import type { StepWatcher } from "../StepMachine.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
+import * as Usage from "../Usage.ts"
 import type { ToolCallView } from "./toolBatch.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 
-/** What a chat's snapshot holds beside the machine's own context. */
+/**
+ * What a chat is doing.
+ *
+ * - `idle`: nothing; it has what it needs
+ * - `awaitingUser`, `awaitingTools`: nothing; it waits for an answer, or for tool results
+ * - `committing`: the store is asked to keep something
+ * - `requesting`: a model request is being opened
+ * - `streaming`: the model answers
+ * - `runningTools`: tools run
+ * - `completing`: the turn's last event is on its way
+ */
+export type ChatPhase =
+  | "idle"
+  | "awaitingUser"
+  | "awaitingTools"
+  | "committing"
+  | "requesting"
+  | "streaming"
+  | "runningTools"
+  | "completing"
+
+/** What a chat's snapshot holds beside the machine's own context: `usage` is that of the running request too. */
 export interface LiveContext extends ChatContext {
-  /** The answer as far as it has come; empty between turns. */
+  readonly phase: ChatPhase
+  /** The running step's answer as far as it has come; empty when it is in the thread. */
   readonly partial: { readonly text: string }
-  /** The calls of the running step. */
+  /** The calls of the running step, or of the last until the next begins; empty between turns. */
   readonly toolCalls: ReadonlyArray<ToolCallView>
+  /** The inputs that wait, those an earlier life of the chat left first. */
+  readonly inbox: ReadonlyArray<InboxEntry>
 }
 
 /** A chat's snapshot: the machine's, with what is under way. */
@@ -50,6 +76,9 @@ export class LiveView implements StepWatcher {
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
   #seenRewritten = 0
+  #seenPhase: ChatPhase | undefined
+  /** How many steps of the turn were over when the running one began: those have their text and usage in the context. */
+  #stepsBefore = 0
   #timer: unknown
 
   constructor(clock: Clock.Clock) {
@@ -58,6 +87,7 @@ export class LiveView implements StepWatcher {
 
   stepStarted(collector: StreamCollector): void {
     this.#collector = collector
+    this.#stepsBefore = this.#machine?.context.steps.length ?? 0
     this.#toolCalls = none
     this.#snapshot = undefined
   }
@@ -71,10 +101,9 @@ export class LiveView implements StepWatcher {
   /** The machine took a transition. */
   transitioned(machine: MachineSnapshot): void {
     this.#machine = machine
-    if (machine.context.turn === undefined) {
-      this.#collector = undefined
-      this.#toolCalls = none
-    }
+    const { turn, steps } = machine.context
+    if (turn === undefined || steps.length > this.#stepsBefore) this.#collector = undefined
+    if (turn === undefined) this.#toolCalls = none
     this.#snapshot = undefined
     this.#tell()
   }
@@ -88,18 +117,44 @@ export class LiveView implements StepWatcher {
     }, flushMs)
   }
 
+  /** The machine's own context; `undefined` before there was a process. */
+  get context(): ChatContext | undefined {
+    return this.#machine?.context
+  }
+
   /** The present snapshot (VIEW1). */
   snapshot(): ChatSnapshot | undefined {
     const machine = this.#machine
     const text = this.#collector?.text ?? ""
     if (machine === undefined) return undefined
     const rewritten = this.#collector?.rewritten ?? 0
-    if (this.#snapshot === undefined || text.length !== this.#seenLength || rewritten !== this.#seenRewritten) {
+    const phase = phaseOf(machine, this.#toolCalls === none)
+    if (
+      this.#snapshot === undefined ||
+      text.length !== this.#seenLength ||
+      rewritten !== this.#seenRewritten ||
+      phase !== this.#seenPhase
+    ) {
       this.#seenLength = text.length
       this.#seenRewritten = rewritten
-      this.#snapshot = { ...machine, context: { ...machine.context, partial: { text }, toolCalls: this.#toolCalls() } }
+      this.#seenPhase = phase
+      this.#snapshot = { ...machine, context: this.#liveContext(machine.context, phase, text) }
     }
     return this.#snapshot
+  }
+
+  #liveContext(context: ChatContext, phase: ChatPhase, text: string): LiveContext {
+    const collector = this.#collector
+    return {
+      ...context,
+      phase,
+      partial: { text },
+      toolCalls: this.#toolCalls(),
+      usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
+      get inbox() {
+        return context.mailbox.entries
+      }
+    }
   }
 
   subscribe(observer: SnapshotObserver): { readonly unsubscribe: () => void } {
@@ -127,6 +182,24 @@ export class LiveView implements StepWatcher {
     const snapshot = this.snapshot()
     if (snapshot === undefined) return
     for (const observer of Array.from(this.#observers)) attempt(() => observer.next?.(snapshot))
+  }
+}
+
+const phaseOf = ({ value, context }: MachineSnapshot, noTools: boolean): ChatPhase => {
+  switch (value) {
+    case "idle":
+    case "awaitingUser":
+    case "awaitingTools":
+      return value
+    case "settled":
+    case "ended":
+      return "idle"
+    case "expiring":
+      return "committing"
+    default:
+      if (value.running === "stepping")
+        return !noTools ? "runningTools" : context.turn?.outlet.isFlowing === true ? "streaming" : "requesting"
+      return value.running === "deciding" || value.running === "completing" ? "completing" : "committing"
   }
 }
 

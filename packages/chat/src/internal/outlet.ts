@@ -119,6 +119,11 @@ export class Outlet {
     return this.#state !== "open"
   }
 
+  /** Whether events come from somewhere now. */
+  get isFlowing(): boolean {
+    return this.#source !== undefined
+  }
+
   /** Whether the turn that writes here was taken up. */
   get begun(): boolean {
     return this.#begun

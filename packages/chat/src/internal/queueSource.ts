@@ -1,10 +1,11 @@
 /** A source that is written to: events wait until they are pulled. */
 import type { Event } from "../Event.ts"
+import { Fifo } from "./fifo.ts"
 import type { Outlet, Source } from "./outlet.ts"
 
 /** A queue of events with an end. */
 export class QueueSource implements Source {
-  readonly #waiting: Array<Event> = []
+  readonly #waiting = new Fifo<Event>()
   readonly #done: () => void
   #outlet: Outlet | undefined
   #over = false
@@ -16,7 +17,7 @@ export class QueueSource implements Source {
   /** Adds events; after `end` they are dropped. */
   push(...events: ReadonlyArray<Event>): void {
     if (this.#over) return
-    this.#waiting.push(...events)
+    for (const event of events) this.#waiting.push(event)
     this.#answer()
   }
 

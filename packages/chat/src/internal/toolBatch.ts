@@ -24,13 +24,16 @@ import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
 import { cancelledOutcome, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 
-/** A running call as people want to see it. */
+/** A running call as people want to see it; times are milliseconds on the system's clock. */
 export interface ToolCallView {
   readonly id: string
   readonly name: string
   readonly status: "queued" | "running" | "cancelling" | "done"
-  /** Milliseconds on the system's clock; `undefined` while queued. */
+  readonly queuedAt: number
+  /** `undefined` while queued, and for a call that never started. */
   readonly startedAt: number | undefined
+  /** `undefined` until done. */
+  readonly endedAt: number | undefined
 }
 
 /** Told whenever a call's state changed. */
@@ -65,6 +68,7 @@ interface Slot {
   readonly toolCall: ToolCall
   status: ToolCallView["status"]
   startedAt: number | undefined
+  endedAt: number | undefined
   pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
   outcome: ToolOutcome | undefined
   /** Told of the outcome, where the call has a span. */
@@ -111,6 +115,7 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
 class ToolBatch {
   readonly #input: ToolBatchInput
   #host: Pid | undefined
+  #queuedAt = 0
   readonly #slots: ReadonlyArray<Slot>
   readonly #queue: Array<Slot>
   readonly #source: QueueSource
@@ -126,6 +131,7 @@ class ToolBatch {
       toolCall,
       status: "queued",
       startedAt: undefined,
+      endedAt: undefined,
       pid: undefined,
       outcome: undefined,
       traced: undefined
@@ -137,6 +143,7 @@ class ToolBatch {
 
   start(host: Pid): void {
     this.#host = host
+    this.#queuedAt = this.#now()
     this.#input.outlet.attach(this.#source)
     this.#fill()
     this.#finishIfOver()
@@ -205,7 +212,7 @@ class ToolBatch {
       this.#running++
       slot.status = "running"
       slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
-      slot.startedAt = Process.systemOf(host).clock.now()
+      slot.startedAt = this.#now()
       const pid = StateMachine.startLink(host, toolCallMachine, {
         input: { tool, toolCall: slot.toolCall, options: this.#input.options, startAtOnce: true },
         label: `ToolCall ${slot.toolCall.name}`
@@ -223,6 +230,7 @@ class ToolBatch {
   #record(slot: Slot, outcome: ToolOutcome): void {
     slot.outcome = outcome
     slot.status = "done"
+    slot.endedAt = this.#now()
     slot.traced?.(outcome)
     this.#over++
     this.#input.finished?.set(slot.toolCall.id, outcome)
@@ -238,7 +246,18 @@ class ToolBatch {
   }
 
   readonly #view = (): ReadonlyArray<ToolCallView> =>
-    this.#slots.map(({ toolCall, status, startedAt }) => ({ id: toolCall.id, name: toolCall.name, status, startedAt }))
+    this.#slots.map(({ toolCall: { id, name }, status, startedAt, endedAt }) => ({
+      id,
+      name,
+      status,
+      queuedAt: this.#queuedAt,
+      startedAt,
+      endedAt
+    }))
+
+  #now(): number {
+    return this.#host === undefined ? 0 : Process.systemOf(this.#host).clock.now()
+  }
 }
 
 /** Tells the model that there is no such tool, and which there are. */

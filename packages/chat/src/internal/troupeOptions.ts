@@ -1,5 +1,5 @@
 /** Checks what a Troupe is given from outside: its options, and the records of its store. */
-import type { ChatRecord } from "../ChatRecord.ts"
+import { ChatRecord } from "../ChatRecord.ts"
 import { type Finding, SessionError, ValidationError } from "../ChatError.ts"
 import type { TroupeOptions } from "../Troupe.ts"
 import * as Validate from "../Validate.ts"
@@ -11,7 +11,7 @@ const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(v
 
 /** Throws a `ValidationError` that names each option of the wrong kind. */
 export const checkTroupeOptions = (options: TroupeOptions): void => {
-  const { store, system, maxRestarts, maxSeconds, onCrash } = options
+  const { store, system, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer } = options
   const found: Array<Finding> = []
   const check = (field: string, valid: boolean, reason: string) => {
     if (!valid) found.push({ field: [field], reason })
@@ -25,16 +25,25 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   check("maxRestarts", maxRestarts === undefined || isCount(maxRestarts), "must be a whole number, 0 or more")
   check("maxSeconds", maxSeconds === undefined || maxSeconds > 0, "must be more than 0")
   check("onCrash", onCrash === undefined || typeof onCrash === "function", "must be a function")
+  check("suspendedTtlMs", suspendedTtlMs === undefined || suspendedTtlMs > 0, "must be more than 0")
+  check(
+    "answer",
+    answer === undefined || answer === "user_message" || answer === "tool_result",
+    "must be user_message or tool_result"
+  )
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
 /** Throws a `SessionError` when what a store gave cannot be a chat's record. */
-export const checkRecord = (id: string, record: ChatRecord | undefined): void => {
+export const checkRecord = (id: string, record: unknown): void => {
   if (record === undefined) return
-  const isRecord = typeof record === "object" && record !== null && Array.isArray(record.pendingToolCalls)
-  const invalid = isRecord ? Validate.thread(record.thread) : undefined
-  if (isRecord && invalid === undefined) return
+  const { success, data, error } = ChatRecord.safeParse(record)
+  const invalid = success ? invalidMessages(data) : error
+  if (invalid === undefined) return
   throw new SessionError("invalid_record", `The store's record of the chat ${id} is no ChatRecord; delete or mend it`, {
-    cause: invalid ?? record
+    cause: invalid
   })
 }
+
+const invalidMessages = ({ thread, inbox = [] }: ChatRecord): ValidationError | undefined =>
+  Validate.thread(thread) ?? Validate.thread({ messages: inbox.map(({ message }) => message) })

@@ -220,7 +220,7 @@ describe("a store that fails", () => {
     }
   }
 
-  test("CHAT2 in `save` ends the turn with `error`; nothing is lost, and other chats do not notice", async () => {
+  test("CHAT2 in `save` ends the turn with `error`; the sender knows, and other chats do not notice", async () => {
     const adapter = check.fake({
       respond: (request) => (request.messages.at(-1)?.content === "hang" ? [{ hang: true }] : says("fine"))
     })
@@ -232,11 +232,13 @@ describe("a store that fails", () => {
     const store = processOf(system, "Store")
     fails.save = 1
     const chat = await troupe.chat("c")
-    const failed = await chat.send("one").result()
+    const one = chat.send("one")
+    const failed = await one.result()
     expect(failed).toMatchObject({ haltedReason: "error", metadata: { error: { reason: "store_failed" } } })
+    expect(await one.receipt).toMatchObject({ status: "rejected", reason: "store_failed" })
     const { haltedReason, thread } = await chat.send("two").result()
     expect(haltedReason).toBe("completed")
-    expect(thread.messages.map((message) => message.content)).toEqual(["one", "two", "fine"])
+    expect(thread.messages.map((message) => message.content)).toEqual(["two", "fine"])
     expect(hung.over).toBe(false)
     expect(Process.isAlive(store)).toBe(true)
     await other.cancel()

@@ -117,8 +117,19 @@ describe("STORE1 a slow store", () => {
     expect(chat.getSnapshot()?.value).toBe(state)
   })
 
-  test("that gives something else than a record is a typed error", async () => {
-    const store: Store = { ...memory(), load: () => ({ id: "c" }) as ChatRecord }
+  test.each([
+    ["without a thread", { thread: undefined }],
+    ["whose thread is none", { thread: { messages: [{ role: "robot", content: "hi" }] } }],
+    ["whose usage is none", { usage: 7 }],
+    ["whose question is none", { pendingQuestion: "which?" }],
+    ["whose inbox is no list", { inbox: {} }],
+    ["whose inbox has no inputs", { inbox: [7] }],
+    ["whose inbox has what no user says", { inbox: [{ id: "i", whenBusy: "queue", message: { role: "tool" } }] }],
+    ["whose inputs are no list", { inputs: 7 }],
+    ["whose deadline is no time", { expiresAt: "soon" }]
+  ])("that gives something else than a record is a typed error: %s", async (_what, odd) => {
+    const record = { id: "c", thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [], ...odd }
+    const store: Store = { ...memory(), load: () => record as unknown as ChatRecord }
     const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
     await expect(troupe.chat("c")).rejects.toMatchObject({ reason: "invalid_record" })
   })

@@ -39,13 +39,24 @@ describe("a chat that waits for tool results", () => {
     expect(adapter.requests).toHaveLength(1)
   })
 
-  test("refuses the turns that were sent before it had to wait, and asks the model nothing for them", async () => {
-    const { adapter, chat } = await waitingChat([calls("m"), says("thanks")])
+  test("keeps the turns that were sent before it had to wait, and runs them when it has its results", async () => {
+    const { adapter, chat } = await waitingChat([calls("m"), says("thanks"), says("and"), says("well")])
     const [first, ...queued] = [chat.send("go"), chat.send("and?"), chat.send("well?")]
     expect((await first.result()).haltedReason).toBe("manual_tool_calls")
-    for (const turn of queued) await expect(turn.result()).rejects.toMatchObject({ reason: "awaiting_tool_results" })
+    for (const turn of queued) expect(await turn.receipt).toEqual({ status: "pending" })
     expect(adapter.requests).toHaveLength(1)
     expect((await chat.submitToolResults({ c0: 1 }).result()).haltedReason).toBe("completed")
+    for (const turn of queued) expect((await turn.result()).haltedReason).toBe("completed")
+    expect(chat.thread.messages.map(({ content }) => content)).toEqual([
+      "go",
+      "",
+      "1",
+      "thanks",
+      "and?",
+      "and",
+      "well?",
+      "well"
+    ])
   })
 
   test("keeps waiting after a restart", async () => {

@@ -4,6 +4,7 @@ import type { TypeName, Types } from "../../src/Codec.ts"
 import * as Engine from "../../src/Engine.ts"
 import { type Event, tags } from "../../src/Event.ts"
 import { ok } from "../../src/HandlerResult.ts"
+import type { InboxEntry } from "../../src/Inbox.ts"
 import { FinishReason } from "../../src/Response.ts"
 import { SessionStatus } from "../../src/Session.ts"
 import { make, type Tool } from "../../src/Tool.ts"
@@ -79,9 +80,10 @@ const assistant = fields(
   "metadata"
 )
 const toolMessage = fields({ role: oneOf("tool"), content, toolCallId: text, name: text, metadata }, "name", "metadata")
+const userMessage = fields({ role: oneOf("user"), content, name: text, metadata }, "name", "metadata")
 const message: Gen<Types["Message"]> = choice<Types["Message"]>(
   fields({ role: oneOf("system"), content: text, name: text, metadata }, "name", "metadata"),
-  fields({ role: oneOf("user"), content, name: text, metadata }, "name", "metadata"),
+  userMessage,
   assistant,
   toolMessage
 )
@@ -202,6 +204,11 @@ const chatResult: Gen<Types["ChatResult"]> = fields(
   "pendingQuestion"
 )
 
+const inboxEntry: Gen<InboxEntry> = fields(
+  { id: text, named: flag, whenBusy: oneOf("queue", "steer", "interrupt"), message: userMessage },
+  "named"
+)
+
 const chatRecord: Gen<Types["ChatRecord"]> = fields(
   {
     id: text,
@@ -210,10 +217,18 @@ const chatRecord: Gen<Types["ChatRecord"]> = fields(
     running: flag,
     lastHaltedReason: haltedReason,
     pendingQuestion: question,
-    pendingToolCalls: toolCalls
+    pendingToolCalls: toolCalls,
+    inbox: list(inboxEntry, 2),
+    inputs: list(text, 2),
+    known: list(text, 2),
+    expiresAt: count
   },
   "lastHaltedReason",
-  "pendingQuestion"
+  "pendingQuestion",
+  "inbox",
+  "inputs",
+  "known",
+  "expiresAt"
 )
 
 const session: Gen<Types["Session"]> = fields(

@@ -126,3 +126,26 @@ test("TURN3 a failed turn that nobody asks about troubles nobody", async () => {
   await turn.ended
   expect(turn.failure).toMatchObject({ error: { message: "died" } })
 })
+
+test("TURN4 a turn that follows another has its events from there on, its result, and its end", async () => {
+  const { turn, say, end } = turning()
+  const { turn: follower } = turning()
+  const { turn: late } = turning()
+  say(delta("before"))
+  follower.follow(turn)
+  say(delta("after"), completed)
+  end()
+  late.follow(turn)
+  expect(await readAll(follower)).toEqual([delta("after"), completed])
+  expect([await follower.result(), await late.result()]).toEqual([result, result])
+  follower.fail(new Error("late"))
+  expect(await follower.result()).toBe(result)
+})
+
+test("TURN4 a turn fails with the one it follows", async () => {
+  const { turn } = turning()
+  const { turn: follower } = turning()
+  follower.follow(turn)
+  turn.fail(new Error("died"))
+  await expect(follower.result()).rejects.toThrow("died")
+})

@@ -1,6 +1,8 @@
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { ChatSnapshot } from "../../src/ChatRef.ts"
+import type { Adapter } from "../../src/Adapter.ts"
+import type { ChatPhase, ChatSnapshot } from "../../src/ChatRef.ts"
+import { ok } from "../../src/HandlerResult.ts"
 import { handling, says } from "../double/scripts.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
@@ -106,8 +108,103 @@ test("the calls of the running step are seen, and gone when the turn is over", a
   const chat = await troupe.chat("c")
   const turn = chat.send("go")
   await until(() => chat.getSnapshot()?.context.toolCalls[0]?.status === "running")
-  expect(chat.getSnapshot()?.context.toolCalls).toEqual([{ id: "c0", name: "t", status: "running", startedAt: 0 }])
+  expect(chat.getSnapshot()?.context.toolCalls).toEqual([
+    { id: "c0", name: "t", status: "running", queuedAt: 0, startedAt: 0, endedAt: undefined }
+  ])
   gate.resolve(tool)
   await turn.result()
   expect(chat.getSnapshot()?.context.toolCalls).toEqual([])
+})
+
+test("the phase is said in one word, from the beginning of a turn to its end", async () => {
+  const opening = Promise.withResolvers<void>()
+  const adapter = handAdapter()
+  const slow: Adapter = {
+    name: "slow",
+    stream: async (...args) => {
+      await opening.promise
+      return adapter.stream(...args)
+    }
+  }
+  const gate = Promise.withResolvers<void>()
+  const tools = [handling("t", () => gate.promise.then(() => ok(1)))]
+  const { troupe, clock } = await check.troupe({ adapter: slow, tools })
+  const chat = await troupe.chat("c")
+  const phases: Array<ChatPhase> = []
+  const seen = ({ context: { phase } }: ChatSnapshot): void => void (phases.at(-1) === phase || phases.push(phase))
+  chat.subscribe(seen)
+  const turn = chat.send("go")
+  const phase = () => chat.getSnapshot()?.context.phase
+  await until(() => phase() === "requesting")
+  opening.resolve()
+  await until(() => phase() === "streaming")
+  adapter.streams[0]?.say({ type: "tool_call_completed", id: "c0", name: "t", arguments: {}, rawArguments: "{}" })
+  await clock.advance(50)
+  adapter.streams[0]?.finish("tool_calls")
+  await until(() => phase() === "runningTools")
+  await clock.advance(50)
+  gate.resolve()
+  await until(() => adapter.streams.length === 2)
+  adapter.streams[1]?.text("done")
+  await clock.advance(50)
+  adapter.streams[1]?.finish("stop")
+  await turn.result()
+  await clock.advance(50)
+  expect(phases).toEqual([
+    "committing",
+    "requesting",
+    "streaming",
+    "runningTools",
+    "committing",
+    "requesting",
+    "streaming",
+    "committing",
+    "completing",
+    "idle"
+  ])
+})
+
+test("usage is that of the running request too, and is counted once", async () => {
+  const adapter = handAdapter()
+  const { troupe } = await check.troupe({ adapter })
+  const chat = await troupe.chat("c")
+  const usage = () => chat.getSnapshot()?.context.usage
+  for (let turns = 0; turns < 2; turns++) {
+    const turn = chat.send("go")
+    await until(() => adapter.streams.length === turns + 1)
+    expect(usage()).toEqual(turns === 0 ? {} : { inputTokens: 3, outputTokens: 2 })
+    adapter.streams[turns]?.say({
+      type: "raw_chunk",
+      chunk: { type: "usage", usage: { inputTokens: 3, outputTokens: 2 } }
+    })
+    adapter.streams[turns]?.text("a")
+    await until(() => chat.getSnapshot()?.context.partial.text === "a")
+    expect(usage()).toEqual({ inputTokens: 3 * (turns + 1), outputTokens: 2 * (turns + 1) })
+    adapter.streams[turns]?.finish("stop")
+    await turn.result()
+    expect(usage()).toEqual({ inputTokens: 3 * (turns + 1), outputTokens: 2 * (turns + 1) })
+  }
+})
+
+test("a call's times are those of the system's clock", async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let called = 0
+  const tool = handling("t", () => gates[called++]?.promise.then(() => ok(1)) ?? ok(0))
+  const adapter = check.fake({ scripts: [calls("t", "t"), says("x")] })
+  const { troupe, clock } = await check.troupe({ adapter, tools: [tool], maxConcurrency: 1 })
+  const chat = await troupe.chat("c")
+  await clock.advance(5)
+  const turn = chat.send("go")
+  const views = () => chat.getSnapshot()?.context.toolCalls
+  await until(() => views()?.[0]?.status === "running")
+  expect(views()?.[1]).toMatchObject({ status: "queued", queuedAt: 5, startedAt: undefined })
+  await clock.advance(100)
+  gates[0]?.resolve()
+  await until(() => views()?.[1]?.status === "running")
+  expect(views()).toMatchObject([
+    { status: "done", queuedAt: 5, startedAt: 5, endedAt: 105 },
+    { status: "running", queuedAt: 5, startedAt: 105, endedAt: undefined }
+  ])
+  gates[1]?.resolve()
+  await turn.result()
 })

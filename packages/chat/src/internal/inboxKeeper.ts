@@ -1,0 +1,56 @@
+/**
+ * Has the inputs stored that arrive while a turn runs.
+ *
+ * Owns: which inputs the store does not have yet. Does not own the record, which the chat makes.
+ *
+ * KEEP1. One save is under way at a time; what arrives meanwhile is stored by one more, however much it is.
+ * KEEP2. The chat hears of the end of each save, once, unless its process has ended.
+ */
+import type { Commit, Turn } from "../ChatMachine.ts"
+import type { ChatRecord } from "../ChatRecord.ts"
+
+/** What the chat hears. */
+export type InboxSettled = { readonly type: "inbox.saved" } | { readonly type: "inbox.failed"; readonly error: unknown }
+
+/** The inputs of one chat's process that are not stored yet. */
+export class InboxKeeper {
+  readonly #commit: Commit
+  #unsaved: Array<Turn> = []
+  #saving: ReadonlyArray<Turn> | undefined
+
+  constructor(commit: Commit) {
+    this.#commit = commit
+  }
+
+  /** Whether a save should begin. */
+  get isDue(): boolean {
+    return this.#saving === undefined && this.#unsaved.length > 0
+  }
+
+  note(turn: Turn): void {
+    this.#unsaved.push(turn)
+  }
+
+  /** Stores the record, which has all that was noted. */
+  save(record: ChatRecord, settled: (event: InboxSettled) => void): void {
+    this.#saving = this.#unsaved
+    this.#unsaved = []
+    void this.#stored(record).then(settled)
+  }
+
+  /** The save is over; these are the inputs it was for. */
+  settled(): ReadonlyArray<Turn> {
+    const saved = this.#saving ?? []
+    this.#saving = undefined
+    return saved
+  }
+
+  async #stored(record: ChatRecord): Promise<InboxSettled> {
+    try {
+      await this.#commit(record)
+      return { type: "inbox.saved" }
+    } catch (error) {
+      return { type: "inbox.failed", error }
+    }
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * A living chat as its Troupe sees it: what outlives the chat's process.
+ *
+ * Owns: the turns that are not over, and which of them the present process was told of. Does not own the process, nor the
+ * thread and the inbox, which are the process's and the store's. Talks to the process by messages, to the Troupe to have
+ * the process started and stopped.
+ *
+ * REF1. Every turn ends: with its result, or, when the process died in the middle of it, with a `chat_died` error. A turn
+ *       that had not begun when the process died is run by the next one.
+ * REF2. Turns run in the order they were sent, but those that interrupt.
+ * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped; none is delivered
+ *       twice.
+ *
+ * A process that dies while its chat has asked the store to keep an input:
+ *   1. the store keeps it, or does not; nobody is there to hear which.
+ *   2. the next process starts from the record that came of it, and names the inputs that are in its thread.
+ *   3. an input among them is delivered, and its turn died; one in the inbox is pending from here on, whether or not the
+ *      process before could say so; any other is sent again, under the same id, as that one is.
+ */
+import { Process, StateMachine } from "@troupe/otp"
+import { SessionError } from "../ChatError.ts"
+import type { ChatContext, chatMachine } from "../ChatMachine.ts"
+import type { ChatRecord } from "../ChatRecord.ts"
+import type { InboxEntry } from "../Inbox.ts"
+import type { Message } from "../Message.ts"
+import { Delivery } from "./delivery.ts"
+import { LiveTurn } from "./liveTurn.ts"
+import type { LiveView } from "./liveView.ts"
+import type { RunOptions } from "./resolveOptions.ts"
+
+/** The process behind a chat. */
+export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
+
+/** What a chat needs of the Troupe it lives in. */
+export interface ChatHome {
+  readonly options: (id: string) => RunOptions
+  readonly revive: (id: string) => Promise<ChatPid>
+  readonly stop: (id: string) => Promise<void>
+  /** What the store has, after all it was asked to keep; `undefined` where it does not answer within so many milliseconds. */
+  readonly kept: (id: string, withinMs: number) => Promise<ChatRecord | undefined>
+}
+
+/** How a turn is started beside its messages. */
+export interface TurnStart {
+  readonly retry?: boolean | undefined
+  readonly delivery?: Delivery | undefined
+}
+
+export class LiveChat {
+  readonly id: string
+  readonly view: LiveView
+  readonly #home: ChatHome
+  #pid: ChatPid | undefined
+  /** The turns that are not over, by their input's id. */
+  readonly #turns = new Map<string, LiveTurn>()
+  readonly #sent = new Set<LiveTurn>()
+  /** What is known of inputs that wait in the record, and whose turn is over. */
+  readonly #waiting = new Map<string, Delivery>()
+  /** The turn that was cancelled while there was no process. */
+  #cancelled: LiveTurn | undefined
+  #stopping: Promise<void> | undefined
+
+  constructor(id: string, home: ChatHome, view: LiveView) {
+    this.id = id
+    this.view = view
+    this.#home = home
+  }
+
+  get pid(): ChatPid | undefined {
+    return this.#pid
+  }
+
+  /** What the chat's process last knew. */
+  get context(): ChatContext | undefined {
+    return this.view.context
+  }
+
+  /** Whether a turn runs or waits, or an input is held. */
+  get isBusy(): boolean {
+    if ((this.context?.mailbox.held.length ?? 0) > 0) return true
+    for (const turn of this.#turns.values()) if (!turn.over) return true
+    return false
+  }
+
+  /** The input of this id, if it is known: on its way, held, or in the thread. */
+  known(id: string): LiveTurn | undefined {
+    const live = this.#turns.get(id)
+    if (live !== undefined && live.status !== "rejected") return live
+    if (this.context?.mailbox.held.some((entry) => entry.id === id) === true) {
+      return this.release().find((turn) => turn.id === id)
+    }
+    return this.context?.known.includes(id) === true ? this.#delivered(id) : undefined
+  }
+
+  /** Has a turn run. */
+  start(messages: ReadonlyArray<Message>, { retry = false, delivery }: TurnStart = {}): LiveTurn {
+    const turn = this.#turnOf(messages, delivery, retry)
+    if (this.#stopping !== undefined) {
+      turn.fail(stopped(this.id))
+      return turn
+    }
+    this.#turns.set(turn.id, turn)
+    this.#waiting.delete(turn.id)
+    void turn.ended.then(() => this.#forget(turn))
+    if (this.#pid !== undefined) this.#deliver(turn)
+    else this.#revive()
+    return turn
+  }
+
+  /** A turn that is over before it began. */
+  refused(error: SessionError, delivery: Delivery): LiveTurn {
+    const turn = this.#turnOf([], delivery)
+    turn.fail(error)
+    return turn
+  }
+
+  /** Has the held inputs run, but the one a retry takes along. */
+  release(except?: string): ReadonlyArray<LiveTurn> {
+    const held = this.context?.mailbox.held ?? []
+    return held
+      .filter(({ id }) => id !== except)
+      .map((entry) => this.#turns.get(entry.id) ?? this.start([entry.message], { delivery: this.#deliveryOf(entry) }))
+  }
+
+  /** Ends the running turn, and waits for that. */
+  async cancel(): Promise<void> {
+    const running = this.#running()
+    if (running === undefined) return
+    if (this.#pid === undefined) this.#cancelled = running
+    else Process.send(this.#pid, { type: "turn.cancel" })
+    await running.ended
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    await this.#home.stop(this.id)
+    await this.#settleReceipts()
+    if (this.#turns.size > 0) this.#endAll(stopped(this.id))
+    for (const turn of this.#turns.values()) turn.turn.delivery?.close()
+    for (const delivery of this.#waiting.values()) delivery.close()
+    this.view.complete()
+  }
+
+  /** The process cannot say any more what became of the inputs it was told of; the store can. */
+  async #settleReceipts(): Promise<void> {
+    const open = [...this.#turns.values()].filter((turn) => turn.status === "sent" && !turn.over)
+    const [first] = open
+    if (first === undefined) return
+    const record = await this.#home.kept(this.id, first.turn.options.drainMs)
+    const taken = new Set(record?.inputs)
+    const waiting = new Set(record?.inbox?.map(({ id }) => id))
+    for (const { id, turn } of open) {
+      if (taken.has(id)) turn.delivery?.deliver(turn)
+      else if (waiting.has(id)) turn.delivery?.pend()
+    }
+  }
+
+  /** The supervisor started a process for this chat. */
+  attached(pid: ChatPid): void {
+    this.#pid = pid
+    const snapshot = StateMachine.snapshot(pid)
+    this.view.transitioned(snapshot)
+    StateMachine.subscribe(pid, (next) => this.view.transitioned(next))
+    Process.onExit(pid, (reason) => this.#died(pid, reason))
+    for (const { id } of snapshot.context.mailbox.held) this.#turns.get(id)?.turn.delivery?.pend()
+    const taken = new Set(snapshot.context.inputs)
+    const left = [...this.#turns.values()].filter((turn) => !turn.over && !this.#wasTaken(turn, taken))
+    const sorted = [
+      ...left.filter(({ turn }) => turn.delivery?.whenBusy === "interrupt"),
+      ...left.filter(({ turn }) => turn.delivery?.whenBusy === "steer"),
+      ...left.filter(({ turn }) => (turn.delivery?.whenBusy ?? "queue") === "queue")
+    ]
+    for (const { turn } of sorted) if (turn.delivery?.whenBusy === "steer") turn.delivery.whenBusy = "queue"
+    for (const turn of sorted) this.#deliver(turn)
+    const cancels = sorted[0] !== undefined && sorted[0] === this.#cancelled
+    this.#cancelled = undefined
+    if (cancels) Process.send(pid, { type: "turn.cancel" })
+  }
+
+  /** Whether the process that died had this turn's input kept; then the turn died with it. */
+  #wasTaken(turn: LiveTurn, taken: ReadonlySet<string>): boolean {
+    if (!taken.has(turn.id)) return false
+    turn.turn.delivery?.deliver(turn.turn)
+    turn.fail(died(this.id, undefined))
+    return true
+  }
+
+  #turnOf(messages: ReadonlyArray<Message>, delivery?: Delivery, retry = false): LiveTurn {
+    return new LiveTurn(messages, this.#home.options(this.id), retry, () => this.view.changed(), delivery)
+  }
+
+  #deliver(turn: LiveTurn): void {
+    if (this.#pid === undefined || turn.over || this.#sent.has(turn)) return
+    this.#sent.add(turn)
+    Process.send(this.#pid, { type: "turn.start", turn: turn.turn })
+  }
+
+  #revive(): void {
+    this.#home.revive(this.id).catch((error: unknown) => this.#endAll(error))
+  }
+
+  /** The turn that runs; before one is known to, the first that was sent. */
+  #running(): LiveTurn | undefined {
+    let first: LiveTurn | undefined
+    for (const turn of this.#turns.values()) {
+      if (turn.over) continue
+      if (turn.turn.outlet.begun) return turn
+      first ??= turn
+    }
+    return first
+  }
+
+  #died(pid: ChatPid, reason: unknown): void {
+    if (this.#pid !== pid) return
+    this.#pid = undefined
+    this.#sent.clear()
+    if (this.#stopping !== undefined) return
+    let mustRevive = false
+    for (const turn of Array.from(this.#turns.values())) {
+      if (turn.status === "delivered") turn.fail(died(this.id, reason))
+      else if (!turn.over) mustRevive = true
+    }
+    if (mustRevive) this.#revive()
+  }
+
+  /** A turn that failed while its process goes on failed at the reader's side (a throw of `onEvent`): the process cannot go on. */
+  #forget(turn: LiveTurn): void {
+    if (this.#turns.get(turn.id) === turn) this.#turns.delete(turn.id)
+    const { delivery, outlet } = turn.turn
+    if (delivery?.status === "pending") this.#waiting.set(delivery.id, delivery)
+    const isRunning = this.#sent.delete(turn) && outlet.begun
+    if (isRunning && turn.failure !== undefined && this.#pid !== undefined) Process.exit(this.#pid, turn.failure.error)
+  }
+
+  #endAll(error: unknown): void {
+    for (const turn of Array.from(this.#turns.values())) turn.fail(error)
+  }
+
+  #deliveryOf({ id, named, whenBusy }: InboxEntry): Delivery {
+    const known = this.#waiting.get(id)
+    const delivery = known ?? new Delivery(whenBusy, id, named === true, { status: "pending" })
+    delivery.whenBusy = "queue"
+    return delivery
+  }
+
+  #delivered(id: string): LiveTurn {
+    const message = `The input ${id} is in the thread of the chat ${this.id} already, and its turn is over`
+    return this.refused(
+      new SessionError("already_delivered", message),
+      new Delivery("queue", id, true, { status: "delivered" })
+    )
+  }
+}
+
+const stopped = (id: string): SessionError =>
+  new SessionError("chat_stopped", `The chat ${id} was stopped; troupe.chat("${id}") starts it again`)
+
+const died = (id: string, cause: unknown): SessionError =>
+  new SessionError(
+    "chat_died",
+    `The chat ${id} died in the middle of a turn; it is started again with what was committed: retry() goes on from there, or send again`,
+    cause === undefined ? {} : { cause }
+  )

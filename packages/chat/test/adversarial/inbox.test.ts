@@ -1,0 +1,285 @@
+/** Inputs that arrive at bad times: while the process is killed, the store fails or hangs, others send and interrupt too. */
+import { Process } from "@troupe/otp"
+import { describe, expect, test } from "vitest"
+import type { ChatRef } from "../../src/ChatRef.ts"
+import type { WhenBusy } from "../../src/Inbox.ts"
+import type { Store } from "../../src/Store.ts"
+import { handAdapter } from "../double/handAdapter.ts"
+import { moodyStore, userLines } from "../double/heldModel.ts"
+import { hop, until } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { calls, echo, said, says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const kill = (chat: ChatRef): void => {
+  if (chat.pid === undefined) throw new Error("no process")
+  Process.kill(chat.pid)
+}
+
+const modes: ReadonlyArray<Exclude<WhenBusy, "reject">> = ["queue", "steer", "interrupt"]
+
+/** A store that does, and then answers, what it is asked only when the test says so. */
+const gatedStore = () => {
+  const inner = moodyStore()
+  const waiting: Array<() => void> = []
+  let isOpen = false
+  const store: Store = {
+    ...inner,
+    save: async (record) => {
+      if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve))
+      await inner.save(record)
+    }
+  }
+  const open = () => {
+    isOpen = true
+    for (const pass of waiting.splice(0)) pass()
+  }
+  return { inner, store, waiting, open, pass: () => waiting.shift()?.() }
+}
+
+describe("REF4 the process is killed", () => {
+  const places = [0, 1, 2, 3, 4, 6, 8, 12, 20, 40]
+
+  test.each(modes.flatMap((mode) => places.map((place) => [mode, place] as const)))(
+    "with an input that is to %s, after %i turns of the event loop: it is delivered once",
+    async (mode, place) => {
+      const adapter = check.fake({ respond: (_request, index) => (index === 0 ? [{ hang: true }] : says("fine")) })
+      const { troupe } = await check.troupe({ adapter, tools: [echo] })
+      const chat = await troupe.chat("c")
+      chat.send("go")
+      await until(() => adapter.open === 1)
+      const turn = chat.send("input", { whenBusy: mode })
+      for (let hops = 0; hops < place; hops++) await new Promise<void>((resolve) => void setImmediate(resolve))
+      kill(chat)
+      expect(await turn.delivery).toEqual({ status: "delivered" })
+      await turn.ended
+      expect(userLines(chat.thread.messages)).toEqual(["go", "input"])
+    }
+  )
+
+  test("while the store keeps the beginning of a turn: what it kept is delivered and died, what it did not is run", async () => {
+    for (const fails of [false, true]) {
+      const { inner, store, waiting, open, pass } = gatedStore()
+      const { troupe } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
+      const chat = await troupe.chat("c")
+      const turn = chat.send("go")
+      await until(() => waiting.length === 1)
+      kill(chat)
+      inner.failing = fails
+      pass()
+      await hop()
+      inner.failing = false
+      open()
+      expect(await turn.delivery).toEqual({ status: "delivered" })
+      if (fails) expect((await turn.result()).haltedReason).toBe("completed")
+      else await expect(turn.result()).rejects.toMatchObject({ reason: "chat_died" })
+      await until(() => chat.pid !== undefined)
+      expect(userLines(chat.thread.messages)).toEqual(["go"])
+    }
+  })
+
+  test("with many waiting: interrupts run first, then what was to steer, then the queue", async () => {
+    const adapter = check.fake({ respond: (_request, index) => (index === 0 ? [{ hang: true }] : says("fine")) })
+    const { troupe } = await check.troupe({ adapter })
+    const chat = await troupe.chat("c")
+    const running = chat.send("go")
+    await until(() => adapter.open === 1)
+    const queued = chat.send("q")
+    const steer = chat.send("s", { whenBusy: "steer" })
+    const interrupt = chat.send("i", { whenBusy: "interrupt" })
+    kill(chat)
+    await expect(running.result()).rejects.toMatchObject({ reason: "chat_died" })
+    await Promise.all([queued, steer, interrupt].map((turn) => turn.result()))
+    expect(userLines(chat.thread.messages)).toEqual(["go", "i", "s", "q"])
+  })
+
+  test("and the chat is revived in another program: what was pending is there, and runs once", async () => {
+    const adapter = handAdapter()
+    const store = moodyStore()
+    const one = await check.troupe({ adapter, store })
+    const chat = await one.troupe.chat("c")
+    chat.send("go")
+    await until(() => adapter.streams.length === 1)
+    const pending = modes.map((whenBusy) =>
+      chat.send(whenBusy, { whenBusy: whenBusy === "interrupt" ? "queue" : whenBusy, id: whenBusy })
+    )
+    await Promise.all(pending.map((turn) => turn.receipt))
+    const left = structuredClone(store.saved.at(-1))
+    if (left === undefined) throw new Error("nothing was stored")
+    const other = moodyStore()
+    await other.save(left)
+    const two = await check.troupe({ adapter: check.fake({ script: says("fine") }), store: other })
+    const again = await two.troupe.chat("c")
+    expect(again.getSnapshot()?.context.inbox).toHaveLength(3)
+    const turns = again.resume()
+    await Promise.all(turns.map((turn) => turn.result()))
+    for (const id of modes) expect(await again.send("again", { id }).receipt).toEqual({ status: "delivered" })
+    expect(userLines(again.thread.messages)).toEqual(["go", "steer", "queue", "interrupt"])
+    await one.troupe.stop()
+  })
+})
+
+describe("ARR1 the store fails", () => {
+  test.each(modes)(
+    "for an input that is to %s: its sender knows, the thread has no trace, and the chat goes on",
+    async (mode) => {
+      const adapter = handAdapter()
+      const store = moodyStore()
+      const { troupe } = await check.troupe({ adapter, store, drainMs: 0 })
+      const chat = await troupe.chat("c")
+      const running = chat.send("go")
+      await until(() => adapter.streams.length === 1)
+      store.failing = true
+      const turn = chat.send("input", { whenBusy: mode })
+      expect(await turn.delivery).toMatchObject({ status: "rejected", reason: "store_failed" })
+      store.failing = false
+      adapter.streams[0]?.finish("stop")
+      await running.result()
+      const next = chat.send("next")
+      await until(() => adapter.streams.length === 2)
+      adapter.streams[1]?.finish("stop")
+      await next.result()
+      expect(userLines(chat.thread.messages)).toEqual(["go", "next"])
+    }
+  )
+
+  test("as a steering input joins the thread: the turn ends with `error`, and the input is not lost", async () => {
+    const adapter = handAdapter()
+    const store = moodyStore()
+    const { troupe } = await check.troupe({ adapter, store })
+    const chat = await troupe.chat("c")
+    const running = chat.send("go")
+    await until(() => adapter.streams.length === 1)
+    const steer = chat.send("and", { whenBusy: "steer" })
+    await steer.receipt
+    await hop()
+    store.failing = true
+    adapter.streams[0]?.text("one")
+    adapter.streams[0]?.finish("stop")
+    expect((await running.result()).thread.messages.map(said)).toEqual(["go", "one"])
+    await steer.ended
+    store.failing = false
+    expect(steer.status).toBe("pending")
+    const turns = [...chat.resume()]
+    await until(() => adapter.streams.length === 2)
+    adapter.streams[1]?.finish("stop")
+    await Promise.all(turns.map((turn) => turn.result()))
+    expect(await steer.delivery).toEqual({ status: "delivered" })
+    expect(userLines(chat.thread.messages)).toEqual(["go", "and"])
+  })
+
+  test("while another input waits for a failing beginning: that one is not stored by its door", async () => {
+    const { inner, store, waiting, pass, open } = gatedStore()
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
+    const chat = await troupe.chat("c")
+    const first = chat.send("lost")
+    await until(() => waiting.length === 1)
+    const second = chat.send("kept")
+    await hop()
+    expect(waiting).toHaveLength(1)
+    inner.failing = true
+    pass()
+    expect(await first.receipt).toMatchObject({ status: "rejected", reason: "store_failed" })
+    inner.failing = false
+    open()
+    expect((await second.result()).haltedReason).toBe("completed")
+    for (const { thread } of inner.saved) expect(userLines(thread.messages)).not.toContain("lost")
+  })
+
+  test("by hanging: a cancel gives the beginning up within the drain deadline, and it is rejected", async () => {
+    const { store, waiting, open } = gatedStore()
+    const adapter = check.fake({ script: says("fine") })
+    const { troupe, clock } = await check.troupe({ adapter, store, drainMs: 10 })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("go")
+    await until(() => waiting.length === 1)
+    const cancelled = chat.cancel()
+    await clock.advance(10)
+    await clock.advance(10)
+    await cancelled
+    expect((await turn.result()).haltedReason).toBe("cancelled")
+    expect(await turn.delivery).toMatchObject({ status: "rejected", reason: "store_failed" })
+    expect([chat.thread.messages, adapter.requests]).toEqual([[], []])
+    open()
+  })
+})
+
+describe("many at once", () => {
+  test("ten thousand inputs sent while a turn runs are all pending, in order, and steer it together", async () => {
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter })
+    const chat = await troupe.chat("c")
+    const running = chat.send("go")
+    await until(() => adapter.streams.length === 1)
+    const texts = Array.from({ length: 10_000 }, (_, index) => `m${index}`)
+    const turns = texts.map((text) => chat.send(text, { whenBusy: "steer" }))
+    for (const receipt of await Promise.all(turns.map((turn) => turn.receipt))) expect(receipt.status).toBe("pending")
+    expect(chat.getSnapshot()?.context.inbox).toHaveLength(10_000)
+    adapter.streams[0]?.finish("stop")
+    await until(() => adapter.streams.length === 2)
+    adapter.streams[1]?.finish("stop")
+    const result = await running.result()
+    for (const turn of turns) expect(await turn.result()).toBe(result)
+    expect(userLines(chat.thread.messages)).toEqual(["go", ...texts])
+  })
+
+  test("two senders with the same ids say each thing once", async () => {
+    const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }) })
+    const [one, two] = await Promise.all([troupe.chat("c"), troupe.chat("c")])
+    const ids = Array.from({ length: 20 }, (_, index) => `id${index}`)
+    const turns = ids.flatMap((id) => [one, two].map((chat) => chat.send(id, { id })))
+    await Promise.all(turns.map((turn) => turn.result()))
+    expect(userLines(one.thread.messages)).toEqual(ids)
+  })
+
+  test("a storm of interrupts while a tool is called ends in order, and every call is answered", async () => {
+    const adapter = check.fake({
+      respond: ({ messages }) => (said(messages.at(-1)) === "i99" ? says("done") : calls("echo", "echo"))
+    })
+    const { troupe } = await check.troupe({ adapter, tools: [echo], drainMs: 0 })
+    const chat = await troupe.chat("c")
+    const turns = [chat.send("go")]
+    for (let index = 0; index < 100; index++) {
+      turns.push(chat.send(`i${index}`, { whenBusy: "interrupt" }))
+      if (index % 7 === 0) await hop()
+    }
+    await Promise.all(turns.map((turn) => turn.ended))
+    expect(userLines(chat.thread.messages)).toEqual(["go", ...Array.from({ length: 100 }, (_, index) => `i${index}`)])
+    const made = chat.thread.messages.flatMap((message) =>
+      message.role === "assistant" ? (message.toolCalls ?? []) : []
+    )
+    expect(chat.thread.messages.filter(({ role }) => role === "tool")).toHaveLength(made.length)
+  })
+
+  test("a cancel while an input waits to steer leaves it to run by itself", async () => {
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter })
+    const chat = await troupe.chat("c")
+    const running = chat.send("go")
+    await until(() => adapter.streams.length === 1)
+    const steer = chat.send("and", { whenBusy: "steer" })
+    await chat.cancel()
+    expect((await running.result()).haltedReason).toBe("cancelled")
+    await until(() => adapter.streams.length === 2)
+    adapter.streams[1]?.finish("stop")
+    expect((await steer.result()).haltedReason).toBe("completed")
+  })
+})
+
+test("stopping a chat tells of each input what the store has of it", async () => {
+  const { store, waiting, open } = gatedStore()
+  const { troupe } = await check.troupe({ adapter: check.fake({ script: [{ hang: true }] }), store })
+  const chat = await troupe.chat("c")
+  const [running, queued] = [chat.send("go"), chat.send("later")]
+  await until(() => waiting.length === 1)
+  const stopped = chat.stop()
+  await hop()
+  open()
+  await stopped
+  expect([await running.delivery, await queued.delivery]).toMatchObject([
+    { status: "delivered" },
+    { status: "rejected", reason: "chat_stopped" }
+  ])
+  expect(userLines((await troupe.chat("c")).thread.messages)).toEqual(["go"])
+})

@@ -1,0 +1,32 @@
+/** A model that answers when it is told to, and a store whose saves are held or fail as the test says. */
+import type { ChatRecord } from "../../src/ChatRecord.ts"
+import type { Message } from "../../src/Message.ts"
+import { memory, type Store } from "../../src/Store.ts"
+import { said } from "./scripts.ts"
+
+/** What the user said, of a thread. */
+export const userLines = (messages: ReadonlyArray<Message>): ReadonlyArray<string> =>
+  messages.filter(({ role }) => role === "user").map(said)
+
+/** A store that fails while `failing`, and notes what it kept. */
+export interface MoodyStore extends Store {
+  failing: boolean
+  readonly saved: ReadonlyArray<ChatRecord>
+}
+
+export const moodyStore = (): MoodyStore => {
+  const inner = memory()
+  const saved: Array<ChatRecord> = []
+  const store: MoodyStore = {
+    failing: false,
+    saved,
+    load: (id) => inner.load(id),
+    delete: (id) => inner.delete(id),
+    save: (record) => {
+      if (store.failing) throw new Error("disk")
+      saved.push(structuredClone(record))
+      return inner.save(record)
+    }
+  }
+  return store
+}
