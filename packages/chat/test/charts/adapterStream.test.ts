@@ -27,7 +27,7 @@ const walk = (): Walk => {
     name: "a request with one retry and one fallback",
     machine: adapterStreamMachine,
     input: { adapter, request, options, collector: new StreamCollector(), outlet: new Outlet() },
-    events: [
+    events: () => [
       { type: "request.opened" },
       { type: "request.exhausted" },
       { type: "request.cancel" },

@@ -22,15 +22,18 @@ export interface Walk {
   readonly name: string
   readonly machine: AnyStateMachine
   readonly input: unknown
-  readonly events: ReadonlyArray<AnyEventObject>
+  /** Made anew for each state and each path: what an event carries may take note of what became of it. */
+  readonly events: () => ReadonlyArray<AnyEventObject>
   /** What of a snapshot makes it another state of the graph, beside its value. */
   readonly apart: (snapshot: AnyMachineSnapshot) => unknown
+  /** Whether an event is sent in a state; by default each is in each. */
+  readonly allows?: (snapshot: AnyMachineSnapshot, event: AnyEventObject) => boolean
 }
 
-/** Events, and the values they should lead to. */
+/** Events by their places in the walk's, and the values they should lead to. */
 export interface Path {
   readonly title: string
-  readonly steps: ReadonlyArray<{ readonly event: AnyEventObject; readonly value: unknown }>
+  readonly steps: ReadonlyArray<{ readonly place: number; readonly value: unknown }>
 }
 
 /** The machine with actors that do nothing. */
@@ -40,36 +43,44 @@ export const silenced = (machine: AnyStateMachine): AnyStateMachine => {
   return machine.provide({ actors: Object.fromEntries(names.map((name) => [name, silent])) } as never)
 }
 
-const optionsOf = ({ input, events, apart }: Walk) => ({
-  input,
-  events,
-  limit: 20_000,
-  stopWhen: ({ status }: AnyMachineSnapshot) => status !== "active",
-  serializeState: (snapshot: unknown) => {
-    const seen = snapshot as AnyMachineSnapshot
-    return JSON.stringify([seen.value, seen.status, apart(seen)])
-  },
-  serializeEvent: (event: unknown) => String(events.indexOf(event as AnyEventObject))
-})
+const optionsOf = ({ input, events, apart, allows = () => true }: Walk) => {
+  const places = new WeakMap<object, number>()
+  const placeOf = (event: object): number => places.get(event) ?? -1
+  return {
+    input,
+    events: () => {
+      const made = events()
+      made.forEach((event, place) => places.set(event, place))
+      return made
+    },
+    placeOf,
+    filterEvents: allows,
+    limit: 20_000,
+    stopWhen: ({ status }: AnyMachineSnapshot) => status !== "active",
+    serializeState: (snapshot: unknown) => {
+      const seen = snapshot as AnyMachineSnapshot
+      return JSON.stringify([seen.value, seen.status, apart(seen)])
+    },
+    serializeEvent: (event: object) => String(placeOf(event))
+  }
+}
 
 /** One path for each edge of the machine's graph. */
 export const pathsOf = (walk: Walk): ReadonlyArray<Path> => {
   const logic = silenced(walk.machine)
-  const options = optionsOf(walk)
+  const { placeOf, ...options } = optionsOf(walk)
+  const types = walk.events().map(({ type }) => type)
   const shortest = new Map(
     getShortestPaths(logic, options as never).map(({ state, steps }) => [
       options.serializeState(state),
       // The first step of a path is the start.
-      steps.slice(1).map(({ event, state: reached }) => ({ event: event as AnyEventObject, value: valueOf(reached) }))
+      steps.slice(1).map(({ event, state: reached }) => ({ place: placeOf(event as object), value: valueOf(reached) }))
     ])
   )
   return adjacencyMapToArray(getAdjacencyMap(logic, options as never)).map((edge) => {
-    const event = edge.event as AnyEventObject
-    const steps = [
-      ...(shortest.get(options.serializeState(edge.state)) ?? []),
-      { event, value: valueOf(edge.nextState) }
-    ]
-    return { title: steps.map((step) => step.event.type).join(", "), steps }
+    const last = { place: placeOf(edge.event as object), value: valueOf(edge.nextState) }
+    const steps = [...(shortest.get(options.serializeState(edge.state)) ?? []), last]
+    return { title: steps.map(({ place }) => types[place]).join(", "), steps }
   })
 }
 
@@ -97,7 +108,7 @@ export class Seen {
 }
 
 /** Walks a path with a real actor; answers the values it came through. */
-export const walkPath = ({ machine, input }: Walk, path: Path, seen: Seen): ReadonlyArray<unknown> => {
+export const walkPath = ({ machine, input, events }: Walk, path: Path, seen: Seen): ReadonlyArray<unknown> => {
   const values: Array<unknown> = []
   const actor = createActor(silenced(machine), {
     input,
@@ -111,8 +122,10 @@ export const walkPath = ({ machine, input }: Walk, path: Path, seen: Seen): Read
   actor.subscribe({ error: () => {} })
   actor.start()
   for (const { id } of actor.getSnapshot()._nodes) seen.states.add(id)
-  for (const { event } of path.steps) {
-    actor.send(event)
+  const made = events()
+  for (const { place } of path.steps) {
+    const event = made[place]
+    if (event !== undefined) actor.send(event)
     values.push(actor.getSnapshot().value)
   }
   actor.stop()

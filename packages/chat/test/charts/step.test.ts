@@ -34,7 +34,7 @@ const walk = (name: string, reply: ReadonlyArray<AdapterEvent>): Walk => ({
       toolCallsChanged: () => {}
     }
   },
-  events: [
+  events: () => [
     { type: "step.cancel" },
     { type: "events.taken" },
     { type: "xstate.done.actor.adapterStream", output: { type: "exhausted" }, actorId: "adapterStream" },

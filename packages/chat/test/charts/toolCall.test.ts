@@ -17,7 +17,7 @@ const walk = (startAtOnce: boolean): Walk => ({
     startAtOnce,
     options: engineParts({ adapter: check.fake({ script: [] }) }).options
   },
-  events: [
+  events: () => [
     { type: "call.start" },
     { type: "call.cancel" },
     { type: "execution.settled", result: ok(1) },

@@ -1,0 +1,161 @@
+import type { AnyEventObject } from "xstate"
+import { AdapterError } from "../../src/ChatError.ts"
+import { type ChatContext, type ChatInput, chatMachine } from "../../src/ChatMachine.ts"
+import type { ChatOptions } from "../../src/ChatOptions.ts"
+import { Delivery } from "../../src/internal/delivery.ts"
+import { user, type Message } from "../../src/Message.ts"
+import type { FinishReason } from "../../src/Response.ts"
+import type { StepResult } from "../../src/StepResult.ts"
+import type { ToolCall } from "../../src/ToolCall.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { hi } from "../double/scripts.ts"
+import { engineParts, turnOf } from "../double/stepping.ts"
+import type { Walk } from "./paths.ts"
+import { testPaths } from "./walking.ts"
+
+const check = leakCheck()
+
+const call: ToolCall = { id: "c0", name: "t", arguments: {} }
+const answer: Message = { role: "tool", toolCallId: "c0", content: "r" }
+
+const step = (finishReason: FinishReason, more: Partial<StepResult> = {}): AnyEventObject => {
+  const toolCalls = finishReason === "tool_calls" ? [call] : []
+  const result: StepResult = {
+    thread: { messages: hi },
+    response: { outputText: "", toolCalls, finishReason, usage: {}, metadata: {} },
+    toolResults: [],
+    done: finishReason !== "tool_calls",
+    mode: "auto",
+    manualToolCalls: [],
+    truncatedToolCalls: [],
+    ...more
+  }
+  return { type: "xstate.done.actor.step", output: { type: "completed", result }, actorId: "step" }
+}
+
+const question: Partial<StepResult> = { halt: { type: "question", toolCallId: "c0", question: "which?", options: {} } }
+
+const committing = "0.chat.running.committing"
+const expiring = "0.chat.expiring"
+
+/** A turn of one kind waits at most, and one step goes on at most: more of the same leads nowhere else. */
+const allows = ({ context }: { readonly context: ChatContext }, { type, kind }: AnyEventObject): boolean => {
+  const { mailbox, steps } = context
+  if (kind === "steer") return !mailbox.steers
+  if (kind === "interrupt") return !mailbox.interrupts
+  if (type === "turn.start") return mailbox.next === undefined
+  return kind !== "goes on" || steps.length === 0
+}
+
+const apart = ({ context }: { readonly context: ChatContext }) => {
+  const { cancelled, outOfTime, timed, committed, result, refusal, failure, mailbox, steps } = context
+  return [
+    [cancelled, outOfTime, timed, committed, steps.length, context.firstPass?.haltedReason],
+    [result?.haltedReason, refusal !== undefined, failure !== undefined],
+    [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
+    [mailbox.next?.messages.at(-1)?.role, mailbox.steers, mailbox.interrupts]
+  ]
+}
+
+/** Everything a chat can hear, by what it is called here. */
+const heard = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, AnyEventObject>> => {
+  const start = (messages: ReadonlyArray<Message>, delivery?: Delivery) => ({
+    type: "turn.start",
+    turn: turnOf(parts, messages, delivery === undefined ? {} : { delivery })
+  })
+  const refused = { type: "refused", error: new AdapterError("timeout") }
+  return {
+    said: start([user("a")]),
+    steer: start([user("s")], new Delivery("steer")),
+    interrupt: start([user("i")], new Delivery("interrupt")),
+    pending: start([user("p")], new Delivery("queue", "p", true, { status: "pending" })),
+    results: start([answer]),
+    cancel: { type: "turn.cancel" },
+    deadline: { type: "turn.deadline" },
+    expired: { type: "suspension.expired" },
+    taken: { type: "events.taken" },
+    saved: { type: "inbox.saved" },
+    "not saved": { type: "inbox.failed", error: new Error("full") },
+    answers: step("stop"),
+    "goes on": step("tool_calls"),
+    asks: step("tool_calls", question),
+    "leaves calls": step("tool_calls", { manualToolCalls: [call] }),
+    refused: { type: "xstate.done.actor.step", output: refused, actorId: "step" },
+    committed: { type: `xstate.done.actor.${committing}`, output: undefined, actorId: committing },
+    "not committed": { type: `xstate.error.actor.${committing}`, error: new Error("full"), actorId: committing },
+    drained: { type: "xstate.after.drain.chat.running.committing.draining" },
+    withdrawn: { type: `xstate.done.actor.${expiring}`, output: undefined, actorId: expiring },
+    "not withdrawn": { type: `xstate.error.actor.${expiring}`, error: new Error("full"), actorId: expiring }
+  }
+}
+
+const walk = (
+  name: string,
+  { options = {}, begun = false, ...more }: Partial<ChatInput> & { options?: ChatOptions; begun?: boolean },
+  ...kinds: ReadonlyArray<string>
+): Walk => {
+  const parts = { adapter: check.fake({ script: [] }), options }
+  return {
+    name,
+    machine: chatMachine,
+    input: {
+      id: "c",
+      engine: engineParts(parts).engine,
+      ...(begun ? { turn: turnOf(parts, hi) } : {}),
+      ...more
+    },
+    events: () => {
+      const all = heard(parts)
+      return kinds.map((kind) => ({ type: "none", ...all[kind], kind }))
+    },
+    apart: apart as Walk["apart"],
+    allows: allows as NonNullable<Walk["allows"]>
+  }
+}
+
+/** A store that answers nothing of its own: what becomes of a commit is an event of the walk. */
+const commit = () => new Promise<void>(() => {})
+
+const steps = ["answers", "goes on", "asks", "leaves calls", "refused"]
+const stored = ["committed", "not committed", "drained"]
+
+testPaths(chatMachine, () => [
+  walk("one turn", { begun: true }, "cancel", "taken", ...steps),
+  walk("a chat that keeps nothing", {}, "said", "results", "cancel", "taken", ...steps),
+  walk("a chat with a store", { commit }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
+  walk("inputs in the middle of a turn", { commit }, "said", "steer", "interrupt", "taken", "answers", "committed"),
+  walk(
+    "inputs that are stored",
+    { commit },
+    "said",
+    "pending",
+    "results",
+    "saved",
+    "not saved",
+    "leaves calls",
+    "taken",
+    "committed"
+  ),
+  walk(
+    "a turn with a time",
+    { commit, options: { budget: { timeMs: 1e6 } } },
+    "said",
+    "deadline",
+    "taken",
+    "answers",
+    ...stored
+  ),
+  walk(
+    "a chat that waits so long and no longer",
+    { commit, suspendedTtlMs: 1e6 },
+    "said",
+    "interrupt",
+    "expired",
+    "withdrawn",
+    "not withdrawn",
+    "asks",
+    "leaves calls",
+    "taken",
+    "committed"
+  )
+])
