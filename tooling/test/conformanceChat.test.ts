@@ -196,8 +196,8 @@ describe("a case of the chat suite", () => {
   test("is skipped when it is bound to Elixir or optional, and not supported when our API lacks what it calls", async () => {
     expect(await statusOf("run", {}, {}, { elixir_only: true })).toBe("skipped: elixir_only")
     expect(await statusOf("run", {}, {}, { optional: true })).toBe("skipped: optional")
-    expect(await statusOf("fake.detect_shape", {}, {})).toBe("unsupported: a second script language")
-    expect(await statusOf("run", { opts: { prompt_cache: true } }, {})).toBe("unsupported: prompt caching")
+    expect(await statusOf("compose", {}, {})).toBe("unsupported: compose")
+    expect(await statusOf("run", { opts: { prompt_cache: true } }, {})).toMatch(/^deviates: D27/)
   })
 
   test("deviates where a decision explains every difference, and fails where one is left", async () => {
@@ -227,7 +227,7 @@ test("the report's last line is the tally; only a failure that no decision expla
   const good = caseOf("good", "event.tags", {}, { value: { $len: 16 } })
   const bad = caseOf("bad", "event.tags", {}, { value: { $len: 17 } })
   const old = caseOf("old", "reserved_halt_reasons", {}, { value: { $len: 6 } })
-  const lost = caseOf("lost", "fake.detect_shape", {}, {})
+  const lost = caseOf("lost", "compose", {}, {})
   const report = await reportChat(folderOf(good, bad, old, lost))
   expect(report.asExpected).toBe(false)
   expect(report.lines.map((line) => line.slice(0, 40))).toEqual([

@@ -61,7 +61,7 @@ import type { RunOptions } from "./internal/resolveOptions.ts"
 import { expired } from "./internal/suspension.ts"
 import { accepted, dropUnsaved } from "./internal/unsaved.ts"
 import type { Message } from "./Message.ts"
-import { stepMachine, type StepWatcher } from "./StepMachine.ts"
+import { stepMachine, type StepOutput, type StepWatcher } from "./StepMachine.ts"
 import type { StepResult } from "./StepResult.ts"
 import type * as Thread from "./Thread.ts"
 import type { ToolCall } from "./ToolCall.ts"
@@ -224,6 +224,8 @@ export const chatMachine = setup({
       event.type === "turn.start" && event.turn.delivery?.status === "pending" && mustWait(context, event.turn),
     interrupts: ({ event }) => event.type === "turn.start" && event.turn.delivery?.whenBusy === "interrupt",
     canSteer: ({ context }) => canSteer(context),
+    wasRefusedAtOnce: ({ context: { once, steps } }, output: StepOutput) =>
+      once && steps.length === 0 && output.type === "refused",
     hasQuestion: ({ context }) => context.pendingQuestion !== undefined,
     hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
     mustCommit: ({ context }) => context.commit !== undefined && !context.committed,
@@ -263,6 +265,11 @@ export const chatMachine = setup({
     giveUpCommit: assign(({ context }) => commitGivenUp(context)),
     /** The turn ends with the store's error; what it has is kept in memory, and committed with the next turn. */
     recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
+    recordStep: assign(({ context }, output: StepOutput) => afterStep(context, output)),
+    recordRefusal: assign((_, output: StepOutput) => ({
+      turn: undefined,
+      refusal: output.type === "refused" ? output.error : undefined
+    })),
     cancelStep: sendTo("step", { type: "step.cancel" }),
     emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
     recordStop: assign(({ context }) => stopped(context)),
@@ -364,15 +371,11 @@ export const chatMachine = setup({
             input: ({ context }) => stepInput(context),
             onDone: [
               {
-                guard: ({ context, event }) =>
-                  context.once && context.steps.length === 0 && event.output.type === "refused",
+                guard: { type: "wasRefusedAtOnce", params: ({ event }) => event.output },
                 target: "#chat.settled",
-                actions: assign(({ event }) => ({
-                  turn: undefined,
-                  refusal: event.output.type === "refused" ? event.output.error : undefined
-                }))
+                actions: { type: "recordRefusal", params: ({ event }) => event.output }
               },
-              { target: "deciding", actions: assign(({ context, event }) => afterStep(context, event.output)) }
+              { target: "deciding", actions: { type: "recordStep", params: ({ event }) => event.output } }
             ]
           },
           on: {

@@ -83,6 +83,7 @@ export const reservedHaltReasons: ReadonlySet<string> = new Set([
   "budget_tokens",
   "budget_cost",
   "budget_time",
+  "expired",
   ""
 ])
 

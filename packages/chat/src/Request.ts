@@ -16,6 +16,8 @@ export const ToolDeclaration = z
     name: z.string(),
     description: z.string(),
     schema: openRecord,
+    /** The description in a line, for adapters that send tools in short. */
+    summary: z.string().optional(),
     metadata: openRecord.optional()
   })
   .readonly()

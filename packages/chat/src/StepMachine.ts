@@ -15,7 +15,7 @@
  * @source ALLM.Chat, "Stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import { assign, sendTo, setup } from "xstate"
+import { assign, type ErrorActorEvent, sendTo, setup } from "xstate"
 import { adapterStreamMachine, type AdapterStreamInput, type AdapterStreamOutput } from "./AdapterStreamMachine.ts"
 import { AdapterError, EngineError, type PreflightError } from "./ChatError.ts"
 import type { Engine } from "./Engine.ts"
@@ -101,11 +101,18 @@ export const stepMachine = setup({
   },
   actors: { adapterStream, toolBatch: batch },
   guards: {
+    wasRefused: (_, output: AdapterStreamOutput) => output.type === "refused",
     wantsTools: ({ context }) => callsOf(context).automatic.length > 0,
     wantsUnknownTool: ({ context }) => unknownTool(context) !== undefined
   },
   actions: {
     cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
+    recordRefusal: assign((_, output: AdapterStreamOutput) => ({
+      refusal: output.type === "refused" ? output.error : undefined
+    })),
+    recordCrash: assign(({ context }, cause: unknown) => crashed(context.collector, cause)),
+    recordOutcomes: assign((_, result: ToolBatchResult) => result),
+    recordBatchCrash: assign(({ context }, cause: unknown) => batchCrashed(context, cause)),
     cancelRequest: assign(({ context }) => cancelledRequest(context)),
     refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
     recordResult: assign(({ context }) => {
@@ -142,11 +149,9 @@ export const stepMachine = setup({
         input: ({ context }) => ({ ...context, request: requestOf(context), adapter: adapterIn(context.engine) }),
         onDone: [
           {
-            guard: ({ event }) => event.output.type === "refused",
+            guard: { type: "wasRefused", params: ({ event }) => event.output },
             target: "refused",
-            actions: assign({
-              refusal: ({ event }) => (event.output.type === "refused" ? event.output.error : undefined)
-            })
+            actions: { type: "recordRefusal", params: ({ event }) => event.output }
           },
           { guard: "wantsUnknownTool", target: "phaseC", actions: "refuseUnknownTool" },
           { guard: "wantsTools", target: "phaseB" },
@@ -154,7 +159,7 @@ export const stepMachine = setup({
         ],
         onError: {
           target: "phaseC",
-          actions: assign(({ context, event }) => crashed(context.collector, event.error))
+          actions: { type: "recordCrash", params: ({ event }: { readonly event: ErrorActorEvent }) => event.error }
         }
       },
       on: { "step.cancel": { target: "phaseC", actions: "cancelRequest" } }
@@ -171,8 +176,11 @@ export const stepMachine = setup({
           watcher: context.watcher,
           finished: context.finished
         }),
-        onDone: { target: "phaseC", actions: assign(({ event }) => event.output) },
-        onError: { target: "phaseC", actions: assign(({ context, event }) => batchCrashed(context, event.error)) }
+        onDone: { target: "phaseC", actions: { type: "recordOutcomes", params: ({ event }) => event.output } },
+        onError: {
+          target: "phaseC",
+          actions: { type: "recordBatchCrash", params: ({ event }: { readonly event: ErrorActorEvent }) => event.error }
+        }
       },
       on: { "step.cancel": { actions: "cancelBatch" } }
     },

@@ -115,7 +115,7 @@ export const make = (
 
 /**
  * Makes a tool out of an ordinary function: what it returns is the tool's result, unless it is one of the outcomes made
- * by `ok`, `error`, `askUser` and `halt`.
+ * by `ok`, `error`, `askUser` and `halt`. A manual one, whose calls the caller answers, needs no function.
  *
  * @example
  * ```ts
@@ -128,19 +128,22 @@ export const make = (
  * ```
  */
 export const tool = <const P extends Parameters = Readonly<Record<string, unknown>>>(
-  options: Described & {
-    readonly parameters?: P | undefined
-    readonly execute: (args: ArgumentsOf<P>, context: ToolContext) => unknown
-  }
-): Tool =>
-  make({
-    ...options,
+  options: Described & { readonly parameters?: P | undefined } & (
+      | { readonly execute: (args: ArgumentsOf<P>, context: ToolContext) => unknown }
+      | { readonly manual: true; readonly execute?: undefined }
+    )
+): Tool => {
+  const { execute, ...described } = options
+  if (execute === undefined) return make(described)
+  return make({
+    ...described,
     handler: (args, context) => {
-      const returned = options.execute(args as ArgumentsOf<P>, context)
+      const returned = execute(args as ArgumentsOf<P>, context)
       if (isEffect(returned)) return Effect.map(returned, asResult)
       return isPromiseLike(returned) ? Promise.resolve(returned).then(asResult) : asResult(returned)
     }
   })
+}
 
 /** The type of a tool's arguments, from what describes them. */
 export type ArgumentsOf<P> =

@@ -146,12 +146,13 @@ const isResolvable = (part: ContentPart): boolean => {
   return "url" in source ? isReadableUrl(source.url) : isBase64(source.base64)
 }
 
-const toolFindings = ({ name, description, schema }: ToolDeclaration, path: Path): ReadonlyArray<Finding> => {
+const toolFindings = ({ name, description, schema, summary }: ToolDeclaration, path: Path): ReadonlyArray<Finding> => {
   const found: Array<Finding> = []
   const wrongName = nameProblem(name)
   if (wrongName !== undefined) found.push({ field: [...path, "name"], reason: wrongName })
   if (typeof description !== "string") found.push({ field: [...path, "description"], reason: "not_a_string" })
   if (!isRecord(schema)) found.push({ field: [...path, "schema"], reason: "not_a_map" })
+  if (typeof (summary ?? "") !== "string") found.push({ field: [...path, "summary"], reason: "not_a_string" })
   return found
 }
 

@@ -107,3 +107,8 @@ describe("making a tool", () => {
     expect(await handled(make({ name: "t", handler: () => ok(1) }))).toEqual({ type: "ok", value: 1 })
   })
 })
+
+test("a manual tool needs no function, and has no handler", () => {
+  const asked = tool({ name: "approve", parameters: z.object({ amount: z.number() }), manual: true })
+  expect([asked.manual, asked.handler]).toEqual([true, null])
+})

@@ -227,6 +227,10 @@ describe("running tool calls", () => {
     "completed",
     "error",
     "manual_tool_calls",
+    "budget_tokens",
+    "budget_cost",
+    "budget_time",
+    "expired",
     ""
   ])("59, D11 the reserved reason %j halts nothing and is an invalid_return", async (reason) => {
     const run = await runOne(() => halt(reason, 1))

@@ -90,10 +90,11 @@ describe("checking one message or one tool", () => {
       "content invalid_type",
       "tool_call_id required"
     ])
-    expect(findings(Validate.tool({ name: "a b", description: 7, schema: "x" } as never))).toEqual([
+    expect(findings(Validate.tool({ name: "a b", description: 7, schema: "x", summary: 7 } as never))).toEqual([
       "name invalid_format",
       "description not_a_string",
-      "schema not_a_map"
+      "schema not_a_map",
+      "summary not_a_string"
     ])
     expect(Validate.message({ role: "user", content: "hi" })?.reason).toBeUndefined()
     expect(Validate.tool({ name: "a", description: "", schema: {} })).toBeUndefined()

@@ -91,3 +91,9 @@ test("a chat's events can be read and left, and its result is known", () => {
   // @ts-expect-error a script line that does not exist
   Fake.make({ script: [{ texxt: "a" }] })
 })
+
+test("only a manual tool needs no function", () => {
+  expectTypeOf(tool({ name: "approve", manual: true })).toEqualTypeOf<Tool>()
+  // @ts-expect-error any other needs one
+  tool({ name: "approve" })
+})

@@ -24,6 +24,8 @@ export class Observations {
   readonly policyCalls: Array<Fields> = []
   readonly observedTags: Array<string> = []
   peakConcurrency = 0
+  /** What the adapter was told last. */
+  adapterOptions: Fields = {}
   #running = 0
 
   /** Counts a handler as running while it does. */

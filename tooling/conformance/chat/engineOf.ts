@@ -3,7 +3,7 @@ import { AdapterError, type Adapter, type ChatOptions, Engine, Fake, Retry, Stre
 import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import { construct, usageOf } from "./fromNeutral.ts"
-import { camel, present, renamed } from "./naming.ts"
+import { camel, present, renamed, snake } from "./naming.ts"
 import { policyOf as retryOf } from "./retryOperations.ts"
 
 /** An engine and the fake it runs on, if it does. */
@@ -27,7 +27,7 @@ export const engineOf = (value: unknown, seen: Observations): CaseEngine => {
   const given = fieldsOf(value)
   const { adapter: kind, tools, context, params, model, tool_executor: executor, tool_result_encoder: encoder } = given
   const fake = kind === "fake" ? fakeOf(given) : undefined
-  const adapter = fake ?? others[textOf(kind)]
+  const adapter = noted(fake ?? others[textOf(kind)], seen)
   const engine = Engine.make({
     ...present({ adapter, context, model }),
     tools: listOf(tools).map((tool) => toolOf(tool, seen, value)),
@@ -38,6 +38,19 @@ export const engineOf = (value: unknown, seen: Observations): CaseEngine => {
   })
   return { engine, fake }
 }
+
+/** The adapter, and a note of what it is told beside each request. */
+const noted = (adapter: Adapter.Adapter | undefined, seen: Observations): Adapter.Adapter | undefined =>
+  typeof adapter?.stream === "function"
+    ? {
+        name: adapter.name,
+        stream: (request, options) => {
+          const { requestId, adapterOptions } = options
+          seen.adapterOptions = { request_id: requestId, adapter_opts: renamed(adapterOptions, snake) }
+          return adapter.stream(request, options)
+        }
+      }
+    : adapter
 
 /** Retries without their waits. */
 const atOnce = { baseDelayMs: 0, jitterMs: 0 } as const
@@ -189,6 +202,8 @@ export const optionsOf = (value: unknown, seen: Observations): ChatOptions.ChatO
     else if (key === "tools") options["tools"] = listOf(option).map((tool) => toolOf(tool, seen))
     else if (key === "retry") options["retry"] = retryOf(option)
     else if (key === "adapter_opts") options["adapterOptions"] = option
+    // A key is the adapter's, here as there.
+    else if (key === "api_key") options["adapterOptions"] = { ...fieldsOf(options["adapterOptions"]), apiKey: option }
     else options[camel(key)] = construct(option)
   }
   return { ...options, ...(Object.keys(body).length === 0 ? {} : { providerOptions: body }) }

@@ -85,6 +85,7 @@ const facets: Readonly<Record<string, Facet>> = {
   policy_call_count: ({ policyCalls }, expected, scope) => differences(listOf(policyCalls).length, expected, scope),
   peak_concurrency: equals("peakConcurrency"),
   requests: equals("requests"),
+  adapter_opts_seen: equals("adapterOptions"),
   recorded: equals("requests"),
   cleanup_runs: equals("cleanupRuns"),
   elapsed_ms: equals("elapsedMs"),

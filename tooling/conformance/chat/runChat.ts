@@ -13,7 +13,7 @@ import { deviationOf } from "./deviations.ts"
 import { unmet } from "./expectations.ts"
 import type { Difference } from "./matching.ts"
 import type { Outcome } from "./outcome.ts"
-import { missing, operationOf } from "./support.ts"
+import { type Lacking, missing, operationOf } from "./support.ts"
 
 /** How a case ended. */
 export type Status = "passed" | "failed" | "deviates" | "skipped" | "unsupported"
@@ -55,13 +55,15 @@ const runCase = async (one: ReadCase, timeoutMs: number): Promise<CaseResult> =>
   if (one.elixir_only === true) return ended("skipped", "elixir_only")
   if (one.optional === true) return ended("skipped", "optional")
   const lacking = missing(one)
-  if (lacking !== undefined) return ended("unsupported", lacking)
+  if (lacking !== undefined) return ended(lacking.decision === undefined ? "unsupported" : "deviates", saying(lacking))
   const found = await differing(one, timeoutMs)
   if (found.length === 0) return ended("passed", "")
   const because = deviationOf(one, found)
   if (because !== undefined) return ended("deviates", because)
   return ended("failed", found.map(({ path, message }) => `${path}: ${message}`).join(" | "))
 }
+
+const saying = ({ decision, what }: Lacking): string => (decision === undefined ? what : `${decision}: ${what}`)
 
 const differing = async (one: Case, timeoutMs: number): Promise<ReadonlyArray<Difference>> => {
   const seen = new Observations()
@@ -73,6 +75,7 @@ const differing = async (one: Case, timeoutMs: number): Promise<ReadonlyArray<Di
       policyCalls: seen.policyCalls,
       observedTags: seen.observedTags,
       peakConcurrency: seen.peakConcurrency,
+      adapterOptions: seen.adapterOptions,
       elapsedMs: Clock.live.now() - start,
       ...outcome
     })

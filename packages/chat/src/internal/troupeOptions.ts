@@ -1,8 +1,10 @@
 /** Checks what a Troupe is given from outside: its options, and the records of its store. */
 import { ChatRecord } from "../ChatRecord.ts"
 import { type Finding, SessionError, ValidationError } from "../ChatError.ts"
+import { toolResult } from "../Message.ts"
 import type { TroupeOptions } from "../Troupe.ts"
 import * as Validate from "../Validate.ts"
+import { answered, unpaired } from "./pairing.ts"
 
 const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
   typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
@@ -45,5 +47,8 @@ export const checkRecord = (id: string, record: unknown): void => {
   })
 }
 
-const invalidMessages = ({ thread, inbox = [] }: ChatRecord): ValidationError | undefined =>
-  Validate.thread(thread) ?? Validate.thread({ messages: inbox.map(({ message }) => message) })
+/** Messages that are none, and calls without a result that nobody is going to give. */
+const invalidMessages = ({ thread, inbox = [], pendingToolCalls }: ChatRecord): Error | undefined =>
+  Validate.thread(thread) ??
+  Validate.thread({ messages: inbox.map(({ message }) => message) }) ??
+  unpaired(pendingToolCalls.reduce((settled, { id }) => answered(settled, toolResult(id, "")), thread))

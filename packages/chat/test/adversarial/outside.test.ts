@@ -7,6 +7,7 @@ import type { ChatRecord } from "../../src/ChatRecord.ts"
 import * as Engine from "../../src/Engine.ts"
 import type { AdapterEvent } from "../../src/Event.ts"
 import { askUser, ok } from "../../src/HandlerResult.ts"
+import { assistant } from "../../src/Message.ts"
 import { memory, type Store } from "../../src/Store.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
@@ -126,7 +127,11 @@ describe("STORE1 a slow store", () => {
     ["whose inbox has no inputs", { inbox: [7] }],
     ["whose inbox has what no user says", { inbox: [{ id: "i", whenBusy: "queue", message: { role: "tool" } }] }],
     ["whose inputs are no list", { inputs: 7 }],
-    ["whose deadline is no time", { expiresAt: "soon" }]
+    ["whose deadline is no time", { expiresAt: "soon" }],
+    [
+      "D19 whose call has no result",
+      { thread: { messages: [assistant("", [{ id: "c0", name: "t", arguments: {} }])] } }
+    ]
   ])("that gives something else than a record is a typed error: %s", async (_what, odd) => {
     const record = { id: "c", thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [], ...odd }
     const store: Store = { ...memory(), load: () => record as unknown as ChatRecord }
