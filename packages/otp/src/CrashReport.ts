@@ -74,6 +74,15 @@ const causeLines = (reason: unknown, depth: number): ReadonlyArray<string> => {
   return [...lines, `caused by ${first}`, ...rest]
 }
 
+/** The reason at length, or in one line if it cannot be read. */
+const linesOf = (reason: unknown): ReadonlyArray<string> => {
+  try {
+    return causeLines(reason, 0)
+  } catch {
+    return [summary(reason)]
+  }
+}
+
 const shown = (pid: Pid): string => `${pid.label} ${pid}`
 
 const row = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -94,6 +103,6 @@ export const format = (report: CrashReport): string => {
     ...(state === undefined ? [] : row("state", [state])),
     ...(queueLength === 0 ? [] : row("queue", [`${queueLength} not taken`])),
     ...(links.length === 0 ? [] : row("links", [links.map(shown).join(", ")])),
-    ...row("cause", causeLines(report.reason, 0))
+    ...row("cause", linesOf(report.reason))
   ].join("\n")
 }

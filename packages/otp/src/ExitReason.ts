@@ -4,6 +4,7 @@
  * A reason is any value. Some have a meaning of their own, listed at `ExitReason`; errors thrown by a process are its
  * reason verbatim. Only `normal` is a normal end: everything else ends the linked processes that do not trap exits.
  */
+import { summary } from "./internal/summary.ts"
 
 /**
  * The reason a process ended with.
@@ -39,8 +40,15 @@ export const shutdown = (value: unknown): Shutdown => ({ _tag: "Shutdown", value
 /** Makes the reason of a process that threw a value which is not an `Error`. */
 export const noCatch = (value: unknown): NoCatch => ({ _tag: "NoCatch", value })
 
-const tagOf = (reason: unknown): unknown =>
-  typeof reason === "object" && reason !== null && "_tag" in reason ? reason._tag : undefined
+/** A reason is any value: one that cannot be read, such as a revoked proxy, has no tag. */
+const tagOf = (reason: unknown): unknown => {
+  if (typeof reason !== "object" || reason === null) return undefined
+  try {
+    return "_tag" in reason ? reason._tag : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** Whether a process ended because its work was done. */
 export const isNormal = (reason: ExitReason): reason is "normal" => reason === "normal"
@@ -55,15 +63,19 @@ export const isAbnormal = (reason: ExitReason): boolean => !isNormal(reason) && 
 /** Whether a reason says that a thrown value was no `Error`. */
 export const isNoCatch = (reason: ExitReason): reason is NoCatch => tagOf(reason) === "NoCatch"
 
-/** Shows a reason to a reader, in one line. */
-export const format = (reason: ExitReason): string => {
+const shown = (reason: ExitReason): string => {
   if (typeof reason === "string") return reason
   if (reason instanceof Error) return `${reason.name}: ${reason.message}`
   if (isShutdown(reason)) return reason === "shutdown" ? reason : `shutdown (${format(reason.value)})`
   if (isNoCatch(reason)) return `threw ${format(reason.value)}`
+  return JSON.stringify(reason) ?? String(reason)
+}
+
+/** Shows a reason to a reader, in one line. Never fails: what cannot be read is shown as such. */
+export const format = (reason: ExitReason): string => {
   try {
-    return JSON.stringify(reason) ?? String(reason)
+    return shown(reason)
   } catch {
-    return String(reason)
+    return summary(reason)
   }
 }

@@ -283,3 +283,52 @@ test("RECV2 a process that waits again is at no message", async () => {
   expect(reports.map((report) => report.handling)).toEqual([undefined])
   await System.stop(system)
 })
+
+const unreadable = (): ReadonlyArray<unknown> => {
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
+  const failing = (name: string): PropertyDescriptorMap => ({
+    [name]: {
+      get: () => {
+        throw new Error("getter")
+      }
+    }
+  })
+  return [
+    Object.assign(Object.create(null) as object, { n: 1n }),
+    revoked.proxy,
+    Object.defineProperties({}, failing("_tag")),
+    Object.defineProperties(new Error("x"), failing("message")),
+    Object.assign(new Error("x"), { stack: 1, name: Symbol("name") }),
+    Symbol("reason")
+  ]
+}
+
+test("CRASH1 a reason that cannot be read is the exit reason as it is, whoever hears of crashes", async () => {
+  for (const [at, bad] of unreadable().entries()) {
+    const { system, reports } = loud()
+    for (const hearing of [system, System.make()]) {
+      const chosen = Process.spawn(hearing, () => Process.exitSelf(bad))
+      const thrown = Process.spawn(hearing, () => {
+        throw bad
+      })
+      await hop()
+      expect(Process.exitReason(chosen) === bad, `exit ${at}`).toBe(true)
+      const reason = Process.exitReason(thrown) as { readonly value?: unknown }
+      expect(reason === bad || reason.value === bad, `throw ${at}`).toBe(true)
+      await System.stop(hearing)
+    }
+    expect(reports.map((report) => typeof CrashReport.format(report))).toEqual(["string", "string"])
+  }
+})
+
+test("CRASH1 a message or a state that cannot be read is said not to be shown", async () => {
+  const { system, reports } = loud()
+  const revoked = Proxy.revocable({}, {})
+  const pid = await GenServer.start(system, shop, revoked.proxy)
+  revoked.revoke()
+  Process.send(pid, { item: "cup" })
+  await hop()
+  expect(reports).toEqual([expect.objectContaining({ reason: new RangeError("no stock"), state: "(cannot be shown)" })])
+  await System.stop(system)
+})

@@ -1,11 +1,15 @@
-/** Takes down what a process is, while it still is. */
+/**
+ * Takes down what a process is, while it still is.
+ *
+ * CRASH1. It does not fail, whatever the reason, the message and the state are: what cannot be shown is said not to be.
+ */
 import type { CrashReport } from "../CrashReport.ts"
 import { format } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
 import type { Cell } from "./cell.ts"
 import { messageSummary } from "./messageSummary.ts"
 import { isSensitive } from "./sensitive.ts"
-import { summary } from "./summary.ts"
+import { attempt, summary } from "./summary.ts"
 
 const mostLinks = 20
 
@@ -13,15 +17,17 @@ const withheld = "(sensitive)"
 
 const handlingOf = (cell: Cell): string | undefined => {
   if (cell.handling === undefined) return undefined
-  return isSensitive(cell) ? withheld : messageSummary(cell.handling)
+  return isSensitive(cell) ? withheld : attempt(() => messageSummary(cell.handling))
 }
 
 /** What it knew, in one line; nothing of a process that knows nothing yet. */
 const stateOf = (cell: Cell): string | undefined => {
   if (isSensitive(cell)) return withheld
   const { behaviour } = cell
-  const state = behaviour.outline === undefined ? behaviour.inspect?.() : behaviour.outline()
-  return state === undefined ? undefined : summary(state)
+  return attempt(() => {
+    const state = behaviour.outline === undefined ? behaviour.inspect?.() : behaviour.outline()
+    return state === undefined ? undefined : summary(state)
+  })
 }
 
 /** Makes the report of a process that is about to end with this reason, or has met a fault and goes on. */

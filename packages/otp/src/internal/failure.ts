@@ -26,8 +26,13 @@ export interface Failure {
 }
 
 export const ofThrown = (thrown: unknown): Failure => {
-  if (thrown instanceof SelfExit) return { reason: thrown.reason, thrown }
-  return { reason: thrown instanceof Error ? thrown : noCatch(thrown), thrown }
+  try {
+    if (thrown instanceof SelfExit) return { reason: thrown.reason, thrown }
+    return { reason: thrown instanceof Error ? thrown : noCatch(thrown), thrown }
+  } catch {
+    // A proxy that was revoked does not even say whether it is an error.
+    return { reason: noCatch(thrown), thrown }
+  }
 }
 
 export const ofCause = (cause: Cause.Cause<unknown>): Failure => {

@@ -60,7 +60,8 @@ const contents = (value: object, sheet: Sheet): string => {
   return `${classOf(value)}${keys.length === 0 ? "{}" : `{ ${list(keys, keys.length, sheet, field)} }`}`
 }
 
-const attempt = (run: () => string): string => {
+/** Shows what a function says, or that it failed to. */
+export const attempt = <A>(run: () => A): A | string => {
   try {
     return run()
   } catch {
