@@ -153,16 +153,20 @@ export interface ReceiveOptions<A, T = A> {
  * **Details**
  *
  * Resolves with `undefined` when the time is up. In a dead process it never resolves.
+ *
+ * **Errors**
+ *
+ * Rejects with what `match` throws; the message it was shown stays in the mailbox.
  */
 export const receive = <M>(
   self: Pid<M>,
   options?: ReceiveOptions<M | SystemMessage>
 ): Promise<M | SystemMessage | undefined> =>
-  new Promise((resolve) => {
-    receiveWithin<M | SystemMessage>(cellOf(self), options?.match, wait(options?.timeout), resolve)
+  new Promise((resolve, reject) => {
+    receiveWithin<M | SystemMessage>(cellOf(self), options?.match, wait(options?.timeout), resolve, reject)
   })
 
-/** Takes a message out of the own mailbox, as `receive` does; interrupting it takes none. */
+/** Takes a message out of the own mailbox, as `receive` does; interrupting it takes none. What `match` throws is a defect. */
 export const receiveEffect = <M>(
   self: Pid<M>,
   options?: ReceiveOptions<M | SystemMessage>
@@ -171,7 +175,8 @@ export const receiveEffect = <M>(
     const cell = cellOf(self)
     const taken = (message: M | SystemMessage | undefined): void =>
       cell.kernel.as(cell, () => resume(Effects.succeed(message)))
-    return Effects.sync(receiveWithin(cell, options?.match, wait(options?.timeout), taken))
+    const failed = (error: unknown): void => cell.kernel.as(cell, () => resume(Effects.die(error)))
+    return Effects.sync(receiveWithin(cell, options?.match, wait(options?.timeout), taken, failed))
   })
 
 const wait = (timeout: Timeout | undefined): number => milliseconds(timeout ?? "infinity")
@@ -433,7 +438,11 @@ export const systemOf = (pid: Pid): System => cellOf(pid).kernel
 export const onExit = (pid: Pid, run: (reason: ExitReason) => void): (() => void) => {
   const cell = cellOf(pid)
   if (cell.dead) {
-    run(cell.reason)
+    try {
+      run(cell.reason)
+    } catch (error) {
+      cell.kernel.report(cell.kernel.root, error)
+    }
     return () => {}
   }
   const watcher = { down: (_cell: Cell, reason: ExitReason) => run(reason) }

@@ -522,6 +522,20 @@ describe("monitors", () => {
     Process.onExit(pid, (reason) => seen.push(["late", reason]))
     expect(seen).toEqual(["boom", ["late", "boom"]])
   })
+
+  test("what a function of onExit throws is reported, whether the process was alive or dead", async () => {
+    const seen: Array<unknown> = []
+    const loud = System.make({ onCrash: ({ reason }) => seen.push(reason) })
+    const pid = sleeper(loud)
+    const failing = (): never => {
+      throw new Error("listener")
+    }
+    Process.onExit(pid, failing)
+    Process.kill(pid)
+    Process.onExit(pid, failing)
+    expect(seen).toEqual([new Error("listener"), new Error("listener")])
+    await System.stop(loud)
+  })
 })
 
 describe("names", () => {
@@ -551,5 +565,39 @@ describe("names", () => {
     const pid = sleeper(system, "before")
     Process.setLabel(pid, "after")
     expect([pid.label, Process.info(pid)?.label, Process.registered(system)]).toEqual(["after", "after", []])
+  })
+})
+
+describe("a match that throws", () => {
+  const failing = (): never => {
+    throw new Error("bad match")
+  }
+
+  test("RECV3 rejects its own receive, at a message that comes and at one that is there; the message stays", async () => {
+    const pid = Process.spawn<string>(system, () => new Promise(() => {}))
+    const waiting = Process.receive(pid, { match: failing })
+    const patient = Process.receive(pid, { match: (message) => message === "second" })
+    Process.send(pid, "first")
+    await expect(waiting).rejects.toThrow("bad match")
+    await expect(Process.receive(pid, { match: failing })).rejects.toThrow("bad match")
+    Process.send(pid, "second")
+    expect([await patient, await Process.receive(pid)]).toEqual(["second", "first"])
+  })
+
+  test("RECV3 does not keep a message from the wait behind it", async () => {
+    const pid = Process.spawn<string>(system, () => new Promise(() => {}))
+    const [bad, good] = [Process.receive(pid, { match: failing }), Process.receive(pid)]
+    Process.send(pid, "message")
+    await expect(bad).rejects.toThrow("bad match")
+    expect([await good, Process.info(pid)?.queueLength]).toEqual(["message", 0])
+  })
+
+  test("RECV3 ends an effect with a defect", async () => {
+    const reason = await exitOf((self) => Process.receiveEffect(self, { match: failing, timeout: "infinity" }))
+    expect(reason).toBeUndefined()
+    const pid = Process.spawn(system, (self) => Process.receiveEffect(self, { match: failing }))
+    Process.send(pid, "message")
+    await hop()
+    expect(Process.exitReason(pid)).toEqual(new Error("bad match"))
   })
 })

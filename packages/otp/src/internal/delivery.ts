@@ -9,11 +9,12 @@ import { Mailbox } from "./mailbox.ts"
 import { wake } from "./wake.ts"
 
 const offer = (cell: Cell, receivers: Array<Receiver>, message: unknown): boolean => {
-  const index = receivers.findIndex((receiver) => receiver.match(message))
-  const receiver = receivers[index]
+  const receiver = receivers.find((waiting) => waiting.match(message))
   if (receiver === undefined) return false
-  receivers.splice(index, 1)
-  if (receivers.length === 0) cell.receivers = undefined
+  // One whose match failed has left on the way, and then these are others.
+  const left = cell.receivers ?? []
+  left.splice(left.indexOf(receiver), 1)
+  if (left.length === 0) cell.receivers = undefined
   receiver.found(message)
   return true
 }

@@ -8,12 +8,14 @@ import { startTimer } from "./timer.ts"
  *
  * RECV1. `taken` is called at most once, and never after giving up or after the process died.
  * RECV2. A process that is one function is at the message it took last, until it waits for the next.
+ * RECV3. A `match` that throws ends its own wait with `failed`: the message stays for others, and its sender sees nothing.
  */
 export const receiveWithin = <A>(
   cell: Cell,
   match: ((message: A) => boolean) | undefined,
   ms: number,
-  taken: (message: A | undefined) => void
+  taken: (message: A | undefined) => void,
+  failed?: (error: unknown) => void
 ): (() => void) => {
   const script = cell.behaviour.handle === undefined
   let open = true
@@ -24,8 +26,19 @@ export const receiveWithin = <A>(
     giveUp()
     taken(message)
   }
+  const matches = (asked: (message: A) => boolean, message: A): boolean => {
+    if (!open) return false
+    try {
+      return asked(message)
+    } catch (error) {
+      open = false
+      giveUp()
+      failed?.(error)
+      return false
+    }
+  }
   const receiver: Receiver = {
-    match: (message) => match === undefined || match(message as A),
+    match: (message) => match === undefined || matches(match, message as A),
     found: (message) => {
       if (script) cell.handling = message
       finish(message as A)
@@ -33,7 +46,10 @@ export const receiveWithin = <A>(
   }
   if (script) cell.handling = undefined
   const leave = receiveFirst(cell, receiver)
-  if (!open || cell.dead) return () => {}
+  if (!open || cell.dead) {
+    leave()
+    return () => {}
+  }
   if (ms <= 0) {
     leave()
     finish(undefined)
