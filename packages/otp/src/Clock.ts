@@ -17,7 +17,7 @@ import { macrotask, settle } from "./internal/macrotask.ts"
  */
 export interface Clock {
   now(): number
-  /** Runs a function once, not before so many milliseconds have passed. */
+  /** Runs a function once, not before so many milliseconds have passed, at once for less than 0; refuses `NaN`. */
   setTimeout(run: () => void, ms: number): unknown
   /** Forgets a function that has not run; anything else is ignored. */
   clearTimeout(id: unknown): void
@@ -27,7 +27,13 @@ export interface Clock {
 export interface TestClock extends Clock {
   /** How many timers are waiting. */
   readonly pending: number
-  /** Lets time pass: runs the timers that become due, one by one, and lets everything they set off settle. */
+  /**
+   * Lets time pass: runs the timers that become due, one by one, and lets everything they set off settle.
+   *
+   * **Errors**
+   *
+   * Rejects with a `RangeError` for a time that is below 0 or endless.
+   */
   advance(ms: number): Promise<void>
   /**
    * Lets as much time pass as some work needs, timer by timer, and answers what the work comes to.
@@ -37,6 +43,12 @@ export interface TestClock extends Clock {
    * Rejects when the work is not done and nothing waits for this clock: it waits for something else, or for ever.
    */
   run<A>(work: PromiseLike<A>): Promise<A>
+}
+
+/** CLOCK3. A time that cannot be compared would come before and after every other: it is refused. */
+const delayOf = (ms: number): number => {
+  if (Number.isNaN(ms)) throw new RangeError("NaN ms is no time to wait: give a number of milliseconds")
+  return Math.max(0, ms)
 }
 
 const isEntry = (id: unknown): id is TimerEntry => typeof id === "object" && id !== null && "index" in id
@@ -59,7 +71,7 @@ class LiveClock implements Clock {
   }
 
   setTimeout(run: () => void, ms: number): unknown {
-    const entry = this.#timers.add(performance.now() + Math.max(0, ms), run)
+    const entry = this.#timers.add(performance.now() + delayOf(ms), run)
     if (this.#timers.peek() === entry) this.#arm()
     return entry
   }
@@ -120,7 +132,7 @@ class ManualClock implements TestClock {
   }
 
   setTimeout(run: () => void, ms: number): unknown {
-    return this.#timers.add(this.#now + Math.max(0, ms), run)
+    return this.#timers.add(this.#now + delayOf(ms), run)
   }
 
   clearTimeout(id: unknown): void {
@@ -128,6 +140,9 @@ class ManualClock implements TestClock {
   }
 
   async advance(ms: number): Promise<void> {
+    if (!(ms >= 0 && Number.isFinite(ms))) {
+      throw new RangeError(`a clock cannot be advanced by ${ms} ms: give a finite number, 0 or more`)
+    }
     const end = this.#now + ms
     await settle()
     for (let next = this.#timers.peek(); next !== undefined && next.due <= end; next = this.#timers.peek()) {
@@ -149,7 +164,7 @@ class ManualClock implements TestClock {
     for (let standstills = 0; !watched.done && standstills < patience; standstills++) {
       await settle()
       const next = this.#timers.peek()
-      if (next === undefined || watched.done) continue
+      if (next === undefined || next.due === Number.POSITIVE_INFINITY || watched.done) continue
       standstills = -1
       await this.advance(next.due - this.#now)
     }

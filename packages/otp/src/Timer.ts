@@ -1,14 +1,15 @@
 /**
  * Messages that are sent later.
  *
- * A timer belongs to its target, not to whoever made it: it outlives its maker, and goes when the target dies.
+ * A timer belongs to its target, not to whoever made it: it outlives its maker, and goes when the target dies. One that
+ * sends to a name goes with the system, one that sends to an alias with the process the alias leads to.
  *
  * **Source**
  *
  * Erlang's `erlang:send_after/3`, `start_timer/3`, `cancel_timer/1`, `read_timer/1`.
  */
 import type { Cell } from "./internal/cell.ts"
-import { deliverTo } from "./internal/alias.ts"
+import { Alias, deliverTo } from "./internal/alias.ts"
 import { cellOf } from "./internal/cell.ts"
 import { deliver } from "./internal/delivery.ts"
 import { kernelOf } from "./internal/kernel.ts"
@@ -33,16 +34,23 @@ export interface TimeoutMessage<A = unknown> {
 
 const timers = new WeakMap<TimerRef, { readonly timer: Timer; readonly kernel: Kernel; readonly due: number }>()
 
+/** Whose end is the end of a timer to a target. */
+const ownerOf = (target: Target): Cell | undefined => {
+  if (!isName(target)) return cellOf(target)
+  return target instanceof Alias ? target.whereis() : kernelOf(target.system).root
+}
+
 const schedule = (target: Target, after: Timeout, message: (ref: TimerRef) => unknown): TimerRef => {
   const ref: TimerRef = { _tag: "TimerRef" }
-  const owner: Cell | undefined = isName(target) ? undefined : cellOf(target)
-  if (owner?.dead === true) return ref
-  const kernel = isName(target) ? kernelOf(target.system) : cellOf(target).kernel
+  const ms = milliseconds(after)
+  const owner = ownerOf(target)
+  if (owner === undefined || owner.dead || ms === Number.POSITIVE_INFINITY) return ref
+  const { kernel } = owner
+  if (kernel.stopped) return ref
   const run = (): void => {
     if (isName(target)) deliverTo(target, message(ref))
     else deliver(cellOf(target), message(ref))
   }
-  const ms = milliseconds(after)
   timers.set(ref, { timer: new Timer(kernel, owner, ms, run), kernel, due: kernel.clock.now() + ms })
   return ref
 }
@@ -52,7 +60,12 @@ const schedule = (target: Target, after: Timeout, message: (ref: TimerRef) => un
  *
  * **Details**
  *
- * A name is looked up when the time has come; if nobody has it then, the message is dropped.
+ * A name is looked up when the time has come; if nobody has it then, the message is dropped. After `"infinity"` nothing
+ * is sent, and nothing waits.
+ *
+ * **Errors**
+ *
+ * Throws a `RangeError` for a time that is below 0 or `NaN`.
  */
 export const sendAfter = <M>(target: Target<M>, message: M, after: Timeout): TimerRef =>
   schedule(target, after, () => message)

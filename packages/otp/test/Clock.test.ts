@@ -77,3 +77,21 @@ test("a live timer that throws does not take the later ones with it", async () =
   for (const listener of listeners) process.on("uncaughtException", listener)
   expect(failures).toEqual([new Error("boom")])
 })
+
+test("CLOCK3 a clock refuses a timer at NaN, and the others run on", async () => {
+  for (const clock of [Clock.test(), Clock.live]) {
+    expect(() => clock.setTimeout(() => {}, Number.NaN)).toThrow(RangeError)
+    const ran = new Promise((resolve) => clock.setTimeout(() => resolve("ran"), 1))
+    if (clock !== Clock.live) await (clock as Clock.TestClock).advance(1)
+    expect(await ran).toBe("ran")
+  }
+})
+
+test("a test clock is advanced by a finite time, 0 or more, and by nothing else", async () => {
+  const clock = Clock.test()
+  await clock.advance(5)
+  for (const ms of [Number.NaN, -5, Number.POSITIVE_INFINITY]) {
+    await expect(clock.advance(ms)).rejects.toThrow(RangeError)
+  }
+  expect(clock.now()).toBe(5)
+})

@@ -61,3 +61,37 @@ test("timer-010 a name is looked up when the time has come, and nobody there is 
   await clock.advance(5)
   expect(await running).toEqual(["found", []])
 })
+
+test("CLOCK3 a time below 0 and NaN are refused wherever a time is given, and hold up no other timer", async () => {
+  const pid = sleeper(system)
+  const seconds = Timer.sendAfter(pid, "later", 1000)
+  for (const bad of [Number.NaN, -1, "-1 seconds"] as const) {
+    expect(() => Timer.sendAfter(pid, "x", bad)).toThrow(RangeError)
+    expect(() => Timer.start(pid, "x", bad)).toThrow(RangeError)
+    await expect(Process.receive(pid, { timeout: bad })).rejects.toThrow(RangeError)
+  }
+  await clock.advance(1000)
+  expect([Timer.read(seconds), Process.info(pid)?.queueLength]).toEqual([false, 1])
+})
+
+test("a timer with an endless time sends nothing and does not wait", () => {
+  const ref = Timer.sendAfter(sleeper(system), "never", "infinity")
+  expect([Timer.read(ref), Timer.cancel(ref), clock.pending]).toEqual([false, false, 0])
+})
+
+test("a timer to a name ends with the system, and none starts after", async () => {
+  const name = Process.named(system, "nobody")
+  const ref = Timer.sendAfter(name, "late", 60_000)
+  expect([Timer.read(ref), System.stats(system).timers]).toEqual([60_000, 1])
+  await System.stop(system)
+  expect([Timer.read(ref), Timer.read(Timer.sendAfter(name, "later", 1)), clock.pending]).toEqual([false, false, 0])
+})
+
+test("a timer to an alias ends with the maker of the alias", () => {
+  const maker = sleeper(system)
+  const alias = Process.alias(maker)
+  const ref = Timer.sendAfter<unknown>(alias, "late", 60_000)
+  expect(Timer.read(ref)).toBe(60_000)
+  Process.kill(maker)
+  expect([Timer.read(ref), clock.pending, Timer.read(Timer.sendAfter<unknown>(alias, "x", 1))]).toEqual([false, 0, false])
+})

@@ -62,13 +62,18 @@ const close = (cell: Cell, resource: Resource): void => {
   }
 }
 
+/** Closes what is held, the youngest first. */
+export const release = (cell: Cell): void => {
+  const { resources } = cell
+  cell.resources = undefined
+  if (resources !== undefined) for (const resource of resources.all.toReversed()) close(cell, resource)
+}
+
 const reap = (cell: Cell, reason: ExitReason): void => {
   try {
     cell.behaviour.ended?.(cell, reason)
   } finally {
-    const { resources } = cell
-    cell.resources = undefined
-    if (resources !== undefined) for (const resource of resources.all.toReversed()) close(cell, resource)
+    release(cell)
   }
 }
 

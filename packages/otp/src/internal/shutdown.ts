@@ -8,7 +8,7 @@
  */
 import { live } from "../Clock.ts"
 import type { Cell } from "./cell.ts"
-import { die, signal } from "./death.ts"
+import { die, release, signal } from "./death.ts"
 import type { Kernel } from "./kernel.ts"
 
 /** Resolves when `subscribe` calls back, or after so many milliseconds of the host. */
@@ -30,10 +30,11 @@ const endRoot = async (kernel: Kernel, cell: Cell, ms: number): Promise<void> =>
   die(cell, "killed", "signal")
 }
 
-/** Ends all processes at once; nothing can be spawned after. */
+/** Ends all processes at once, and what belongs to the system; nothing can be spawned after. */
 export const halt = (kernel: Kernel): void => {
   kernel.stopped = true
   for (const cell of kernel.processes.all.toReversed()) die(cell, "killed", "signal")
+  release(kernel.root)
 }
 
 export const shutDown = async (kernel: Kernel, ms: number): Promise<void> => {

@@ -66,11 +66,12 @@ const beginServer = (
   options: ServerOptions,
   starter: Starter
 ): Cell => {
+  const ms = milliseconds(options.timeout ?? "infinity")
   const cell = makeServer(kernel, parent, callbacks, args, options, starter)
   wake(cell)
   if (options.timeout === undefined || cell.dead) return cell
   const { started, failed } = starter
-  const timer = startTimer(kernel, cell, milliseconds(options.timeout), () => {
+  const timer = startTimer(kernel, cell, ms, () => {
     failed(new StartFailed({ reason: "timeout" }))
     signal(kernel.root, cell, "kill", "direct")
   })

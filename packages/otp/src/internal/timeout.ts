@@ -6,9 +6,17 @@ import * as Duration from "effect/Duration"
  *
  * **Units and defaults**
  *
- * A bare number is milliseconds; `"infinity"` waits for ever.
+ * A bare number is milliseconds; `"infinity"` waits for ever. A time below 0 and `NaN` are refused with a `RangeError`.
  */
 export type Timeout = Duration.Input | "infinity"
 
-export const milliseconds = (timeout: Timeout): number =>
-  typeof timeout === "number" ? timeout : timeout === "infinity" ? Number.POSITIVE_INFINITY : Duration.toMillis(timeout)
+export const milliseconds = (timeout: Timeout): number => {
+  const ms =
+    typeof timeout === "number"
+      ? timeout
+      : timeout === "infinity"
+        ? Number.POSITIVE_INFINITY
+        : Duration.toMillis(timeout)
+  if (ms >= 0) return ms
+  throw new RangeError(`${ms} ms is no time to wait: give 0 or more, or "infinity"`)
+}
