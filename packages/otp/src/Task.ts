@@ -246,7 +246,7 @@ export interface StreamOptions<Zip extends boolean = boolean> extends Options {
  *
  * Nothing is started or pulled before the first result is asked for. Then the inputs are pulled as places become free,
  * while the consumer waits: a slow consumer holds them back. When the consumer stops, breaks or throws, the tasks that
- * run are killed.
+ * run are killed. When the owner dies they are too, no further input is pulled, and the inputs are told to return.
  *
  * **Errors**
  *

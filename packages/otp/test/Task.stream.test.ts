@@ -173,6 +173,75 @@ test("inputs that fail fail the stream, and inputs that come later are waited fo
   expect(watched.pids.map((pid) => Process.exitReason(pid))).toEqual(["killed"])
 })
 
+const counting = () => {
+  const seen = { pulled: 0, returned: 0 }
+  function* inputs() {
+    try {
+      for (;;) yield seen.pulled++
+    } finally {
+      seen.returned++
+    }
+  }
+  return { seen, inputs }
+}
+
+test("ASTREAM6 a stream ends with its owner: its tasks are killed, its inputs return, and nothing more is pulled", async () => {
+  const { seen, inputs } = counting()
+  let results = 0
+  const owner = Process.spawn(system, async (self) => {
+    for await (const _ of Task.asyncStream(self, inputs(), () => hop())) results++
+  })
+  await hop()
+  await hop()
+  Process.kill(owner)
+  const [pulled, handed] = [seen.pulled, results]
+  await hop()
+  await hop()
+  expect([seen, results, System.stats(system).processes]).toEqual([{ pulled, returned: 1 }, handed, 0])
+})
+
+test("ASTREAM6 an owner that is ended by its own inputs pulls no further, and they return", async () => {
+  let [pulled, returned] = [0, 0]
+  const owner = Process.spawn(system, async (self) => {
+    function* inputs() {
+      try {
+        for (;;) {
+          if (++pulled === 3) Process.kill(self)
+          yield pulled
+        }
+      } finally {
+        returned++
+      }
+    }
+    for await (const _ of Task.asyncStream(self, inputs(), (n) => n));
+  })
+  await hop()
+  expect([pulled, returned, Process.exitReason(owner), System.stats(system).processes]).toEqual([3, 1, "killed", 0])
+})
+
+test("ASTREAM6 inputs that fail to return are reported, and a dead owner pulls nothing at all", async () => {
+  const reasons: Array<unknown> = []
+  const loud = System.make({ onCrash: ({ reason }) => reasons.push(reason) })
+  let pulled = 0
+  const inputs: AsyncIterable<number> = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        pulled++
+        return new Promise(() => {})
+      },
+      return: () => Promise.reject(new Error("return"))
+    })
+  }
+  const owner = Process.spawn(loud, (self) => Task.asyncStream(self, inputs, (n) => n).next())
+  await hop()
+  Process.kill(owner)
+  await hop()
+  void Task.asyncStream(owner, inputs, (n) => n).next()
+  await hop()
+  expect([pulled, reasons]).toEqual([1, [new Error("return")]])
+  await System.stop(loud)
+})
+
 test("ASTREAM4 ASTREAM5 a stream leaves its owner neither links nor mail", async () => {
   const seen = await after(0, async (self) => {
     Process.trapExit(self, true)

@@ -104,6 +104,26 @@ test("stream-023 under a supervisor, too, running tasks are killed when the cons
   expect([watched.running, await TaskSupervisor.children(supervisor)]).toEqual([0, []])
 })
 
+test("ASTREAM6 a stream whose tasks are not linked ends with its owner too, and the supervisor lives", async () => {
+  const supervisor = await TaskSupervisor.start(system)
+  let [started, pulled] = [0, 0]
+  function* inputs() {
+    for (;;) yield pulled++
+  }
+  const owner = Process.spawn(system, async (self) => {
+    const work = (): Promise<number> => hop().then(() => started++)
+    for await (const _ of TaskSupervisor.asyncStreamNolink(supervisor, self, inputs(), work));
+  })
+  await hop()
+  await hop()
+  Process.kill(owner)
+  const before = [started, pulled]
+  await hop()
+  await hop()
+  expect([started, pulled]).toEqual(before)
+  expect([await TaskSupervisor.children(supervisor), Process.isAlive(supervisor)]).toEqual([[], true])
+})
+
 test("a supervisor that takes no more tasks fails the stream, and those that run are killed", async () => {
   const watched = new Watched()
   const supervisor = await TaskSupervisor.start(system, { maxChildren: 1 })

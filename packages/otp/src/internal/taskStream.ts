@@ -10,13 +10,16 @@
  * ASTREAM3. A task ends once for the stream: with its value, its exit or its time.
  * ASTREAM4. Whatever ends the stream, none of its tasks goes on: those that run are unlinked and killed.
  * ASTREAM5. The owner's mailbox never sees the stream: not the values, and, if the owner traps exits, not the exits.
+ * ASTREAM6. It ends with its owner: then nothing is pulled or started any more, the inputs are told to return, and a result
+ *          somebody waits for never comes, as no message does in a dead process.
  */
 import type { ExitReason } from "../ExitReason.ts"
 import { CallExit } from "../OtpError.ts"
 import { unlink } from "../Process.ts"
 import type { StreamOptions } from "../Task.ts"
+import { afterTurn } from "./afterTurn.ts"
 import { Absorbed } from "./cell.ts"
-import type { Cell } from "./cell.ts"
+import type { Cell, Resource } from "./cell.ts"
 import { signal } from "./death.ts"
 import { milliseconds } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
@@ -64,10 +67,13 @@ class Slot<I> {
   }
 }
 
+/** What is waited for in a dead process. */
+const never = (): Promise<never> => new Promise(() => {})
+
 const iteratorOf = <I>(inputs: Iterable<I> | AsyncIterable<I>): Iterator<I> | AsyncIterator<I> =>
   Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]()
 
-class TaskStream<I, A, Zip extends boolean> {
+class TaskStream<I, A, Zip extends boolean> implements Resource {
   readonly #plan: StreamPlan<I>
   readonly #inputs: Iterator<I> | AsyncIterator<I>
   readonly #running = new Set<Slot<I>>()
@@ -85,11 +91,13 @@ class TaskStream<I, A, Zip extends boolean> {
     this.#plan = plan
     this.#inputs = iteratorOf(inputs)
     this.#free = plan.maxConcurrency
+    plan.owner.own(this)
   }
 
   /** Runs the tasks until the result of one can be handed over; `undefined` when all have been. */
   async next(): Promise<StreamResult<I, A, Zip> | undefined> {
     for (;;) {
+      if (this.#plan.owner.dead) return never()
       const slot = this.#takeReady()
       if (slot !== undefined) return this.#resultOf(slot)
       if (this.#free > 0 && !this.#exhausted) await this.#pull()
@@ -99,12 +107,31 @@ class TaskStream<I, A, Zip extends boolean> {
   }
 
   /** Ends what runs. */
-  async close(): Promise<void> {
+  async end(): Promise<void> {
+    this.#plan.owner.disown(this)
+    if (this.#endTasks()) await this.#inputs.return?.()
+  }
+
+  /** Ends what runs, because the owner has ended. Inputs that are being pulled may be what ended it. */
+  close(): void {
+    if (this.#endTasks()) afterTurn(() => void this.#returnInputs())
+  }
+
+  /** Answers whether there may be more inputs. */
+  #endTasks(): boolean {
     for (const slot of this.#running) this.#kill(slot)
     this.#running.clear()
-    if (this.#exhausted) return
+    const more = !this.#exhausted
     this.#exhausted = true
-    await this.#inputs.return?.()
+    return more
+  }
+
+  async #returnInputs(): Promise<void> {
+    try {
+      await this.#inputs.return?.()
+    } catch (error) {
+      this.#plan.owner.kernel.report(this.#plan.owner, error)
+    }
   }
 
   #takeReady(): Slot<I> | undefined {
@@ -124,6 +151,7 @@ class TaskStream<I, A, Zip extends boolean> {
 
   async #pull(): Promise<void> {
     const pulled = await this.#inputs.next()
+    if (this.#plan.owner.dead) return
     if (pulled.done === true) {
       this.#exhausted = true
       return
@@ -138,6 +166,7 @@ class TaskStream<I, A, Zip extends boolean> {
   #watch(slot: Slot<I>, cell: Cell): void {
     const { owner, linked, ms } = this.#plan
     slot.cell = cell
+    if (owner.dead) this.#kill(slot)
     if (cell.dead) return this.#down(slot, cell.reason)
     if (linked && owner.trap) {
       owner.absorbs ??= new Absorbed()
@@ -186,10 +215,11 @@ export async function* streamTasks<I, A, Zip extends boolean>(
   inputs: Iterable<I> | AsyncIterable<I>,
   plan: StreamPlan<I>
 ): AsyncGenerator<StreamResult<I, A, Zip>, void, undefined> {
+  if (plan.owner.dead) return await never()
   const stream = new TaskStream<I, A, Zip>(inputs, plan)
   try {
     for (let result = await stream.next(); result !== undefined; result = await stream.next()) yield result
   } finally {
-    await stream.close()
+    await stream.end()
   }
 }
