@@ -111,7 +111,10 @@ test("ASTREAM6 a stream whose tasks are not linked ends with its owner too, and 
     for (;;) yield pulled++
   }
   const owner = Process.spawn(system, async (self) => {
-    const work = (): Promise<number> => hop().then(() => started++)
+    const work = (): Promise<void> => {
+      started++
+      return hop()
+    }
     for await (const _ of TaskSupervisor.asyncStreamNolink(supervisor, self, inputs(), work));
   })
   await hop()

@@ -23,7 +23,8 @@ const isRunnable = (value: object): value is Effect.Effect<unknown, unknown> => 
 type Answer = (value: unknown) => void
 type Fail = (failure: Failure) => void
 
-const resume = (cell: Cell, run: () => void): void => {
+/** Goes on with a process that was busy. */
+export const resume = (cell: Cell, run: () => void): void => {
   if (cell.dead) return
   cell.busy = false
   try {

@@ -5,8 +5,10 @@
  * drain has used up its budget, the next one comes after a turn of the host's event loop, so that sockets get in.
  *
  * RUN1. A process is in the queue at most once.
- * RUN2. A process gives way after `slice` messages, the queue after `budget` messages or `milliseconds`.
+ * RUN2. A process gives way after `slice` messages, the queue after `budget` messages or `milliseconds`. What a process
+ *       does outside its turns, by `spend`, counts too: it waits for the event loop once that budget is gone.
  * RUN3. Adding and taking cost the same however many processes wait.
+ * RUN4. Steps put off by `later` are taken all at once and in their order, and none overtakes them.
  */
 import type { Cell } from "./cell.ts"
 import { macrotask } from "./macrotask.ts"
@@ -15,6 +17,8 @@ export const slice = 64
 const budget = 2000
 const milliseconds = 5
 const compactFrom = 256
+/** Of the steps outside a turn, those whose number has none of these bits look at the time: one in sixteen. */
+const untimed = 15
 
 /** A microtask by way of a promise costs a third of `queueMicrotask`, which carries an asynchronous context. */
 const settled = Promise.resolve()
@@ -24,6 +28,9 @@ export class RunQueue {
   #head = 0
   #scheduled = false
   #spent = 0
+  /** When the budget was last renewed. */
+  #since = 0
+  #late: Array<() => void> | undefined = undefined
   readonly #turn: (cell: Cell) => number
 
   constructor(turn: (cell: Cell) => number) {
@@ -37,6 +44,34 @@ export class RunQueue {
     if (!this.#scheduled) this.#schedule()
   }
 
+  /** Takes note of a step outside a turn; answers whether it may be taken now, else it is one for `later`. */
+  spend(): boolean {
+    if (this.#late !== undefined) return false
+    const spent = ++this.#spent
+    if (spent < budget && ((spent & untimed) !== 0 || performance.now() - this.#since < milliseconds)) return true
+    this.#spent = budget
+    return false
+  }
+
+  /** Takes a step after a turn of the event loop. It must not throw. */
+  later(step: () => void): void {
+    if (this.#late !== undefined) return void this.#late.push(step)
+    this.#late = [step]
+    macrotask(this.#resume)
+  }
+
+  readonly #resume = (): void => {
+    const steps = this.#late ?? []
+    this.#late = undefined
+    this.#renew()
+    for (const step of steps) step()
+  }
+
+  #renew(): void {
+    this.#spent = 0
+    this.#since = performance.now()
+  }
+
   #schedule(): void {
     this.#scheduled = true
     if (this.#spent < budget) void settled.then(this.#drain)
@@ -44,7 +79,7 @@ export class RunQueue {
   }
 
   readonly #freshDrain = (): void => {
-    this.#spent = 0
+    this.#renew()
     this.#drain()
   }
 

@@ -21,15 +21,13 @@ import { deliver } from "./delivery.ts"
 import { ofThrown } from "./failure.ts"
 import type { Failure } from "./failure.ts"
 import type { PendingCall } from "./pendingCall.ts"
-import { perform, settleValue } from "./perform.ts"
+import { perform, resume, settleValue } from "./perform.ts"
 import { ServerResult } from "./serverResult.ts"
 import type { Next } from "./serverResult.ts"
 import { isStop } from "./stopMessage.ts"
 import { milliseconds } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
 import type { Timer } from "./timer.ts"
-import { settled } from "./turn.ts"
-import { wake } from "./wake.ts"
 
 /** The callbacks of a server, with their types erased. */
 export interface Callbacks {
@@ -255,15 +253,15 @@ export class Server implements Behaviour {
 
   #continue(cell: Cell, term: unknown): void {
     cell.busy = true
-    queueMicrotask(() => {
-      if (cell.dead) return
-      cell.busy = false
-      const continuation = new Continuation(term)
-      cell.handling = continuation
-      cell.kernel.as(cell, () => this.#run(cell, continuation, undefined))
-      settled(cell)
-      wake(cell)
-    })
+    const { queue } = cell.kernel
+    const goOn = (): void =>
+      resume(cell, () => {
+        const continuation = new Continuation(term)
+        cell.handling = continuation
+        this.#run(cell, continuation, undefined)
+      })
+    if (queue.spend()) queueMicrotask(goOn)
+    else queue.later(goOn)
   }
 
   #dropTimeout(): void {
