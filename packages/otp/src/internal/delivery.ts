@@ -12,9 +12,9 @@ const offer = (cell: Cell, receivers: Array<Receiver>, message: unknown): boolea
   const receiver = receivers.find((waiting) => waiting.match(message))
   if (receiver === undefined) return false
   // One whose match failed has left on the way, and then these are others.
-  const left = cell.receivers ?? []
-  left.splice(left.indexOf(receiver), 1)
-  if (left.length === 0) cell.receivers = undefined
+  const left = cell.receivers
+  if (left === undefined || left.length === 1) cell.receivers = undefined
+  else left.splice(left.indexOf(receiver), 1)
   receiver.found(message)
   return true
 }

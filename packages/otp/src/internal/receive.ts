@@ -4,32 +4,6 @@ import { receiveFirst } from "./delivery.ts"
 import { startTimer } from "./timer.ts"
 
 /**
- * Takes the first matching message, as `receiveNow` does, giving way to the event loop first when it is due: a process
- * that sends to itself, or two that play ping-pong, would hold the thread.
- *
- * RECV4. A wait that gives way has taken no message, and can be given up.
- */
-export const receiveWithin = <A>(
-  cell: Cell,
-  match: ((message: A) => boolean) | undefined,
-  ms: number,
-  taken: (message: A | undefined) => void,
-  failed?: (error: unknown) => void
-): (() => void) => {
-  const { queue } = cell.kernel
-  if (queue.spend()) return receiveNow(cell, match, ms, taken, failed)
-  let giveUp: (() => void) | undefined
-  let open = true
-  queue.later(() => {
-    if (open) giveUp = receiveNow(cell, match, ms, taken, failed)
-  })
-  return () => {
-    open = false
-    giveUp?.()
-  }
-}
-
-/**
  * Takes the first matching message, or `undefined` when the time is up; answers how to give up.
  *
  * RECV1. `taken` is called at most once, and never after giving up or after the process died.
@@ -52,19 +26,19 @@ const receiveNow = <A>(
     giveUp()
     taken(message)
   }
-  const matches = (asked: (message: A) => boolean, message: A): boolean => {
-    if (!open) return false
-    try {
-      return asked(message)
-    } catch (error) {
-      open = false
-      giveUp()
-      failed?.(error)
-      return false
-    }
-  }
   const receiver: Receiver = {
-    match: (message) => match === undefined || matches(match, message as A),
+    match: (message) => {
+      if (match === undefined) return true
+      if (!open) return false
+      try {
+        return match(message as A)
+      } catch (error) {
+        open = false
+        giveUp()
+        failed?.(error)
+        return false
+      }
+    },
     found: (message) => {
       if (script) cell.handling = message
       finish(message as A)
@@ -91,3 +65,37 @@ const receiveNow = <A>(
     giveUp()
   }
 }
+
+/** RECV4. A wait that gives way to the event loop has taken no message, and can be given up. */
+const receiveLater = <A>(
+  cell: Cell,
+  match: ((message: A) => boolean) | undefined,
+  ms: number,
+  taken: (message: A | undefined) => void,
+  failed?: (error: unknown) => void
+): (() => void) => {
+  let giveUp: (() => void) | undefined
+  let open = true
+  cell.kernel.queue.later(() => {
+    if (open) giveUp = receiveNow(cell, match, ms, taken, failed)
+  })
+  return () => {
+    open = false
+    giveUp?.()
+  }
+}
+
+/**
+ * Takes the first matching message, as `receiveNow` does, but gives way to the event loop first when that is due: a
+ * process that sends to itself, or two that answer each other, would hold the thread.
+ */
+export const receiveWithin = <A>(
+  cell: Cell,
+  match: ((message: A) => boolean) | undefined,
+  ms: number,
+  taken: (message: A | undefined) => void,
+  failed?: (error: unknown) => void
+): (() => void) =>
+  cell.kernel.queue.spend()
+    ? receiveNow(cell, match, ms, taken, failed)
+    : receiveLater(cell, match, ms, taken, failed)
