@@ -90,15 +90,26 @@ export const startLink = (parent: Pid, work: Work<unknown>, options?: Options): 
  * **Units and defaults**
  *
  * `timeout` is 5 seconds. `from` is the waiting process, by default the one whose turn it is.
+ *
+ * **Gotchas**
+ *
+ * Whose turn it is, is known until a function awaits something, and inside effects not at all: whoever waits after that
+ * is taken for the owner, unless `from` says otherwise or the owner waits already. A value such a wait took is told
+ * to the others that wait, and kept for one whose `from` is the owner; if it gives up by time and nobody else waits, the
+ * task is given up.
  */
 export interface AwaitOptions {
   readonly timeout?: Timeout
   readonly from?: Pid
 }
 
+const waiterOf = (task: Task<unknown>, from: Pid | undefined): Pid | undefined =>
+  from ?? cellOf(task.owner).kernel.current
+
 const strangerTo = (task: Task<unknown>, from: Pid | undefined): NotTheOwner | undefined => {
-  const waiting = from ?? cellOf(task.owner).kernel.current
-  return waiting === undefined || waiting === task.owner ? undefined : new NotTheOwner({ owner: task.owner })
+  const waiter = waiterOf(task, from)
+  const strange = waiter === undefined ? (task as unknown as TaskHandle<unknown>).awaited : waiter !== task.owner
+  return strange ? new NotTheOwner({ owner: task.owner }) : undefined
 }
 
 const handleOf = <A>(task: Task<A>, from?: Pid): TaskHandle<A> => {
@@ -109,8 +120,9 @@ const handleOf = <A>(task: Task<A>, from?: Pid): TaskHandle<A> => {
 
 const awaitOutcome = async <A>(task: Task<A>, place: string, options?: AwaitOptions): Promise<A> => {
   const own = handleOf(task, options?.from)
-  const outcome = await own.outcome(milliseconds(options?.timeout ?? 5000))
-  if (outcome === undefined) own.forget()
+  const sure = waiterOf(task, options?.from) !== undefined
+  const outcome = await own.outcome(milliseconds(options?.timeout ?? 5000), sure)
+  if (outcome === undefined) own.despair(sure)
   if (outcome !== undefined && "ok" in outcome) return outcome.ok
   throw new CallExit({ reason: outcome === undefined ? "timeout" : outcome.exit, in: place })
 }
@@ -142,19 +154,23 @@ export const awaitEffect = <A>(task: Task<A>, options?: AwaitOptions): Effect.Ef
     const stranger = strangerTo(task, options?.from)
     if (stranger !== undefined) return resume(Effects.fail(stranger))
     const own = handleOf(task, options?.from)
+    const sure = waiterOf(task, options?.from) !== undefined
     const told = (outcome: Outcome<A>): void => {
       if (outcome !== undefined && "ok" in outcome) return resume(Effects.succeed(outcome.ok))
-      if (outcome === undefined) own.forget()
+      if (outcome === undefined) own.despair(sure)
       const reason = outcome === undefined ? "timeout" : outcome.exit
       resume(Effects.fail(new CallExit({ reason, in: "Task.awaitEffect" })))
     }
     const ms = milliseconds(options?.timeout ?? 5000)
-    return Effects.sync(own.wait(ms, (outcome) => own.owner.kernel.as(own.owner, () => told(outcome))))
+    return Effects.sync(own.wait(ms, (outcome) => own.owner.kernel.as(own.owner, () => told(outcome)), sure))
   })
 
 /** Waits for a task without giving it up: `undefined` when the time is over, and it can be waited for again. */
 const yieldTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<Outcome<A>> =>
-  handleOf(task, options?.from).outcome(milliseconds(options?.timeout ?? 5000))
+  handleOf(task, options?.from).outcome(
+    milliseconds(options?.timeout ?? 5000),
+    waiterOf(task, options?.from) !== undefined
+  )
 
 export { yieldTask as yield }
 

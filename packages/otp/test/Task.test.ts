@@ -186,6 +186,44 @@ test("task-002 whoever waits can say who it is, also outside its turn", async ()
   expect(seen).toMatchObject({ _tag: "NotTheOwner" })
 })
 
+/** Waits for a task outside any turn, as a function does that has awaited something. */
+const anonymously = async <A>(wait: () => Promise<A>): Promise<unknown> => {
+  await hop()
+  return caught(wait())
+}
+
+test("TASK3 task-002 while the owner waits, nobody else does", async () => {
+  const made: { task?: Task.Task<string> } = {}
+  const owner = inProcess(system, (self) => {
+    made.task = Task.async(self, () => Effect.sleep(10).pipe(Effect.as("value")))
+    return Task.await(made.task)
+  })
+  const stranger = anonymously(() => Task.await(made.task as Task.Task<string>))
+  expect(await stranger).toMatchObject({ _tag: "NotTheOwner" })
+  await clock.advance(10)
+  expect(await owner).toBe("value")
+})
+
+test("TASK3 a value that somebody took who may not be the owner is the owner's too, which waits then, or later by name", async () => {
+  const made: { task?: Task.Task<string> } = {}
+  const mine = () => made.task as Task.Task<string>
+  const owner = inProcess(system, async (self) => {
+    made.task = Task.async(self, () => Effect.sleep(10).pipe(Effect.as("value")))
+    await hop()
+    await hop()
+    const first = await Task.await(mine())
+    await hop()
+    const again = () => caught(Task.await(mine(), { from: self, timeout: 0 }))
+    return [first, await again(), await again(), await flush(self)]
+  })
+  const strangers = [anonymously(() => Task.await(mine(), { timeout: 1 })), anonymously(() => Task.await(mine()))]
+  await hop()
+  await hop()
+  await clock.advance(10)
+  expect(await Promise.all(strangers)).toEqual([callExit("timeout"), "value"])
+  expect(await owner).toEqual(["value", "value", callExit("timeout"), []])
+})
+
 test("start runs a task that nobody is linked to", async () => {
   const pid = Task.start(system, () => Process.exitSelf("boom"))
   await hop()

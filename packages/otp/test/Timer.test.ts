@@ -93,5 +93,9 @@ test("a timer to an alias ends with the maker of the alias", () => {
   const ref = Timer.sendAfter<unknown>(alias, "late", 60_000)
   expect(Timer.read(ref)).toBe(60_000)
   Process.kill(maker)
-  expect([Timer.read(ref), clock.pending, Timer.read(Timer.sendAfter<unknown>(alias, "x", 1))]).toEqual([false, 0, false])
+  expect([Timer.read(ref), clock.pending, Timer.read(Timer.sendAfter<unknown>(alias, "x", 1))]).toEqual([
+    false,
+    0,
+    false
+  ])
 })

@@ -116,7 +116,10 @@ interface Ball {
 const endless: Record<string, (system: System.System, step: () => boolean) => void> = {
   "a chain of continuations": (system, step) => {
     const next = () => GenServer.noreply(null, step() ? { continue: null } : undefined)
-    const chain = GenServer.make<void, null>({ init: () => GenServer.ok(null, { continue: null }), handleContinue: next })
+    const chain = GenServer.make<void, null>({
+      init: () => GenServer.ok(null, { continue: null }),
+      handleContinue: next
+    })
     GenServer.spawnLink(sleeper(system), chain, undefined)
   },
   "a process that receives what it sends to itself": (system, step) => {

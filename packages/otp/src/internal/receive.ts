@@ -96,6 +96,4 @@ export const receiveWithin = <A>(
   taken: (message: A | undefined) => void,
   failed?: (error: unknown) => void
 ): (() => void) =>
-  cell.kernel.queue.spend()
-    ? receiveNow(cell, match, ms, taken, failed)
-    : receiveLater(cell, match, ms, taken, failed)
+  cell.kernel.queue.spend() ? receiveNow(cell, match, ms, taken, failed) : receiveLater(cell, match, ms, taken, failed)

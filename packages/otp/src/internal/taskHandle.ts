@@ -3,12 +3,15 @@
  *
  * TASK1. The reply is an ordinary message to the owner, followed by the `Down` of the task.
  * TASK2. Once the owner has stopped waiting for good, the reply is dropped and the monitor is gone.
+ * TASK3. What a wait took that may not be the owner's is told to the other waits too, and kept for one that is
+ *        the owner's for certain.
  */
 import type { ExitReason } from "../ExitReason.ts"
 import { isDown } from "../SystemMessage.ts"
 import type { MonitorRef } from "../SystemMessage.ts"
 import type { Cell } from "./cell.ts"
 import { deliver } from "./delivery.ts"
+import { Few } from "./few.ts"
 import { Monitor } from "./monitor.ts"
 import { receiveWithin } from "./receive.ts"
 
@@ -26,11 +29,23 @@ export class TaskReply<A> {
 /** What came of a task: its value, its exit, or nothing yet. */
 export type Outcome<A> = { readonly ok: A } | { readonly exit: ExitReason } | undefined
 
+/** Somebody who waits; `sure` if it is known to be the owner. */
+interface Wait<A> {
+  readonly sure: boolean
+  readonly told: (outcome: Outcome<A>) => void
+  stop: () => void
+}
+
 export class TaskHandle<A> {
   readonly owner: Cell
   readonly pid: Cell
   readonly ref: Monitor
   #wanted = true
+  #kept: Outcome<A>
+  /** What tells the owner, where it is known to wait. */
+  #sure: ((outcome: Outcome<A>) => void) | undefined = undefined
+  /** The waits of those who may not be the owner, and of all who came while these waited. */
+  #unsure: Few<Wait<A>> | undefined = undefined
 
   constructor(owner: Cell, pid: Cell) {
     this.owner = owner
@@ -42,6 +57,16 @@ export class TaskHandle<A> {
     if (this.#wanted) deliver(this.owner, new TaskReply(this.ref, value))
   }
 
+  /** Whether the owner is known to wait. */
+  get awaited(): boolean {
+    return this.#sure !== undefined
+  }
+
+  /** Takes note that a wait was given up by time; one that may not be the owner's leaves the task to the others. */
+  despair(sure: boolean): void {
+    if (sure || this.#unsure === undefined) this.forget()
+  }
+
   /** Stops waiting for good: takes out of the mailbox what is there. */
   forget(): void {
     this.#wanted = false
@@ -50,16 +75,68 @@ export class TaskHandle<A> {
   }
 
   /** Waits for the task; the outcome is taken when it comes, nothing changes when it does not. */
-  outcome(ms: number): Promise<Outcome<A>> {
+  outcome(ms: number, sure = true): Promise<Outcome<A>> {
     return new Promise((resolve) => {
-      this.wait(ms, resolve)
+      this.wait(ms, resolve, sure)
     })
   }
 
   /** Waits as `outcome` does; answers how to give the wait up, which changes nothing either. */
-  wait(ms: number, told: (outcome: Outcome<A>) => void): () => void {
+  wait(ms: number, told: (outcome: Outcome<A>) => void, sure: boolean): () => void {
+    const kept = this.#kept
+    if (sure && kept !== undefined) {
+      this.#kept = undefined
+      told(kept)
+      return () => {}
+    }
+    if (!sure || this.#unsure !== undefined) return this.#waitAmong(ms, { sure, told, stop: () => {} })
+    this.#sure = told
+    const over = (): void => {
+      if (this.#sure === told) this.#sure = undefined
+    }
+    const stop = this.#receive(ms, (outcome) => {
+      over()
+      told(outcome)
+    })
+    return () => {
+      over()
+      stop()
+    }
+  }
+
+  #receive(ms: number, told: (outcome: Outcome<A>) => void): () => void {
     const taken = (message: unknown): void => told(this.#read(message))
     return receiveWithin<unknown>(this.owner, (message) => this.#concerns(message), ms, taken)
+  }
+
+  /** Waits where others do who may not be the owner. */
+  #waitAmong(ms: number, wait: Wait<A>): () => void {
+    const waits = this.#unsure ?? new Few<Wait<A>>()
+    this.#unsure = waits
+    waits.add(wait)
+    const leave = (): void => {
+      waits.delete(wait)
+      if (waits.size === 0 && this.#unsure === waits) this.#unsure = undefined
+    }
+    const stop = this.#receive(ms, (outcome) => {
+      leave()
+      if (outcome !== undefined) this.#share(outcome, wait)
+      wait.told(outcome)
+    })
+    wait.stop = () => {
+      leave()
+      stop()
+    }
+    return wait.stop
+  }
+
+  #share(outcome: Outcome<A>, taker: Wait<A>): void {
+    const others = this.#unsure?.all ?? []
+    this.#kept = taker.sure || others.some(({ sure }) => sure) ? undefined : outcome
+    for (const other of others) {
+      other.stop()
+      other.told(outcome)
+    }
   }
 
   #concerns(message: unknown): boolean {
