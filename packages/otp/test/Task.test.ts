@@ -194,20 +194,20 @@ const anonymously = async <A>(wait: () => Promise<A>): Promise<unknown> => {
 
 test("TASK3 task-002 while the owner waits, nobody else does", async () => {
   const made: { task?: Task.Task<string> } = {}
-  const owner = inProcess(system, (self) => {
+  const owning = inProcess(system, (self) => {
     made.task = Task.async(self, () => Effect.sleep(10).pipe(Effect.as("value")))
     return Task.await(made.task)
   })
   const stranger = anonymously(() => Task.await(made.task as Task.Task<string>))
   expect(await stranger).toMatchObject({ _tag: "NotTheOwner" })
   await clock.advance(10)
-  expect(await owner).toBe("value")
+  expect(await owning).toBe("value")
 })
 
 test("TASK3 a value that somebody took who may not be the owner is the owner's too, which waits then, or later by name", async () => {
   const made: { task?: Task.Task<string> } = {}
   const mine = () => made.task as Task.Task<string>
-  const owner = inProcess(system, async (self) => {
+  const owning = inProcess(system, async (self) => {
     made.task = Task.async(self, () => Effect.sleep(10).pipe(Effect.as("value")))
     await hop()
     await hop()
@@ -221,7 +221,7 @@ test("TASK3 a value that somebody took who may not be the owner is the owner's t
   await hop()
   await clock.advance(10)
   expect(await Promise.all(strangers)).toEqual([callExit("timeout"), "value"])
-  expect(await owner).toEqual(["value", "value", callExit("timeout"), []])
+  expect(await owning).toEqual(["value", "value", callExit("timeout"), []])
 })
 
 test("start runs a task that nobody is linked to", async () => {
