@@ -95,7 +95,8 @@ export const start = (system: System, application: Definition, options: StartOpt
  *
  * **Errors**
  *
- * Rejects as `start` does, after stopping again those it started, in reverse order.
+ * Rejects as `start` does, after stopping again those it started, in reverse order; with `ApplicationCycle` if some depend on
+ * each other in a circle.
  */
 export const ensureAllStarted = (
   system: System,

@@ -126,8 +126,8 @@ const ask = <A>(supervisor: Pid, message: DynamicRequest): Promise<A> => request
  *
  * **Errors**
  *
- * Rejects with `ChildRefused` (`maxChildren`), `StartFailed`, or `StartIgnored` if it chose not to run; nothing is kept
- * then.
+ * Rejects with `ChildRefused` (`maxChildren`), `InvalidOption` for what is no child spec, `StartFailed`, or `StartIgnored` if
+ * it chose not to run; nothing is kept then.
  *
  * **Gotchas**
  *

@@ -36,10 +36,10 @@ import { deliverTo } from "./internal/alias.ts"
 import { callAll } from "./internal/callAll.ts"
 import type { CallsOutcome } from "./internal/callAll.ts"
 import { CastMessage } from "./internal/castMessage.ts"
-import { cellOf } from "./internal/cell.ts"
+import { Cell, cellOf } from "./internal/cell.ts"
 import { deliver } from "./internal/delivery.ts"
 import { kernelOf } from "./internal/kernel.ts"
-import { cellAt } from "./internal/lookup.ts"
+import { addressOf, cellAt } from "./internal/lookup.ts"
 import { PendingCall } from "./internal/pendingCall.ts"
 import { scopedServer } from "./internal/scopedServer.ts"
 import { CallMessage } from "./internal/serverLoop.ts"
@@ -50,8 +50,7 @@ import type { ServerOptions } from "./internal/startServer.ts"
 import { stopServer } from "./internal/stopServer.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
-import type { CallExit, StartFailed, StartIgnored } from "./OtpError.ts"
-import { isName } from "./Pid.ts"
+import type { CallExit, StartFailed, StartIgnored, SystemStopped } from "./OtpError.ts"
 import type { Name, Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 import type { SystemMessage } from "./SystemMessage.ts"
@@ -234,7 +233,7 @@ export type StartOptions = ServerOptions
  * **Errors**
  *
  * Rejects with `StartFailed`, whose reason is what `init` ended with, `"timeout"`, or `AlreadyStarted` under a taken
- * name; with `StartIgnored` if `init` chose so.
+ * name; with `StartIgnored` if `init` chose so; with `SystemStopped` in a stopped system.
  */
 export const start = <Args, S, Call, Reply, Cast, Info>(
   system: System,
@@ -250,7 +249,7 @@ export const startEffect = <Args, S, Call, Reply, Cast, Info>(
   definition: Definition<Args, S, Call, Reply, Cast, Info>,
   args: Args,
   options?: StartOptions
-): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored> =>
+): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored | SystemStopped> =>
   startServerEffect(kernelOf(system), erase(definition), args, { label: definition.label, ...options })
 
 /**
@@ -262,19 +261,20 @@ export const startEffect = <Args, S, Call, Reply, Cast, Info>(
  *
  * **Details**
  *
- * When the scope closes it is ended as by a supervisor: the exit signal `shutdown`, and `kill` after 5 seconds.
+ * When the scope closes it is ended as by a supervisor: the exit signal `shutdown`, and `kill` after 5 seconds, of the
+ * host's time, so that a scope closes also on a clock that stands still.
  */
 export const scoped = <Args, S, Call, Reply, Cast, Info>(
   definition: Definition<Args, S, Call, Reply, Cast, Info>,
   args: Args,
   options?: StartOptions
-): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored, System | Scope.Scope> =>
+): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored | SystemStopped, System | Scope.Scope> =>
   scopedServer(
     (kernel) => startServerEffect(kernel, erase(definition), args, { label: definition.label, ...options }),
     5000
   )
 
-/** Starts a server linked to its parent, as `start` does. If its `init` fails, the parent gets the exit signal too. */
+/** Starts a server linked to its parent, as `start` does. If its `init` fails, the parent gets the exit signal too; if it is not done in time, it does not. */
 export const startLink = <Args, S, Call, Reply, Cast, Info>(
   parent: Pid,
   definition: Definition<Args, S, Call, Reply, Cast, Info>,
@@ -411,8 +411,10 @@ export const multiCallEffect = <Call, Reply>(
 
 /** Sends a server a message it does not answer. Nobody is told if there is no such server. */
 export const cast = <Cast>(target: ServerTarget<never, unknown, Cast>, message: Cast): void => {
-  if (!isName(target)) deliver(cellOf(target), new CastMessage(message))
-  else if (!deliverTo(target, new CastMessage(message))) kernelOf(target.system).strayed("dead", target, message)
+  const mail = new CastMessage(message)
+  if (target instanceof Cell) return deliver(target, mail)
+  const address = addressOf(target)
+  if (!deliverTo(address, mail)) kernelOf(address.system).strayed("dead", address, mail)
 }
 
 /** Sends several servers the same message, as `cast` does. */

@@ -37,7 +37,8 @@ export class CallExit extends Data.TaggedError("CallExit")<{
 /** A process that could not be started: `reason` is what its start ended with. */
 export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly reason: ExitReason }> {
   override get message(): string {
-    return `the process did not start: ${format(this.reason)}`
+    if (this.reason === "timeout") return "the process did not start in time: allow more, or do less in init"
+    return `the process did not start: ${format(this.reason)}; start it again once that is mended`
   }
 }
 
@@ -82,6 +83,33 @@ export class NoProcess extends Data.TaggedError("NoProcess")<{ readonly pid: Pid
 export class SystemStopped extends Data.TaggedError("SystemStopped")<{ readonly name: string }> {
   override get message(): string {
     return `the system "${this.name}" is stopped: make a new one`
+  }
+}
+
+/** An option, or a part of a child spec, that makes no sense: `allowed` says what does. */
+export class InvalidOption extends Data.TaggedError("InvalidOption")<{
+  readonly option: string
+  readonly value: unknown
+  readonly allowed: string
+}> {
+  override get message(): string {
+    return `${this.option} is ${shown(this.value)}: make it ${this.allowed}`
+  }
+}
+
+const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : format(value))
+
+/** A link to a process of another system: links are within one. */
+export class OtherSystem extends Data.TaggedError("OtherSystem")<{ readonly pid: Pid; readonly system: string }> {
+  override get message(): string {
+    return `${this.pid.label} ${this.pid} is not of the system "${this.system}": monitor it, or start it there`
+  }
+}
+
+/** A request for a supervisor to a process that is none. */
+export class NotASupervisor extends Data.TaggedError("NotASupervisor")<{ readonly pid: Pid }> {
+  override get message(): string {
+    return `${this.pid.label} ${this.pid} is no supervisor: pass what the start of one resolved with`
   }
 }
 
@@ -130,8 +158,20 @@ export class ChildRefused extends Data.TaggedError("ChildRefused")<{
   readonly pid: Pid | undefined
 }> {
   override get message(): string {
-    return `the supervisor refuses this for child "${this.id}": ${this.reason}`
+    return `the supervisor refuses this for child "${this.id}": ${advice[this.reason]}`
   }
+}
+
+const advice: Readonly<Record<ChildRefused["reason"], string>> = {
+  running: "it is running: terminate it first",
+  restarting: "it is being restarted: terminate it first, or wait",
+  notFound: "there is no such child: see whichChildren for those there are",
+  alreadyPresent: "its id is taken by a stopped child: restart that, or delete it first",
+  alreadyStarted: "its id is taken by a running child: use that, or another id",
+  maxChildren: "there are as many as maxChildren allows: end one first, or allow more",
+  duplicateId: "two specs have this id: give each its own",
+  significantUnheeded: 'it is significant, but autoShutdown is "never": set that, or make it not significant',
+  significantPermanent: 'it is significant, but restart is "permanent": make it "transient" or "temporary"'
 }
 
 /** The value of a supervisor's shutdown when one of its children did not start. */
@@ -140,7 +180,7 @@ export class FailedToStartChild extends Data.TaggedError("FailedToStartChild")<{
   readonly reason: ExitReason
 }> {
   override get message(): string {
-    return `child "${this.id}" did not start: ${format(this.reason)}`
+    return `child "${this.id}" did not start: ${format(this.reason)}; mend that, or have its start answer "ignore"`
   }
 }
 
@@ -198,6 +238,13 @@ export class ApplicationNotStarted extends Data.TaggedError("ApplicationNotStart
   }
 }
 
+/** The start of applications that depend on each other in a circle: `names` goes round it once. */
+export class ApplicationCycle extends Data.TaggedError("ApplicationCycle")<{ readonly names: ReadonlyArray<string> }> {
+  override get message(): string {
+    return `the applications ${this.names.join(" → ")} depend on each other in a circle: take one out of a dependsOn`
+  }
+}
+
 /** Any error of this package that a promise is rejected with. */
 export type OtpError =
   | CallExit
@@ -219,6 +266,10 @@ export type OtpError =
   | StateFixed
   | ApplicationAlreadyStarted
   | ApplicationNotStarted
+  | ApplicationCycle
+  | InvalidOption
+  | OtherSystem
+  | NotASupervisor
 
 const classes = [
   CallExit,
@@ -239,7 +290,11 @@ const classes = [
   NoSystemMessages,
   StateFixed,
   ApplicationAlreadyStarted,
-  ApplicationNotStarted
+  ApplicationNotStarted,
+  ApplicationCycle,
+  InvalidOption,
+  OtherSystem,
+  NotASupervisor
 ]
 
 const isOtpError = (error: unknown): error is OtpError => classes.some((kind) => error instanceof kind)

@@ -30,8 +30,10 @@ import * as Hash from "effect/Hash"
 import type { ChildSpec, Rules } from "./ChildSpec.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
+import { checkCount } from "./internal/optionRules.ts"
 import { childById, childCount } from "./internal/supervisorState.ts"
 import type { Timeout } from "./internal/timeout.ts"
+import { StartFailed } from "./OtpError.ts"
 import type { MessageOf, Name, Pid } from "./Pid.ts"
 import type { ChildInfo } from "./internal/supervisorServer.ts"
 import * as Supervisor from "./Supervisor.ts"
@@ -69,8 +71,10 @@ export interface PartitionInfo<out P extends Pid = Pid> extends Pick<Supervisor.
 }
 
 const planOf = ({ partitions, child, ...options }: Options): Supervisor.Options => {
-  if (!Number.isInteger(partitions) || partitions < 1) {
-    throw new RangeError(`${partitions} partitions make no sense: ask for 1 or more`)
+  try {
+    checkCount("partitions", partitions)
+  } catch (reason) {
+    throw new StartFailed({ reason })
   }
   const { start: begin, ...rules } = child
   const children = Array.from({ length: partitions }, (_, partition) => ({
@@ -86,7 +90,7 @@ const planOf = ({ partitions, child, ...options }: Options): Supervisor.Options 
  *
  * **Errors**
  *
- * Rejects as `Supervisor.start` does, and with a `RangeError` for less than one partition.
+ * Rejects as `Supervisor.start` does, also for less than one partition.
  */
 export const start = async <P extends Pid>(system: System, options: Options<P>): Promise<PartitionSupervisor<P>> =>
   Supervisor.start(system, planOf(options))

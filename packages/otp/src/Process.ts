@@ -28,13 +28,12 @@ import type * as Scope from "effect/Scope"
 import * as Effects from "effect/Effect"
 import type { ExitReason } from "./ExitReason.ts"
 import { Alias as AliasAddress, AliasMonitor, deliverTo } from "./internal/alias.ts"
-import { cellOf } from "./internal/cell.ts"
-import type { Cell } from "./internal/cell.ts"
-import { die, join, signal } from "./internal/death.ts"
+import { Cell, cellOf } from "./internal/cell.ts"
+import { die, join, sameSystem, signal } from "./internal/death.ts"
 import { deliver } from "./internal/delivery.ts"
 import { SelfExit } from "./internal/failure.ts"
 import { kernelOf } from "./internal/kernel.ts"
-import { cellAt } from "./internal/lookup.ts"
+import { addressOf, cellAt } from "./internal/lookup.ts"
 import { abortSignalOf, scopeOf } from "./internal/lifetime.ts"
 import { Monitor } from "./internal/monitor.ts"
 import { receiveWithin } from "./internal/receive.ts"
@@ -44,7 +43,6 @@ import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import { wake } from "./internal/wake.ts"
 import { NameTaken, NoProcess, UnknownName } from "./OtpError.ts"
-import { isName } from "./Pid.ts"
 import type { Name, Pid, Target } from "./Pid.ts"
 import { exitMessage, isDown } from "./SystemMessage.ts"
 import type { MonitorRef, SystemMessage } from "./SystemMessage.ts"
@@ -130,8 +128,9 @@ export const spawnMonitor = <M = unknown>(
  * Throws `UnknownName` if nobody has the name. A message to a dead process, or to an alias that was given up, vanishes.
  */
 export const send = <M>(target: Target<M>, message: M): void => {
-  if (!isName(target)) deliver(cellOf(target), message)
-  else if (!deliverTo(target, message)) lost(target, message)
+  if (target instanceof Cell) return deliver(target, message)
+  const address = addressOf(target)
+  if (!deliverTo(address, message)) lost(address, message)
 }
 
 const lost = (address: Name, message: unknown): void => {
@@ -227,11 +226,12 @@ export const exitSelf = (reason: ExitReason): never => {
  * **Errors**
  *
  * Throws `NoProcess` if the other is dead and this process does not trap exits; if it does, it gets an `Exit` with the
- * reason `noproc`.
+ * reason `noproc`. Throws `OtherSystem` if the two are of two systems: these share no fate.
  */
 export const link = (self: Pid, other: Pid): true => {
   const [one, two] = [cellOf(self), cellOf(other)]
   if (one.dead || one === two) return true
+  sameSystem(one, two)
   if (!two.dead) join(one, two)
   else if (one.trap) deliver(one, exitMessage(two, "noproc"))
   else throw new NoProcess({ pid: two })
@@ -245,7 +245,7 @@ export const unlink = (self: Pid, other: Pid): true => {
   return true
 }
 
-/** Watches a process: when it ends, `self` gets one `Down` for each monitor it has on it. */
+/** Watches a process, also of another system: when it ends, `self` gets one `Down` for each monitor it has on it. */
 export const monitor = (self: Pid, target: Target): MonitorRef => new Monitor(cellOf(self), cellAt(target), target)
 
 declare const alias_: unique symbol

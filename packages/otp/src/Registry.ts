@@ -112,11 +112,8 @@ export interface Options {
   readonly label?: string
 }
 
-const launch = async (kernel: Kernel, parent: Cell | undefined, options: Options = {}): Promise<Pid> => {
+const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {}): Promise<Pid> => {
   const { partitions = 1, keys = "unique", listeners = [], meta = [] } = options
-  if (!Number.isInteger(partitions) || partitions < 1) {
-    throw new RangeError(`${partitions} partitions make no sense: ask for 1 or more`)
-  }
   const plan: RegistryPlan = { keys, partitions, listeners, meta }
   const label = options.label ?? options.name ?? "Registry"
   const name = options.name === undefined ? {} : { name: options.name }
@@ -129,7 +126,7 @@ const stateOf = (registry: Pid): RegistryState => {
   throw new TypeError(`${registry.label} ${registry} is no registry: pass what Registry.start resolved with`)
 }
 
-/** Starts a registry that nobody is linked to. Rejects with a `RangeError` for less than one partition. */
+/** Starts a registry that nobody is linked to. Rejects with `StartFailed`; its reason names an option that makes no sense. */
 export const start = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   system: System,
   options?: Options
@@ -171,6 +168,11 @@ type Value<V> = undefined extends V ? [value?: V] : [value: V]
  * **Details**
  *
  * The entry goes when the process dies. A unique key that is taken, by the same process too, is refused with its holder.
+ *
+ * **Errors**
+ *
+ * Throws `CallExit` (`noproc`) if the registry is dead, or has lost the partition of the key and not started it again yet;
+ * `OtherSystem` for a process of another system.
  *
  * **Gotchas**
  *

@@ -52,7 +52,7 @@ import type * as Server from "./internal/supervisorServer.ts"
 import { childById } from "./internal/supervisorState.ts"
 import { milliseconds } from "./internal/timeout.ts"
 import type { Timeout } from "./internal/timeout.ts"
-import type { StartFailed, StartIgnored } from "./OtpError.ts"
+import type { StartFailed, StartIgnored, SystemStopped } from "./OtpError.ts"
 import type { MessageOf, Name, Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 
@@ -152,7 +152,8 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Pro
  * **Errors**
  *
  * Rejects with `StartFailed` when a child does not start, after ending those that did; its reason is then a `Shutdown`
- * with a `FailedToStartChild`. Specs that contradict each other are refused with `ChildRefused` as the reason.
+ * with a `FailedToStartChild`. Specs that contradict each other are refused with `ChildRefused` as the reason, options and
+ * specs that make no sense with `InvalidOption`. Rejects with `SystemStopped` in a stopped system.
  */
 export const start = <const Specs extends ReadonlyArray<ChildSpec>>(
   system: System,
@@ -169,7 +170,7 @@ export const startLink = <const Specs extends ReadonlyArray<ChildSpec>>(
 export const startEffect = <const Specs extends ReadonlyArray<ChildSpec>>(
   system: System,
   options: Options<Specs>
-): Effect.Effect<Supervisor<ChildrenOf<Specs>>, StartFailed | StartIgnored> =>
+): Effect.Effect<Supervisor<ChildrenOf<Specs>>, StartFailed | StartIgnored | SystemStopped> =>
   startServerEffect(kernelOf(system), callbacks, ...planned(options))
 
 /**
@@ -178,11 +179,15 @@ export const startEffect = <const Specs extends ReadonlyArray<ChildSpec>>(
  * **When to use**
  *
  * Where effects own the tree: `Layer.effect(Tag, Supervisor.scoped(options))` is a layer with the supervisor as a service.
+ *
+ * **Details**
+ *
+ * When the scope closes it ends its children and itself, and what is not done after 10 seconds of the host's time is killed.
  */
 export const scoped = <const Specs extends ReadonlyArray<ChildSpec>>(
   options: Options<Specs>
-): Effect.Effect<Supervisor<ChildrenOf<Specs>>, StartFailed | StartIgnored, System | Scope.Scope> =>
-  scopedServer((kernel) => startServerEffect(kernel, callbacks, ...planned(options)), "infinity")
+): Effect.Effect<Supervisor<ChildrenOf<Specs>>, StartFailed | StartIgnored | SystemStopped, System | Scope.Scope> =>
+  scopedServer((kernel) => startServerEffect(kernel, callbacks, ...planned(options)), 10_000)
 
 /** Makes the spec of a supervisor that is the child of another. */
 export const childSpec = <const Id extends string, const Specs extends ReadonlyArray<ChildSpec>>(
@@ -231,8 +236,8 @@ export const countChildren = (supervisor: Pid): Promise<ChildCounts> => ask(supe
  *
  * **Errors**
  *
- * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `significantUnheeded`, `significantPermanent`), or
- * with `StartFailed`; nothing is kept then.
+ * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `significantUnheeded`, `significantPermanent`), with
+ * `InvalidOption` for what is no child spec, with `StartFailed`, or with `NotASupervisor`; nothing is kept then.
  */
 export const startChild = <P extends Pid>(supervisor: Pid, spec: ChildSpec<string, P>): Promise<P | undefined> =>
   ask(supervisor, { _tag: "start", spec })

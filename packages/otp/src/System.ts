@@ -1,7 +1,7 @@
 /**
  * A set of processes with one clock, one table of names and one end.
  *
- * Every process lives in a system; systems know nothing of each other. A program usually has one, a test one of its own.
+ * Every process lives in a system. Processes of two may send to and monitor each other; links are within one. A program usually has one, a test one of its own.
  * Programs made of effects have it as a service, from `layer`.
  */
 import * as Context from "effect/Context"
@@ -91,7 +91,7 @@ const stopping = new WeakMap<System, Promise<void>>()
  * **Details**
  *
  * The processes without a parent get the exit signal `shutdown`, the youngest first, one after another: supervisors end
- * their children in reverse start order. Then what is left is killed, and the finalizers are awaited.
+ * their children in reverse start order. Those that have lost their parent by that follow. Then what is left is killed, and the finalizers are awaited.
  *
  * **Units and defaults**
  *

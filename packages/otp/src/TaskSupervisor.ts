@@ -26,6 +26,7 @@ import * as DynamicSupervisor from "./DynamicSupervisor.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
+import { sameSystem } from "./internal/death.ts"
 import type { TaskHandle } from "./internal/taskHandle.ts"
 import { launchTask, ownedTask, tie } from "./internal/taskStart.ts"
 import { streamRules, streamTasks } from "./internal/taskStream.ts"
@@ -82,6 +83,7 @@ const supervised = async <A>(
   linked: boolean
 ): Promise<Task.Task<A>> => {
   const made: { task?: TaskHandle<A> } = {}
+  if (linked) sameSystem(cellOf(supervisor), owner)
   await underSupervisor(supervisor, options, (parent) => {
     made.task = ownedTask(owner, parent, work, options?.label)
     if (linked) tie(owner, made.task.pid)

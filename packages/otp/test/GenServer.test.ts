@@ -45,6 +45,17 @@ describe("start", () => {
     expect(await GenServer.call(pid, "get")).toBe(0)
   })
 
+  test("START4 an init that takes too long ends the server, and its parent lives", async () => {
+    const parent = sleeper(system)
+    const slow = bank({ init: () => new Promise(() => {}) })
+    const starting = caught(GenServer.startLink(parent, slow, undefined, { timeout: 20 }))
+    await hop()
+    await clock.advance(20)
+    expect(await starting).toEqual(startFailed("timeout"))
+    expect([Process.isAlive(parent), Process.info(parent)?.links]).toEqual([true, []])
+    expect(System.stats(system).processes).toBe(1)
+  })
+
   test("gs-002 gs-003 an init that fails under startLink gives the reason, and the exit signal too", async () => {
     const seen = await inProcess(system, async (self) => {
       Process.trapExit(self, true)

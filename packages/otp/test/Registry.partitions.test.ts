@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { GenServer, Observer, Process, Registry, Supervisor, System } from "../src/index.ts"
+import { GenServer, Observer, OtpError, Process, Registry, Supervisor, System } from "../src/index.ts"
 import type { Pid } from "../src/index.ts"
 import { bank } from "./double/bank.ts"
 import { hop } from "./double/hop.ts"
@@ -93,7 +93,7 @@ test("PART2 until it is started again a partition takes no entry", async () => {
   const registry = await Registry.start(system, { partitions: 2 })
   for (const partition of partitionsOf(registry)) Process.kill(partition)
   const pid = sleeper(system)
-  expect(Registry.register(registry, "k", pid)).toEqual({ ok: false, pid })
+  expect(() => Registry.register(registry, "k", pid)).toThrow(OtpError.CallExit)
   expect([Registry.whereis(registry, "k"), Registry.count(registry)]).toEqual([undefined, 0])
   await hop()
   expect(Registry.register(registry, "k", pid)).toEqual({ ok: true })
@@ -152,6 +152,38 @@ test("a server is started, found and called by its key in a partition, also afte
   expect([via.whereis(), Registry.whereis(registry, "k")]).toEqual([pid, pid])
 })
 
+test("START3 PART2 while a key's partition, or the registry, is lost, no server starts under it, and nobody is entered", async () => {
+  const registry = await Registry.start(system, { partitions: 2 })
+  const member = sleeper(system)
+  const via = Registry.via(registry, "k")
+  const noproc = { _tag: "CallExit", reason: "noproc", in: "Registry.register" }
+  const refusedNow = async (): Promise<void> => {
+    const before = System.stats(system).processes
+    expect(() => Registry.register(registry, "k", member)).toThrow(expect.objectContaining(noproc))
+    const starting = GenServer.start(system, bank(), undefined, { via })
+    expect(System.stats(system).processes).toBe(before)
+    await expect(starting).rejects.toEqual(
+      expect.objectContaining({ _tag: "StartFailed", reason: expect.objectContaining(noproc) })
+    )
+  }
+  for (const partition of partitionsOf(registry)) Process.kill(partition)
+  await refusedNow()
+  await hop()
+  expect(Registry.register(registry, "k", member)).toEqual({ ok: true })
+  Process.kill(registry)
+  await refusedNow()
+})
+
+test("START3 a server does not start under an address that another process got meanwhile", async () => {
+  const holder = sleeper(system)
+  const via = { ...Registry.via(await Registry.start(system), "k"), claim: () => holder }
+  await expect(GenServer.start(system, bank(), undefined, { via })).rejects.toEqual(
+    expect.objectContaining({ reason: expect.objectContaining({ _tag: "AlreadyStarted", pid: holder }) })
+  )
+})
+
 test.each([0, 1.5, -1])("%s partitions are refused", async (partitions) => {
-  await expect(Registry.start(system, { partitions })).rejects.toThrow(RangeError)
+  await expect(Registry.start(system, { partitions })).rejects.toEqual(
+    expect.objectContaining({ reason: expect.objectContaining({ _tag: "InvalidOption", option: "partitions" }) })
+  )
 })

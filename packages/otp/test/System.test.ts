@@ -32,6 +32,43 @@ test("STOP1 what does not end in time is killed", async () => {
   expect(System.stats(system)).toEqual(nothing)
 })
 
+test("STOP2 what a turn started without a link is ended in order too, once who started it is dead", async () => {
+  const system = System.make()
+  const log: Array<readonly [name: string, reason: unknown]> = []
+  const polite = GenServer.make({
+    init: (name: string) => GenServer.ok(name),
+    terminate: (reason, name) => log.push([name, reason])
+  })
+  const start = (name: string) => GenServer.start(system, polite, name, { trapExit: true })
+  await start("outer")
+  Process.spawn(system, () => {
+    const deeper = () => new Promise<void>(() => void start("inmost"))
+    void start("inner").then(() => Process.spawn(system, deeper))
+    Process.spawn(system, deeper)
+    return new Promise(() => {})
+  })
+  await hop()
+  await System.stop(system)
+  expect(log).toContainEqual(["inner", "shutdown"])
+  expect(log.filter(([name]) => name === "inmost")).toEqual([
+    ["inmost", "shutdown"],
+    ["inmost", "shutdown"]
+  ])
+  expect(log).toHaveLength(4)
+  expect(System.stats(system)).toEqual(nothing)
+})
+
+test("STOP1 a root that starts others whenever it is ended does not keep a system from ending", async () => {
+  const system = System.make()
+  const hydra: GenServer.Definition<void, null> = GenServer.make<void, null>({
+    init: () => GenServer.ok(null),
+    terminate: (): Promise<Pid> => GenServer.start(system, hydra, undefined, { trapExit: true })
+  })
+  await GenServer.start(system, hydra, undefined, { trapExit: true })
+  await System.stop(system, { timeout: 5 })
+  expect(System.stats(system)).toEqual(nothing)
+})
+
 test("stop waits for finalizers, but not for ever", async () => {
   const system = System.make()
   const gate = Deferred.makeUnsafe<void>()

@@ -1,7 +1,8 @@
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import type { Scope } from "effect"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { Clock, GenServer, OtpError, Process, Supervisor, System, Task } from "../src/index.ts"
+import type { Pid } from "../src/index.ts"
 import { bank } from "./double/bank.ts"
 import { hop } from "./double/hop.ts"
 import { sleeper } from "./double/inProcess.ts"
@@ -56,6 +57,63 @@ test("SCOPED1 a server is ended with its scope as a supervisor ends a child", as
     })
   )
   expect(log).toEqual(["shutdown", false, "shutdown"])
+})
+
+test("SCOPED3 a scope closes in time of the host, also where the system's clock stands still", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] })
+  try {
+    const system = System.make({ clock: Clock.test() })
+    const stubborn = GenServer.make<void, null>({
+      init: () => GenServer.ok(null),
+      terminate: () => new Promise(() => {})
+    })
+    const children = [
+      {
+        id: "a",
+        shutdown: "infinity" as const,
+        start: (parent: Pid) => GenServer.startLink(parent, stubborn, undefined, { trapExit: true })
+      }
+    ]
+    const closed: Array<string> = []
+    const owned = <A, E>(name: string, effect: Effect.Effect<A, E, System.System | Scope.Scope>) =>
+      void Effect.runPromise(effect.pipe(Effect.scoped, Effect.provideService(System.System, system))).then(() =>
+        closed.push(name)
+      )
+    owned("server", GenServer.scoped(stubborn, undefined, { trapExit: true }))
+    owned("supervisor", Supervisor.scoped({ children }))
+    await vi.advanceTimersByTimeAsync(100)
+    await hop()
+    expect(closed).toEqual([])
+    await vi.advanceTimersByTimeAsync(5000)
+    await hop()
+    expect(closed).toEqual(["server"])
+    await vi.advanceTimersByTimeAsync(5000)
+    await hop()
+    expect(closed).toEqual(["server", "supervisor"])
+    const stopping = System.stop(system)
+    await vi.advanceTimersByTimeAsync(20_000)
+    await stopping
+    expect(System.stats(system)).toEqual(nothing)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test("a start in a stopped system fails with SystemStopped, on both faces", async () => {
+  const system = System.make({ name: "over" })
+  await System.stop(system)
+  const stopped = expect.objectContaining({ _tag: "SystemStopped", name: "over" })
+  await expect(GenServer.start(system, bank(), undefined)).rejects.toEqual(stopped)
+  await expect(Supervisor.start(system, { children: [] })).rejects.toEqual(stopped)
+  const starts: ReadonlyArray<Effect.Effect<Pid, OtpError.OtpError>> = [
+    GenServer.startEffect(system, bank(), undefined),
+    Supervisor.startEffect(system, { children: [] }),
+    Effect.scoped(GenServer.scoped(bank(), undefined)).pipe(Effect.provideService(System.System, system))
+  ]
+  for (const start of starts) {
+    const seen = await Effect.runPromise(Effect.catchTag(start, "SystemStopped", (error) => Effect.succeed(error)))
+    expect(seen).toEqual(stopped)
+  }
 })
 
 test("SCOPED1 a supervisor in a scope ends its children before itself", async () => {

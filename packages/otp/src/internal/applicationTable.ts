@@ -9,11 +9,12 @@
  *        itself if one of them fails.
  * APPT3. The end by itself of a permanent application, and of a transient one for any reason but `normal`, stops the
  *        system; where a program runs, that does. An end by `stop`, or with the system, is not one by itself.
+ * APPT4. Applications that depend on each other in a circle do not start; whoever asks for that is told the circle.
  */
 import type { Definition, End, Kind } from "../Application.ts"
 import { isNormal } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
-import { ApplicationAlreadyStarted, ApplicationNotStarted } from "../OtpError.ts"
+import { ApplicationAlreadyStarted, ApplicationCycle, ApplicationNotStarted } from "../OtpError.ts"
 import { stop } from "../System.ts"
 import type { Cell } from "./cell.ts"
 import { masterCallbacks } from "./applicationMaster.ts"
@@ -100,7 +101,7 @@ export class ApplicationTable {
   async startAll(application: Definition, kind: Kind): Promise<ReadonlyArray<string>> {
     const started: Array<string> = []
     try {
-      await this.#ensure(application, kind, started)
+      await this.#ensure(application, kind, started, [])
     } catch (error) {
       for (const name of started.toReversed()) await this.#undo(name)
       throw error
@@ -118,14 +119,22 @@ export class ApplicationTable {
     })
   }
 
-  async #ensure(application: Definition, kind: Kind, started: Array<string>): Promise<void> {
+  async #ensure(
+    application: Definition,
+    kind: Kind,
+    started: Array<string>,
+    above: ReadonlyArray<string>
+  ): Promise<void> {
+    const path = [...above, application.name]
+    const round = above.indexOf(application.name)
+    if (round !== -1) throw new ApplicationCycle({ names: path.slice(round) })
     const running = this.#entries.get(application.name)
     if (running !== undefined) {
       await running.started
       return
     }
-    for (const other of application.dependsOn ?? []) await this.#ensure(other, kind, started)
-    if (this.#entries.has(application.name)) return this.#ensure(application, kind, started)
+    for (const other of application.dependsOn ?? []) await this.#ensure(other, kind, started, path)
+    if (this.#entries.has(application.name)) return this.#ensure(application, kind, started, above)
     await this.start(application, kind)
     started.push(application.name)
   }

@@ -3,14 +3,17 @@
  *
  * START-CHILD1. A child that is up is linked to its supervisor, also where its start forgot to, or it died meanwhile:
  *               its end always comes to the supervisor as an EXIT.
+ * START-CHILD2. A child that is up only after its supervisor died is ended, as its spec says.
  */
+import { shutdownOf } from "../ChildSpec.ts"
 import type { ChildSpec } from "../ChildSpec.ts"
 import { ProcessExit, StartFailed, StartIgnored } from "../OtpError.ts"
+import { format } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
 import type { Pid } from "../Pid.ts"
 import { link } from "../Process.ts"
-import { cellOf } from "./cell.ts"
-import type { Cell } from "./cell.ts"
+import { endChild } from "./awaitDeath.ts"
+import { Cell } from "./cell.ts"
 import { ofThrown } from "./failure.ts"
 
 /** How a start went: a process, none by choice, or a reason. */
@@ -24,13 +27,19 @@ const failedWith = (error: unknown): ChildStart => {
   return { _tag: "Failed", reason: error instanceof StartFailed ? error.reason : ofThrown(error).reason }
 }
 
-const upIn = (supervisor: Cell, pid: Pid | "ignore"): ChildStart => {
+const noProcess = (id: string, answer: unknown): TypeError =>
+  new TypeError(`the start of child "${id}" answered ${format(answer)}: answer the pid it started, or "ignore"`)
+
+const upIn = (supervisor: Cell, spec: ChildSpec, pid: Pid | "ignore"): ChildStart => {
   if (pid === "ignore") return { _tag: "Ignored" }
+  if (!(pid instanceof Cell)) return failedWith(noProcess(spec.id, pid))
+  if (supervisor.dead) {
+    void endChild(pid.kernel.root, pid, shutdownOf(spec))
+    return failedWith(new ProcessExit({ pid: supervisor, reason: supervisor.reason }))
+  }
   try {
-    const cell = cellOf(pid)
-    if (supervisor.dead) return failedWith(new ProcessExit({ pid: supervisor, reason: supervisor.reason }))
-    link(supervisor, cell)
-    return { _tag: "Up", cell }
+    link(supervisor, pid)
+    return { _tag: "Up", cell: pid }
   } catch (error) {
     return failedWith(error)
   }
@@ -47,9 +56,9 @@ export const startChild = <A>(supervisor: Cell, spec: ChildSpec, then: (started:
   } catch (error) {
     return then(failedWith(error))
   }
-  if (!isLater(pid)) return then(upIn(supervisor, pid))
+  if (!isLater(pid)) return then(upIn(supervisor, spec, pid))
   return Promise.resolve(pid).then(
-    (late) => then(upIn(supervisor, late)),
+    (late) => then(upIn(supervisor, spec, late)),
     (error: unknown) => then(failedWith(error))
   )
 }

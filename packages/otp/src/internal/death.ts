@@ -13,6 +13,7 @@
  */
 import { isAbnormal } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
+import { OtherSystem } from "../OtpError.ts"
 import { exitMessage } from "../SystemMessage.ts"
 import type { Cell, Resource, Watcher } from "./cell.ts"
 import { deliver } from "./delivery.ts"
@@ -110,6 +111,11 @@ export const signal = (from: Cell, target: Cell, reason: ExitReason, over: "link
   if (over === "link" && (from.behaviour.tells === target || target.absorbs?.has(from) === true)) return
   if (target.trap) return deliver(target, exitMessage(from, reason))
   if (reason !== "normal" || (from === target && over === "direct")) die(target, reason, "signal")
+}
+
+/** Refuses to tie processes of two systems. */
+export const sameSystem = (one: Cell, other: Cell): void => {
+  if (one.kernel !== other.kernel) throw new OtherSystem({ pid: other, system: one.kernel.name })
 }
 
 /** Links two processes; one with itself, or twice, changes nothing. */

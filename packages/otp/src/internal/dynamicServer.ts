@@ -17,12 +17,13 @@ import { endChild } from "./awaitDeath.ts"
 import { Cell } from "./cell.ts"
 import { startChild } from "./childStart.ts"
 import { deliver } from "./delivery.ts"
+import { checkAmount } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
 import type { Callbacks } from "./serverLoop.ts"
 import { ServerResult } from "./serverResult.ts"
 import { mayRestart } from "./supervising.ts"
 import type { Verdict } from "./supervising.ts"
-import { countOf, following, noreply, refused, replying, restartsOf } from "./supervisorServer.ts"
+import { checkWindow, checked, countOf, following, noreply, refused, replying, restartsOf } from "./supervisorServer.ts"
 import type { ChildInfo, Outcome } from "./supervisorServer.ts"
 
 /** What a dynamic supervisor is started with, its defaults filled in. */
@@ -85,7 +86,8 @@ export class Dynamic {
 
   async terminate(cell: Cell): Promise<Outcome> {
     const spec = this.running.get(cell)
-    if (spec === undefined) return refused("notFound", cell.label, cell)
+    if (spec === undefined)
+      return cell instanceof Cell ? refused("notFound", cell.label, cell) : refused("notFound", "")
     await endChild(this.self, cell, shutdownOf(spec))
     this.running.delete(cell)
     return { ok: undefined }
@@ -132,12 +134,17 @@ export class Dynamic {
 const handle = (state: Dynamic, request: DynamicRequest): Outcome | Promise<Outcome> => {
   if (request._tag === "which") return { ok: state.infos }
   if (request._tag === "count") return { ok: countOf(state.infos) }
-  return request._tag === "start" ? state.add(request.spec) : state.terminate(request.cell)
+  if (request._tag !== "start") return state.terminate(request.cell)
+  return checked(request.spec, () => state.add(request.spec))
 }
 
 export const dynamicCallbacks: Callbacks = {
   kind: "supervisor",
-  init: (plan, self) => new ServerResult("ok", new Dynamic(self, plan as DynamicPlan), undefined, undefined, undefined),
+  init: (plan, self) => {
+    checkWindow(plan as DynamicPlan)
+    checkAmount("maxChildren", (plan as DynamicPlan).maxChildren)
+    return new ServerResult("ok", new Dynamic(self, plan as DynamicPlan), undefined, undefined, undefined)
+  },
   handleCall: (request, _from, state) => {
     const outcome = handle(state as Dynamic, request as DynamicRequest)
     return outcome instanceof Promise ? outcome.then((late) => replying(late, state)) : replying(outcome, state)

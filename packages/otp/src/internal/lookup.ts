@@ -1,12 +1,18 @@
 /** From a target, a pid or an address, to the process behind it. */
+import { format } from "../ExitReason.ts"
 import { isName } from "../Pid.ts"
-import type { Target } from "../Pid.ts"
-import { cellOf } from "./cell.ts"
-import type { Cell } from "./cell.ts"
+import type { Name, Target } from "../Pid.ts"
+import { Cell, cellOf } from "./cell.ts"
+
+/** The address that a target is which is no process; refuses what is neither. */
+export const addressOf = <M>(target: Target<M>): Name<M> => {
+  if (typeof target === "object" && target !== null && isName(target)) return target
+  throw new TypeError(`${format(target)} is neither a process nor an address: pass a pid or an address`)
+}
 
 /** The living or dead process of a pid, or the living one behind an address. */
 export const cellAt = (target: Target): Cell | undefined => {
-  if (!isName(target)) return cellOf(target)
-  const pid = target.whereis()
+  if (target instanceof Cell) return target
+  const pid = addressOf(target).whereis()
   return pid === undefined ? undefined : cellOf(pid)
 }

@@ -21,6 +21,7 @@ import { die } from "./death.ts"
 import { deliver } from "./delivery.ts"
 import type { Entry } from "./keyIndex.ts"
 import { KeyLocks } from "./keyLocks.ts"
+import { checkCount, checkWord } from "./optionRules.ts"
 import { RegistryTable } from "./registryTable.ts"
 import type { Keys, Listener } from "./registryTable.ts"
 import { RestartWindow } from "./restartWindow.ts"
@@ -153,8 +154,12 @@ export class RegistryState {
 
 export const registryCallbacks: Callbacks = {
   kind: "registry",
-  init: (plan, self) =>
-    new ServerResult("ok", new RegistryState(self, plan as RegistryPlan), undefined, undefined, undefined),
+  init: (plan, self) => {
+    const { keys, partitions } = plan as RegistryPlan
+    checkWord("keys", keys, ["unique", "duplicate"])
+    checkCount("partitions", partitions)
+    return new ServerResult("ok", new RegistryState(self, plan as RegistryPlan), undefined, undefined, undefined)
+  },
   handleInfo: (message, state, self) => {
     if (!isExit(message)) return self.kernel.strayed("unexpected", self, message)
     const verdict = (state as RegistryState).lost(message.from)

@@ -8,8 +8,9 @@
  *       there before.
  * REG3. Whoever listens is told of every entry once when it is made, and once when it goes, whatever the cause.
  */
+import { CallExit } from "../OtpError.ts"
 import type { Cell } from "./cell.ts"
-import { join } from "./death.ts"
+import { join, sameSystem } from "./death.ts"
 import { DuplicateIndex, Entry, UniqueIndex } from "./keyIndex.ts"
 import type { KeyIndex } from "./keyIndex.ts"
 
@@ -64,8 +65,10 @@ export class RegistryTable {
 
   /** Enters a process under a key; answers who stands in the way: the holder of a unique key, or itself, being dead. */
   claim(key: unknown, cell: Cell, value: unknown): Cell | undefined {
+    if (this.#self.dead) throw new CallExit({ reason: "noproc", in: "Registry.register" })
     const holder = this.keys === "unique" ? this.holder(key) : undefined
-    if (holder !== undefined || cell.dead || this.#self.dead) return holder ?? cell
+    if (holder !== undefined || cell.dead) return holder ?? cell
+    sameSystem(this.#self, cell)
     const entry = new Entry(key, cell, value)
     this.#member(cell).entries.add(entry)
     this.#index.add(entry)

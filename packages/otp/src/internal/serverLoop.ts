@@ -112,7 +112,8 @@ export class Server implements Behaviour {
     try {
       value = this.#callbacks.init(args, cell)
     } catch (error) {
-      return this.#initFailed(cell, ofThrown(error))
+      const missing = typeof this.#callbacks.init !== "function"
+      return this.#initFailed(cell, ofThrown(missing ? new NoCallback({ callback: "init", request: args }) : error))
     }
     if (value instanceof ServerResult) return this.#initialised(cell, value)
     settleValue(

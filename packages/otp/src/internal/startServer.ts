@@ -3,12 +3,14 @@
  *
  * START1. Under a taken name no process is made and no `init` runs.
  * START2. The starter is told once: that the server is up, or why it is not.
+ * START3. A server that is up is found under its address: one that its registry does not take does not start.
+ * START4. A start that takes too long ends the server alone: its parent is unlinked before.
  */
 import * as Effect from "effect/Effect"
-import { AlreadyStarted, StartFailed } from "../OtpError.ts"
+import { AlreadyStarted, StartFailed, SystemStopped } from "../OtpError.ts"
 import type { StartIgnored } from "../OtpError.ts"
 import type { Name, Pid } from "../Pid.ts"
-import { register } from "../Process.ts"
+import { register, unlink } from "../Process.ts"
 import { afterTurn } from "./afterTurn.ts"
 import type { Cell } from "./cell.ts"
 import { die, join, signal } from "./death.ts"
@@ -52,10 +54,20 @@ const makeServer = (
   const cell = kernel.make(server, parent ?? kernel.current, label)
   cell.trap = options.trapExit === true
   if (options.name !== undefined) register(options.name, cell)
-  options.via?.claim(cell)
+  if (options.via !== undefined) enter(options.via, cell)
   if (parent?.dead === true) die(cell, "noproc", "signal")
-  else if (parent !== undefined) join(parent, cell)
+  else if (parent !== undefined && !cell.dead) join(parent, cell)
   return cell
+}
+
+/** Enters a process under its address; one that cannot be found under it does not live. */
+const enter = (via: Via, cell: Cell): void => {
+  try {
+    const holder = via.claim(cell)
+    if (holder !== cell) die(cell, new AlreadyStarted({ pid: holder }), "signal")
+  } catch (error) {
+    die(cell, error, "signal")
+  }
 }
 
 const beginServer = (
@@ -73,6 +85,7 @@ const beginServer = (
   const { started, failed } = starter
   const timer = startTimer(kernel, cell, ms, () => {
     failed(new StartFailed({ reason: "timeout" }))
+    if (parent !== undefined) unlink(parent, cell)
     signal(kernel.root, cell, "kill", "direct")
   })
   starter.started = (up) => {
@@ -100,7 +113,7 @@ export const startServerEffect = (
   callbacks: Callbacks,
   args: unknown,
   options: ServerOptions
-): Effect.Effect<Cell, StartFailed | StartIgnored> =>
+): Effect.Effect<Cell, StartFailed | StartIgnored | SystemStopped> =>
   Effect.callback((resume) => {
     const started = (up: Cell): void => afterTurn(() => resume(Effect.succeed(up)))
     const failed = (error: StartFailed | StartIgnored): void => afterTurn(() => resume(Effect.fail(error)))
@@ -108,7 +121,8 @@ export const startServerEffect = (
     try {
       cell = beginServer(kernel, undefined, callbacks, args, options, { started, failed })
     } catch (error) {
-      return resume(error instanceof StartFailed ? Effect.fail(error) : Effect.die(error))
+      const expected = error instanceof StartFailed || error instanceof SystemStopped
+      return resume(expected ? Effect.fail(error) : Effect.die(error))
     }
     return Effect.sync(() => signal(kernel.root, cell, "kill", "direct"))
   })

@@ -1,4 +1,5 @@
 /** A request to a supervisor, which waits as long as its children take. */
+import { NotASupervisor } from "../OtpError.ts"
 import type { Pid } from "../Pid.ts"
 import { cellOf } from "./cell.ts"
 import { PendingCall } from "./pendingCall.ts"
@@ -6,10 +7,11 @@ import { CallMessage } from "./serverLoop.ts"
 
 const forEver = Number.POSITIVE_INFINITY
 
-/** Asks a supervisor; rejects with the error it answers, or with `CallExit`. */
+/** Asks a supervisor; rejects with the error it answers, with `CallExit`, or with `NotASupervisor`. */
 export const request = <A>(supervisor: Pid, message: unknown): Promise<A> =>
   new Promise((resolve, reject) => {
     const server = cellOf(supervisor)
+    if (server.behaviour.kind !== "supervisor") return reject(new NotASupervisor({ pid: supervisor }))
     const answered = (value: unknown): void => {
       const outcome = value as { readonly ok: A } | { readonly error: Error }
       if ("error" in outcome) reject(outcome.error)

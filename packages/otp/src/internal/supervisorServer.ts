@@ -3,15 +3,18 @@
  *
  * SUPS1. A supervisor traps exits; an exit of neither its parent nor a child changes nothing.
  * SUPS2. A request changes the children only when it is accepted.
+ * SUPS3. No request kills a supervisor: one that makes no sense is refused.
  */
 import { restartOf, typeOf } from "../ChildSpec.ts"
 import type { ChildSpec } from "../ChildSpec.ts"
 import { shutdown } from "../ExitReason.ts"
-import { ChildRefused, FailedToStartChild, StartFailed } from "../OtpError.ts"
+import { ChildRefused, FailedToStartChild, InvalidOption, StartFailed } from "../OtpError.ts"
+import type { OtpError } from "../OtpError.ts"
 import type { Pid } from "../Pid.ts"
 import { isExit } from "../SystemMessage.ts"
 import type { Cell } from "./cell.ts"
 import type { ChildEntry } from "./children.ts"
+import { checkAmount, checkSpec, checkWord } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
 import type { Callbacks } from "./serverLoop.ts"
 import { ServerResult } from "./serverResult.ts"
@@ -76,6 +79,22 @@ const problemOf = (spec: ChildSpec, autoShutdown: AutoShutdown): Problem | undef
   return restartOf(spec) === "permanent" ? "significantPermanent" : undefined
 }
 
+/** The rules of a restart window, of whatever supervisor. */
+export const checkWindow = (plan: { readonly maxRestarts: number; readonly maxSeconds: number }): void => {
+  checkAmount("maxRestarts", plan.maxRestarts)
+  checkAmount("maxSeconds", plan.maxSeconds)
+}
+
+const checkPlan = (plan: Plan): void => {
+  checkWord("strategy", plan.strategy, ["oneForOne", "oneForAll", "restForOne"])
+  checkWord("autoShutdown", plan.autoShutdown, ["never", "anySignificant", "allSignificant"])
+  checkWindow(plan)
+  if (!Array.isArray(plan.children)) {
+    throw new InvalidOption({ option: "children", value: plan.children, allowed: "a list of child specs" })
+  }
+  for (const spec of plan.children) checkSpec(spec)
+}
+
 const badSpec = (plan: Plan): { readonly id: string; readonly reason: Problem } | undefined => {
   const seen = new Set<string>()
   for (const spec of plan.children) {
@@ -87,6 +106,7 @@ const badSpec = (plan: Plan): { readonly id: string; readonly reason: Problem } 
 }
 
 const init = async (plan: Plan, self: Cell): Promise<ServerResult> => {
+  checkPlan(plan)
   const bad = badSpec(plan)
   if (bad !== undefined) return failing(new ChildRefused({ ...bad, pid: undefined }))
   const window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
@@ -113,6 +133,16 @@ export const countOf = (infos: ReadonlyArray<ChildInfo>): ChildCounts => {
 export const refused = (reason: ChildRefused["reason"], id: string, pid?: Pid): Outcome => ({
   error: new ChildRefused({ reason, id, pid })
 })
+
+/** Answers with the error of a spec that makes no sense. */
+export const checked = <A extends Outcome | Promise<Outcome>>(spec: Parameters<typeof checkSpec>[0], run: () => A) => {
+  try {
+    checkSpec(spec)
+  } catch (error) {
+    return { error: error as OtpError }
+  }
+  return run()
+}
 
 const add = async (state: Supervising, spec: ChildSpec): Promise<Outcome> => {
   const existing = state.children.byId(spec.id)
@@ -160,7 +190,8 @@ export const restartsOf = (window: RestartWindow) => ({
 const handle = (state: Supervising, request: Request): Outcome | Promise<Outcome> => {
   if (request._tag === "which") return { ok: state.children.all.map(infoOf).toReversed() }
   if (request._tag === "count") return { ok: countOf(state.children.all.map(infoOf)) }
-  return request._tag === "start" ? add(state, request.spec) : withChild(state, request)
+  if (request._tag !== "start") return withChild(state, request)
+  return checked(request.spec, () => add(state, request.spec))
 }
 
 export const callbacks: Callbacks = {

@@ -21,6 +21,7 @@ import { afterTurn } from "./afterTurn.ts"
 import { Absorbed } from "./cell.ts"
 import type { Cell, Resource } from "./cell.ts"
 import { signal } from "./death.ts"
+import { checkCount } from "./optionRules.ts"
 import { milliseconds } from "./timeout.ts"
 import { startTimer } from "./timer.ts"
 
@@ -42,10 +43,15 @@ export interface StreamPlan<I> {
   readonly start: (input: I, made: (cell: Cell) => void, finished: (value: unknown) => void) => void | Promise<void>
 }
 
+const concurrencyOf = (maxConcurrency: number): number => {
+  checkCount("maxConcurrency", maxConcurrency, true)
+  return maxConcurrency
+}
+
 /** The rules of a stream, the defaults filled in. */
 export const streamRules = (owner: Cell, options: StreamOptions | undefined) => ({
   owner,
-  maxConcurrency: Math.max(1, options?.maxConcurrency ?? 8),
+  maxConcurrency: concurrencyOf(options?.maxConcurrency ?? 8),
   ordered: options?.ordered ?? true,
   ms: milliseconds(options?.timeout ?? 5000),
   onTimeout: options?.onTimeout ?? "exit",

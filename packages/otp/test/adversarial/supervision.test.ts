@@ -25,6 +25,35 @@ const supervise = async (storm: Storm, options: Supervisor.Options): Promise<Pid
 
 const alive = (crew: Unruly, ...ids: ReadonlyArray<string>) => ids.filter((id) => Process.isAlive(crew.pid(id)))
 
+test("START-CHILD2 a child whose start comes too late for its supervisor is ended in order", async () => {
+  const { storm } = brew()
+  const log: Array<unknown> = []
+  const late = GenServer.make<void, null>({
+    init: () => GenServer.ok(null),
+    terminate: (reason) => log.push(reason)
+  })
+  let open = (): void => {}
+  const gate = new Promise<void>((resolve) => (open = resolve))
+  const begin = async (): Promise<Pid> => {
+    await gate
+    return GenServer.start(storm.system, late, undefined, { trapExit: true })
+  }
+  const start = { id: "late", start: begin }
+  const supervisor = await supervise(storm, { children: [] })
+  const dynamic = storm.watch(await DynamicSupervisor.startLink(storm.ground))
+  const asked = Promise.allSettled([
+    Supervisor.startChild(supervisor, start),
+    DynamicSupervisor.startChild(dynamic, start)
+  ])
+  await hop()
+  for (const pid of [supervisor, dynamic]) Process.kill(pid)
+  open()
+  await hop()
+  expect((await asked).map(({ status }) => status)).toEqual(["rejected", "rejected"])
+  expect([log, storm.living]).toEqual([["shutdown", "shutdown"], []])
+  await storm.over()
+})
+
 describe("a child that crashes in init", () => {
   test("SUP3 whenever it is restarted uses up the limit, and the supervisor ends with all others", async () => {
     const { storm, crew } = brew()

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import {
+  Application,
+  Clock,
+  DynamicSupervisor,
+  GenServer,
+  OtpError,
+  PartitionSupervisor,
+  Process,
+  Registry,
+  Supervisor,
+  System,
+  Task,
+  TaskSupervisor
+} from "../../src/index.ts"
+import type { Pid } from "../../src/index.ts"
+import { bank } from "../double/bank.ts"
+import { sleeper } from "../double/inProcess.ts"
+
+let system: System.System
+
+beforeEach(() => {
+  system = System.make({ clock: Clock.test() })
+})
+
+afterEach(async () => {
+  await System.stop(system)
+  expect(System.stats(system)).toEqual({ processes: 0, fibers: 0, timers: 0, closing: 0 })
+})
+
+/** What only untyped code can pass. */
+const untyped = (value: unknown): never => value as never
+
+const sleeping = (parent: Pid): Pid => Process.spawnLink(parent, () => new Promise<void>(() => {}))
+const spec = { id: "a", start: sleeping }
+const refused = (reason: string) => expect.objectContaining({ _tag: "ChildRefused", reason })
+const invalid = (option: string) => expect.objectContaining({ _tag: "InvalidOption", option })
+const notStarted = (option: string) => expect.objectContaining({ _tag: "StartFailed", reason: invalid(option) })
+
+describe("SUPS3 no request kills a supervisor", () => {
+  test("terminateChild of what is no child is refused", async () => {
+    const dynamic = await DynamicSupervisor.start(system)
+    const child = await DynamicSupervisor.startChild(dynamic, spec)
+    for (const nobody of [undefined, null, "x", 1, {}]) {
+      await expect(DynamicSupervisor.terminateChild(dynamic, untyped(nobody))).rejects.toEqual(refused("notFound"))
+      await expect(Supervisor.terminateChild(untyped(dynamic), untyped(nobody))).rejects.toEqual(refused("notFound"))
+    }
+    expect([Process.isAlive(dynamic), Process.isAlive(child)]).toEqual([true, true])
+  })
+
+  test("startChild of what is no child spec is refused, and names what is wrong with it", async () => {
+    const top = await Supervisor.start(system, { children: [spec] })
+    const dynamic = await DynamicSupervisor.start(system)
+    const wrong = [
+      [{ id: 1, start: sleeping }, "id"],
+      [{ id: "b" }, "start"],
+      [{ id: "b", start: sleeping, restart: "permament" }, "restart"],
+      [{ id: "b", start: sleeping, shutdown: -1 }, "shutdown"],
+      [{ id: "b", start: sleeping, shutdown: Number.NaN }, "shutdown"],
+      [{ id: "b", start: sleeping, type: "boss" }, "type"]
+    ] as const
+    for (const [given, option] of wrong) {
+      await expect(Supervisor.startChild(top, untyped(given))).rejects.toEqual(invalid(option))
+      await expect(DynamicSupervisor.startChild(dynamic, untyped(given))).rejects.toEqual(invalid(option))
+    }
+    for (const nothing of [null, undefined, 1]) {
+      await expect(Supervisor.startChild(top, untyped(nothing))).rejects.toEqual(invalid("child spec"))
+      await expect(DynamicSupervisor.startChild(dynamic, untyped(nothing))).rejects.toEqual(invalid("start"))
+    }
+    expect(await Supervisor.countChildren(top)).toMatchObject({ specs: 1, active: 1 })
+    expect(await DynamicSupervisor.countChildren(dynamic)).toMatchObject({ specs: 0 })
+  })
+
+  test("a child whose start answers with no process fails with what to answer", async () => {
+    const top = await Supervisor.start(system, { children: [] })
+    for (const answer of [undefined, 1, {}, Promise.resolve(undefined)]) {
+      const error = await Supervisor.startChild(top, { id: "a", start: untyped(() => answer) }).catch((e: unknown) => e)
+      expect(String(error)).toContain('the start of child "a" answered')
+      expect(String(error)).toContain('or "ignore"')
+    }
+    expect(Process.isAlive(top)).toBe(true)
+  })
+})
+
+test("a request for supervisors to another process is refused, and that is not asked", async () => {
+  const server = await GenServer.start(system, bank(), undefined)
+  const plain = sleeper(system)
+  for (const other of [server, plain]) {
+    const error = expect.objectContaining({ _tag: "NotASupervisor", pid: other })
+    await expect(Supervisor.whichChildren(untyped(other))).rejects.toEqual(error)
+    await expect(Supervisor.startChild(untyped(other), spec)).rejects.toEqual(error)
+    await expect(DynamicSupervisor.countChildren(untyped(other))).rejects.toEqual(error)
+    expect(Process.isAlive(other)).toBe(true)
+  }
+})
+
+describe("an option that makes no sense is refused by its name, before anything is started", () => {
+  const wrong: ReadonlyArray<readonly [options: object, option: string]> = [
+    [{ maxRestarts: -1 }, "maxRestarts"],
+    [{ maxRestarts: Number.NaN }, "maxRestarts"],
+    [{ maxSeconds: -3 }, "maxSeconds"],
+    [{ maxSeconds: "5" }, "maxSeconds"],
+    [{ strategy: "one_for_one" }, "strategy"],
+    [{ autoShutdown: "any_significant" }, "autoShutdown"],
+    [{ children: undefined }, "children"],
+    [{ children: [null] }, "child spec"],
+    [{ children: [{ ...spec, restart: "permament" }] }, "restart"],
+    [{ children: [{ ...spec, shutdown: -1 }] }, "shutdown"]
+  ]
+
+  test.each(wrong)("of a supervisor: %j", async (options, option) => {
+    const given = { children: [], ...options }
+    await expect(Supervisor.start(system, untyped(given))).rejects.toEqual(notStarted(option))
+    expect(System.stats(system).processes).toBe(0)
+  })
+
+  test.each([
+    [{ maxChildren: -1 }, "maxChildren"],
+    [{ maxChildren: Number.NaN }, "maxChildren"],
+    [{ maxRestarts: -1 }, "maxRestarts"]
+  ])("of a dynamic supervisor: %j", async (options, option) => {
+    await expect(DynamicSupervisor.start(system, options)).rejects.toEqual(notStarted(option))
+  })
+
+  test("of a registry and of a partition supervisor", async () => {
+    await expect(Registry.start(system, untyped({ keys: "dup" }))).rejects.toEqual(notStarted("keys"))
+    await expect(Registry.start(system, { partitions: 0 })).rejects.toEqual(notStarted("partitions"))
+    const child = { start: sleeping }
+    await expect(PartitionSupervisor.start(system, { partitions: 0.5, child })).rejects.toEqual(
+      notStarted("partitions")
+    )
+  })
+
+  test("of a stream of tasks", async () => {
+    const stream = (maxConcurrency: number) =>
+      Task.asyncStream(sleeper(system), [1], (n: number) => n, { maxConcurrency })
+    for (const wrongly of [Number.NaN, 0, -1, 1.5]) expect(() => stream(wrongly)).toThrow(OtpError.InvalidOption)
+    expect(() => stream(Number.POSITIVE_INFINITY)).not.toThrow()
+  })
+
+  test("the message says what is allowed", () => {
+    const error = new OtpError.InvalidOption({ option: "strategy", value: "one_for_one", allowed: '"oneForOne"' })
+    expect(error.message).toBe('strategy is "one_for_one": make it "oneForOne"')
+  })
+})
+
+test("APPT4 applications that depend on each other in a circle do not start, and the circle is named", async () => {
+  const dependsOn: Array<Application.Definition> = []
+  const app = (name: string, on: ReadonlyArray<Application.Definition>) =>
+    Application.make({ name, dependsOn: on, start: (parent) => Supervisor.startLink(parent, { children: [] }) })
+  const a = app("a", dependsOn)
+  const b = app("b", [a])
+  dependsOn.push(b)
+  const error = expect.objectContaining({ _tag: "ApplicationCycle", names: ["a", "b", "a"] })
+  await expect(Application.ensureAllStarted(system, app("top", [a]))).rejects.toEqual(error)
+  expect(Application.running(system)).toEqual([])
+})
+
+describe("two systems", () => {
+  let other: System.System
+  beforeEach(() => {
+    other = System.make({ name: "other", clock: Clock.test() })
+  })
+  afterEach(() => System.stop(other))
+
+  test("a link between them is refused, by whatever would make it", async () => {
+    const here = sleeper(system)
+    const there = sleeper(other)
+    expect(() => Process.link(here, there)).toThrow(OtpError.OtherSystem)
+    const registry = await Registry.start(system)
+    expect(() => Registry.register(registry, "k", there)).toThrow(OtpError.OtherSystem)
+    const tasks = await TaskSupervisor.start(system)
+    await expect(TaskSupervisor.async(tasks, there, () => 1)).rejects.toThrow(OtpError.OtherSystem)
+    const top = await Supervisor.start(system, { children: [] })
+    await expect(Supervisor.startChild(top, { id: "a", start: () => there })).rejects.toEqual(
+      expect.objectContaining({ reason: expect.objectContaining({ _tag: "OtherSystem" }) })
+    )
+    expect([Process.isAlive(here), Process.isAlive(there)]).toEqual([true, true])
+    expect([Process.info(here)?.links, Process.info(there)?.links]).toEqual([[], []])
+  })
+
+  test("messages and monitors go from one to the other", async () => {
+    const there = sleeper(other)
+    const down = new Promise((resolve) => {
+      Process.spawn(system, async (self) => {
+        Process.monitor(self, there)
+        resolve(await Process.receive(self))
+      })
+    })
+    await Promise.resolve().then(() => new Promise((resolve) => setImmediate(resolve)))
+    Process.exit(there, "gone")
+    expect(await down).toMatchObject({ _tag: "Down", reason: "gone" })
+  })
+})
+
+test("what is no process and no address is refused with what to pass", async () => {
+  for (const nobody of [undefined, null, 1, "x", {}]) {
+    expect(() => Process.send(untyped(nobody), 1)).toThrow(/pass a pid or an address/)
+    await expect(GenServer.call(untyped(nobody), 1)).rejects.toThrow(/pass a pid or an address/)
+    expect(() => GenServer.cast(untyped(nobody), 1)).toThrow(/pass a pid or an address/)
+  }
+})
+
+test("a definition without init does not start, and the callback is named", async () => {
+  const error = expect.objectContaining({ _tag: "NoCallback", callback: "init" })
+  await expect(GenServer.start(system, untyped({}), 0)).rejects.toEqual(
+    expect.objectContaining({ _tag: "StartFailed", reason: error })
+  )
+})
