@@ -24,6 +24,7 @@ import type { ExitReason } from "./ExitReason.ts"
 import * as GenServer from "./GenServer.ts"
 import type { Answer, CallOptions, StartOptions } from "./GenServer.ts"
 import { mapAnswer } from "./internal/answer.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import type { Name, Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
@@ -31,7 +32,7 @@ import type { System } from "./System.ts"
 declare const state_: unique symbol
 
 /** An agent that keeps a value of type `S`. */
-export interface Agent<in out S> extends Pid {
+export interface Agent<in out S> extends Pid, OfKind<"agent"> {
   readonly [state_]?: (state: S) => S
 }
 
@@ -49,13 +50,17 @@ const definition = GenServer.make<() => Answer<unknown>, unknown, Step, unknown,
   handleCast: (step, state) => mapAnswer(step(state), ([, next]) => GenServer.noreply(next))
 })
 
+/** An agent is a server to nobody but this file. */
+const agentOf = <S>(server: Pid): Agent<S> => server
+const holderOf = <S>(agent: AgentTarget<S>): Holder | Name => agent as Pid | Name
+
 /** Starts an agent that nobody is linked to, with the value `initial` answers. Rejects as `GenServer.start` does. */
 export const start = async <S>(system: System, initial: () => Answer<S>, options?: StartOptions): Promise<Agent<S>> =>
-  await GenServer.start(system, definition, initial, options)
+  agentOf(await GenServer.start(system, definition, initial, options))
 
 /** Starts an agent linked to its parent, with the value `initial` answers. Rejects as `GenServer.startLink` does. */
 export const startLink = async <S>(parent: Pid, initial: () => Answer<S>, options?: StartOptions): Promise<Agent<S>> =>
-  await GenServer.startLink(parent, definition, initial, options)
+  agentOf(await GenServer.startLink(parent, definition, initial, options))
 
 /** Makes the spec of an agent that is the child of a supervisor. */
 export const childSpec = <S, const Id extends string>(
@@ -68,8 +73,6 @@ export const childSpec = <S, const Id extends string>(
   start: (parent) => startLink(parent, initial, { label: id, ...options }),
   ...rules
 })
-
-const holderOf = <S>(agent: AgentTarget<S>): Holder | Name => agent
 
 const ask = <S, A>(
   agent: AgentTarget<S>,

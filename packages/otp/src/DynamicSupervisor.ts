@@ -21,9 +21,13 @@ import { stopServer } from "./internal/stopServer.ts"
 import { request } from "./internal/supervisorRequest.ts"
 import type { ChildCounts, ChildInfo as ServerChildInfo } from "./internal/supervisorServer.ts"
 import { milliseconds } from "./internal/timeout.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import type { Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
+
+/** A supervisor of whatever children. */
+type Any = Pid & OfKind<"supervisor">
 
 declare const child_: unique symbol
 declare const extra_: unique symbol
@@ -37,10 +41,8 @@ declare const extra_: unique symbol
  * `DynamicSupervisor.start<Session, [Settings]>(system, options)`. Told no type it takes any children, as a plain `Pid` of
  * a dynamic supervisor does, and learns `Extra` from the options.
  */
-export interface DynamicSupervisor<
-  in out P extends Pid = Pid,
-  out Extra extends ReadonlyArray<unknown> = []
-> extends Pid {
+export interface DynamicSupervisor<in out P extends Pid = Pid, out Extra extends ReadonlyArray<unknown> = []>
+  extends Pid, OfKind<"supervisor"> {
   readonly [child_]?: (child: P) => P
   readonly [extra_]?: Extra | undefined
 }
@@ -119,7 +121,7 @@ export const childSpec = <const Id extends string, P extends Pid = Pid, Extra ex
 /** As `NoInfer`, for what is spread over parameters: the supervisor says what the arguments are, not the spec. */
 type Told<Extra extends ReadonlyArray<unknown>> = Extra extends infer E extends ReadonlyArray<unknown> ? E : never
 
-const ask = <A>(supervisor: Pid, message: DynamicRequest): Promise<A> => request(supervisor, message)
+const ask = <A>(supervisor: Any, message: DynamicRequest): Promise<A> => request(supervisor, message)
 
 /**
  * Starts a child.
@@ -153,7 +155,7 @@ export const startChild = <P extends Pid, Child extends P, Extra extends Readonl
 ): Promise<Child> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
 
 /** Ends a child and forgets it. Rejects with `ChildRefused` (`notFound`). */
-export const terminateChild = (supervisor: Pid, child: Pid): Promise<void> =>
+export const terminateChild = (supervisor: Any, child: Pid): Promise<void> =>
   ask(supervisor, { _tag: "terminate", cell: cellOf(child) })
 
 /** The children, in start order. */
@@ -162,8 +164,8 @@ export const whichChildren = <P extends Pid = Pid>(
 ): Promise<ReadonlyArray<ChildInfo<P>>> => ask(supervisor, { _tag: "which" })
 
 /** Counts specs, running children, supervisors and workers. */
-export const countChildren = (supervisor: Pid): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
+export const countChildren = (supervisor: Any): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
 
 /** Ends a dynamic supervisor and its children; resolves when all are dead. */
-export const stop = (supervisor: Pid, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
+export const stop = (supervisor: Any, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
   stopServer(cellOf(supervisor), reason, milliseconds(timeout), "DynamicSupervisor.stop")

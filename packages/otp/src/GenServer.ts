@@ -40,6 +40,7 @@ import { Cell, cellOf } from "./internal/cell.ts"
 import { deliver } from "./internal/delivery.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import { addressOf, cellAt } from "./internal/lookup.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import { PendingCall } from "./internal/pendingCall.ts"
 import { scopedServer } from "./internal/scopedServer.ts"
 import { CallMessage } from "./internal/serverLoop.ts"
@@ -59,7 +60,8 @@ declare const call_: unique symbol
 declare const cast_: unique symbol
 
 /** A server that answers calls of type `Call` with `Reply`, and takes casts and other messages. */
-export interface Server<in Call = never, out Reply = unknown, in Cast = never, in Info = never> extends Pid<Info> {
+export interface Server<in Call = never, out Reply = unknown, in Cast = never, in Info = never>
+  extends Pid<Info>, OfKind<"server"> {
   readonly [call_]?: ((request: Call) => Reply) | undefined
   readonly [cast_]?: ((message: Cast) => void) | undefined
 }

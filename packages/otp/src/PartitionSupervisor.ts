@@ -32,6 +32,7 @@ import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
 import { checkCount } from "./internal/optionRules.ts"
 import { childById, childCount } from "./internal/supervisorState.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import { StartFailed } from "./OtpError.ts"
 import type { MessageOf, Name, Pid } from "./Pid.ts"
@@ -39,10 +40,13 @@ import type { ChildInfo } from "./internal/supervisorServer.ts"
 import * as Supervisor from "./Supervisor.ts"
 import type { System } from "./System.ts"
 
+/** A supervisor of whatever children. */
+type Any = Pid & OfKind<"supervisor">
+
 declare const partition_: unique symbol
 
 /** A partition supervisor whose partitions have pids of type `P`. */
-export interface PartitionSupervisor<out P extends Pid = Pid> extends Pid {
+export interface PartitionSupervisor<out P extends Pid = Pid> extends Pid, OfKind<"supervisor"> {
   readonly [partition_]?: P
 }
 
@@ -112,7 +116,7 @@ export const childSpec = <const Id extends string, P extends Pid>(
 })
 
 /** How many partitions there are. */
-export const partitions = (supervisor: Pid): number => childCount(supervisor)
+export const partitions = (supervisor: Any): number => childCount(supervisor)
 
 /**
  * The partition of a key.
@@ -122,7 +126,7 @@ export const partitions = (supervisor: Pid): number => childCount(supervisor)
  * An integer leads to the partition of its remainder. Any other key leads by its hash, the same for equal keys, to the
  * same partition as long as there are as many.
  */
-export const partitionOf = (supervisor: Pid, key: unknown): number => {
+export const partitionOf = (supervisor: Any, key: unknown): number => {
   const place = typeof key === "number" && Number.isInteger(key) ? key : Hash.hash(key)
   return Math.abs(place) % partitions(supervisor)
 }
@@ -151,8 +155,8 @@ export const whichChildren = async <P extends Pid = Pid>(
 }
 
 /** Counts partitions, and among them those running, supervisors and workers. */
-export const countChildren = (supervisor: Pid): Promise<Supervisor.ChildCounts> => Supervisor.countChildren(supervisor)
+export const countChildren = (supervisor: Any): Promise<Supervisor.ChildCounts> => Supervisor.countChildren(supervisor)
 
 /** Ends a partition supervisor and its partitions, in reverse start order; resolves when all are dead. */
-export const stop = (supervisor: Pid, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
+export const stop = (supervisor: Any, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
   Supervisor.stop(supervisor, reason, timeout)

@@ -16,6 +16,10 @@ declare const message: unique symbol
  * `M` is contravariant: a pid that takes more may be used where one that takes less is wanted, and every pid is a
  * `Pid` (a `Pid<never>`), the type for code that only signals, links or monitors.
  *
+ * What start made tells the kind in its type, as `GenServer.Server` or `Process.Process` do: a pid of one kind is not taken
+ * for another. A plain `Pid` may be of any kind, and is taken for what the caller says: say `const pid: Pid = …` where code
+ * knows more than types do.
+ *
  * **Gotchas**
  *
  * A pid stays valid as a value after its process died; sending to it then does nothing.

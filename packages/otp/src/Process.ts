@@ -36,6 +36,7 @@ import { kernelOf } from "./internal/kernel.ts"
 import { addressOf, cellAt } from "./internal/lookup.ts"
 import { abortSignalOf, scopeOf } from "./internal/lifetime.ts"
 import { Monitor } from "./internal/monitor.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import { receiveWithin } from "./internal/receive.ts"
 import { Script } from "./internal/script.ts"
 import { isSensitive, setSensitive } from "./internal/sensitive.ts"
@@ -59,6 +60,16 @@ import type { System } from "./System.ts"
  * and `abortSignal` tells it.
  */
 export type Body<M> = (self: Pid<M>) => void | Promise<unknown> | Effect.Effect<unknown, unknown>
+
+/**
+ * A process that is one function: it takes messages and signals.
+ *
+ * **Details**
+ *
+ * That it is no server, agent, supervisor, registry or machine is part of its type. Code that knows better, or does not
+ * know, says `Pid`, which may be any of them.
+ */
+export interface Process<in M = never> extends Pid<M>, OfKind<"process"> {}
 
 /** How a process is known: `name` registers it, `label` is shown, by default the name. */
 export interface SpawnOptions {
@@ -91,7 +102,7 @@ const refuseTaken = (system: System, name: string): void => {
  *
  * Throws `NameTaken` if the name is taken, `SystemStopped` in a stopped system.
  */
-export const spawn = <M = unknown>(system: System, body: Body<M>, options?: SpawnOptions): Pid<NoInfer<M>> =>
+export const spawn = <M = unknown>(system: System, body: Body<M>, options?: SpawnOptions): Process<NoInfer<M>> =>
   launch(system, undefined, body, options)
 
 /**
@@ -101,7 +112,7 @@ export const spawn = <M = unknown>(system: System, body: Body<M>, options?: Spaw
  *
  * The child of a dead parent ends at once, with `noproc`.
  */
-export const spawnLink = <M = unknown>(parent: Pid, body: Body<M>, options?: SpawnOptions): Pid<NoInfer<M>> => {
+export const spawnLink = <M = unknown>(parent: Pid, body: Body<M>, options?: SpawnOptions): Process<NoInfer<M>> => {
   const owner = cellOf(parent)
   const cell = launch(owner.kernel, owner, body, options)
   if (owner.dead) die(cell, "noproc", "signal")
@@ -114,7 +125,7 @@ export const spawnMonitor = <M = unknown>(
   parent: Pid,
   body: Body<M>,
   options?: SpawnOptions
-): { readonly pid: Pid<NoInfer<M>>; readonly ref: MonitorRef } => {
+): { readonly pid: Process<NoInfer<M>>; readonly ref: MonitorRef } => {
   const owner = cellOf(parent)
   const cell = launch(owner.kernel, owner, body, options)
   return { pid: cell, ref: new Monitor(owner, cell, cell) }

@@ -35,6 +35,7 @@ import type { Cell } from "./internal/cell.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
 import type { Entry as TableEntry } from "./internal/keyIndex.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import { RegistryState, registryCallbacks } from "./internal/registryServer.ts"
 import type { RegistryPlan } from "./internal/registryServer.ts"
 import type { Keys as TableKeys } from "./internal/registryTable.ts"
@@ -54,7 +55,8 @@ declare const entry_: unique symbol
  * `start` makes one of the types it is told: `Registry.start<RoomId, Topic, Room>(system)`. A plain `Pid` of a registry,
  * and a `Registry` without more, takes any.
  */
-export interface Registry<in out K = unknown, in out V = unknown, in out P extends Pid = Pid<unknown>> extends Pid {
+export interface Registry<in out K = unknown, in out V = unknown, in out P extends Pid = Pid<unknown>>
+  extends Pid, OfKind<"registry"> {
   readonly [entry_]?: (entry: readonly [K, V, P]) => readonly [K, V, P]
 }
 
@@ -119,6 +121,9 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {})
   const name = options.name === undefined ? {} : { name: options.name }
   return startServer(kernel, parent, registryCallbacks, plan, { ...name, label, trapExit: true })
 }
+
+/** A registry of whatever entries. */
+type Any = Pid & OfKind<"registry">
 
 const stateOf = (registry: Pid): RegistryState => {
   const { behaviour } = cellOf(registry)
@@ -367,18 +372,18 @@ export const entries = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
     .map((entry) => [entry.key as K, entry.cell as Pid as P, entry.value as V])
 
 /** How many entries there are. */
-export const count = (registry: Pid): number => stateOf(registry).entries().length
+export const count = (registry: Any): number => stateOf(registry).entries().length
 
 /** A value kept with a registry, and lost with it; `undefined` if there is none under this key. */
-export const meta = (registry: Pid, key: unknown): unknown => stateOf(registry).meta.get(key)
+export const meta = (registry: Any, key: unknown): unknown => stateOf(registry).meta.get(key)
 
 /** Keeps a value with a registry, in place of the one before. */
-export const putMeta = (registry: Pid, key: unknown, value: unknown): void => {
+export const putMeta = (registry: Any, key: unknown, value: unknown): void => {
   stateOf(registry).meta.set(key, value)
 }
 
 /** Takes away a value kept with a registry; answers whether there was one. */
-export const deleteMeta = (registry: Pid, key: unknown): boolean => stateOf(registry).meta.delete(key)
+export const deleteMeta = (registry: Any, key: unknown): boolean => stateOf(registry).meta.delete(key)
 
 /**
  * Runs a section of code of a process while no other section of this key runs; they take turns in the order they came.
@@ -396,7 +401,7 @@ export const deleteMeta = (registry: Pid, key: unknown): boolean => stateOf(regi
  *
  * A section that waits for a lock of the same key inside waits for ever.
  */
-export const lock = <A>(registry: Pid, key: unknown, self: Pid, section: () => A | Promise<A>): Promise<A> =>
+export const lock = <A>(registry: Any, key: unknown, self: Pid, section: () => A | Promise<A>): Promise<A> =>
   stateOf(registry).locks.run(key, cellOf(self), section)
 
 const uniqueOf = (registry: Pid): RegistryState => {

@@ -58,6 +58,7 @@ import { handOver, startFiber, stopFiber } from "./internal/effectActor.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
 import { host } from "./internal/machineHost.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import { startProcess, stopProcess } from "./internal/processActor.ts"
 import { StopMessage } from "./internal/stopMessage.ts"
 import { afterEvent, beginning } from "./internal/workActor.ts"
@@ -70,7 +71,7 @@ import type { System } from "./System.ts"
 declare const machineOf: unique symbol
 
 /** A process that hosts a machine; it takes the machine's events as messages. */
-export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFromLogic<L>> {
+export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFromLogic<L>>, OfKind<"machine"> {
   readonly [machineOf]?: (machine: L) => L
 }
 

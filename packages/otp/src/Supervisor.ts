@@ -41,6 +41,7 @@ import { cellOf } from "./internal/cell.ts"
 import type { Cell } from "./internal/cell.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import { scopedServer } from "./internal/scopedServer.ts"
 import { startServer, startServerEffect } from "./internal/startServer.ts"
 import type { ServerOptions } from "./internal/startServer.ts"
@@ -69,7 +70,7 @@ export type Children = Readonly<Record<string, Pid>>
  * `C` maps the ids it was started with to the types of their pids. A plain `Pid` of a supervisor, and a `Supervisor` without
  * more, may have any children.
  */
-export interface Supervisor<out C extends Children = Children> extends Pid {
+export interface Supervisor<out C extends Children = Children> extends Pid, OfKind<"supervisor"> {
   readonly [children_]?: C
 }
 
@@ -201,6 +202,9 @@ export const childSpec = <const Id extends string, const Specs extends ReadonlyA
   ...rules
 })
 
+/** A supervisor of whatever children. */
+type Any = Pid & OfKind<"supervisor">
+
 const ask = <A>(supervisor: Pid, message: Server.Request): Promise<A> => request(supervisor, message)
 
 /**
@@ -225,10 +229,10 @@ export const via = <C extends Children = Children, const Id extends string = str
 }
 
 /** The children, the youngest first. */
-export const whichChildren = (supervisor: Pid): Promise<ReadonlyArray<ChildInfo>> => ask(supervisor, { _tag: "which" })
+export const whichChildren = (supervisor: Any): Promise<ReadonlyArray<ChildInfo>> => ask(supervisor, { _tag: "which" })
 
 /** Counts specs, running children, supervisors and workers. */
-export const countChildren = (supervisor: Pid): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
+export const countChildren = (supervisor: Any): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
 
 /**
  * Adds a child, as the last in start order, and starts it; resolves with its process, or `undefined` if it chose not to
@@ -239,7 +243,7 @@ export const countChildren = (supervisor: Pid): Promise<ChildCounts> => ask(supe
  * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `significantUnheeded`, `significantPermanent`), with
  * `InvalidOption` for what is no child spec, with `StartFailed`, or with `NotASupervisor`; nothing is kept then.
  */
-export const startChild = <P extends Pid>(supervisor: Pid, spec: ChildSpec<string, P>): Promise<P | undefined> =>
+export const startChild = <P extends Pid>(supervisor: Any, spec: ChildSpec<string, P>): Promise<P | undefined> =>
   ask(supervisor, { _tag: "start", spec })
 
 /** Ends a child and keeps its spec, unless it is temporary. Rejects with `ChildRefused` (`notFound`). */
@@ -267,5 +271,5 @@ export const deleteChild = <C extends Children = Children, const Id extends stri
 ): Promise<void> => ask(supervisor, { _tag: "delete", id })
 
 /** Ends a supervisor and its children, in reverse start order; resolves when all are dead. */
-export const stop = (supervisor: Pid, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
+export const stop = (supervisor: Any, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
   stopServer(cellOf(supervisor), reason, milliseconds(timeout), "Supervisor.stop")

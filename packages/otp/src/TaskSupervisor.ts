@@ -30,11 +30,15 @@ import { sameSystem } from "./internal/death.ts"
 import type { TaskHandle } from "./internal/taskHandle.ts"
 import { launchTask, ownedTask, tie } from "./internal/taskStart.ts"
 import { streamRules, streamTasks } from "./internal/taskStream.ts"
+import type { OfKind } from "./internal/processKind.ts"
 import type { Timeout } from "./internal/timeout.ts"
 import { CallExit } from "./OtpError.ts"
 import type { Pid } from "./Pid.ts"
 import type { System } from "./System.ts"
 import type * as Task from "./Task.ts"
+
+/** A supervisor of whatever children. */
+type Any = Pid & OfKind<"supervisor">
 
 /** What a supervisor of tasks allows: as any dynamic supervisor. `label` is the name, else `TaskSupervisor`. */
 export type Options = Omit<DynamicSupervisor.Options, "extraArguments">
@@ -65,7 +69,7 @@ export interface TaskOptions extends Task.Options {
 }
 
 const underSupervisor = (
-  supervisor: Pid,
+  supervisor: Any,
   options: (TaskOptions & { readonly restart?: Restart }) | undefined,
   begin: (parent: Cell) => Cell
 ): Promise<Pid<unknown>> =>
@@ -76,7 +80,7 @@ const underSupervisor = (
   })
 
 const supervised = async <A>(
-  supervisor: Pid,
+  supervisor: Any,
   owner: Cell,
   work: Task.Work<A>,
   options: TaskOptions | undefined,
@@ -93,7 +97,7 @@ const supervised = async <A>(
   return made.task
 }
 
-const linkedTask = <A>(supervisor: Pid, owner: Pid, work: Task.Work<A>, options?: TaskOptions): Promise<Task.Task<A>> =>
+const linkedTask = <A>(supervisor: Any, owner: Pid, work: Task.Work<A>, options?: TaskOptions): Promise<Task.Task<A>> =>
   supervised(supervisor, cellOf(owner), work, options, true)
 
 export {
@@ -112,7 +116,7 @@ export {
  * `async` does.
  */
 export const asyncNolink = <A>(
-  supervisor: Pid,
+  supervisor: Any,
   owner: Pid,
   work: Task.Work<A>,
   options?: TaskOptions
@@ -126,17 +130,17 @@ export const asyncNolink = <A>(
  * `restart` is `"temporary"`. With `"transient"` it is tried again when it crashes.
  */
 export const startChild = (
-  supervisor: Pid,
+  supervisor: Any,
   work: Task.Work<unknown>,
   options?: TaskOptions & { readonly restart?: Restart }
 ): Promise<Pid<unknown>> => underSupervisor(supervisor, options, (parent) => launchTask(parent, work, options?.label))
 
 /** Ends a task or process of a task supervisor. Rejects with `ChildRefused` (`notFound`). */
-export const terminateChild = (supervisor: Pid, pid: Pid): Promise<void> =>
+export const terminateChild = (supervisor: Any, pid: Pid): Promise<void> =>
   DynamicSupervisor.terminateChild(supervisor, pid)
 
 /** The processes of a task supervisor, in the order of their start. */
-export const children = async (supervisor: Pid): Promise<ReadonlyArray<Pid>> => {
+export const children = async (supervisor: Any): Promise<ReadonlyArray<Pid>> => {
   const infos = await DynamicSupervisor.whichChildren(supervisor)
   return infos.flatMap(({ pid }) => (pid === undefined || pid === "restarting" ? [] : [pid]))
 }
@@ -145,7 +149,7 @@ export const children = async (supervisor: Pid): Promise<ReadonlyArray<Pid>> => 
 export interface StreamOptions<Zip extends boolean = boolean> extends Task.StreamOptions<Zip>, TaskOptions {}
 
 const streamUnder = <I, A, Zip extends boolean>(
-  supervisor: Pid,
+  supervisor: Any,
   owner: Cell,
   inputs: Iterable<I> | AsyncIterable<I>,
   work: Task.StreamWork<I, A>,
@@ -174,7 +178,7 @@ const streamUnder = <I, A, Zip extends boolean>(
  * if that traps exits, it gets the `exit` as a result instead.
  */
 export const asyncStream = <I, A, Zip extends boolean = false>(
-  supervisor: Pid,
+  supervisor: Any,
   owner: Pid,
   inputs: Iterable<I> | AsyncIterable<I>,
   work: Task.StreamWork<I, A>,
@@ -184,7 +188,7 @@ export const asyncStream = <I, A, Zip extends boolean = false>(
 
 /** Runs a task for each input under a supervisor, as `asyncStream` does, but a crash is a result, and no more. */
 export const asyncStreamNolink = <I, A, Zip extends boolean = false>(
-  supervisor: Pid,
+  supervisor: Any,
   owner: Pid,
   inputs: Iterable<I> | AsyncIterable<I>,
   work: Task.StreamWork<I, A>,
@@ -193,5 +197,5 @@ export const asyncStreamNolink = <I, A, Zip extends boolean = false>(
   streamUnder(supervisor, cellOf(owner), inputs, work, options, false)
 
 /** Ends a supervisor of tasks and all its tasks; resolves when all are dead. */
-export const stop = (supervisor: Pid, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
+export const stop = (supervisor: Any, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
   DynamicSupervisor.stop(supervisor, reason, timeout)

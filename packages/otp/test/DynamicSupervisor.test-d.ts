@@ -46,7 +46,7 @@ expectTypeOf(any).toEqualTypeOf<DynamicSupervisor.DynamicSupervisor>()
 expectTypeOf(DynamicSupervisor.startChild(any, { start })).toEqualTypeOf<Promise<Session>>()
 expectTypeOf(
   DynamicSupervisor.startChild(plain, { start: (parent) => Process.spawnLink(parent, () => {}) })
-).toEqualTypeOf<Promise<Pid<unknown>>>()
+).toEqualTypeOf<Promise<Process.Process<unknown>>>()
 
 const extended = await DynamicSupervisor.start(system, { extraArguments: [{ seats: 40 }, "name"] })
 expectTypeOf(extended).toEqualTypeOf<DynamicSupervisor.DynamicSupervisor<Pid, [{ seats: number }, string]>>()

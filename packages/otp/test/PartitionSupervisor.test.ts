@@ -80,6 +80,6 @@ test("less than one partition is refused, and so is a process that is no supervi
   await expect(PartitionSupervisor.start(system, { partitions: 0, child })).rejects.toEqual(
     expect.objectContaining({ reason: expect.objectContaining({ _tag: "InvalidOption", option: "partitions" }) })
   )
-  const server = await GenServer.start(system, GenServer.make({ init: () => GenServer.ok(0) }), undefined)
+  const server: Pid = await GenServer.start(system, GenServer.make({ init: () => GenServer.ok(0) }), undefined)
   expect(() => PartitionSupervisor.whereis(server, 1)).toThrow("is no supervisor")
 })

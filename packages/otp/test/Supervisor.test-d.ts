@@ -25,7 +25,7 @@ const sup = await Supervisor.start(system, {
 })
 
 expectTypeOf(Supervisor.child(sup, "db")).toEqualTypeOf<Db | undefined>()
-expectTypeOf(Supervisor.child(sup, "echo")).toEqualTypeOf<Pid<string> | undefined>()
+expectTypeOf(Supervisor.child(sup, "echo")).toEqualTypeOf<Process.Process<string> | undefined>()
 expectTypeOf(Supervisor.child(sup, "maybe")).toEqualTypeOf<undefined>()
 expectTypeOf(Supervisor.child(sup, "count")).toEqualTypeOf<Agent.Agent<number> | undefined>()
 expectTypeOf(Supervisor.child(sup, "rooms")).toEqualTypeOf<Registry.Registry<string> | undefined>()
@@ -39,7 +39,7 @@ void Supervisor.deleteChild(sup, "echo")
 
 const inner = Supervisor.child(sup, "inner")
 if (inner !== undefined) {
-  expectTypeOf(Supervisor.child(inner, "deep")).toEqualTypeOf<Pid<unknown> | undefined>()
+  expectTypeOf(Supervisor.child(inner, "deep")).toEqualTypeOf<Process.Process<unknown> | undefined>()
   // @ts-expect-error the inner supervisor has no such child
   Supervisor.child(inner, "db")
 }
