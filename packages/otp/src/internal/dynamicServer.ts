@@ -17,13 +17,13 @@ import { endChild } from "./awaitDeath.ts"
 import { Cell } from "./cell.ts"
 import { startChild } from "./childStart.ts"
 import { deliver } from "./delivery.ts"
-import { checkAmount } from "./optionRules.ts"
+import { checkAmount, specError } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
 import type { Callbacks } from "./serverLoop.ts"
 import { ServerResult } from "./serverResult.ts"
 import { mayRestart } from "./supervising.ts"
 import type { Verdict } from "./supervising.ts"
-import { checkWindow, checked, countOf, following, noreply, refused, replying, restartsOf } from "./supervisorServer.ts"
+import { checkWindow, countOf, following, noreply, refused, replying, restartsOf } from "./supervisorServer.ts"
 import type { ChildInfo, Outcome } from "./supervisorServer.ts"
 
 /** What a dynamic supervisor is started with, its defaults filled in. */
@@ -135,7 +135,8 @@ const handle = (state: Dynamic, request: DynamicRequest): Outcome | Promise<Outc
   if (request._tag === "which") return { ok: state.infos }
   if (request._tag === "count") return { ok: countOf(state.infos) }
   if (request._tag !== "start") return state.terminate(request.cell)
-  return checked(request.spec, () => state.add(request.spec))
+  const wrong = specError(request.spec)
+  return wrong === undefined ? state.add(request.spec) : { error: wrong }
 }
 
 export const dynamicCallbacks: Callbacks = {

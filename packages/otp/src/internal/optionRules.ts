@@ -25,25 +25,27 @@ export const checkCount = (option: string, value: unknown, boundless = false): v
   throw new InvalidOption({ option, value, allowed })
 }
 
-const restarts = ["permanent", "transient", "temporary"]
-const kinds = ["supervisor", "worker"]
-
-const checkRules = ({ restart, shutdown, type }: Omit<ChildSpec, "start">): void => {
-  if (restart !== undefined) checkWord("restart", restart, restarts)
-  if (type !== undefined) checkWord("type", type, kinds)
+/** What is wrong with what is given as a child spec, if anything. */
+export const specError = (spec: Omit<ChildSpec, "start"> & { readonly start: unknown }): InvalidOption | undefined => {
+  if (typeof spec !== "object" || spec === null) {
+    return new InvalidOption({
+      option: "child spec",
+      value: spec,
+      allowed: "an object with an id and a start function"
+    })
+  }
+  const { id, start, restart, shutdown, type } = spec
+  if (typeof id !== "string") return new InvalidOption({ option: "id", value: id, allowed: "a string" })
+  if (typeof start !== "function") {
+    return new InvalidOption({ option: "start", value: start, allowed: "a function that starts the child" })
+  }
+  if (restart !== undefined && restart !== "permanent" && restart !== "transient" && restart !== "temporary") {
+    return new InvalidOption({ option: "restart", value: restart, allowed: '"permanent", "transient" or "temporary"' })
+  }
+  if (type !== undefined && type !== "worker" && type !== "supervisor") {
+    return new InvalidOption({ option: "type", value: type, allowed: '"worker" or "supervisor"' })
+  }
   if (shutdown === undefined || shutdown === "infinity" || shutdown === "brutalKill" || isAmount(shutdown)) return
   const allowed = 'milliseconds, 0 or more, or "infinity" or "brutalKill"'
-  throw new InvalidOption({ option: "shutdown", value: shutdown, allowed })
-}
-
-/** Refuses what is no child spec. */
-export const checkSpec = (spec: Omit<ChildSpec, "start"> & { readonly start: unknown }): void => {
-  if (typeof spec !== "object" || spec === null) {
-    throw new InvalidOption({ option: "child spec", value: spec, allowed: "an object with an id and a start function" })
-  }
-  if (typeof spec.id !== "string") throw new InvalidOption({ option: "id", value: spec.id, allowed: "a string" })
-  if (typeof spec.start !== "function") {
-    throw new InvalidOption({ option: "start", value: spec.start, allowed: "a function that starts the child" })
-  }
-  checkRules(spec)
+  return new InvalidOption({ option: "shutdown", value: shutdown, allowed })
 }

@@ -9,12 +9,11 @@ import { restartOf, typeOf } from "../ChildSpec.ts"
 import type { ChildSpec } from "../ChildSpec.ts"
 import { shutdown } from "../ExitReason.ts"
 import { ChildRefused, FailedToStartChild, InvalidOption, StartFailed } from "../OtpError.ts"
-import type { OtpError } from "../OtpError.ts"
 import type { Pid } from "../Pid.ts"
 import { isExit } from "../SystemMessage.ts"
 import type { Cell } from "./cell.ts"
 import type { ChildEntry } from "./children.ts"
-import { checkAmount, checkSpec, checkWord } from "./optionRules.ts"
+import { checkAmount, checkWord, specError } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
 import type { Callbacks } from "./serverLoop.ts"
 import { ServerResult } from "./serverResult.ts"
@@ -92,7 +91,10 @@ const checkPlan = (plan: Plan): void => {
   if (!Array.isArray(plan.children)) {
     throw new InvalidOption({ option: "children", value: plan.children, allowed: "a list of child specs" })
   }
-  for (const spec of plan.children) checkSpec(spec)
+  for (const spec of plan.children) {
+    const wrong = specError(spec)
+    if (wrong !== undefined) throw wrong
+  }
 }
 
 const badSpec = (plan: Plan): { readonly id: string; readonly reason: Problem } | undefined => {
@@ -133,16 +135,6 @@ export const countOf = (infos: ReadonlyArray<ChildInfo>): ChildCounts => {
 export const refused = (reason: ChildRefused["reason"], id: string, pid?: Pid): Outcome => ({
   error: new ChildRefused({ reason, id, pid })
 })
-
-/** Answers with the error of a spec that makes no sense. */
-export const checked = <A extends Outcome | Promise<Outcome>>(spec: Parameters<typeof checkSpec>[0], run: () => A) => {
-  try {
-    checkSpec(spec)
-  } catch (error) {
-    return { error: error as OtpError }
-  }
-  return run()
-}
 
 const add = async (state: Supervising, spec: ChildSpec): Promise<Outcome> => {
   const existing = state.children.byId(spec.id)
@@ -191,7 +183,8 @@ const handle = (state: Supervising, request: Request): Outcome | Promise<Outcome
   if (request._tag === "which") return { ok: state.children.all.map(infoOf).toReversed() }
   if (request._tag === "count") return { ok: countOf(state.children.all.map(infoOf)) }
   if (request._tag !== "start") return withChild(state, request)
-  return checked(request.spec, () => add(state, request.spec))
+  const wrong = specError(request.spec)
+  return wrong === undefined ? add(state, request.spec) : { error: wrong }
 }
 
 export const callbacks: Callbacks = {
