@@ -1,5 +1,5 @@
 /**
- * What this house reads of an XState actor and of its system, and what it replaces.
+ * What this house reads of an XState actor and of its system, and what it overrides and replaces.
  *
  * XState describes most of these members to its own files only. They are all listed here, so that a new version of it is
  * checked against this page.
@@ -30,11 +30,16 @@ export interface Node {
   readonly _send: (event: EventObject) => void
   readonly _stop: () => void
   readonly getSnapshot: () => Snapshot<unknown>
+  readonly options: { readonly entered?: (node: Node) => void }
   logic: AnyActorLogic
-  /** Replaced, so that the actor is started in a process of its own. */
-  start: () => unknown
-  /** Replaced, so that a subscriber's fault is not rethrown on a timer. */
-  subscribe: (...listeners: Listeners) => unknown
+  /** Overridden, so that a process can take over a root actor. */
+  _initState(stored: unknown): void
+  /** Overridden, so that the process of an actor ends with it. */
+  _stopProcedure(): unknown
+  /** Overridden, so that the actor is started in a process of its own. */
+  start(): unknown
+  /** Overridden, so that a subscriber's fault is not rethrown on a timer. */
+  subscribe(...listeners: Listeners): unknown
   /** Ours. */
   [itsProcess]?: Cell
 }
@@ -45,14 +50,12 @@ export type Listeners = readonly [
   complete?: () => void
 ]
 
-/** Whose three members are replaced while a process hosts it; XState calls them through the system. */
+/** Whose two members are replaced while a process hosts it; XState calls them through the system. */
 export interface NodeSystem {
   /** How every event gets to an actor: what `send` was given has no source. */
   _relay: (source: Node | undefined, target: Node, event: EventObject) => void
   /** Told of each actor that is made, before its first snapshot is, by `@xstate.actor`. */
   _sendInspectionEvent: (event: { readonly type: InspectionEvent["type"]; readonly actorRef?: Node }) => void
-  /** Told of each actor that has ended, and of some that are about to. */
-  _unregister: (actor: Node) => void
 }
 
 /** The same actor, with the members above. */

@@ -1,8 +1,9 @@
 /**
  * The actors of one hosted machine: the machine, and whatever it and those below it invoke or spawn.
  *
- * Owns the way of events between them and the processes they are. XState creates, starts and ends the actors; this puts
- * itself in three places of their system, listed in `actorNode.ts`, and leaves `createActor` elsewhere as it is.
+ * Owns the way of events between them and the processes they are. XState creates, starts and ends the actors; they are of
+ * the class in `hostedActor.ts`, and this puts itself in two places of their system, listed in `actorNode.ts`. It leaves
+ * `createActor` elsewhere as it is.
  *
  * TREE1. While it is the turn of one process of the tree, events go from actor to actor as under XState: at once. From
  *        anywhere else, a promise or a callback too, an event is put into the process of the actor it is for, as is
@@ -12,18 +13,16 @@
  * TREE4. What waits in a process for an actor is dropped where it comes from one below that the actor has stopped since.
  * TREE5. An actor that stands for a process has none of its own: it is started, and takes events, as XState has it.
  */
-import { Actor } from "xstate"
 import type { AnyActorRef, EventObject } from "xstate"
-import { itsProcess, nodeOf, processAbove, processAt, running, standsForProcess, stopped } from "./actorNode.ts"
+import { itsProcess, nodeOf, processAbove, processAt, stopped } from "./actorNode.ts"
 import type { AnyActorSystem, Node, NodeSystem } from "./actorNode.ts"
-import { ActorProcess, reasonOf } from "./actorProcess.ts"
+import { ActorProcess } from "./actorProcess.ts"
 import type { Cell } from "./cell.ts"
 import { Chore } from "./chore.ts"
-import { die, join } from "./death.ts"
 import { deliver } from "./delivery.ts"
-import { guardSubscribers } from "./guardSubscribers.ts"
+import { HostedActor } from "./hostedActor.ts"
 
-const hosts = new WeakMap<AnyActorSystem, Cell>()
+const hosts = new WeakMap<AnyActorSystem | NodeSystem, Cell>()
 
 /** The process that hosts an actor system, if one does. */
 export const hostOf = (system: AnyActorSystem): Cell | undefined => hosts.get(system)
@@ -42,21 +41,16 @@ const isChild = (node: Node, parent: Node): boolean => {
 export class ActorTree {
   readonly #root: Node
   readonly #pass: NodeSystem["_relay"]
-  readonly #forget: NodeSystem["_unregister"]
 
   /** Takes over the system of a root actor that has no snapshot yet. */
-  constructor(ref: AnyActorRef, cell: Cell) {
-    const root = nodeOf(ref)
+  constructor(root: Node, cell: Cell) {
     const { system } = root
     this.#root = root
     this.#pass = system._relay
-    this.#forget = system._unregister
     const tell = system._sendInspectionEvent
     root[itsProcess] = cell
-    guardSubscribers(root)
-    hosts.set(ref.system, cell)
+    hosts.set(system, cell)
     system._relay = this.#relay
-    system._unregister = this.#unregister
     system._sendInspectionEvent = (event) => {
       if (event.type === "@xstate.actor" && event.actorRef !== undefined) adopt(event.actorRef)
       tell(event)
@@ -89,42 +83,11 @@ export class ActorTree {
     }
     deliver(cell, sent ? event : new Chore(late))
   }
-
-  readonly #unregister: NodeSystem["_unregister"] = (node) => {
-    this.#forget(node)
-    const cell = node[itsProcess]
-    if (cell === undefined || cell.dead || node === this.#root || node._processingStatus !== stopped) return
-    die(cell, reasonOf(node.getSnapshot()), "signal")
-  }
 }
 
-const startActor = Reflect.get(Actor.prototype, "start") as unknown as (this: Node) => unknown
-
-/** Has an actor that was made below another start in a process. */
+/** Has an actor that XState makes be of the class of those a process hosts. */
 const adopt = (node: Node): void => {
-  node.start = () => start(node)
-  guardSubscribers(node)
-}
-
-const start = (node: Node): unknown => {
-  const above = processAbove(node)
-  if (above === undefined || node._processingStatus === running) return startActor.call(node)
-  if (above.dead) return node
-  const { kernel, behaviour } = above
-  if (standsForProcess(node.logic) || !(behaviour instanceof ActorProcess)) return startActor.call(node)
-  const kind = "machine" in node.getSnapshot() ? "machine" : "actor"
-  const cell = kernel.make(new ActorProcess(kind, node, behaviour.tree, above, above), above, labelOf(node, kind))
-  cell.begun = true
-  node[itsProcess] = cell
-  join(above, cell)
-  return kernel.as(cell, () => startActor.call(node))
-}
-
-/** The id an actor was given; where XState made one up, the name of its source. */
-const labelOf = ({ id, sessionId, src }: Node, kind: string): string => {
-  const madeUp = id === sessionId || /^\d+\./.test(id)
-  if (!madeUp) return id
-  return typeof src === "string" && !src.startsWith("xstate.invoke.") ? src : kind
+  if (!(node instanceof HostedActor)) Object.setPrototypeOf(node, HostedActor.prototype)
 }
 
 /** Sends an event to an actor, in a turn of its process; at once under a bare `createActor`. */

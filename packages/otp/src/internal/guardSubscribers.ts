@@ -4,18 +4,12 @@
  * XState rethrows the error of an actor where a subscriber has no error listener, and whatever a subscriber throws. In a
  * process the first is the exit reason, told to links and monitors, and the second is reported as a crash.
  */
-import { Actor, toObserver } from "xstate"
+import { toObserver } from "xstate"
 import { processAbove, itsProcess } from "./actorNode.ts"
 import type { Listeners, Node } from "./actorNode.ts"
 
-const subscribe = Reflect.get(Actor.prototype, "subscribe") as unknown as (this: Node, observer: object) => unknown
-
-/** Replaces an actor's `subscribe`. */
-export const guardSubscribers = (node: Node): void => {
-  node.subscribe = (...listeners) => subscribeTo(node, listeners)
-}
-
-const subscribeTo = (node: Node, listeners: Listeners): unknown => {
+/** The observer for an actor to be given in place of the listeners. */
+export const guardSubscribers = (node: Node, listeners: Listeners) => {
   const guarded =
     <A>(listener: ((value: A) => void) | undefined) =>
     (value: A): void => {
@@ -27,9 +21,5 @@ const subscribeTo = (node: Node, listeners: Listeners): unknown => {
       }
     }
   const { next, error, complete } = toObserver(...(listeners as Parameters<typeof toObserver>))
-  return subscribe.call(node, {
-    next: guarded(next),
-    error: guarded(error),
-    complete: () => guarded(complete)(undefined)
-  })
+  return { next: guarded(next), error: guarded(error), complete: () => guarded(complete)(undefined) }
 }

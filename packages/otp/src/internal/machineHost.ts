@@ -10,15 +10,15 @@
  *        failed and XState leaves the children running.
  * HOST3. An actor that is done ends the process `normal`, one that failed ends it with the error; no error is rethrown.
  */
-import { createActor } from "xstate"
 import type { AnyActorLogic, InspectionEvent, Snapshot } from "xstate"
-import { nodeOf } from "./actorNode.ts"
+import type { Node } from "./actorNode.ts"
 import { ActorProcess, reasonOf } from "./actorProcess.ts"
 import { ActorTree } from "./actorTree.ts"
 import type { Cell } from "./cell.ts"
 import { planned } from "./chart/chartLogic.ts"
 import { die } from "./death.ts"
 import { HostClock } from "./hostClock.ts"
+import { HostedActor } from "./hostedActor.ts"
 
 /** How a machine is started. */
 export interface HostOptions {
@@ -29,33 +29,16 @@ export interface HostOptions {
   readonly logger?: (...args: Array<unknown>) => void
 }
 
-/** The same logic, with a call before its first snapshot: that is when its system is there and has no other actor. */
-const entered = (logic: AnyActorLogic, enter: (scope: Scope) => void): AnyActorLogic => {
-  const entrance = Object.create(logic) as AnyActorLogic
-  entrance.getInitialSnapshot = (scope, input) => {
-    enter(scope)
-    return logic.getInitialSnapshot(scope, input) as Snapshot<unknown>
-  }
-  entrance.restoreSnapshot = (stored, scope) => {
-    enter(scope)
-    return logic.restoreSnapshot === undefined ? stored : (logic.restoreSnapshot(stored, scope) as Snapshot<unknown>)
-  }
-  return entrance
-}
-
-type Scope = Parameters<AnyActorLogic["getInitialSnapshot"]>[0]
-
 /** Makes an actor the process it runs in, and starts it; one that is done or fails right away ends it here. */
 export const host = (cell: Cell, logic: AnyActorLogic, parent: Cell | undefined, options: HostOptions): void => {
   const plain = options.inspect === undefined && options.snapshot === undefined
-  const run = plain ? planned(logic) : logic
-  const actor = createActor(
-    entered(run, ({ self }) => {
-      cell.behaviour = new ActorProcess("machine", nodeOf(self), new ActorTree(self, cell), parent)
-    }),
-    { ...options, src: run, clock: new HostClock(cell) }
-  )
-  actor.logic = run
+  const actor = new HostedActor(plain ? planned(logic) : logic, {
+    ...options,
+    clock: new HostClock(cell),
+    entered: (node: Node) => {
+      cell.behaviour = new ActorProcess("machine", node, new ActorTree(node, cell), parent)
+    }
+  })
   cell.begun = true
   const end = (): void => die(cell, reasonOf(actor.getSnapshot()), "own")
   actor.subscribe({ complete: end, error: end })

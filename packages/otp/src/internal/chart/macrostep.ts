@@ -9,9 +9,10 @@
  * STEP2. Eventless transitions come before raised events, and are asked again after each step that changed something.
  * STEP3. A final state of the machine ends it: all exits are done, all children stopped.
  * STEP4. An event that does nothing leaves the snapshot as it was, the same object.
+ * STEP5. A child is made of the class of the actor it is a child of.
  */
-import { createActor, spawnChild, stopChild } from "xstate"
-import type { AnyActorLogic, AnyActorRef, EventObject } from "xstate"
+import { spawnChild, stopChild } from "xstate"
+import type { Actor, ActorOptions, AnyActorLogic, AnyActorRef, EventObject } from "xstate"
 import type { ActionFunction, Args, ChartSnapshot, Context, Invoke, Node, Scope, Transition } from "./chartNode.ts"
 import type { ChartPlan, Entry, Path, PlannedAction } from "./chartPlan.ts"
 
@@ -247,14 +248,17 @@ export class Macrostep {
   #start(src: string | AnyActorLogic, inline: AnyActorLogic | undefined, options: SpawnOptions): AnyActorRef {
     const logic = inline ?? (typeof src === "string" ? this.#named(src) : src)
     const { id, systemId, input, syncSnapshot } = options
-    const actorRef: AnyActorRef = createActor(this.#wrap(logic), {
+    const { self } = this.#scope
+    // STEP5
+    const Class = self.constructor as typeof Actor
+    const actorRef: AnyActorRef = new Class(this.#wrap(logic), {
       src,
       input,
       id,
       systemId,
       syncSnapshot,
-      parent: this.#scope.self
-    } as Parameters<typeof createActor>[1])
+      parent: self
+    } as ActorOptions<AnyActorLogic>)
     this.#children = { ...this.#children, [actorRef.id]: actorRef }
     this.#touch()
     this.#execute("xstate.spawnChild", this.#args(), options, () => starting.execute?.(this.#scope, { actorRef }))
