@@ -80,6 +80,19 @@ const reap = (cell: Cell, reason: ExitReason): void => {
 
 const nobody: ReadonlyArray<never> = []
 
+/** Cuts the links of a process; answers who hears of its end over one. */
+const severed = (cell: Cell, links: Few<Cell>): ReadonlyArray<Cell> => {
+  const { tells } = cell.behaviour
+  if (tells !== undefined && links.has(tells)) {
+    links.delete(tells)
+    tells.links?.delete(cell)
+  }
+  if (links.size === 0) return nobody
+  const peers = links.all
+  for (const peer of peers) peer.links?.delete(cell)
+  return peers
+}
+
 /** Ends a process. */
 export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
   if (cell.dead) return
@@ -95,8 +108,7 @@ export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
   cell.watchers = undefined
   cell.absorbs = undefined
   cell.parent = undefined
-  const peers = links?.all ?? nobody
-  for (const peer of peers) peer.links?.delete(cell)
+  const peers = links === undefined ? nobody : severed(cell, links)
   kernel.post(new Aftermath(cell, peers, watchers?.all ?? nobody))
   cell.handling = undefined
   if (crash !== undefined) kernel.tell(crash)
@@ -108,7 +120,7 @@ export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
 export const signal = (from: Cell, target: Cell, reason: ExitReason, over: "link" | "direct"): void => {
   if (target.dead) return
   if (over === "direct" && reason === "kill") return die(target, "killed", "signal")
-  if (over === "link" && (from.behaviour.tells === target || target.absorbs?.has(from) === true)) return
+  if (over === "link" && target.absorbs?.has(from) === true) return
   if (target.trap) return deliver(target, exitMessage(from, reason))
   if (reason !== "normal" || (from === target && over === "direct")) die(target, reason, "signal")
 }
