@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest"
 import type { AnyActorLogic, AnyStateMachine } from "xstate"
 import {
+  Actor,
   assign,
   cancel,
   createActor,
@@ -288,4 +289,15 @@ describe("CHART2 what has no plan runs as it is", () => {
   ])("%s", (_name, logic) => {
     expect(planned(logic as AnyActorLogic)).toBe(logic)
   })
+})
+
+test("STEP5 a child is made of the class of the actor it is a child of", () => {
+  class Own extends Actor<AnyActorLogic> {}
+  const idle = fromCallback(() => {})
+  const machine = machineOf({ invoke: { id: "invoked", src: "idle" } }, { actors: { idle } })
+  for (const Class of [Own, Actor<AnyActorLogic>]) {
+    const actor = new Class(planned(machine)).start()
+    expect(actor.getSnapshot().children.invoked.constructor).toBe(Class === Own ? Own : Actor)
+    actor.stop()
+  }
 })

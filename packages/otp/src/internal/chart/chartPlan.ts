@@ -14,6 +14,7 @@ import type {
   ChartSnapshot,
   Context,
   GuardItem,
+  Invoke,
   Machine,
   Node,
   Transition
@@ -33,17 +34,34 @@ interface PlannedAlways {
   readonly holds: (args: { readonly context: Context; readonly event: Args["event"] }) => boolean
 }
 
+/** An actor that a state invokes. */
+interface PlannedInvoke {
+  readonly invoke: Invoke
+  /** The logic of one that was given in place and has no name of its own. */
+  readonly inline: AnyActorLogic | undefined
+}
+
+/** A state that a transition exits. */
+export interface Exit {
+  readonly actions: ReadonlyArray<PlannedAction>
+  /** The ids of the actors it invoked. */
+  readonly invoked: ReadonlyArray<string>
+}
+
 /** A state that a transition enters. */
 export interface Entry {
   readonly node: Node
   readonly actions: ReadonlyArray<PlannedAction>
+  readonly invokes: ReadonlyArray<PlannedInvoke>
+  /** The ids of the actors it invokes, where there are any. */
+  readonly deferred: ReadonlyArray<string> | undefined
   /** Done after the state's actors are invoked, where it is entered with its initial state. */
   readonly initialActions: ReadonlyArray<PlannedAction>
 }
 
 /** What one transition out of one leaf does. */
 export interface Path {
-  readonly exits: ReadonlyArray<Node>
+  readonly exits: ReadonlyArray<Exit>
   readonly actions: ReadonlyArray<PlannedAction>
   readonly entries: ReadonlyArray<Entry>
   readonly leaf: Node
@@ -57,9 +75,10 @@ export class ChartPlan {
   readonly machine: Machine
   readonly initial: Path
   readonly #templates = new Map<Node, ChartSnapshot>()
+  readonly #leaves = new WeakMap<ReadonlyArray<Node>, Node>()
   readonly #paths = new Map<Node, Map<Transition, Path>>()
   readonly #always = new Map<Node, ReadonlyArray<PlannedAlways>>()
-  readonly #exits = new Map<Node, ReadonlyArray<PlannedAction>>()
+  readonly #exits = new Map<Node, Exit>()
 
   /** The plan of a plain machine; `undefined` for any other logic. */
   static of(logic: AnyActorLogic): ChartPlan | undefined {
@@ -93,6 +112,15 @@ export class ChartPlan {
     return template
   }
 
+  /** The leaf of a snapshot. Those of one leaf share their nodes. */
+  leaf({ _nodes: nodes }: ChartSnapshot): Node {
+    const known = this.#leaves.get(nodes)
+    if (known !== undefined) return known
+    const leaf = nodes.find(({ type }) => type === "atomic" || type === "final") ?? this.machine.root
+    this.#leaves.set(nodes, leaf)
+    return leaf
+  }
+
   /** What a transition does that was selected while `leaf` was active. */
   path(leaf: Node, transition: Transition): Path {
     const paths = this.#paths.get(leaf) ?? new Map<Transition, Path>()
@@ -115,13 +143,13 @@ export class ChartPlan {
     return always
   }
 
-  /** The exit actions of a state. */
-  exits(node: Node): ReadonlyArray<PlannedAction> {
+  /** What the exit of a state does. */
+  exit(node: Node): Exit {
     const known = this.#exits.get(node)
     if (known !== undefined) return known
-    const exits = node.exit.map((item) => this.action(item))
-    this.#exits.set(node, exits)
-    return exits
+    const exit = { actions: node.exit.map((item) => this.action(item)), invoked: node.invoke.map(({ id }) => id) }
+    this.#exits.set(node, exit)
+    return exit
   }
 
   /** An action with its implementation. */
@@ -139,9 +167,12 @@ export class ChartPlan {
 
   #entry(node: Node, byDefault: boolean): Entry {
     const initial = byDefault && node.type === "compound" ? node.initial.actions : []
+    const { invoke: invokes } = node
     return {
       node,
       actions: node.entry.map((item) => this.action(item)),
+      invokes: invokes.map((invoke, index) => ({ invoke, inline: inlineActor(node, invoke, index) })),
+      deferred: invokes.length === 0 ? undefined : invokes.map(({ id }) => id),
       initialActions: initial.map((item) => this.action(item))
     }
   }
@@ -163,7 +194,9 @@ export class ChartPlan {
     const { source, reenter } = transition
     const isInner = target === source || isDescendant(target, source)
     const domain = !reenter && isInner ? source : commonAncestor(target, source)
-    const exits = lineage(leaf).filter((node) => domain === undefined || isDescendant(node, domain))
+    const exits = lineage(leaf)
+      .filter((node) => domain === undefined || isDescendant(node, domain))
+      .map((node) => this.exit(node))
     const entersTarget = source !== target || source !== domain || reenter
     const above = lineage(target)
       .slice(1)
@@ -181,6 +214,14 @@ export class ChartPlan {
       leaf: inner.at(-1) ?? target
     }
   }
+}
+
+/** The logic of an invoke that was given in place and has no name of its own. */
+const inlineActor = (node: Node, { src }: Invoke, index: number): AnyActorLogic | undefined => {
+  if (typeof src !== "string" || !src.startsWith("xstate.invoke.")) return undefined
+  const { invoke } = node.config
+  const own = (Array.isArray(invoke) ? invoke[index] : invoke) as { readonly src?: unknown } | undefined
+  return typeof own?.src === "string" ? undefined : (own?.src as AnyActorLogic | undefined)
 }
 
 const guardOf = (machine: Machine, item: GuardItem) => {

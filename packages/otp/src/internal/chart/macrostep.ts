@@ -14,7 +14,7 @@
 import { spawnChild, stopChild } from "xstate"
 import type { Actor, ActorOptions, AnyActorLogic, AnyActorRef, EventObject } from "xstate"
 import type { ActionFunction, Args, ChartSnapshot, Context, Invoke, Node, Scope, Transition } from "./chartNode.ts"
-import type { ChartPlan, Entry, Path, PlannedAction } from "./chartPlan.ts"
+import type { ChartPlan, Entry, Exit, Path, PlannedAction } from "./chartPlan.ts"
 
 interface SpawnOptions {
   readonly id?: string | undefined
@@ -22,6 +22,8 @@ interface SpawnOptions {
   readonly input?: unknown
   readonly syncSnapshot?: boolean | undefined
 }
+
+type Spawn = (src: string | AnyActorLogic, options?: SpawnOptions) => AnyActorRef
 
 /** How XState starts and stops a child once its ref exists; both are its own actions, asked for what they do. */
 const starting = spawnChild("") as unknown as ActionFunction
@@ -41,6 +43,7 @@ export class Macrostep {
   #event: EventObject
   #changed = false
   #made: ChartSnapshot | undefined
+  #spawner: Spawn | undefined = undefined
 
   constructor(
     plan: ChartPlan,
@@ -53,7 +56,7 @@ export class Macrostep {
     this.#scope = scope
     this.#wrap = wrap
     this.#made = before
-    this.#leaf = before?._nodes.find((node) => node.type === "atomic" || node.type === "final") ?? plan.machine.root
+    this.#leaf = before === undefined ? plan.machine.root : plan.leaf(before)
     this.#context = before?.context ?? {}
     this.#children = before?.children ?? {}
     this.#event = event
@@ -129,23 +132,23 @@ export class Macrostep {
   }
 
   #take({ exits, actions, entries, leaf }: Path): void {
-    for (const node of exits) this.#exit(node)
+    for (const exit of exits) this.#exit(exit)
     this.#perform(actions, undefined)
     for (const entry of entries) this.#enter(entry)
     if (leaf !== this.#leaf) this.#touch()
     this.#leaf = leaf
-    if (this.#status === "done") for (const node of this.#lineage()) this.#perform(this.#plan.exits(node), undefined)
+    if (this.#status === "done")
+      for (const node of this.#lineage()) this.#perform(this.#plan.exit(node).actions, undefined)
   }
 
-  #exit(node: Node): void {
-    this.#perform(this.#plan.exits(node), undefined)
-    for (const { id } of node.invoke) this.#stop(id)
+  #exit({ actions, invoked }: Exit): void {
+    this.#perform(actions, undefined)
+    for (const id of invoked) this.#stop(id)
   }
 
-  #enter({ node, actions, initialActions }: Entry): void {
-    const deferred = node.invoke.length === 0 ? undefined : node.invoke.map(({ id }) => id)
+  #enter({ node, actions, invokes, deferred, initialActions }: Entry): void {
     const retries = this.#perform(actions, deferred)
-    node.invoke.forEach((invoke, index) => this.#invoke(invoke, inlineActor(node, invoke, index)))
+    for (const { invoke, inline } of invokes) this.#invoke(invoke, inline)
     this.#perform(initialActions, undefined)
     for (const retry of retries) retry(this.#snapshot())
     if (node.type === "final") this.#complete(node)
@@ -239,11 +242,14 @@ export class Macrostep {
   }
 
   /** What `assign` and `context` spawn with. */
-  readonly #spawn = (src: string | AnyActorLogic, options: SpawnOptions = {}): AnyActorRef =>
-    this.#start(src, undefined, {
-      ...options,
-      input: typeof src === "string" ? this.#given(options.input) : options.input
-    })
+  get #spawn(): Spawn {
+    this.#spawner ??= (src, options = {}) =>
+      this.#start(src, undefined, {
+        ...options,
+        input: typeof src === "string" ? this.#given(options.input) : options.input
+      })
+    return this.#spawner
+  }
 
   #start(src: string | AnyActorLogic, inline: AnyActorLogic | undefined, options: SpawnOptions): AnyActorRef {
     const logic = inline ?? (typeof src === "string" ? this.#named(src) : src)
@@ -323,11 +329,3 @@ export class Macrostep {
 }
 
 const nothing: ReadonlyArray<never> = []
-
-/** The logic of an invoke that was given in place and has no name of its own. */
-const inlineActor = (node: Node, { src }: Invoke, index: number): AnyActorLogic | undefined => {
-  if (typeof src !== "string" || !src.startsWith("xstate.invoke.")) return undefined
-  const { invoke } = node.config
-  const own = (Array.isArray(invoke) ? invoke[index] : invoke) as { readonly src?: unknown } | undefined
-  return typeof own?.src === "string" ? undefined : (own?.src as AnyActorLogic | undefined)
-}
