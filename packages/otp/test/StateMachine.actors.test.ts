@@ -529,3 +529,23 @@ test("under a bare createActor an actor has no process, and XState's own ways", 
   expect([StateMachine.pidOf(actor), child?.getSnapshot().value]).toEqual([undefined, "b"])
   actor.stop()
 })
+
+test("TREE1 whoever begins to inspect a running machine hears of what it does from then on, and the others go on", async () => {
+  const system = System.make()
+  const machine = setup({ actors: { idle: fromCallback(() => {}) } }).createMachine({
+    initial: "off",
+    states: { off: { on: { go: "on" } }, on: { invoke: { id: "child", src: "idle" } } }
+  })
+  const pid = StateMachine.start(system, machine)
+  const heard: Array<string> = []
+  StateMachine.actor(pid).system.inspect(({ type, actorRef }) => {
+    if (type === "@xstate.actor" || type === "@xstate.snapshot") heard.push(`${type} ${(actorRef as AnyActorRef).id}`)
+  })
+  Process.send(pid, { type: "go" })
+  await hop()
+  const { child } = StateMachine.snapshot(pid).children
+  expect(child && StateMachine.pidOf(child)?.label).toBe("child")
+  expect(heard).toContain("@xstate.actor child")
+  expect(heard).toContain("@xstate.snapshot child")
+  await System.stop(system)
+})

@@ -10,7 +10,7 @@ import type { Cell } from "./cell.ts"
 /** Any actor system. XState keeps its own name for this type to itself. */
 export type AnyActorSystem = AnyActorRef["system"]
 
-/** Where an actor keeps its process. */
+/** Where an actor keeps its process, and a system that of its root actor. */
 export const itsProcess = Symbol("troupe.process")
 
 /** An actor that was started and has not ended. */
@@ -50,12 +50,16 @@ export type Listeners = readonly [
   complete?: () => void
 ]
 
-/** Whose two members are replaced while a process hosts it; XState calls them through the system. */
+/** Whose three members are replaced while a process hosts it; XState calls them through the system. */
 export interface NodeSystem {
   /** How every event gets to an actor: what `send` was given has no source. */
   _relay: (source: Node | undefined, target: Node, event: EventObject) => void
+  /** Called where somebody begins to inspect: until then nobody is told of anything. */
+  inspect: (observer: Observer<InspectionEvent> | ((event: InspectionEvent) => void)) => unknown
   /** Told of each actor that is made, before its first snapshot is, by `@xstate.actor`. */
   _sendInspectionEvent: (event: { readonly type: InspectionEvent["type"]; readonly actorRef?: Node }) => void
+  /** Ours: the process of the root actor. */
+  [itsProcess]?: Cell
 }
 
 /** The same actor, with the members above. */
@@ -75,4 +79,4 @@ const mark = Symbol("troupe.standsForProcess")
 /** A part of logic whose work is a process: its actor has none of its own. */
 export const standingForProcess: object = { [mark]: true }
 
-export const standsForProcess = (logic: AnyActorLogic): boolean => mark in logic
+export const standsForProcess = (logic: AnyActorLogic): boolean => (logic as { readonly [mark]?: true })[mark] === true

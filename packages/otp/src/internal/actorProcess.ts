@@ -29,10 +29,10 @@ const eventOf = (message: unknown): unknown => {
 const isEvent = (message: unknown): message is EventObject =>
   typeof message === "object" && message !== null && "type" in message && typeof message.type === "string"
 
-const childrenOf = (snapshot: object): ReadonlyArray<Node> =>
-  "children" in snapshot && typeof snapshot.children === "object" && snapshot.children !== null
-    ? Object.values(snapshot.children as Record<string, Node>)
-    : []
+const childrenOf = (
+  snapshot: Snapshot<unknown> & { readonly children?: Readonly<Record<string, Node>> }
+): ReadonlyArray<Node> =>
+  typeof snapshot.children === "object" && snapshot.children !== null ? Object.values(snapshot.children) : []
 
 /** What the end of an actor is as the end of its process. */
 export const reasonOf = (snapshot: Snapshot<unknown>): ExitReason => {

@@ -2,7 +2,7 @@
  * The actors of one hosted machine: the machine, and whatever it and those below it invoke or spawn.
  *
  * Owns the way of events between them and the processes they are. XState creates, starts and ends the actors; they are of
- * the class in `hostedActor.ts`, and this puts itself in two places of their system, listed in `actorNode.ts`. It leaves
+ * the class in `hostedActor.ts`, and this puts itself in three places of their system, listed in `actorNode.ts`. It leaves
  * `createActor` elsewhere as it is.
  *
  * TREE1. While it is the turn of one process of the tree, events go from actor to actor as under XState: at once. From
@@ -22,10 +22,8 @@ import { Chore } from "./chore.ts"
 import { deliver } from "./delivery.ts"
 import { HostedActor } from "./hostedActor.ts"
 
-const hosts = new WeakMap<AnyActorSystem | NodeSystem, Cell>()
-
 /** The process that hosts an actor system, if one does. */
-export const hostOf = (system: AnyActorSystem): Cell | undefined => hosts.get(system)
+export const hostOf = (system: AnyActorSystem): Cell | undefined => (system as unknown as NodeSystem)[itsProcess]
 
 /** Whether an event tells of the end of the actor it comes from. */
 const tellsEnd = ({ type }: EventObject): boolean =>
@@ -43,17 +41,23 @@ export class ActorTree {
   readonly #pass: NodeSystem["_relay"]
 
   /** Takes over the system of a root actor that has no snapshot yet. */
-  constructor(root: Node, cell: Cell) {
+  constructor(root: Node, cell: Cell, watched: boolean) {
     const { system } = root
     this.#root = root
     this.#pass = system._relay
+    const { inspect } = system
     const tell = system._sendInspectionEvent
     root[itsProcess] = cell
-    hosts.set(system, cell)
+    system[itsProcess] = cell
     system._relay = this.#relay
-    system._sendInspectionEvent = (event) => {
-      if (event.type === "@xstate.actor" && event.actorRef !== undefined) adopt(event.actorRef)
+    const inspected: typeof tell = (event) => {
+      adoptMade(event)
       tell(event)
+    }
+    system._sendInspectionEvent = watched ? inspected : adoptMade
+    system.inspect = (observer) => {
+      system._sendInspectionEvent = inspected
+      return inspect(observer)
     }
   }
 
@@ -83,6 +87,11 @@ export class ActorTree {
     }
     deliver(cell, sent ? event : new Chore(late))
   }
+}
+
+/** Adopts an actor that is being made, of all that XState tells to inspectors. */
+const adoptMade: NodeSystem["_sendInspectionEvent"] = ({ type, actorRef }) => {
+  if (type === "@xstate.actor" && actorRef !== undefined) adopt(actorRef)
 }
 
 /** Has an actor that XState makes be of the class of those a process hosts. */

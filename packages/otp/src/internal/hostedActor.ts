@@ -6,7 +6,7 @@
  * of the one above, those XState makes are given it in their constructor.
  */
 import { Actor } from "xstate"
-import type { AnyActorLogic } from "xstate"
+import type { AnyActorLogic, Snapshot } from "xstate"
 import { itsProcess, processAbove, running, standsForProcess } from "./actorNode.ts"
 import type { Listeners, Node } from "./actorNode.ts"
 import { ActorProcess, reasonOf } from "./actorProcess.ts"
@@ -31,7 +31,8 @@ export class HostedActor extends Base {
     if (above.dead) return this
     const { kernel, behaviour } = above
     if (standsForProcess(this.logic) || !(behaviour instanceof ActorProcess)) return super.start()
-    const kind = "machine" in this.getSnapshot() ? "machine" : "actor"
+    const { machine }: Snapshot<unknown> & { readonly machine?: unknown } = this.getSnapshot()
+    const kind = machine === undefined ? "actor" : "machine"
     const cell = kernel.make(new ActorProcess(kind, this, behaviour.tree, above, above), above, labelOf(this, kind))
     cell.begun = true
     this[itsProcess] = cell

@@ -36,7 +36,12 @@ export const host = (cell: Cell, logic: AnyActorLogic, parent: Cell | undefined,
     ...options,
     clock: new HostClock(cell),
     entered: (node: Node) => {
-      cell.behaviour = new ActorProcess("machine", node, new ActorTree(node, cell), parent)
+      cell.behaviour = new ActorProcess(
+        "machine",
+        node,
+        new ActorTree(node, cell, options.inspect !== undefined),
+        parent
+      )
     }
   })
   cell.begun = true
