@@ -37,6 +37,8 @@ export class Macrostep {
   #leaf: Node
   #context: Context
   #children: Readonly<Record<string, AnyActorRef>>
+  /** The same children where no snapshot has them: they can be changed as they are, however many they are. */
+  #own: Record<string, AnyActorRef> | undefined
   #status: ChartSnapshot["status"] = "active"
   #output: unknown
   #error: unknown
@@ -265,7 +267,7 @@ export class Macrostep {
       syncSnapshot,
       parent: self
     } as ActorOptions<AnyActorLogic>)
-    this.#children = { ...this.#children, [actorRef.id]: actorRef }
+    this.#mine()[actorRef.id] = actorRef
     this.#touch()
     this.#execute("xstate.spawnChild", this.#args(), options, () => starting.execute?.(this.#scope, { actorRef }))
     return actorRef
@@ -281,8 +283,7 @@ export class Macrostep {
   #stop(id: string): void {
     const child = this.#children[id]
     if (child === undefined) return
-    const { [id]: _, ...children } = this.#children
-    this.#children = children
+    delete this.#mine()[id]
     this.#touch()
     this.#execute("xstate.stopChild", this.#args(), child, () => stopping.execute?.(this.#scope, child))
   }
@@ -306,6 +307,7 @@ export class Macrostep {
     if (after === this.#made) return
     this.#context = after.context
     this.#children = after.children
+    this.#own = undefined
     this.#touch()
   }
 
@@ -315,7 +317,14 @@ export class Macrostep {
     return nodes
   }
 
+  #mine(): Record<string, AnyActorRef> {
+    this.#own ??= { ...this.#children }
+    this.#children = this.#own
+    return this.#own
+  }
+
   #snapshot(): ChartSnapshot {
+    if (this.#made === undefined) this.#own = undefined
     this.#made ??= {
       ...this.#plan.template(this.#leaf),
       status: this.#status,
