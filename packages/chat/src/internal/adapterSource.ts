@@ -90,7 +90,7 @@ export class AdapterSource implements Source {
     try {
       if (result.done === true) return this.#onEnd(outlet)
       event = result.value
-      if (!isEvent(event)) return this.pull(outlet)
+      if (!isEvent(event)) return outlet.skip(this)
       this.#begun = true
       this.#collector.apply(event)
       passes = this.#passes(event)
@@ -100,7 +100,7 @@ export class AdapterSource implements Source {
     }
     if (!this.#observed(event, outlet)) return
     if (passes) outlet.emit(this, event)
-    else this.pull(outlet)
+    else outlet.skip(this)
   }
 
   #onEnd(outlet: Outlet): void {

@@ -10,7 +10,7 @@
  * OUT3. `next` settles: with an event, the end, or the failure; a closed outlet ends every later `next`.
  * OUT4. Driven (a living chat), the outlet is its own reader and hands every event on at once.
  * OUT5. `released` resolves when all that was held for the sources is released, but never later than its deadline.
- * OUT6. Events that are always ready do not hold up the event loop.
+ * OUT6. Events that are always ready do not hold up the event loop, whether the reader sees them or not.
  */
 import { type Clock, EventLoop } from "@troupe/otp"
 import type { Event } from "../Event.ts"
@@ -89,6 +89,13 @@ export class Outlet {
     this.#owed = false
     if (this.#publish === undefined) this.#readers.shift()?.resolve({ done: false, value: event })
     else if (this.#state === "open") this.#publish(event)
+    this.#pull()
+  }
+
+  /** A source's answer to a pull: what came is not for the reader, who still waits (OUT6). */
+  skip(source: Source): void {
+    if (this.#source !== source) return
+    this.#owed = false
     this.#pull()
   }
 
