@@ -4,9 +4,11 @@
  * Owns: the text, the calls, the usage and the error of the running model request. Does not own what outlives it
  * (`internal/loopFold.ts`).
  *
- * COLL1. `apply` is total: an unknown or malformed event changes nothing and never throws.
+ * COLL1. `apply` is total: an unknown or malformed event changes nothing and never throws. Of the usage at a message's end
+ *        what is no finite number is left out, and so are a call's metadata that are no object.
  * COLL2. An error is sticky: once one was seen, the finish reason is `error`.
  * COLL3. A call's arguments are parsed once, when the call closes; what is not a JSON object is `null`.
+ *        A reply has one call under an id: of two that are completed under the same id the last counts.
  * COLL4. A finished step leaves to the next what was reported: usage, metadata and the error; nothing of what was said.
  *
  * @module
@@ -15,6 +17,7 @@
 import type { ChatResult } from "./ChatResult.ts"
 import type { Event } from "./Event.ts"
 import { LoopFold } from "./internal/loopFold.ts"
+import { reportedUsage } from "./internal/reportedUsage.ts"
 import type { AssistantMessage, ToolMessage } from "./Message.ts"
 import type { FinishReason, Response } from "./Response.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"
@@ -137,7 +140,7 @@ export class StreamCollector {
         this.#message = event.message
         this.#finishReason = event.finishReason ?? this.#finishReason
         this.#rawFinishReason = event.rawFinishReason ?? this.#rawFinishReason
-        if (isUsage(event.usage)) this.#usage = event.usage
+        this.#usage = reportedUsage(event.usage) ?? this.#usage
         this.#note(event.metadata)
         return
       case "raw_chunk":
@@ -236,21 +239,20 @@ export class StreamCollector {
   #close(event: Extract<Event, { readonly type: "tool_call_completed" }>): void {
     if (typeof event.id !== "string" || typeof event.name !== "string" || typeof event.rawArguments !== "string") return
     if (typeof event.arguments !== "object" || Array.isArray(event.arguments)) return
+    const { metadata } = event
     const call = this.#open(event.id)
     call.closed = {
       id: event.id,
       name: event.name,
       arguments: event.arguments,
       rawArguments: event.rawArguments,
-      ...(event.metadata === undefined ? {} : { metadata: event.metadata })
+      ...(typeof metadata === "object" && metadata !== null && !Array.isArray(metadata) ? { metadata } : {})
     }
   }
 }
 
 const toolCall = (call: OpenCall): ToolCall =>
   call.closed ?? { id: call.id, name: call.name, arguments: parseArguments(call.raw), rawArguments: call.raw }
-
-const isUsage = (usage: unknown): usage is Usage => typeof usage === "object" && usage !== null
 
 const isUsageChunk = (chunk: unknown): chunk is { readonly usage: Usage } =>
   typeof chunk === "object" &&

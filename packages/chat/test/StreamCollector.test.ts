@@ -38,6 +38,34 @@ describe("folding events", () => {
     expect(fold()).toEqual({ outputText: "", toolCalls: [], finishReason: null, usage: {}, metadata: {} })
   })
 
+  test("COLL1 of a usage what is no finite number is left out", () => {
+    const usage = {
+      inputTokens: Number.NaN,
+      outputTokens: "7",
+      totalTokens: 3,
+      totalCost: 1n,
+      cachedInputTokens: Infinity
+    }
+    expect(fold(finish("stop", { usage })).usage).toEqual({ totalTokens: 3 })
+    expect(fold(finish("stop", { usage: { inputTokens: 1 } })).usage).toEqual({ inputTokens: 1 })
+    const raising = {
+      get inputTokens(): never {
+        throw new Error("read")
+      }
+    }
+    expect(fold(finish("stop", { usage: raising })).usage).toEqual({})
+  })
+
+  test("COLL1 a call's metadata that are no object are left out", () => {
+    const [odd] = fold({ ...completed("c0", {}, "{}"), metadata: 7 }).toolCalls
+    expect(odd).toEqual({ id: "c0", name: "t", arguments: {}, rawArguments: "{}" })
+  })
+
+  test("COLL3 of two calls completed under one id the last counts", () => {
+    const { toolCalls } = fold(completed("c0", { n: 1 }, '{"n":1}'), completed("c0", { n: 2 }, '{"n":2}'))
+    expect(toolCalls).toEqual([{ id: "c0", name: "t", arguments: { n: 2 }, rawArguments: '{"n":2}' }])
+  })
+
   test("COLL1, 24 nothing that is said throws, and what is unknown or malformed changes nothing", () => {
     const malformed = [
       ...Events.tags.map((type) => ({ type })).filter(({ type }) => type !== "error"),
