@@ -57,12 +57,14 @@ export class AdapterRequest {
     this.#abort = abort
     this.#traced = this.#parts.options.trace?.request(request, adapter.name)
     let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
+    let isPromised: boolean
     try {
       opening = adapter.stream(request, adapterOptions(this.#parts.options, abort))
+      isPromised = isPromiseLike(opening)
     } catch (error) {
       return this.#refused(error)
     }
-    if (!isPromiseLike(opening)) return this.#opened(opening, answerer)
+    if (!isPromised) return this.#opened(opening as AsyncIterable<AdapterEvent>, answerer)
     this.#letGo ??= this.#parts.outlet.hold()
     Promise.resolve(opening).then(
       (stream) => this.#opened(stream, answerer),

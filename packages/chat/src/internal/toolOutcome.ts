@@ -6,10 +6,11 @@
  * TOUT3. Every call gets exactly one tool message, whatever happened.
  */
 import type { OnToolError } from "../ChatOptions.ts"
-import { ToolError, type ToolErrorReason } from "../ChatError.ts"
+import { type Finding, ToolError, type ToolErrorReason } from "../ChatError.ts"
 import type { ToolEvent } from "../Event.ts"
 import * as HandlerResult from "../HandlerResult.ts"
 import { isPromiseLike } from "./awaitable.ts"
+import { write } from "./jsonForm.ts"
 import type { ToolMessage } from "../Message.ts"
 import type { StepHalt } from "../StepResult.ts"
 import type { ToolCall } from "../ToolCall.ts"
@@ -43,6 +44,8 @@ export const toolOutcome = (
       return encoded(toolCall, result.value, rules, (content) => succeeded(toolCall, result, content))
     case "ask_user": {
       const { question, options } = result
+      const { found } = write(options, false)
+      if (found.length > 0) return failed(toolCall, optionsError(toolCall, options, found), rules)
       return outcome(
         toolCall,
         result,
@@ -92,17 +95,19 @@ const failed = (toolCall: ToolCall, error: unknown, rules: OutcomeRules): ToolOu
   if (policy === "halt") return haltedByError(toolCall, error, rules)
   if (typeof policy !== "function") return reported(toolCall, error, rules)
   let decision: unknown
+  let replaced: { readonly value: unknown } | undefined
   try {
     decision = policy(toolCall, error)
+    ignoreRejection(decision)
+    replaced = replacementIn(decision)
   } catch (thrown) {
     return haltedByFault(toolCall, `onToolError raised: ${describe(thrown)}`, thrown, rules, "on_tool_error_raised")
   }
-  ignoreRejection(decision)
   if (decision === "halt") return haltedByError(toolCall, error, rules)
-  if (typeof decision === "object" && decision !== null && "continue" in decision) {
-    const replacement = HandlerResult.ok(decision.continue)
+  if (replaced !== undefined) {
+    const replacement = HandlerResult.ok(replaced.value)
     const halting: OutcomeRules = { ...rules, onToolError: "halt" }
-    return encoded(toolCall, decision.continue, halting, (content) => succeeded(toolCall, replacement, content))
+    return encoded(toolCall, replaced.value, halting, (content) => succeeded(toolCall, replacement, content))
   }
   return haltedByFault(
     toolCall,
@@ -112,6 +117,10 @@ const failed = (toolCall: ToolCall, error: unknown, rules: OutcomeRules): ToolOu
     "on_tool_error_invalid"
   )
 }
+
+/** What a decision puts in the place of the failure, read once. */
+const replacementIn = (decision: unknown): { readonly value: unknown } | undefined =>
+  typeof decision === "object" && decision !== null && "continue" in decision ? { value: decision.continue } : undefined
 
 const haltedByFault = (
   toolCall: ToolCall,
@@ -143,8 +152,8 @@ const reported = (toolCall: ToolCall, error: unknown, rules: OutcomeRules): Tool
 
 /** The encoder's own words for a failure, or ours when it has none. */
 const textOf = (error: unknown, rules: OutcomeRules): string => {
-  if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
   try {
+    if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
     const content: unknown = rules.toolResultEncoder.encode(HandlerResult.error(error))
     return typeof content === "string" ? content : errorText(error)
   } catch {
@@ -161,10 +170,10 @@ const encoded = (
   let content: unknown
   try {
     content = rules.toolResultEncoder.encode(value)
+    ignoreRejection(content)
   } catch (thrown) {
     return failed(toolCall, encodingError(toolCall, describe(thrown), thrown), rules)
   }
-  ignoreRejection(content)
   return typeof content === "string"
     ? finish(content)
     : failed(toolCall, encodingError(toolCall, "the encoder returned something else than a string", content), rules)
@@ -177,6 +186,13 @@ const ignoreRejection = (value: unknown): void => {
 
 const encodingError = (toolCall: ToolCall, message: string, cause: unknown): ToolError =>
   new ToolError("encoding_failed", { message, cause, toolName: toolCall.name, toolCallId: toolCall.id })
+
+const optionsError = (toolCall: ToolCall, options: unknown, found: ReadonlyArray<Finding>): ToolError =>
+  encodingError(
+    toolCall,
+    `the question's options have no JSON form: ${found.map(({ field, reason }) => `${field.join(".")} ${reason}`).join(", ")}`,
+    options
+  )
 
 const reservedError = (toolCall: ToolCall, result: HandlerResult.Halt): ToolError =>
   new ToolError("invalid_return", {

@@ -245,6 +245,52 @@ describe("ASRC3 an adapter that breaks its word ends the chat with `error`", () 
   })
 })
 
+describe("OUT6 events that the reader does not see hold up the event loop no more than others", () => {
+  test.each([
+    ["unknown ones", { type: "nonsense" }, {}],
+    ["filtered ones", { type: "text_delta", id: null, delta: "." }, { emitTextDeltas: false }]
+  ])("%s", async (_, event, options) => {
+    const ending = new AbortController()
+    let count = 0
+    const events = async function* () {
+      yield started
+      while (++count < 2_000_000) yield event as AdapterEvent
+    }
+    setImmediate(() => ending.abort())
+    const engine = Engine.make({ adapter: adapterOf(events) })
+    const result = await Chat.run(engine, hi, { ...options, signal: ending.signal })
+    expect(result.haltedReason).toBe("cancelled")
+    expect(count).toBeLessThan(2_000_000)
+  })
+})
+
+test("REQ1 an adapter whose answer cannot be looked at has refused the request", async () => {
+  const odd = {
+    get then(): never {
+      throw new Error("then")
+    }
+  }
+  const adapter: Adapter = { name: "odd", stream: () => odd as unknown as AsyncIterable<AdapterEvent> }
+  await expect(Chat.run(Engine.make({ adapter }), hi)).rejects.toMatchObject({ _tag: "AdapterError" })
+})
+
+test("COLL1 a count that is no number costs neither the turn nor the record", async () => {
+  const events = async function* () {
+    yield started
+    yield {
+      type: "message_completed",
+      message: assistant(""),
+      finishReason: "stop",
+      usage: { inputTokens: Number.NaN, outputTokens: 2, totalTokens: 1n }
+    } as unknown as AdapterEvent
+  }
+  const store = memory()
+  const { troupe } = await check.troupe({ adapter: adapterOf(events), store })
+  const chat = await troupe.chat("c")
+  expect((await chat.send("hi").result()).haltedReason).toBe("completed")
+  expect((await store.load("c"))?.usage).toEqual({ outputTokens: 2 })
+})
+
 describe("callbacks that answer with a promise where none is waited for", () => {
   test("TOUT1 an `onToolError` that rejects ends the loop with `tool_error`", async () => {
     const engine = Engine.make({

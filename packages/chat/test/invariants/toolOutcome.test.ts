@@ -11,10 +11,16 @@ const raise = (): never => {
   throw unspeakable
 }
 
+/** Throws at whatever is asked of it. */
+const hostile: object = new Proxy({}, { get: raise, has: raise, ownKeys: raise, getPrototypeOf: raise })
+
 const results: ReadonlyArray<HandlerResult> = [
   ok("x"),
   ok(unspeakable),
   ok(() => 1),
+  ok(hostile),
+  error(hostile),
+  askUser("q", { pick: () => 1 }),
   error("no"),
   error(unspeakable),
   error(undefined),
@@ -32,12 +38,20 @@ const policies: ReadonlyArray<OnToolError | undefined> = [
   () => ({ continue: 1 }),
   () => ({ continue: unspeakable }),
   raise,
+  () => ({ continue: hostile }),
+  () => ({
+    get continue() {
+      return raise()
+    }
+  }),
+  (() => hostile) as unknown as OnToolError,
   (() => unspeakable) as unknown as OnToolError
 ]
 
 const encoders: ReadonlyArray<ToolResultEncoder> = [
   json,
   { encode: raise },
+  { encode: () => hostile as unknown as string },
   { encode: () => 7 as unknown as string },
   { encode: () => "text" }
 ]
@@ -83,4 +97,12 @@ test("TOUT2 a success and a question ask no policy", () => {
   for (const result of [ok(1), askUser("q"), halt("done", 1)]) {
     expect(toolOutcome(toolCall, result, { onToolError, toolResultEncoder: json }).halt?.type).not.toBe("tool_error")
   }
+})
+
+test("a question whose options have no JSON form is an `encoding_failed` error that names them", () => {
+  const { halt: halted, message } = toolOutcome(toolCall, askUser("q", { pick: { by: () => 1 } }), {
+    toolResultEncoder: json
+  })
+  expect(halted).toBeUndefined()
+  expect(message.content).toContain("encoding_failed: the question's options have no JSON form: pick.by function")
 })
