@@ -138,6 +138,8 @@ test.each([
   ["a symbol", [1, Symbol("s")], "metadata.x.1 symbol"],
   ["a cycle", circular, "metadata.x.self.deeper circular"],
   ["an instance of a class", [new Map()], "metadata.x.0 not_plain"],
+  ["an array with a field", Object.assign([1], { x: 2 }), "metadata.x named_elements"],
+  ["an array with a symbol", Object.assign([1], { [Symbol("s")]: 2 }), "metadata.x named_elements"],
   ["a date that is none", noDate, "metadata.x invalid_date"],
   ["a symbol as a key", { [Symbol("s")]: 1 }, "metadata.x symbol_key"],
   [
@@ -228,6 +230,11 @@ test.each([
     tagged("Thread", { messages: [], metadata: { b: { $bytes: "?" } } }),
     "data.metadata.b.$bytes malformed"
   ],
+  ...["5", "2020-02-31T00:00:00.000Z", "2020-02-29T00:00:00Z"].map((text): [string, unknown, string] => [
+    `the date ${text}`,
+    tagged("Thread", { messages: [], metadata: { b: [{ $date: text }] } }),
+    "data.metadata.b.0.$date malformed"
+  ]),
   [
     "a date that is none",
     tagged("Thread", { messages: [], metadata: { b: [{ $date: "soon" }] } }),

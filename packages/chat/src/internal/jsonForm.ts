@@ -88,7 +88,10 @@ const guarded = (value: object, around: Writing): Json => {
 }
 
 const writtenObject = (value: object, writing: Writing): Json => {
-  if (Array.isArray(value)) return Array.from(value, (element: unknown, index) => below(index, element, writing))
+  if (Array.isArray(value)) {
+    if (!writing.describing && hasNames(value)) return unwritable(writing, "named_elements")
+    return Array.from(value, (element: unknown, index) => below(index, element, writing))
+  }
   if (value instanceof Error) return { $error: writtenFields(dataOf(value), writing) }
   if (HandlerResult.isBranded(value)) {
     return HandlerResult.isHandlerResult(value)
@@ -118,6 +121,13 @@ const below = (step: string | number, value: unknown, writing: Writing): Json =>
   const json = written(value, writing)
   writing.path.pop()
   return json
+}
+
+/** Whether an array has fields beside its elements, which JSON would leave out. The keys of elements come first. */
+const hasNames = (list: ReadonlyArray<unknown>): boolean => {
+  const last = Object.keys(list).at(-1)
+  if (last !== undefined && !(/^\d+$/.test(last) && Number(last) < list.length)) return true
+  return Object.getOwnPropertySymbols(list).length > 0
 }
 
 const isPlain = (value: object): boolean => {
@@ -186,7 +196,8 @@ const tagged: Readonly<Record<Tag, (json: unknown, reading: Reading) => unknown>
   $bigint: (json, reading) => (typeof json === "string" && /^-?\d+$/.test(json) ? BigInt(json) : malformed(reading)),
   $date: (json, reading) => {
     const date = typeof json === "string" ? DateTime.make(json) : Option.none()
-    return Option.isSome(date) ? DateTime.toDateUtc(date.value) : malformed(reading)
+    const read = Option.isSome(date) ? DateTime.toDateUtc(date.value) : undefined
+    return read?.toISOString() === json ? read : malformed(reading)
   },
   $bytes: (json, reading) => {
     const bytes = Base64.decode(typeof json === "string" ? json : "?")
