@@ -90,7 +90,9 @@ describe("two passes", () => {
     ["manual_tool_calls", calls("t"), echo, { mode: "manual" }],
     ["error", [{ error: "timeout" }], echo, {}],
     ["error", calls("ghost"), echo, { onUnknownTool: "continue", maxTurns: 2 }],
-    ["budget_tokens", [{ usage: { totalTokens: 9 } }, ...calls("echo")], echo, { budget: { tokens: 9 } }]
+    ["budget_tokens", [{ usage: { totalTokens: 9 } }, ...calls("echo")], echo, { budget: { tokens: 9 } }],
+    ["budget_tokens", [{ usage: { totalTokens: 9 } }, ...says("draft")], echo, { budget: { tokens: 9 } }],
+    ["budget_cost", [{ usage: { totalCost: 2 } }, ...calls("echo")], echo, { maxTurns: 1, budget: { cost: 2 } }]
   ]
   test.each(ends)("TWO1, 124 a first that ends with %s is the last", async (reason, script, tool, options) => {
     const { result, requests } = await both({ scripts: [script, [{ error: "timeout" }], json], tools: [tool], options })

@@ -160,6 +160,8 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
   const terminal = terminalCondition(result, index, passOptions(options, firstPass), standing)
   if (terminal === undefined || isSteeredOn(context, terminal, steps)) return said
   if (firstPass === undefined && isFollowed(options, terminal)) {
+    const spent = options.budget === undefined ? undefined : budgetSpent(options.budget, steps)
+    if (spent !== undefined) return { ...said, ...ended({ ...context, ...said }, spent) }
     return { ...said, thread: nudged(said.thread, options), firstPass: chatResult(said.thread, steps, terminal) }
   }
   return { ...said, ...ended({ ...context, ...said }, terminal) }

@@ -2,7 +2,7 @@
  * Structured finalisation: a turn in two passes, the second of which is one request for the answer in its final form.
  *
  * TWO1. The second pass follows only on a first that ended with `completed`, `max_turns` or `halt_when`, and is one step,
- *       without any tool.
+ *       without any tool. It does not follow on a first that used up the budget: the turn ends with that.
  * TWO2. A second pass that is refused leaves the first one's result, with `metadata.structuredFinalize.pass2Error`.
  *
  * @source ALLM.Chat, "structured_finalize semantics"
