@@ -183,24 +183,46 @@ const releasedOnReturn = (
 
 const check = (options: FakeOptions): void => {
   const found: Array<Finding> = []
-  const { script, scripts, cursor } = options as Readonly<Record<string, unknown>>
+  const { script, scripts, respond, cursor } = (options ?? {}) as Readonly<Record<string, unknown>>
   const said = script === undefined ? scripts : [script]
   if (script !== undefined && scripts !== undefined) found.push({ field: ["script"], reason: "one_of script, scripts" })
   if (script !== undefined && !Array.isArray(script)) found.push({ field: ["script"], reason: "must_be_a_list" })
   else if (said !== undefined && !(Array.isArray(said) && said.every((one) => Array.isArray(one)))) {
     found.push({ field: ["scripts"], reason: "must_be_a_list of scripts" })
   }
+  if (said === undefined && typeof respond !== "function") {
+    found.push({ field: [], reason: "one_of script, scripts, respond" })
+  }
   if (cursor !== undefined && !isCursor(cursor)) {
     found.push({ field: ["cursor"], reason: "must_be a cursor" })
   }
   const lines = found.length === 0 && Array.isArray(said) ? (said as ReadonlyArray<Script>).flat() : []
   for (const line of lines) {
-    if ("usage" in line && !Usage.unwrap().strict().safeParse(line.usage).success) {
+    if (!isLine(line)) found.push({ field: ["script"], reason: `must_be lines of one of ${words.join(", ")}` })
+    else if ("usage" in line && !Usage.unwrap().strict().safeParse(line.usage).success) {
       found.push({ field: ["usage"], reason: "unknown_field" })
     }
   }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
+
+const words: ReadonlyArray<string> = [
+  "text",
+  "toolCall",
+  "toolCallDelta",
+  "rawChunk",
+  "usage",
+  "error",
+  "streamError",
+  "preflightError",
+  "delayMs",
+  "hang",
+  "crash",
+  "finish"
+]
+
+const isLine = (line: unknown): line is ScriptEntry =>
+  typeof line === "object" && line !== null && words.some((word) => word in line)
 
 const isCursor = (value: unknown): value is Cursor =>
   typeof value === "object" && value !== null && "next" in value && Number.isInteger(value.next)

@@ -91,6 +91,7 @@ interface Described {
 export const make = (
   options: Described & { readonly parameters?: Parameters | undefined; readonly handler?: Handler | null | undefined }
 ): Tool => {
+  checkDescribed(options)
   const problem = nameProblem(options.name)
   if (problem !== undefined) throw new ValidationError("invalid_tool", [{ field: ["name"], reason: problem }])
   if (options.manual !== undefined && typeof options.manual !== "boolean") {
@@ -133,6 +134,7 @@ export const tool = <const P extends Parameters = Readonly<Record<string, unknow
       | { readonly manual: true; readonly execute?: undefined }
     )
 ): Tool => {
+  checkDescribed(options)
   const { execute, ...described } = options
   if (execute === undefined) return make(described)
   return make({
@@ -157,6 +159,11 @@ export const nameProblem = (name: unknown): "empty" | "reserved_tool_name" | "in
   if (name === "") return "empty"
   if (name === "auto" || name === "none" || name === "required") return "reserved_tool_name"
   return typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name) ? undefined : "invalid_format"
+}
+
+const checkDescribed = (options: unknown): void => {
+  if (typeof options === "object" && options !== null) return
+  throw new ValidationError("invalid_tool", [{ field: [], reason: "must_be_an_object of options" }])
 }
 
 const asResult = (value: unknown): HandlerResult.HandlerResult =>

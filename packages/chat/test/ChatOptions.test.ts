@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest"
+import * as Chat from "../src/Chat.ts"
 import * as Engine from "../src/Engine.ts"
 import { resolveOptions } from "../src/internal/resolveOptions.ts"
 import { Troupe } from "../src/Troupe.ts"
-import { tool } from "../src/Tool.ts"
+import { make, tool } from "../src/Tool.ts"
 import * as Fake from "../src/Fake.ts"
 
 const resolved = (options: object, engine: Engine.EngineOptions = {}) => resolveOptions(Engine.make(engine), options)
@@ -115,4 +116,33 @@ describe("options", () => {
     await expect(Troupe.start({ adapter, maxTurns: 0 })).rejects.toMatchObject({ reason: "invalid_options" })
     await expect(Troupe.start({ adapter, nonsense: 1 } as object)).rejects.toMatchObject({ reason: "invalid_options" })
   })
+})
+
+describe("what is no engine, no options and no script is refused by name", () => {
+  const engine = Engine.make({ adapter: Fake.make({ script: [] }) })
+
+  test.each([null, {}, 7, "engine"])("the engine %j", async (none) => {
+    await expect(Chat.run(none as never, [])).rejects.toMatchObject({ reason: "invalid_engine" })
+  })
+
+  test.each([null, 7, "abc", []])("the options %j", async (none) => {
+    await expect(Chat.run(engine, [], none as never)).rejects.toMatchObject({ reason: "invalid_options" })
+  })
+
+  test.each([undefined, null, 7])("a Troupe of %j", async (none) => {
+    await expect(Troupe.start(none as never)).rejects.toMatchObject({ reason: "invalid_options" })
+  })
+
+  test.each([undefined, null, 7])("a tool of %j", (none) => {
+    for (const making of [tool, make]) {
+      expect(() => making(none as never)).toThrow(expect.objectContaining({ reason: "invalid_tool" }))
+    }
+  })
+
+  test.each([undefined, null, {}, { script: [null] }, { script: [{ txet: "x" }] }, { scripts: [["x"]] }])(
+    "a fake of %j",
+    (none) => {
+      expect(() => Fake.make(none as never)).toThrow(expect.objectContaining({ reason: "invalid_options" }))
+    }
+  )
 })

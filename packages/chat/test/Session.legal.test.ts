@@ -90,3 +90,10 @@ describe("what is legal", () => {
     expect((await Session.continue(engine(), session)).session.status).toBe("completed")
   })
 })
+
+test("LEGAL2 in a status that is none nothing is legal", () => {
+  for (const status of ["weird", "toString", "__proto__"]) {
+    const session = { ...Session.make(), status } as unknown as Session.Session
+    expect(() => Session.recover(session)).toThrow(expect.objectContaining({ reason: "invalid_status_for_operation" }))
+  }
+})

@@ -132,4 +132,4 @@ const placeOf = (key: PropertyKey): string | number => (typeof key === "number" 
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
-const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value)
+export const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value)

@@ -1,14 +1,14 @@
 /** Reads a call's options once: unknown keys and bad values are refused, defaults filled in. */
 import type { System } from "@troupe/otp"
 import type { ChatOptions } from "../ChatOptions.ts"
-import { type Finding, ValidationError } from "../ChatError.ts"
+import { EngineError, type Finding, ValidationError } from "../ChatError.ts"
 import { type Engine, resolveTools } from "../Engine.ts"
 import * as Retry from "../Retry.ts"
 import type { Tool } from "../Tool.ts"
 import { inProcess, type ToolExecutor } from "../ToolExecutor.ts"
 import { json, type ToolResultEncoder } from "../ToolResultEncoder.ts"
 import { defaultSystem } from "./defaultSystem.ts"
-import { findingsOf, positive } from "./optionChecks.ts"
+import { findingsOf, isRecord, positive } from "./optionChecks.ts"
 import { Trace } from "./trace.ts"
 
 /** The options of a running chat, complete. */
@@ -42,6 +42,11 @@ const defaultDrainMs = 1_000
  * Throws a `ValidationError` (`invalid_options`) that names every unknown key and every bad value.
  */
 export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions => {
+  checkEngine(engine)
+  const given: unknown = options
+  if (!isRecord(given)) {
+    throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
+  }
   const found: Array<Finding> = findingsOf(options)
   const maxTurns = options.maxTurns ?? engine.params["maxTurns"] ?? defaultMaxTurns
   const turnsProblem = positive(maxTurns)
@@ -70,4 +75,10 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     system,
     trace: tracing === undefined ? undefined : new Trace(tracing, system.clock, sessionId)
   }
+}
+
+/** Refuses what `Engine.make` did not make; what that checks is not checked again. */
+const checkEngine = (engine: unknown): void => {
+  if (typeof engine === "object" && engine !== null && "tools" in engine && "params" in engine) return
+  throw new EngineError("invalid_engine", { message: "This is no engine; Engine.make makes one" })
 }

@@ -38,7 +38,7 @@ export const requireLegal = (session: Session, operation: SessionOperation): voi
 
 /** Why an operation is not legal now. */
 const illegal = ({ status }: Session, operation: SessionOperation): SessionError | undefined => {
-  const now = legal[status] ?? []
+  const now = Object.hasOwn(legal, status) ? legal[status] : []
   if (now.includes(operation)) return undefined
   if (status !== "error") return invalidStatus(status, operation, now)
   return new SessionError(

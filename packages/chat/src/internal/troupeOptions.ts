@@ -13,6 +13,9 @@ const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(v
 
 /** Throws a `ValidationError` that names each option of the wrong kind. */
 export const checkTroupeOptions = (options: TroupeOptions): void => {
+  if (typeof options !== "object" || options === null) {
+    throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
+  }
   const { store, system, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer } = options
   const found: Array<Finding> = []
   const check = (field: string, valid: boolean, reason: string) => {
