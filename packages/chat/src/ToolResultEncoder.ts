@@ -7,6 +7,7 @@
 import { AdapterError, EngineError, StreamError, ToolError } from "./ChatError.ts"
 import { isHandlerResult } from "./HandlerResult.ts"
 import { isPromiseLike } from "./internal/awaitable.ts"
+import { write } from "./internal/jsonForm.ts"
 
 /**
  * The port.
@@ -45,7 +46,8 @@ export const describe = (reason: unknown): string => {
   try {
     if (isTagged(reason)) return `${reason.reason}: ${reason.message}`
     if (reason instanceof Error) return reason.message === "" ? reason.name : reason.message
-    return typeof reason === "string" ? reason : (jsonText(reason) ?? String(reason))
+    if (typeof reason === "string") return reason
+    return jsonText(reason) ?? (typeof reason === "object" ? formText(reason) : String(reason))
   } catch {
     return `an indescribable ${typeof reason}`
   }
@@ -59,6 +61,9 @@ const jsonText = (value: unknown): string | undefined => {
     return undefined
   }
 }
+
+/** The text of what JSON alone cannot say, with a word in brackets for each part that has no form at all. */
+const formText = (value: unknown): string => JSON.stringify(write(value, true).json)
 
 const isTagged = (value: unknown): value is ToolError | AdapterError | StreamError | EngineError =>
   value instanceof ToolError ||

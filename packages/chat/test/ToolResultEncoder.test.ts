@@ -39,6 +39,22 @@ describe("the text of a failure", () => {
     expect(errorText(new TypeError(""))).toBe('{"error":"TypeError"}')
   })
 
+  test("of what JSON cannot say tells what it can", () => {
+    const cycle: { readonly code: number; self?: unknown } = { code: 7 }
+    cycle.self = cycle
+    expect(inWords(cycle)).toBe('{"code":7,"self":"[circular]"}')
+    expect(inWords({ total: 1n })).toBe('{"total":{"$bigint":"1"}}')
+    const raising = {
+      code: 7,
+      inner: {
+        get x(): never {
+          throw new Error("x")
+        }
+      }
+    }
+    expect(inWords(raising)).toBe('{"code":7,"inner":"[unreadable]"}')
+  })
+
   test("is total", () => {
     const unspeakable: unknown = Object.assign(Object.create(null), { big: 1n })
     for (const value of [undefined, null, 1n, Symbol("s"), () => 1, unspeakable]) {
