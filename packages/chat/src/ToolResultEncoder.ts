@@ -47,7 +47,7 @@ export const describe = (reason: unknown): string => {
     if (isTagged(reason)) return `${reason.reason}: ${reason.message}`
     if (reason instanceof Error) return reason.message === "" ? reason.name : reason.message
     if (typeof reason === "string") return reason
-    return jsonText(reason) ?? (typeof reason === "object" ? formText(reason) : String(reason))
+    return jsonText(reason) ?? formText(reason)
   } catch {
     return `an indescribable ${typeof reason}`
   }
@@ -63,7 +63,9 @@ const jsonText = (value: unknown): string | undefined => {
 }
 
 /** The text of what JSON alone cannot say, with a word in brackets for each part that has no form at all. */
-const formText = (value: unknown): string => JSON.stringify(write(value, true).json)
+const formText = (value: unknown): string => (isObject(value) ? JSON.stringify(write(value, true).json) : String(value))
+
+const isObject = (value: unknown): boolean => typeof value === "object"
 
 const isTagged = (value: unknown): value is ToolError | AdapterError | StreamError | EngineError =>
   value instanceof ToolError ||

@@ -196,8 +196,8 @@ const tagged: Readonly<Record<Tag, (json: unknown, reading: Reading) => unknown>
   $bigint: (json, reading) => (typeof json === "string" && /^-?\d+$/.test(json) ? BigInt(json) : malformed(reading)),
   $date: (json, reading) => {
     const date = typeof json === "string" ? DateTime.make(json) : Option.none()
-    const read = Option.isSome(date) ? DateTime.toDateUtc(date.value) : undefined
-    return read?.toISOString() === json ? read : malformed(reading)
+    const meant = Option.isSome(date) ? DateTime.toDateUtc(date.value) : undefined
+    return meant?.toISOString() === json ? meant : malformed(reading)
   },
   $bytes: (json, reading) => {
     const bytes = Base64.decode(typeof json === "string" ? json : "?")

@@ -265,11 +265,14 @@ describe("OUT6 events that the reader does not see hold up the event loop no mor
 })
 
 test("REQ1 an adapter whose answer cannot be looked at has refused the request", async () => {
-  const odd = {
-    get then(): never {
-      throw new Error("then")
+  const odd = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error("then")
+      }
     }
-  }
+  )
   const adapter: Adapter = { name: "odd", stream: () => odd as unknown as AsyncIterable<AdapterEvent> }
   await expect(Chat.run(Engine.make({ adapter }), hi)).rejects.toMatchObject({ _tag: "AdapterError" })
 })
