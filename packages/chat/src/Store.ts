@@ -10,10 +10,11 @@ import type { ChatRecord } from "./ChatRecord.ts"
  *
  * **Contract**: `save` has kept the record when it returns, or when its promise resolves; the chat goes on only then. A
  * record replaces the one before it. `load` gives the last saved one. A throw or a rejection says that the record was not
- * kept; that, or no answer in five seconds, ends the chat's turn with a `store_failed` error, and the next turn saves again.
+ * kept; that, or no answer in five seconds, ends the chat's turn with a `store_failed` error, and the next turn saves again. A save
+ * that settles after that is overwritten by the newest record kept since.
  * Records are plain data.
  *
- * **Concurrency**: operations on one chat come one after another, those on different chats at the same time. Two Troupes
+ * **Concurrency**: operations on one chat come one after another, but behind one that has not settled in five seconds; those on different chats at the same time. Two Troupes
  * must not keep the same chat at once.
  */
 export interface Store {
