@@ -64,7 +64,7 @@ export interface TroupeOptions
   /**
    * How long a chat waits for the user's answer, or for tool results, in milliseconds. When it is over the question is
    * withdrawn, the calls are answered as cancelled, and the chat is at rest, its `lastHaltedReason` `expired`. The time goes on
-   * while the program does not run.
+   * while the program does not run. `Infinity` is for ever.
    */
   readonly suspendedTtlMs?: number | undefined
   /** Where the answer to a tool's question goes: behind it, or into the call's result. */

@@ -17,7 +17,9 @@ export const expiryOf = (
   { suspendedTtlMs, clock }: Pick<ChatContext, "suspendedTtlMs" | "clock">,
   waitsFor: Pick<ChatContext, "pendingQuestion" | "pendingToolCalls">
 ): number | undefined =>
-  suspendedTtlMs === undefined || (waitsFor.pendingQuestion ?? waitsFor.pendingToolCalls[0]) === undefined
+  suspendedTtlMs === undefined ||
+  suspendedTtlMs === Infinity ||
+  (waitsFor.pendingQuestion ?? waitsFor.pendingToolCalls[0]) === undefined
     ? undefined
     : clock.now() + suspendedTtlMs
 

@@ -9,6 +9,8 @@ import { answered, unpaired } from "./pairing.ts"
 const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
   typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
 
+const isPositive = (value: unknown): boolean => typeof value === "number" && value > 0
+
 const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
 
 /** Throws a `ValidationError` that names each option of the wrong kind. */
@@ -16,7 +18,7 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   if (typeof options !== "object" || options === null) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const { store, system, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer } = options
+  const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer } = options
   const found: Array<Finding> = []
   const check = (field: string, valid: boolean, reason: string) => {
     if (!valid) found.push({ field: [field], reason })
@@ -27,10 +29,11 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
     "must have load, save and delete"
   )
   check("system", system === undefined || hasFunctions(system, "make"), "must come from System.make")
+  check("name", name === undefined || (typeof name === "string" && name !== ""), "must be a text that is not empty")
   check("maxRestarts", maxRestarts === undefined || isCount(maxRestarts), "must be a whole number, 0 or more")
-  check("maxSeconds", maxSeconds === undefined || maxSeconds > 0, "must be more than 0")
+  check("maxSeconds", maxSeconds === undefined || isPositive(maxSeconds), "must be a number more than 0")
   check("onCrash", onCrash === undefined || typeof onCrash === "function", "must be a function")
-  check("suspendedTtlMs", suspendedTtlMs === undefined || suspendedTtlMs > 0, "must be more than 0")
+  check("suspendedTtlMs", suspendedTtlMs === undefined || isPositive(suspendedTtlMs), "must be a number more than 0")
   check(
     "answer",
     answer === undefined || answer === "user_message" || answer === "tool_result",
@@ -43,12 +46,15 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
 export const checkRecord = (id: string, record: unknown): void => {
   if (record === undefined) return
   const { success, data, error } = ChatRecord.safeParse(record)
-  const invalid = success ? invalidMessages(data) : error
+  const invalid = success ? (otherChat(id, data) ?? invalidMessages(data)) : error
   if (invalid === undefined) return
   throw new SessionError("invalid_record", `The store's record of the chat ${id} is no ChatRecord; delete or mend it`, {
     cause: invalid
   })
 }
+
+const otherChat = (id: string, record: ChatRecord): Error | undefined =>
+  record.id === id ? undefined : new Error(`it is the record of the chat ${record.id}`)
 
 /** Messages that are none, and calls without a result that nobody is going to give. */
 const invalidMessages = ({ thread, inbox = [], pendingToolCalls }: ChatRecord): Error | undefined =>

@@ -9,7 +9,7 @@ import type { AdapterEvent } from "../../src/Event.ts"
 import { askUser, ok } from "../../src/HandlerResult.ts"
 import { assistant } from "../../src/Message.ts"
 import { memory, type Store } from "../../src/Store.ts"
-import { until } from "../double/hop.ts"
+import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, handling, hi, says } from "../double/scripts.ts"
 
@@ -88,6 +88,44 @@ describe("STORE1 a slow store", () => {
     expect(kept).toEqual([1, 2])
   })
 
+  test("STORE3 whose save never settles is tried again by the next turn", async () => {
+    const inner = memory()
+    let saves = 0
+    const store: Store = { ...inner, save: (record) => (++saves === 1 ? new Promise(() => {}) : inner.save(record)) }
+    const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
+    const chat = await troupe.chat("c")
+    const first = chat.send("one")
+    await until(() => saves === 1)
+    await clock.advance(5_000)
+    expect((await first.result()).metadata["error"]).toMatchObject({ reason: "store_failed" })
+    expect((await chat.send("two").result()).haltedReason).toBe("completed")
+  })
+
+  test("STORE4 whose save comes back late has the newest record in the end", async () => {
+    const inner = memory()
+    const late = Promise.withResolvers<void>()
+    let saves = 0
+    const store: Store = {
+      ...inner,
+      save: async (record) => {
+        if (++saves === 1) await late.promise
+        await inner.save(record)
+      }
+    }
+    const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
+    const chat = await troupe.chat("c")
+    const first = chat.send("one")
+    await until(() => saves === 1)
+    await clock.advance(5_000)
+    await first.result()
+    await chat.send("two").result()
+    const before = saves
+    late.resolve()
+    await until(() => saves > before)
+    await hop()
+    expect((await inner.load("c"))?.thread).toEqual(chat.thread)
+  })
+
   test("that never answers is not waited for by a cancel, once the drain deadline passed", async () => {
     const store: Store = { ...memory(), save: () => new Promise(() => {}) }
     const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }), store, drainMs: 10 })
@@ -119,6 +157,7 @@ describe("STORE1 a slow store", () => {
   })
 
   test.each([
+    ["of another chat", { id: "other" }],
     ["without a thread", { thread: undefined }],
     ["whose thread is none", { thread: { messages: [{ role: "robot", content: "hi" }] } }],
     ["whose usage is none", { usage: 7 }],

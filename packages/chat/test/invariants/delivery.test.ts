@@ -288,6 +288,30 @@ describe("REF4 an input sent twice under one id is one input", () => {
   })
 })
 
+test("REF4 other content under the id of an input is refused", async () => {
+  const { chat, running, answer } = await busyChat()
+  const parts = () => [{ type: "text", text: "pay 5" } as const]
+  const first = chat.send(parts(), { id: "x" })
+  expect(chat.send(parts(), { id: "x" })).toBe(first)
+  expect(() => chat.send("pay 900", { id: "x" })).toThrow(ValidationError)
+  await answer(0, "one")
+  await running.result()
+  await answer(1, "two")
+  await first.result()
+})
+
+test("an input is what it was when it was sent, whatever its sender does to it afterwards", async () => {
+  const { chat, running, answer } = await busyChat()
+  const said = { type: "text" as const, text: "pay 5" }
+  const sent = chat.send([said])
+  said.text = "pay 900"
+  await answer(0, "one")
+  await running.result()
+  await answer(1, "two")
+  await sent.result()
+  expect(JSON.stringify(chat.thread)).not.toContain("900")
+})
+
 describe("MAIL3 inputs that an earlier life left", () => {
   const withLeft = async () => {
     const { chat, running, troupe, adapter, answer } = await busyChat()

@@ -95,6 +95,12 @@ describe("CHAT10 SUSP1 when the time to live is over", () => {
     expect(() => chat.submitToolResults({ c0: 1 })).toThrow("c0")
   })
 
+  test("a time that is `Infinity` is none", async () => {
+    const { chat, store } = await suspended(["ask"], { suspendedTtlMs: Infinity })
+    expect(chat.getSnapshot()?.context.phase).toBe("awaitingUser")
+    expect((await store.load("c"))?.expiresAt).toBeUndefined()
+  })
+
   test("the deadline holds across a revival, also where the option is gone", async () => {
     const { chat, clock, store, troupe } = await suspended(["ask"], { suspendedTtlMs: 1_000 })
     await clock.advance(600)
@@ -204,7 +210,15 @@ describe("SUSP1 `answer`", () => {
 })
 
 test("options of the wrong kind are refused", async () => {
-  for (const options of [{ suspendedTtlMs: 0 }, { answer: "somewhere" }]) {
+  const text: unknown = "60000"
+  for (const options of [
+    { suspendedTtlMs: 0 },
+    { suspendedTtlMs: Number.NaN },
+    { suspendedTtlMs: text as number },
+    { maxSeconds: text as number },
+    { name: 5 as unknown as string },
+    { answer: "somewhere" }
+  ]) {
     const adapter = check.fake({ script: [] })
     await expect(check.troupe({ adapter, ...options } as unknown as TroupeOptions)).rejects.toBeInstanceOf(
       ValidationError
