@@ -9,6 +9,7 @@
  * @module
  */
 import type { Pid } from "@troupe/otp"
+import * as Equal from "effect/Equal"
 import { SessionError, ValidationError } from "./ChatError.ts"
 import type { SendOptions, WhenBusy } from "./Inbox.ts"
 import { unknownToolCall } from "./internal/chatContext.ts"
@@ -56,7 +57,7 @@ export class ChatRef {
    * tool asked a question, this answers it. Inputs that an earlier life of the chat left are run first.
    *
    * **Errors**: throws a `ValidationError` for what is no message (`invalid_message`) and for options it does not know
-   * (`invalid_options`). Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` when tool results must
+   * (`invalid_options`), and for an `id` that names an input of other content. Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` when tool results must
    * come first, `busy` as chosen, `already_delivered` for an id whose turn is over, `store_failed` when the input had to wait
    * and could not be stored, `chat_died` when the process died in the middle, `chat_stopped` after `stop`.
    *
@@ -81,7 +82,7 @@ export class ChatRef {
     const { whenBusy = "queue", id } = checked(options)
     const message = userMessage(input)
     const known = id === undefined ? undefined : this.#chat.known(id)
-    if (known !== undefined) return known
+    if (known !== undefined) return sameInput(known, message)
     if (whenBusy === "reject" && this.#chat.isBusy) {
       this.#chat.release()
       return this.#chat.refused(busy(this.id), new Delivery("queue", id))
@@ -166,6 +167,13 @@ export class ChatRef {
 
 const busy = (id: string): SessionError =>
   new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or send with another whenBusy`)
+
+/** The input an id names; what it said, if that is still known, is said again. */
+const sameInput = (known: LiveTurn, message: Message): LiveTurn => {
+  const [said] = known.turn.messages
+  if (said === undefined || Equal.equals(said, message)) return known
+  throw new ValidationError("invalid_options", [{ field: ["id"], reason: "names_another_input" }])
+}
 
 const ways: ReadonlyArray<WhenBusy> = ["queue", "steer", "interrupt", "reject"]
 

@@ -22,7 +22,7 @@ export type WhenBusy = "queue" | "steer" | "interrupt" | "reject"
  * How an input is sent.
  *
  * **Units and defaults**: `whenBusy` is `"queue"`. `id` is a new one; an input sent twice under the same id is one input,
- * also when the program has been started again in between.
+ * also when the program has been started again in between; other content under it is refused, until its turn is over.
  */
 export interface SendOptions {
   readonly whenBusy?: WhenBusy | undefined

@@ -7,7 +7,7 @@ import * as Validate from "../Validate.ts"
 /** What a person says: text, content parts, or a whole message. */
 export type UserInput = string | Array<ContentPart> | UserMessage
 
-/** The message; throws a `ValidationError` (`invalid_message`) for what is none. */
+/** The message, apart from what its sender keeps; throws a `ValidationError` (`invalid_message`) for what is none. */
 export const userMessage = (input: UserInput): UserMessage => {
   const message: UserMessage =
     typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
@@ -15,5 +15,13 @@ export const userMessage = (input: UserInput): UserMessage => {
   if (invalid !== undefined) throw invalid
   if (message.role !== "user")
     throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
-  return message
+  return typeof input === "string" ? message : copyOf(message)
+}
+
+const copyOf = (message: UserMessage): UserMessage => {
+  try {
+    return structuredClone(message)
+  } catch (cause) {
+    throw new ValidationError("invalid_message", [{ field: [], reason: "must_be_plain_data" }], { cause })
+  }
 }
