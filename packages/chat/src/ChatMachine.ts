@@ -59,7 +59,7 @@ import type { Mailbox } from "./internal/mailbox.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { expired } from "./internal/suspension.ts"
-import { accepted, dropUnsaved } from "./internal/unsaved.ts"
+import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "./internal/unsaved.ts"
 import type { Message } from "./Message.ts"
 import { stepMachine, type StepOutput, type StepWatcher } from "./StepMachine.ts"
 import type { StepResult } from "./StepResult.ts"
@@ -243,6 +243,9 @@ export const chatMachine = setup({
       context.keeper.save(recordOf(context), (settled) => self.send(settled))
     },
     recordInbox: ({ context }) => context.keeper?.settled().forEach(({ delivery }) => delivery?.pend()),
+    carryInbox: ({ context: { keeper, mailbox } }) => keeper?.carry(mailbox),
+    keepDoubted: ({ context }) => keepDoubted(context),
+    dropDoubted: assign(({ context, event }) => dropDoubted(context, event)),
     dropUnsaved: assign(({ context, event }) => dropUnsaved(context, event)),
     steer: assign(({ context }) => steer(context)),
     refuse: ({ context, event }) => {
@@ -345,11 +348,12 @@ export const chatMachine = setup({
           ]
         },
         committing: {
+          entry: "carryInbox",
           invoke: {
             src: "commit",
             input: ({ context }) => context,
-            onDone: { target: "deciding", actions: ["recordCommit", "saveInbox"] },
-            onError: { target: "deciding", actions: ["recordCommitFailure", "saveInbox"] }
+            onDone: { target: "deciding", actions: ["keepDoubted", "recordCommit", "saveInbox"] },
+            onError: { target: "deciding", actions: ["dropDoubted", "recordCommitFailure", "saveInbox"] }
           },
           initial: "saving",
           states: {
@@ -361,7 +365,11 @@ export const chatMachine = setup({
               }
             },
             /** Once the turn is to stop, a store that takes longer than the drain deadline is not waited for. */
-            draining: { after: { drain: { target: "#chat.running.deciding", actions: ["giveUpCommit", "saveInbox"] } } }
+            draining: {
+              after: {
+                drain: { target: "#chat.running.deciding", actions: ["dropDoubted", "giveUpCommit", "saveInbox"] }
+              }
+            }
           }
         },
         stepping: {

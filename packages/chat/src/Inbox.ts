@@ -33,8 +33,10 @@ export interface SendOptions {
  * What is known of an input.
  *
  * - `delivered`: it is in the thread, and the store has it there
- * - `pending`: the store has it in the chat's record, and it is not in the thread yet; it is not lost
- * - `rejected`: it is not in the thread and never will be; `error` says more. It may be sent again, under the same id too
+ * - `pending`: the store has it in the chat's record, and it is not in the thread yet; it is not lost. Also said where the store gave no
+ *   answer in time: then it may have it, and the chat holds the input until it is next sent to
+ * - `rejected`: it is not in the thread, and only `retry` still says it; `error` says more. It may be sent again, under the
+ *   same id too. The receipt stays what it is: where `retry` said it, sending it again under its id tells that it was delivered
  */
 export type Receipt =
   | { readonly status: "delivered" }

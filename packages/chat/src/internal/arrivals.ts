@@ -4,6 +4,12 @@
  * ARR1. From the moment the chat takes an input until the store answers, the chat knows what the thread was before: a store
  *       that fails leaves no trace of it in the thread.
  * ARR2. An input the store has in the inbox is never rejected: it goes back there, and is held.
+ * ARR3. An input that a store was given and did not answer for in time is never rejected either: the store may have it.
+ *
+ * A save that is slower than its time:
+ *   1. the turn ends with the error of the store; its input is held in the inbox, and pending.
+ *   2. the next record that is kept has it in the inbox, or, once it ran, in the thread.
+ *   3. if the program ends before that, the store has what the slow save left: the input in the thread, or nothing of it.
  */
 import type { ChatContext, Turn } from "../ChatMachine.ts"
 import type { Mailbox } from "./mailbox.ts"
@@ -59,12 +65,15 @@ export const allTaken = ({ arriving, turn }: ChatContext): Partial<ChatContext> 
 }
 
 /** The store does not have them: what began the turn is rejected or held (ARR2), what steered it waits again. */
-export const withdrawn = (context: ChatContext, error: unknown): Partial<ChatContext> => {
+export const withdrawn = (context: ChatContext, error: unknown, isUnanswered = false): Partial<ChatContext> => {
   const { arriving, before, mailbox, turn } = context
   if (before === undefined || turn === undefined) return {}
   const back = { ...before, arriving: nobody, before: undefined }
   if (!arriving.includes(turn)) return { ...back, mailbox: mailbox.steeredBy(arriving) }
-  for (const { delivery } of arriving) delivery?.reject(error)
+  for (const { delivery } of arriving) {
+    if (isUnanswered) delivery?.pend()
+    else delivery?.reject(error)
+  }
   const unstored = arriving.find(({ messages }) => messages.length > 0)
   const isStored = unstored?.delivery?.status === "pending"
   return { ...back, unstored, mailbox: isStored && unstored !== undefined ? mailbox.hold(unstored) : mailbox }

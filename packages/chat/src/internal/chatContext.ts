@@ -17,6 +17,7 @@ import { budgetSpent } from "./budget.ts"
 import { Mailbox } from "./mailbox.ts"
 import { expiryOf } from "./suspension.ts"
 import { chatResult, type Standing, stopping, type Terminal, terminalCondition } from "./terminalCondition.ts"
+import { isUnanswered } from "./unsaved.ts"
 import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "./twoPasses.ts"
 
 /** What a chat begins with: a record to live from, or a turn to run. */
@@ -192,7 +193,7 @@ export const committed = (context: ChatContext): Partial<ChatContext> =>
 export const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
   const cause: unknown = "error" in event ? event.error : undefined
   const failure = storeFailed(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
-  const back = withdrawn(context, failure)
+  const back = withdrawn(context, failure, isUnanswered(cause))
   const from = { ...context, ...back }
   const { pendingQuestion, pendingToolCalls } = from
   const failed = ended(from, { reason: "error", metadata: { error: failure } })

@@ -4,7 +4,7 @@
  * Owns: the receipt. Does not own the input, which its turn carries, nor the turn.
  *
  * RCPT1. The status only moves on: sent, pending, then delivered or rejected. Delivered and rejected are final.
- * RCPT2. `delivered` is said when the store has the input in the thread, `pending` when it has it in the inbox.
+ * RCPT2. `delivered` is said when the store has the input in the thread, `pending` when it has it in the inbox, or may have it.
  * RCPT3. `rejected` is never said of an input that is pending.
  */
 import { SessionError } from "../ChatError.ts"

@@ -5,9 +5,11 @@
  *
  * KEEP1. One save is under way at a time; what arrives meanwhile is stored by one more, however much it is.
  * KEEP2. The chat hears of the end of each save, once, unless its process has ended.
+ * KEEP3. An input whose save failed while a commit had it in its inbox is decided by that commit.
  */
 import type { Commit, Turn } from "../ChatMachine.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
+import type { Mailbox } from "./mailbox.ts"
 
 /** What the chat hears. */
 export type InboxSettled = { readonly type: "inbox.saved" } | { readonly type: "inbox.failed"; readonly error: unknown }
@@ -17,6 +19,10 @@ export class InboxKeeper {
   readonly #commit: Commit
   #unsaved: Array<Turn> = []
   #saving: ReadonlyArray<Turn> | undefined
+
+  /** What the commit under way has in its inbox, and those of it whose own save failed (KEEP3). */
+  #carried: Mailbox | undefined
+  #doubted: ReadonlyArray<Turn> = []
 
   constructor(commit: Commit) {
     this.#commit = commit
@@ -43,6 +49,27 @@ export class InboxKeeper {
     const saved = this.#saving ?? []
     this.#saving = undefined
     return saved
+  }
+
+  /** A commit begins, with these in its inbox. */
+  carry(mailbox: Mailbox): void {
+    this.#carried = mailbox
+  }
+
+  /** Of these, whose save failed, those that no commit under way may still keep. */
+  refused(failed: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
+    const carried = new Set(this.#carried?.among(new Set(failed)))
+    if (carried.size === 0) return failed
+    this.#doubted = [...this.#doubted, ...carried]
+    return failed.filter((turn) => !carried.has(turn))
+  }
+
+  /** The commit is over; these are the inputs that it decides. */
+  decided(): ReadonlyArray<Turn> {
+    const doubted = this.#doubted
+    this.#carried = undefined
+    if (doubted.length > 0) this.#doubted = []
+    return doubted
   }
 
   async #stored(record: ChatRecord): Promise<InboxSettled> {

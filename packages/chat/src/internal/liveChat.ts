@@ -168,6 +168,7 @@ export class LiveChat {
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     for (const { id } of snapshot.context.mailbox.held) this.#turns.get(id)?.turn.delivery?.pend()
     const taken = new Set(snapshot.context.inputs)
+    for (const id of taken) this.#tookWaiting(id)
     const left = [...this.#turns.values()].filter((turn) => !turn.over && !this.#wasTaken(turn, taken))
     const sorted = [
       ...left.filter(({ turn }) => turn.delivery?.whenBusy === "interrupt"),
@@ -179,6 +180,14 @@ export class LiveChat {
     const cancels = sorted[0] !== undefined && sorted[0] === this.#cancelled
     this.#cancelled = undefined
     if (cancels) Process.send(pid, { type: "turn.cancel" })
+  }
+
+  /** A save that the process before did not hear of had this input kept. */
+  #tookWaiting(id: string): void {
+    const delivery = this.#waiting.get(id)
+    if (delivery?.owner === undefined) return
+    delivery.deliver(delivery.owner.turn)
+    this.#waiting.delete(id)
   }
 
   /** Whether the process that died had this turn's input kept; then the turn died with it. */

@@ -187,6 +187,56 @@ describe("ARR1 the store fails", () => {
     for (const { thread } of inner.saved) expect(userLines(thread.messages)).not.toContain("lost")
   })
 
+  test("for an input whose own save fails, while the turn's end keeps it: it is pending, and held by the next life", async () => {
+    const store = moodyStore()
+    let failures = 0
+    const once: Store = {
+      ...store,
+      save: async (record) => {
+        await hop()
+        if (failures-- > 0) throw new Error("disk")
+        await store.save(record)
+      }
+    }
+    const adapter = check.fake({ respond: (_request, index) => (index === 0 ? [{ hang: true }] : says("fine")) })
+    const one = await check.troupe({ adapter, store: once })
+    const chat = await one.troupe.chat("c")
+    const running = chat.send("one")
+    await until(() => adapter.open === 1)
+    failures = 1
+    const paid = chat.send("pay 900", { whenBusy: "interrupt" })
+    await running.result()
+    expect((await paid.receipt).status).not.toBe("rejected")
+    await paid.result()
+    expect(await paid.delivery).toEqual({ status: "delivered" })
+    expect(userLines(chat.thread.messages)).toEqual(["one", "pay 900"])
+  })
+
+  test("ARR3 by being slow: what was given to it is pending and held, and said once, whenever the save settles", async () => {
+    for (const isLate of [true, false]) {
+      const { store, waiting, open, pass } = gatedStore()
+      const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("fine") }), store })
+      const chat = await troupe.chat("c")
+      const turn = chat.send("pay 900", { id: "pay" })
+      await until(() => waiting.length === 1)
+      await clock.advance(5_000)
+      expect((await turn.result()).metadata["error"]).toMatchObject({ reason: "store_failed" })
+      expect(await turn.receipt).toEqual({ status: "pending" })
+      if (isLate) {
+        pass()
+        await hop()
+        kill(chat)
+        expect(await turn.delivery).toEqual({ status: "delivered" })
+        await until(() => chat.pid !== undefined)
+      }
+      open()
+      if (!isLate) await chat.send("pay 900", { id: "pay" }).result()
+      expect(await turn.delivery).toEqual({ status: "delivered" })
+      await chat.send("next").result()
+      expect(userLines(chat.thread.messages)).toEqual(["pay 900", "next"])
+    }
+  })
+
   test("by hanging: a cancel gives the beginning up within the drain deadline, and it is rejected", async () => {
     const { store, waiting, open } = gatedStore()
     const adapter = check.fake({ script: says("fine") })
