@@ -92,19 +92,21 @@ const follow = (
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = Timer.sendAfter(self, { giveUp: resolve }, callerWaitsMs)
     let late: Late | undefined
-    const settled = Promise.resolve(begin()).then((done) => {
+    const settled = Promise.resolve(begin()).then((outcome) => {
       Timer.cancel(timer)
-      answered(done)
-      if (late === undefined) noteKept(state, call, done)
+      answered(outcome)
+      if (late === undefined) noteKept(state, call, outcome)
       else cameBack(state, self, id, late)
       return true
     })
     const isSettled = await Promise.race([settled, promise])
     if (isSettled !== true && call.type !== "load") late = isLate(state, id)
   }
-  const operation = run().then(() => {
+  const release = async (): Promise<void> => {
+    await run()
     if (state.busy.get(id) === operation) state.busy.delete(id)
-  })
+  }
+  const operation = release()
   state.busy.set(id, operation)
 }
 

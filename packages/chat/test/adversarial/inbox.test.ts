@@ -187,7 +187,7 @@ describe("ARR1 the store fails", () => {
     for (const { thread } of inner.saved) expect(userLines(thread.messages)).not.toContain("lost")
   })
 
-  test("for an input whose own save fails, while the turn's end keeps it: it is pending, and held by the next life", async () => {
+  test("for an input whose own save fails, while the turn's end keeps it: it is pending, then delivered", async () => {
     const store = moodyStore()
     let failures = 0
     const once: Store = {

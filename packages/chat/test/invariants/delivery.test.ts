@@ -302,9 +302,9 @@ test("REF4 other content under the id of an input is refused", async () => {
 
 test("an input is what it was when it was sent, whatever its sender does to it afterwards", async () => {
   const { chat, running, answer } = await busyChat()
-  const said = { type: "text" as const, text: "pay 5" }
-  const sent = chat.send([said])
-  said.text = "pay 900"
+  const part = { type: "text" as const, text: "pay 5" }
+  const sent = chat.send([part])
+  part.text = "pay 900"
   await answer(0, "one")
   await running.result()
   await answer(1, "two")
