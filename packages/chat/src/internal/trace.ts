@@ -104,7 +104,7 @@ export class Trace {
       "gen_ai.request.temperature": temperature,
       "gen_ai.request.max_tokens": maxTokens,
       "gen_ai.output.type": responseFormat === undefined || responseFormat.type === "text" ? "text" : "json",
-      ...this.#content({ "gen_ai.input.messages": () => JSON.stringify(messages) })
+      ...this.#content({ "gen_ai.input.messages": () => describe(messages) })
     })
     return {
       exhausted: (response) => this.#end(span, this.#answer(response), errorOf(response)),
@@ -123,7 +123,7 @@ export class Trace {
       "gen_ai.usage.output_tokens": usage.outputTokens,
       "gen_ai.usage.cache_read.input_tokens": usage.cachedInputTokens,
       "gen_ai.usage.cache_creation.input_tokens": usage.cacheWriteInputTokens,
-      ...this.#content({ "gen_ai.output.messages": () => JSON.stringify([message ?? outputText]) })
+      ...this.#content({ "gen_ai.output.messages": () => describe([message ?? outputText]) })
     }
   }
 
@@ -135,7 +135,7 @@ export class Trace {
       "gen_ai.tool.type": "function",
       "gen_ai.tool.call.id": toolCall.id,
       "gen_ai.tool.description": tool.description === "" ? undefined : tool.description,
-      ...this.#content({ "gen_ai.tool.call.arguments": () => JSON.stringify(toolCall.arguments) })
+      ...this.#content({ "gen_ai.tool.call.arguments": () => describe(toolCall.arguments) })
     })
     if (span !== undefined) this.#tools.set(toolCall.id, span)
     return ({ events: [, completed], message }) => {
@@ -166,6 +166,7 @@ export class Trace {
     this.#tools.clear()
   }
 
+  /** What was said, as text: `describe` never fails, whatever it is given. */
   #content(attributes: Readonly<Record<string, () => unknown>>): Attributes {
     if (this.#tracing.content !== true) return {}
     return Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, value()]))
