@@ -8,6 +8,7 @@
  */
 import { parseArgs } from "node:util"
 import { reportChat } from "./chat/report.ts"
+import { reportDispatch } from "./dispatch/report.ts"
 import { otpSuite } from "./otp/otpSuite.ts"
 import { runCases } from "./report.ts"
 import { readCases } from "./suite.ts"
@@ -23,12 +24,18 @@ const [name = "", path] = positionals
 const suite = suites[name]
 const isClock = (kind: string): kind is ClockKind => kind === "virtual" || kind === "real"
 
-if (name === "chat" && path !== undefined) {
-  const report = await reportChat(path, { only: values.only })
+const reports: Readonly<Record<string, typeof reportChat | typeof reportDispatch>> = {
+  chat: reportChat,
+  dispatch: reportDispatch
+}
+const reported = reports[name]
+
+if (reported !== undefined && path !== undefined) {
+  const report = await reported(path, { only: values.only })
   for (const line of report.lines) console.log(line)
   process.exitCode = report.asExpected ? 0 : 1
 } else if (suite === undefined || path === undefined || !isClock(values.clock)) {
-  const known = [...Object.keys(suites), "chat"].join("|")
+  const known = [...Object.keys(suites), ...Object.keys(reports)].join("|")
   console.error(`Usage: pnpm conformance ${known} <folder or file> [--only <id>] [--clock virtual|real]`)
   process.exitCode = 2
 } else {

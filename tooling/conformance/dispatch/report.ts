@@ -1,0 +1,33 @@
+/**
+ * Tells how dispatch cases went.
+ *
+ * @module
+ */
+import { type DispatchResult, type DispatchRunOptions, type DispatchStatus, runDispatch } from "./runDispatch.ts"
+
+/** Lines to print, the last of which is the tally, and whether nothing failed but what a decision explains. */
+export interface DispatchReport {
+  readonly lines: ReadonlyArray<string>
+  readonly asExpected: boolean
+}
+
+/** Runs the cases and tells of each that did not pass; a deviation counts as failed, as in every suite. */
+export const reportDispatch = async (path: string, options: DispatchRunOptions = {}): Promise<DispatchReport> => {
+  const results: Array<DispatchResult> = []
+  for await (const result of runDispatch(path, options)) results.push(result)
+  const of = (status: DispatchStatus) => results.filter((result) => result.status === status)
+  const [passed, failed, deviating] = [of("passed").length, of("failed").length, of("deviates").length]
+  return {
+    lines: [
+      ...of("failed").map(({ id, detail }) => `${id}: ${detail}`),
+      ...of("deviates").map(({ id, detail }) => `${id}: deviates (${detail})`),
+      ...byDetail(of("unsupported")).map(([detail, ids]) => `not supported, ${detail}: ${ids.join(", ")}`),
+      `${deviating} deviate by decision; ${of("unsupported").length} not supported`,
+      `${passed} passed, ${failed + deviating} failed`
+    ],
+    asExpected: failed === 0
+  }
+}
+
+const byDetail = (results: ReadonlyArray<DispatchResult>): ReadonlyArray<[string, ReadonlyArray<string>]> =>
+  [...Map.groupBy(results, ({ detail }) => detail)].map(([detail, of]) => [detail, of.map(({ id }) => id)])
