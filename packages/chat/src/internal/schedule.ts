@@ -1,0 +1,215 @@
+/**
+ * Which calls of a batch may start, by what they touch.
+ *
+ * Owns: the order of starts. Does not own the slots that calls run in, nor the calls.
+ *
+ * Two calls conflict when one of them writes, and they have the same key or one of them has none: what has no key may
+ * touch everything.
+ *
+ * SCHED1. Under `effects` a call may start as soon as every earlier call that it conflicts with has ended; nothing else
+ *         holds it back.
+ * SCHED2. Under `reference` what is no read runs first, one after another in call order; then all reads may start.
+ * SCHED3. Under `concurrent` every call may start at once.
+ * SCHED4. Each call is given once; of those that may start, the first in call order.
+ * SCHED5. What a plan costs grows with the number of calls, but for the logarithm of a heap: an order between two crowds
+ *         goes through one place where they meet, not from each to each.
+ */
+
+/** How the calls of a batch are ordered (SCHED1 to SCHED3). */
+export type Schedule = "concurrent" | "effects" | "reference"
+
+/** What a call does to the world, and to which part of it; without a key, to any. */
+export interface Access {
+  readonly effect: "read" | "write"
+  readonly key?: string | undefined
+}
+
+/** The plan of a batch: which of its calls, by position, may start. */
+export const planOf = <Call>(
+  calls: ReadonlyArray<Call>,
+  access: (call: Call, position: number) => Access,
+  schedule: Schedule = "effects"
+): Plan => {
+  const order = new Order(calls.length)
+  if (schedule === "effects") byEffect(order, calls.map(access))
+  else if (schedule === "reference") inTwoGroups(order, calls.map(access))
+  return new Plan(order, calls.length)
+}
+
+/** What waits for what. Places below `count` are calls; those above are meeting places, which end by themselves. */
+class Order {
+  /** How many ends each place still waits for. */
+  readonly waits: Array<number>
+  /** Who waits for the end of each place. */
+  readonly after: Array<Array<number> | undefined> = []
+
+  constructor(count: number) {
+    this.waits = Array.from({ length: count }, () => 0)
+  }
+
+  /** `later` waits for the end of `earlier`. */
+  put(earlier: number | undefined, later: number): void {
+    if (earlier === undefined) return
+    const waiting = this.after[earlier]
+    if (waiting === undefined) this.after[earlier] = [later]
+    else waiting.push(later)
+    this.waits[later] = (this.waits[later] ?? 0) + 1
+  }
+
+  /** A new meeting place. */
+  meet(): number {
+    return this.waits.push(0) - 1
+  }
+}
+
+/** A crowd that others wait for as a whole. */
+class Crowd {
+  readonly #order: Order
+  #met: number | undefined
+  #fresh: Array<number> = []
+
+  constructor(order: Order) {
+    this.#order = order
+  }
+
+  add(place: number): void {
+    this.#fresh.push(place)
+  }
+
+  /** What ends when everybody who came so far has ended. */
+  end(): number | undefined {
+    const fresh = this.#fresh
+    if (fresh.length === 0) return this.#met
+    this.#fresh = []
+    if (fresh.length === 1 && this.#met === undefined) return (this.#met = fresh[0])
+    const place = this.#order.meet()
+    this.#order.put(this.#met, place)
+    for (const one of fresh) this.#order.put(one, place)
+    return (this.#met = place)
+  }
+}
+
+/** What touches one key since the last call that touches every key. */
+interface Resource {
+  write: number | undefined
+  reads: Array<number>
+}
+
+const byEffect = (order: Order, accesses: ReadonlyArray<Access>): void => {
+  /** The last write without a key: whoever comes later waits for it. */
+  let barrier: number | undefined
+  let everyone = new Crowd(order)
+  let unkeyedReads = new Crowd(order)
+  let keyedWrites = new Crowd(order)
+  let resources = new Map<string, Resource>()
+  for (const [call, { effect, key }] of accesses.entries()) {
+    if (key === undefined && effect === "write") {
+      order.put(everyone.end() ?? barrier, call)
+      barrier = call
+      everyone = new Crowd(order)
+      unkeyedReads = new Crowd(order)
+      keyedWrites = new Crowd(order)
+      resources = new Map()
+      continue
+    }
+    order.put(barrier, call)
+    everyone.add(call)
+    if (key === undefined) {
+      order.put(keyedWrites.end(), call)
+      unkeyedReads.add(call)
+      continue
+    }
+    const resource = resources.get(key) ?? { write: undefined, reads: [] }
+    resources.set(key, resource)
+    order.put(resource.write, call)
+    if (effect === "read") {
+      resource.reads.push(call)
+      continue
+    }
+    for (const read of resource.reads) order.put(read, call)
+    resource.write = call
+    resource.reads = []
+    order.put(unkeyedReads.end(), call)
+    keyedWrites.add(call)
+  }
+}
+
+const inTwoGroups = (order: Order, accesses: ReadonlyArray<Access>): void => {
+  let last: number | undefined
+  for (const [call, { effect }] of accesses.entries()) {
+    if (effect === "read") continue
+    order.put(last, call)
+    last = call
+  }
+  for (const [call, { effect }] of accesses.entries()) if (effect === "read") order.put(last, call)
+}
+
+/** Says which call may start, and is told which ended. */
+export class Plan {
+  readonly #order: Order
+  readonly #count: number
+  readonly #free = new Heap()
+
+  constructor(order: Order, count: number) {
+    this.#order = order
+    this.#count = count
+    for (let call = 0; call < count; call++) if (order.waits[call] === 0) this.#free.add(call)
+  }
+
+  /** The next call that may start; `undefined` while none may (SCHED4). */
+  take(): number | undefined {
+    return this.#free.take()
+  }
+
+  /** To be said once for each call that was taken, when it is over. */
+  ended(call: number): void {
+    const { waits, after } = this.#order
+    const over = [call]
+    for (let place = over.pop(); place !== undefined; place = over.pop()) {
+      for (const later of after[place] ?? []) {
+        const left = (waits[later] ?? 0) - 1
+        waits[later] = left
+        if (left > 0) continue
+        if (later < this.#count) this.#free.add(later)
+        else over.push(later)
+      }
+    }
+  }
+}
+
+/** Gives the smallest first. */
+class Heap {
+  readonly #items: Array<number> = []
+
+  add(item: number): void {
+    const items = this.#items
+    let at = items.push(item) - 1
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      const other = items[above] ?? item
+      if (other <= item) break
+      items[at] = other
+      at = above
+    }
+    items[at] = item
+  }
+
+  take(): number | undefined {
+    const items = this.#items
+    const first = items[0]
+    const last = items.pop()
+    if (last === undefined || items.length === 0) return first
+    let at = 0
+    for (;;) {
+      let below = 2 * at + 1
+      const right = items[below + 1]
+      if (right !== undefined && right < (items[below] ?? right)) below++
+      const other = items[below]
+      if (other === undefined || other >= last) break
+      items[at] = other
+      at = below
+    }
+    items[at] = last
+    return first
+  }
+}
