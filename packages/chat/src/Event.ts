@@ -12,6 +12,7 @@ import { ChatResult } from "./ChatResult.ts"
 import { HandlerResult, QuestionOptions } from "./HandlerResult.ts"
 import { anything, openRecord } from "./internal/open.ts"
 import { AssistantMessage } from "./Message.ts"
+import { Outcome } from "./Outcome.ts"
 import { FinishReason, Response } from "./Response.ts"
 import { StepHalt } from "./StepResult.ts"
 import { Thread } from "./Thread.ts"
@@ -72,9 +73,15 @@ export const ToolExecutionStarted = z
   .readonly()
 export type ToolExecutionStarted = z.infer<typeof ToolExecutionStarted>
 
-/** Second: what the handler returned, or the `ToolError` that stands for it. */
+/** Second: what the handler returned, or the `ToolError` that stands for it; and how the call ended. */
 export const ToolExecutionCompleted = z
-  .object({ type: z.literal("tool_execution_completed"), id: z.string(), name: z.string(), result: HandlerResult })
+  .object({
+    type: z.literal("tool_execution_completed"),
+    id: z.string(),
+    name: z.string(),
+    result: HandlerResult,
+    outcome: Outcome
+  })
   .readonly()
 export type ToolExecutionCompleted = z.infer<typeof ToolExecutionCompleted>
 

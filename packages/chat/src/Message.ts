@@ -7,6 +7,7 @@ import * as z from "zod"
 import { ValidationError } from "./ChatError.ts"
 import { ContentPart } from "./ContentPart.ts"
 import { openRecord } from "./internal/open.ts"
+import { Outcome } from "./Outcome.ts"
 import { ToolCall } from "./ToolCall.ts"
 import * as ToolResultEncoder from "./ToolResultEncoder.ts"
 import * as Validate from "./Validate.ts"
@@ -49,12 +50,13 @@ export const AssistantMessage = z
   .readonly()
 export type AssistantMessage = z.infer<typeof AssistantMessage>
 
-/** The result of one tool call, as text for the model. */
+/** The result of one tool call, as text for the model. `outcome` is how the call ended; absent where the caller answered it. */
 export const ToolMessage = z
   .object({
     role: z.literal("tool"),
     content,
     toolCallId: z.string(),
+    outcome: Outcome.optional(),
     name: z.string().optional(),
     metadata
   })

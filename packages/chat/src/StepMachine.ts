@@ -34,7 +34,7 @@ import {
   type ToolBatchResult,
   type ToolCallWatcher
 } from "./internal/toolBatch.ts"
-import { cancelledOutcome, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"
 import { StreamCollector } from "./StreamCollector.ts"
 import type { Thread } from "./Thread.ts"
@@ -219,13 +219,9 @@ const refuseUnknownTool = (context: StepContext) => {
       metadata: { toolName: name, toolCallId: unknown?.id }
     }),
     outcomes: callsOf(context).automatic.map((call) =>
-      answered(
-        context,
-        call,
-        toolsByName.has(call.name)
-          ? toolFailure(call, "cancelled", `not started, because ${name} is not a tool`)
-          : notFound(call, toolsByName)
-      )
+      toolsByName.has(call.name)
+        ? endedEarly(call, "not_started", context.options, `not started, because ${name} is not a tool`)
+        : answered(context, call, notFound(call, toolsByName))
     )
   }
 }
@@ -257,7 +253,7 @@ const cancelledRequest = (context: StepContext) => {
   const called = finishReason === "tool_calls" ? toolCalls : []
   return {
     halt: { type: "cancelled" } as const,
-    outcomes: called.map((call) => cancelledOutcome(call, context.options))
+    outcomes: called.map((call) => endedEarly(call, "cancelled", context.options))
   }
 }
 

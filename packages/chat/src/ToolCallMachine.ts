@@ -14,7 +14,7 @@ import { Clock, Process, StateMachine } from "@troupe/otp"
 import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild } from "xstate"
 import type { HandlerResult } from "./HandlerResult.ts"
 import { ToolExecution } from "./internal/toolExecution.ts"
-import { cancelledOutcome, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import type { Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
@@ -111,7 +111,8 @@ export const toolCallMachine = setup({
         toolFailure(context.toolCall, "timeout", `no result within ${deadline(context)} ms; the call was stopped`)
       )
     ),
-    giveUp: assign(({ context: { toolCall, options } }) => ({ outcome: cancelledOutcome(toolCall, options) })),
+    giveUp: assign(({ context: { toolCall, options } }) => ({ outcome: endedEarly(toolCall, "cancelled", options) })),
+    abandon: assign(({ context: { toolCall, options } }) => ({ outcome: endedEarly(toolCall, "abandoned", options) })),
     record: assign(({ context, event }) => (event.type === "execution.settled" ? settle(context, event.result) : {}))
   }
 }).createMachine({
@@ -138,7 +139,7 @@ export const toolCallMachine = setup({
       }
     },
     cancelling: {
-      after: { drain: { target: "cancelled", actions: "giveUp" } },
+      after: { drain: { target: "abandoned", actions: "abandon" } },
       on: {
         "execution.settled": [
           { guard: isFailure, target: "cancelled", actions: "giveUp" },
@@ -149,7 +150,8 @@ export const toolCallMachine = setup({
     completed: { type: "final" },
     failed: { type: "final" },
     timed_out: { type: "final" },
-    cancelled: { type: "final" }
+    cancelled: { type: "final" },
+    abandoned: { type: "final" }
   },
   output: ({ context }) => context.outcome as ToolOutcome
 })

@@ -98,7 +98,13 @@ test("an error's stack is not told, and a decoded one claims no place", () => {
 })
 
 test("CODEC1 an outcome reads back as an outcome, a tool's own look-alike as what it is", () => {
-  const event: Event = { type: "tool_execution_completed", id: "c", name: "t", result: ok({ type: "ok", value: 1 }) }
+  const event: Event = {
+    type: "tool_execution_completed",
+    id: "c",
+    name: "t",
+    result: ok({ type: "ok", value: 1 }),
+    outcome: "completed"
+  }
   const back = Codec.decode("Event", Codec.encode("Event", event))
   expect(back).toStrictEqual(event)
   if (back.type !== "tool_execution_completed" || back.result.type !== "ok") throw new Error("another event")

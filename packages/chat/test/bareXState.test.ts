@@ -60,7 +60,7 @@ test("a tool call is cancelled under a bare actor, and its handler is told", asy
   actor.send({ type: "call.start" })
   actor.send({ type: "call.cancel" })
   const snapshot = await waitFor(actor, ({ status }) => status === "done")
-  expect([snapshot.value, signal?.aborted]).toEqual(["cancelled", true])
+  expect([snapshot.value, signal?.aborted]).toEqual(["abandoned", true])
 })
 
 test("a tool call's handler can be provided", async () => {

@@ -15,6 +15,7 @@
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
 import type * as HandlerResult from "../HandlerResult.ts"
+import type { Outcome } from "../Outcome.ts"
 import type { StepHalt } from "../StepResult.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
@@ -22,7 +23,7 @@ import { type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
-import { cancelledOutcome, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
+import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 
 /** A running call as people want to see it; times are milliseconds on the system's clock. */
 export interface ToolCallView {
@@ -32,8 +33,9 @@ export interface ToolCallView {
   readonly queuedAt: number
   /** `undefined` while queued, and for a call that never started. */
   readonly startedAt: number | undefined
-  /** `undefined` until done. */
+  /** `undefined` until done, as `outcome`. */
   readonly endedAt: number | undefined
+  readonly outcome: Outcome | undefined
 }
 
 /** Told whenever a call's state changed. */
@@ -174,7 +176,8 @@ class ToolBatch {
   cancel(): void {
     if (this.#cancelled) return
     this.#cancelled = true
-    for (const slot of this.#queue.splice(0)) this.#record(slot, cancelledOutcome(slot.toolCall, this.#input.options))
+    for (const slot of this.#queue.splice(0))
+      this.#record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
     for (const slot of this.#slots) {
       if (slot.status !== "running" || slot.pid === undefined) continue
       slot.status = "cancelling"
@@ -246,13 +249,14 @@ class ToolBatch {
   }
 
   readonly #view = (): ReadonlyArray<ToolCallView> =>
-    this.#slots.map(({ toolCall: { id, name }, status, startedAt, endedAt }) => ({
+    this.#slots.map(({ toolCall: { id, name }, status, startedAt, endedAt, outcome }) => ({
       id,
       name,
       status,
       queuedAt: this.#queuedAt,
       startedAt,
-      endedAt
+      endedAt,
+      outcome: outcome?.outcome
     }))
 
   #now(): number {

@@ -4,6 +4,8 @@
  * TOUT1. Total: no fault of a policy, an encoder or a handler's values escapes; each is a `ToolError`.
  * TOUT2. The policy function is asked at most once for a call, and never about its own faults.
  * TOUT3. Every call gets exactly one tool message, whatever happened.
+ * TOUT4. Every call has exactly one outcome, the same in its event and its message; a policy that puts a value in the place
+ *        of a failure changes what the model reads, and not that the call failed.
  */
 import type { OnToolError } from "../ChatOptions.ts"
 import { type Finding, ToolError, type ToolErrorReason } from "../ChatError.ts"
@@ -12,6 +14,7 @@ import * as HandlerResult from "../HandlerResult.ts"
 import { isPromiseLike } from "./awaitable.ts"
 import { write } from "./jsonForm.ts"
 import type { ToolMessage } from "../Message.ts"
+import { ofError, type Outcome } from "../Outcome.ts"
 import type { StepHalt } from "../StepResult.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe, errorText, type ToolResultEncoder } from "../ToolResultEncoder.ts"
@@ -19,6 +22,7 @@ import { describe, errorText, type ToolResultEncoder } from "../ToolResultEncode
 /** A call that is over. */
 export interface ToolOutcome {
   readonly toolCall: ToolCall
+  readonly outcome: Outcome
   readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]
   readonly message: ToolMessage
   readonly halt: StepHalt | undefined
@@ -33,15 +37,19 @@ export interface OutcomeRules {
 /** What the asking call's tool message says until the user has answered. */
 export const awaitingUser = "<awaiting user response>"
 
-/** The outcome of a call whose handler returned, or for which the library answers, with `result`. */
+/**
+ * The outcome of a call whose handler returned, or for which the library answers, with `result`. `ended` says how it ended
+ * where an error's reason does not.
+ */
 export const toolOutcome = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
-  rules: OutcomeRules
+  rules: OutcomeRules,
+  ended?: Outcome
 ): ToolOutcome => {
   switch (result.type) {
     case "ok":
-      return encoded(toolCall, result.value, rules, (content) => succeeded(toolCall, result, content))
+      return encoded(toolCall, result.value, rules, (content) => succeeded(toolCall, result, content, "completed"))
     case "ask_user": {
       const { question, options } = result
       const { found } = write(options, false)
@@ -51,22 +59,24 @@ export const toolOutcome = (
         result,
         { type: "ask_user_requested", toolCallId: toolCall.id, toolName: toolCall.name, question, options },
         awaitingUser,
-        { type: "question", toolCallId: toolCall.id, question, options }
+        { type: "question", toolCallId: toolCall.id, question, options },
+        "completed"
       )
     }
     case "halt":
       if (HandlerResult.reservedHaltReasons.has(result.reason))
         return failed(toolCall, reservedError(toolCall, result), rules)
       return encoded(toolCall, result.result, rules, (content) =>
-        halted(toolCall, result, content, {
-          type: "halt",
-          toolCallId: toolCall.id,
-          reason: result.reason,
-          result: result.result
-        })
+        halted(
+          toolCall,
+          result,
+          content,
+          { type: "halt", toolCallId: toolCall.id, reason: result.reason, result: result.result },
+          "completed"
+        )
       )
     case "error":
-      return failed(toolCall, result.reason, rules)
+      return failed(toolCall, result.reason, rules, ended)
   }
 }
 
@@ -86,14 +96,30 @@ export const toolFailure = (
     })
   )
 
-/** The outcome of a call that was cancelled: no tool failed, so the error policy is not asked. */
-export const cancelledOutcome = (toolCall: ToolCall, { toolResultEncoder }: OutcomeRules): ToolOutcome =>
-  toolOutcome(toolCall, toolFailure(toolCall, "cancelled", "the call was cancelled"), { toolResultEncoder })
+/** What the model reads of a call that ended early. */
+const endings = {
+  cancelled: "the call was cancelled",
+  abandoned: "the call was cancelled, and did not end in time; it may still take effect",
+  not_started: "not started: the calls before it ended the batch"
+} as const
 
-const failed = (toolCall: ToolCall, error: unknown, rules: OutcomeRules): ToolOutcome => {
+/** The outcome of a call that the library ended: no tool failed, so the error policy is not asked. */
+export const endedEarly = (
+  toolCall: ToolCall,
+  ended: keyof typeof endings,
+  { toolResultEncoder }: OutcomeRules,
+  message: string = endings[ended]
+): ToolOutcome => toolOutcome(toolCall, toolFailure(toolCall, "cancelled", message), { toolResultEncoder }, ended)
+
+const failed = (
+  toolCall: ToolCall,
+  error: unknown,
+  rules: OutcomeRules,
+  ended: Outcome = ofError(error)
+): ToolOutcome => {
   const { onToolError: policy } = rules
-  if (policy === "halt") return haltedByError(toolCall, error, rules)
-  if (typeof policy !== "function") return reported(toolCall, error, rules)
+  if (policy === "halt") return haltedByError(toolCall, error, rules, ended)
+  if (typeof policy !== "function") return reported(toolCall, error, rules, ended)
   let decision: unknown
   let replaced: { readonly value: unknown } | undefined
   try {
@@ -101,54 +127,59 @@ const failed = (toolCall: ToolCall, error: unknown, rules: OutcomeRules): ToolOu
     ignoreRejection(decision)
     replaced = replacementIn(decision)
   } catch (thrown) {
-    return haltedByFault(toolCall, `onToolError raised: ${describe(thrown)}`, thrown, rules, "on_tool_error_raised")
+    const fault = faultOf(toolCall, `onToolError raised: ${describe(thrown)}`, thrown, "on_tool_error_raised")
+    return haltedByError(toolCall, fault, rules, ended, thrown)
   }
-  if (decision === "halt") return haltedByError(toolCall, error, rules)
+  if (decision === "halt") return haltedByError(toolCall, error, rules, ended)
   if (replaced !== undefined) {
     const replacement = HandlerResult.ok(replaced.value)
     const halting: OutcomeRules = { ...rules, onToolError: "halt" }
-    return encoded(toolCall, replaced.value, halting, (content) => succeeded(toolCall, replacement, content))
+    return encoded(toolCall, replaced.value, halting, (content) => succeeded(toolCall, replacement, content, ended))
   }
-  return haltedByFault(
-    toolCall,
-    `onToolError returned ${describe(decision)}; return { continue: value } or "halt"`,
-    decision,
-    rules,
-    "on_tool_error_invalid"
-  )
+  const message = `onToolError returned ${describe(decision)}; return { continue: value } or "halt"`
+  return haltedByError(toolCall, faultOf(toolCall, message, decision, "on_tool_error_invalid"), rules, ended)
 }
 
 /** What a decision puts in the place of the failure, read once. */
 const replacementIn = (decision: unknown): { readonly value: unknown } | undefined =>
   typeof decision === "object" && decision !== null && "continue" in decision ? { value: decision.continue } : undefined
 
-const haltedByFault = (
+const faultOf = (
   toolCall: ToolCall,
   message: string,
   fault: unknown,
-  rules: OutcomeRules,
   kind: "on_tool_error_raised" | "on_tool_error_invalid"
-): ToolOutcome => {
-  const error = new ToolError("invalid_return", {
+): ToolError =>
+  new ToolError("invalid_return", {
     message,
     cause: fault,
     toolName: toolCall.name,
     toolCallId: toolCall.id,
     metadata: { [kind]: true }
   })
-  return haltedByError(toolCall, error, rules, kind === "on_tool_error_raised" ? fault : undefined)
-}
 
-const haltedByError = (toolCall: ToolCall, error: unknown, rules: OutcomeRules, policyFault?: unknown): ToolOutcome =>
-  halted(toolCall, HandlerResult.error(error), textOf(error, rules), {
-    type: "tool_error",
-    toolCallId: toolCall.id,
-    error,
-    ...(policyFault === undefined ? {} : { policyFault })
-  })
+const haltedByError = (
+  toolCall: ToolCall,
+  error: unknown,
+  rules: OutcomeRules,
+  ended: Outcome,
+  policyFault?: unknown
+): ToolOutcome =>
+  halted(
+    toolCall,
+    HandlerResult.error(error),
+    textOf(error, rules),
+    {
+      type: "tool_error",
+      toolCallId: toolCall.id,
+      error,
+      ...(policyFault === undefined ? {} : { policyFault })
+    },
+    ended
+  )
 
-const reported = (toolCall: ToolCall, error: unknown, rules: OutcomeRules): ToolOutcome =>
-  succeeded(toolCall, HandlerResult.error(error), textOf(error, rules))
+const reported = (toolCall: ToolCall, error: unknown, rules: OutcomeRules, ended: Outcome): ToolOutcome =>
+  succeeded(toolCall, HandlerResult.error(error), textOf(error, rules), ended)
 
 /** The encoder's own words for a failure, or ours when it has none. */
 const textOf = (error: unknown, rules: OutcomeRules): string => {
@@ -203,14 +234,20 @@ const reservedError = (toolCall: ToolCall, result: HandlerResult.Halt): ToolErro
     metadata: { reserved_halt_reason: result.reason }
   })
 
-const succeeded = (toolCall: ToolCall, result: HandlerResult.HandlerResult, content: string): ToolOutcome =>
-  outcome(toolCall, result, { type: "tool_result_encoded", id: toolCall.id, content }, content, undefined)
+const succeeded = (
+  toolCall: ToolCall,
+  result: HandlerResult.HandlerResult,
+  content: string,
+  ended: Outcome
+): ToolOutcome =>
+  outcome(toolCall, result, { type: "tool_result_encoded", id: toolCall.id, content }, content, undefined, ended)
 
 const halted = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
   content: string,
-  halt: Extract<StepHalt, { readonly type: "halt" | "tool_error" }>
+  halt: Extract<StepHalt, { readonly type: "halt" | "tool_error" }>,
+  ended: Outcome
 ): ToolOutcome =>
   outcome(
     toolCall,
@@ -223,7 +260,8 @@ const halted = (
       content
     },
     content,
-    halt
+    halt,
+    ended
   )
 
 const outcome = (
@@ -231,14 +269,16 @@ const outcome = (
   result: HandlerResult.HandlerResult,
   last: ToolEvent,
   content: string,
-  halt: StepHalt | undefined
+  halt: StepHalt | undefined,
+  ended: Outcome
 ): ToolOutcome => ({
   toolCall,
+  outcome: ended,
   events: [
     { type: "tool_execution_started", id: toolCall.id, name: toolCall.name, arguments: toolCall.arguments },
-    { type: "tool_execution_completed", id: toolCall.id, name: toolCall.name, result },
+    { type: "tool_execution_completed", id: toolCall.id, name: toolCall.name, result, outcome: ended },
     last
   ],
-  message: { role: "tool", toolCallId: toolCall.id, content },
+  message: { role: "tool", toolCallId: toolCall.id, content, outcome: ended },
   halt
 })

@@ -5,6 +5,7 @@ import * as Engine from "../../src/Engine.ts"
 import { type Event, tags } from "../../src/Event.ts"
 import { ok } from "../../src/HandlerResult.ts"
 import type { InboxEntry } from "../../src/Inbox.ts"
+import { Outcome } from "../../src/Outcome.ts"
 import { FinishReason } from "../../src/Response.ts"
 import { SessionStatus } from "../../src/Session.ts"
 import { make, type Tool } from "../../src/Tool.ts"
@@ -262,7 +263,13 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
     "metadata"
   ),
   tool_execution_started: fields({ type: oneOf("tool_execution_started"), id: text, name: text, arguments: args }),
-  tool_execution_completed: fields({ type: oneOf("tool_execution_completed"), id: text, name: text, result: outcome }),
+  tool_execution_completed: fields({
+    type: oneOf("tool_execution_completed"),
+    id: text,
+    name: text,
+    result: outcome,
+    outcome: oneOf(...Outcome.options)
+  }),
   tool_result_encoded: fields({ type: oneOf("tool_result_encoded"), id: text, content: text }),
   ask_user_requested: fields({ type: oneOf("ask_user_requested"), toolName: text, ...asked }),
   tool_halt: fields({ type: oneOf("tool_halt"), toolCallId: text, reason: text, result: anything, content: text }),

@@ -117,13 +117,13 @@ describe("CALL3 a cancelled call is told and waited for, until the drain deadlin
     expect(output()?.message.content).toBe("in time")
   })
 
-  test("past the deadline it is cancelled", async () => {
+  test("past the deadline it is abandoned", async () => {
     const { pid, clock, value } = startCall(() => new Promise(() => {}), { drainMs: 5 })
     Process.send(pid, { type: "call.start" })
     Process.send(pid, { type: "call.cancel" })
     Process.send(pid, { type: "call.cancel" })
     await clock.advance(5)
-    expect(value()).toBe("cancelled")
+    expect(value()).toBe("abandoned")
   })
 
   test("killed, it is told and answers nobody", async () => {
