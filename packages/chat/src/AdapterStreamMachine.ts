@@ -15,6 +15,7 @@
  *
  * @module
  */
+import { System } from "@troupe/otp"
 import { assign, fromCallback, sendTo, setup } from "xstate"
 import type { Adapter } from "./Adapter.ts"
 import { AdapterError, isPreflightError, type PreflightError, StreamError } from "./ChatError.ts"
@@ -125,7 +126,9 @@ export const adapterStreamMachine = setup({
   },
   actions: {
     recordRefusal: assign(({ event }) => (event.type === "request.refused" ? { refusal: event.error } : {})),
-    planRetry: assign(({ context }) => ({ delayMs: nextDelay(context, context.refusal, random) })),
+    planRetry: assign(({ context }) => ({
+      delayMs: nextDelay(context, context.refusal, () => System.random(context.options.system))
+    })),
     tellRetry: ({ context }) => tellRetry(context),
     countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
     takeFallback: assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
@@ -173,11 +176,6 @@ export const adapterStreamMachine = setup({
 })
 
 const nextFallback = ({ fallback }: AdapterStreamContext): number => (fallback === undefined ? 0 : fallback + 1)
-
-const range = 2 ** 32
-
-/** From 0 up to 1. */
-const random = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / range
 
 const refusalOf = (error: unknown): PreflightError =>
   isPreflightError(error)

@@ -15,7 +15,7 @@ import type { ChatOptions, GenerateOptions, StepOptions } from "./ChatOptions.ts
 import type { ChatResult } from "./ChatResult.ts"
 import type { Engine } from "./Engine.ts"
 import { EventStream } from "./internal/eventStream.ts"
-import { Outlet } from "./internal/outlet.ts"
+import { type Outlet, outletIn } from "./internal/outlet.ts"
 import { adapterIn, preflight, preflightRequest } from "./internal/preflight.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
 import { isUnknownTool } from "./internal/unknownTool.ts"
@@ -72,7 +72,7 @@ export const stream = async (
   const resolved = resolveOptions(engine, options)
   const from = Thread.from(thread)
   preflight(engine, from, resolved)
-  const outlet = new Outlet()
+  const outlet = outletIn(resolved.system)
   const turn = { messages: [], options: resolved, outlet }
   const pid = StateMachine.start(resolved.system, chatMachine, {
     input: { id: resolved.requestId, engine, thread: from, turn },
@@ -126,7 +126,7 @@ const startStep = async (
   const from = Thread.from(thread)
   preflight(engine, from, resolved)
   resolved.signal?.throwIfAborted()
-  const outlet = new Outlet()
+  const outlet = outletIn(resolved.system)
   const pid = StateMachine.start(resolved.system, stepMachine, {
     input: { engine, thread: from, options: resolved, outlet },
     label: "Step"
@@ -186,7 +186,7 @@ const startRequest = async (
   const request = preflightRequest(engine, Thread.from(thread), resolved)
   const { signal, drainMs, requestId, trace } = resolved
   signal?.throwIfAborted()
-  const outlet = new Outlet()
+  const outlet = outletIn(resolved.system)
   const collector = new StreamCollector()
   const pid = StateMachine.start(resolved.system, adapterStreamMachine, {
     input: { adapter: adapterIn(engine), request, options: resolved, collector, outlet },

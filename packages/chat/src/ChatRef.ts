@@ -83,11 +83,13 @@ export class ChatRef {
     const message = userMessage(input)
     const known = id === undefined ? undefined : this.#chat.known(id)
     if (known !== undefined) return sameInput(known, message)
+    const named = id !== undefined
+    const inputId = id ?? this.#chat.newId()
     if (whenBusy === "reject" && this.#chat.isBusy) {
       this.#chat.release()
-      return this.#chat.refused(busy(this.id), new Delivery("queue", id))
+      return this.#chat.refused(busy(this.id), new Delivery("queue", inputId, named))
     }
-    const delivery = new Delivery(whenBusy === "reject" ? "queue" : whenBusy, id)
+    const delivery = new Delivery(whenBusy === "reject" ? "queue" : whenBusy, inputId, named)
     if (whenBusy !== "interrupt") this.#chat.release()
     const turn = this.#chat.start([message], { delivery })
     if (whenBusy === "interrupt") this.#chat.release()

@@ -10,7 +10,7 @@ import type { StepOptions } from "./ChatOptions.ts"
 import * as Engine from "./Engine.ts"
 import type { ErrorEvent, Event, ToolEvent } from "./Event.ts"
 import { EventStream } from "./internal/eventStream.ts"
-import { Outlet } from "./internal/outlet.ts"
+import { outletIn } from "./internal/outlet.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
 import { toolBatch, type ToolBatchResult } from "./internal/toolBatch.ts"
 import type { ToolMessage } from "./Message.ts"
@@ -94,7 +94,7 @@ const start = (
       metadata: { toolName: unknown.name, toolCallId: unknown.id }
     })
   }
-  const outlet = new Outlet()
+  const outlet = outletIn(resolved.system)
   const { toolsByName, signal, drainMs, trace } = resolved
   signal?.throwIfAborted()
   const pid = StateMachine.start(resolved.system, toolBatch, {

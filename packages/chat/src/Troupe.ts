@@ -35,6 +35,7 @@ import type { ChatRecord } from "./ChatRecord.ts"
 import { ChatRef } from "./ChatRef.ts"
 import * as Engine from "./Engine.ts"
 import type { AnswerForm } from "./internal/answer.ts"
+import { inputId } from "./internal/delivery.ts"
 import { type ChatPid, LiveChat } from "./internal/liveChat.ts"
 import { LiveView } from "./internal/liveView.ts"
 import { preflight } from "./internal/preflight.ts"
@@ -203,6 +204,7 @@ export class RunningTroupe {
     options: (id: string): RunOptions => resolveOptions(this.#engine, { sessionId: id, ...this.#chatOptions }),
     revive: (id: string): Promise<ChatPid> => this.#revive(id),
     stop: (id: string): Promise<void> => this.#stopChat(id),
+    newId: (): string => inputId(this.system),
     kept: (id: string, withinMs: number): Promise<ChatRecord | undefined> => this.#kept(id, withinMs)
   }
 

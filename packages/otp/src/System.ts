@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import { live } from "./Clock.ts"
 import type { Clock } from "./Clock.ts"
 import type { CrashReport } from "./CrashReport.ts"
+import { uuidBy } from "./internal/chance.ts"
 import { effectServices } from "./internal/effectClock.ts"
 import { Kernel, kernelOf } from "./internal/kernel.ts"
 import { shutDown } from "./internal/shutdown.ts"
@@ -24,6 +25,8 @@ import type { Event } from "./Telemetry.ts"
 export interface System {
   readonly name: string
   readonly clock: Clock
+  /** What it was made with; `undefined` where chance is the host's. */
+  readonly seed: number | undefined
 }
 
 /** The system as a service of effects: `yield* System.System`. */
@@ -61,21 +64,37 @@ export interface Stats {
  * `name` is `"system"`, `clock` the host's time. Without `onCrash` a crash is told to links, monitors and supervisors
  * only. `blockedAfter`, 50 milliseconds of the host's time, is how long a callback may hold the thread before
  * `onBlocked`, and the telemetry event `process.blocked`, tell of it; it is looked at only while somebody is to be told.
+ * `seed`, a whole number, is what `random` and `uuid` come from, and the random numbers of effects; by default they are
+ * the host's. A system with a seed gives way to the event loop by counts of messages, never by the host's time: on a test
+ * clock it goes the same way each time, however busy the host is.
  */
 export interface Options {
   readonly name?: string
   readonly clock?: Clock
+  readonly seed?: number
   readonly onCrash?: (report: CrashReport) => void
   readonly onBlocked?: (report: BlockedReport) => void
   readonly blockedAfter?: Timeout
 }
 
-/** Makes a system. */
+const checkedSeed = (seed: number | undefined): number | undefined => {
+  if (seed === undefined || Number.isSafeInteger(seed)) return seed
+  throw new RangeError(`a system's seed cannot be ${seed}: give a whole number`)
+}
+
+/**
+ * Makes a system.
+ *
+ * **Errors**
+ *
+ * Throws a `RangeError` for a `seed` that is no whole number.
+ */
 export const make = (options?: Options): System => {
   const clock = options?.clock ?? live
-  const services = clock === live ? Context.empty() : effectServices(clock)
+  const seed = checkedSeed(options?.seed)
+  const services = effectServices(clock, seed)
   const blockedAfter = milliseconds(options?.blockedAfter ?? 50)
-  const kernel = new Kernel(options?.name ?? "system", clock, services, options?.onCrash, blockedAfter)
+  const kernel = new Kernel(options?.name ?? "system", clock, services, options?.onCrash, blockedAfter, seed)
   const onBlocked = options?.onBlocked
   if (onBlocked !== undefined) {
     attach(kernel, "process.blocked", ({ measurements, metadata }) => onBlocked({ ...measurements, ...metadata }))
@@ -140,6 +159,26 @@ export const processes = (system: System): Iterable<Pid> => kernelOf(system).pro
  */
 export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> =>
   kernelOf(system).fork(effect)
+
+/**
+ * A random number from 0 up to 1: the next of the system's seed, or the host's.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { System } from "@troupe/otp"
+ *
+ * const [one, same] = [System.make({ seed: 7 }), System.make({ seed: 7 })]
+ *
+ * System.random(one) === System.random(same) // => true
+ * System.uuid(one) === System.uuid(same) // => true
+ * System.uuid(one) === System.uuid(one) // => false
+ * ```
+ */
+export const random = (system: System): number => kernelOf(system).chance()
+
+/** An id like no other, in the form of a UUID; of a system with a seed, the next of that seed. */
+export const uuid = (system: System): string =>
+  system.seed === undefined ? crypto.randomUUID() : uuidBy(kernelOf(system).chance)
 
 /** Counts what a system holds. */
 export const stats = (system: System): Stats => {

@@ -1,4 +1,4 @@
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, Fiber, Random } from "effect"
 import { expect, test } from "vitest"
 import { GenServer, Process, Supervisor, System } from "../src/index.ts"
 import type { Pid } from "../src/index.ts"
@@ -156,4 +156,65 @@ test("nothing of 10,000 processes is left after they ended", async () => {
   expect(Process.info(parent)?.links).toEqual([])
   await System.stop(system)
   expect(System.stats(system)).toEqual(nothing)
+})
+
+const draws = (seed?: number): ReadonlyArray<unknown> => {
+  const system = System.make(seed === undefined ? {} : { seed })
+  return [System.random(system), System.random(system), System.uuid(system), System.uuid(system)]
+}
+
+test("CHANCE1 the numbers and ids of a seed are the same each time, those of another differ", () => {
+  expect(draws(7)).toEqual(draws(7))
+  expect(draws(7)).not.toEqual(draws(8))
+  expect(draws(-1)).not.toEqual(draws(2 ** 32 - 1))
+  expect(draws(2 ** 40)).not.toEqual(draws(0))
+  expect(System.make({ seed: 7 }).seed).toBe(7)
+})
+
+test("without a seed chance is the host's", () => {
+  expect(draws()).not.toEqual(draws())
+  expect(System.make().seed).toBeUndefined()
+  for (const drawn of draws().slice(0, 2)) expect(Number(drawn) >= 0 && Number(drawn) < 1).toBe(true)
+})
+
+test("ids are UUIDs of the random kind, with a seed too", () => {
+  const form = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+  for (const id of [...draws(1).slice(2), ...draws().slice(2)]) expect(id).toMatch(form)
+})
+
+test("what the effects of a system draw comes from its seed", async () => {
+  const drawn = (seed: number) =>
+    Effect.runPromise(Fiber.join(System.runFork(System.make({ seed }), Effect.all([Random.next, Random.nextInt]))))
+  expect(await drawn(3)).toEqual(await drawn(3))
+  expect(await drawn(3)).not.toEqual(await drawn(4))
+})
+
+test("a seed that is no whole number is refused", () => {
+  for (const seed of [0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    expect(() => System.make({ seed })).toThrow("give a whole number")
+  }
+})
+
+test("RUN2 a system with a seed gives way to the event loop by counts alone, at whatever load", async () => {
+  /** After how many messages the event loop had its first turn, with callbacks that hold the thread for so long. */
+  const firstTurn = async (blockedMs: number): Promise<number> => {
+    const system = System.make({ seed: 1 })
+    let handled = 0
+    const busy = GenServer.make({
+      init: () => GenServer.ok(undefined),
+      handleCast: (heldMs: number) => {
+        handled += 1
+        for (const until = performance.now() + heldMs; performance.now() < until;);
+      }
+    })
+    const servers = await Promise.all(Array.from({ length: 50 }, () => GenServer.start(system, busy, undefined)))
+    await hop()
+    let seen = -1
+    for (const server of servers) GenServer.cast(server, blockedMs)
+    setImmediate(() => (seen = handled))
+    await hop()
+    await System.stop(system)
+    return seen
+  }
+  expect(await firstTurn(0.5)).toBe(await firstTurn(0))
 })

@@ -7,6 +7,7 @@
  * RCPT2. `delivered` is said when the store has the input in the thread, `pending` when it has it in the inbox, or may have it.
  * RCPT3. `rejected` is never said of an input that is pending.
  */
+import { System } from "@troupe/otp"
 import { SessionError } from "../ChatError.ts"
 import type { Turn } from "../ChatMachine.ts"
 import type { Receipt, WhenBusy } from "../Inbox.ts"
@@ -25,14 +26,9 @@ export class Delivery {
   #last: PromiseWithResolvers<Receipt> | undefined
   #closed = false
 
-  constructor(
-    whenBusy: Exclude<WhenBusy, "reject"> = "queue",
-    id?: string,
-    named = id !== undefined,
-    receipt?: Receipt
-  ) {
+  constructor(whenBusy: Exclude<WhenBusy, "reject">, id: string, named = true, receipt?: Receipt) {
     this.whenBusy = whenBusy
-    this.id = id ?? newId()
+    this.id = id
     this.named = named
     this.#receipt = receipt
   }
@@ -89,11 +85,19 @@ export class Delivery {
   }
 }
 
-const thisProgram = crypto.randomUUID()
-let ids = 0
+interface Series {
+  readonly name: string
+  count: number
+}
+
+const series = new WeakMap<System.System, Series>()
 
 /** An id like no other, in this run of the program or the next. */
-const newId = (): string => `${thisProgram}-${(ids += 1)}`
+export const inputId = (system: System.System): string => {
+  let ids = series.get(system)
+  if (ids === undefined) series.set(system, (ids = { name: System.uuid(system), count: 0 }))
+  return `${ids.name}-${(ids.count += 1)}`
+}
 
 const delivered: Receipt = { status: "delivered" }
 const pending: Receipt = { status: "pending" }

@@ -36,6 +36,8 @@ export interface ChatHome {
   readonly options: (id: string) => RunOptions
   readonly revive: (id: string) => Promise<ChatPid>
   readonly stop: (id: string) => Promise<void>
+  /** An id like no other, for an input. */
+  readonly newId: () => string
   /** What the store has, after all it was asked to keep; `undefined` where it does not answer within so many milliseconds. */
   readonly kept: (id: string, withinMs: number) => Promise<ChatRecord | undefined>
 }
@@ -80,6 +82,11 @@ export class LiveChat {
     if ((this.context?.mailbox.held.length ?? 0) > 0) return true
     for (const turn of this.#turns.values()) if (!turn.over) return true
     return false
+  }
+
+  /** An id for an input whose sender has none. */
+  newId(): string {
+    return this.#home.newId()
   }
 
   /** The input of this id, if it is known: on its way, held, or in the thread. */

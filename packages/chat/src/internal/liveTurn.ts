@@ -14,9 +14,9 @@ import type { ChatResult } from "../ChatResult.ts"
 import type { Event } from "../Event.ts"
 import type { Receipt } from "../Inbox.ts"
 import type { Message } from "../Message.ts"
-import { Delivery } from "./delivery.ts"
+import { Delivery, inputId } from "./delivery.ts"
 import { Fifo } from "./fifo.ts"
-import { Outlet } from "./outlet.ts"
+import { outletIn } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
@@ -46,9 +46,9 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     options: RunOptions,
     retry: boolean,
     published: (event: Event) => void,
-    delivery: Delivery = new Delivery()
+    delivery: Delivery = new Delivery("queue", inputId(options.system), false)
   ) {
-    const outlet = new Outlet()
+    const outlet = outletIn(options.system)
     this.turn = { messages, options, outlet, retry, delivery }
     this.#delivery = delivery
     delivery.owner = this

@@ -12,7 +12,7 @@
  * OUT5. `released` resolves when all that was held for the sources is released, but never later than its deadline.
  * OUT6. Events that are always ready do not hold up the event loop, whether the reader sees them or not.
  */
-import { type Clock, EventLoop } from "@troupe/otp"
+import { type Clock, EventLoop, type System } from "@troupe/otp"
 import type { Event } from "../Event.ts"
 
 /** Where events come from for a while. `pull` is called once for each event wanted. */
@@ -24,7 +24,7 @@ export interface Source {
 
 const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** A driven outlet looks at the clock after so many events, and lets the event loop turn after so many milliseconds. */
+/** An outlet looks at the host's time after so many events, and lets the event loop turn after so many milliseconds. */
 const checkEvery = 128
 const holdMs = 8
 
@@ -50,11 +50,17 @@ export class Outlet {
   #owed = false
   #isPulling = false
   #pullAgain = false
+  readonly #holdMs: number
   #burst = 0
   #burstStart = 0
   #held = 0
   #begun = false
   #onReleased: (() => void) | undefined
+
+  /** Without a time to hold the thread for, it lets the event loop turn by the count of events alone. */
+  constructor(holdMsAtMost = holdMs) {
+    this.#holdMs = holdMsAtMost
+  }
 
   /** Resolves when the first source is attached; rejects when there will be none. */
   opened(): Promise<void> {
@@ -234,8 +240,11 @@ export class Outlet {
     if (++this.#burst < checkEvery) return false
     this.#burst = 0
     const now = performance.now()
-    const held = now - this.#burstStart >= holdMs
+    const held = now - this.#burstStart >= this.#holdMs
     if (held) this.#burstStart = now
     return held
   }
 }
+
+/** An outlet for what runs in a system; where that has a seed, nothing depends on how fast the host is. */
+export const outletIn = (system: System.System): Outlet => (system.seed === undefined ? new Outlet() : new Outlet(0))

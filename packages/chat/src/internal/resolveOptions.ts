@@ -1,5 +1,5 @@
 /** Reads a call's options once: unknown keys and bad values are refused, defaults filled in. */
-import type { System } from "@troupe/otp"
+import { System } from "@troupe/otp"
 import type { ChatOptions } from "../ChatOptions.ts"
 import { EngineError, type Finding, ValidationError } from "../ChatError.ts"
 import { type Engine, resolveTools } from "../Engine.ts"
@@ -69,7 +69,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     onUnknownTool: options.onUnknownTool ?? "error",
     context: options.context ?? engine.context,
     adapterOptions: { ...engine.adapterOptions, ...options.adapterOptions },
-    requestId: options.requestId ?? crypto.randomUUID(),
+    requestId: options.requestId ?? System.uuid(system),
     maxTurns: maxTurns as number,
     retry: Retry.make(options.retry ?? engine.retry),
     system,

@@ -66,8 +66,8 @@ const heard = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, Any
   const refused = { type: "refused", error: new AdapterError("timeout") }
   return {
     said: start([user("a")]),
-    steer: start([user("s")], new Delivery("steer")),
-    interrupt: start([user("i")], new Delivery("interrupt")),
+    steer: start([user("s")], new Delivery("steer", "s", false)),
+    interrupt: start([user("i")], new Delivery("interrupt", "i", false)),
     pending: start([user("p")], new Delivery("queue", "p", true, { status: "pending" })),
     results: start([answer]),
     cancel: { type: "turn.cancel" },

@@ -31,7 +31,7 @@ const busyChat = async (more: { readonly maxTurns?: number } = {}) => {
 
 describe("RCPT1 the status only moves on", () => {
   test("pending, then delivered; neither rejected nor pending after that", async () => {
-    const delivery = new Delivery()
+    const delivery = new Delivery("queue", "i", false)
     const turn = turnOf({ adapter: check.fake({ script: [] }) }, [], { delivery })
     expect(delivery.status).toBe("sent")
     delivery.pend()
@@ -48,7 +48,7 @@ describe("RCPT1 the status only moves on", () => {
   })
 
   test("rejected stays rejected", async () => {
-    const delivery = new Delivery()
+    const delivery = new Delivery("queue", "i", false)
     const error = new SessionError("busy", "no")
     delivery.reject(error)
     delivery.pend()

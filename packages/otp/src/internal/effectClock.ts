@@ -1,10 +1,12 @@
-/** A system's clock for the fibers it runs, so that what they sleep is the system's time. */
+/** A system's clock and chance for the fibers it runs: what they sleep is the system's time, what they draw its seed's. */
 import type * as Duration from "effect/Duration"
 import * as EffectClock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Durations from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { Clock } from "../Clock.ts"
+import * as Random from "effect/Random"
+import { type Clock, live } from "../Clock.ts"
+import { seededChance } from "./chance.ts"
 
 const nanosPerMilli = 1_000_000
 
@@ -20,7 +22,7 @@ const sleep = (clock: Clock, duration: Duration.Duration): Effect.Effect<void> =
 
 const nanos = (clock: Clock): bigint => BigInt(Math.round(clock.now() * nanosPerMilli))
 
-export const effectServices = (clock: Clock): Context.Context<never> =>
+const clockService = (clock: Clock): Context.Context<never> =>
   Context.make(EffectClock.Clock, {
     currentTimeMillisUnsafe: () => clock.now(),
     currentTimeMillis: Effect.sync(() => clock.now()),
@@ -30,3 +32,19 @@ export const effectServices = (clock: Clock): Context.Context<never> =>
     monotonicTimeNanos: Effect.sync(() => nanos(clock)),
     sleep: (duration) => sleep(clock, duration)
   })
+
+const randomService = (seed: number): Context.Context<never> => {
+  const chance = seededChance(seed)
+  return Context.make(Random.Random, {
+    nextDoubleUnsafe: chance,
+    nextIntUnsafe: () =>
+      Math.floor(chance() * (Number.MAX_SAFE_INTEGER - Number.MIN_SAFE_INTEGER + 1)) + Number.MIN_SAFE_INTEGER
+  })
+}
+
+/** The services of a system's fibers; nothing where they are the host's own. */
+export const effectServices = (clock: Clock, seed?: number): Context.Context<never> =>
+  Context.merge(
+    clock === live ? Context.empty() : clockService(clock),
+    seed === undefined ? Context.empty() : randomService(seed)
+  )

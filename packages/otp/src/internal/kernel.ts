@@ -19,6 +19,7 @@ import type { Name, Pid } from "../Pid.ts"
 import type { System } from "../System.ts"
 import { Cell } from "./cell.ts"
 import type { Behaviour } from "./cell.ts"
+import { type Chance, hostChance, seededChance } from "./chance.ts"
 import { Chore } from "./chore.ts"
 import { crashReport } from "./crash.ts"
 import { ProcessTable } from "./processTable.ts"
@@ -43,7 +44,10 @@ export class Kernel implements System {
   readonly clock: Clock
   readonly processes = new ProcessTable()
   readonly names = new Map<string, Cell>()
-  readonly queue = new RunQueue(turn)
+  /** What its chance was made from, if not from the host's. */
+  readonly seed: number | undefined
+  readonly chance: Chance
+  readonly queue: RunQueue
   /** Stands for the system itself: the parent of every root. */
   readonly root: Cell
   /** Stands for callers that are no process. */
@@ -72,8 +76,12 @@ export class Kernel implements System {
     clock: Clock,
     services: Context.Context<never>,
     onCrash: ((report: CrashReport) => void) | undefined,
-    blockedAfter = 50
+    blockedAfter = 50,
+    seed?: number
   ) {
+    this.seed = seed
+    this.chance = seed === undefined ? hostChance : seededChance(seed)
+    this.queue = new RunQueue(turn, seed !== undefined)
     this.blockedAfter = blockedAfter
     this.name = name
     this.clock = clock

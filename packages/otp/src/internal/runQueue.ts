@@ -7,6 +7,7 @@
  * RUN1. A process is in the queue at most once.
  * RUN2. A process gives way after `slice` messages, the queue after `budget` messages or `milliseconds`. What a process
  *       does outside its turns, by `spend`, counts too: it waits for the event loop once that budget is gone.
+ *       A queue that goes by count gives way after `budget` messages only: the same at whatever load.
  * RUN3. Adding and taking cost the same however many processes wait.
  * RUN4. Steps put off by `later` are taken all at once and in their order, and none overtakes them.
  */
@@ -15,8 +16,9 @@ import { macrotask } from "./macrotask.ts"
 
 export const slice = 64
 const budget = 2000
-const milliseconds = 5
 const compactFrom = 256
+/** What the queue may use up before it gives way to the event loop, in milliseconds of the host. */
+const milliseconds = 5
 /** Of the steps outside a turn, those whose number has none of these bits look at the time: one in sixteen. */
 const untimed = 15
 
@@ -32,9 +34,11 @@ export class RunQueue {
   #since = 0
   #late: Array<() => void> | undefined = undefined
   readonly #turn: (cell: Cell) => number
+  readonly #milliseconds: number
 
-  constructor(turn: (cell: Cell) => number) {
+  constructor(turn: (cell: Cell) => number, byCount = false) {
     this.#turn = turn
+    this.#milliseconds = byCount ? Number.POSITIVE_INFINITY : milliseconds
   }
 
   add(cell: Cell): void {
@@ -48,7 +52,7 @@ export class RunQueue {
   spend(): boolean {
     if (this.#late !== undefined) return false
     const spent = ++this.#spent
-    if (spent < budget && ((spent & untimed) !== 0 || performance.now() - this.#since < milliseconds)) return true
+    if (spent < budget && ((spent & untimed) !== 0 || performance.now() - this.#since < this.#milliseconds)) return true
     this.#spent = budget
     return false
   }
@@ -94,7 +98,7 @@ export class RunQueue {
       this.#spent += 1 + this.#turn(cell)
       if (this.#head === this.#waiting.length) break
       const now = performance.now()
-      if (until === Number.POSITIVE_INFINITY) until = now + milliseconds
+      if (until === Number.POSITIVE_INFINITY) until = now + this.#milliseconds
       if (this.#spent < budget && now <= until) continue
       this.#spent = budget
       break
