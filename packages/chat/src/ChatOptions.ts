@@ -6,6 +6,8 @@
  */
 import type { System } from "@troupe/otp"
 import type { AdapterEvent } from "./Event.ts"
+import type { Hooks } from "./Hooks.ts"
+import type { Permissions } from "./Permissions.ts"
 import type { ResponseFormat, ToolChoice } from "./Request.ts"
 import type { RetryNotice, RetryOptions } from "./Retry.ts"
 import type { StepResult } from "./StepResult.ts"
@@ -60,6 +62,10 @@ export interface StepOptions {
    * model which tools there are. Default `"error"`; a living chat's is `"continue"`.
    */
   readonly onUnknownTool?: "error" | "continue" | undefined
+  /** Which calls may run, and who is asked. Default: every call runs. */
+  readonly permissions?: Permissions | undefined
+  /** Functions that are told of what happens, and may have a say in it. Default: none. */
+  readonly hooks?: Hooks | undefined
   readonly toolExecutor?: ToolExecutor | undefined
   readonly toolResultEncoder?: ToolResultEncoder | undefined
   /** Handed to tool handlers; takes the place of the engine's. */
@@ -98,6 +104,8 @@ export type GenerateOptions = Omit<
   | "maxConcurrency"
   | "onToolError"
   | "onUnknownTool"
+  | "permissions"
+  | "hooks"
   | "toolExecutor"
   | "toolResultEncoder"
   | "context"

@@ -4,6 +4,7 @@ import type { Finding } from "../ChatError.ts"
 import type { ChatOptions } from "../ChatOptions.ts"
 import { ResponseFormat, ToolChoice } from "../Request.ts"
 import { RetryOptions } from "../Retry.ts"
+import { hooks, permissions } from "./gateChecks.ts"
 
 /** What is wrong with a value: in a word, or place by place below it. */
 type Check = (value: unknown) => string | ReadonlyArray<Finding> | undefined
@@ -85,6 +86,8 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
       ? undefined
       : "must_be continue, halt or a function of the call and its error",
   onUnknownTool: oneOf("error", "continue"),
+  permissions,
+  hooks,
   toolExecutor: having("a tool executor, with execute", "execute"),
   toolResultEncoder: having("a tool result encoder, with encode", "encode"),
   context: record,
