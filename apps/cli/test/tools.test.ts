@@ -8,7 +8,9 @@ const contextOf = (signal: AbortSignal): Tool.ToolContext => ({
   sessionId: undefined,
   requestId: undefined,
   toolCall: { id: "call_1", name: "slow_job", arguments: {} },
-  signal
+  signal,
+  progress: () => {},
+  idempotencyKey: "c1/call_1/0.0"
 })
 
 const handled = async (

@@ -170,6 +170,7 @@ export const stepMachine = setup({
         src: "toolBatch",
         input: ({ context }) => ({
           toolCalls: callsOf(context).automatic,
+          messageIndex: context.thread.messages.length,
           toolsByName: context.options.toolsByName,
           options: context.options,
           outlet: context.outlet,

@@ -10,13 +10,21 @@ import type { Engine } from "./Engine.ts"
 import * as HandlerResult from "./HandlerResult.ts"
 import { isEffect, isPromiseLike } from "./internal/awaitable.ts"
 import { jsonSchemaOf, parserOf } from "./internal/parameters.ts"
+import type { UserInput } from "./internal/userMessage.ts"
+import type { Receipt, SendOptions } from "./Inbox.ts"
 import type { ToolCall } from "./ToolCall.ts"
 
 /**
  * What a handler is told beside its arguments.
  *
  * **Details**: `signal` is aborted when the call times out, is cancelled or its process ends; whatever the handler does
- * after that changes nothing.
+ * once the call is over changes nothing.
+ *
+ * - `progress`: says how far the call is; the last value stands in the chat's snapshot (`ToolCallView.progress`), and the
+ *   idle deadline counts anew
+ * - `idempotencyKey`: the same for every run of this call, after a restart too, and of no other call of the session; for
+ *   services that take one
+ * - `chat`: the living chat the call belongs to; `undefined` where there is none
  */
 export interface ToolContext {
   readonly context: Readonly<Record<string, unknown>>
@@ -26,6 +34,23 @@ export interface ToolContext {
   /** The engine the call runs on, with the tools of the call. */
   readonly engine?: Engine | undefined
   readonly signal: AbortSignal
+  readonly progress: (value: unknown) => void
+  readonly idempotencyKey: string
+  readonly chat?: ChatHandle | undefined
+}
+
+/**
+ * The living chat a tool call belongs to, as its handler may speak to it.
+ *
+ * **Units and defaults**: `whenBusy` is `"steer"`: what is said joins the running turn behind the results of this batch.
+ *
+ * **Errors**: `send` throws as `ChatRef.send` does. Once the call is over it changes nothing, and rejects with a `ToolError`
+ * (`cancelled`).
+ */
+export interface ChatHandle {
+  readonly id: string
+  /** Says something as the user would; resolves as soon as the input is kept anywhere. */
+  readonly send: (input: UserInput, options?: SendOptions) => Promise<Receipt>
 }
 
 /** A value, a promise of it, or an Effect of it. */

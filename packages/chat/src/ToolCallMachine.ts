@@ -13,6 +13,7 @@
 import { Clock, Process, StateMachine } from "@troupe/otp"
 import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild } from "xstate"
 import type { HandlerResult } from "./HandlerResult.ts"
+import type { CallPlace } from "./internal/idempotency.ts"
 import { ToolExecution } from "./internal/toolExecution.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
@@ -20,7 +21,7 @@ import type { Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
 
 /** What a tool call's chart is started with. */
-export interface ToolCallInput {
+export interface ToolCallInput extends CallPlace {
   readonly tool: Tool
   readonly toolCall: ToolCall
   /** The call has its slot already and does not wait for `call.start`. Default `false`. */
@@ -64,11 +65,10 @@ export interface ToolCallContext extends ToolCallInput {
  * stops waiting. The deadline is a timer of the system's clock: as a delayed transition it would cost as much as the chart.
  */
 const execution = fromCallback<{ readonly type: "abort" }, ToolCallInput>(({ input, system, sendBack, receive }) => {
-  const { tool, toolCall, options } = input
   const host = StateMachine.hostOf(system)
   const hosting = host === undefined ? undefined : Process.systemOf(host)
   const settled = (result: HandlerResult) => sendBack({ type: "execution.settled", result })
-  const running = new ToolExecution(tool, toolCall, options, settled, hosting)
+  const running = new ToolExecution(input, settled, hosting)
   const clock = hosting?.clock ?? Clock.live
   const timer = clock.setTimeout(() => sendBack({ type: "deadline.passed" }), deadline(input))
   receive(() => running.abort())

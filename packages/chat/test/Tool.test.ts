@@ -11,7 +11,9 @@ const context: ToolContext = {
   sessionId: undefined,
   requestId: undefined,
   toolCall: { id: "c0", name: "t", arguments: {} },
-  signal: new AbortController().signal
+  signal: new AbortController().signal,
+  progress: () => {},
+  idempotencyKey: "s1/c0/0.0"
 }
 
 const handled = async (made: Tool, args: Record<string, unknown> = {}): Promise<HandlerResult> => {

@@ -11,7 +11,9 @@ const context: ToolContext = {
   sessionId: "s1",
   requestId: "r1",
   toolCall: { id: "c0", name: "t", arguments: { x: 1 } },
-  signal: new AbortController().signal
+  signal: new AbortController().signal,
+  progress: () => {},
+  idempotencyKey: "s1/c0/0.0"
 }
 
 const executed = async (handler: Handler | null): Promise<HandlerResult> => {

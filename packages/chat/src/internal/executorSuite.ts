@@ -13,7 +13,9 @@ const contextOf = (signal: AbortSignal): ToolContext => ({
   sessionId: "s1",
   requestId: "r1",
   toolCall: { id: "c0", name: "probe", arguments: { x: 1 } },
-  signal
+  signal,
+  progress: () => {},
+  idempotencyKey: "s1/c0/0.0"
 })
 
 const settled = (answer: Awaitable<HandlerResult.HandlerResult>): Promise<HandlerResult.HandlerResult> =>

@@ -46,6 +46,8 @@ export interface ToolCallWatcher {
 /** What a batch is started with. */
 export interface ToolBatchInput {
   readonly toolCalls: ReadonlyArray<ToolCall>
+  /** The place in the thread of the message they stand in; default 0. */
+  readonly messageIndex?: number | undefined
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly options: ToolCallInput["options"] & { readonly maxConcurrency?: number | undefined }
   readonly outlet: Outlet
@@ -68,6 +70,8 @@ export type ToolBatchEvent =
 
 interface Slot {
   readonly toolCall: ToolCall
+  /** The call's place in its message. */
+  readonly index: number
   status: ToolCallView["status"]
   startedAt: number | undefined
   endedAt: number | undefined
@@ -129,8 +133,9 @@ class ToolBatch {
 
   constructor(input: ToolBatchInput, exhausted: () => void) {
     this.#input = input
-    this.#slots = input.toolCalls.map((toolCall) => ({
+    this.#slots = input.toolCalls.map((toolCall, index) => ({
       toolCall,
+      index,
       status: "queued",
       startedAt: undefined,
       endedAt: undefined,
@@ -217,7 +222,14 @@ class ToolBatch {
       slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
       slot.startedAt = this.#now()
       const pid = StateMachine.startLink(host, toolCallMachine, {
-        input: { tool, toolCall: slot.toolCall, options: this.#input.options, startAtOnce: true },
+        input: {
+          tool,
+          toolCall: slot.toolCall,
+          options: this.#input.options,
+          startAtOnce: true,
+          messageIndex: this.#input.messageIndex,
+          index: slot.index
+        },
         label: `ToolCall ${slot.toolCall.name}`
       })
       slot.pid = pid

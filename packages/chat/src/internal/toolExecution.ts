@@ -18,6 +18,7 @@ import type { ParsedArguments, Tool, ToolContext } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { isPromiseLike } from "./awaitable.ts"
+import { type CallPlace, idempotencyKey } from "./idempotency.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { toolFailure } from "./toolOutcome.ts"
@@ -28,6 +29,13 @@ export type ExecutionOptions = Pick<
   "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace"
 >
 
+/** A call to run. */
+export interface ExecutionInput extends CallPlace {
+  readonly tool: Tool
+  readonly toolCall: ToolCall
+  readonly options: ExecutionOptions
+}
+
 type Settled = (result: HandlerResult.HandlerResult) => void
 
 /** The run of one tool call's handler. */
@@ -35,15 +43,17 @@ export class ToolExecution {
   readonly #tool: Tool
   readonly #toolCall: ToolCall
   readonly #options: ExecutionOptions
+  readonly #place: CallPlace
   readonly #system: System.System | undefined
   readonly #abort = new LazyAbort()
   #settled: Settled | undefined
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
 
-  constructor(tool: Tool, toolCall: ToolCall, options: ExecutionOptions, settled: Settled, system?: System.System) {
-    this.#tool = tool
-    this.#toolCall = toolCall
-    this.#options = options
+  constructor(input: ExecutionInput, settled: Settled, system?: System.System) {
+    this.#tool = input.tool
+    this.#toolCall = input.toolCall
+    this.#options = input.options
+    this.#place = input
     this.#system = system
     this.#settled = settled
   }
@@ -95,6 +105,7 @@ export class ToolExecution {
   #context(): ToolContext {
     const abort = this.#abort
     const { context, sessionId, requestId, engine } = this.#options
+    const key = () => idempotencyKey({ sessionId, requestId }, this.#toolCall.id, this.#place)
     return {
       context,
       sessionId,
@@ -103,6 +114,10 @@ export class ToolExecution {
       engine,
       get signal() {
         return abort.signal
+      },
+      progress: () => {},
+      get idempotencyKey() {
+        return key()
       }
     }
   }

@@ -11,7 +11,7 @@ const executing = (handler: Handler, args: Record<string, unknown> | null = {}, 
   const settled: Array<HandlerResult> = []
   const tool = make({ name: "t", parameters: parameters as Record<string, unknown>, handler })
   const toolCall = { id: "c0", name: "t", arguments: args, rawArguments: "{" }
-  const execution = new ToolExecution(tool, toolCall, resolveOptions(Engine.make({}), {}), (result) =>
+  const execution = new ToolExecution({ tool, toolCall, options: resolveOptions(Engine.make({}), {}) }, (result) =>
     settled.push(result)
   )
   return { execution, settled }
@@ -44,7 +44,7 @@ test("EXEC1 an executor that answers twice settles once", async () => {
   const toolExecutor = { execute: () => answersTwice as unknown as Promise<HandlerResult> }
   const toolCall = { id: "c0", name: "t", arguments: {} }
   const options = resolveOptions(Engine.make({}), { toolExecutor })
-  new ToolExecution(make({ name: "t" }), toolCall, options, (result) => settled.push(result)).start()
+  new ToolExecution({ tool: make({ name: "t" }), toolCall, options }, (result) => settled.push(result)).start()
   await hop()
   expect(settled).toEqual([ok(1)])
 })
@@ -90,7 +90,7 @@ test("EXEC3 stopped while its arguments are checked, the handler does not run", 
   const parameters = { "~standard": { version: 1 as const, vendor: "slow", validate: () => checking.promise } }
   const tool = make({ name: "t", parameters, jsonSchema: {}, handler: () => ok(++ran) })
   const toolCall = { id: "c0", name: "t", arguments: {} }
-  const execution = new ToolExecution(tool, toolCall, resolveOptions(Engine.make({}), {}), () => {})
+  const execution = new ToolExecution({ tool, toolCall, options: resolveOptions(Engine.make({}), {}) }, () => {})
   execution.start()
   execution.stop()
   checking.resolve({ value: {} })
