@@ -24,6 +24,8 @@ import { ToolCall } from "./ToolCall.ts"
  * - `cancelled`: the turn was cancelled
  * - `expired`: no turn's reason, but a chat's last one: it waited for an answer longer than its time to live
  * - `budget_tokens`, `budget_cost`, `budget_time`: the turn's budget is used up
+ * - `consecutive_mistakes`: so many replies in a row had only calls that failed
+ * - `no_progress`: so many replies in a row changed nothing
  * - any other word: a handler halted with it
  */
 export const HaltedReason = z.union([
@@ -39,7 +41,9 @@ export const HaltedReason = z.union([
     "expired",
     "budget_tokens",
     "budget_cost",
-    "budget_time"
+    "budget_time",
+    "consecutive_mistakes",
+    "no_progress"
   ]),
   z.custom<string & {}>((value) => typeof value === "string")
 ])
@@ -60,7 +64,8 @@ const finalResponse: z.ZodType<Response | undefined> = Response.optional()
  * **Details**: `finalResponse` is the last step's, never a merge. `metadata` depends on the reason: `max_turns` has
  * `maxTurns`; `halt_when` has `haltWhenStepIndex`; handler halts have `haltToolCallId` and `haltResult`; `tool_error` has
  * `haltToolCallId` and `error`; `error` has `error`; `manual_tool_calls` has `manualTurnIndex`; the budgets have `budget` and,
- * but for the time, `spent`. After two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second
+ * but for the time, `spent`; `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`,
+ * `unproductive` and a `snapshot` of the last messages. After two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second
  * was refused.
  */
 export const ChatResult = z

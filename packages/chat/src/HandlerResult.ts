@@ -83,6 +83,8 @@ export const reservedHaltReasons: ReadonlySet<string> = new Set([
   "budget_tokens",
   "budget_cost",
   "budget_time",
+  "consecutive_mistakes",
+  "no_progress",
   "expired",
   ""
 ])

@@ -11,6 +11,7 @@ type Check = (value: unknown) => string | ReadonlyArray<Finding> | undefined
 
 export const positive = (value: unknown): string | undefined =>
   Number.isInteger(value) && Number(value) > 0 ? undefined : "must_be_a_positive_integer"
+const count: Check = (value) => (Number.isInteger(value) && Number(value) >= 0 ? undefined : "must_be_a_whole_number")
 const amount = (value: unknown): value is number => typeof value === "number" && value >= 0
 const milliseconds: Check = (value) => (amount(value) ? undefined : "must_be_milliseconds")
 const oneOf =
@@ -106,6 +107,8 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   maxTurns: positive,
   haltWhen: ofType("function"),
   budget,
+  maxMistakes: count,
+  maxUnproductive: count,
   structuredFinalize: ofType("boolean"),
   structuredFinalizeNudge: ofType("string")
 }

@@ -3,8 +3,8 @@
  *
  * TERM1. The order is total; the first condition that holds decides: a halt of the step (cancel, question, tool error,
  *        handler halt), an error of the step, manual calls, a failed request, the final answer, cancel or the end of the
- *        time, `haltWhen`, `maxTurns`, the tokens of the budget, its cost.
- * TERM2. `haltWhen` is asked only when nothing before it held, `maxTurns` only after it said no, and the budget last: a
+ *        time, `haltWhen`, `maxTurns`, `maxMistakes`, the tokens of the budget, its cost, `maxUnproductive`.
+ * TERM2. `haltWhen` is asked only when nothing before it held, `maxTurns` only after it said no, and the other bounds last: a
  *        final answer is `completed`, whatever it cost. (Whether it is followed by a second pass is `twoPasses.ts`'s.)
  *
  * @source ALLM.Chat, "Halt reasons"
@@ -16,6 +16,7 @@ import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { isPromiseLike } from "./awaitable.ts"
 import { budgetSpent } from "./budget.ts"
+import { mistaken, stuck } from "./loopGuards.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 
 /** Why a chat stops. */
@@ -36,7 +37,7 @@ export interface Standing {
 export const terminalCondition = (
   step: StepResult,
   stepIndex: number,
-  options: Pick<RunOptions, "haltWhen" | "maxTurns" | "budget">,
+  options: Pick<RunOptions, "haltWhen" | "maxTurns" | "budget" | "maxMistakes" | "maxUnproductive">,
   { stopped, steps }: Standing
 ): Terminal | undefined => {
   const { halt, manualToolCalls, response } = step
@@ -62,7 +63,12 @@ export const terminalCondition = (
   if (stopped !== undefined) return stopping(stopped, options)
   if (asksToHalt(step, options)) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
   if (stepIndex + 1 >= options.maxTurns) return { reason: "max_turns", metadata: { maxTurns: options.maxTurns } }
-  return options.budget === undefined ? undefined : budgetSpent(options.budget, steps)
+  const { messages } = step.thread
+  return (
+    mistaken(options, messages) ??
+    (options.budget === undefined ? undefined : budgetSpent(options.budget, steps)) ??
+    stuck(options, messages)
+  )
 }
 
 /** Why a turn stops that was cancelled, or has no time left. */
