@@ -12,7 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Chat from "./Chat.ts"
-import { isPreflightError, type PreflightError, SessionError } from "./ChatError.ts"
+import type { Attached, AttachOptions } from "./Attachment.ts"
+import { isPreflightError, type PreflightError, SessionError, ValidationError } from "./ChatError.ts"
 import type { ChatOptions, GenerateOptions, StepOptions } from "./ChatOptions.ts"
 import type { ChatRef, LiveTurn, UserInput } from "./ChatRef.ts"
 import type { ChatResult } from "./ChatResult.ts"
@@ -73,6 +74,37 @@ export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {})
     Stream.fromAsyncIterable(chat.send(input, options), (error) => error).pipe(Stream.catch(sessionError))
   )
 
+/**
+ * Follows a living chat, see `ChatRef.attach`; the stream ends when the chat is stopped. Interrupting its reader detaches.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { ChatEffect, Fake, Troupe } from "@troupe/chat"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ *
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] }) })
+ * const chat = await troupe.chat("c1")
+ * const following = ChatEffect.attach(chat, { cursor: "turn" }).pipe(Stream.take(2), Stream.runCollect)
+ * const read = Effect.runPromise(following)
+ * chat.send("Hi")
+ * const [first, second] = await read
+ * first // => { type: "event", cursor: first?.cursor, event: { type: "message_started", message: { role: "assistant", content: "" } } }
+ * second?.type // => "event"
+ * await troupe.stop()
+ * ```
+ */
+export const attach = (
+  chat: ChatRef,
+  options: AttachOptions = {}
+): Stream.Stream<Attached, SessionError | ValidationError> =>
+  Stream.unwrap(
+    Effect.try({ try: () => chat.attach(options), catch: (error) => error }).pipe(
+      Effect.map((attached) => reading(attached, isAttachError)),
+      Effect.catch((error) => (isAttachError(error) ? Effect.fail(error) : Effect.die(error)))
+    )
+  )
+
 /** The result of a living chat's turn. */
 export const result = (turn: LiveTurn): Effect.Effect<ChatResult, SessionError> =>
   Effect.callback((resume) => {
@@ -100,6 +132,9 @@ const events = (open: (within: Within) => Promise<Chat.EventStream>): Stream.Str
 
 const interruptible = <A>(begin: (within: Within) => Promise<A>): Effect.Effect<A, PreflightError> =>
   attempt(begin, isPreflightError)
+
+const isAttachError = (error: unknown): error is SessionError | ValidationError =>
+  error instanceof SessionError || error instanceof ValidationError
 
 const sessionError = (error: unknown): Stream.Stream<never, SessionError> =>
   error instanceof SessionError ? Stream.fail(error) : Stream.die(error)

@@ -10,6 +10,7 @@
  */
 import type { Pid } from "@troupe/otp"
 import * as Equal from "effect/Equal"
+import type { Attachment, AttachOptions } from "./Attachment.ts"
 import { SessionError, ValidationError } from "./ChatError.ts"
 import type { SendOptions, WhenBusy } from "./Inbox.ts"
 import { unknownToolCall } from "./internal/chatContext.ts"
@@ -23,6 +24,7 @@ import type { Message } from "./Message.ts"
 import type { Thread } from "./Thread.ts"
 import * as Threads from "./Thread.ts"
 
+export type { Attached, Attachment, AttachOptions, Cursor, WhenSlow } from "./Attachment.ts"
 export type { ChatPhase, ChatSnapshot, LiveContext, SnapshotObserver } from "./internal/liveView.ts"
 export type { ToolCallView } from "./internal/toolBatch.ts"
 export type { LiveTurn } from "./internal/liveTurn.ts"
@@ -138,6 +140,44 @@ export class ChatRef {
       content: submittedContent(toolCallId, value)
     }))
     return this.#chat.start(messages)
+  }
+
+  /**
+   * Follows what the chat says, from here on or from a cursor: over turns, and over restarts of its process, until the
+   * reader leaves or the chat is stopped.
+   *
+   * **Details**: any number may be attached; each reads at its own pace, and none slows the chat or has it keep more than its
+   * log. Leaving the loop detaches and ends nothing; {@link cancel} ends the turn. A `snapshot` stands in the place of all
+   * before it.
+   *
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for options it does not know and a cursor that is none. Reading
+   * fails with a `SessionError` (`chat_stopped`) when the chat had been stopped before.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe } from "@troupe/chat"
+   *
+   * const adapter = Fake.make({ script: [{ text: "Once " }, { text: "upon" }, { hang: true }] })
+   * const troupe = await Troupe.start({ adapter })
+   * const chat = await troupe.chat("c1")
+   * chat.send("Tell me a story")
+   *
+   * let cursor: string | undefined
+   * for await (const item of chat.attach()) {
+   *   cursor = item.cursor
+   *   if (item.type === "event" && item.event.type === "text_delta") break
+   * }
+   * chat.getSnapshot()?.context.phase // => "streaming"
+   *
+   * const again = chat.attach({ cursor })
+   * await chat.cancel()
+   * const next = await again.next()
+   * next.value?.type // => "event"
+   * await troupe.stop()
+   * ```
+   */
+  attach(options: AttachOptions = {}): Attachment {
+    return this.#chat.feed.attach(this.id, options)
   }
 
   /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import { AdapterError, ChatEffect, Engine, Fake, user } from "../src/index.ts"
+import { type Adapter, AdapterError, ChatEffect, Engine, Fake, Troupe, user } from "../src/index.ts"
+import { spiedSignal } from "./double/spiedSignal.ts"
 
 const answering = () => Fake.make({ script: [{ text: "one " }, { text: "two" }, { finish: "stop" }] })
 
@@ -67,6 +68,55 @@ describe("ChatEffect", () => {
         yield* Fiber.interrupt(fiber)
         expect(adapter.requests).toHaveLength(1)
       })
+  )
+
+  it.live("interrupting what follows a living chat detaches: the turn goes on", () =>
+    Effect.gen(function* () {
+      const signal = spiedSignal()
+      const gate = Promise.withResolvers<void>()
+      const adapter: Adapter.Adapter = {
+        name: "gated",
+        stream: async function* () {
+          yield { type: "text_delta", id: null, delta: "one " }
+          await gate.promise
+          yield { type: "text_delta", id: null, delta: "two" }
+          yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
+        }
+      }
+      const troupe = yield* Effect.promise(() => Troupe.start({ adapter }))
+      const chat = yield* Effect.promise(() => troupe.chat("c"))
+      const read: Array<string> = []
+      const fiber = yield* ChatEffect.attach(chat, { signal: signal.signal }).pipe(
+        Stream.runForEach((item) => Effect.sync(() => read.push(item.type === "event" ? item.event.type : item.type))),
+        Effect.forkChild
+      )
+      while (read.length < 1) yield* Effect.yieldNow
+      const turn = chat.send("hi")
+      while (read.length < 2) yield* Effect.yieldNow
+      expect([read, signal.listeners]).toEqual([["snapshot", "text_delta"], 1])
+      yield* Fiber.interrupt(fiber)
+      expect(signal.listeners).toBe(0)
+      gate.resolve()
+      const result = yield* ChatEffect.result(turn)
+      expect([result.haltedReason, read.length]).toEqual(["completed", 2])
+      yield* Effect.promise(() => troupe.stop())
+    })
+  )
+
+  it.live("what follows a chat ends with the chat, and what it is refused with is typed", () =>
+    Effect.gen(function* () {
+      const troupe = yield* Effect.promise(() => Troupe.start({ adapter: answering() }))
+      const chat = yield* Effect.promise(() => troupe.chat("c"))
+      const fiber = yield* Effect.forkChild(Stream.runCollect(ChatEffect.attach(chat, { cursor: "turn" })))
+      yield* Effect.yieldNow
+      yield* ChatEffect.result(chat.send("hi"))
+      const refused = yield* Effect.flip(Stream.runDrain(ChatEffect.attach(chat, { cursor: "no cursor" })))
+      expect(refused.reason).toBe("invalid_options")
+      yield* Effect.promise(() => troupe.stop())
+      expect((yield* Fiber.join(fiber)).at(-1)).toMatchObject({ event: { type: "chat_completed" } })
+      const late = yield* Effect.flip(Stream.runDrain(ChatEffect.attach(chat)))
+      expect(late.reason).toBe("chat_stopped")
+    })
   )
 
   it.effect("the layer starts a Troupe and stops it", () =>

@@ -21,9 +21,11 @@ import { Process, StateMachine } from "@troupe/otp"
 import { SessionError } from "../ChatError.ts"
 import type { ChatContext, chatMachine } from "../ChatMachine.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
+import type { Event } from "../Event.ts"
 import type { InboxEntry } from "../Inbox.ts"
 import type { Message } from "../Message.ts"
 import { Delivery } from "./delivery.ts"
+import { LiveFeed } from "./liveFeed.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import type { LiveView } from "./liveView.ts"
 import type { RunOptions } from "./resolveOptions.ts"
@@ -51,6 +53,7 @@ export interface TurnStart {
 export class LiveChat {
   readonly id: string
   readonly view: LiveView
+  readonly feed: LiveFeed
   readonly #home: ChatHome
   #pid: ChatPid | undefined
   /** The turns that are not over, by their input's id. */
@@ -65,6 +68,7 @@ export class LiveChat {
   constructor(id: string, home: ChatHome, view: LiveView) {
     this.id = id
     this.view = view
+    this.feed = new LiveFeed(view)
     this.#home = home
   }
 
@@ -150,6 +154,7 @@ export class LiveChat {
     for (const turn of this.#turns.values()) turn.turn.delivery?.close()
     for (const delivery of this.#waiting.values()) delivery.close()
     this.view.complete()
+    this.feed.end()
   }
 
   /** The process cannot say any more what became of the inputs it was told of; the store can. */
@@ -173,6 +178,7 @@ export class LiveChat {
     this.view.transitioned(snapshot)
     StateMachine.subscribe(pid, (next) => this.view.transitioned(next))
     Process.onExit(pid, (reason) => this.#died(pid, reason))
+    this.feed.attached()
     for (const { id } of snapshot.context.mailbox.held) this.#turns.get(id)?.turn.delivery?.pend()
     const taken = new Set(snapshot.context.inputs)
     for (const id of taken) this.#tookWaiting(id)
@@ -206,7 +212,12 @@ export class LiveChat {
   }
 
   #turnOf(messages: ReadonlyArray<Message>, delivery?: Delivery, retry = false): LiveTurn {
-    return new LiveTurn(messages, this.#home.options(this.id), retry, () => this.view.changed(), delivery)
+    return new LiveTurn(messages, this.#home.options(this.id), retry, this.#published, delivery)
+  }
+
+  readonly #published = (event: Event): void => {
+    this.feed.published(event)
+    this.view.changed()
   }
 
   #deliver(turn: LiveTurn): void {
