@@ -104,6 +104,9 @@ export type LifecycleEvent = Exclude<HookEvent, ToolHookEvent>
  * - `inject`: these messages are added to the thread
  * - `transform`: this is what the person said, instead
  * - `augment`: this is added to the tool's result, after a blank line
+ *
+ * A word alone is the answer without its details; an `async` function answers with the object, since TypeScript takes the
+ * word for any text.
  */
 export type HookAnswer =
   | undefined

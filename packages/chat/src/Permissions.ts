@@ -58,7 +58,8 @@ export interface Denial {
  * - `halt`: the turn ends with the reason; the batch's other calls do not start
  * - `suspend`: nobody knows yet; the call waits, and the turn ends without it
  *
- * A word alone is the answer without its details.
+ * A word alone is the answer without its details; an `async` function answers with
+ * the object, since TypeScript takes the word for any text.
  */
 export type Answer =
   | "allow"

@@ -18,7 +18,7 @@ type Answered = Exclude<Heard, { readonly type: "aborted" }>
 /** Before a call. */
 export const preTool = (heard: Answered): Exclude<PreToolVerdict, { readonly type: "aborted" }> => {
   if (heard.type === "fault") return crashed(heard.cause)
-  const answer = wordsOf(heard.value)
+  const answer = detailed(heard.value)
   if (answer.type === "halt") return halted(answer["reason"])
   if (answer.type === "deny") return denied(answer["reason"])
   if (answer.type !== "allow" || answer["arguments"] === undefined) return { type: "allow" }
@@ -31,7 +31,7 @@ export const preTool = (heard: Answered): Exclude<PreToolVerdict, { readonly typ
 /** After a call. */
 export const postTool = (heard: Answered): Exclude<PostToolVerdict, { readonly type: "aborted" }> => {
   if (heard.type === "fault") return crashed(heard.cause)
-  const answer = wordsOf(heard.value)
+  const answer = detailed(heard.value)
   if (answer.type === "halt") return halted(answer["reason"])
   const { text } = answer
   return answer.type === "augment" && typeof text === "string" ? { type: "augment", text } : { type: "ok" }
@@ -46,7 +46,7 @@ export const lifecycle = (
   | { readonly type: "inject"; readonly messages: ReadonlyArray<Message> }
   | { readonly type: "transform"; readonly prompt: string } => {
   if (heard.type === "fault") return crashed(heard.cause)
-  const answer = wordsOf(heard.value)
+  const answer = detailed(heard.value)
   switch (answer.type) {
     case "halt":
       return halted(answer["reason"])
@@ -82,7 +82,8 @@ const denied = (reason: unknown): PreToolVerdict & { readonly type: "deny" } => 
   return { type: "deny", reason: reason === undefined ? "a hook refused the call" : describe(reason) }
 }
 
-const isDenial = (value: unknown): value is Denial =>
+/** Whether a reason is a refusal for programs. */
+export const isDenial = (value: unknown): value is Denial =>
   isRecord(value) &&
   typeof value["reason"] === "string" &&
   typeof value["code"] === "string" &&
@@ -95,10 +96,10 @@ const isMessage = (value: unknown): value is Message =>
   isRecord(value) && Validate.message(value as unknown as Message) === undefined
 
 /** An answer as a record; a word alone is the answer of that type. */
-const wordsOf = (value: unknown): Readonly<Record<string, unknown>> => {
+export const detailed = (value: unknown): { readonly type?: unknown } & Readonly<Record<string, unknown>> => {
   if (typeof value === "string") return { type: value }
   return isRecord(value) ? value : {}
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

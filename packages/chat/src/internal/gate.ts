@@ -1,0 +1,190 @@
+/**
+ * The gate in front of a tool call: the lists and the mode, the person asked, then the `PreToolUse` hooks.
+ *
+ * GATE1. Total: whatever a question or a hook does, the gate comes to one verdict. A question that fails, or is answered with
+ *        what is no answer, is a refusal with the code `unknown`; a hook that fails is a halt.
+ * GATE2. The calls of a batch are judged one after another, in call order: questions never overlap.
+ * GATE3. After a halt no further call is judged.
+ * GATE4. When its signal is aborted the gate comes to `aborted` at once, and tells whoever it waits for.
+ * GATE5. Other arguments take the place of the call's own for whoever judges it next, and for its handler.
+ */
+import * as HandlerResult from "../HandlerResult.ts"
+import * as Hooks from "../Hooks.ts"
+import { check, type Denial, denial, type Mode, type Permissions, type Question } from "../Permissions.ts"
+import type { Tool } from "../Tool.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import { describe } from "../ToolResultEncoder.ts"
+import { hear } from "./hearing.ts"
+import { detailed, isDenial, isRecord } from "./hookAnswers.ts"
+
+/** What calls are judged by. */
+export interface Gate extends Hooks.HookRun {
+  readonly permissions?: Permissions | undefined
+  readonly hooks?: Hooks.Hooks | undefined
+  /** The mode the run is in, where it is not the one of the permissions. */
+  readonly mode?: Mode | undefined
+}
+
+/** The call may run, with the arguments it has here. */
+export interface Admitted {
+  readonly type: "allow"
+  readonly toolCall: ToolCall
+  /** Whether its arguments are others than the model wrote. */
+  readonly edited: boolean
+}
+
+/** The call does not run; `reason` is for the model. */
+export interface Refused {
+  readonly type: "deny"
+  readonly toolCall: ToolCall
+  readonly reason: string
+  readonly denial: Denial | undefined
+}
+
+/** The call does not run, and the turn ends. */
+export interface Halted {
+  readonly type: "halt"
+  readonly toolCall: ToolCall
+  readonly reason: string
+  readonly message: string | undefined
+  readonly cause: unknown
+}
+
+/** The call waits for an answer that comes later. */
+export interface Suspended {
+  readonly type: "suspend"
+  readonly toolCall: ToolCall
+  /** After how many milliseconds it is refused, if nobody answers. */
+  readonly expiresMs: number | undefined
+}
+
+/** What the gate comes to. */
+export type GateVerdict = Admitted | Refused | Halted | Suspended | { readonly type: "aborted" }
+
+/** Whether options have a gate at all. */
+export const isGated = ({ permissions, hooks }: Pick<Gate, "permissions" | "hooks">): boolean =>
+  permissions !== undefined || Hooks.has(hooks, "PreToolUse")
+
+/** Judges calls one after another; those after a halt are not judged, and are missing in the list. */
+export const gateBatch = async (
+  calls: ReadonlyArray<{ readonly toolCall: ToolCall; readonly tool: Tool | undefined }>,
+  gate: Gate
+): Promise<ReadonlyArray<GateVerdict>> => {
+  const verdicts: Array<GateVerdict> = []
+  for (const { toolCall, tool } of calls) {
+    const verdict = await gateCall(toolCall, tool, gate)
+    verdicts.push(verdict)
+    if (verdict.type === "halt" || verdict.type === "aborted") break
+  }
+  return verdicts
+}
+
+/** Judges one call. A tool that does not exist is judged by its name. */
+export const gateCall = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): Promise<GateVerdict> => {
+  const permitted = await permit(toolCall, tool, gate)
+  if (permitted.type === "deny") return refuse(permitted, gate)
+  if (permitted.type !== "allow") return permitted
+  const { hooks } = gate
+  if (hooks === undefined) return permitted
+  const verdict = await Hooks.preTool(hooks, permitted.toolCall, gate)
+  switch (verdict.type) {
+    case "aborted":
+      return verdict
+    case "halt":
+      return halted(permitted.toolCall, verdict)
+    case "deny":
+      return refuse(
+        { type: "deny", toolCall: permitted.toolCall, reason: verdict.reason, denial: verdict.denial },
+        gate
+      )
+    case "allow":
+      return verdict.arguments === undefined ? permitted : edited(permitted.toolCall, verdict.arguments)
+  }
+}
+
+/** The lists, the mode, and the question. */
+const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): Promise<GateVerdict> => {
+  const { permissions = {}, hooks } = gate
+  const mode = gate.mode ?? permissions.mode ?? "default"
+  const verdict = check(toolCall, tool, permissions, { mode })
+  if (verdict.type === "deny") return denied(toolCall, verdict.denial)
+  const { ask } = permissions
+  if (verdict.type === "allow" || ask === undefined) return { type: "allow", toolCall, edited: false }
+  if (hooks !== undefined) {
+    await Hooks.notify(hooks, "PermissionRequest", { ...Hooks.toolUse(toolCall), mode }, gate)
+  }
+  const { signal, system, context = {} } = gate
+  const question: Omit<Question, "signal"> = { toolCall, tool, mode, context }
+  const heard = await hear((asking) => ask({ ...question, signal: asking }), { signal, system })
+  if (heard.type === "aborted") return heard
+  if (heard.type === "fault") {
+    const reason = `nobody could be asked whether ${toolCall.name} may run: ${describe(heard.cause)}`
+    return denied(toolCall, denial("unknown", reason, { fault: describe(heard.cause) }))
+  }
+  return answered(toolCall, heard.value, permissions)
+}
+
+const answered = (toolCall: ToolCall, value: unknown, { expiresMs }: Permissions): GateVerdict => {
+  const answer = detailed(value)
+  switch (answer.type) {
+    case "allow": {
+      const args = answer["arguments"]
+      if (args === undefined) return { type: "allow", toolCall, edited: false }
+      return isRecord(args) ? edited(toolCall, args) : unanswered(toolCall, value)
+    }
+    case "deny": {
+      const { reason } = answer
+      if (isDenial(reason)) return denied(toolCall, reason)
+      if (reason === undefined)
+        return denied(toolCall, denial("user_denied", `${toolCall.name} was not allowed to run`))
+      return denied(toolCall, denial("user_denied", describe(reason), { raw: reason }))
+    }
+    case "halt": {
+      const { reason = "halt" } = answer
+      return typeof reason === "string" && !HandlerResult.reservedHaltReasons.has(reason)
+        ? halted(toolCall, { reason })
+        : unanswered(toolCall, value)
+    }
+    case "suspend":
+      return { type: "suspend", toolCall, expiresMs }
+    default:
+      return unanswered(toolCall, value)
+  }
+}
+
+/** What is no answer allows nothing. */
+const unanswered = (toolCall: ToolCall, raw: unknown): Refused =>
+  denied(toolCall, denial("unknown", `the question was answered with what is no answer: ${describe(raw)}`, { raw }))
+
+const denied = (toolCall: ToolCall, why: Denial): Refused => ({
+  type: "deny",
+  toolCall,
+  reason: why.reason,
+  denial: why
+})
+
+const halted = (
+  toolCall: ToolCall,
+  {
+    reason,
+    message,
+    cause
+  }: { readonly reason: string; readonly message?: string | undefined; readonly cause?: unknown }
+): Halted => ({ type: "halt", toolCall, reason, message, cause })
+
+const edited = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): Admitted => {
+  const { rawArguments: _, ...call } = toolCall
+  return { type: "allow", toolCall: { ...call, arguments: args }, edited: true }
+}
+
+/** Tells the hooks of a refusal; what they say and do changes nothing. */
+const refuse = async (refused: Refused, gate: Gate): Promise<GateVerdict> => {
+  const { hooks } = gate
+  if (hooks === undefined) return refused
+  const use = Hooks.toolUse(refused.toolCall)
+  await Hooks.notify(hooks, "PermissionDenied", { ...use, reason: refused.reason }, gate)
+  if (refused.denial !== undefined) {
+    await Hooks.notify(hooks, "ToolDenied", { ...use, denial: refused.denial }, gate)
+  }
+  return refused
+}
