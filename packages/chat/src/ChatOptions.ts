@@ -66,6 +66,8 @@ export interface StepOptions {
   readonly permissions?: Permissions | undefined
   /** Functions that are told of what happens, and may have a say in it. Default: none. */
   readonly hooks?: Hooks | undefined
+  /** How long one hook may take, in milliseconds; `Infinity` for as long as it likes. Default 30,000. */
+  readonly hookTimeoutMs?: number | undefined
   readonly toolExecutor?: ToolExecutor | undefined
   readonly toolResultEncoder?: ToolResultEncoder | undefined
   /** Handed to tool handlers; takes the place of the engine's. */
@@ -106,6 +108,7 @@ export type GenerateOptions = Omit<
   | "onUnknownTool"
   | "permissions"
   | "hooks"
+  | "hookTimeoutMs"
   | "toolExecutor"
   | "toolResultEncoder"
   | "context"

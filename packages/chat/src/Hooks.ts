@@ -1,21 +1,21 @@
 /**
  * Hooks: functions told of what a chat and its tools are about to do, or did, that may have a say in it.
  *
- * | event                | told                                     | what counts of the answers                     |
- * | -------------------- | ---------------------------------------- | ---------------------------------------------- |
- * | `SessionStart`       | a living chat begins                     | nothing                                        |
- * | `UserPromptSubmit`   | a person said something                  | inject, transform, halt                        |
- * | `ChatParams`         | a request is about to be sent            | inject, halt                                   |
- * | `PreIteration`       | a step is about to begin                 | inject, halt                                   |
- * | `PermissionRequest`  | somebody is about to be asked about a call | nothing                                      |
- * | `PreToolUse`         | a call was permitted and has not started | deny, halt, allow with other arguments         |
- * | `PermissionDenied`   | a call was refused                       | nothing                                        |
- * | `ToolDenied`         | the same, where the refusal has a code   | nothing                                        |
- * | `PostToolUse`        | a tool's handler has ended               | augment, halt                                  |
- * | `PostToolUseFailure` | a call has failed                        | nothing                                        |
- * | `Stop`               | a turn ended with an answer              | nothing                                        |
- * | `StopFailure`        | a turn ended otherwise                   | nothing                                        |
- * | `SessionEnd`         | a turn is over, whatever it came to      | nothing                                        |
+ * | event                | told                                        | what counts of the answers              |
+ * | -------------------- | ------------------------------------------- | --------------------------------------- |
+ * | `SessionStart`       | a chat's process runs its first turn        | nothing                                 |
+ * | `UserPromptSubmit`   | a person said something                     | inject, transform, halt                 |
+ * | `PreIteration`       | a request is about to be made               | inject, halt                            |
+ * | `ChatParams`         | the same, with the request                  | params and inject, for this one; halt   |
+ * | `PermissionRequest`  | somebody is about to be asked about a call  | nothing                                 |
+ * | `PreToolUse`         | a call was permitted and has not started    | deny, halt, allow with other arguments  |
+ * | `PermissionDenied`   | a call was refused                          | nothing                                 |
+ * | `ToolDenied`         | the same, where the refusal has a code      | nothing                                 |
+ * | `PostToolUse`        | a tool's handler has ended                  | augment, halt                           |
+ * | `PostToolUseFailure` | a call has failed                           | nothing                                 |
+ * | `Stop`               | a turn ended as somebody meant it to        | nothing                                 |
+ * | `StopFailure`        | a turn ended otherwise                      | nothing                                 |
+ * | `SessionEnd`         | the chat is stopped, or the run is over     | nothing                                 |
  *
  * The hooks of an event run one after another, in their order; each is waited for. A halt, or a refusal where it counts, is the
  * last word: later hooks do not run. A hook that throws, rejects or gives no answer in time, is a halt with the reason
@@ -24,7 +24,8 @@
  *
  * @module
  */
-import type { ChatResult } from "./ChatResult.ts"
+import type { StepOptions } from "./ChatOptions.ts"
+import type { ChatResult, HaltedReason } from "./ChatResult.ts"
 import { hear, type Hearing } from "./internal/hearing.ts"
 import * as Answers from "./internal/hookAnswers.ts"
 import { groupProblem, matches } from "./internal/hookGroup.ts"
@@ -44,9 +45,24 @@ export interface ToolUse {
 
 /** What the hooks of each event are told. */
 export interface Payloads {
-  readonly SessionStart: { readonly sessionId: string | undefined }
+  readonly SessionStart: {
+    readonly sessionId: string | undefined
+    /** Whether there was nothing in the thread, or something to go on with. */
+    readonly source: "new" | "revived"
+    readonly messages: ReadonlyArray<Message>
+  }
   readonly UserPromptSubmit: {
     readonly prompt: string
+    readonly sessionId: string | undefined
+    readonly messages: ReadonlyArray<Message>
+  }
+  readonly PreIteration: {
+    /** How many steps of the turn are over. */
+    readonly iteration: number
+    /** How many replies in a row changed nothing, the last one included. */
+    readonly unproductiveIterations: number
+    /** Equal for replies of the same calls and results; absent before the first. */
+    readonly fingerprint: string | undefined
     readonly sessionId: string | undefined
     readonly messages: ReadonlyArray<Message>
   }
@@ -54,12 +70,6 @@ export interface Payloads {
     readonly request: Request
     readonly sessionId: string | undefined
     readonly messages: ReadonlyArray<Message>
-  }
-  readonly PreIteration: {
-    readonly iteration: number
-    readonly unproductiveIterations: number
-    readonly fingerprint: string | undefined
-    readonly sessionId: string | undefined
   }
   readonly PermissionRequest: ToolUse & { readonly mode: Mode }
   readonly PreToolUse: ToolUse
@@ -69,13 +79,18 @@ export interface Payloads {
   readonly PostToolUseFailure: ToolUse & { readonly reason: unknown; readonly outcome: Outcome }
   readonly Stop: Ended
   readonly StopFailure: Ended
-  readonly SessionEnd: Ended
+  readonly SessionEnd: {
+    readonly sessionId: string | undefined
+    /** How the last turn ended; absent where none did. */
+    readonly haltedReason: HaltedReason | undefined
+    readonly messages: ReadonlyArray<Message>
+  }
 }
 
 /** What the hooks at the end of a turn are told. */
 export interface Ended {
   readonly sessionId: string | undefined
-  readonly finishReason: string
+  readonly haltedReason: HaltedReason
   readonly result: ChatResult
 }
 
@@ -94,6 +109,12 @@ export type ToolHookEvent =
 /** The events about a chat. */
 export type LifecycleEvent = Exclude<HookEvent, ToolHookEvent>
 
+/** The options of a request that a hook can put in the place of the turn's. */
+export type RequestParams = Pick<
+  StepOptions,
+  "model" | "instructions" | "toolChoice" | "responseFormat" | "temperature" | "maxTokens" | "providerOptions"
+>
+
 /**
  * What a hook can answer.
  *
@@ -101,7 +122,9 @@ export type LifecycleEvent = Exclude<HookEvent, ToolHookEvent>
  * - `allow` with `arguments`: the call runs with those instead, once they fit the tool's schema
  * - `deny`: the call does not run; the model reads the reason. A {@link Denial} says it for programs, too
  * - `halt`: the turn ends with this reason
- * - `inject`: these messages are added to the thread
+ * - `inject`: these messages are added to the thread, or, at `ChatParams`, to this request alone. What is no message of the
+ *   system, a person or the model is left out
+ * - `params`: this request is made with these options instead
  * - `transform`: this is what the person said, instead
  * - `augment`: this is added to the tool's result, after a blank line
  *
@@ -120,6 +143,7 @@ export type HookAnswer =
   | { readonly type: "deny"; readonly reason?: string | Denial | undefined }
   | { readonly type: "halt"; readonly reason?: string | undefined }
   | { readonly type: "inject"; readonly messages: Message | ReadonlyArray<Message> }
+  | { readonly type: "params"; readonly params: RequestParams }
   | { readonly type: "transform"; readonly prompt: string }
   | { readonly type: "augment"; readonly text: string }
 
@@ -132,8 +156,8 @@ export interface HookContext {
 /**
  * A hook.
  *
- * **Contract**: return an answer, a promise of it, or an Effect of it, within the deadline of the run's tools
- * (`toolTimeoutMs`). What it is told is not to be changed.
+ * **Contract**: return an answer, a promise of it, or an Effect of it, within `hookTimeoutMs`. What it is told is not to be
+ * changed.
  */
 export type Hook<Event extends HookEvent = HookEvent> = (
   payload: Payloads[Event],
@@ -196,6 +220,7 @@ export type PostToolVerdict =
 export interface LifecycleVerdict {
   readonly injects: ReadonlyArray<Message>
   readonly transform: string | undefined
+  readonly params: RequestParams | undefined
   readonly halt: HookHalt | undefined
 }
 
@@ -249,17 +274,22 @@ export const lifecycle = async <Event extends LifecycleEvent>(
 ): Promise<LifecycleVerdict> => {
   const injects: Array<Message> = []
   let transform: string | undefined
+  let params: RequestParams | undefined
   const list: ReadonlyArray<unknown> = hooks[event] ?? []
   for (const hook of list) {
     const heard = await told(hook, payload, run)
     if (heard.type === "aborted") break
     const answer = Answers.lifecycle(heard)
-    if (answer.type === "halt") return { injects, transform, halt: answer }
+    if (answer.type === "halt" && !unanswered.has(event)) return { injects, transform, params, halt: answer }
     if (answer.type === "inject") injects.push(...answer.messages)
     if (answer.type === "transform") transform = answer.prompt
+    if (answer.type === "params") params = { ...params, ...answer.params }
   }
-  return { injects, transform, halt: undefined }
+  return { injects, transform, params, halt: undefined }
 }
+
+/** The events whose hooks have no say, so that none of them keeps the others from being told. */
+const unanswered: ReadonlySet<LifecycleEvent> = new Set(["SessionStart", "Stop", "StopFailure", "SessionEnd"])
 
 /** What a hook about a call is told of it. */
 export const toolUse = (toolCall: ToolCall): ToolUse => ({

@@ -5,13 +5,15 @@
  * ANSW2. What says that something shall be done, and cannot be, is a fault: other arguments that are no object, a reserved
  *        reason to halt.
  */
+import { ValidationError } from "../ChatError.ts"
 import * as HandlerResult from "../HandlerResult.ts"
-import type { HookHalt, PostToolVerdict, PreToolVerdict } from "../Hooks.ts"
+import type { HookHalt, PostToolVerdict, PreToolVerdict, RequestParams } from "../Hooks.ts"
 import type { Message } from "../Message.ts"
 import type { Denial } from "../Permissions.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import * as Validate from "../Validate.ts"
 import type { Heard } from "./hearing.ts"
+import { findingsOf } from "./optionChecks.ts"
 
 type Answered = Exclude<Heard, { readonly type: "aborted" }>
 
@@ -44,7 +46,8 @@ export const lifecycle = (
   | HookHalt
   | { readonly type: "ok" }
   | { readonly type: "inject"; readonly messages: ReadonlyArray<Message> }
-  | { readonly type: "transform"; readonly prompt: string } => {
+  | { readonly type: "transform"; readonly prompt: string }
+  | { readonly type: "params"; readonly params: RequestParams } => {
   if (heard.type === "fault") return crashed(heard.cause)
   const answer = detailed(heard.value)
   switch (answer.type) {
@@ -56,9 +59,33 @@ export const lifecycle = (
       const { prompt } = answer
       return typeof prompt === "string" ? { type: "transform", prompt } : { type: "ok" }
     }
+    case "params":
+      return withParams(answer["params"])
     default:
       return { type: "ok" }
   }
+}
+
+const changeable: { readonly [Key in keyof Required<RequestParams>]: true } = {
+  model: true,
+  instructions: true,
+  toolChoice: true,
+  responseFormat: true,
+  temperature: true,
+  maxTokens: true,
+  providerOptions: true
+}
+
+/** Options that are none, or are not a hook's to change, are its fault (ANSW2). */
+const withParams = (params: unknown): HookHalt | { readonly type: "params"; readonly params: RequestParams } => {
+  if (!isRecord(params)) return crashed(new TypeError("the params that a hook gave are no object"))
+  const found = findingsOf(params)
+  for (const field of Object.keys(params)) {
+    if (!Object.hasOwn(changeable, field)) {
+      found.push({ field: [field], reason: `not a hook's to change; use ${Object.keys(changeable).join(", ")}` })
+    }
+  }
+  return found.length > 0 ? crashed(new ValidationError("invalid_options", found)) : { type: "params", params }
 }
 
 /** A halt for this reason. */
@@ -92,8 +119,12 @@ export const isDenial = (value: unknown): value is Denial =>
 const messagesIn = (value: unknown): ReadonlyArray<Message> =>
   (Array.isArray(value) ? value : [value]).filter(isMessage)
 
+/** Calls and results are the loop's own: nobody would answer the one, and nothing asked for the other. */
 const isMessage = (value: unknown): value is Message =>
-  isRecord(value) && Validate.message(value as unknown as Message) === undefined
+  isRecord(value) &&
+  value["role"] !== "tool" &&
+  value["toolCalls"] === undefined &&
+  Validate.message(value as unknown as Message) === undefined
 
 /** An answer as a record; a word alone is the answer of that type. */
 export const detailed = (value: unknown): { readonly type?: unknown } & Readonly<Record<string, unknown>> => {

@@ -89,6 +89,7 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   onUnknownTool: oneOf("error", "continue"),
   permissions,
   hooks,
+  hookTimeoutMs: milliseconds,
   toolExecutor: having("a tool executor, with execute", "execute"),
   toolResultEncoder: having("a tool result encoder, with encode", "encode"),
   context: record,

@@ -21,6 +21,7 @@ export interface RunOptions extends ChatOptions {
   readonly toolResultEncoder: ToolResultEncoder
   readonly toolTimeoutMs: number
   readonly drainMs: number
+  readonly hookTimeoutMs: number
   readonly onUnknownTool: "error" | "continue"
   readonly context: Readonly<Record<string, unknown>>
   readonly adapterOptions: Readonly<Record<string, unknown>>
@@ -35,6 +36,7 @@ export interface RunOptions extends ChatOptions {
 const defaultMaxTurns = 8
 const defaultToolTimeoutMs = 30_000
 const defaultDrainMs = 1_000
+const defaultHookTimeoutMs = 30_000
 
 /**
  * The complete options of a chat, a step or a tool batch.
@@ -66,6 +68,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     toolResultEncoder: options.toolResultEncoder ?? engine.toolResultEncoder ?? json,
     toolTimeoutMs: options.toolTimeoutMs ?? defaultToolTimeoutMs,
     drainMs: options.drainMs ?? defaultDrainMs,
+    hookTimeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,
     onUnknownTool: options.onUnknownTool ?? "error",
     context: options.context ?? engine.context,
     adapterOptions: { ...engine.adapterOptions, ...options.adapterOptions },
