@@ -1,0 +1,65 @@
+/**
+ * What a call changed in the state of its batch, put on what its siblings changed.
+ *
+ * FOLD1. Where no sibling changed a value since the call got it, the call's value counts as it is.
+ * FOLD2. Otherwise a number's difference is added, a list's new elements follow the siblings' ones, records are folded
+ *        field by field, and of any other value the last in call order counts.
+ * FOLD3. The mistake counter is raised by the difference, and lowered to the value a call returned: a reset undoes the
+ *        mistakes of the calls in front of it, none of those behind it.
+ * FOLD4. A field that a call left out, and a budget that it dropped, stay as they are.
+ */
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The state after one more call: `given` is what it got, `returned` what it made of that. */
+export const fold = <State extends object>(current: State, given: State, returned: State): State => {
+  const here = current as Fields
+  const before = given as Fields
+  const changed: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(returned)) {
+    if (Object.is(value, before[field])) continue
+    if (field === "budget" && (value === undefined || value === null)) continue
+    changed[field] = (field === mistakes ? counted : folded)(here[field], before[field], value)
+  }
+  return { ...current, ...changed }
+}
+
+/** The state after a call that failed without a state of its own. */
+export const mistaken = <State extends object>(state: State): State => ({
+  ...state,
+  [mistakes]: numberOf((state as Fields)[mistakes]) + 1
+})
+
+const mistakes = "consecutiveMistakes"
+
+const counted = (current: unknown, given: unknown, returned: unknown): unknown =>
+  typeof current === "number" && typeof returned === "number" && returned < numberOf(given)
+    ? Math.min(current, returned)
+    : folded(current, given, returned)
+
+const folded = (current: unknown, given: unknown, returned: unknown): unknown => {
+  if (Object.is(current, given)) return returned
+  if (typeof current === "number" && typeof returned === "number") return current + (returned - numberOf(given))
+  if (Array.isArray(current) && Array.isArray(returned)) {
+    const before: ReadonlyArray<unknown> = Array.isArray(given) ? given : []
+    const after: ReadonlyArray<unknown> = returned
+    const extended = before.every((element, index) => Object.is(element, after[index]))
+    return extended ? [...(current as ReadonlyArray<unknown>), ...after.slice(before.length)] : returned
+  }
+  if (!isRecord(current) || !isRecord(returned)) return returned
+  const before = isRecord(given) ? given : {}
+  const merged: Record<string, unknown> = { ...current }
+  for (const [field, value] of Object.entries(returned)) {
+    if (!Object.is(value, before[field])) merged[field] = folded(current[field], before[field], value)
+  }
+  return merged
+}
+
+const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0)
+
+/** Whether a value is its fields and nothing else. */
+const isRecord = (value: unknown): value is Fields => {
+  if (typeof value !== "object" || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
