@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, expect, test } from "vitest"
+import { afterEach, describe, expect, test } from "vitest"
 import { reportDispatch } from "../conformance/dispatch/report.ts"
+import { runDispatch } from "../conformance/dispatch/runDispatch.ts"
 
 const folders: Array<string> = []
 
@@ -40,4 +41,130 @@ test("a case of which no part is ours is not supported, with the reason, and no 
     ],
     asExpected: true
   })
+})
+
+const statusOf = async (when: object, given: object, expected: object): Promise<string> => {
+  for await (const { status, detail } of runDispatch(folderOf({ "c.json": [caseOf("C-1", when, given, expected)] }))) {
+    return detail === "" ? status : `${status}: ${detail}`
+  }
+  return "nothing"
+}
+
+const tools = [{ name: "r", parallelSafe: true }, { name: "w" }]
+
+describe("a batch", () => {
+  test.each([
+    [
+      {
+        runBatch: [
+          { id: "a", tool: "r", reads: "cell" },
+          { id: "b", tool: "w", writes: { cell: "new" } }
+        ]
+      },
+      { sharedCell: "old" },
+      { resultOf: { a: "new" }, results: ["new", "ok:b"], outcome: "ok" }
+    ],
+    [
+      {
+        runBatch: [
+          { id: "a", tool: "w", edit: { mistakes: "+1", tokens: "+5" } },
+          { id: "b", tool: "w", halt: null }
+        ]
+      },
+      { state: { mistakes: 1, tokens: 3 } },
+      { outcome: "halt", reason: null, results: "absent", state: { mistakes: 2, tokens: 8 }, sawTokens: { a: 3, b: 8 } }
+    ],
+    [
+      {
+        runBatch: [
+          { id: "a", tool: "r", delayMs: 90 },
+          { id: "b", tool: "r", error: "bad" }
+        ]
+      },
+      { state: { toolTimeoutMs: 60 } },
+      { byVersion: { newest: { errorIds: ["a", "b"], killed: ["a"] }, "0.4.2": "raises" } }
+    ],
+    [
+      {
+        runBatch: [
+          { id: "a", tool: "w", crash: "exception" },
+          { id: "b", tool: "w" }
+        ]
+      },
+      {},
+      { outcome: "the same exception reaches the caller", neverStarted: ["b"] }
+    ],
+    [
+      {
+        runBatch: [
+          { id: "a", tool: "r", edit: { mistakes: "=3" } },
+          { id: "b", tool: "r" }
+        ],
+        anyFinishOrder: true
+      },
+      { state: { mistakes: 4 } },
+      { mistakes: 3 }
+    ],
+    [{ runBatchWithConcurrency: { unset: 9, "2": 9 } }, {}, { maxInFlight: { unset: 4, "2": 2 } }],
+    [{ runBatchEach: [[{ id: "a", tool: "r", rawResult: null }], [{ id: "b", tool: "w" }]] }, {}, { errorIds: ["a"] }],
+    [{ emitResultEvents: true }, { resultsEach: ["missing"] }, { newest: [[]] }]
+  ])("%j passes where its expectation holds", async (when, given, expected) => {
+    expect(await statusOf(when, { tools, ...given }, expected)).toBe("passed")
+  })
+
+  test("fails with what differs, and when its case is not understood", async () => {
+    const calls = [{ id: "a", tool: "r" }]
+    expect(await statusOf({ runBatch: calls }, { tools }, { outcome: "halt" })).toBe(
+      'failed: outcome: "ok" instead of "halt"'
+    )
+    expect(await statusOf({ runBatch: calls }, { tools }, { odd: 1 })).toMatch(/^failed: odd/)
+    expect(await statusOf({ runBatch: [{ id: "a", odd: 1 }] }, { tools }, {})).toMatch(/^failed: runner: .* has odd/)
+  })
+
+  test("deviates where results stand by position, and where a crash ends nobody", async () => {
+    const same = ["k1", "k2"].map((key) => ({ id: "same", key, tool: "r" }))
+    expect(await statusOf({ runBatch: same }, { tools }, { results: ["ok:k2", "ok:k2"] })).toMatch(/^deviates: results/)
+    const crash = { runBatch: [{ id: "a", tool: "r", crash: "exception" }] }
+    const dies = { outcome: "the process that called run dies" }
+    expect(await statusOf(crash, { tools }, dies)).toMatch(/^deviates: crashes/)
+    expect(await statusOf(crash, { tools }, { ...dies, errorIds: [] })).toMatch(/^failed/)
+  })
+})
+
+test("a recorded run is compared in all that was seen of it, under the newest version's answer", async () => {
+  const state = { messages: 0, mistakes: 0, phase: "default", tokens: 0, toolCallsMade: 0 }
+  const trace = ["start:w", "end:w", "start:r", "end:r"]
+  const scenario = (id: string, script: object, newest: object) => ({
+    id,
+    initial: { phase: "default", mistakes: 0, tokens: 0 },
+    calls: [
+      { key: "r", id: "r", tool: "r", script },
+      { key: "w", id: "w", tool: "w", script: { stateEdits: [{ bump: 1 }, { add_tokens: 2 }] } }
+    ],
+    expected: { newest, "0.4.2": { kind: "raised-in-caller" } }
+  })
+  const results = [
+    { callId: "r", content: "ok:r", isError: false },
+    { callId: "w", content: "ok:w", isError: false }
+  ]
+  const ended = { ...state, mistakes: 1, tokens: 2 }
+  const seen = { r: { mistakes: 1, tokens: 2 }, w: { mistakes: 0 } }
+  const scenarios = [
+    scenario("G-1", { delayMs: 5 }, { kind: "ok", results, state: ended, trace, maxInFlight: 1, seen }),
+    scenario("G-2", { result: { halt: "h" } }, { kind: "halt", reason: "h", state: ended }),
+    scenario(
+      "G-3",
+      { crash: "raise" },
+      { kind: "caller-process-killed", reason: "RuntimeError", trace: trace.slice(0, 3) }
+    ),
+    scenario("G-4", {}, { kind: "ok", state })
+  ]
+  const report = await reportDispatch(folderOf({ "golden-parallel.json": { oracle: {}, scenarios } }))
+  expect(report.asExpected).toBe(false)
+  expect(report.lines.map((line) => line.slice(0, 30))).toEqual([
+    "G-4: state.mistakes: 1 instead",
+    "G-3: deviates (crashes: a read",
+    "1 deviate by decision; 0 not s",
+    "2 passed, 2 failed"
+  ])
 })
