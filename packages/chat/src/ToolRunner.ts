@@ -8,15 +8,17 @@ import { StateMachine } from "@troupe/otp"
 import { EngineError } from "./ChatError.ts"
 import type { StepOptions } from "./ChatOptions.ts"
 import * as Engine from "./Engine.ts"
-import type { ErrorEvent, Event, ToolEvent } from "./Event.ts"
 import { EventStream } from "./internal/eventStream.ts"
 import { outletIn } from "./internal/outlet.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
 import { toolBatch, type ToolBatchResult } from "./internal/toolBatch.ts"
+import { ToolEvents } from "./internal/toolEvents.ts"
 import type { ToolMessage } from "./Message.ts"
 import type { StepHalt } from "./StepResult.ts"
 import type { Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
+
+export type { ToolEvents } from "./internal/toolEvents.ts"
 
 /** The options of a batch: those of a step that concern tools, and the engine they fall back on. */
 export interface ToolRunnerOptions extends Pick<
@@ -68,17 +70,14 @@ export const runToolCalls = async (
 /**
  * Runs calls concurrently and gives their events in completion order, three in a row for each call.
  *
- * **Details**: an unknown tool is a single `error` event, and nothing runs. Leaving the loop ends the running calls.
+ * **Details**: nothing runs before the first event is asked for. An unknown tool is a single `error` event, and nothing runs.
+ * Leaving the loop ends the running calls.
  */
-export async function* streamToolCalls(
+export const streamToolCalls = (
   toolCalls: ReadonlyArray<ToolCall>,
   tools: ReadonlyArray<Tool>,
   options: ToolRunnerOptions = {}
-): AsyncGenerator<ToolEvent | ErrorEvent, void> {
-  const events = start(toolCalls, tools, options)
-  if (events instanceof EngineError) yield { type: "error", error: events }
-  else if (events !== undefined) for await (const event of events) if (isToolEvent(event)) yield event
-}
+): ToolEvents => new ToolEvents(() => start(toolCalls, tools, options))
 
 const start = (
   toolCalls: ReadonlyArray<ToolCall>,
@@ -105,9 +104,3 @@ const start = (
   const output = (): ToolBatchResult | undefined => StateMachine.output(pid)
   return new EventStream(pid, outlet, { cancel: { type: "batch.cancel" }, output, signal, drainMs, trace })
 }
-
-const isToolEvent = (event: Event): event is ToolEvent =>
-  event.type.startsWith("tool_execution") ||
-  event.type === "tool_result_encoded" ||
-  event.type === "tool_halt" ||
-  event.type === "ask_user_requested"

@@ -6,6 +6,8 @@
  * STREAM-R1. Leaving (`return`, a thrown error, `await using`) ends the process; what it held is released by then.
  * STREAM-R2. The process's death is the reader's end: normal the natural one, anything else a rejection of `next`.
  * STREAM-R3. No listener stays on the caller's signal.
+ * STREAM-R4. Aborted by its signal, the process ends whether or not anybody reads on: what it still says is kept for the
+ *            reader.
  */
 import { OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
 import type { Event } from "../Event.ts"
@@ -40,7 +42,10 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
     this.#outlet = outlet
     this.#output = output
     this.#drainMs = drainMs
-    const onAbort = () => Process.send(pid, cancel)
+    const onAbort = () => {
+      Process.send(pid, cancel)
+      outlet.flush()
+    }
     signal?.addEventListener("abort", onAbort)
     // It may have been aborted while the process started, by the adapter itself for one.
     if (signal?.aborted === true && Process.isAlive(pid)) onAbort()
@@ -68,6 +73,7 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
 
   async return(): Promise<IteratorResult<Event, undefined>> {
     this.#outlet.close()
+    this.#outlet.forgetKept()
     this.#endProcess()
     await this.#outlet.released(Process.systemOf(this.#pid).clock, this.#drainMs)
     return { done: true, value: undefined }

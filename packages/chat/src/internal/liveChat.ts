@@ -68,7 +68,7 @@ export class LiveChat {
   constructor(id: string, home: ChatHome, view: LiveView) {
     this.id = id
     this.view = view
-    this.feed = new LiveFeed(view)
+    this.feed = new LiveFeed(view, () => home.newId())
     this.#home = home
   }
 

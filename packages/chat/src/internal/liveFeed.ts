@@ -21,14 +21,17 @@ const lost: Beginning = { place: -1, first: undefined }
 export class LiveFeed {
   readonly log: EventLog
   readonly #view: LiveView
+  /** An id like no other. */
+  readonly #newId: () => string
   readonly #readers = new Set<Attachment>()
   readonly #waiting = new Set<Attachment>()
   #life: string | undefined
   #over = false
   #hadProcess = false
 
-  constructor(view: LiveView) {
+  constructor(view: LiveView, newId: () => string) {
     this.#view = view
+    this.#newId = newId
     this.log = new EventLog(() => {
       let slowest = Number.POSITIVE_INFINITY
       for (const { unreadFrom } of this.#readers) slowest = Math.min(slowest, unreadFrom)
@@ -86,7 +89,7 @@ export class LiveFeed {
   }
 
   cursorAt(place: number): Cursor {
-    this.#life ??= crypto.randomUUID()
+    this.#life ??= this.#newId()
     return `${this.#life}.${place}`
   }
 
@@ -113,7 +116,7 @@ const stoppedMessage = (id: string): string => `The chat ${id} was stopped; trou
 
 const noCursor: Finding = { field: ["cursor"], reason: "must_be_a_cursor_that_came_with_an_item" }
 
-const shape = /^[\da-f-]{36}\.(?<place>\d{1,16})$/u
+const shape = /^[\da-f-]{36}-\d+\.(?<place>\d{1,16})$/u
 
 const placeOf = (cursor: unknown): number | undefined => {
   const place = typeof cursor === "string" ? shape.exec(cursor)?.groups?.["place"] : undefined

@@ -11,15 +11,20 @@
  * OUT4. Driven (a living chat), the outlet is its own reader and hands every event on at once.
  * OUT5. `released` resolves when all that was held for the sources is released, but never later than its deadline.
  * OUT6. Events that are always ready do not hold up the event loop, whether the reader sees them or not.
+ * OUT7. Flushed (its turn was cancelled), the outlet waits for its reader no more: what bounded sources still say is kept
+ *       for it, before the end or the failure. A model's stream is still pulled by its reader alone.
  */
 import { type Clock, EventLoop, type System } from "@troupe/otp"
 import type { Event } from "../Event.ts"
+import { Fifo } from "./fifo.ts"
 
 /** Where events come from for a while. `pull` is called once for each event wanted. */
 export interface Source {
   readonly pull: (outlet: Outlet) => void
   /** The reader asked past the last event. */
   readonly exhausted: () => void
+  /** Whether what it says is bounded, so that it can be kept for a reader who does not read (OUT7). */
+  readonly isBounded?: boolean
 }
 
 const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
@@ -56,6 +61,8 @@ export class Outlet {
   #held = 0
   #begun = false
   #onReleased: (() => void) | undefined
+  /** What was flushed and not read yet (OUT7). */
+  #kept: Fifo<Event> | undefined
 
   /** Without a time to hold the thread for, it lets the event loop turn by the count of events alone. */
   constructor(holdMsAtMost = holdMs) {
@@ -116,6 +123,8 @@ export class Outlet {
   /** The next event, for the one reader. */
   next(): Promise<IteratorResult<Event, undefined>> {
     return new Promise((resolve, reject) => {
+      const kept = this.#kept?.shift()
+      if (kept !== undefined) return resolve({ done: false, value: kept })
       if (this.#state === "closed") return resolve(ended)
       if (typeof this.#state === "object") {
         const { error } = this.#state
@@ -151,6 +160,23 @@ export class Outlet {
   drive(publish: (event: Event) => void): void {
     this.#publish = publish
     this.#pull()
+  }
+
+  /** Has bounded sources wait for the reader no more (OUT7). */
+  flush(): void {
+    if (this.#kept !== undefined || this.#state !== "open") return
+    const kept = new Fifo<Event>()
+    this.#kept = kept
+    this.drive((event) => {
+      const reader = this.#readers.shift()
+      if (reader === undefined) kept.push(event)
+      else reader.resolve({ done: false, value: event })
+    })
+  }
+
+  /** What was kept for the reader is wanted no more. */
+  forgetKept(): void {
+    this.#kept?.clear()
   }
 
   /** Calls `onEnd` once, when the outlet is closed or fails; at once, if it has. */
@@ -225,7 +251,8 @@ export class Outlet {
 
   #pullOnce(): void {
     const source = this.#source
-    if (source === undefined || this.#owed || (this.#readers.length === 0 && this.#publish === undefined)) return
+    if (source === undefined || this.#owed) return
+    if (this.#readers.length === 0 && !this.#pullsUnasked(source)) return
     this.#owed = true
     if (this.#hasHeldThread()) {
       return EventLoop.nextTurn(() => {
@@ -233,6 +260,11 @@ export class Outlet {
       })
     }
     source.pull(this)
+  }
+
+  /** Whether a source is pulled where nobody waits: by an outlet that is driven (OUT4), or flushed (OUT7). */
+  #pullsUnasked(source: Source): boolean {
+    return this.#publish !== undefined && (this.#kept === undefined || source.isBounded === true)
   }
 
   /** Whether events have come without a pause for so long that others should have their turn. */

@@ -5,6 +5,7 @@ import type { Outlet, Source } from "./outlet.ts"
 
 /** A queue of events with an end. */
 export class QueueSource implements Source {
+  readonly isBounded = true
   readonly #waiting = new Fifo<Event>()
   readonly #done: () => void
   #outlet: Outlet | undefined

@@ -4,9 +4,10 @@ import * as Chat from "../../src/Chat.ts"
 import * as Engine from "../../src/Engine.ts"
 import { defaultSystem } from "../../src/internal/defaultSystem.ts"
 import { handAdapter } from "../double/handAdapter.ts"
+import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
-import { callThenAnswer, echo, hi, readAll, says } from "../double/scripts.ts"
+import { callThenAnswer, echo, hi, readAll, says, tagsOf } from "../double/scripts.ts"
 
 const check = leakCheck()
 
@@ -61,4 +62,23 @@ test("STREAM-R3 no listener stays on the caller's signal: read, left, refused, k
   spied.abort()
   await readAll(aborted)
   expect(spied.listeners).toBe(0)
+})
+
+test("STREAM-R4 aborted, the process ends although nobody reads on; who does reads all it said", async () => {
+  const spied = check.signal()
+  const adapter = handAdapter()
+  const stream = await Chat.stream(Engine.make({ adapter }), hi, { signal: spied.signal })
+  const [next, late] = [stream.next(), stream.next()]
+  adapter.streams[0]?.text("a")
+  expect(await next).toMatchObject({ value: { delta: "a" } })
+  spied.abort()
+  await until(() => processesOf(defaultSystem(), "Chat").length === 0)
+  expect([adapter.streams[0]?.returns, adapter.streams[0]?.options.signal.aborted, spied.listeners]).toEqual([
+    1,
+    true,
+    0
+  ])
+  expect(await late).toMatchObject({ value: { type: "step_completed", halt: { type: "cancelled" } } })
+  expect(tagsOf(await readAll(stream))).toEqual(["chat_completed"])
+  expect(stream.output()).toMatchObject({ result: { haltedReason: "cancelled" } })
 })

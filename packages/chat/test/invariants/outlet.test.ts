@@ -184,3 +184,52 @@ test("OUT3 whoever asks for the end after it is told at once, of the failure too
   closed.whenEnded((failure) => told.push(failure))
   expect(told).toEqual([{ error: "boom" }, undefined])
 })
+
+test("OUT7 flushed, what bounded sources still say is kept for the reader, before the end", async () => {
+  const outlet = new Outlet()
+  const asked = outlet.next()
+  outlet.flush()
+  outlet.flush()
+  const last = new QueueSource(() => outlet.close())
+  const first = new QueueSource(() => outlet.attach(last))
+  for (const [source, delta] of [
+    [first, "a"],
+    [last, "b"]
+  ] as const) {
+    source.push(text(delta))
+    source.end()
+  }
+  outlet.attach(first)
+  expect(outlet.over).toBe(true)
+  expect(await asked).toEqual({ done: false, value: text("a") })
+  expect([await outlet.next(), await outlet.next()]).toEqual([{ done: false, value: text("b") }, end])
+})
+
+test("OUT7 flushed, a model's stream is pulled by its reader alone", async () => {
+  const outlet = new Outlet()
+  const hand = handSource()
+  outlet.attach(hand.source)
+  outlet.flush()
+  expect(hand.pulls).toBe(0)
+  const next = outlet.next()
+  expect(hand.pulls).toBe(1)
+  outlet.emit(hand.source, text("a"))
+  expect(await next).toEqual({ done: false, value: text("a") })
+  expect(hand.pulls).toBe(1)
+})
+
+test("OUT7 what was kept is there before the failure, and gone when it is not wanted", async () => {
+  const [outlet, left] = [new Outlet(), new Outlet()]
+  for (const one of [outlet, left]) {
+    one.flush()
+    const source = new QueueSource(() => {})
+    one.attach(source)
+    source.push(text("a"))
+    one.fail(new Error("broken"))
+  }
+  expect(await outlet.next()).toEqual({ done: false, value: text("a") })
+  await expect(outlet.next()).rejects.toThrow("broken")
+  expect(await outlet.next()).toEqual(end)
+  left.forgetKept()
+  await expect(left.next()).rejects.toThrow("broken")
+})
