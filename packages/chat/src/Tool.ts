@@ -79,7 +79,7 @@ export type ParsedArguments =
  * A tool.
  *
  * **Details**: `schema` is the JSON Schema the model sees. `handler` is `null` for a tool that is only declared; `manual`
- * calls are left to the caller. `timeout` overrides the step's.
+ * calls are left to the caller. `timeoutMs` overrides the step's.
  */
 export interface Tool {
   readonly name: string
@@ -90,7 +90,17 @@ export interface Tool {
   readonly manual: boolean
   readonly timeoutMs: number | undefined
   readonly metadata: Readonly<Record<string, unknown>>
+  readonly effect: ToolEffect
+  readonly key: ((args: Record<string, unknown>) => string | undefined) | undefined
 }
+
+/**
+ * What a tool's calls do to the world.
+ *
+ * - `read`: they change nothing, and may run beside each other
+ * - `write`: they may change something
+ */
+export type ToolEffect = "read" | "write"
 
 /** What describes the arguments: a zod schema, any Standard Schema, or a JSON Schema object. */
 export type Parameters<A = unknown> = StandardSchemaV1<unknown, A> | Readonly<Record<string, unknown>>
@@ -105,6 +115,19 @@ interface Described {
   /** Deadline of one call in milliseconds; overrides the step's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** What the tool's calls do to the world. Default `"write"`. */
+  readonly effect?: ToolEffect | undefined
+}
+
+interface Keyed<A> {
+  /**
+   * Names the part of the world that a call touches: calls under different keys never conflict. Default: none, and such a
+   * call may touch everything.
+   *
+   * **Contract**: synchronous and without effects; gets arguments that fit. A call whose key throws, or is neither text nor
+   * `undefined`, fails without having run.
+   */
+  readonly key?: ((args: A) => string | undefined) | undefined
 }
 
 /**
@@ -114,7 +137,11 @@ interface Described {
  * `auto`, `none`, `required`, or when the schema cannot be expressed as JSON Schema.
  */
 export const make = (
-  options: Described & { readonly parameters?: Parameters | undefined; readonly handler?: Handler | null | undefined }
+  options: Described &
+    Keyed<Record<string, unknown>> & {
+      readonly parameters?: Parameters | undefined
+      readonly handler?: Handler | null | undefined
+    }
 ): Tool => {
   checkDescribed(options)
   const problem = nameProblem(options.name)
@@ -122,9 +149,15 @@ export const make = (
   if (options.manual !== undefined && typeof options.manual !== "boolean") {
     throw new ValidationError("invalid_tool", [{ field: ["manual"], reason: "not_a_boolean" }])
   }
-  const { timeoutMs } = options
+  const { timeoutMs, effect = "write", key } = options
   if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
     throw new ValidationError("invalid_tool", [{ field: ["timeoutMs"], reason: "must_be_milliseconds" }])
+  }
+  if (effect !== "read" && effect !== "write") {
+    throw new ValidationError("invalid_tool", [{ field: ["effect"], reason: "must_be_one_of read, write" }])
+  }
+  if (key !== undefined && typeof key !== "function") {
+    throw new ValidationError("invalid_tool", [{ field: ["key"], reason: "must_be_a_function of the arguments" }])
   }
   const parameters = options.parameters ?? {}
   return {
@@ -135,7 +168,9 @@ export const make = (
     parse: parserOf(parameters),
     manual: options.manual ?? false,
     timeoutMs: options.timeoutMs,
-    metadata: options.metadata ?? {}
+    metadata: options.metadata ?? {},
+    effect,
+    key
   }
 }
 
@@ -154,13 +189,15 @@ export const make = (
  * ```
  */
 export const tool = <const P extends Parameters = Readonly<Record<string, unknown>>>(
-  options: Described & { readonly parameters?: P | undefined } & (
+  options: Described &
+    Keyed<ArgumentsOf<P>> & { readonly parameters?: P | undefined } & (
       | { readonly execute: (args: ArgumentsOf<P>, context: ToolContext) => unknown }
       | { readonly manual: true; readonly execute?: undefined }
     )
 ): Tool => {
   checkDescribed(options)
-  const { execute, ...described } = options
+  const { execute, key, ...rest } = options
+  const described = { ...rest, key: key as Keyed<Record<string, unknown>>["key"] }
   if (execute === undefined) return make(described)
   return make({
     ...described,

@@ -296,6 +296,13 @@ test("a tool's handler is given back by the tool's name; a tool that is not give
   })
 })
 
+test("a tool that reads says so in its JSON; its key is a function, and stays here", () => {
+  const reading = make({ name: "t", effect: "read", key: () => "a" })
+  expect(JSON.parse(Codec.encode("Tool", reading))).toMatchObject({ data: { effect: "read" } })
+  expect(Codec.decode("Tool", Codec.encode("Tool", reading))).toMatchObject({ effect: "read", key: undefined })
+  expect(JSON.parse(Codec.encode("Tool", make({ name: "t" })))).not.toHaveProperty("data.effect")
+})
+
 test("a declared tool still checks its arguments by its schema", () => {
   const declared = make({
     name: "t",

@@ -114,3 +114,25 @@ test("a manual tool needs no function, and has no handler", () => {
   const asked = tool({ name: "approve", parameters: z.object({ amount: z.number() }), manual: true })
   expect([asked.manual, asked.handler]).toEqual([true, null])
 })
+
+describe("what a tool's calls touch", () => {
+  test("a tool writes, and has no key, unless it says otherwise", () => {
+    expect(tool({ name: "t", execute: () => 1 })).toMatchObject({ effect: "write", key: undefined })
+    const key = ({ path }: { readonly path: string }) => path
+    const reading = tool({
+      name: "t",
+      effect: "read",
+      parameters: z.object({ path: z.string() }),
+      key,
+      execute: () => 1
+    })
+    expect(reading.effect).toBe("read")
+    expect(reading.key?.({ path: "a" })).toBe("a")
+    expect(tool({ name: "t", manual: true, effect: "read" }).effect).toBe("read")
+  })
+
+  test("another effect, or a key that is no function, is refused", () => {
+    expect(() => make({ name: "t", effect: "delete" as never })).toThrow("effect: must_be_one_of read, write")
+    expect(() => make({ name: "t", key: "path" as never })).toThrow("key: must_be_a_function")
+  })
+})

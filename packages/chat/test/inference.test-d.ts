@@ -34,6 +34,19 @@ test("without a schema, or with JSON Schema, the arguments are unknown", () => {
   tool({ name: "t", parameters: { type: "object" }, execute: (args) => expectTypeOf(args["x"]).toBeUnknown() })
 })
 
+test("a tool's key sees the arguments its function sees", () => {
+  const parameters = z.object({ path: z.string().default("a") })
+  tool({ name: "t", parameters, effect: "read", key: ({ path }) => path, execute: ({ path }) => path })
+  tool({
+    name: "t",
+    parameters,
+    key: (args) => void expectTypeOf(args).toEqualTypeOf<{ path: string }>(),
+    execute: () => 1
+  })
+  // @ts-expect-error a key is text
+  tool({ name: "t", parameters, key: () => 7, execute: () => 1 })
+})
+
 test("what does not fit the schema is refused", () => {
   tool({
     name: "t",

@@ -54,6 +54,8 @@ export interface McpOptions {
  * it is down their calls are reported failures. `pid` is the process that hosts the connection, once there is one.
  * `childSpec` puts the server under a supervisor, as a permanent child.
  *
+ * A tool that the server marks with `readOnlyHint` reads, any other writes: that is the server's word for it.
+ *
  * **Gotchas**: `stop` ends the process with `shutdown`; a supervisor starts a permanent child again after that. Ask the
  * supervisor to end it instead.
  */

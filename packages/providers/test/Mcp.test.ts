@@ -32,7 +32,15 @@ const call = async (
   const tool = tools.find((one) => one.name === name)
   if (tool === undefined || tool.handler === null) throw new Error(`no tool ${name}`)
   const toolCall = { id: "c", name, arguments: args }
-  const answer = tool.handler(args, { context: {}, sessionId: undefined, requestId: undefined, toolCall, signal })
+  const answer = tool.handler(args, {
+    context: {},
+    sessionId: undefined,
+    requestId: undefined,
+    toolCall,
+    signal,
+    idempotencyKey: "k",
+    progress: () => {}
+  })
   return Effect.isEffect(answer) ? Effect.runPromise(answer) : answer
 }
 
@@ -172,6 +180,13 @@ describe("a server that cannot be started", () => {
 })
 
 describe("tools", () => {
+  test("tells a tool that the server says only reads from one that may write", async () => {
+    const { tools } = await Mcp.start(system, own())
+    expect(tools.map(({ name, effect }) => `${name} ${effect}`)).toEqual(
+      expect.arrayContaining(["pid read", "slow write"]) as Array<string>
+    )
+  })
+
   test("are listed to the last page, with names models accept that stay different", async () => {
     const { tools } = await Mcp.start(system, own(), { prefix: "own_" })
     expect(names(tools)).toEqual([

@@ -61,12 +61,14 @@ const ToolData = z.object({
   schema: openRecord,
   manual: z.boolean().optional(),
   timeoutMs: z.number().nonnegative().optional(),
-  metadata: openRecord.optional()
+  metadata: openRecord.optional(),
+  effect: z.literal("read").optional()
 })
 
+/** A tool writes unless it says that it reads, in its JSON too. */
 const withoutFunctions = (value: unknown): unknown => {
-  const { handler: _, parse: __, ...data } = value as Partial<Tool.Tool>
-  return data
+  const { handler: _, parse: __, key: ___, effect, ...data } = value as Partial<Tool.Tool>
+  return effect === "read" ? { ...data, effect } : data
 }
 
 /** The tool of that name that was given; without one, the tool as it is declared. */

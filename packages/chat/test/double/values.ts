@@ -297,7 +297,8 @@ const events: { readonly [Tag in Event["type"]]: Gen<Extract<Event, { readonly t
   error: fields({ type: oneOf("error"), error: choice<unknown>(errors.AdapterError, errors.StreamError, anything) })
 }
 
-const described = { description: text, jsonSchema: metadata, manual: flag, timeoutMs: count, metadata }
+const effect = oneOf("read", "write")
+const described = { description: text, jsonSchema: metadata, manual: flag, timeoutMs: count, metadata, effect }
 const toolOf = (name: string): Gen<Tool> =>
   Arbitrary.map(fields(described, "timeoutMs"), (options) => make({ ...options, name, handler: () => ok(1) }))
 

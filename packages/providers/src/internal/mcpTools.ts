@@ -21,6 +21,7 @@ export const toolsOf = (
       description: tool.description ?? tool.title ?? "",
       parameters: tool.inputSchema,
       handler: handlerOf(tool.name, call),
+      effect: tool.annotations?.readOnlyHint === true ? "read" : "write",
       metadata: {
         mcp: {
           server: about.server,

@@ -20,7 +20,12 @@ export const ownServer = (called: (name: string) => void = () => {}): OwnServer 
   const cancelled = Promise.withResolvers<string>()
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
     const from = Number(params?.cursor ?? 0)
-    const page = names.slice(from, from + 3).map((name) => ({ name, description: `Does ${name}`, inputSchema }))
+    const page = names.slice(from, from + 3).map((name) => ({
+      name,
+      description: `Does ${name}`,
+      inputSchema,
+      ...(name === "pid" ? { annotations: { readOnlyHint: true } } : {})
+    }))
     return { tools: page, ...(from + 3 < names.length ? { nextCursor: String(from + 3) } : {}) }
   })
   server.setRequestHandler(
