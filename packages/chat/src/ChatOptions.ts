@@ -32,6 +32,16 @@ export type ToolErrorDecision = { readonly continue: unknown } | "halt"
  */
 export type OnToolError = "continue" | "halt" | ((toolCall: ToolCall, error: unknown) => ToolErrorDecision)
 
+/**
+ * In which order the tool calls of a reply start. Whatever it is, results are in call order.
+ *
+ * - `"concurrent"`: at once; a halt skips none of them
+ * - `"effects"`: a call waits for those before it that it conflicts with: one of the two writes, and they have the same key,
+ *   or one has none. Behind a halt nothing starts
+ * - `"reference"`: first what is no read, one after another, then the reads at once. After a halt nothing starts
+ */
+export type Schedule = "concurrent" | "effects" | "reference"
+
 /** Options of one step. */
 export interface StepOptions {
   /** `"auto"` runs tool calls, `"manual"` leaves them to the caller. Default `"auto"`. */
@@ -55,6 +65,8 @@ export interface StepOptions {
   readonly drainMs?: number | undefined
   /** How many tool calls run at once. Default twice the processors, at most the number of calls. */
   readonly maxConcurrency?: number | undefined
+  /** In which order the tool calls of a reply start. Default `"concurrent"`; a living chat's is `"effects"`. */
+  readonly schedule?: Schedule | undefined
   /** Default `"continue"`. */
   readonly onToolError?: OnToolError | undefined
   /**
@@ -104,6 +116,7 @@ export type GenerateOptions = Omit<
   | "mode"
   | "toolTimeoutMs"
   | "maxConcurrency"
+  | "schedule"
   | "onToolError"
   | "onUnknownTool"
   | "permissions"

@@ -72,8 +72,8 @@ export type StepOutput =
 export interface StepContext extends StepInput {
   readonly collector: StreamCollector
   readonly outcomes: ReadonlyArray<ToolOutcome>
-  /** What the running batch has finished, by call id; its process may die, this stays. */
-  readonly finished: Map<string, ToolOutcome>
+  /** What the running batch has finished, by the call's position; its process may die, this stays. */
+  readonly finished: Map<number, ToolOutcome>
   readonly halt: StepHalt | undefined
   /** What goes wrong in the step itself, and is said by an event of its own. */
   readonly error: unknown
@@ -241,8 +241,8 @@ const crashed = (collector: StreamCollector, cause: unknown) => {
 /** The batch's process died: what it had not finished has failed. */
 const batchCrashed = (context: StepContext, cause: unknown) => {
   const outcomes = callsOf(context).automatic.map(
-    (call) =>
-      context.finished.get(call.id) ??
+    (call, position) =>
+      context.finished.get(position) ??
       answered(context, call, toolFailure(call, "handler_exit", `the tool batch died: ${describe(cause)}`, cause))
   )
   return { outcomes, halt: outcomes.find((outcome) => outcome.halt !== undefined)?.halt }

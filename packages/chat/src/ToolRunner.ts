@@ -29,6 +29,7 @@ export interface ToolRunnerOptions extends Pick<
   | "toolTimeoutMs"
   | "drainMs"
   | "maxConcurrency"
+  | "schedule"
   | "context"
   | "sessionId"
   | "requestId"

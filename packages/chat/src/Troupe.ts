@@ -41,6 +41,7 @@ import { LiveView } from "./internal/liveView.ts"
 import { preflight } from "./internal/preflight.ts"
 import { checkRecord, checkTroupeOptions } from "./internal/troupeOptions.ts"
 import { type RunOptions, resolveOptions } from "./internal/resolveOptions.ts"
+import { ToolSlots } from "./internal/toolSlots.ts"
 import { type StoreCall, type StoreServer, storeServer } from "./internal/storeServer.ts"
 import { user } from "./Message.ts"
 import * as Store from "./Store.ts"
@@ -52,7 +53,7 @@ import { describe } from "./ToolResultEncoder.ts"
  *
  * **Units and defaults**: `store` is in memory. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
  * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
- * (`onUnknownTool: "continue"`) unless told otherwise. A chat waits for its user for ever, unless there is a
+ * (`onUnknownTool: "continue"`) unless told otherwise, and run tools by their effects (`schedule: "effects"`). A chat waits for its user for ever, unless there is a
  * `suspendedTtlMs`; the user's answer is a message (`answer: "user_message"`).
  */
 export interface TroupeOptions
@@ -70,6 +71,11 @@ export interface TroupeOptions
   readonly suspendedTtlMs?: number | undefined
   /** Where the answer to a tool's question goes: behind it, or into the call's result. */
   readonly answer?: AnswerForm | undefined
+  /**
+   * How many tool calls of all chats run at once. Default: no bound. Chats take turns: a chat with many calls does not hold
+   * up one with few. A call that is waited for no longer counts no more.
+   */
+  readonly maxToolCalls?: number | undefined
   /** Told of every crash, in a form people can read. Default: nobody. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
 }
@@ -101,6 +107,7 @@ export class RunningTroupe {
   readonly #ownsSystem: boolean
   readonly #engine: Engine.Engine
   readonly #chatOptions: ChatOptions
+  readonly #toolSlots: ToolSlots | undefined
   readonly #store: Store.Store
   readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
   readonly #suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
@@ -122,13 +129,15 @@ export class RunningTroupe {
 
   private constructor(options: TroupeOptions) {
     checkTroupeOptions(options)
-    const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, ...rest } = options
+    const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, maxToolCalls, ...rest } =
+      options
     const { engine, chat } = split(rest)
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
     this.system = system ?? System.make({ name: name ?? "troupe", ...(onCrash === undefined ? {} : { onCrash }) })
-    this.#chatOptions = { onUnknownTool: "continue", ...chat, system: this.system }
+    this.#chatOptions = { onUnknownTool: "continue", schedule: "effects", ...chat, system: this.system }
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
+    this.#toolSlots = maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls)
     this.#store = store ?? Store.memory()
     this.#supervision = { name, maxRestarts, maxSeconds }
     this.#suspension = { suspendedTtlMs, answer }
@@ -201,7 +210,10 @@ export class RunningTroupe {
   }
 
   readonly #home = {
-    options: (id: string): RunOptions => resolveOptions(this.#engine, { sessionId: id, ...this.#chatOptions }),
+    options: (id: string): RunOptions => ({
+      ...resolveOptions(this.#engine, { sessionId: id, ...this.#chatOptions }),
+      toolSlots: this.#toolSlots
+    }),
     revive: (id: string): Promise<ChatPid> => this.#revive(id),
     stop: (id: string): Promise<void> => this.#stopChat(id),
     newId: (): string => inputId(this.system),

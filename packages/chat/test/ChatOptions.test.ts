@@ -58,6 +58,7 @@ describe("options", () => {
     [{ tools: {} }, "tools", "list"],
     [{ toolExecutor: {} }, "toolExecutor", "execute"],
     [{ toolResultEncoder: { encode: 1 } }, "toolResultEncoder", "encode"],
+    [{ schedule: "serial" }, "schedule", "concurrent, effects, reference"],
     [{ providerOptions: [] }, "providerOptions", "object"],
     [{ context: [] }, "context", "object"],
     [{ retry: true }, "retry", "false"],
@@ -114,6 +115,8 @@ describe("options", () => {
     const adapter = Fake.make({ script: [] })
     await expect(Troupe.start({})).rejects.toMatchObject({ reason: "missing_adapter" })
     await expect(Troupe.start({ adapter, maxTurns: 0 })).rejects.toMatchObject({ reason: "invalid_options" })
+    for (const maxToolCalls of [0, 1.5, Number.NaN, "2" as never])
+      await expect(Troupe.start({ adapter, maxToolCalls })).rejects.toThrow("maxToolCalls")
     await expect(Troupe.start({ adapter, nonsense: 1 } as object)).rejects.toMatchObject({ reason: "invalid_options" })
   })
 })

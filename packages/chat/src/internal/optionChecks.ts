@@ -82,6 +82,7 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   toolTimeoutMs: milliseconds,
   drainMs: milliseconds,
   maxConcurrency: positive,
+  schedule: oneOf("concurrent", "effects", "reference"),
   onToolError: (value) =>
     value === "continue" || value === "halt" || (typeof value === "function" && value.length <= 2)
       ? undefined

@@ -1,6 +1,6 @@
 /** Reads a call's options once: unknown keys and bad values are refused, defaults filled in. */
 import { System } from "@troupe/otp"
-import type { ChatOptions } from "../ChatOptions.ts"
+import type { ChatOptions, Schedule } from "../ChatOptions.ts"
 import { EngineError, type Finding, ValidationError } from "../ChatError.ts"
 import { type Engine, resolveTools } from "../Engine.ts"
 import * as Retry from "../Retry.ts"
@@ -9,6 +9,7 @@ import { inProcess, type ToolExecutor } from "../ToolExecutor.ts"
 import { json, type ToolResultEncoder } from "../ToolResultEncoder.ts"
 import { defaultSystem } from "./defaultSystem.ts"
 import { findingsOf, isRecord, positive } from "./optionChecks.ts"
+import type { ToolSlots } from "./toolSlots.ts"
 import { Trace } from "./trace.ts"
 
 /** The options of a running chat, complete. */
@@ -22,6 +23,9 @@ export interface RunOptions extends ChatOptions {
   readonly toolTimeoutMs: number
   readonly drainMs: number
   readonly hookTimeoutMs: number
+  readonly schedule: Schedule
+  /** The slots that the tool calls of all chats share, if they are counted. */
+  readonly toolSlots?: ToolSlots | undefined
   readonly onUnknownTool: "error" | "continue"
   readonly context: Readonly<Record<string, unknown>>
   readonly adapterOptions: Readonly<Record<string, unknown>>
@@ -69,6 +73,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     toolTimeoutMs: options.toolTimeoutMs ?? defaultToolTimeoutMs,
     drainMs: options.drainMs ?? defaultDrainMs,
     hookTimeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,
+    schedule: options.schedule ?? "concurrent",
     onUnknownTool: options.onUnknownTool ?? "error",
     context: options.context ?? engine.context,
     adapterOptions: { ...engine.adapterOptions, ...options.adapterOptions },

@@ -14,9 +14,7 @@
  * SCHED5. What a plan costs grows with the number of calls, but for the logarithm of a heap: an order between two crowds
  *         goes through one place where they meet, not from each to each.
  */
-
-/** How the calls of a batch are ordered (SCHED1 to SCHED3). */
-export type Schedule = "concurrent" | "effects" | "reference"
+import type { Schedule } from "../ChatOptions.ts"
 
 /** What a call does to the world, and to which part of it; without a key, to any. */
 export interface Access {
@@ -24,10 +22,10 @@ export interface Access {
   readonly key?: string | undefined
 }
 
-/** The plan of a batch: which of its calls, by position, may start. */
+/** The plan of a batch: which of its calls, by position, may start. A call without an access touches nothing. */
 export const planOf = <Call>(
   calls: ReadonlyArray<Call>,
-  access: (call: Call, position: number) => Access,
+  access: (call: Call, position: number) => Access | undefined,
   schedule: Schedule = "effects"
 ): Plan => {
   const order = new Order(calls.length)
@@ -95,15 +93,17 @@ interface Resource {
   reads: Array<number>
 }
 
-const byEffect = (order: Order, accesses: ReadonlyArray<Access>): void => {
+const byEffect = (order: Order, accesses: ReadonlyArray<Access | undefined>): void => {
   /** The last write without a key: whoever comes later waits for it. */
   let barrier: number | undefined
   let everyone = new Crowd(order)
   let unkeyedReads = new Crowd(order)
   let keyedWrites = new Crowd(order)
   let resources = new Map<string, Resource>()
-  for (const [call, { effect, key }] of accesses.entries()) {
-    if (key === undefined && effect === "write") {
+  for (const [call, access] of accesses.entries()) {
+    if (access === undefined) continue
+    const { effect, key } = access
+    if (key === undefined && effect !== "read") {
       order.put(everyone.end() ?? barrier, call)
       barrier = call
       everyone = new Crowd(order)
@@ -134,14 +134,14 @@ const byEffect = (order: Order, accesses: ReadonlyArray<Access>): void => {
   }
 }
 
-const inTwoGroups = (order: Order, accesses: ReadonlyArray<Access>): void => {
+const inTwoGroups = (order: Order, accesses: ReadonlyArray<Access | undefined>): void => {
   let last: number | undefined
-  for (const [call, { effect }] of accesses.entries()) {
-    if (effect === "read") continue
+  for (const [call, access] of accesses.entries()) {
+    if (access === undefined || access.effect === "read") continue
     order.put(last, call)
     last = call
   }
-  for (const [call, { effect }] of accesses.entries()) if (effect === "read") order.put(last, call)
+  for (const [call, access] of accesses.entries()) if (access?.effect === "read") order.put(last, call)
 }
 
 /** Says which call may start, and is told which ended. */
@@ -159,6 +159,11 @@ export class Plan {
   /** The next call that may start; `undefined` while none may (SCHED4). */
   take(): number | undefined {
     return this.#free.take()
+  }
+
+  /** Puts back a call that was taken and could not be started. */
+  putBack(call: number): void {
+    this.#free.add(call)
   }
 
   /** To be said once for each call that was taken, when it is over. */

@@ -6,7 +6,8 @@
  *
  * BATCH1. Every call ends with exactly one outcome, in its own position, whatever its process does: a process that dies
  *         without one is a `handler_exit` error.
- * BATCH2. A halt never cancels or skips siblings; of several halts the first in call order counts.
+ * BATCH2. A halt never cancels siblings. Under the schedule `concurrent` it skips none; else the calls behind it that
+ *         have not started by then never do, unless it is a question. Of several halts the first in call order counts.
  * BATCH3. A call's three events come out together, when it is over.
  * BATCH4. After a cancel no call starts; those that run are told, and waited for until their drain deadline. A question
  *         that was asked by then is kept.
@@ -14,6 +15,7 @@
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
+import type { Schedule } from "../ChatOptions.ts"
 import type * as HandlerResult from "../HandlerResult.ts"
 import type { Outcome } from "../Outcome.ts"
 import type { StepHalt } from "../StepResult.ts"
@@ -23,6 +25,9 @@ import { type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
+import type { RunOptions } from "./resolveOptions.ts"
+import { type BatchPlan, planOfBatch } from "./toolAccess.ts"
+import type { SlotLine } from "./toolSlots.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 
 /** A running call as people want to see it; times are milliseconds on the system's clock. */
@@ -49,11 +54,11 @@ export interface ToolBatchInput {
   /** The place in the thread of the message they stand in; default 0. */
   readonly messageIndex?: number | undefined
   readonly toolsByName: ReadonlyMap<string, Tool>
-  readonly options: ToolCallInput["options"] & { readonly maxConcurrency?: number | undefined }
+  readonly options: ToolCallInput["options"] & Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots">>
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
-  /** Where outcomes are noted as they come, by call id, for whoever outlives the batch. */
-  readonly finished?: Map<string, ToolOutcome> | undefined
+  /** Where outcomes are noted as they come, by the call's position, for whoever outlives the batch. */
+  readonly finished?: Map<number, ToolOutcome> | undefined
 }
 
 /** Outcomes in call order, and the halt that counts. */
@@ -66,6 +71,7 @@ export interface ToolBatchResult {
 export type ToolBatchEvent =
   | { readonly type: "batch.cancel" }
   | { readonly type: "batch.exhausted" }
+  | { readonly type: "batch.slot" }
   | { readonly type: "process.exit"; readonly from: Pid; readonly reason: unknown }
 
 interface Slot {
@@ -89,7 +95,7 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
     status: "active",
     output: undefined,
     error: undefined,
-    batch: new ToolBatch(input, () => self.send({ type: "batch.exhausted" }))
+    batch: new ToolBatch(input, (event) => self.send(event))
   }),
   start: (snapshot, { system }) => {
     const host = StateMachine.hostOf(system)
@@ -107,6 +113,9 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
       case "batch.cancel":
         batch.cancel()
         return snapshot
+      case "batch.slot":
+        batch.slotGranted()
+        return snapshot
       case "batch.exhausted":
         return { status: "done", output: batch.result(), error: undefined }
       default:
@@ -120,19 +129,26 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
 /** A running batch. */
 class ToolBatch {
   readonly #input: ToolBatchInput
+  readonly #tell: (event: ToolBatchEvent) => void
   #host: Pid | undefined
   #queuedAt = 0
   readonly #slots: ReadonlyArray<Slot>
-  readonly #queue: Array<Slot>
   readonly #source: QueueSource
   readonly #limit: number
+  readonly #schedule: Schedule
+  #order: BatchPlan | undefined
+  /** The place of this batch in the line for slots, where those are counted. */
+  #line: SlotLine | undefined
+  /** Calls from this position on do not start any more. */
+  #mayStart: number
   readonly #byPid = new Map<Pid, Slot>()
   #running = 0
   #over = 0
   #cancelled = false
 
-  constructor(input: ToolBatchInput, exhausted: () => void) {
+  constructor(input: ToolBatchInput, tell: (event: ToolBatchEvent) => void) {
     this.#input = input
+    this.#tell = tell
     this.#slots = input.toolCalls.map((toolCall, index) => ({
       toolCall,
       index,
@@ -143,15 +159,23 @@ class ToolBatch {
       outcome: undefined,
       traced: undefined
     }))
-    this.#queue = [...this.#slots]
-    this.#source = new QueueSource(exhausted)
+    this.#mayStart = this.#slots.length
+    this.#schedule = input.options.schedule ?? "concurrent"
+    this.#source = new QueueSource(() => tell({ type: "batch.exhausted" }))
     this.#limit = input.options.maxConcurrency ?? defaultConcurrency()
   }
 
   start(host: Pid): void {
     this.#host = host
     this.#queuedAt = this.#now()
+    this.#line = this.#input.options.toolSlots?.line(host, () => this.#tell({ type: "batch.slot" }))
     this.#input.outlet.attach(this.#source)
+    this.#fill()
+    this.#finishIfOver()
+  }
+
+  /** A slot is free for this batch; it may not need it any more. */
+  slotGranted(): void {
     this.#fill()
     this.#finishIfOver()
   }
@@ -160,6 +184,7 @@ class ToolBatch {
     const slot = this.#byPid.get(pid)
     if (slot?.pid === undefined || slot.outcome !== undefined) return
     this.#running--
+    this.#line?.release()
     const outcome = StateMachine.output(slot.pid)
     if (outcome === undefined) {
       this.#settle(
@@ -174,6 +199,7 @@ class ToolBatch {
     } else {
       this.#record(slot, outcome)
     }
+    this.#order?.plan.ended(slot.index)
     this.#fill()
     this.#finishIfOver()
   }
@@ -181,13 +207,13 @@ class ToolBatch {
   cancel(): void {
     if (this.#cancelled) return
     this.#cancelled = true
-    for (const slot of this.#queue.splice(0))
-      this.#record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
+    this.#endQueued(0, "cancelled")
     for (const slot of this.#slots) {
       if (slot.status !== "running" || slot.pid === undefined) continue
       slot.status = "cancelling"
       Process.send(slot.pid, { type: "call.cancel" })
     }
+    this.#line?.rest()
     this.#changed()
     this.#finishIfOver()
   }
@@ -205,37 +231,60 @@ class ToolBatch {
     return { outcomes, halt }
   }
 
-  /** Starts calls while there are slots. */
+  /** Starts calls while their turn has come and there are slots. */
   #fill(): void {
     const host = this.#host
     if (host === undefined) return
+    const { plan, faults } = (this.#order ??= this.#planned())
     while (this.#running < this.#limit) {
-      const slot = this.#queue.shift()
-      if (slot === undefined) break
+      const position = plan.take()
+      const slot = position === undefined ? undefined : this.#slots[position]
+      if (slot === undefined) {
+        this.#line?.rest()
+        break
+      }
       const tool = this.#input.toolsByName.get(slot.toolCall.name)
-      if (tool === undefined) {
-        this.#settle(slot, notFound(slot.toolCall, this.#input.toolsByName))
+      const fault = faults.get(slot.index)
+      if (slot.outcome !== undefined || tool === undefined || fault !== undefined) {
+        if (slot.outcome === undefined) {
+          this.#settle(slot, fault ?? notFound(slot.toolCall, this.#input.toolsByName))
+        }
+        plan.ended(slot.index)
         continue
       }
-      this.#running++
-      slot.status = "running"
-      slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
-      slot.startedAt = this.#now()
-      const pid = StateMachine.startLink(host, toolCallMachine, {
-        input: {
-          tool,
-          toolCall: slot.toolCall,
-          options: this.#input.options,
-          startAtOnce: true,
-          messageIndex: this.#input.messageIndex,
-          index: slot.index
-        },
-        label: `ToolCall ${slot.toolCall.name}`
-      })
-      slot.pid = pid
-      this.#byPid.set(pid, slot)
+      if (this.#line?.take() === false) {
+        plan.putBack(slot.index)
+        break
+      }
+      this.#start(host, slot, tool)
     }
     this.#changed()
+  }
+
+  #start(host: Pid, slot: Slot, tool: Tool): void {
+    this.#running++
+    slot.status = "running"
+    slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
+    slot.startedAt = this.#now()
+    const pid = StateMachine.startLink(host, toolCallMachine, {
+      input: {
+        tool,
+        toolCall: slot.toolCall,
+        options: this.#input.options,
+        startAtOnce: true,
+        messageIndex: this.#input.messageIndex,
+        index: slot.index
+      },
+      label: `ToolCall ${slot.toolCall.name}`
+    })
+    slot.pid = pid
+    this.#byPid.set(pid, slot)
+  }
+
+  #planned(): BatchPlan {
+    const { toolsByName } = this.#input
+    const calls = this.#slots.map(({ toolCall }) => toolCall)
+    return planOfBatch(calls, toolsByName, (index) => this.#slots[index]?.outcome !== undefined, this.#schedule)
   }
 
   #settle(slot: Slot, result: HandlerResult.HandlerResult): void {
@@ -248,8 +297,21 @@ class ToolBatch {
     slot.endedAt = this.#now()
     slot.traced?.(outcome)
     this.#over++
-    this.#input.finished?.set(slot.toolCall.id, outcome)
+    this.#input.finished?.set(slot.index, outcome)
     this.#source.push(...outcome.events)
+    if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {
+      this.#endQueued(this.#schedule === "reference" ? 0 : slot.index + 1, "not_started")
+    }
+  }
+
+  /** The calls from this position on that have not started never do; each call is looked at once. */
+  #endQueued(from: number, ended: "cancelled" | "not_started"): void {
+    const upTo = this.#mayStart
+    if (from >= upTo) return
+    this.#mayStart = from
+    for (const slot of this.#slots.slice(from, upTo)) {
+      if (slot.status === "queued") this.#record(slot, endedEarly(slot.toolCall, ended, this.#input.options))
+    }
   }
 
   #finishIfOver(): void {

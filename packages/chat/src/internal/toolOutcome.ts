@@ -11,7 +11,7 @@ import type { OnToolError } from "../ChatOptions.ts"
 import { type Finding, ToolError, type ToolErrorReason } from "../ChatError.ts"
 import type { ToolEvent } from "../Event.ts"
 import * as HandlerResult from "../HandlerResult.ts"
-import { isPromiseLike } from "./awaitable.ts"
+import { ignoreRejection } from "./awaitable.ts"
 import { write } from "./jsonForm.ts"
 import type { ToolMessage } from "../Message.ts"
 import { ofError, type Outcome } from "../Outcome.ts"
@@ -208,11 +208,6 @@ const encoded = (
   return typeof content === "string"
     ? finish(content)
     : failed(toolCall, encodingError(toolCall, "the encoder returned something else than a string", content), rules)
-}
-
-/** A policy or an encoder that answers with a promise has answered wrongly; its rejection is nobody's. */
-const ignoreRejection = (value: unknown): void => {
-  if (isPromiseLike(value)) Promise.resolve(value).catch(() => undefined)
 }
 
 const encodingError = (toolCall: ToolCall, message: string, cause: unknown): ToolError =>

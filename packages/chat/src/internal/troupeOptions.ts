@@ -4,6 +4,7 @@ import { type Finding, SessionError, ValidationError } from "../ChatError.ts"
 import { toolResult } from "../Message.ts"
 import type { TroupeOptions } from "../Troupe.ts"
 import * as Validate from "../Validate.ts"
+import { positive } from "./optionChecks.ts"
 import { answered, unpaired } from "./pairing.ts"
 
 const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
@@ -18,7 +19,7 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   if (typeof options !== "object" || options === null) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer } = options
+  const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, maxToolCalls } = options
   const found: Array<Finding> = []
   const check = (field: string, valid: boolean, reason: string) => {
     if (!valid) found.push({ field: [field], reason })
@@ -34,6 +35,11 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   check("maxSeconds", maxSeconds === undefined || isPositive(maxSeconds), "must be a number more than 0")
   check("onCrash", onCrash === undefined || typeof onCrash === "function", "must be a function")
   check("suspendedTtlMs", suspendedTtlMs === undefined || isPositive(suspendedTtlMs), "must be a number more than 0")
+  check(
+    "maxToolCalls",
+    maxToolCalls === undefined || positive(maxToolCalls) === undefined,
+    "must be a whole number, 1 or more"
+  )
   check(
     "answer",
     answer === undefined || answer === "user_message" || answer === "tool_result",

@@ -32,6 +32,7 @@ export const tools: ReadonlyArray<Tool> = [
   ...Object.entries(behaviours).map(([name, behave], index) =>
     make({
       name,
+      effect: name === "fine" || name === "throwing" ? "read" : "write",
       handler: (args) => {
         const later = async () => {
           await hops(Number(args["delay"]))
@@ -105,6 +106,7 @@ export const Scenario = Schema.Struct({
   onToolError: Schema.Literals(["continue", ...names(policies)]),
   onUnknownTool: Schema.Literals(["error", "continue", "continue"]),
   maxConcurrency: Schema.Literals([1, 2, 8]),
+  schedule: Schema.Literals(["concurrent", "effects", "reference"]),
   maxTurns: Schema.Literals([1, 2, 8]),
   haltWhen: Schema.Literals(["none", "none", ...names(predicates)]),
   tokens: Schema.Literals([0, 0, 15]),
@@ -124,11 +126,18 @@ export const optionsOf = (scenario: Scenario): ChatOptions => ({
 })
 
 /** Those that are about one step. */
-export const stepOptionsOf = ({ mode, onToolError, onUnknownTool, maxConcurrency }: Scenario): StepOptions => ({
+export const stepOptionsOf = ({
+  mode,
+  onToolError,
+  onUnknownTool,
+  maxConcurrency,
+  schedule
+}: Scenario): StepOptions => ({
   mode,
   onToolError: policies[onToolError],
   onUnknownTool,
   maxConcurrency,
+  schedule,
   requestId: "r",
   drainMs: 0,
   retry: { maxAttempts: 2, baseDelayMs: 0, jitterMs: 0 }

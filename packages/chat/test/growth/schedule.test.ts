@@ -1,5 +1,7 @@
+import { Process, System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { type Access, planOf } from "../../src/internal/schedule.ts"
+import { ToolSlots } from "../../src/internal/toolSlots.ts"
 
 /** What is quadratic costs ten times as much for each; what is linear may still miss the processor's caches. */
 const bound = 4
@@ -42,3 +44,24 @@ for (const [mix, access] of Object.entries(mixes)) {
     expect(cheapest(30_000, access) / cheapest(3_000, access)).toBeLessThan(bound)
   })
 }
+
+test("SLOT4 a slot costs the same in front of ten times as many that wait", () => {
+  const cost = (count: number): number => {
+    const system = System.make()
+    const slots = new ToolSlots(1)
+    const host = Process.spawn(system, () => new Promise(() => {}))
+    const lines = Array.from({ length: count }, () => slots.line(host, () => {}))
+    const began = performance.now()
+    for (const line of lines) line.take()
+    for (const line of lines) {
+      line.take()
+      line.release()
+    }
+    const took = performance.now() - began
+    Process.kill(host)
+    return took / count
+  }
+  const best = (count: number): number => Math.min(...Array.from({ length: 7 }, () => cost(count)))
+  best(1_000)
+  expect(best(10_000) / best(1_000)).toBeLessThan(bound)
+})

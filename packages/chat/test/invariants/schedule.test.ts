@@ -1,7 +1,8 @@
 import { it } from "@effect/vitest"
 import { Schema } from "effect"
 import { expect, test } from "vitest"
-import { type Access, planOf, type Schedule } from "../../src/internal/schedule.ts"
+import type { Schedule } from "../../src/ChatOptions.ts"
+import { type Access, planOf } from "../../src/internal/schedule.ts"
 
 /** Calls in short: `r` and `w` without a key, `ra` and `wb` with one. */
 const accessOf = (word: string): Access => ({

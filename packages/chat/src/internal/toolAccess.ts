@@ -1,0 +1,74 @@
+/** What a call touches, as its tool declares it. */
+import type { Schedule } from "../ChatOptions.ts"
+import type * as HandlerResult from "../HandlerResult.ts"
+import type { ParsedArguments, Tool } from "../Tool.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import { describe } from "../ToolResultEncoder.ts"
+import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
+import { type Access, type Plan, planOf } from "./schedule.ts"
+import { toolFailure } from "./toolOutcome.ts"
+
+/** The order of a batch, and the calls that cannot be ordered, by position. */
+export interface BatchPlan {
+  readonly plan: Plan
+  /** What the tool's `key` did wrong; such a call does not run. */
+  readonly faults: ReadonlyMap<number, HandlerResult.Failed>
+}
+
+/** The order of these calls. Those that are `settled` already touch nothing, as those of unknown tools. */
+export const planOfBatch = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  toolsByName: ReadonlyMap<string, Tool>,
+  settled: (position: number) => boolean,
+  schedule: Schedule
+): BatchPlan => {
+  const faults = new Map<number, HandlerResult.Failed>()
+  const access = (toolCall: ToolCall, position: number): Access | undefined => {
+    if (settled(position)) return undefined
+    const tool = toolsByName.get(toolCall.name)
+    if (tool === undefined) return schedule === "reference" ? { effect: "write" } : undefined
+    if (schedule === "reference" || tool.key === undefined) return { effect: tool.effect }
+    const found = keyOf(tool, toolCall)
+    if (typeof found !== "object") return { effect: tool.effect, key: found }
+    faults.set(position, found)
+    return undefined
+  }
+  return { plan: planOf(toolCalls, access, schedule), faults }
+}
+
+/**
+ * The key of a call, or what is wrong with it.
+ *
+ * A key is asked for with arguments that fit. Where they do not, or are only checked later, there is none: the call's own
+ * execution says what is wrong with them.
+ */
+const keyOf = ({ name, parse, key }: Tool, toolCall: ToolCall): string | undefined | HandlerResult.Failed => {
+  const { arguments: args } = toolCall
+  const parsed = args === null ? undefined : parsedNow(parse, args)
+  if (parsed === undefined) return undefined
+  let found: unknown
+  try {
+    found = key?.(parsed)
+  } catch (thrown) {
+    return toolFailure(toolCall, "handler_raised", `the key of ${name} raised: ${describe(thrown)}`, thrown)
+  }
+  if (found === undefined || typeof found === "string") return found
+  ignoreRejection(found)
+  const message = `the key of ${name} is ${describe(found)}; return text, or undefined for none`
+  return toolFailure(toolCall, "invalid_return", message, found)
+}
+
+/** The arguments as the tool's schema makes them, if that can be said at once. */
+const parsedNow = (parse: Tool["parse"], args: Record<string, unknown>): Record<string, unknown> | undefined => {
+  let parsed: ParsedArguments | PromiseLike<ParsedArguments>
+  try {
+    parsed = parse(args)
+  } catch {
+    return undefined
+  }
+  if (isPromiseLike(parsed)) {
+    ignoreRejection(parsed)
+    return undefined
+  }
+  return parsed.valid ? parsed.arguments : undefined
+}
