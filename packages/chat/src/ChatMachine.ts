@@ -19,13 +19,16 @@
  *        has it in the thread.
  * CHAT10. A chat that waits for the user or for tool results holds no fiber, and a timer only if it may wait so long and no
  *        longer; when that time is over the thread has a result for every call, and the chat is at rest.
+ * CHAT11. Hooks hear of what a person said before it is stored, of a request before it is made, and of the end of a turn when
+ *         it is stored and before `chat_completed`. They are told by a fiber of the process, never by the chart; a cancel
+ *         does not wait for them. Without hooks there is no transition and no fiber for them.
  *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
 import { type Clock, StateMachine } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { assign, cancel, enqueueActions, raise, sendTo, setup } from "xstate"
+import { assign, cancel, type DoneActorEvent, enqueueActions, raise, sendTo, setup } from "xstate"
 import type { PreflightError, SessionError } from "./ChatError.ts"
 import type { ChatRecord } from "./ChatRecord.ts"
 import type { ChatResult, HaltedReason, PendingQuestion } from "./ChatResult.ts"
@@ -33,6 +36,7 @@ import type { Engine } from "./Engine.ts"
 import { isPromiseLike } from "./internal/awaitable.ts"
 import type { AnswerForm } from "./internal/answer.ts"
 import type { Before } from "./internal/arrivals.ts"
+import { afterHooks, mustAnnounce, mustBegin, mustReport, type Verdict } from "./internal/chatHooks.ts"
 import {
   afterStep,
   beginTurn,
@@ -59,6 +63,8 @@ import type { Mailbox } from "./internal/mailbox.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { expired } from "./internal/suspension.ts"
+import { tellHooks } from "./internal/telling.ts"
+import type { Aside, Told } from "./internal/told.ts"
 import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "./internal/unsaved.ts"
 import type { Message } from "./Message.ts"
 import { stepMachine, type StepOutput, type StepWatcher } from "./StepMachine.ts"
@@ -150,6 +156,9 @@ export interface ChatContext {
   /** Whether the turn's time is over, and whether it is counted at all. */
   readonly outOfTime: boolean
   readonly timed: boolean
+  /** What the hooks have heard of, and what they want of the next request alone. */
+  readonly told: Told
+  readonly aside: Aside | undefined
   /** What the first pass came to, while the second runs. */
   readonly firstPass: ChatResult | undefined
   /** Whether the store has what the context holds. */
@@ -179,6 +188,11 @@ const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input })
   })
 )
 
+/** Hooks are asked by a fiber: the chart goes on hearing, and leaving the state tells them (CHAT11). */
+const telling = StateMachine.fromEffect<Verdict, never, ChatContext>(({ input }) =>
+  Effect.promise((signal) => tellHooks(input, signal))
+)
+
 const begin = {
   "turn.start": [
     { guard: "refusesTurn", actions: "refuse" },
@@ -204,7 +218,7 @@ export const chatMachine = setup({
     events: {} as ChatEvent,
     output: {} as ChatOutput
   },
-  actors: { step: stepMachine, commit: committing },
+  actors: { step: stepMachine, commit: committing, hooks: telling },
   delays: {
     drain: ({ context }) => turnOf(context).options.drainMs,
     deadline: ({ context }) => turnOf(context).options.budget?.timeMs ?? 0
@@ -232,7 +246,11 @@ export const chatMachine = setup({
     hasResult: ({ context }) => context.result !== undefined,
     isStopped: ({ context }) => stopOf(context) !== undefined,
     mustTime: ({ context: { timed, turn } }) => !timed && turn?.options.budget?.timeMs !== undefined,
-    isTimed: ({ context }) => context.timed
+    isTimed: ({ context }) => context.timed,
+    mustBegin: ({ context }) => mustBegin(context),
+    mustAnnounce: ({ context }) => mustAnnounce(context),
+    mustReport: ({ context }) => mustReport(context),
+    isRefused: ({ context: { once, result, refusal } }) => once && refusal !== undefined && result === undefined
   },
   actions: {
     beginTurn: assign(({ context, event }) => beginTurn(context, event.type === "turn.start" ? event.turn : undefined)),
@@ -270,9 +288,10 @@ export const chatMachine = setup({
     recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
     recordStep: assign(({ context }, output: StepOutput) => afterStep(context, output)),
     recordRefusal: assign((_, output: StepOutput) => ({
-      turn: undefined,
       refusal: output.type === "refused" ? output.error : undefined
     })),
+    dropTurn: assign({ turn: undefined }),
+    recordHooks: assign(({ context }, verdict: Verdict | undefined) => afterHooks(context, verdict)),
     cancelStep: sendTo("step", { type: "step.cancel" }),
     emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
     recordStop: assign(({ context }) => stopped(context)),
@@ -341,11 +360,38 @@ export const chatMachine = setup({
           always: [
             { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
             { guard: "canSteer", target: "deciding", reenter: true, actions: "steer" },
+            { guard: "mustBegin", target: "hooking" },
             { guard: "mustCommit", target: "committing" },
+            { guard: "mustReport", target: "hooking" },
             { guard: "hasResult", target: "completing" },
+            { guard: "isRefused", target: "#chat.settled", actions: "dropTurn" },
             { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
+            { guard: "mustAnnounce", target: "hooking" },
             { target: "stepping" }
           ]
+        },
+        hooking: {
+          invoke: {
+            src: "hooks",
+            input: ({ context }) => context,
+            onDone: {
+              target: "deciding",
+              actions: {
+                type: "recordHooks",
+                params: ({ event }: { readonly event: DoneActorEvent<Verdict> }) => event.output
+              }
+            }
+          },
+          on: {
+            "turn.cancel": {
+              target: "deciding",
+              actions: [{ type: "recordHooks", params: undefined }, "markCancelled"]
+            },
+            "turn.deadline": {
+              target: "deciding",
+              actions: [{ type: "recordHooks", params: undefined }, "markOutOfTime"]
+            }
+          }
         },
         committing: {
           entry: "carryInbox",
@@ -380,7 +426,7 @@ export const chatMachine = setup({
             onDone: [
               {
                 guard: { type: "wasRefusedAtOnce", params: ({ event }) => event.output },
-                target: "#chat.settled",
+                target: "deciding",
                 actions: { type: "recordRefusal", params: ({ event }) => event.output }
               },
               { target: "deciding", actions: { type: "recordStep", params: ({ event }) => event.output } }

@@ -35,6 +35,7 @@ import {
   type ToolCallWatcher
 } from "./internal/toolBatch.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import type { Message } from "./Message.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"
 import { StreamCollector } from "./StreamCollector.ts"
 import type { Thread } from "./Thread.ts"
@@ -53,6 +54,8 @@ export interface StepInput {
   readonly options: RunOptions
   readonly outlet: Outlet
   readonly watcher?: StepWatcher | undefined
+  /** What the model is told behind the thread, this once. */
+  readonly aside?: ReadonlyArray<Message> | undefined
 }
 
 /**

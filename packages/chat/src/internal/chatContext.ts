@@ -14,9 +14,11 @@ import * as Usage from "../Usage.ts"
 import { allTaken, taking, takingSteers, withdrawn } from "./arrivals.ts"
 import { withAnswer } from "./answer.ts"
 import { budgetSpent } from "./budget.ts"
+import { isInjected } from "./injected.ts"
 import { Mailbox } from "./mailbox.ts"
 import { expiryOf } from "./suspension.ts"
 import { chatResult, type Standing, stopping, type Terminal, terminalCondition } from "./terminalCondition.ts"
+import { toldOnce, untold } from "./told.ts"
 import { isUnanswered } from "./unsaved.ts"
 import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "./twoPasses.ts"
 
@@ -40,6 +42,8 @@ export const initialContext = (input: ChatInput): ChatContext => {
     cancelled: false,
     outOfTime: false,
     timed: false,
+    told: untold,
+    aside: undefined,
     firstPass: undefined,
     committed: true,
     result: undefined,
@@ -84,6 +88,8 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
     cancelled: mailbox.interrupts,
     outOfTime: false,
     timed: false,
+    told: toldOnce(context.told),
+    aside: undefined,
     firstPass: undefined,
     committed: false,
     result: undefined,
@@ -93,19 +99,23 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
 }
 
 /** The thread a turn begins with. A retry of what could not be stored says it again. */
-const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
+export const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
   const { thread, pendingQuestion, unstored, answer } = context
   if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
-  const [said] = turn.messages
-  if (pendingQuestion !== undefined && said?.role === "user") return withAnswer(thread, pendingQuestion, said, answer)
+  const [said, ...behind] = turn.messages
+  if (pendingQuestion !== undefined && said?.role === "user") {
+    return Thread.append(withAnswer(thread, pendingQuestion, said, answer), ...behind)
+  }
   const kept = turn.retry === true ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
   const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
   return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
 }
 
-/** A message that a reply answers: what a person or a tool said. */
+/** A message that a reply answers: what a person or a tool said, with what hooks put behind a person's words. */
 const isAsking = (message: Message): boolean =>
-  message.role === "tool" || (message.role === "user" && !isNudge(message))
+  isInjected(message)
+    ? isInjected(message, "UserPromptSubmit")
+    : message.role === "tool" || (message.role === "user" && !isNudge(message))
 
 /** Whether something waits to join the turn, and the turn can take it: not in its second pass, which is one request. */
 export const canSteer = (context: ChatContext): boolean =>
@@ -119,6 +129,7 @@ export const canSteer = (context: ChatContext): boolean =>
 export const steer = (context: ChatContext): Partial<ChatContext> => ({
   ...takingSteers(context),
   thread: Thread.append(context.thread, ...context.mailbox.steering.flatMap(({ messages }) => messages)),
+  told: context.told.prompted ? { ...context.told, prompted: false } : context.told,
   committed: false
 })
 
@@ -138,9 +149,12 @@ export const turnOf = ({ turn }: ChatContext): Turn => {
 
 /** What the next step is started with. */
 export const stepInput = (context: ChatContext) => {
-  const { engine, thread, watcher, firstPass } = context
+  const { engine, thread, watcher, firstPass, aside } = context
   const { options, outlet } = turnOf(context)
-  return { engine, thread, options: passOptions(options, firstPass), outlet, watcher }
+  const pass = passOptions(options, firstPass)
+  return aside === undefined
+    ? { engine, thread, options: pass, outlet, watcher }
+    : { engine, thread, options: { ...pass, ...aside.params }, outlet, watcher, aside: aside.messages }
 }
 
 /** What a step changes, and what the chat comes to if it was the last. */
@@ -154,7 +168,8 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
     thread: result.thread,
     usage: Usage.add(context.usage, result.response.usage),
     steps,
-    committed: false
+    committed: false,
+    ...(context.told.announced ? { told: { ...context.told, announced: false }, aside: undefined } : {})
   }
   const index = context.steps.length - (firstPass?.steps.length ?? 0)
   const standing = { stopped: stopOf(context), steps }
@@ -211,7 +226,7 @@ const storeFailed = (message: string, cause?: unknown): SessionError =>
   new SessionError("store_failed", message, { cause })
 
 /** The turn is over, for this reason. */
-const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
+export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
   const result = chatResult(context.thread, context.steps, terminal)
   return endedWith(context, finalized(result, turnOf(context).options, context.firstPass))
 }

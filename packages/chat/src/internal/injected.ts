@@ -1,11 +1,15 @@
 /** Messages that hooks put in a thread: nobody said them. */
+import type { LifecycleEvent } from "../Hooks.ts"
 import type { Message } from "../Message.ts"
 
 /** The message, marked as one that the hooks of this event put there. */
-export const injected = (message: Message, event: string): Message => ({
+export const injected = (message: Message, event: LifecycleEvent): Message => ({
   ...message,
   metadata: { ...message.metadata, injected_by: event }
 })
 
-/** Whether hooks put a message in its thread. */
-export const isInjected = ({ metadata }: Message): boolean => metadata?.["injected_by"] !== undefined
+/** Whether hooks put a message in its thread; those of one event, or any. */
+export const isInjected = ({ metadata }: Message, event?: LifecycleEvent): boolean => {
+  const by = metadata?.["injected_by"]
+  return event === undefined ? by !== undefined : by === event
+}

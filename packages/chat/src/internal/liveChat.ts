@@ -22,6 +22,7 @@ import { SessionError } from "../ChatError.ts"
 import type { ChatContext, chatMachine } from "../ChatMachine.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
 import type { Event } from "../Event.ts"
+import { has } from "../Hooks.ts"
 import type { InboxEntry } from "../Inbox.ts"
 import type { Message } from "../Message.ts"
 import { Delivery } from "./delivery.ts"
@@ -29,6 +30,7 @@ import { LiveFeed } from "./liveFeed.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import type { LiveView } from "./liveView.ts"
 import type { RunOptions } from "./resolveOptions.ts"
+import { tellStopped } from "./telling.ts"
 
 /** The process behind a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
@@ -64,6 +66,9 @@ export class LiveChat {
   /** The turn that was cancelled while there was no process. */
   #cancelled: LiveTurn | undefined
   #stopping: Promise<void> | undefined
+  /** Whether a turn was started, and whether hooks were told so. */
+  #began = false
+  #hooksBegan = false
 
   constructor(id: string, home: ChatHome, view: LiveView) {
     this.id = id
@@ -110,6 +115,7 @@ export class LiveChat {
       turn.fail(stopped(this.id))
       return turn
     }
+    this.#began = true
     this.#turns.set(turn.id, turn)
     this.#waiting.delete(turn.id)
     void turn.ended.then(() => this.#forget(turn))
@@ -150,11 +156,22 @@ export class LiveChat {
   async #stop(): Promise<void> {
     await this.#home.stop(this.id)
     await this.#settleReceipts()
+    await this.#endSession()
     if (this.#turns.size > 0) this.#endAll(stopped(this.id))
     for (const turn of this.#turns.values()) turn.turn.delivery?.close()
     for (const delivery of this.#waiting.values()) delivery.close()
     this.view.complete()
     this.feed.end()
+  }
+
+  /** Told once, however many processes the chat had. */
+  async #endSession(): Promise<void> {
+    const { context } = this
+    if (context === undefined || !this.#began) return
+    const options = this.#home.options(this.id)
+    if (!has(options.hooks, "SessionEnd")) return
+    this.#hooksBegan ||= context.told.started
+    if (this.#hooksBegan || !has(options.hooks, "SessionStart")) await tellStopped(options, context)
   }
 
   /** The process cannot say any more what became of the inputs it was told of; the store can. */
@@ -174,6 +191,7 @@ export class LiveChat {
   /** The supervisor started a process for this chat. */
   attached(pid: ChatPid): void {
     this.#pid = pid
+    this.#hooksBegan ||= this.context?.told.started === true
     const snapshot = StateMachine.snapshot(pid)
     this.view.transitioned(snapshot)
     StateMachine.subscribe(pid, (next) => this.view.transitioned(next))

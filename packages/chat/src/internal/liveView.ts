@@ -28,6 +28,7 @@ type MachineSnapshot = SnapshotFrom<typeof chatMachine>
  * - `requesting`: a model request is being opened
  * - `streaming`: the model answers
  * - `runningTools`: tools run
+ * - `runningHooks`: hooks are told, and may have a say
  * - `completing`: the turn's last event is on its way
  */
 export type ChatPhase =
@@ -38,6 +39,7 @@ export type ChatPhase =
   | "requesting"
   | "streaming"
   | "runningTools"
+  | "runningHooks"
   | "completing"
 
 /** What a chat's snapshot holds beside the machine's own context: `usage` is that of the running request too. */
@@ -199,6 +201,7 @@ const phaseOf = ({ value, context }: MachineSnapshot, noTools: boolean): ChatPha
     default:
       if (value.running === "stepping")
         return !noTools ? "runningTools" : context.turn?.outlet.isFlowing === true ? "streaming" : "requesting"
+      if (value.running === "hooking") return "runningHooks"
       return value.running === "deciding" || value.running === "completing" ? "completing" : "committing"
   }
 }

@@ -1,6 +1,6 @@
 /** Builds the request of a step. */
 import { type Engine, resolveModel } from "../Engine.ts"
-import { system } from "../Message.ts"
+import { type Message, system } from "../Message.ts"
 import type { Request } from "../Request.ts"
 import type { Thread } from "../Thread.ts"
 import type { RunOptions } from "./resolveOptions.ts"
@@ -12,20 +12,23 @@ const own: ReadonlySet<string> = new Set(["maxTurns", "temperature", "maxTokens"
 export const requestOf = ({
   engine,
   thread,
-  options
+  options,
+  aside
 }: {
   readonly engine: Engine
   readonly thread: Thread
   readonly options: RunOptions
+  readonly aside?: ReadonlyArray<Message> | undefined
 }): Request => {
   const { params } = engine
+  const messages = aside === undefined ? thread.messages : [...thread.messages, ...aside]
   const model = resolveModel(engine, options.model)
   const temperature = options.temperature ?? numberIn(params, "temperature")
   const maxTokens = options.maxTokens ?? numberIn(params, "maxTokens")
   const rest = Object.entries(params).filter(([key]) => !own.has(key))
   return {
     ...(model === undefined ? {} : { model }),
-    messages: options.instructions === undefined ? thread.messages : [system(options.instructions), ...thread.messages],
+    messages: options.instructions === undefined ? messages : [system(options.instructions), ...messages],
     tools: options.tools.map(({ name, description, schema, metadata }) => ({ name, description, schema, metadata })),
     ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
     ...(temperature === undefined ? {} : { temperature }),

@@ -2,7 +2,10 @@ import type { AnyEventObject } from "xstate"
 import { AdapterError } from "../../src/ChatError.ts"
 import { type ChatContext, type ChatInput, chatMachine } from "../../src/ChatMachine.ts"
 import type { ChatOptions } from "../../src/ChatOptions.ts"
+import type { Hooks } from "../../src/Hooks.ts"
+import { mustBegin, type Verdict } from "../../src/internal/chatHooks.ts"
 import { Delivery } from "../../src/internal/delivery.ts"
+import type { Terminal } from "../../src/internal/terminalCondition.ts"
 import { user, type Message } from "../../src/Message.ts"
 import type { FinishReason } from "../../src/Response.ts"
 import type { StepResult } from "../../src/StepResult.ts"
@@ -33,24 +36,41 @@ const step = (finishReason: FinishReason, more: Partial<StepResult> = {}): AnyEv
   return { type: "xstate.done.actor.step", output: { type: "completed", result }, actorId: "step" }
 }
 
+const halt: Terminal = { reason: "enough", metadata: { haltHook: "PreIteration" } }
+
 const question: Partial<StepResult> = { halt: { type: "question", toolCallId: "c0", question: "which?", options: {} } }
 
 const committing = "0.chat.running.committing"
 const expiring = "0.chat.expiring"
+const hooking = "0.chat.running.hooking"
+
+const answered = (output: Verdict): AnyEventObject => ({
+  type: `xstate.done.actor.${hooking}`,
+  output,
+  actorId: hooking
+})
+
+/** Hooks answer what they were asked, and no more than that. */
+const answersTo = (context: ChatContext): Verdict["type"] =>
+  mustBegin(context) ? "begin" : (context.result ?? context.refusal) === undefined ? "announce" : "report"
 
 /** A turn of one kind waits at most, and one step goes on at most: more of the same leads nowhere else. */
-const allows = ({ context }: { readonly context: ChatContext }, { type, kind }: AnyEventObject): boolean => {
+const allows = ({ context }: { readonly context: ChatContext }, { type, kind, output }: AnyEventObject): boolean => {
   const { mailbox, steps } = context
   if (kind === "steer") return !mailbox.steers
   if (kind === "interrupt") return !mailbox.interrupts
   if (type === "turn.start") return mailbox.next === undefined
+  if (type === `xstate.done.actor.${hooking}`) {
+    return context.turn !== undefined && (output as Verdict).type === answersTo(context)
+  }
   return kind !== "goes on" || steps.length === 0
 }
 
 const apart = ({ context }: { readonly context: ChatContext }) => {
-  const { cancelled, outOfTime, timed, committed, result, refusal, failure, mailbox, steps } = context
+  const { cancelled, outOfTime, timed, committed, result, refusal, failure, mailbox, steps, told, aside } = context
   return [
     [cancelled, outOfTime, timed, committed, steps.length, context.firstPass?.haltedReason],
+    [told, aside !== undefined],
     [result?.haltedReason, refusal !== undefined, failure !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
     [mailbox.next?.messages.at(-1)?.role, mailbox.steers, mailbox.interrupts]
@@ -83,6 +103,12 @@ const heard = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, Any
     refused: { type: "xstate.done.actor.step", output: refused, actorId: "step" },
     committed: { type: `xstate.done.actor.${committing}`, output: undefined, actorId: committing },
     "not committed": { type: `xstate.error.actor.${committing}`, error: new Error("full"), actorId: committing },
+    began: answered({ type: "begin", said: [], terminal: undefined }),
+    "halts the prompt": answered({ type: "begin", said: [], terminal: halt }),
+    announced: answered({ type: "announce", injects: [], aside: undefined, terminal: undefined }),
+    injects: answered({ type: "announce", injects: [user("b")], aside: undefined, terminal: undefined }),
+    "halts the request": answered({ type: "announce", injects: [], aside: undefined, terminal: halt }),
+    reported: answered({ type: "report" }),
     drained: { type: "xstate.after.drain.chat.running.committing.draining" },
     withdrawn: { type: `xstate.done.actor.${expiring}`, output: undefined, actorId: expiring },
     "not withdrawn": { type: `xstate.error.actor.${expiring}`, error: new Error("full"), actorId: expiring }
@@ -116,7 +142,18 @@ const walk = (
 /** A store that answers nothing of its own: what becomes of a commit is an event of the walk. */
 const commit = () => new Promise<void>(() => {})
 
+const noted = [() => undefined]
+const hooks: Hooks = {
+  SessionStart: noted,
+  UserPromptSubmit: noted,
+  PreIteration: noted,
+  Stop: noted,
+  StopFailure: noted,
+  SessionEnd: noted
+}
+
 const steps = ["answers", "goes on", "asks", "leaves calls", "refused"]
+const told = ["began", "halts the prompt", "announced", "injects", "halts the request", "reported"]
 const stored = ["committed", "not committed", "drained"]
 
 testPaths(chatMachine, () => [
@@ -144,6 +181,29 @@ testPaths(chatMachine, () => [
     "taken",
     "answers",
     ...stored
+  ),
+  walk("a chat with hooks", { options: { hooks } }, "said", "cancel", "taken", "answers", ...told),
+  walk(
+    "a chat with hooks and a store",
+    { commit, options: { hooks: { PreIteration: noted } } },
+    "said",
+    "taken",
+    "answers",
+    "committed",
+    "announced",
+    "injects"
+  ),
+  walk(
+    "a turn with hooks and a time",
+    { begun: true, options: { hooks, budget: { timeMs: 1e6 } } },
+    "deadline",
+    "cancel",
+    "taken",
+    "answers",
+    "refused",
+    "began",
+    "announced",
+    "reported"
   ),
   walk(
     "a chat that waits so long and no longer",
