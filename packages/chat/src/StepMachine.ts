@@ -22,6 +22,7 @@ import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
 import type { HandlerResult } from "./HandlerResult.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
+import type { Suspended } from "./internal/gate.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import { adapterIn } from "./internal/preflight.ts"
 import { requestOf } from "./internal/request.ts"
@@ -78,6 +79,8 @@ export interface StepContext extends StepInput {
   /** What the running batch has finished, by the call's position; its process may die, this stays. */
   readonly finished: Map<number, ToolOutcome>
   readonly halt: StepHalt | undefined
+  /** The calls that wait for an answer. */
+  readonly suspended: ReadonlyArray<Suspended>
   /** What goes wrong in the step itself, and is said by an event of its own. */
   readonly error: unknown
   readonly refusal: PreflightError | undefined
@@ -138,6 +141,7 @@ export const stepMachine = setup({
       outcomes: [],
       finished: new Map(),
       halt: undefined,
+      suspended: [],
       error: undefined,
       refusal: undefined,
       result: undefined
@@ -267,7 +271,10 @@ const resultOf = (context: StepContext): StepResult =>
     response: context.collector.toResponse(context.options.requestId),
     mode: context.options.mode,
     outcomes: context.outcomes,
-    manualToolCalls: callsOf(context).manual.filter((call) => !isAnswered(context, call)),
+    manualToolCalls: [
+      ...callsOf(context).manual.filter((call) => !isAnswered(context, call)),
+      ...context.suspended.map(({ toolCall }) => toolCall)
+    ],
     halt: context.halt,
     error: context.error
   })

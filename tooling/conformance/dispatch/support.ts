@@ -5,9 +5,17 @@
  */
 import type { DispatchCase } from "./caseFile.ts"
 import type { Operation, Operations } from "./operation.ts"
+import { gateOperations } from "./gateOperations.ts"
+import { hookOperations } from "./hookOperations.ts"
 import { parallelOperations } from "./parallelOperations.ts"
+import { permissionOperations } from "./permissionOperations.ts"
 
-const operations: Operations = { ...parallelOperations }
+const operations: Operations = {
+  ...parallelOperations,
+  ...permissionOperations,
+  ...gateOperations,
+  ...hookOperations
+}
 
 /** What runs a case, if anything does. */
 export const operationOf = ({ operation }: DispatchCase): Operation | undefined => operations[operation]

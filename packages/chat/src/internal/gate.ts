@@ -15,7 +15,7 @@ import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { hear } from "./hearing.ts"
-import { detailed, isDenial, isRecord } from "./hookAnswers.ts"
+import { detailed, isArguments, isDenial } from "./hookAnswers.ts"
 
 /** What calls are judged by. */
 export interface Gate extends Hooks.HookRun {
@@ -65,13 +65,15 @@ export type GateVerdict = Admitted | Refused | Halted | Suspended | { readonly t
 export const isGated = ({ permissions, hooks }: Pick<Gate, "permissions" | "hooks">): boolean =>
   permissions !== undefined || Hooks.has(hooks, "PreToolUse")
 
-/** Judges calls one after another; those after a halt are not judged, and are missing in the list. */
+/** Judges calls one after another, and tells of each as its turn comes; those after a halt are missing in the list. */
 export const gateBatch = async (
   calls: ReadonlyArray<{ readonly toolCall: ToolCall; readonly tool: Tool | undefined }>,
-  gate: Gate
+  gate: Gate,
+  judging?: (position: number) => void
 ): Promise<ReadonlyArray<GateVerdict>> => {
   const verdicts: Array<GateVerdict> = []
   for (const { toolCall, tool } of calls) {
+    judging?.(verdicts.length)
     const verdict = await gateCall(toolCall, tool, gate)
     verdicts.push(verdict)
     if (verdict.type === "halt" || verdict.type === "aborted") break
@@ -130,7 +132,7 @@ const answered = (toolCall: ToolCall, value: unknown, { expiresMs }: Permissions
     case "allow": {
       const args = answer["arguments"]
       if (args === undefined) return { type: "allow", toolCall, edited: false }
-      return isRecord(args) ? edited(toolCall, args) : unanswered(toolCall, value)
+      return isArguments(args) ? edited(toolCall, args) : unanswered(toolCall, value)
     }
     case "deny": {
       const { reason } = answer

@@ -13,6 +13,7 @@ import type { Denial } from "../Permissions.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import * as Validate from "../Validate.ts"
 import type { Heard } from "./hearing.ts"
+import { write } from "./jsonForm.ts"
 import { findingsOf } from "./optionChecks.ts"
 
 type Answered = Exclude<Heard, { readonly type: "aborted" }>
@@ -25,9 +26,9 @@ export const preTool = (heard: Answered): Exclude<PreToolVerdict, { readonly typ
   if (answer.type === "deny") return denied(answer["reason"])
   if (answer.type !== "allow" || answer["arguments"] === undefined) return { type: "allow" }
   const args = answer["arguments"]
-  return isRecord(args)
+  return isArguments(args)
     ? { type: "allow", arguments: args }
-    : crashed(new TypeError("the arguments that a hook put in a call's place are no object"))
+    : crashed(new TypeError("the arguments that a hook gives a call are an object that JSON can say"))
 }
 
 /** After a call. */
@@ -109,6 +110,10 @@ const denied = (reason: unknown): PreToolVerdict & { readonly type: "deny" } => 
   return { type: "deny", reason: reason === undefined ? "a hook refused the call" : describe(reason) }
 }
 
+/** Whether a value can be a call's arguments: an object that JSON can say. */
+export const isArguments = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isRecord(value) && write(value, false).found.length === 0
+
 /** Whether a reason is a refusal for programs. */
 export const isDenial = (value: unknown): value is Denial =>
   isRecord(value) &&
@@ -132,5 +137,5 @@ export const detailed = (value: unknown): { readonly type?: unknown } & Readonly
   return isRecord(value) ? value : {}
 }
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -12,6 +12,8 @@
  * BATCH4. After a cancel no call starts; those that run are told, and waited for until their drain deadline. A question
  *         that was asked by then is kept.
  * BATCH5. The batch is done when every call is over and the reader asked past the last event.
+ * BATCH6. Where there is a gate, no call starts before all are judged. A call it refused is `denied`; where it ended the
+ *         turn, what was not refused before is `not_started`. A suspended call has no outcome here: it is handed on.
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
@@ -23,18 +25,22 @@ import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
 import { describe } from "../ToolResultEncoder.ts"
+import { type BatchGate, batchGateOf, type GateOptions } from "./batchGate.ts"
+import type { GateVerdict, Suspended } from "./gate.ts"
 import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { type BatchPlan, planOfBatch } from "./toolAccess.ts"
 import type { SlotLine } from "./toolSlots.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
+import { haltedOutcome, refusedOutcome, withArguments } from "./toolRefusal.ts"
 
 /** A running call as people want to see it; times are milliseconds on the system's clock. */
 export interface ToolCallView {
   readonly id: string
   readonly name: string
-  readonly status: "queued" | "running" | "cancelling" | "done"
+  /** `gating` while it is the call's turn to be judged. */
+  readonly status: "queued" | "gating" | "running" | "cancelling" | "suspended" | "done"
   readonly queuedAt: number
   /** `undefined` while queued, and for a call that never started. */
   readonly startedAt: number | undefined
@@ -54,28 +60,35 @@ export interface ToolBatchInput {
   /** The place in the thread of the message they stand in; default 0. */
   readonly messageIndex?: number | undefined
   readonly toolsByName: ReadonlyMap<string, Tool>
-  readonly options: ToolCallInput["options"] & Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots">>
+  readonly options: ToolCallInput["options"] &
+    GateOptions &
+    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots">>
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
   /** Where outcomes are noted as they come, by the call's position, for whoever outlives the batch. */
   readonly finished?: Map<number, ToolOutcome> | undefined
 }
 
-/** Outcomes in call order, and the halt that counts. */
+/** Outcomes in call order, the halt that counts, and the calls that wait for an answer and so have no outcome yet. */
 export interface ToolBatchResult {
   readonly outcomes: ReadonlyArray<ToolOutcome>
   readonly halt: StepHalt | undefined
+  readonly suspended: ReadonlyArray<Suspended>
 }
 
 /** What a batch can be told. */
 export type ToolBatchEvent =
   | { readonly type: "batch.cancel" }
   | { readonly type: "batch.exhausted" }
+  | { readonly type: "batch.gated"; readonly verdicts: ReadonlyArray<GateVerdict> }
+  | { readonly type: "batch.followed"; readonly index: number; readonly outcome: ToolOutcome }
   | { readonly type: "batch.slot" }
   | { readonly type: "process.exit"; readonly from: Pid; readonly reason: unknown }
 
 interface Slot {
-  readonly toolCall: ToolCall
+  /** What runs: the call as the model wrote it, unless its arguments were edited. */
+  toolCall: ToolCall
+  edited: boolean
   /** The call's place in its message. */
   readonly index: number
   status: ToolCallView["status"]
@@ -83,6 +96,7 @@ interface Slot {
   endedAt: number | undefined
   pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
   outcome: ToolOutcome | undefined
+  suspended: Suspended | undefined
   /** Told of the outcome, where the call has a span. */
   traced: ((outcome: ToolOutcome) => void) | undefined
 }
@@ -116,6 +130,12 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
       case "batch.slot":
         batch.slotGranted()
         return snapshot
+      case "batch.gated":
+        batch.gated(event.verdicts)
+        return snapshot
+      case "batch.followed":
+        batch.followed(event.index, event.outcome)
+        return snapshot
       case "batch.exhausted":
         return { status: "done", output: batch.result(), error: undefined }
       default:
@@ -130,6 +150,7 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
 class ToolBatch {
   readonly #input: ToolBatchInput
   readonly #tell: (event: ToolBatchEvent) => void
+  #gate: BatchGate | undefined
   #host: Pid | undefined
   #queuedAt = 0
   readonly #slots: ReadonlyArray<Slot>
@@ -151,12 +172,14 @@ class ToolBatch {
     this.#tell = tell
     this.#slots = input.toolCalls.map((toolCall, index) => ({
       toolCall,
+      edited: false,
       index,
       status: "queued",
       startedAt: undefined,
       endedAt: undefined,
       pid: undefined,
       outcome: undefined,
+      suspended: undefined,
       traced: undefined
     }))
     this.#mayStart = this.#slots.length
@@ -170,8 +193,35 @@ class ToolBatch {
     this.#queuedAt = this.#now()
     this.#line = this.#input.options.toolSlots?.line(host, () => this.#tell({ type: "batch.slot" }))
     this.#input.outlet.attach(this.#source)
+    this.#gate = batchGateOf(this.#input.options, Process.systemOf(host))
+    if (this.#gate?.judges === true) return this.#judge(this.#gate)
     this.#fill()
     this.#finishIfOver()
+  }
+
+  /** Every call that is to be judged has been (BATCH6). */
+  gated(verdicts: ReadonlyArray<GateVerdict>): void {
+    if (this.#cancelled) return
+    const judged = this.#judged()
+    const halted = verdicts.some(({ type }) => type === "halt")
+    verdicts.forEach((verdict, at) => {
+      const slot = judged[at]
+      if (slot === undefined || isOver(slot)) return
+      slot.status = "queued"
+      if (verdict.type === "allow") Object.assign(slot, { toolCall: verdict.toolCall, edited: verdict.edited })
+      else if (verdict.type === "deny") this.#record(slot, refusedOutcome(verdict))
+      else if (verdict.type === "halt") this.#record(slot, haltedOutcome(verdict))
+      else if (verdict.type === "suspend" && !halted) this.#suspend(slot, verdict)
+    })
+    if (halted) this.#endQueued(0, "not_started")
+    this.#fill()
+    this.#finishIfOver()
+  }
+
+  /** The hooks have looked at a call that is over. */
+  followed(index: number, outcome: ToolOutcome): void {
+    const slot = this.#slots[index]
+    if (slot !== undefined) this.#ended(slot, outcome)
   }
 
   /** A slot is free for this batch; it may not need it any more. */
@@ -183,22 +233,19 @@ class ToolBatch {
   exited(pid: Pid, reason: unknown): void {
     const slot = this.#byPid.get(pid)
     if (slot?.pid === undefined || slot.outcome !== undefined) return
+    const outcome =
+      StateMachine.output(slot.pid) ?? toolOutcome(slot.toolCall, died(slot.toolCall, reason), this.#input.options)
+    if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
+    const { index } = slot
+    this.#input.finished?.set(index, outcome)
+    void this.#gate.follow(outcome).then((last) => this.#tell({ type: "batch.followed", index, outcome: last }))
+  }
+
+  /** A running call is over: its slot is free. */
+  #ended(slot: Slot, outcome: ToolOutcome): void {
     this.#running--
     this.#line?.release()
-    const outcome = StateMachine.output(slot.pid)
-    if (outcome === undefined) {
-      this.#settle(
-        slot,
-        toolFailure(
-          slot.toolCall,
-          "handler_exit",
-          `the process of ${slot.toolCall.name} exited: ${describe(reason)}`,
-          reason
-        )
-      )
-    } else {
-      this.#record(slot, outcome)
-    }
+    this.#record(slot, outcome)
     this.#order?.plan.ended(slot.index)
     this.#fill()
     this.#finishIfOver()
@@ -207,6 +254,7 @@ class ToolBatch {
   cancel(): void {
     if (this.#cancelled) return
     this.#cancelled = true
+    this.#gate?.leave()
     this.#endQueued(0, "cancelled")
     for (const slot of this.#slots) {
       if (slot.status !== "running" || slot.pid === undefined) continue
@@ -219,6 +267,7 @@ class ToolBatch {
   }
 
   leave(): void {
+    this.#gate?.leave()
     this.#input.outlet.detach(this.#source)
   }
 
@@ -228,7 +277,32 @@ class ToolBatch {
     const halt = this.#cancelled
       ? ({ type: "cancelled", question: halts.find((one) => one.type === "question") } as const)
       : halts[0]
-    return { outcomes, halt }
+    const suspended = this.#slots.flatMap((slot) => (slot.suspended === undefined ? [] : [slot.suspended]))
+    return { outcomes, halt, suspended }
+  }
+
+  /** Has the calls judged that could run (BGATE1). */
+  #judge(gate: BatchGate): void {
+    const judged = this.#judged()
+    const calls = judged.map(({ toolCall }) => ({ toolCall, tool: this.#input.toolsByName.get(toolCall.name) }))
+    const judging = (at: number): void => {
+      judged.forEach((slot, position) => {
+        if (!isOver(slot)) slot.status = position === at ? "gating" : "queued"
+      })
+      this.#changed()
+    }
+    void gate.judge(calls, judging).then((verdicts) => this.#tell({ type: "batch.gated", verdicts }))
+  }
+
+  #judged(): ReadonlyArray<Slot> {
+    const { toolsByName } = this.#input
+    return this.#slots.filter(({ toolCall }) => toolCall.arguments !== null && toolsByName.has(toolCall.name))
+  }
+
+  #suspend(slot: Slot, suspended: Suspended): void {
+    slot.suspended = suspended
+    slot.status = "suspended"
+    this.#over++
   }
 
   /** Starts calls while their turn has come and there are slots. */
@@ -245,8 +319,8 @@ class ToolBatch {
       }
       const tool = this.#input.toolsByName.get(slot.toolCall.name)
       const fault = faults.get(slot.index)
-      if (slot.outcome !== undefined || tool === undefined || fault !== undefined) {
-        if (slot.outcome === undefined) {
+      if (isOver(slot) || tool === undefined || fault !== undefined) {
+        if (!isOver(slot)) {
           this.#settle(slot, fault ?? notFound(slot.toolCall, this.#input.toolsByName))
         }
         plan.ended(slot.index)
@@ -284,14 +358,16 @@ class ToolBatch {
   #planned(): BatchPlan {
     const { toolsByName } = this.#input
     const calls = this.#slots.map(({ toolCall }) => toolCall)
-    return planOfBatch(calls, toolsByName, (index) => this.#slots[index]?.outcome !== undefined, this.#schedule)
+    const isOverAt = (index: number): boolean => this.#slots[index] === undefined || isOver(this.#slots[index])
+    return planOfBatch(calls, toolsByName, isOverAt, this.#schedule)
   }
 
   #settle(slot: Slot, result: HandlerResult.HandlerResult): void {
     this.#record(slot, toolOutcome(slot.toolCall, result, this.#input.options))
   }
 
-  #record(slot: Slot, outcome: ToolOutcome): void {
+  #record(slot: Slot, ended: ToolOutcome): void {
+    const outcome = slot.edited ? withArguments(ended) : ended
     slot.outcome = outcome
     slot.status = "done"
     slot.endedAt = this.#now()
@@ -310,7 +386,8 @@ class ToolBatch {
     if (from >= upTo) return
     this.#mayStart = from
     for (const slot of this.#slots.slice(from, upTo)) {
-      if (slot.status === "queued") this.#record(slot, endedEarly(slot.toolCall, ended, this.#input.options))
+      if (slot.status === "queued" || slot.status === "gating")
+        this.#record(slot, endedEarly(slot.toolCall, ended, this.#input.options))
     }
   }
 
@@ -337,6 +414,11 @@ class ToolBatch {
     return this.#host === undefined ? 0 : Process.systemOf(this.#host).clock.now()
   }
 }
+
+const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== undefined || suspended !== undefined
+
+const died = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed =>
+  toolFailure(toolCall, "handler_exit", `the process of ${toolCall.name} exited: ${describe(reason)}`, reason)
 
 /** Tells the model that there is no such tool, and which there are. */
 export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): HandlerResult.Failed =>

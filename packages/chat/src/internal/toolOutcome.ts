@@ -259,7 +259,8 @@ const halted = (
     ended
   )
 
-const outcome = (
+/** Puts a call's outcome together: its three events, its message, and whether it ends the loop. */
+export const outcome = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,
   last: ToolEvent,

@@ -123,7 +123,7 @@ test("BATCH5 the batch is done when every call is over and the reader asked past
 test("BATCH5 an empty batch is done at once", async () => {
   const batch = startBatch([])
   await settle(batch)
-  expect(batch.result()).toEqual({ outcomes: [], halt: undefined })
+  expect(batch.result()).toEqual({ outcomes: [], halt: undefined, suspended: [] })
 })
 
 test("killing the batch ends its calls", async () => {

@@ -1,0 +1,15 @@
+/** Where gates and hooks differ from the cases on purpose. */
+import type { Deviation } from "./operation.ts"
+
+export const gateDeviations: ReadonlyArray<Deviation> = [
+  {
+    decision: "faults",
+    because: "what a question or a hook throws refuses the call, or ends the turn; it never escapes",
+    explains: ({ message }) => message.includes("escapes") || message.includes('"raised"')
+  },
+  {
+    decision: "gates",
+    because: "an answer that allows a call with other arguments replaces them, and they are checked again",
+    explains: ({ path, message }) => path === "argsChanged" && message === "true instead of false"
+  }
+]
