@@ -1,0 +1,147 @@
+import { expect, it } from "@effect/vitest"
+import { Process } from "@troupe/otp"
+import { Effect, Schema } from "effect"
+import type { Attached, Attachment, AttachOptions, Cursor } from "../../src/Attachment.ts"
+import type { ChatRef } from "../../src/ChatRef.ts"
+import type { Message } from "../../src/Message.ts"
+import { ok } from "../../src/HandlerResult.ts"
+import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"
+import { until } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { handling, said } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+/** What happens to a chat, one after another, with so many turns of the event loop behind it. */
+const Happening = Schema.Struct({
+  what: Schema.Literals([
+    "queue",
+    "queue",
+    "steer",
+    "interrupt",
+    "speak",
+    "speak",
+    "speak",
+    "call",
+    "answer",
+    "cancel",
+    "kill",
+    "come back"
+  ]),
+  pause: Schema.Literals([0, 0, 1, 3, 20])
+})
+type Happening = typeof Happening.Type
+
+const Story = Schema.Array(Happening).check(Schema.isMinLength(1), Schema.isMaxLength(30))
+
+const turnsOfLoop = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => void setImmediate(resolve))
+}
+
+/** Speaks for the model, in the newest request that is open. */
+const speaking = (adapter: HandAdapter) => {
+  let over = 0
+  let words = 0
+  const open = () => (over < adapter.streams.length ? adapter.streams.at(-1) : undefined)
+  const close = () => (over = adapter.streams.length)
+  return {
+    speak: () => open()?.text(`w${words++} `),
+    call: () => {
+      open()?.say({ type: "tool_call_completed", id: `c${words++}`, name: "t", arguments: {}, rawArguments: "{}" })
+      open()?.finish("tool_calls")
+      close()
+    },
+    answer: () => {
+      open()?.text("fine")
+      open()?.finish("stop")
+      close()
+    }
+  }
+}
+
+/** What a reader knows of a chat, from what it read alone. */
+class Follower {
+  thread: ReadonlyArray<Message> = []
+  text = ""
+  cursor: Cursor | undefined
+  #attached: Attachment
+  readonly #chat: ChatRef
+  readonly #options: AttachOptions
+
+  constructor(chat: ChatRef, options: AttachOptions) {
+    this.#chat = chat
+    this.#options = options
+    this.#attached = chat.attach(options)
+  }
+
+  /** Leaves, and goes on from where it was. */
+  async comeBack(): Promise<void> {
+    await this.#attached.return()
+    this.#attached = this.#chat.attach({ ...this.#options, cursor: this.cursor })
+  }
+
+  /** Reads all there is. */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const next = await Promise.race([this.#attached.next(), turnsOfLoop(3)])
+      if (next?.done !== false) return this.comeBack()
+      this.#fold(next.value)
+    }
+  }
+
+  #fold(item: Attached): void {
+    this.cursor = item.cursor
+    if (item.type === "snapshot") {
+      this.thread = item.snapshot.context.thread.messages
+      this.text = item.snapshot.context.partial.text
+    } else if (item.event.type === "text_delta") this.text += item.event.delta
+    else if (item.event.type === "step_completed") {
+      this.thread = item.event.thread.messages
+      this.text = ""
+    } else if (item.event.type === "chat_completed") this.thread = item.event.result.thread.messages
+  }
+}
+
+const told = async (story: ReadonlyArray<Happening>) => {
+  const adapter = handAdapter()
+  const tools = [handling("t", () => ok("done"))]
+  const { troupe } = await check.troupe({ adapter, tools, drainMs: 0, maxRestarts: 1_000 })
+  const chat = await troupe.chat("c")
+  const { speak, call, answer } = speaking(adapter)
+  const prompt = new Follower(chat, {})
+  const followers = [prompt, new Follower(chat, {}), new Follower(chat, { whenSlow: "snapshot", maxUnread: 3 })]
+  for (const [place, { what, pause }] of story.entries()) {
+    if (what === "speak") speak()
+    else if (what === "call") call()
+    else if (what === "answer") answer()
+    else if (what === "cancel") void chat.cancel()
+    else if (what === "kill") void (chat.pid !== undefined && Process.kill(chat.pid))
+    else if (what !== "come back") chat.send(`m${place}`, { whenBusy: what })
+    else for (const follower of followers.slice(1)) await follower.catchUp()
+    await turnsOfLoop(pause)
+    if (pause < 20) continue
+    await prompt.catchUp()
+    const { phase, partial } = chat.getSnapshot()?.context ?? {}
+    if (phase === "streaming") expect(prompt.text).toBe(partial?.text)
+  }
+  const atRest = () => {
+    answer()
+    const { value, context } = chat.getSnapshot() ?? {}
+    return chat.pid !== undefined && value === "idle" && context?.inbox.length === 0 && context.turn === undefined
+  }
+  await until(atRest, "the chat to be at rest")
+  await turnsOfLoop(20)
+  for (const follower of followers) await follower.catchUp()
+  return { threads: followers.map(({ thread }) => thread.map(said)), thread: chat.thread.messages.map(said) }
+}
+
+it.effect.prop(
+  "ATT1 what was read, from snapshots and events, is where the chat stands: read at once, late, or after coming back",
+  { story: Story },
+  ({ story }) =>
+    Effect.promise(async () => {
+      const { threads, thread } = await told(story)
+      expect(threads).toEqual(threads.map(() => thread))
+    }),
+  { arbitrary: { runs: 300 }, timeout: 60_000 }
+)
