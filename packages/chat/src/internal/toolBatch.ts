@@ -26,6 +26,7 @@ import type { ToolCall } from "../ToolCall.ts"
 import { type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { type BatchGate, batchGateOf, type GateOptions } from "./batchGate.ts"
+import { closestName } from "./closestName.ts"
 import type { GateVerdict, Suspended } from "./gate.ts"
 import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
@@ -420,12 +421,12 @@ const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== undefined 
 const died = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed =>
   toolFailure(toolCall, "handler_exit", `the process of ${toolCall.name} exited: ${describe(reason)}`, reason)
 
-/** Tells the model that there is no such tool, and which there are. */
-export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): HandlerResult.Failed =>
-  toolFailure(
-    toolCall,
-    "not_found",
-    `there is no tool ${toolCall.name}; ${tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`}`
-  )
+/** Tells the model that there is no such tool, which there are, and which it may have meant. */
+export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): HandlerResult.Failed => {
+  const meant = closestName(toolCall.name, tools.keys())
+  const known = tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`
+  return toolFailure(toolCall, "not_found", `there is no tool ${toolCall.name}; ${known}${hint}`)
+}
 
 const defaultConcurrency = (): number => 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)
