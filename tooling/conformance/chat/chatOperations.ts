@@ -135,7 +135,9 @@ const execute: Operation = async ({ tool, arguments: args, opts, executor }, see
       requestId: requestId as string | undefined,
       toolCall: call === undefined ? (undefined as never) : toolCallOf(call),
       ...(engine === undefined ? {} : { engine: engine as never }),
-      signal: new AbortController().signal
+      signal: new AbortController().signal,
+      progress: () => undefined,
+      idempotencyKey: ""
     })
   )
   return outcome.failure === undefined ? { value: outcomeForm(outcome.ok as never) } : outcome
