@@ -8,12 +8,16 @@
  * @source ExAthena.Loop.Parallel
  */
 import type { System } from "@troupe/otp"
-import { type ToolError, ValidationError } from "./ChatError.ts"
+import type { ToolError } from "./ChatError.ts"
+import type { Hooks } from "./Hooks.ts"
 import { defaultSystem } from "./internal/defaultSystem.ts"
+import { checkDispatch } from "./internal/dispatchChecks.ts"
 import { emit, emitResults } from "./internal/dispatchEvents.ts"
+import { isJudged, judge, toolsByName } from "./internal/dispatchGate.ts"
 import { DispatchRun, endsBatch } from "./internal/dispatchRun.ts"
 import type { ToolMessage } from "./Message.ts"
 import type { Outcome } from "./Outcome.ts"
+import type { Denial, Mode, Permissions } from "./Permissions.ts"
 import type { Awaitable } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
 
@@ -28,6 +32,7 @@ export interface DispatchTool {
   readonly effect?: "read" | "write" | undefined
   readonly key?: ((args: Record<string, unknown>) => string | undefined) | undefined
   readonly timeoutMs?: number | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
@@ -46,6 +51,12 @@ export interface DispatchState {
   readonly budget?: unknown
   /** Mistakes in a row. */
   readonly consecutiveMistakes?: number | undefined
+  /** The mode that permissions are judged in, in the place of their own. */
+  readonly phase?: Mode | undefined
+  readonly permissions?: Permissions | undefined
+  readonly hooks?: Hooks | undefined
+  /** What questions and hooks are handed. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined
   readonly onEvent?: ((event: DispatchEvent) => unknown) | undefined
 }
 
@@ -123,7 +134,9 @@ export interface DispatchOptions {
  * made of the state, as far as they are over in a row; in the end every call's changes are put together in the order of the
  * calls: differences of numbers are added, so that nothing is lost that was spent side by side. A runner that throws, is late
  * or returns no result and state is a {@link Failure} and a mistake. After a halt no call starts; those that run are waited
- * for, those that never ran fail as `not_started`, and of several halts the first in the order of the calls counts.
+ * for, those that never ran fail as `not_started`, and of several halts the first in the order of the calls counts. If the
+ * state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first one starts; one that is refused
+ * fails as `denied`.
  *
  * **Details** of `reference`: all calls but the reads run first, one by one and without a timeout, handing the state on; what
  * one throws reaches the caller. Then the reads run together, each on the state as the others left it. Of what a read
@@ -156,24 +169,67 @@ export const run = async <State extends DispatchState, Result>(
   runner: Runner<State, Result>,
   options: DispatchOptions = {}
 ): Promise<DispatchResult<State, Result>> => {
-  check(state, options)
+  checkDispatch(state, options)
   const { schedule = "effects", system = defaultSystem(), signal } = options
   signal?.throwIfAborted()
-  return new DispatchRun<State, Result>(calls, state, runner, { schedule, system, signal }).result()
+  const judged = schedule === "effects" && isJudged(state)
+  const verdicts = judged ? await judge(calls, state, { tools: toolsByName(state), system, signal }) : []
+  signal?.throwIfAborted()
+  return new DispatchRun<State, Result>(calls, state, runner, { schedule, system, signal, verdicts }).result()
 }
 
-const check = (state: DispatchState, { schedule }: DispatchOptions): void => {
-  const findings = [
-    ...(schedule === undefined || schedule === "effects" || schedule === "reference"
-      ? []
-      : [{ field: ["schedule"], reason: 'must_be "effects" or "reference"' }]),
-    ...(["maxConcurrency", "toolTimeoutMs"] as const).flatMap((field) => {
-      const value: unknown = state[field]
-      const valid = value === undefined || value === null || (typeof value === "number" && !Number.isNaN(value))
-      return valid ? [] : [{ field: ["state", field], reason: "must_be_a_number" }]
-    })
-  ]
-  if (findings.length > 0) throw new ValidationError("invalid_options", findings)
+/**
+ * What the gate says of a call.
+ *
+ * - `allow`: it may run, as it stands here: a person or a hook may have put other arguments in
+ * - `deny`: it does not run; the model reads the reason, `denial` says it for programs
+ * - `halt`: it does not run, and neither does anything else
+ * - `suspend`: it waits for an answer that comes later
+ */
+export type GateVerdict =
+  | { readonly type: "allow"; readonly toolCall: ToolCall }
+  | { readonly type: "deny"; readonly reason: string; readonly denial: Denial | undefined }
+  | { readonly type: "halt"; readonly reason: string }
+  | { readonly type: "suspend" }
+
+/**
+ * Judges one call by the state's permissions and `PreToolUse` hooks, in the mode that is its phase.
+ *
+ * **When to use**: in a runner under `reference`, before the tool runs. `effects` judges the calls of a batch itself.
+ *
+ * **Details**: whether the tool exists is not checked. A state that asks nobody allows every call.
+ *
+ * **Errors**: rejects as {@link run} does.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Dispatch } from "@troupe/chat"
+ *
+ * const state = { tools: [{ name: "put" }], phase: "plan" as const }
+ * const verdict = await Dispatch.preToolGate({ id: "c1", name: "put", arguments: {} }, state)
+ * verdict.type // => "deny"
+ * verdict.type === "deny" && verdict.denial?.code // => "phase_gated"
+ * ```
+ */
+export const preToolGate = async (
+  toolCall: ToolCall,
+  state: DispatchState,
+  { system = defaultSystem(), signal }: Pick<DispatchOptions, "system" | "signal"> = {}
+): Promise<GateVerdict> => {
+  checkDispatch(state, {})
+  signal?.throwIfAborted()
+  const [verdict] = await judge([toolCall], state, { tools: toolsByName(state), system, signal })
+  if (verdict === undefined || verdict.type === "aborted") throw signal?.reason
+  switch (verdict.type) {
+    case "allow":
+      return { type: "allow", toolCall: verdict.toolCall }
+    case "deny":
+      return { type: "deny", reason: verdict.reason, denial: verdict.denial }
+    case "halt":
+      return { type: "halt", reason: verdict.reason }
+    case "suspend":
+      return { type: "suspend" }
+  }
 }
 
 /** One result of a tool message, by default of the call it is told for, with what is shown to people beside it. */

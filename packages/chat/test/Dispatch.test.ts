@@ -1,9 +1,10 @@
-import { Process } from "@troupe/otp"
+import { Clock, Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { ValidationError } from "../src/ChatError.ts"
 import * as Dispatch from "../src/Dispatch.ts"
 import { halt } from "../src/HandlerResult.ts"
 import { type ToolMessage, toolResult } from "../src/Message.ts"
+import type { Mode, Permissions, Question } from "../src/Permissions.ts"
 import { type Act, type BatchState, dispatched, isFailure, resultsOf, tools } from "./double/dispatching.ts"
 import { leakCheck } from "./double/leakCheck.ts"
 
@@ -121,7 +122,7 @@ describe.each(both)("any schedule (%s)", (schedule) => {
     ])
   })
 
-  test("DISP5 a batch that is over leaves no timer", async () => {
+  test("DISP6 a batch that is over leaves no timer", async () => {
     const { clock } = await running({ r1: { ms: 5 }, r2: {}, w3: {} })
     expect(clock.pending).toBe(0)
   })
@@ -236,16 +237,16 @@ describe("effects", () => {
   })
 
   test("18 of other fields the last in call order counts, and lists grow by what each call added", async () => {
-    const note = (text: string) => (state: BatchState) => ({
+    const note = (text: string, phase: Mode) => (state: BatchState) => ({
       ...state,
-      phase: text,
+      phase,
       notes: [...(state.notes ?? []), text]
     })
     const { run } = await dispatched(
-      { r1: { ms: 9, change: note("one") }, r2: { change: note("two") } },
+      { r1: { ms: 9, change: note("one", "plan") }, r2: { change: note("two", "trusted") } },
       { notes: ["zero"] }
     )
-    expect(run.state).toMatchObject({ phase: "two", notes: ["zero", "one", "two"] })
+    expect(run.state).toMatchObject({ phase: "trusted", notes: ["zero", "one", "two"] })
   })
 
   test("LEDG1 a call starts with what the calls in front of it made of the state, as far as they are over in a row", async () => {
@@ -307,7 +308,7 @@ describe("effects", () => {
       {
         type: "tool_result",
         toolCallId: "c1",
-        content: '{"error":"timeout: r: no result within 60 ms; it is not waited for"}',
+        content: '{"error":"timeout: r: no result within 60 ms; nobody waits for it"}',
         isError: true
       }
     ])
@@ -333,7 +334,7 @@ describe("effects", () => {
       return thrown instanceof ValidationError ? thrown.errors.map(({ field }) => field.join(".")) : thrown
     }
     expect(await findings({ maxConcurrency: "4" }, {})).toEqual(["state.maxConcurrency"])
-    expect(await findings({ toolTimeoutMs: NaN }, { schedule: "any" })).toEqual(["schedule", "state.toolTimeoutMs"])
+    expect(await findings({ toolTimeoutMs: NaN }, { schedule: "any" })).toEqual(["state.toolTimeoutMs", "schedule"])
   })
 })
 
@@ -463,6 +464,157 @@ describe("reference", () => {
     const seen = await reference({ r1: { result: null }, w2: { result: false, change: spend(1) } })
     expect(resultsOf(seen)).toEqual(["c0 failed", "c1 failed"])
     expect(seen.run.state.budget).toBe(1)
+  })
+})
+
+describe("the gate", () => {
+  const call = (name: string, id = "c0") => ({ id, name, arguments: {} })
+
+  test("61 a call is judged by the lists, the phase, the question and the hooks, in this order", async () => {
+    const asked: Array<string> = []
+    const ask = ({ toolCall }: Question) => {
+      asked.push(toolCall.id)
+      return "allow" as const
+    }
+    const hooks = { PreToolUse: [() => ({ type: "deny" as const, reason: "no writes" })] }
+    const verdict = (state: Dispatch.DispatchState, name = "w") => Dispatch.preToolGate(call(name), { tools, ...state })
+    expect(await verdict({})).toEqual({ type: "allow", toolCall: call("w") })
+    expect(await verdict({ permissions: { deny: ["w"], ask }, hooks })).toMatchObject({
+      denial: { code: "user_denied" }
+    })
+    expect(await verdict({ phase: "plan", permissions: { ask }, hooks })).toMatchObject({
+      denial: { code: "phase_gated" }
+    })
+    expect(asked).toEqual([])
+    expect(await verdict({ permissions: { ask }, hooks })).toEqual({
+      type: "deny",
+      reason: "no writes",
+      denial: undefined
+    })
+    expect(asked).toEqual(["c0"])
+    expect(await verdict({ phase: "plan" }, "r")).toMatchObject({ type: "allow" })
+  })
+
+  test("67, 68 a question may halt, put other arguments in, or leave the call waiting; a hook that throws is a halt", async () => {
+    const answered = (answer: Awaited<ReturnType<NonNullable<Permissions["ask"]>>>) =>
+      Dispatch.preToolGate(call("w"), { permissions: { ask: () => answer } })
+    expect(await answered({ type: "halt", reason: "stop" })).toEqual({ type: "halt", reason: "stop" })
+    expect(await answered({ type: "allow", arguments: { x: 1 } })).toMatchObject({ toolCall: { arguments: { x: 1 } } })
+    expect(await answered("suspend")).toEqual({ type: "suspend" })
+    const boom = () => {
+      throw new Error("boom")
+    }
+    expect(await Dispatch.preToolGate(call("w"), { hooks: { PreToolUse: [boom] } })).toMatchObject({
+      type: "halt",
+      reason: "hook_crashed"
+    })
+  })
+
+  test("an aborted signal ends the wait for an answer with its reason", async () => {
+    const stop = new AbortController()
+    const signals: Array<AbortSignal> = []
+    const ask = ({ signal }: Question) => {
+      signals.push(signal)
+      return new Promise<never>(() => undefined)
+    }
+    const waiting = Dispatch.preToolGate(call("w"), { permissions: { ask } }, { signal: stop.signal })
+    const batch = Dispatch.run([call("w")], { permissions: { ask } }, () => [1, {}], { signal: stop.signal })
+    stop.abort("enough")
+    await expect(waiting).rejects.toBe("enough")
+    await expect(batch).rejects.toBe("enough")
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
+  })
+
+  test("79-82, DISP5 all calls are judged before one starts, one at a time, by their ids, and not on their deadline", async () => {
+    const log: Array<string> = []
+    const clock = Clock.test()
+    const ask = async ({ toolCall }: Question) => {
+      log.push(`ask ${toolCall.id}`)
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, 500))
+      log.push(`answer ${toolCall.id}`)
+      return "allow" as const
+    }
+    const run = Dispatch.run(
+      [call("r", "a"), call("w", "b")],
+      { tools, toolTimeoutMs: 60, permissions: { ask } },
+      ({ id }, state) => {
+        log.push(`run ${id}`)
+        return [id, state]
+      },
+      { system: System.make({ clock }) }
+    )
+    expect(await clock.run(run)).toMatchObject({ type: "ok", results: ["a", "b"] })
+    expect(log).toEqual(["ask a", "answer a", "ask b", "answer b", "run a", "run b"])
+  })
+
+  test("a refused call does not run: it is told, a mistake, and the model reads the reason; its siblings run", async () => {
+    const events: Array<string> = []
+    const seen = await dispatched(
+      { r1: {}, w2: {}, r3: {} },
+      { permissions: { deny: ["w"] }, onEvent: (event) => events.push(event.type) }
+    )
+    expect(resultsOf(seen)).toEqual(["r1 done", "c1 denied", "r3 done"])
+    expect(seen.trace).toEqual(["start r1", "start r3", "end r1", "end r3"])
+    expect(seen.run.state.consecutiveMistakes).toBe(1)
+    expect(seen.run.results?.filter(isFailure).map(({ message }) => message.content)).toEqual([
+      "w is on the list of tools that may not be called"
+    ])
+    expect(events).toEqual(["tool_call", "tool_result"])
+  })
+
+  test("a call runs with the arguments that the gate left, and under their key", async () => {
+    const permissions = {
+      ask: ({ toolCall }: Question) => ({
+        type: "allow" as const,
+        arguments: { key: "one", was: toolCall.arguments?.["key"] }
+      })
+    }
+    const { trace, run } = await dispatched({ "w.a1": { ms: 9 }, "w.b2": {} }, { permissions })
+    expect(trace).toEqual(["start w.a1", "end w.a1", "start w.b2", "end w.b2"])
+    expect(run.type).toBe("ok")
+  })
+
+  test("a halt of the gate starts nothing, and a call that waits for an answer is not started", async () => {
+    const ask = ({ toolCall }: Question) =>
+      toolCall.id === "c2" ? ({ type: "halt", reason: "stop" } as const) : toolCall.id === "c1" ? "suspend" : "deny"
+    const seen = await dispatched({ r1: {}, r2: {}, r3: {}, r4: {} }, { permissions: { ask } })
+    expect(seen.run).toMatchObject({ type: "halt", reason: "stop" })
+    expect(resultsOf(seen)).toEqual(["c0 denied", "c1 not_started", "c2 not_started", "c3 not_started"])
+    expect(seen.trace).toEqual([])
+    const waiting = await dispatched(
+      { r1: {}, r2: {} },
+      { permissions: { ask: ({ toolCall }) => (toolCall.id === "c1" ? "suspend" : "allow") } }
+    )
+    expect(resultsOf(waiting)).toEqual(["r1 done", "c1 not_started"])
+  })
+
+  test("reference leaves the gate to the runner", async () => {
+    expect(resultsOf(await reference({ w1: {} }, { permissions: { deny: ["w"] } }))).toEqual(["w1 done"])
+  })
+
+  test("hooks are told of a call that ran and came to no result, and of no refused one", async () => {
+    const told: Array<string> = []
+    const hooks = {
+      PostToolUseFailure: [
+        ({ toolCall, outcome }: { toolCall: { id: string }; outcome: string }) =>
+          void told.push(`${toolCall.id} ${outcome}`)
+      ]
+    }
+    await dispatched(
+      { r1: { throws: "boom" }, w2: {}, r3: { ms: 90 } },
+      { hooks, permissions: { deny: ["w"] }, toolTimeoutMs: 60 }
+    )
+    expect(told).toEqual(["c0 failed", "c2 timed_out"])
+  })
+
+  test("a state whose gate makes no sense is refused, by name", async () => {
+    const state = { phase: "any", permissions: { mode: "any" }, hooks: { Any: [] } }
+    const thrown = await Dispatch.preToolGate(call("w"), state as object).catch((error: unknown) => error)
+    expect(thrown instanceof ValidationError && thrown.errors.map(({ field }) => field.join("."))).toEqual([
+      "state.phase",
+      "state.permissions.mode",
+      "state.hooks.Any"
+    ])
   })
 })
 

@@ -8,16 +8,20 @@
  * DISP2. No runner's fault escapes, except under `reference` that of a call that is no read: it ends the batch.
  * DISP3. A call's deadline counts from its start. A late call is told, and not waited for; what it returns then is nothing.
  * DISP4. After a halt no call starts. Under `effects` those that run are waited for, under `reference` they are told, and not.
- * DISP5. When the batch is over nothing of it is left: no timer, no listener, no call that was not told.
+ * DISP5. Under `effects` all calls are judged before the first one starts; one that is refused does not run.
+ * DISP6. When the batch is over nothing of it is left: no timer, no listener, no call that was not told.
  */
 import { Process, type System } from "@troupe/otp"
-import { ToolError, type ToolErrorReason } from "../ChatError.ts"
+import type { ToolErrorReason } from "../ChatError.ts"
 import type { DispatchResult, DispatchState, DispatchTool, Failure, Halt, Runner } from "../Dispatch.ts"
-import { ofError, type Outcome } from "../Outcome.ts"
+import * as Hooks from "../Hooks.ts"
 import type { ToolCall } from "../ToolCall.ts"
-import { describe, errorText } from "../ToolResultEncoder.ts"
-import { emitResults } from "./dispatchEvents.ts"
+import { describe } from "../ToolResultEncoder.ts"
+import { emit, emitResults } from "./dispatchEvents.ts"
 import { EffectsLedger, type Ledger, ReferenceLedger } from "./dispatchLedger.ts"
+import { deniedCall, failureOf, notStarted, suspendedCall } from "./dispatchFailure.ts"
+import { toolsByName } from "./dispatchGate.ts"
+import type { GateVerdict } from "./gate.ts"
 import { hear, type Heard } from "./hearing.ts"
 import { type Access, type Plan, planOf } from "./schedule.ts"
 
@@ -26,6 +30,8 @@ export interface DispatchRunOptions {
   readonly schedule: "effects" | "reference"
   readonly system: System.System
   readonly signal: AbortSignal | undefined
+  /** What the gate said of each call; those after a halt are missing. */
+  readonly verdicts: ReadonlyArray<GateVerdict>
 }
 
 interface Running {
@@ -41,11 +47,12 @@ const defaultTimeoutMs = 60_000
 
 /** A running batch. */
 export class DispatchRun<State extends DispatchState, Result> {
+  /** As they run: the gate may have put other arguments in. */
   readonly #calls: ReadonlyArray<ToolCall>
   readonly #start: State
   readonly #runner: Runner<State, Result>
   readonly #options: DispatchRunOptions
-  readonly #tools = new Map<string, DispatchTool>()
+  readonly #tools: ReadonlyMap<string, DispatchTool>
   readonly #accesses: ReadonlyArray<Access>
   readonly #plan: Plan
   readonly #ledger: Ledger<State>
@@ -54,7 +61,10 @@ export class DispatchRun<State extends DispatchState, Result> {
   readonly #results: Array<Result | Failure | typeof none>
   readonly #ended = Promise.withResolvers<DispatchResult<State, Result>>()
   #halted = false
+  #haltedByGate: Halt | undefined
   #over = false
+  /** Hooks that are being told; the batch waits for them. */
+  readonly #telling: Array<Promise<void>> = []
 
   constructor(
     calls: ReadonlyArray<ToolCall>,
@@ -62,12 +72,15 @@ export class DispatchRun<State extends DispatchState, Result> {
     runner: Runner<State, Result>,
     options: DispatchRunOptions
   ) {
-    this.#calls = calls
+    this.#calls = calls.map((call, position) => {
+      const verdict = options.verdicts[position]
+      return verdict?.type === "allow" ? verdict.toolCall : call
+    })
     this.#start = state
     this.#runner = runner
     this.#options = options
-    for (const tool of state.tools ?? []) if (!this.#tools.has(tool.name)) this.#tools.set(tool.name, tool)
-    this.#accesses = calls.map((call) => this.#accessOf(call))
+    this.#tools = toolsByName(state)
+    this.#accesses = this.#calls.map((call, position) => this.#accessOf(call, position))
     this.#plan = planOf(this.#accesses, (access) => access, options.schedule)
     this.#limit = Math.max(1, state.maxConcurrency ?? defaultConcurrency)
     this.#results = calls.map(() => none)
@@ -81,8 +94,22 @@ export class DispatchRun<State extends DispatchState, Result> {
   result(): Promise<DispatchResult<State, Result>> {
     const { signal } = this.#options
     signal?.addEventListener("abort", this.#leave)
+    for (const [position, verdict] of this.#options.verdicts.entries()) this.#heed(position, verdict)
     this.#fill()
     return this.#ended.promise
+  }
+
+  /** What the gate decided (DISP5). */
+  #heed(position: number, verdict: GateVerdict): void {
+    if (verdict.type === "deny") {
+      emit(this.#start, { type: "tool_call", toolCall: verdict.toolCall })
+      this.#fail(position, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
+    } else if (verdict.type === "suspend") {
+      this.#results[position] = suspendedCall(verdict.toolCall)
+    } else if (verdict.type === "halt") {
+      this.#halted = true
+      this.#haltedByGate = { type: "halt", reason: verdict.reason }
+    }
   }
 
   readonly #leave = (): void => {
@@ -91,12 +118,13 @@ export class DispatchRun<State extends DispatchState, Result> {
     this.#ended.reject(signal?.reason)
   }
 
-  /** Starts calls while there are slots; when none runs, the batch is over. */
+  /** Starts calls while there are slots; when none runs, the batch is over. What the gate answered does not start. */
   #fill(): void {
     while (!this.#over && !this.#halted && this.#running.size < this.#limit) {
       const position = this.#plan.take()
       if (position === undefined) break
-      this.#begin(position)
+      if (this.#results[position] === none) this.#begin(position)
+      else this.#plan.ended(position)
     }
     if (!this.#over && this.#running.size === 0) this.#finish()
   }
@@ -126,7 +154,11 @@ export class DispatchRun<State extends DispatchState, Result> {
   #settle(position: number, given: State, heard: Heard): void {
     switch (heard.type) {
       case "aborted":
-        return this.#fail(position, "timeout", `no result within ${this.#timeoutOf(position)} ms; it is not waited for`)
+        return this.#without(
+          position,
+          "timeout",
+          `no result within ${this.#timeoutOf(position)} ms; nobody waits for it`
+        )
       case "fault":
         return this.#crashed(position, heard.cause)
       case "value":
@@ -137,13 +169,13 @@ export class DispatchRun<State extends DispatchState, Result> {
   #returned(position: number, given: State, value: unknown): void {
     if (!isPair(value)) {
       const message = `the runner returned ${describe(value)}; return a pair of the result and the state`
-      return this.#fail(position, "invalid_return", message, value)
+      return this.#without(position, "invalid_return", message, value)
     }
     const [result, state] = value as unknown as readonly [Result, State]
     const halted = endsBatch(result)
     this.#ledger.ended(position, given, state, halted)
-    if (!halted && this.#isReference && isMissing(result)) {
-      return this.#fail(position, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
+    if (this.#isReference && isMissing(result)) {
+      return this.#without(position, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
     }
     this.#results[position] = result
     if (!halted) return
@@ -156,15 +188,27 @@ export class DispatchRun<State extends DispatchState, Result> {
       this.#close()
       this.#ended.reject(cause)
     } else if (Process.isSelfExit(cause)) {
-      this.#fail(position, "handler_exit", `the runner exited: ${describe(cause.reason)}`, cause.reason)
+      this.#without(position, "handler_exit", `the runner exited: ${describe(cause.reason)}`, cause.reason)
     } else {
-      this.#fail(position, "handler_raised", `the runner raised: ${describe(cause)}`, cause)
+      this.#without(position, "handler_raised", `the runner raised: ${describe(cause)}`, cause)
     }
   }
 
-  /** The call has no result of its own; except under `reference` that is told and counted as any other failure. */
-  #fail(position: number, reason: ToolErrorReason, message: string, cause?: unknown): void {
+  /** A call that ran is over without a result. */
+  #without(position: number, reason: ToolErrorReason, message: string, cause?: unknown): void {
     const failure = failureOf(this.#callAt(position), reason, message, { cause })
+    this.#fail(position, failure)
+    const { hooks, context } = this.#start
+    if (this.#isReference || hooks === undefined) return
+    const { system, signal = new AbortController().signal } = this.#options
+    const { toolCall, error, outcome } = failure
+    const payload = { ...Hooks.toolUse(toolCall), reason: error, outcome }
+    const run = { system, signal, context, timeoutMs: this.#timeoutOf(position) }
+    this.#telling.push(Hooks.notify(hooks, "PostToolUseFailure", payload, run))
+  }
+
+  /** Except under `reference`, what the dispatcher itself says of a call is told and counted as any other failure. */
+  #fail(position: number, failure: Failure): void {
     this.#results[position] = failure
     if (this.#isReference) return
     this.#ledger.failed(position)
@@ -175,19 +219,21 @@ export class DispatchRun<State extends DispatchState, Result> {
     this.#close()
     this.#ledger.close()
     const { state } = this.#ledger
-    const halt: unknown = this.#results.find(endsBatch)
+    const halt: unknown = this.#haltedByGate ?? this.#results.find(endsBatch)
     const results = this.#results.map((result, position) =>
       result === none ? notStarted(this.#callAt(position)) : result
     )
+    const over = (run: DispatchResult<State, Result>) =>
+      this.#ended.resolve(this.#telling.length === 0 ? run : Promise.all(this.#telling).then(() => run))
     if (!endsBatch(halt)) {
-      this.#ended.resolve({ type: "ok", results: results as ReadonlyArray<Exclude<Result, Halt> | Failure>, state })
+      over({ type: "ok", results: results as ReadonlyArray<Exclude<Result, Halt> | Failure>, state })
     } else {
       const { reason } = halt
-      this.#ended.resolve({ type: "halt", reason, state, ...(this.#isReference ? {} : { results }) })
+      over({ type: "halt", reason, state, ...(this.#isReference ? {} : { results }) })
     }
   }
 
-  /** Nothing is waited for any more (DISP5). */
+  /** Nothing is waited for any more (DISP6). */
   #close(): void {
     this.#over = true
     this.#options.signal?.removeEventListener("abort", this.#leave)
@@ -216,7 +262,10 @@ export class DispatchRun<State extends DispatchState, Result> {
     return Math.max(0, tool?.timeoutMs ?? this.#start.toolTimeoutMs ?? defaultTimeoutMs)
   }
 
-  #accessOf({ name, arguments: args }: ToolCall): Access {
+  /** A call that the gate kept back holds nobody up. */
+  #accessOf({ name, arguments: args }: ToolCall, position: number): Access {
+    const verdict = this.#options.verdicts[position]
+    if (verdict !== undefined && verdict.type !== "allow") return { effect: "read", key: "" }
     const tool = this.#tools.get(name)
     return { effect: tool?.effect ?? "write", key: keyOf(tool, args) }
   }
@@ -241,30 +290,3 @@ export const endsBatch = (result: unknown): result is Halt =>
   typeof result === "object" && result !== null && "type" in result && result.type === "halt" && "reason" in result
 
 const isMissing = (result: unknown): boolean => result === undefined || result === null || result === false
-
-const notStarted = (toolCall: ToolCall): Failure =>
-  failureOf(toolCall, "cancelled", "not started: another call ended the batch", { outcome: "not_started" })
-
-const failureOf = (
-  toolCall: ToolCall,
-  reason: ToolErrorReason,
-  message: string,
-  { cause, outcome }: { readonly cause?: unknown; readonly outcome?: Outcome } = {}
-): Failure => {
-  const { id, name } = toolCall
-  const error = new ToolError(reason, {
-    message: `${name}: ${message}`,
-    toolName: name,
-    toolCallId: id,
-    ...(cause === undefined ? {} : { cause })
-  })
-  const ended = outcome ?? ofError(error)
-  const content = errorText(error)
-  return {
-    type: "failure",
-    toolCall,
-    outcome: ended,
-    error,
-    message: { role: "tool", toolCallId: id, content, outcome: ended }
-  }
-}

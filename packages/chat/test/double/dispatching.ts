@@ -6,7 +6,6 @@ import type { ToolCall } from "../../src/ToolCall.ts"
 /** A state with a counter, a budget and a phase. */
 export interface BatchState extends Dispatch.DispatchState {
   readonly budget?: number | null
-  readonly phase?: string
   readonly notes?: ReadonlyArray<string>
 }
 
@@ -56,7 +55,7 @@ export const dispatched = async (
   const given: Record<string, BatchState> = {}
   const signals: Record<string, AbortSignal> = {}
   const runner: Dispatch.Runner<BatchState, unknown> = async (call, start, { signal }) => {
-    const label = labels[calls.indexOf(call)] ?? ""
+    const label = labels[Number(call.id.slice(1))] ?? ""
     const { ms = 0, change, result = `${label} done`, throws, returns } = acts[label] ?? {}
     trace.push(`start ${label}`)
     given[label] = start

@@ -1,0 +1,56 @@
+/** What the dispatcher puts in the place of a result. */
+import { ToolError, type ToolErrorReason } from "../ChatError.ts"
+import type { Failure } from "../Dispatch.ts"
+import { ofError, type Outcome } from "../Outcome.ts"
+import type { Denial } from "../Permissions.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import { errorText } from "../ToolResultEncoder.ts"
+
+interface Details {
+  readonly cause?: unknown
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** How the call ended, where the error's reason does not say it. */
+  readonly outcome?: Outcome | undefined
+  /** What the model reads, in the place of the error's text. */
+  readonly content?: string | undefined
+}
+
+/** A call that ran, and came to no result. */
+export const failureOf = (
+  toolCall: ToolCall,
+  reason: ToolErrorReason,
+  message: string,
+  { cause, metadata, outcome, content }: Details = {}
+): Failure => {
+  const { id, name } = toolCall
+  const error = new ToolError(reason, {
+    message: `${name}: ${message}`,
+    toolName: name,
+    toolCallId: id,
+    metadata,
+    ...(cause === undefined ? {} : { cause })
+  })
+  const ended = outcome ?? ofError(error)
+  return {
+    type: "failure",
+    toolCall,
+    outcome: ended,
+    error,
+    message: { role: "tool", toolCallId: id, content: content ?? errorText(error), outcome: ended }
+  }
+}
+
+/** A call that the gate refused; the model reads the reason as it is. */
+export const deniedCall = (toolCall: ToolCall, reason: string, denial: Denial | undefined): Failure =>
+  failureOf(toolCall, "denied", reason, { content: reason, metadata: denial === undefined ? {} : { denial } })
+
+/** A call that was never its turn. */
+export const notStarted = (toolCall: ToolCall): Failure =>
+  failureOf(toolCall, "cancelled", "not started: another call ended the batch", { outcome: "not_started" })
+
+/** A call that nobody decided about yet. */
+export const suspendedCall = (toolCall: ToolCall): Failure =>
+  failureOf(toolCall, "cancelled", "not started: it waits for an answer", {
+    outcome: "not_started",
+    metadata: { suspended: true }
+  })
