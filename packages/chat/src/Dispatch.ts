@@ -25,7 +25,8 @@ import type { ToolCall } from "./ToolCall.ts"
  * What the dispatcher looks at in a tool. A `Tool` is one.
  *
  * **Details**: `effect` is `"write"` where it is not given: what may change something runs by itself. Calls of equal `key`s
- * touch the same thing, calls of different ones do not meet; without a key a call may touch everything.
+ * touch the same thing, calls of different ones do not meet; without a key a call may touch everything. A call whose key
+ * throws, or is neither text nor `undefined`, fails without having run.
  */
 export interface DispatchTool {
   readonly name: string

@@ -170,28 +170,18 @@ describe("effects", () => {
     ])
   })
 
-  test("a tool whose key cannot be told may touch everything", async () => {
-    const odd = (key: () => unknown) => ({ name: "odd", effect: "write" as const, key: key as () => string })
-    const calls = [1, 2].map((index) => ({ id: `c${index}`, name: "odd", arguments: {} }))
-    const runWith = async (key: () => unknown) => {
-      let most = 0
-      let running = 0
-      await Dispatch.run(calls, { tools: [odd(key)] }, async (_, state) => {
-        most = Math.max(most, ++running)
-        await Promise.resolve()
-        running--
-        return [1, state]
-      })
-      return most
+  test("a call whose key throws or is no text fails without having run, and holds nobody up", async () => {
+    const keyed = (name: string, key: () => unknown) => ({ name, effect: "write" as const, key: key as () => string })
+    const boom = () => {
+      throw new Error("boom")
     }
-    const distinct = { next: 0 }
-    expect(await runWith(() => `${distinct.next++}`)).toBe(2)
-    expect(await runWith(() => distinct.next++)).toBe(1)
-    expect(
-      await runWith(() => {
-        throw new Error("no key")
-      })
-    ).toBe(1)
+    const seen = await dispatched(
+      { thrown1: {}, number2: {}, w3: {} },
+      { tools: [...tools, keyed("thrown", boom), keyed("number", () => 1)] }
+    )
+    expect(resultsOf(seen)).toEqual(["c0 failed", "c1 failed", "w3 done"])
+    expect(seen.trace).toEqual(["start w3", "end w3"])
+    expect(seen.run.state.consecutiveMistakes).toBe(2)
   })
 
   test("17, 24, 25 nothing that was spent side by side is lost, whoever ends last", async () => {

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { Dispatch } from "@troupe/chat"
+import { Dispatch, type Permissions } from "@troupe/chat"
 import { Clock, System } from "@troupe/otp"
 
 /** The state of a case's batch. */
 export interface BatchState extends Dispatch.DispatchState {
-  readonly phase: string
+  readonly phase: Permissions.Mode
   readonly budget: { readonly tokens: number } | null
   readonly consecutiveMistakes: number
   readonly toolCallsMade: number

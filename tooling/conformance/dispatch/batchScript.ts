@@ -12,7 +12,7 @@ const numberOf = (value: unknown, otherwise: number): number => (typeof value ==
 /** The state a batch starts with; `given` names its fields as cases do. */
 export const stateOf = (given: Fields, tools: ReadonlyArray<Dispatch.DispatchTool>): BatchState => ({
   tools,
-  phase: textOf(given["phase"] ?? "default"),
+  phase: textOf(given["phase"] ?? "default") as BatchState["phase"],
   consecutiveMistakes: numberOf(given["mistakes"], 0),
   budget: { tokens: numberOf(given["tokens"], 0) },
   toolCallsMade: numberOf(given["toolCallsMade"], 0),
@@ -84,7 +84,7 @@ const editOf =
     if (name === "tokens") return { ...state, budget: { tokens: changed(state.budget?.tokens ?? 0, change) } }
     const field = fields[name]
     if (field === undefined) throw new Error(`a call edits ${name}`)
-    if (field === "phase") return { ...state, phase: textOf(change) }
+    if (field === "phase") return { ...state, phase: textOf(change) as BatchState["phase"] }
     return { ...state, [field]: changed(state[field], change) }
   }
 

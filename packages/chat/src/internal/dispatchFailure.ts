@@ -30,15 +30,22 @@ export const failureOf = (
     metadata,
     ...(cause === undefined ? {} : { cause })
   })
-  const ended = outcome ?? ofError(error)
-  return {
-    type: "failure",
-    toolCall,
-    outcome: ended,
-    error,
-    message: { role: "tool", toolCallId: id, content: content ?? errorText(error), outcome: ended }
-  }
+  return failedWith(toolCall, error, outcome ?? ofError(error), content)
 }
+
+/** A call that failed with this error. */
+export const failedWith = (
+  toolCall: ToolCall,
+  error: ToolError,
+  outcome = ofError(error),
+  content = errorText(error)
+): Failure => ({
+  type: "failure",
+  toolCall,
+  outcome,
+  error,
+  message: { role: "tool", toolCallId: toolCall.id, content, outcome }
+})
 
 /** A call that the gate refused; the model reads the reason as it is. */
 export const deniedCall = (toolCall: ToolCall, reason: string, denial: Denial | undefined): Failure =>

@@ -1,5 +1,5 @@
 /**
- * The gate of a dispatcher: its state says who judges, and in which mode.
+ * The tools of a dispatcher, and its gate: the state says who judges, and in which mode.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { gateBatch, type GateVerdict, isGated } from "./gate.ts"
 
 /** What is known beside the state: the tools, who waits for the verdicts, and on which clock. */
 export interface Judging {
-  readonly tools: ReadonlyMap<string, DispatchTool>
+  readonly tools: ReadonlyMap<string, Tool>
   readonly system: System.System
   readonly signal: AbortSignal | undefined
 }
@@ -26,15 +26,18 @@ export const judge = (
   { tools, system, signal = new AbortController().signal }: Judging
 ): Promise<ReadonlyArray<GateVerdict>> =>
   gateBatch(
-    calls.map((toolCall) => ({ toolCall, tool: asTool(tools.get(toolCall.name)) })),
+    calls.map((toolCall) => ({ toolCall, tool: tools.get(toolCall.name) })),
     { permissions, hooks, mode, context, system, signal }
   )
 
 /** The tools by name; of two of one name the first counts. */
-export const toolsByName = ({ tools = [] }: DispatchState): ReadonlyMap<string, DispatchTool> =>
-  new Map(tools.toReversed().map((tool) => [tool.name, tool]))
+export const toolsByName = ({ tools = [] }: DispatchState): ReadonlyMap<string, Tool> =>
+  new Map(tools.toReversed().map((tool) => [tool.name, asTool(tool)]))
 
 const bare = make({ name: "bare" })
 
-const asTool = (tool: DispatchTool | undefined): Tool | undefined =>
-  tool === undefined ? undefined : ({ ...bare, ...tool } as Tool)
+const asTool = ({ effect = "write", ...tool }: DispatchTool): Tool => ({ ...bare, ...defined(tool), effect })
+
+/** A tool's fields that it has. */
+const defined = (tool: Omit<DispatchTool, "effect">): Partial<Tool> =>
+  Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined))

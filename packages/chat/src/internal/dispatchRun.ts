@@ -12,18 +12,20 @@
  * DISP6. When the batch is over nothing of it is left: no timer, no listener, no call that was not told.
  */
 import { Process, type System } from "@troupe/otp"
-import type { ToolErrorReason } from "../ChatError.ts"
-import type { DispatchResult, DispatchState, DispatchTool, Failure, Halt, Runner } from "../Dispatch.ts"
+import type { ToolError, ToolErrorReason } from "../ChatError.ts"
+import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "../Dispatch.ts"
 import * as Hooks from "../Hooks.ts"
+import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { emit, emitResults } from "./dispatchEvents.ts"
 import { EffectsLedger, type Ledger, ReferenceLedger } from "./dispatchLedger.ts"
-import { deniedCall, failureOf, notStarted, suspendedCall } from "./dispatchFailure.ts"
+import { deniedCall, failedWith, failureOf, notStarted, suspendedCall } from "./dispatchFailure.ts"
 import { toolsByName } from "./dispatchGate.ts"
 import type { GateVerdict } from "./gate.ts"
 import { hear, type Heard } from "./hearing.ts"
 import { type Access, type Plan, planOf } from "./schedule.ts"
+import { keyOf } from "./toolAccess.ts"
 
 /** How a batch is run; all of it is decided. */
 export interface DispatchRunOptions {
@@ -52,8 +54,10 @@ export class DispatchRun<State extends DispatchState, Result> {
   readonly #start: State
   readonly #runner: Runner<State, Result>
   readonly #options: DispatchRunOptions
-  readonly #tools: ReadonlyMap<string, DispatchTool>
-  readonly #accesses: ReadonlyArray<Access>
+  readonly #tools: ReadonlyMap<string, Tool>
+  readonly #accesses: ReadonlyArray<Access | undefined>
+  /** What is wrong with the keys of calls; such a call does not run. */
+  readonly #faults = new Map<number, ToolError>()
   readonly #plan: Plan
   readonly #ledger: Ledger<State>
   readonly #limit: number
@@ -95,6 +99,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     const { signal } = this.#options
     signal?.addEventListener("abort", this.#leave)
     for (const [position, verdict] of this.#options.verdicts.entries()) this.#heed(position, verdict)
+    for (const [position, error] of this.#faults) this.#refuse(position, failedWith(this.#callAt(position), error))
     this.#fill()
     return this.#ended.promise
   }
@@ -102,8 +107,7 @@ export class DispatchRun<State extends DispatchState, Result> {
   /** What the gate decided (DISP5). */
   #heed(position: number, verdict: GateVerdict): void {
     if (verdict.type === "deny") {
-      emit(this.#start, { type: "tool_call", toolCall: verdict.toolCall })
-      this.#fail(position, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
+      this.#refuse(position, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
     } else if (verdict.type === "suspend") {
       this.#results[position] = suspendedCall(verdict.toolCall)
     } else if (verdict.type === "halt") {
@@ -207,6 +211,12 @@ export class DispatchRun<State extends DispatchState, Result> {
     this.#telling.push(Hooks.notify(hooks, "PostToolUseFailure", payload, run))
   }
 
+  /** A call never runs, so nobody else tells of it. */
+  #refuse(position: number, failure: Failure): void {
+    emit(this.#start, { type: "tool_call", toolCall: failure.toolCall })
+    this.#fail(position, failure)
+  }
+
   /** Except under `reference`, what the dispatcher itself says of a call is told and counted as any other failure. */
   #fail(position: number, failure: Failure): void {
     this.#results[position] = failure
@@ -262,22 +272,15 @@ export class DispatchRun<State extends DispatchState, Result> {
     return Math.max(0, tool?.timeoutMs ?? this.#start.toolTimeoutMs ?? defaultTimeoutMs)
   }
 
-  /** A call that the gate kept back holds nobody up. */
-  #accessOf({ name, arguments: args }: ToolCall, position: number): Access {
+  /** What a call touches; nothing, if it will not run. */
+  #accessOf(toolCall: ToolCall, position: number): Access | undefined {
     const verdict = this.#options.verdicts[position]
-    if (verdict !== undefined && verdict.type !== "allow") return { effect: "read", key: "" }
-    const tool = this.#tools.get(name)
-    return { effect: tool?.effect ?? "write", key: keyOf(tool, args) }
-  }
-}
-
-/** A key that cannot be told is none: the call may touch everything. */
-const keyOf = (tool: DispatchTool | undefined, args: Record<string, unknown> | null): string | undefined => {
-  if (tool?.key === undefined || args === null) return undefined
-  try {
-    const key: unknown = tool.key(args)
-    return typeof key === "string" ? key : undefined
-  } catch {
+    if (verdict !== undefined && verdict.type !== "allow") return undefined
+    const tool = this.#tools.get(toolCall.name)
+    if (tool === undefined || this.#isReference) return { effect: tool?.effect ?? "write" }
+    const key = keyOf(tool, toolCall)
+    if (typeof key !== "object") return { effect: tool.effect, key }
+    this.#faults.set(position, key.reason as ToolError)
     return undefined
   }
 }

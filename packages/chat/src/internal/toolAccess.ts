@@ -42,7 +42,7 @@ export const planOfBatch = (
  * A key is asked for with arguments that fit. Where they do not, or are only checked later, there is none: the call's own
  * execution says what is wrong with them.
  */
-const keyOf = ({ name, parse, key }: Tool, toolCall: ToolCall): string | undefined | HandlerResult.Failed => {
+export const keyOf = ({ name, parse, key }: Tool, toolCall: ToolCall): string | undefined | HandlerResult.Failed => {
   const { arguments: args } = toolCall
   const parsed = args === null ? undefined : parsedNow(parse, args)
   if (parsed === undefined) return undefined
