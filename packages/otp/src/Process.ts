@@ -425,6 +425,24 @@ export const setLabel = (pid: Pid, label: string): void => {
   cellOf(pid).label = label
 }
 
+/**
+ * The process whose turn it is; `undefined` between turns, and behind a wait.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const seen: Array<unknown> = []
+ * const pid = Process.spawn(system, () => void seen.push(Process.current(system)))
+ * await new Promise<void>((resolve) => void Process.onExit(pid, () => resolve()))
+ *
+ * seen[0] === pid // => true
+ * Process.current(system) // => undefined
+ * ```
+ */
+export const current = (system: System): Pid | undefined => kernelOf(system).current
+
 /** Whether a process is alive. */
 export const isAlive = (pid: Pid): boolean => !cellOf(pid).dead
 

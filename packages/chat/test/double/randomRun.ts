@@ -1,0 +1,152 @@
+/**
+ * A whole random run under a seed: two chats of a Troupe, tools of all tempers, faults, sends, cancels, kills and
+ * restarts, each at a time of its own on a test clock.
+ */
+import { Clock, Process, System } from "@troupe/otp"
+import * as Fake from "../../src/Fake.ts"
+import { askUser, error, halt, ok } from "../../src/HandlerResult.ts"
+import type { WhenBusy } from "../../src/Inbox.ts"
+import * as Store from "../../src/Store.ts"
+import * as Testing from "../../src/Testing.ts"
+import { make, type Tool } from "../../src/Tool.ts"
+import { type RunningTroupe, Troupe } from "../../src/Troupe.ts"
+
+/** Where the run happens, and who writes it down. */
+export interface Stage {
+  readonly system: System.System
+  readonly clock: Clock.TestClock
+  readonly trace: Testing.Trace
+}
+
+/** A stage of a seed, with a trace made for it. */
+export const stageOf = (seed: number, tracing: (options: Testing.TraceOptions) => Testing.Trace): Stage => {
+  const clock = Clock.test()
+  const system = System.make({ clock, seed, name: "random" })
+  return { system, clock, trace: tracing({ system }) }
+}
+
+const sleep = (clock: Clock.Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => void clock.setTimeout(resolve, ms))
+
+/** Holds the thread, as a busy host does. */
+const hold = (ms: number): void => {
+  for (const until = performance.now() + ms; performance.now() < until;);
+}
+
+const toolsOf = (clock: Clock.Clock, heldMs: number): ReadonlyArray<Tool> => [
+  make({
+    name: "quick",
+    handler: (args) => {
+      hold(heldMs)
+      return ok(args)
+    }
+  }),
+  make({
+    name: "slow",
+    handler: async (args) => {
+      await sleep(clock, Number(args["ms"]))
+      await sleep(clock, Number(args["ms"]) / 2)
+      return ok(args)
+    }
+  }),
+  make({ name: "write", handler: (args) => sleep(clock, Number(args["ms"])).then(() => ok("written")) }),
+  make({ name: "deaf", timeoutMs: 60, handler: () => new Promise(() => {}) }),
+  make({
+    name: "aware",
+    handler: (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("told"))))
+  }),
+  make({ name: "throws", handler: () => Promise.reject(new Error("no")) }),
+  make({ name: "fails", handler: () => error("sorry") }),
+  make({ name: "asks", handler: () => askUser("Which?") }),
+  make({ name: "halts", handler: () => halt("enough") })
+]
+
+const names = ["quick", "quick", "slow", "slow", "write", "write", "deaf", "aware", "throws", "fails", "asks", "halts"]
+
+const pick = <A>(chance: () => number, list: readonly [A, ...ReadonlyArray<A>]): A =>
+  list[Math.floor(chance() * list.length)] ?? list[0]
+
+const reply = (chance: () => number, request: number): Fake.Script => {
+  if (chance() < 0.1) return [{ preflightError: pick(chance, ["rate_limited", "authentication_failed"]) }]
+  const words: Fake.Script = Array.from({ length: Math.floor(chance() * 4) }, (_, word) =>
+    chance() < 0.3 ? { delayMs: Math.ceil(chance() * 20) } : { text: `word ${word} ` }
+  )
+  if (chance() < 0.05) return [...words, { streamError: "timeout" }]
+  if (chance() < 0.4) return [...words, { text: "." }, { finish: "stop" }]
+  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): Fake.ScriptEntry => {
+    const name = pick(chance, names as [string, ...Array<string>])
+    return { toolCall: { id: `r${request}c${call}`, name, arguments: { ms: Math.ceil(chance() * 30) } } }
+  })
+  return [...words, ...calls, { finish: "tool_calls" }]
+}
+
+const waysToSend: readonly [WhenBusy, ...ReadonlyArray<WhenBusy>] = ["queue", "steer", "interrupt", "reject"]
+
+/** Does something to a chat; what it says is read along. */
+const act = async ({ system, trace }: Stage, troupe: RunningTroupe, chance: () => number, step: number) => {
+  const chat = await troupe.chat(pick(chance, ["a", "b"]))
+  const kind = chance()
+  if (kind < 0.65) {
+    void trace.read(`${step}`, chat.send(`message ${step}`, { whenBusy: pick(chance, waysToSend) }))
+  } else if (kind < 0.8) {
+    trace.note("cancel", step)
+    void chat.cancel().then(() => trace.note("cancelled", step))
+  } else if (kind < 0.9) {
+    const pids = [...System.processes(system)]
+    const victim = pids[Math.floor(chance() * pids.length)]
+    trace.note("kill", String(victim))
+    if (victim !== undefined) Process.kill(victim)
+  } else if (chat.thread.messages.length > 0) {
+    void trace.read(`retry ${step}`, chat.retry())
+  }
+}
+
+/** Runs it; model and tools hold the thread for so many milliseconds at each call. */
+export const randomRun = async (seed: number, stage: Stage, heldMs = 0): Promise<string> => {
+  const { system, clock, trace } = stage
+  const script = System.make({ seed })
+  const chance = () => System.random(script)
+  const faults = Testing.faults({
+    system,
+    seed,
+    rates: {
+      adapter: { crash: 0.03, hang: 0.03, slow: 0.1, late: 0.03, duplicate: 0.03 },
+      tool: { crash: 0.03, hang: 0.03, slow: 0.1, late: 0.05, duplicate: 0.03 },
+      store: { crash: 0.02, slow: 0.1, late: 0.01, duplicate: 0.05 }
+    }
+  })
+  const model = System.make({ seed: seed + 1_000_000 })
+  const adapter = Fake.make({
+    clock,
+    respond: (_, request) => {
+      hold(heldMs)
+      return reply(() => System.random(model), request)
+    }
+  })
+  const troupe = await Troupe.start({
+    system,
+    adapter: faults.adapter(trace.adapter(adapter)),
+    tools: toolsOf(clock, heldMs).map((tool) => faults.tool(trace.tool(tool))),
+    store: faults.store(trace.store(Store.memory())),
+    toolTimeoutMs: 100,
+    drainMs: 20,
+    maxConcurrency: 3,
+    retry: { baseDelayMs: 10, jitterMs: 25 },
+    budget: { timeMs: 400 }
+  })
+  for (const id of ["a", "b"]) {
+    const chat = await clock.run(troupe.chat(id).catch(() => undefined))
+    if (chat !== undefined) trace.chat(chat)
+  }
+  for (let step = 0; step < 8; step++) {
+    void act(stage, troupe, chance, step).catch((failure: unknown) => trace.note("failed", failure))
+    await clock.advance(Math.floor(chance() * 60))
+  }
+  await clock.advance(8_000)
+  faults.release()
+  await clock.advance(8_000)
+  await clock.run(troupe.stop())
+  await System.stop(system)
+  return trace.text
+}

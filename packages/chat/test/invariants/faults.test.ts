@@ -1,0 +1,175 @@
+import { Effect } from "effect"
+import { expect, test } from "vitest"
+import * as Chat from "../../src/Chat.ts"
+import * as Engine from "../../src/Engine.ts"
+import { Injector } from "../../src/internal/faults.ts"
+import * as Store from "../../src/Store.ts"
+import * as Testing from "../../src/Testing.ts"
+import { tool } from "../../src/Tool.ts"
+import { runToolCalls } from "../../src/ToolRunner.ts"
+import { Troupe } from "../../src/Troupe.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { hi, said, says } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+const call = { id: "c", name: "t", arguments: {} }
+
+/** One call of a tool with a fault, in 100 ms at most. */
+const called = async (fault: Testing.Fault, execute: () => unknown = () => "done") => {
+  const { system, clock } = check.system()
+  const faults = Testing.faults({ system, plan: [{ on: "tool", fault }] })
+  const t = faults.tool(tool({ name: "t", execute }))
+  const { messages } = await clock.run(runToolCalls([call], [t], { system, toolTimeoutMs: 100, drainMs: 10 }))
+  const at = clock.now()
+  return { faults, clock, at, outcome: messages[0]?.outcome, content: said(messages[0]) }
+}
+
+test("FAULT1 a call without a fault goes through as it is", async () => {
+  const faults = Testing.faults()
+  const adapter = check.fake({ script: says("hi") })
+  const stream = faults.adapter(adapter).stream({ messages: [], tools: [] }, {} as never)
+  expect(typeof (stream as AsyncIterable<unknown>)[Symbol.asyncIterator]).toBe("function")
+  await (stream as AsyncIterable<unknown>)[Symbol.asyncIterator]().return?.()
+  const store = faults.store(Store.memory())
+  expect(store.load("a")).toBeUndefined()
+  expect([faults.log, faults.held]).toEqual([[], 0])
+})
+
+test("a tool that crashes fails; one whose process dies fails too, and its siblings go on", async () => {
+  const crashed = await called({ type: "crash", error: new Error("boom") })
+  expect([crashed.outcome, crashed.content.includes("boom")]).toEqual(["failed", true])
+  const died = await called({ type: "crash", dies: true })
+  expect([died.outcome, died.content.includes("killed")]).toEqual(["failed", true])
+  died.faults.release()
+})
+
+test("FAULT3 a tool that hangs is timed out; deaf, it is held until all is let go", async () => {
+  const deaf = await called({ type: "hang" })
+  expect([deaf.outcome, deaf.at, deaf.faults.held]).toEqual(["timed_out", 100, 1])
+  deaf.faults.release()
+  expect(deaf.faults.held).toBe(0)
+  const aware = await called({ type: "hang", aware: true })
+  expect([aware.outcome, aware.faults.held]).toEqual(["timed_out", 0])
+})
+
+test("a slow tool says the same later, a late one when nobody waits any more", async () => {
+  let ended = 0
+  const slow = await called({ type: "slow", ms: 40 })
+  expect([slow.outcome, slow.at]).toEqual(["completed", 40])
+  const late = await called({ type: "late", ms: 5 }, () => (ended += 1))
+  expect([late.outcome, late.at, ended]).toEqual(["timed_out", 100, 1])
+  await late.clock.advance(5)
+})
+
+test("a duplicate runs a tool twice, an effect too", async () => {
+  let runs = 0
+  const twice = await called({ type: "duplicate" }, () => Effect.sync(() => (runs += 1)))
+  expect([twice.outcome, twice.content, runs]).toEqual(["completed", "2", 2])
+})
+
+/** What an adapter with this fault says, in tags, and the time it took. */
+const answered = async (fault: Testing.Fault) => {
+  const { system, clock } = check.system()
+  const faults = Testing.faults({ system, plan: [{ on: "adapter", name: "fake", fault }] })
+  const adapter = check.fake({ clock, script: [{ text: "a" }, { text: "b" }, { finish: "stop" }] })
+  const engine = Engine.make({ adapter: faults.adapter(adapter), retry: false })
+  const options = { system, budget: { timeMs: 100 }, drainMs: 10 }
+  const result = await clock.run(Chat.run(engine, hi, options))
+  faults.release()
+  await clock.advance(10)
+  return {
+    at: clock.now() - 10,
+    halted: result.haltedReason,
+    text: result.finalResponse?.outputText,
+    error: result.metadata["error"]
+  }
+}
+
+test("an adapter's fault comes after so many events", async () => {
+  expect(await answered({ type: "slow", ms: 7, after: 2 })).toMatchObject({ at: 7, halted: "completed", text: "ab" })
+  expect(await answered({ type: "duplicate", after: 1 })).toMatchObject({ at: 0, halted: "completed" })
+  expect(await answered({ type: "crash", after: 2 })).toMatchObject({ at: 0, halted: "error", text: "a" })
+  expect(await answered({ type: "crash", dies: true, after: 2 })).toMatchObject({ at: 0, halted: "error", text: "a" })
+  expect(await answered({ type: "hang", aware: true, after: 2 })).toMatchObject({
+    at: 100,
+    halted: "budget_time",
+    text: "a"
+  })
+  expect(await answered({ type: "hang", after: 2 })).toMatchObject({ halted: "budget_time", text: "a" })
+  expect(await answered({ type: "late", after: 2 })).toMatchObject({ halted: "budget_time", text: "a" })
+})
+
+test("an adapter's fault as it is opened", async () => {
+  expect(await answered({ type: "slow", ms: 7 })).toMatchObject({ at: 7, halted: "completed", text: "ab" })
+  await expect(answered({ type: "crash" })).rejects.toThrow("an injected crash")
+  expect(await answered({ type: "hang" })).toMatchObject({ halted: "budget_time" })
+  expect(await answered({ type: "late" })).toMatchObject({ halted: "budget_time" })
+})
+
+test("a store that fails, is slow or saves twice, as planned by name and number", async () => {
+  const { system, clock } = check.system()
+  const faults = Testing.faults({
+    system,
+    plan: [
+      { on: "store", name: "save", call: 1, fault: { type: "slow", ms: 30 } },
+      { on: "store", name: "save", call: 2, fault: { type: "duplicate" } },
+      { on: "store", name: "save", call: 3, fault: { type: "crash" } }
+    ]
+  })
+  const saves: Array<boolean> = []
+  const kept = Store.memory()
+  const store = faults.store<Store.Store>({
+    ...kept,
+    save: (record) => void (saves.push(record.running), kept.save(record))
+  })
+  const troupe = await Troupe.start({ system, store, adapter: check.fake({ script: says("hi") }) })
+  const chat = await troupe.chat("a")
+  expect((await clock.run(chat.send("1").result())).haltedReason).toBe("completed")
+  expect([clock.now(), saves.length]).toEqual([30, 3])
+  expect((await clock.run(chat.send("2").result())).haltedReason).toBe("error")
+  await troupe.stop()
+  expect(faults.log.map(({ at, name, call: nth, fault }) => `${at} ${name} ${nth} ${fault.type}`)).toEqual([
+    "0 save 1 slow",
+    "30 save 2 duplicate",
+    "30 save 3 crash"
+  ])
+})
+
+test("FPLAN1 a drawn fault depends on the seed and the call's place alone", () => {
+  const drawn = (seed: number, names: ReadonlyArray<string>) => {
+    const faults = new Injector({
+      seed,
+      rates: { tool: { crash: 0.2, hang: 0.2, slow: 0.2, late: 0.2, duplicate: 0.1 } }
+    })
+    for (const name of names) faults.next("tool", name)
+    return faults.log
+      .filter(({ name }) => name === "a")
+      .map(({ call: nth, fault }) => `${nth} ${JSON.stringify(fault)}`)
+  }
+  const many = (name: string) => Array.from({ length: 200 }, () => name)
+  expect(drawn(1, many("a"))).toEqual(
+    drawn(
+      1,
+      many("a").flatMap((name) => [name, "b"])
+    )
+  )
+  expect(drawn(1, many("a"))).not.toEqual(drawn(2, many("a")))
+  const share = drawn(1, many("a")).length / 200
+  expect(share > 0.8 && share < 0.98).toBe(true)
+})
+
+test("FPLAN2 a planned fault wins over a drawn one", () => {
+  const faults = new Injector({
+    plan: [{ on: "tool", name: "a", call: 2, fault: { type: "slow", ms: 3 } }],
+    rates: { tool: { crash: 1 } }
+  })
+  expect([faults.next("tool", "a")?.type, faults.next("tool", "a")?.type]).toEqual(["crash", "slow"])
+})
+
+test("rates that are no probabilities, a seed that is no number and faults there are none of are refused", () => {
+  expect(() => Testing.faults({ rates: { tool: { crash: 0.6, hang: 0.6 } } })).toThrow("at most 1")
+  expect(() => Testing.faults({ rates: { tool: { crash: -1 } } })).toThrow("probabilities")
+  expect(() => Testing.faults({ seed: 0.5 })).toThrow("whole_number")
+  expect(() => Testing.faults({ plan: [{ on: "tool", fault: { type: "melt" } as never }] })).toThrow("must_be_one_of")
+})
