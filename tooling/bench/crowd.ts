@@ -1,6 +1,6 @@
 /** Many conversations at once, what they hold, and what each costs as they become more. */
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Adapter, type ChatRef, type Event, tool, Troupe } from "@troupe/chat"
+import { type Adapter, type Attachment, type ChatRef, type Event, tool, Troupe } from "@troupe/chat"
 import type { RunningTroupe } from "@troupe/chat"
 
 const toolMs = 10
@@ -90,4 +90,29 @@ export const deltasWithSubscribers = async (deltas: number, subscribers: number)
   if (finalResponse?.outputText.length !== deltas * "word ".length) throw new Error("an answer was cut short")
   if (subscribers > 0 && seen === 0) throw new Error("no subscriber heard of the answer")
   await troupe.stop()
+}
+
+/** One answer of so many deltas in a living chat, with so many attached: they read as it comes, or when it is over. */
+export const deltasWithReaders = async (deltas: number, readers: number, reads: "at once" | "later"): Promise<void> => {
+  const troupe: RunningTroupe = await Troupe.start({ adapter: { name: "long", stream: () => answers(deltas) } })
+  const chat = await troupe.chat("followed")
+  const attached = Array.from({ length: readers }, () => chat.attach({ cursor: "turn" }))
+  const prompt = reads === "at once" ? attached.map(lengthRead) : []
+  const { finalResponse } = await chat.send("go").result()
+  const lengths = await Promise.all(reads === "at once" ? prompt : attached.map(lengthRead))
+  await troupe.stop()
+  const expected = deltas * "word ".length
+  for (const length of [finalResponse?.outputText.length, ...lengths]) {
+    if (length !== expected) throw new Error(`${length} characters of ${expected}`)
+  }
+}
+
+const lengthRead = async (attached: Attachment.Attachment): Promise<number> => {
+  let length = 0
+  for await (const item of attached) {
+    if (item.type !== "event") continue
+    if (item.event.type === "text_delta") length += item.event.delta.length
+    if (item.event.type === "chat_completed") break
+  }
+  return length
 }

@@ -5,7 +5,7 @@
  * generators that wait for the same things: medians of the rounds, after one round to warm up.
  */
 import { chatsOnGenerators, chatsOnTroupe, chatsOnValues, type Pace } from "./chats.ts"
-import { crowd, deltasWithSubscribers } from "./crowd.ts"
+import { crowd, deltasWithReaders, deltasWithSubscribers } from "./crowd.ts"
 import { deltasOnGenerators, deltasOnTroupe, deltasOnValues } from "./deltas.ts"
 import { measure } from "./measure.ts"
 import { benchProcesses } from "./otp/table.ts"
@@ -56,6 +56,22 @@ const compareSubscribers = async (): Promise<void> => {
   }
 }
 
+const compareReaders = async (): Promise<void> => {
+  console.log(`\none answer of ${deltas} deltas in a living chat, by how many are attached to it\n`)
+  row("attached", "a delta")
+  const cases = [
+    [0, "at once"],
+    [1, "at once"],
+    [10, "at once"],
+    [10, "later"]
+  ] as const
+  for (const [readers, reads] of cases) {
+    const { wallMs } = await measure(rounds, () => deltasWithReaders(deltas, readers, reads))
+    const name = readers === 0 ? "0" : `${readers}, who read ${reads}`
+    row(name, `${((wallMs * 1_000) / deltas).toFixed(3)} µs`)
+  }
+}
+
 const compareCrowds = async (): Promise<void> => {
   console.log(
     "\nliving chats at once, each of 2 turns with 2 tool calls of 10 ms: linear if the columns per chat stay\n"
@@ -75,6 +91,7 @@ const benchChats = async (): Promise<void> => {
   await compareChats("by turns")
   await compareDeltas()
   await compareSubscribers()
+  await compareReaders()
   await compareCrowds()
 }
 

@@ -15,7 +15,7 @@ import type { Event, TextDelta, ToolCallDelta } from "../Event.ts"
 export const maxItems = 4_096
 export const maxCharacters = 2 ** 20
 export const maxChunks = 256
-export const maxRun = 2 ** 16
+export const maxRun = 2 ** 12
 
 /** When too much is held, this part of it goes at once, so that each item is moved a bounded number of times. */
 const dropped = 1 / 4
@@ -24,6 +24,8 @@ interface Item {
   readonly event: Event
   /** The text of fragments in a row; empty for any other event. */
   text: string
+  /** The newest of them: who reads as fast as they come needs no other, and the text is not put together for it. */
+  last: Event
   readonly start: number
   end: number
   /** How many events there were when it ended. */
@@ -96,11 +98,21 @@ export class EventLog {
     else this.#add(event, "", 1)
   }
 
+  /** Whether no turn runs. */
+  get isAtRest(): boolean {
+    return this.#turnOver
+  }
+
+  /** Holds nothing any more of what was said. */
+  forget(): void {
+    this.#drop(this.#items.length)
+  }
+
   /** Every place so far is lost. */
   clear(): void {
     this.#end += 1
     this.#turnOver = true
-    this.#drop(this.#items.length)
+    this.forget()
   }
 
   #fragment(event: TextDelta | ToolCallDelta, text: string): void {
@@ -111,6 +123,7 @@ export class EventLog {
       return this.#add(event, text, text.length)
     }
     run.text += text
+    run.last = event
     run.end += text.length
     run.count += 1
     this.#end = run.end
@@ -124,7 +137,7 @@ export class EventLog {
     const start = this.#end
     this.#end += places
     this.#count += 1
-    const item = { event, text, start, end: this.#end, count: this.#count }
+    const item = { event, text, last: event, start, end: this.#end, count: this.#count }
     this.#run = text.length > 0 ? item : undefined
     this.#items.push(item)
     if (event.type === "raw_chunk") this.#chunks += 1
@@ -172,11 +185,13 @@ const continues = (run: Event, event: TextDelta | ToolCallDelta): boolean =>
   run.type === event.type && run.id === event.id
 
 /** What of an item comes behind a place. */
-const rest = ({ event, text, start }: Item, place: number): Event => {
+const rest = ({ event, text, last, start, end }: Item, place: number): Event => {
+  if (place === end - textOf(last).length) return last
   const behind = place > start ? text.slice(place - start) : text
-  if (event.type === "text_delta") return event.delta === behind ? event : { ...event, delta: behind }
-  if (event.type === "tool_call_delta") {
-    return event.argumentsDelta === behind ? event : { ...event, argumentsDelta: behind }
-  }
-  return event
+  if (event.type === "text_delta") return { ...event, delta: behind }
+  return event.type === "tool_call_delta" ? { ...event, argumentsDelta: behind } : event
 }
+
+/** The text of a fragment; empty for any other event. */
+const textOf = (event: Event): string =>
+  event.type === "text_delta" ? event.delta : event.type === "tool_call_delta" ? event.argumentsDelta : ""

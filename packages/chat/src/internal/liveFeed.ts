@@ -3,7 +3,8 @@
  *
  * Owns: the log, who reads it, and the name of this life of the chat's address. Does not own a reader's place.
  *
- * FEED1. What a chat says is kept once, however many read, and told to those who wait. Nobody reads: nobody is told.
+ * FEED1. What a chat says is kept once, however many read, and told to those who wait. A chat that nobody ever attached to
+ *        keeps nothing between its turns: there is no cursor that could lead there.
  * FEED2. A cursor leads to the place it was given for, in this life; any other is answered with a snapshot, and what is
  *        no cursor is refused.
  * FEED3. What the chat's process said and did not commit is undone when the process dies: when the next one is up, every
@@ -48,6 +49,7 @@ export class LiveFeed {
   published(event: Event): void {
     this.log.append(event)
     if (this.#waiting.size > 0) this.#serve()
+    if (this.log.isAtRest && this.#life === undefined && this.#readers.size === 0) this.log.forget()
   }
 
   /** The chat has a process (FEED3). */

@@ -162,6 +162,30 @@ for (const [form, open] of Object.entries(forms)) {
   }
 }
 
+test("a request that is aborted before it opened leaves nothing behind, and is let go of should it open later", async () => {
+  for (const form of ["Chat.stream", "Chat.streamStep", "Chat.streamGenerate", "Session.streamStart"]) {
+    const on = stage("nowhere")
+    const opens = Promise.withResolvers<void>()
+    const adapter = {
+      ...on.adapter,
+      stream: (...args: Parameters<typeof on.adapter.stream>) => opens.promise.then(() => on.adapter.stream(...args))
+    }
+    const opening = forms[form]?.({ ...on, engine: Engine.make({ adapter }) })
+    const settled = Promise.allSettled([opening])
+    await hop()
+    on.signal.abort()
+    await hop()
+    await on.clock.advance(drainMs)
+    const [end] = await settled
+    if (end?.status === "fulfilled" && end.value !== undefined) await readOn(end.value)
+    await hop()
+    expect({ form, ...leftBehind(on) }).toEqual({ form, ...nothing })
+    opens.resolve()
+    await hop()
+    expect(on.adapter.streams).toMatchObject([{ released: 1, returned: 1, aborted: true }])
+  }
+})
+
 test("ChatEffect.stream: a fiber that is interrupted leaves nothing behind, wherever it was", async () => {
   for (const stall of stalls) {
     for (let place = 0, isThere = true; place <= most && isThere; place++) {

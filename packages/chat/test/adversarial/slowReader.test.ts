@@ -5,6 +5,7 @@ import * as Chat from "../../src/Chat.ts"
 import * as ChatEffect from "../../src/ChatEffect.ts"
 import * as Engine from "../../src/Engine.ts"
 import type { AdapterEvent, Event } from "../../src/Event.ts"
+import { maxRun } from "../../src/internal/eventLog.ts"
 import { LiveFeed } from "../../src/internal/liveFeed.ts"
 import { LiveView } from "../../src/internal/liveView.ts"
 import * as Session from "../../src/Session.ts"
@@ -22,6 +23,18 @@ function* speaking(count: number): Generator<AdapterEvent, void> {
   yield begins
   for (let index = 0; index < count; index++) yield saying("word ")
   yield ends
+}
+
+const completed: Event = {
+  type: "chat_completed",
+  result: {
+    thread: { messages: [] },
+    finalResponse: undefined,
+    steps: [],
+    haltedReason: "completed",
+    pendingToolCalls: [],
+    metadata: {}
+  }
 }
 
 const pulledAhead = (adapter: CountedAdapter, read: number): number => (adapter.streams[0]?.pulled ?? 0) - read
@@ -92,10 +105,29 @@ test("what is kept for readers that never read does not grow with their number, 
   const feed = new LiveFeed(new LiveView(clock), () => `${crypto.randomUUID()}-${ids++}`)
   for (let reader = 0; reader < 100; reader++) feed.attach("c", { cursor: "turn" })
   for (const event of speaking(2 * many)) feed.published(event)
-  expect(feed.log.held.items).toBeLessThan(12)
+  expect(feed.log.held.items).toBeLessThan((2 * many * "word ".length) / maxRun + 5)
   for (let turn = 0; turn < 100; turn++) for (const event of speaking(many / 10)) feed.published(event)
   expect(feed.log.held.characters).toBeLessThanOrEqual(2 ** 20)
   expect(feed.log.held.items).toBeLessThan(1_000)
+  feed.end()
+})
+
+test("a chat that nobody ever attached to keeps nothing between its turns", async () => {
+  const { clock } = check.system()
+  const feed = new LiveFeed(new LiveView(clock), () => `${crypto.randomUUID()}-0`)
+  const turn = (): void => {
+    for (const event of speaking(10)) feed.published(event)
+    expect(feed.log.held.items).toBeGreaterThan(0)
+    feed.published(completed)
+  }
+  turn()
+  expect(feed.log.held.items).toBe(0)
+  const attached = feed.attach("c", { cursor: "turn" })
+  turn()
+  expect(await attached.next()).toMatchObject({ value: { type: "event", event: begins } })
+  await attached.return()
+  turn()
+  expect(feed.log.held.items).toBeGreaterThan(0)
   feed.end()
 })
 

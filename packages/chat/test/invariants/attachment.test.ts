@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import type { Attached } from "../../src/Attachment.ts"
 import type { ChatRef } from "../../src/ChatRef.ts"
 import type { Event } from "../../src/Event.ts"
-import { maxItems } from "../../src/internal/eventLog.ts"
+import { maxItems, maxRun } from "../../src/internal/eventLog.ts"
 import { endsTurn, eventsOf, isSnapshot, readUntil, wordsOf } from "../double/attached.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
@@ -161,7 +161,7 @@ test("ATT1 questions asked all at once are answered in order", async () => {
   ])
 })
 
-test(`ATT2 a reader that does not read slows nothing: ${long} fragments are a few items for it`, async () => {
+test(`ATT2 a reader that does not read slows nothing: ${long} fragments are few items for it`, async () => {
   const script = [...Array.from({ length: long }, () => ({ text: "word " })), { finish: "stop" as const }]
   const { troupe } = await check.troupe({ adapter: check.fake({ script }) })
   const chat = await troupe.chat("c")
@@ -169,7 +169,7 @@ test(`ATT2 a reader that does not read slows nothing: ${long} fragments are a fe
   const { finalResponse } = await chat.send("go").result()
   const events = eventsOf(await readUntil(attached, endsTurn))
   expect(textOf(events)).toBe(finalResponse?.outputText)
-  expect(events.length).toBeLessThan(20)
+  expect(events.length).toBeLessThan((long * "word ".length) / maxRun + 5)
 })
 
 test("ATT2 `snapshot`: past `maxUnread` what is unread is dropped for one fresh snapshot", async () => {

@@ -11,14 +11,14 @@ const started: Event = { type: "message_started", message: { role: "assistant", 
 const ended: Event = {
   type: "chat_completed",
   result: {
-    steps: [],
-    finalResponse: null,
     thread: { messages: [] },
-    usage: {},
+    finalResponse: undefined,
+    steps: [],
     haltedReason: "completed",
+    pendingToolCalls: [],
     metadata: {}
   }
-} as unknown as Event
+}
 
 const filled = (...events: ReadonlyArray<Event>): EventLog => {
   const log = new EventLog()
@@ -107,10 +107,10 @@ it.prop(
   }
 )
 
-it("LOG3 a hundred thousand fragments are a few items, and the newest of them", () => {
+it("LOG3 a hundred thousand fragments are few items, and the newest of them", () => {
   const log = new EventLog()
   for (let index = 0; index < 100_000; index++) log.append(text("word "))
-  expect(log.held.items).toBeLessThan(10)
+  expect(log.held.items).toBeLessThanOrEqual(Math.ceil((100_000 * "word ".length) / maxRun))
   expect(log.count).toBe(100_000)
   for (let index = 0; index < 1_000_000; index++) log.append(text("word "))
   expect(log.held.characters).toBeLessThanOrEqual(maxCharacters)
