@@ -11,5 +11,10 @@ export const gateDeviations: ReadonlyArray<Deviation> = [
     decision: "gates",
     because: "an answer that allows a call with other arguments replaces them, and they are checked again",
     explains: ({ path, message }) => path === "argsChanged" && message === "true instead of false"
+  },
+  {
+    decision: "gates",
+    because: "whoever is asked is told which call it is about",
+    explains: ({ message }) => message.startsWith('"context and tool call id"')
   }
 ]

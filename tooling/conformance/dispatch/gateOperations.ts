@@ -5,11 +5,11 @@
  */
 import type { Hooks, Permissions, ToolCall } from "@troupe/chat"
 import { Permissions as Permission } from "@troupe/chat"
-import { type Fields, fieldsOf, isFields, textOf } from "../chat/caseFile.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { differences } from "../chat/matching.ts"
-import { plain, printed } from "./hookOperations.ts"
+import { hookOf, plain, printed } from "./hookOperations.ts"
 import type { Operation, Operations } from "./operation.ts"
-import { type Judged, judge } from "./permissionSetup.ts"
+import { type Judged, judge, permissionsOf } from "./permissionSetup.ts"
 
 const bash: ToolCall.ToolCall = { id: "c1", name: "bash", arguments: { command: "ls" } }
 
@@ -132,5 +132,46 @@ const withoutSentence = (result: unknown): unknown => {
   return { deny: { denial: { ...denial, metadata: raw === undefined ? rest : { ...rest, raw: plain(textOf(raw)) } } } }
 }
 
+/** The hooks of a case, which note that they ran. */
+const notingHooks = (given: unknown, fired: Array<string>): Hooks.Hooks =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(given)).map(([event, word]) => [event, [hookOf(word, () => void fired.push(event))]])
+  )
+
+const gate: Operation = async ({ given, when, expected }) => {
+  const { tool, id, name } = fieldsOf(when["gate"])
+  const call = { id: textOf(id ?? "c1"), name: textOf(tool ?? name), arguments: {} }
+  if ("questionReceives" in expected) {
+    return differences({ questionReceives: await questionAbout(call) }, expected, { outcome: {}, given: {} })
+  }
+  const fired: Array<string> = []
+  const judged = (hooks: unknown) => {
+    const permissions = "permission" in given ? permissionsOf(fieldsOf(given["permission"]), undefined) : undefined
+    return judge(call, permissions, notingHooks(hooks, fired))
+  }
+  const { verdict, reason } = await judged(given["hooks"])
+  const each = await Promise.all(listOf(given["hooksEach"]).map(judged))
+  const verdicts = each.map((one) => ({ [one.verdict]: one.reason?.replace(": ", " with the message ") }))
+  const actual = { verdict, reason, verdicts, hooksFired: fired, notFired: notFired(expected, fired) }
+  return differences(actual, expected, { outcome: {}, given: {} })
+}
+
+/** Which of the hooks that must not run did not. */
+const notFired = ({ notFired: names }: Fields, fired: ReadonlyArray<string>): ReadonlyArray<unknown> =>
+  listOf(names).filter((name) => !fired.includes(textOf(name)))
+
+/** What a question is told of a call, in the words of the cases. */
+const questionAbout = async (call: ToolCall.ToolCall): Promise<ReadonlyArray<string>> => {
+  const told: Array<string> = []
+  const ask: Permissions.Ask = ({ toolCall }) => {
+    if (toolCall.name === call.name) told.push("tool name")
+    if (isFields(toolCall.arguments)) told.push("arguments")
+    told.push(toolCall.id === call.id ? "context and tool call id" : "context whose tool call id is unset")
+    return "allow"
+  }
+  await judge(call, { ask })
+  return told
+}
+
 /** What judges a call at a gate, by the name a case calls it by. */
-export const gateOperations: Operations = { "golden-gate.preToolGate": preToolGate }
+export const gateOperations: Operations = { gate, "golden-gate.preToolGate": preToolGate }

@@ -17,7 +17,7 @@ const compared = (actual: unknown, { expected }: DispatchCase): ReadonlyArray<Di
 const running = (): Hooks.HookRun => ({ signal: new AbortController().signal })
 
 /** A hook by the words of a case; `ran` counts. */
-const hookOf = (word: unknown, ran: () => void): AnyHook => {
+export const hookOf = (word: unknown, ran: () => void): AnyHook => {
   const { raises, throws } = fieldsOf(word)
   return () => {
     ran()

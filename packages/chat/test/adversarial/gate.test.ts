@@ -93,7 +93,7 @@ describe("a living chat with a gate", () => {
     const chat = await troupe.chat("c")
     const turn = chat.send("go")
     await until(() => open.length === 1)
-    chat.cancel()
+    void chat.cancel()
     const result = await turn.result()
     expect(open[0]?.signal.aborted).toBe(true)
     expect(result.haltedReason).toBe("cancelled")

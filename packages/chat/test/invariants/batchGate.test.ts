@@ -214,6 +214,7 @@ describe("a batch with a gate", () => {
     await until(() => asking !== undefined)
     void events.return()
     await until(() => asking?.aborted === true, "the question being told")
+    expect(asking?.aborted).toBe(true)
   })
 
   test("a suspended call is handed on without an outcome, and its siblings run", async () => {
