@@ -31,7 +31,11 @@ describe("a case about permissions", () => {
   test.each([
     [{ check: "write" }, { phase: "plan" }, { verdict: "deny:phase_gated" }],
     [{ check: "sh" }, { deny: ["sh"] }, { verdict: "deny", code: "user_denied", metadata: { requested_tool: "sh" } }],
-    [{ checkEach: ["read", "sh"] }, { phase: "accept_edits", ask: "denies" }, { verdicts: ["allow", "deny:user_denied"] }],
+    [
+      { checkEach: ["read", "sh"] },
+      { phase: "accept_edits", ask: "denies" },
+      { verdicts: ["allow", "deny:user_denied"] }
+    ],
     [{ checkEach: ["a", "b"] }, { phase: "odd", ask: "denies" }, { verdicts: "all deny:user_denied" }],
     [{ checkWith: [{ allow: [], tool: "read" }] }, {}, { verdicts: ["deny:user_denied"] }],
     [{ checkShell: "rm x" }, { phase: "default" }, { verdict: "allow" }],
@@ -47,7 +51,9 @@ describe("a case about permissions", () => {
 
   test("is not supported where it is about shells, or about leaving a mode", async () => {
     expect(await statusOf({ checkShellEach: ["ls"] }, { phase: "plan" }, {})).toMatch(/^unsupported/)
-    expect(await statusOf({ checkPlanMode: "exit" }, { phase: "plan", runStartedIn: "plan" }, {})).toMatch(/^unsupported/)
+    expect(await statusOf({ checkPlanMode: "exit" }, { phase: "plan", runStartedIn: "plan" }, {})).toMatch(
+      /^unsupported/
+    )
   })
 
   test("deviates where an answer edits, and where a question throws", async () => {
@@ -69,7 +75,11 @@ describe("a case about permissions", () => {
 describe("a case about hooks", () => {
   test.each([
     [{ preTool: "t" }, { PreToolUse: [{ deny: "no" }] }, { result: { deny: "no" } }],
-    [{ preToolEach: ["t", "u"] }, { PreToolUse: [{ match: "^t", hook: "spy" }] }, { fired: [1, 0], results: ["ok", "ok"] }],
+    [
+      { preToolEach: ["t", "u"] },
+      { PreToolUse: [{ match: "^t", hook: "spy" }] },
+      { fired: [1, 0], results: ["ok", "ok"] }
+    ],
     [{ postTool: "t" }, { PostToolUse: [{ augment: "x" }, { halt: "h" }] }, { result: { halt: "h" }, ran: 2 }],
     [{ postToolEach: ["t"] }, { PostToolUse: [{ augment: "x" }] }, { results: [{ augment: "x" }] }],
     [{ lifecycle: "ChatParams" }, { ChatParams: [{ inject: "m" }] }, { injects: ["m"] }],
