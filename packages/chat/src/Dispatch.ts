@@ -13,6 +13,7 @@ import type { Hooks } from "./Hooks.ts"
 import { defaultSystem } from "./internal/defaultSystem.ts"
 import { checkDispatch } from "./internal/dispatchChecks.ts"
 import { emit, emitResults } from "./internal/dispatchEvents.ts"
+import { isOwn } from "./internal/dispatchFailure.ts"
 import { isJudged, judge, toolsByName } from "./internal/dispatchGate.ts"
 import { DispatchRun, endsBatch } from "./internal/dispatchRun.ts"
 import type { ToolMessage } from "./Message.ts"
@@ -82,6 +83,9 @@ export interface Failure {
   readonly message: ToolMessage
 }
 
+/** Whether a result is the dispatcher's own, and not the runner's. */
+export const isFailure = (result: unknown): result is Failure => isOwn(result)
+
 /** What a runner is handed beside the call and the state: `signal` is aborted when nobody waits for the call any more. */
 export interface RunnerContext {
   readonly signal: AbortSignal
@@ -134,9 +138,8 @@ export interface DispatchOptions {
  * A read behind a write sees what it wrote, a read in front of it does not. A call starts with what the calls in front of it
  * made of the state, as far as they are over in a row; in the end every call's changes are put together in the order of the
  * calls: differences of numbers are added, so that nothing is lost that was spent side by side. A runner that throws, is late
- * or returns no result and state is a {@link Failure} and a mistake. After a halt no call starts; those that run are waited
- * for, those that never ran fail as `not_started`, and of several halts the first in the order of the calls counts. If the
- * state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first one starts; one that is refused
+ * or returns no result and state is a {@link Failure} and a mistake. Behind a halt no call starts: such calls fail as
+ * `not_started`, all others are waited for, and of several halts the first in the order of the calls counts. If the state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first one starts; one that is refused
  * fails as `denied`.
  *
  * **Details** of `reference`: all calls but the reads run first, one by one and without a timeout, handing the state on; what

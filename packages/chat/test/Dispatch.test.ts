@@ -5,7 +5,7 @@ import * as Dispatch from "../src/Dispatch.ts"
 import { halt } from "../src/HandlerResult.ts"
 import { type ToolMessage, toolResult } from "../src/Message.ts"
 import type { Mode, Permissions, Question } from "../src/Permissions.ts"
-import { type Act, type BatchState, dispatched, isFailure, resultsOf, tools } from "./double/dispatching.ts"
+import { type Act, type BatchState, dispatched, resultsOf, tools } from "./double/dispatching.ts"
 import { leakCheck } from "./double/leakCheck.ts"
 
 leakCheck()
@@ -114,7 +114,7 @@ describe.each(both)("any schedule (%s)", (schedule) => {
       r5: { ms: 40 }
     })
     expect(resultsOf(seen)).toEqual(["c0 failed", "c1 failed", "c2 failed", "c3 failed", "r5 done"])
-    expect((seen.run.results ?? []).filter(isFailure).map(({ error }) => error.reason)).toEqual([
+    expect((seen.run.results ?? []).filter(Dispatch.isFailure).map(({ error }) => error.reason)).toEqual([
       "handler_raised",
       "handler_raised",
       "handler_exit",
@@ -257,7 +257,7 @@ describe("effects", () => {
     expect(Object.values(serial.given).map(({ budget }) => budget)).toEqual([0, 1])
   })
 
-  test("29, 77, DISP4 after a halt no call starts, those that run are waited for, and every call has a result", async () => {
+  test("29, 77, DISP4 behind a halt no call starts, those that run are waited for, and every call has a result", async () => {
     const seen = await dispatched(
       { r1: { ms: 50, change: spend(1) }, r2: { result: Dispatch.halt("stop"), change: spend(2) }, w3: {}, r4: {} },
       { budget: 0 }
@@ -266,6 +266,16 @@ describe("effects", () => {
     expect(resultsOf(seen)).toEqual(["r1 done", { type: "halt", reason: "stop" }, "c2 not_started", "c3 not_started"])
     expect(seen.trace).toEqual(["start r1", "start r2", "end r2", "end r1"])
     expect(seen.signals["r1"]?.aborted).toBe(false)
+  })
+
+  test("DISP4 a call in front of a halt starts after it, where it had to wait", async () => {
+    const seen = await dispatched({
+      "w.a1": { ms: 50 },
+      "w.a2": { ms: 5 },
+      "w.b3": { result: Dispatch.halt("stop") },
+      "w.b4": {}
+    })
+    expect(resultsOf(seen)).toEqual(["w.a1 done", "w.a2 done", { type: "halt", reason: "stop" }, "c3 not_started"])
   })
 
   test("33 of several halts the first in call order counts", async () => {
@@ -516,11 +526,12 @@ describe("the gate", () => {
   })
 
   test("79-82, DISP5 all calls are judged before one starts, one at a time, by their ids, and not on their deadline", async () => {
+    const thinkingMs = 500
     const log: Array<string> = []
     const clock = Clock.test()
     const ask = async ({ toolCall }: Question) => {
       log.push(`ask ${toolCall.id}`)
-      await new Promise<void>((resolve) => clock.setTimeout(resolve, 500))
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, thinkingMs))
       log.push(`answer ${toolCall.id}`)
       return "allow" as const
     }
@@ -546,7 +557,7 @@ describe("the gate", () => {
     expect(resultsOf(seen)).toEqual(["r1 done", "c1 denied", "r3 done"])
     expect(seen.trace).toEqual(["start r1", "start r3", "end r1", "end r3"])
     expect(seen.run.state.consecutiveMistakes).toBe(1)
-    expect(seen.run.results?.filter(isFailure).map(({ message }) => message.content)).toEqual([
+    expect(seen.run.results?.filter(Dispatch.isFailure).map(({ message }) => message.content)).toEqual([
       "w is on the list of tools that may not be called"
     ])
     expect(events).toEqual(["tool_call", "tool_result"])

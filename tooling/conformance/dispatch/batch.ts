@@ -128,10 +128,7 @@ const resultsOf = (
 })
 
 const written = (result: unknown): unknown => {
-  if (!isFailure(result)) return result
+  if (!Dispatch.isFailure(result)) return result
   const { toolCall, message } = result
   return { callId: toolCall.id, content: message.content, isError: true } satisfies CallResult
 }
-
-const isFailure = (result: unknown): result is Dispatch.Failure =>
-  typeof result === "object" && result !== null && "type" in result && result.type === "failure"

@@ -39,13 +39,23 @@ export const failedWith = (
   error: ToolError,
   outcome = ofError(error),
   content = errorText(error)
-): Failure => ({
-  type: "failure",
-  toolCall,
-  outcome,
-  error,
-  message: { role: "tool", toolCallId: toolCall.id, content, outcome }
-})
+): Failure => {
+  const failure: Failure = {
+    type: "failure",
+    toolCall,
+    outcome,
+    error,
+    message: { role: "tool", toolCallId: toolCall.id, content, outcome }
+  }
+  own.add(failure)
+  return failure
+}
+
+/** A runner's own value may look like a failure; it is none. */
+const own = new WeakSet<object>()
+
+/** Whether a value was made here. */
+export const isOwn = (value: unknown): value is Failure => typeof value === "object" && value !== null && own.has(value)
 
 /** A call that the gate refused; the model reads the reason as it is. */
 export const deniedCall = (toolCall: ToolCall, reason: string, denial: Denial | undefined): Failure =>

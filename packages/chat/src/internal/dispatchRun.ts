@@ -7,7 +7,8 @@
  * DISP1. Every call has exactly one result, in its own position, whatever its id.
  * DISP2. No runner's fault escapes, except under `reference` that of a call that is no read: it ends the batch.
  * DISP3. A call's deadline counts from its start. A late call is told, and not waited for; what it returns then is nothing.
- * DISP4. After a halt no call starts. Under `effects` those that run are waited for, under `reference` they are told, and not.
+ * DISP4. Behind a halt no call starts. Under `effects` calls in front of it still do, and all that run are waited for; under
+ *        `reference` they are told, and not waited for.
  * DISP5. Under `effects` all calls are judged before the first one starts; one that is refused does not run.
  * DISP6. When the batch is over nothing of it is left: no timer, no listener, no call that was not told.
  */
@@ -64,7 +65,8 @@ export class DispatchRun<State extends DispatchState, Result> {
   readonly #running = new Map<number, Running>()
   readonly #results: Array<Result | Failure | typeof none>
   readonly #ended = Promise.withResolvers<DispatchResult<State, Result>>()
-  #halted = false
+  /** Where the first halt stands in call order; calls behind it do not start. */
+  #haltedAt = Infinity
   #haltedByGate: Halt | undefined
   #over = false
   /** Hooks that are being told; the batch waits for them. */
@@ -111,7 +113,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     } else if (verdict.type === "suspend") {
       this.#results[position] = suspendedCall(verdict.toolCall)
     } else if (verdict.type === "halt") {
-      this.#halted = true
+      this.#haltedAt = -1
       this.#haltedByGate = { type: "halt", reason: verdict.reason }
     }
   }
@@ -124,10 +126,10 @@ export class DispatchRun<State extends DispatchState, Result> {
 
   /** Starts calls while there are slots; when none runs, the batch is over. What the gate answered does not start. */
   #fill(): void {
-    while (!this.#over && !this.#halted && this.#running.size < this.#limit) {
+    while (!this.#over && this.#running.size < this.#limit) {
       const position = this.#plan.take()
       if (position === undefined) break
-      if (this.#results[position] === none) this.#begin(position)
+      if (this.#results[position] === none && position < this.#haltedAt) this.#begin(position)
       else this.#plan.ended(position)
     }
     if (!this.#over && this.#running.size === 0) this.#finish()
@@ -183,7 +185,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     }
     this.#results[position] = result
     if (!halted) return
-    this.#halted = true
+    this.#haltedAt = Math.min(this.#haltedAt, position)
     if (this.#isReference) this.#finish()
   }
 

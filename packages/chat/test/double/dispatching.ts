@@ -73,8 +73,4 @@ export const dispatched = async (
 
 /** What the results of a batch come to, in words. */
 export const resultsOf = ({ run }: Seen): ReadonlyArray<unknown> =>
-  (run.results ?? []).map((result) => (isFailure(result) ? `${result.toolCall.id} ${result.outcome}` : result))
-
-/** Whether a result is the dispatcher's own. */
-export const isFailure = (result: unknown): result is Dispatch.Failure =>
-  typeof result === "object" && result !== null && "type" in result && result.type === "failure"
+  (run.results ?? []).map((result) => (Dispatch.isFailure(result) ? `${result.toolCall.id} ${result.outcome}` : result))
