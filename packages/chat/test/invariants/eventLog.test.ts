@@ -76,6 +76,15 @@ it("LOG2 a place within merged fragments is exact", () => {
   expect(readFrom(log, 1)).toEqual([text("one two three")])
 })
 
+it("LOG2 who reads as fast as fragments come gets each as it came", () => {
+  const log = new EventLog()
+  for (const event of [text("one "), text("two "), text("three"), fragment("c0", "{"), fragment("c0", "}")]) {
+    const { end } = log
+    log.append(event)
+    expect(log.readFrom(end)?.event).toBe(event)
+  }
+})
+
 const Said = Schema.Struct({
   what: Schema.Literals(["text", "text", "other text", "call", "call", "other call", "chunk", "message"]),
   letters: Schema.Literals(["", "a", "bc", "def"]),
