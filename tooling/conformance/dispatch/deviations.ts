@@ -9,10 +9,11 @@
 import type { Difference } from "../chat/matching.ts"
 import type { DispatchCase } from "./caseFile.ts"
 import { gateDeviations } from "./gateDeviations.ts"
+import { loopDeviations } from "./loopDeviations.ts"
 import type { Deviation } from "./operation.ts"
 import { parallelDeviations } from "./parallelDeviations.ts"
 
-const deviations: ReadonlyArray<Deviation> = [...parallelDeviations, ...gateDeviations]
+const deviations: ReadonlyArray<Deviation> = [...parallelDeviations, ...gateDeviations, ...loopDeviations]
 
 /** Why a case differs, when decisions explain each of its differences. */
 export const deviationOf = (one: DispatchCase, found: ReadonlyArray<Difference>): string | undefined => {

@@ -6,6 +6,8 @@
 import type { DispatchCase } from "./caseFile.ts"
 import type { Operation, Operations } from "./operation.ts"
 import { gateOperations } from "./gateOperations.ts"
+import { budgetOperations } from "./budgetOperations.ts"
+import { loopOperations } from "./loopOperations.ts"
 import { hookOperations } from "./hookOperations.ts"
 import { parallelOperations } from "./parallelOperations.ts"
 import { permissionOperations } from "./permissionOperations.ts"
@@ -14,7 +16,9 @@ const operations: Operations = {
   ...parallelOperations,
   ...permissionOperations,
   ...gateOperations,
-  ...hookOperations
+  ...hookOperations,
+  ...loopOperations,
+  ...budgetOperations
 }
 
 /** What runs a case, if anything does. */
@@ -28,7 +32,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   rewriteTodos: "the to-do list of another orchestrator",
   observe: "the coordinator of another orchestrator",
   parse: "providers parse calls, and repair none",
-  extract: "calls written as text"
+  extract: "calls written as text",
+  isSuccess: "a table of another loop's finish reasons",
+  addEach: "usage in other forms, which adapters read",
+  exceeded: "bounds that are no number above 0, which are refused"
 }
 
 /** Why a case is not run. */
