@@ -72,6 +72,16 @@ describe("a batch", () => {
         ]
       },
       { state: { mistakes: 1, tokens: 3 } },
+      { trace: ["start a", "end a", "start b", "end b"], sawPhase: { b: "default" }, maxInFlight: 1 }
+    ],
+    [
+      {
+        runBatch: [
+          { id: "a", tool: "w", edit: { mistakes: "+1", tokens: "+5" } },
+          { id: "b", tool: "w", halt: null }
+        ]
+      },
+      { state: { mistakes: 1, tokens: 3 } },
       { outcome: "halt", reason: null, results: "absent", state: { mistakes: 2, tokens: 8 }, sawTokens: { a: 3, b: 8 } }
     ],
     [
@@ -119,6 +129,15 @@ describe("a batch", () => {
     )
     expect(await statusOf({ runBatch: calls }, { tools }, { odd: 1 })).toMatch(/^failed: odd/)
     expect(await statusOf({ runBatch: [{ id: "a", odd: 1 }] }, { tools }, {})).toMatch(/^failed: runner: .* has odd/)
+  })
+
+  test("deviates where its case is of an old version alone", async () => {
+    const old = {
+      ...caseOf("C-1", { runBatch: [{ id: "a", tool: "r", rawResult: null }] }, { tools }, { okIds: ["a"] })
+    }
+    const report = await reportDispatch(folderOf({ "c.json": [{ ...old, version: "0.4.2" }] }))
+    expect(report.lines[0]).toMatch(/^C-1: deviates \(version/)
+    expect((await reportDispatch(folderOf({ "c.json": [{ ...old, version: "0.5.0 on" }] }))).asExpected).toBe(false)
   })
 
   test("deviates where results stand by position, and where a crash ends nobody", async () => {

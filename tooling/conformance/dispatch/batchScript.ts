@@ -74,7 +74,7 @@ const fields: Readonly<Record<string, "phase" | "consecutiveMistakes" | "toolCal
 
 const changed = (value: number, change: unknown): number => {
   const said = textOf(change)
-  return said.startsWith("+") ? value + Number(said) : Number(said.replace("=", ""))
+  return /^[+-]/.test(said) ? value + Number(said) : Number(said.replace("=", ""))
 }
 
 const editOf =

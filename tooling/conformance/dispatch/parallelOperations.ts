@@ -42,6 +42,11 @@ const facets = (seen: ReadonlyArray<BatchSeen>, calls: ReadonlyArray<ScriptedCal
     okIds: idsOf(seen, false),
     errorIds: idsOf(seen, true),
     ran: ended,
+    neverRan: calls.map(({ key }) => key).filter((key) => !ended.includes(key)),
+    resultIds: (last.results ?? []).map((result) => fieldsOf(result)["callId"]),
+    trace: last.trace,
+    maxInFlight: last.maxInFlight,
+    sawPhase: Object.fromEntries(given.map(([key, { phase }]) => [key, phase])),
     neverStarted: calls.map(({ key }) => key).filter((key) => !started.includes(key)),
     killed: started.filter((key) => !ended.includes(key)),
     sawMistakes: Object.fromEntries(given.map(([key, { consecutiveMistakes }]) => [key, consecutiveMistakes])),
@@ -67,10 +72,15 @@ const finishOrders = (calls: ReadonlyArray<ScriptedCall>): ReadonlyArray<Readonl
 
 const runWritten = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
   const calls = listOf(when["runBatch"]).map(writtenCall)
+  const { trace, ...rest } = expected
+  const wanted = trace === undefined ? rest : { ...rest, trace: listOf(trace).map(mark) }
   const orders = when["anyFinishOrder"] === true ? finishOrders(calls) : [calls]
-  const found = orders.map(async (order) => compared(facets([await batchOf(given, order)], order), expected))
+  const found = orders.map(async (order) => compared(facets([await batchOf(given, order)], order), wanted))
   return (await Promise.all(found)).flat()
 }
+
+/** `start r1`, or `start:r1`. */
+const mark = (words: unknown): string => textOf(words).replace(" ", ":")
 
 const runEach = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
   const batches = listOf(when["runBatchEach"]).map((batch) => listOf(batch).map(writtenCall))
