@@ -1,7 +1,7 @@
 /**
  * Who may import what: the table of the packages, and the check of one import against it.
  *
- * **Details**: dependencies point one way, `otp ← chat ← {providers, store, server, cluster}` and `server ← react`. A new
+ * **Details**: dependencies point one way, `otp ← chat ← {providers, isolate, store, server, cluster}` and `server ← react`. A new
  * package starts with a row here.
  *
  * @module
@@ -17,7 +17,7 @@ export interface ImportRow {
   readonly node: "all" | "none" | ReadonlyArray<string>
 }
 
-const everythingOfOurs = ["otp", "chat", "providers", "store", "server", "react", "cluster"]
+const everythingOfOurs = ["otp", "chat", "providers", "isolate", "store", "server", "react", "cluster"]
 
 /** The rows of the libraries. */
 export const importTable: Readonly<Record<string, ImportRow>> = {
@@ -28,6 +28,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
     foreign: ["effect", "xstate", "zod", "@ai-sdk/provider", "@modelcontextprotocol/sdk"],
     node: "none"
   },
+  isolate: { ours: ["otp", "chat"], foreign: ["effect"], node: "all" },
   store: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod", "@effect/sql-pg"], node: "all" },
   server: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod"], node: ["Node.ts", "internal/node/"] },
   react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react"], node: "none" },
