@@ -39,6 +39,10 @@ describe("file names", () => {
   })
 })
 
+/** Whether it adds types to another module, by that module's name: no namespace, and nothing is left of it at run time. */
+const addsToModule = (node: object): boolean =>
+  "id" in node && typeof node.id === "object" && node.id !== null && "value" in node.id
+
 describe("a source file", () => {
   test("has at most 500 lines of code", () => {
     const sized = sources.map((path) => ({ path, lines: codeLinesOf(readText(path)) }))
@@ -51,7 +55,7 @@ describe("a source file", () => {
       .filter((path) => !path.endsWith(".config.ts"))
       .flatMap((path) => {
         const text = readText(path)
-        const nodes = [...walk(parse(text))].filter((node) => forbidden.includes(node.type))
+        const nodes = [...walk(parse(text))].filter((node) => forbidden.includes(node.type) && !addsToModule(node))
         return nodes.map((node) => `${path}:${lineAt(text, node.start)} ${node.type}`)
       })
     expect(found).toEqual([])

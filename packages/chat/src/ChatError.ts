@@ -242,6 +242,7 @@ const sessionReasons = [
   "unpaired_tool_calls",
   "awaiting_tool_results",
   "unknown_tool_call_id",
+  "tool_call_not_running",
   "busy",
   "already_delivered",
   "nothing_to_retry",
@@ -260,6 +261,7 @@ const sessionReasons = [
  * - `unpaired_tool_calls`: a call of the thread has no result, or a result no call; `metadata.toolCallId` names it
  * - `awaiting_tool_results`: results must come first
  * - `unknown_tool_call_id`: nobody waits for a result of that call, or no longer; `metadata.toolCallId` names it
+ * - `tool_call_not_running`: there is no call of that id to cancel or restart, or no longer; `metadata.toolCallId` names it
  * - `busy`: a turn runs or waits in the chat, and the sender chose `whenBusy: "reject"`
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
  * - `nothing_to_retry`: nothing was said yet

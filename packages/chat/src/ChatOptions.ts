@@ -9,6 +9,7 @@ import type { AdapterEvent } from "./Event.ts"
 import type { Hooks } from "./Hooks.ts"
 import type { Permissions } from "./Permissions.ts"
 import type { ResponseFormat, ToolChoice } from "./Request.ts"
+import type { HandlerResult } from "./HandlerResult.ts"
 import type { RetryNotice, RetryOptions } from "./Retry.ts"
 import type { StepResult } from "./StepResult.ts"
 import type { Tool } from "./Tool.ts"
@@ -16,6 +17,7 @@ import type { ToolCall } from "./ToolCall.ts"
 import type { ToolExecutor } from "./ToolExecutor.ts"
 import type { ToolResultEncoder } from "./ToolResultEncoder.ts"
 import type { Tracing } from "./Tracing.ts"
+import type { Zombie } from "./Zombies.ts"
 
 /** What a policy function decides: put this value in the failed call's place, or end the loop. */
 export type ToolErrorDecision = { readonly continue: unknown } | "halt"
@@ -42,6 +44,34 @@ export type OnToolError = "continue" | "halt" | ((toolCall: ToolCall, error: unk
  */
 export type Schedule = "concurrent" | "effects" | "reference"
 
+/**
+ * A deadline of tool calls: milliseconds, `Infinity` for none, or a function that says for each call.
+ *
+ * **Contract** of the function: synchronous, asked once for each run of a call, before its handler starts. If it throws, or
+ * returns no milliseconds, the handler does not start: the call fails with a `ToolError` (`invalid_return`).
+ */
+export type CallTimeout = number | ((toolCall: ToolCall) => number)
+
+/**
+ * What a handler came to that ended after its call was over.
+ *
+ * **Details**: `outcome` is how the call had ended (`restarted`: it was a former run of a call that was restarted), `result`
+ * what the handler came to, and `lateMs` how long after the end of the call, in milliseconds on the system's clock.
+ */
+export interface LateResult {
+  readonly toolCall: ToolCall
+  readonly outcome: Zombie["outcome"]
+  readonly result: HandlerResult
+  readonly lateMs: number
+}
+
+/**
+ * Told of late results.
+ *
+ * **Contract**: it changes nothing that was said of the call, and what it throws goes nowhere.
+ */
+export type OnLateResult = (late: LateResult) => void
+
 /** Options of one step. */
 export interface StepOptions {
   /** `"auto"` runs tool calls, `"manual"` leaves them to the caller. Default `"auto"`. */
@@ -59,8 +89,13 @@ export interface StepOptions {
   readonly providerOptions?: Readonly<Record<string, unknown>> | undefined
   /** For the adapter itself, overlaid on the engine's. */
   readonly adapterOptions?: Readonly<Record<string, unknown>> | undefined
-  /** Deadline of one tool call in milliseconds, counted from its start; `Infinity` for none. Default 30,000. */
-  readonly toolTimeoutMs?: number | undefined
+  /** Deadline of one tool call, counted from its start; a tool's own `timeoutMs` comes first. Default 30,000. */
+  readonly toolTimeoutMs?: CallTimeout | undefined
+  /**
+   * How long a tool call may go without saying anything: counted from its start, or from its last `progress`. A tool's own
+   * `idleTimeoutMs` comes first. Default `Infinity`.
+   */
+  readonly toolIdleTimeoutMs?: CallTimeout | undefined
   /** How long a cancelled call may take to end before nobody waits for it any more, in milliseconds. Default 1,000. */
   readonly drainMs?: number | undefined
   /** How many tool calls run at once. Default twice the processors, at most the number of calls. */
@@ -69,6 +104,10 @@ export interface StepOptions {
   readonly schedule?: Schedule | undefined
   /** Default `"continue"`. */
   readonly onToolError?: OnToolError | undefined
+  /** What happens when a deadline of a call has passed; as `onToolError`, in its place. Default: `onToolError` decides. */
+  readonly onToolTimeout?: OnToolError | undefined
+  /** Told what handlers come to that end after their call was over (`Zombies`). Default: nobody. */
+  readonly onLateResult?: OnLateResult | undefined
   /**
    * A call of a tool that does not exist: `"error"` ends the step with an `unknown_tool` error, `"continue"` tells the
    * model which tools there are. Default `"error"`; a living chat's is `"continue"`.
@@ -115,6 +154,9 @@ export type GenerateOptions = Omit<
   StepOptions,
   | "mode"
   | "toolTimeoutMs"
+  | "toolIdleTimeoutMs"
+  | "onToolTimeout"
+  | "onLateResult"
   | "maxConcurrency"
   | "schedule"
   | "onToolError"

@@ -191,6 +191,37 @@ export class ChatRef {
     return this.#chat.cancel()
   }
 
+  /**
+   * Cancels one tool call. Its siblings are untouched and the turn goes on: the model reads that the call was cancelled.
+   *
+   * **Details**: resolves when the call is over, within the drain deadline (`drainMs`) whatever its handler does; what that
+   * returns in time counts. Of several calls of that id all that are not over are cancelled.
+   *
+   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or waits for its turn.
+   */
+  cancelToolCall(toolCallId: string): Promise<void> {
+    return this.#chat.control("calls.cancel", toolCallId)
+  }
+
+  /** Cancels all tool calls of the running batch, as {@link cancelToolCall} does; the turn goes on. Without any it does nothing. */
+  cancelToolCalls(): Promise<void> {
+    return this.#chat.control("calls.cancel")
+  }
+
+  /**
+   * Runs a tool call again from its beginning. Its siblings are untouched.
+   *
+   * **Details**: the handler is told to end and waited for until the drain deadline; then it is run again with the same
+   * arguments, the same `idempotencyKey`, and deadlines that count anew. What the former run comes to no longer counts, and what
+   * it has done stays done: a tool that writes must know its key, or be safe to repeat. Resolves when the new run has begun,
+   * or the call has ended otherwise.
+   *
+   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs, or it is to end already.
+   */
+  restartToolCall(toolCallId: string): Promise<void> {
+    return this.#chat.control("calls.restart", toolCallId)
+  }
+
   /** Told of every new snapshot; text that streams is gathered for a moment. The observer stays across restarts. */
   subscribe(observer: SnapshotObserver | ((snapshot: ChatSnapshot) => void)): { readonly unsubscribe: () => void } {
     return this.#chat.view.subscribe(typeof observer === "function" ? { next: observer } : observer)

@@ -23,13 +23,16 @@ import type { Event } from "./Event.ts"
 import type { HandlerResult } from "./HandlerResult.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
 import type { Suspended } from "./internal/gate.ts"
+import { Fifo } from "./internal/fifo.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import { adapterIn } from "./internal/preflight.ts"
 import { requestOf } from "./internal/request.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { stepResult } from "./internal/stepResult.ts"
 import {
+  type BatchLedger,
   notFound,
+  viewOfEnded,
   toolBatch,
   type ToolBatchInput,
   type ToolBatchResult,
@@ -76,8 +79,8 @@ export type StepOutput =
 export interface StepContext extends StepInput {
   readonly collector: StreamCollector
   readonly outcomes: ReadonlyArray<ToolOutcome>
-  /** What the running batch has finished, by the call's position; its process may die, this stays. */
-  readonly finished: Map<number, ToolOutcome>
+  /** What the running batch has finished, and said; its process may die, this stays. */
+  readonly ledger: BatchLedger
   readonly halt: StepHalt | undefined
   /** The calls that wait for an answer. */
   readonly suspended: ReadonlyArray<Suspended>
@@ -126,6 +129,7 @@ export const stepMachine = setup({
       context.options.trace?.stepEnded(result)
       return { result }
     }),
+    showUnrun: ({ context }) => showUnrun(context),
     traceRefusal: ({ context }) => context.options.trace?.stepRefused(context.refusal),
     emitResult: ({ context, self }) => emit(context.outlet, closingEvents(context), self)
   }
@@ -139,7 +143,7 @@ export const stepMachine = setup({
       ...input,
       collector,
       outcomes: [],
-      finished: new Map(),
+      ledger: { finished: new Map(), following: new Map(), unread: new Fifo() },
       halt: undefined,
       suspended: [],
       error: undefined,
@@ -182,7 +186,7 @@ export const stepMachine = setup({
           options: context.options,
           outlet: context.outlet,
           watcher: context.watcher,
-          finished: context.finished
+          ledger: context.ledger
         }),
         onDone: { target: "phaseC", actions: { type: "recordOutcomes", params: ({ event }) => event.output } },
         onError: {
@@ -193,7 +197,7 @@ export const stepMachine = setup({
       on: { "step.cancel": { actions: "cancelBatch" } }
     },
     phaseC: {
-      entry: ["recordResult", "emitResult"],
+      entry: ["recordResult", "showUnrun", "emitResult"],
       on: { "events.taken": "done" }
     },
     done: { type: "final" },
@@ -245,13 +249,17 @@ const crashed = (collector: StreamCollector, cause: unknown) => {
   return { error }
 }
 
-/** The batch's process died: what it had not finished has failed. */
+/** The batch's process died: what it had not finished has failed; what it had not said is said in the closing events. */
 const batchCrashed = (context: StepContext, cause: unknown) => {
-  const outcomes = callsOf(context).automatic.map(
-    (call, position) =>
-      context.finished.get(position) ??
-      answered(context, call, toolFailure(call, "handler_exit", `the tool batch died: ${describe(cause)}`, cause))
-  )
+  const { finished, following, unread } = context.ledger
+  const outcomes = callsOf(context).automatic.map((call, index) => {
+    const outcome = finished.get(index)
+    if (outcome !== undefined) return outcome
+    const message = `the tool batch died: ${describe(cause)}`
+    const ended = following.get(index) ?? answered(context, call, toolFailure(call, "handler_exit", message, cause))
+    for (const event of ended.events) unread.push(event)
+    return ended
+  })
   return { outcomes, halt: outcomes.find((outcome) => outcome.halt !== undefined)?.halt }
 }
 
@@ -263,6 +271,15 @@ const cancelledRequest = (context: StepContext) => {
     halt: { type: "cancelled" } as const,
     outcomes: called.map((call) => endedEarly(call, "cancelled", context.options))
   }
+}
+
+/** The snapshot shows how the calls ended that no batch can say it of: those of a truncated reply, and those without one. */
+const showUnrun = ({ watcher, result, outcomes, options, ledger }: StepContext) => {
+  if (watcher === undefined || result === undefined) return
+  const truncated = result.truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))
+  const told = new Set(ledger.finished.values())
+  const ended = outcomes.some((outcome) => !told.has(outcome)) ? outcomes : truncated
+  if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
 }
 
 const resultOf = (context: StepContext): StepResult =>
@@ -282,8 +299,10 @@ const resultOf = (context: StepContext): StepResult =>
 const isAnswered = ({ outcomes }: StepContext, { id }: ToolCall): boolean =>
   outcomes.some((outcome) => outcome.toolCall.id === id)
 
-const closingEvents = ({ error, options, result }: StepContext): ReadonlyArray<Event> => {
+const closingEvents = ({ error, options, result, ledger: { unread } }: StepContext): ReadonlyArray<Event> => {
   if (result === undefined) return []
+  const said: Array<Event> = []
+  for (let event = unread.shift(); event !== undefined; event = unread.shift()) said.push(event)
   const { response, thread, manualToolCalls, halt } = result
   const completed: Event = {
     type: "step_completed",
@@ -293,12 +312,8 @@ const closingEvents = ({ error, options, result }: StepContext): ReadonlyArray<E
     manualToolCalls,
     ...(halt === undefined ? {} : { halt })
   }
-  return error === undefined
-    ? [completed]
-    : [
-        { type: "error", error },
-        { ...completed, error }
-      ]
+  if (error === undefined) return [...said, completed]
+  return [...said, { type: "error", error }, { ...completed, error }]
 }
 
 const outputOf = ({ refusal, result }: StepContext): StepOutput => {

@@ -89,6 +89,7 @@ export interface Tool {
   readonly parse: (args: Record<string, unknown>) => ParsedArguments | PromiseLike<ParsedArguments>
   readonly manual: boolean
   readonly timeoutMs: number | undefined
+  readonly idleTimeoutMs?: number | undefined
   readonly metadata: Readonly<Record<string, unknown>>
   readonly effect: ToolEffect
   readonly key: ((args: Record<string, unknown>) => string | undefined) | undefined
@@ -114,6 +115,8 @@ interface Described {
   readonly manual?: boolean | undefined
   /** Deadline of one call in milliseconds; overrides the step's `toolTimeoutMs`. */
   readonly timeoutMs?: number | undefined
+  /** How long one call may go without `progress`, in milliseconds; overrides the step's `toolIdleTimeoutMs`. */
+  readonly idleTimeoutMs?: number | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** What the tool's calls do to the world. Default `"write"`. */
   readonly effect?: ToolEffect | undefined
@@ -149,9 +152,12 @@ export const make = (
   if (options.manual !== undefined && typeof options.manual !== "boolean") {
     throw new ValidationError("invalid_tool", [{ field: ["manual"], reason: "not_a_boolean" }])
   }
-  const { timeoutMs, effect = "write", key } = options
-  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
-    throw new ValidationError("invalid_tool", [{ field: ["timeoutMs"], reason: "must_be_milliseconds" }])
+  const { effect = "write", key } = options
+  for (const field of ["timeoutMs", "idleTimeoutMs"] as const) {
+    const ms = options[field]
+    if (ms !== undefined && !(typeof ms === "number" && ms >= 0)) {
+      throw new ValidationError("invalid_tool", [{ field: [field], reason: "must_be_milliseconds" }])
+    }
   }
   if (effect !== "read" && effect !== "write") {
     throw new ValidationError("invalid_tool", [{ field: ["effect"], reason: "must_be_one_of read, write" }])
@@ -168,6 +174,7 @@ export const make = (
     parse: parserOf(parameters),
     manual: options.manual ?? false,
     timeoutMs: options.timeoutMs,
+    idleTimeoutMs: options.idleTimeoutMs,
     metadata: options.metadata ?? {},
     effect,
     key

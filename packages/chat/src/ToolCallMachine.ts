@@ -1,24 +1,39 @@
 /**
  * The chart of one tool call.
  *
- * Owns: the phases of a call and its deadline. The handler itself is the invoked actor `execution`.
+ * Owns: the phases of a call and its deadlines. The handler itself is the invoked actor `execution`.
  *
  * CALL1. A call ends in exactly one of its final states, once; its output is the call's one outcome.
- * CALL2. The deadline counts from the start of the handler, not from the queue, and holds whatever the handler does.
+ * CALL2. The deadlines count from the start of the handler, not from the queue, and hold whatever the handler does; progress
+ *        defers the idle one alone.
  * CALL3. A cancelled call is told to end and then waited for, until the drain deadline. A result in time counts, a failure
  *        is the cancel's: the error policy is not asked about it.
+ * CALL4. A restarted call has its former run told to end, and waits for it until the drain deadline; then the handler runs
+ *        again, under the same idempotency key and with deadlines of its own. What the former run says no longer counts.
+ * CALL5. What only a check says (`invalid`, `not_found`, `denied`) is said of no call whose handler ran.
  *
  * @module
  */
-import { Clock, Process, StateMachine } from "@troupe/otp"
-import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild } from "xstate"
-import type { HandlerResult } from "./HandlerResult.ts"
+import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
+import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild, stopChild } from "xstate"
+import * as HandlerResults from "./HandlerResult.ts"
+import { Deadlines, type Limits, limitsOf } from "./internal/deadlines.ts"
 import type { CallPlace } from "./internal/idempotency.ts"
 import { ToolExecution } from "./internal/toolExecution.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import type { Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
+import type { Zombie } from "./Zombies.ts"
+
+type HandlerResult = HandlerResults.HandlerResult
+
+/** Sees what a call says of itself while it runs, without an event for each. */
+export interface CallWatcher {
+  readonly progressed: (value: unknown) => void
+  /** It is in this state now, otherwise than by `call.start` and its end. */
+  readonly changed: (status: "running" | "cancelling" | "restarting") => void
+}
 
 /** What a tool call's chart is started with. */
 export interface ToolCallInput extends CallPlace {
@@ -26,18 +41,23 @@ export interface ToolCallInput extends CallPlace {
   readonly toolCall: ToolCall
   /** The call has its slot already and does not wait for `call.start`. Default `false`. */
   readonly startAtOnce?: boolean | undefined
+  readonly watcher?: CallWatcher | undefined
   readonly options: Pick<
     RunOptions,
     | "toolExecutor"
     | "toolResultEncoder"
     | "onToolError"
+    | "onToolTimeout"
+    | "onLateResult"
     | "toolTimeoutMs"
+    | "toolIdleTimeoutMs"
     | "drainMs"
     | "context"
     | "sessionId"
     | "engine"
     | "requestId"
     | "trace"
+    | "chat"
   >
 }
 
@@ -46,49 +66,81 @@ export interface ToolCallInput extends CallPlace {
  *
  * - `call.start`: its turn in the queue has come
  * - `call.cancel`: end, and be waited for no longer than the drain deadline
- * - `execution.settled`, from its own handler: the result
- * - `deadline.passed`, from its own clock
+ * - `call.restart`: end the handler, and run it again; nothing for a call that does not run, or is to end
+ * - `execution.settled`, from its own handler: the result, and whether the handler said it
+ * - `deadline.passed`, from its own clock: what did not come in time, in words
  */
 export type ToolCallEvent =
   | { readonly type: "call.start" }
   | { readonly type: "call.cancel" }
-  | { readonly type: "execution.settled"; readonly result: HandlerResult }
-  | { readonly type: "deadline.passed" }
+  | { readonly type: "call.restart" }
+  | { readonly type: "execution.settled"; readonly result: HandlerResult; readonly byHandler: boolean }
+  | { readonly type: "deadline.passed"; readonly missed: string }
 
 /** What a tool call's snapshot holds. */
 export interface ToolCallContext extends ToolCallInput {
   readonly outcome: ToolOutcome | undefined
+  /** Whether what the present run comes to does not count any more. */
+  readonly disowned: boolean
 }
 
+type ExecutionCommand =
+  | { readonly type: "abort" }
+  | { readonly type: "disown" }
+  | { readonly type: "give.up"; readonly outcome: Zombie["outcome"] }
+
 /**
- * Runs the handler and says `execution.settled`, or `deadline.passed`; `abort` tells the handler to end, being stopped
- * stops waiting. The deadline is a timer of the system's clock: as a delayed transition it would cost as much as the chart.
+ * Runs the handler and says `execution.settled`, or `deadline.passed`. It is told to `abort` or `disown` the handler, which it
+ * goes on waiting for, or to `give.up`; being stopped gives up too. The deadlines are timers of the system's clock: as
+ * delayed transitions they would cost as much as the chart.
  */
-const execution = fromCallback<{ readonly type: "abort" }, ToolCallInput>(({ input, system, sendBack, receive }) => {
+const execution = fromCallback<ExecutionCommand, ToolCallInput>(({ input, system, sendBack, receive }) => {
   const host = StateMachine.hostOf(system)
   const hosting = host === undefined ? undefined : Process.systemOf(host)
-  const settled = (result: HandlerResult) => sendBack({ type: "execution.settled", result })
-  const running = new ToolExecution(input, settled, hosting)
-  const clock = hosting?.clock ?? Clock.live
-  const timer = clock.setTimeout(() => sendBack({ type: "deadline.passed" }), deadline(input))
-  receive(() => running.abort())
+  const settled = (result: HandlerResult, byHandler: boolean) =>
+    sendBack({ type: "execution.settled", result, byHandler })
+  let limits: Limits
+  try {
+    limits = limitsOf(input)
+  } catch (fault) {
+    return settled(HandlerResults.error(fault), false)
+  }
+  const deadlines = new Deadlines(hosting?.clock ?? Clock.live, limits, (missed) =>
+    sendBack({ type: "deadline.passed", missed })
+  )
+  const progressed = (value: unknown) => {
+    deadlines.touch()
+    input.watcher?.progressed(value)
+  }
+  const running = new ToolExecution(input, { settled, progressed }, hosting)
+  receive((command) => {
+    if (command.type === "abort") return running.abort()
+    deadlines.clear()
+    if (command.type === "disown") running.disown()
+    else running.stop(command.outcome)
+  })
   running.start()
   return () => {
-    clock.clearTimeout(timer)
-    running.stop()
+    deadlines.clear()
+    running.stop(endedBy(host))
   }
 })
 
-/** The longest a host timer can wait. */
-const longestMs = 2 ** 31 - 1
+/** What a call came to whose process ends before it: whoever looks at that says that it failed, if it did not end in order. */
+const endedBy = (host: Pid | undefined): "failed" | "cancelled" => {
+  const reason: unknown = host === undefined ? undefined : Process.exitReason(host)
+  return reason === undefined || ExitReason.isAbnormal(reason) ? "failed" : "cancelled"
+}
 
-const deadline = ({ tool, options }: ToolCallInput): number =>
-  Math.min(tool.timeoutMs ?? options.toolTimeoutMs, longestMs)
+const fails = ({
+  context,
+  event
+}: {
+  readonly context: ToolCallContext
+  readonly event: { readonly result: HandlerResult }
+}): boolean => context.disowned || event.result.type === "error"
 
-const isFailure = ({ event }: { readonly event: { readonly result: HandlerResult } }): boolean =>
-  event.result.type === "error"
-
-/** Runs one tool call: queued, running, cancelling, then one final state. */
+/** Runs one tool call: queued, running, cancelling or restarting, then one final state. */
 export const toolCallMachine = setup({
   types: {
     context: {} as ToolCallContext,
@@ -104,47 +156,85 @@ export const toolCallMachine = setup({
   actions: {
     /** The handler outlives the state it was started in: cancelling still waits for it. */
     execute: spawnChild("execution", { id: "execution", input: ({ context }) => context }),
+    endRun: stopChild("execution"),
     abort: sendTo("execution", { type: "abort" }),
-    timeOut: assign(({ context }) =>
-      settle(
-        context,
-        toolFailure(context.toolCall, "timeout", `no result within ${deadline(context)} ms; the call was stopped`)
-      )
+    disown: sendTo("execution", { type: "disown" }),
+    markDisowned: assign({ disowned: true }),
+    markOwned: assign({ disowned: false }),
+    giveUpRun: sendTo("execution", (_, outcome: Zombie["outcome"]) => ({ type: "give.up", outcome })),
+    tell: ({ context }, status: "running" | "cancelling" | "restarting") => context.watcher?.changed(status),
+    timeOut: assign(({ context }, { missed }: { readonly missed: string }) =>
+      settle(context, toolFailure(context.toolCall, "timeout", `${missed}; the call was stopped`))
     ),
-    giveUp: assign(({ context: { toolCall, options } }) => ({ outcome: endedEarly(toolCall, "cancelled", options) })),
-    abandon: assign(({ context: { toolCall, options } }) => ({ outcome: endedEarly(toolCall, "abandoned", options) })),
-    record: assign(({ context, event }) => (event.type === "execution.settled" ? settle(context, event.result) : {}))
+    recordCancel: assign(({ context: { toolCall, options } }) => ({
+      outcome: endedEarly(toolCall, "cancelled", options)
+    })),
+    recordAbandon: assign(({ context: { toolCall, options } }) => ({
+      outcome: endedEarly(toolCall, "abandoned", options)
+    })),
+    record: assign(({ context, event }) =>
+      event.type === "execution.settled" ? settle(context, event.result, event.byHandler) : {}
+    )
   }
 }).createMachine({
   id: "toolCall",
-  context: ({ input }) => ({ ...input, outcome: undefined }),
+  context: ({ input }) => ({ ...input, outcome: undefined, disowned: false }),
   initial: "queued",
   states: {
     queued: {
       always: { guard: "hasSlot", target: "running" },
       on: {
         "call.start": "running",
-        "call.cancel": { target: "cancelled", actions: "giveUp" }
+        "call.cancel": { target: "cancelled", actions: "recordCancel" }
       }
     },
     running: {
       entry: "execute",
       on: {
         "execution.settled": [
-          { guard: isFailure, target: "failed", actions: "record" },
+          { guard: fails, target: "failed", actions: "record" },
           { target: "completed", actions: "record" }
         ],
-        "deadline.passed": { target: "timed_out", actions: "timeOut" },
-        "call.cancel": { target: "cancelling", actions: "abort" }
+        "deadline.passed": {
+          target: "timed_out",
+          actions: [
+            { type: "timeOut", params: ({ event }) => event },
+            { type: "giveUpRun", params: "timed_out" }
+          ]
+        },
+        "call.cancel": { target: "cancelling", actions: "abort" },
+        "call.restart": { target: "restarting", actions: ["disown", "markDisowned"] }
       }
     },
     cancelling: {
-      after: { drain: { target: "abandoned", actions: "abandon" } },
+      entry: { type: "tell", params: "cancelling" },
+      after: { drain: { target: "abandoned", actions: [{ type: "giveUpRun", params: "abandoned" }, "recordAbandon"] } },
       on: {
         "execution.settled": [
-          { guard: isFailure, target: "cancelled", actions: "giveUp" },
+          { guard: fails, target: "cancelled", actions: "recordCancel" },
           { target: "completed", actions: "record" }
         ]
+      }
+    },
+    restarting: {
+      entry: { type: "tell", params: "restarting" },
+      after: {
+        drain: {
+          target: "running",
+          actions: [
+            { type: "giveUpRun", params: "restarted" },
+            "endRun",
+            "markOwned",
+            { type: "tell", params: "running" }
+          ]
+        }
+      },
+      on: {
+        "execution.settled": {
+          target: "running",
+          actions: ["endRun", "markOwned", { type: "tell", params: "running" }]
+        },
+        "call.cancel": "cancelling"
       }
     },
     completed: { type: "final" },
@@ -159,6 +249,12 @@ export const toolCallMachine = setup({
 /** A running tool call. */
 export type ToolCallActor = ActorRefFrom<typeof toolCallMachine>
 
-const settle = (context: ToolCallContext, result: HandlerResult) => ({
-  outcome: toolOutcome(context.toolCall, result, context.options)
+/** A failure the handler itself reports is a failure, whatever error it hands on (CALL5). */
+const settle = (context: ToolCallContext, result: HandlerResult, byHandler = false) => ({
+  outcome: toolOutcome(
+    context.toolCall,
+    result,
+    context.options,
+    byHandler && result.type === "error" ? "failed" : undefined
+  )
 })

@@ -46,7 +46,9 @@ import { type StoreCall, type StoreServer, storeServer } from "./internal/storeS
 import { user } from "./Message.ts"
 import * as Store from "./Store.ts"
 import * as Thread from "./Thread.ts"
+import type { ChatHandle } from "./Tool.ts"
 import { describe } from "./ToolResultEncoder.ts"
+import * as Zombies from "./Zombies.ts"
 
 /**
  * What a Troupe is started with: an engine's parts, the options of its chats, and where they are kept.
@@ -100,6 +102,18 @@ export const Troupe = {
   }
 } as const
 
+/** What is kept of a chat that was asked for: it, its address, and what its tools may say to it. */
+interface Living {
+  readonly chat: LiveChat
+  readonly ref: ChatRef
+  readonly handle: ChatHandle
+}
+
+const handleOf = (ref: ChatRef): ChatHandle => ({
+  id: ref.id,
+  send: async (input, options) => ref.send(input, { whenBusy: "steer", ...options }).receipt
+})
+
 /** A started Troupe. */
 export class RunningTroupe {
   /** The system its processes live in. */
@@ -111,7 +125,7 @@ export class RunningTroupe {
   readonly #store: Store.Store
   readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
   readonly #suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
-  readonly #living = new Map<string, { readonly chat: LiveChat; readonly ref: ChatRef }>()
+  readonly #living = new Map<string, Living>()
   readonly #reviving = new Map<string, Promise<ChatPid>>()
   #stopping: Promise<void> | undefined
   #root: Pid | undefined
@@ -186,11 +200,17 @@ export class RunningTroupe {
     let living = this.#living.get(id)
     if (living === undefined) {
       const chat = new LiveChat(id, this.#home, new LiveView(this.system.clock))
-      living = { chat, ref: new ChatRef(chat) }
+      const ref = new ChatRef(chat)
+      living = { chat, ref, handle: handleOf(ref) }
       this.#living.set(id, living)
     }
     await this.#revive(id)
     return living.ref
+  }
+
+  /** The handlers of this Troupe's system that still run though their call is over. */
+  zombies(): ReadonlyArray<Zombies.Zombie> {
+    return Zombies.list(this.system)
   }
 
   /** Ends all chats and the tree; resolves when they have ended, however often it is called, from wherever. */
@@ -212,7 +232,8 @@ export class RunningTroupe {
   readonly #home = {
     options: (id: string): RunOptions => ({
       ...resolveOptions(this.#engine, { sessionId: id, ...this.#chatOptions }),
-      toolSlots: this.#toolSlots
+      toolSlots: this.#toolSlots,
+      chat: this.#living.get(id)?.handle
     }),
     revive: (id: string): Promise<ChatPid> => this.#revive(id),
     stop: (id: string): Promise<void> => this.#stopChat(id),

@@ -420,9 +420,33 @@ export const named = <M = unknown>(system: System, name: string): Name<M> => ({
   toString: () => name
 })
 
-/** Changes what a process is shown as, in trees, crash reports and telemetry. */
-export const setLabel = (pid: Pid, label: string): void => {
-  cellOf(pid).label = label
+/**
+ * Changes what a process is shown as, in trees, crash reports and telemetry.
+ *
+ * **Details**
+ *
+ * A function is asked each time somebody looks: for what changes with time.
+ *
+ * **Contract**
+ *
+ * Such a function is short and does not throw.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const pid = Process.spawn(system, () => new Promise(() => {}), { label: "job" })
+ * let done = 0
+ * Process.setLabel(pid, () => `job ${done} %`)
+ * done = 40
+ * pid.label // => "job 40 %"
+ * await System.stop(system)
+ * ```
+ */
+export const setLabel = (pid: Pid, label: string | (() => string)): void => {
+  const shown = typeof label === "string" ? { value: label, writable: true } : { get: label }
+  Object.defineProperty(cellOf(pid), "label", { ...shown, enumerable: true, configurable: true })
 }
 
 /**

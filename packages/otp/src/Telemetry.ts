@@ -84,7 +84,14 @@ export interface StrayMessage {
   readonly from: Pid | undefined
 }
 
-/** The measurements and the metadata of each event; the table at the top says what they mean. */
+/**
+ * The measurements and the metadata of each event; the table at the top says what they mean.
+ *
+ * **Details**
+ *
+ * Who builds on processes may tell events of its own: it adds them here (`declare module "@troupe/otp/Telemetry"`), and
+ * tells them with {@link tell}.
+ */
 export interface Events {
   readonly "process.spawn": {
     readonly measurements: { readonly processes: number }
@@ -141,7 +148,10 @@ export type Event<N extends EventName = EventName> = {
 }[N]
 
 /** Which events to hear: one by its name, those of a prefix such as `"process"`, or all with `"*"`. */
-export type Selector = EventName | "process" | "supervisor" | "message" | "telemetry" | "*"
+export type Selector = EventName | Prefix<EventName> | "*"
+
+/** What stands before the dot of a name. */
+type Prefix<N> = N extends `${infer P}.${string}` ? P : never
 
 /** The names a selector stands for. */
 export type Selected<S extends Selector> = S extends "*"
@@ -149,6 +159,41 @@ export type Selected<S extends Selector> = S extends "*"
   : S extends EventName
     ? S
     : Extract<EventName, `${S}.${string}`>
+
+/**
+ * Tells an event that is no event of processes: of what a program builds on them.
+ *
+ * **Details**
+ *
+ * With no handler attached it costs a check for `undefined`. Handlers are called at once, as for any other event; what they
+ * throw detaches them and nothing else.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { System, Telemetry } from "@troupe/otp"
+ *
+ * declare module "@troupe/otp/Telemetry" {
+ *   interface Events {
+ *     readonly "order.placed": {
+ *       readonly measurements: { readonly items: number }
+ *       readonly metadata: { readonly order: string }
+ *     }
+ *   }
+ * }
+ * const system = System.make()
+ * const heard: Array<number> = []
+ * Telemetry.attach(system, "order", ({ measurements }) => heard.push(measurements.items))
+ * Telemetry.tell(system, "order.placed", { items: 3 }, { order: "o1" })
+ * heard // => [3]
+ * await System.stop(system)
+ * ```
+ */
+export const tell = <N extends EventName>(
+  system: System,
+  name: N,
+  measurements: Events[N]["measurements"],
+  metadata: Events[N]["metadata"]
+): void => kernelOf(system).watch?.told(name, measurements, metadata)
 
 /**
  * Has a function called with every event of a system that the selector names; answers how to detach it.

@@ -566,6 +566,15 @@ describe("names", () => {
     Process.setLabel(pid, "after")
     expect([pid.label, Process.info(pid)?.label, Process.registered(system)]).toEqual(["after", "after", []])
   })
+
+  test("a label that is a function is asked each time somebody looks, until there is another", () => {
+    const pid = sleeper(system, "before")
+    let looks = 0
+    Process.setLabel(pid, () => `look ${++looks}`)
+    expect([pid.label, Process.info(pid)?.label]).toEqual(["look 1", "look 2"])
+    Process.setLabel(pid, "after")
+    expect(pid.label).toBe("after")
+  })
 })
 
 describe("a match that throws", () => {

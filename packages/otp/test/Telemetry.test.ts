@@ -201,6 +201,52 @@ describe("events", () => {
   })
 })
 
+/** What a program that builds on processes tells of itself. */
+const tellMade = (event: "made.one" | "made.two", size: number): void =>
+  (Telemetry.tell as unknown as (of: System.System, name: string, measurements: object, metadata: object) => void)(
+    system,
+    event,
+    { size },
+    { by: "test" }
+  )
+
+describe("events of what is built on processes", () => {
+  test("are told to those who selected their name, their prefix or all, and to nobody else", () => {
+    const heard: Array<string> = []
+    const attach = (selector: string) =>
+      Telemetry.attach(system, selector as "*", ({ name, measurements }) =>
+        heard.push(`${selector}: ${name} ${JSON.stringify(measurements)}`)
+      )
+    tellMade("made.one", 0)
+    const detach = ["made.one", "made", "*", "process", "mad"].map(attach)
+    tellMade("made.one", 1)
+    tellMade("made.two", 2)
+    expect(heard).toEqual([
+      'made.one: made.one {"size":1}',
+      'made: made.one {"size":1}',
+      '*: made.one {"size":1}',
+      'made: made.two {"size":2}',
+      '*: made.two {"size":2}'
+    ])
+    for (const one of detach) one()
+    tellMade("made.one", 3)
+    expect(heard).toHaveLength(5)
+  })
+
+  test("a handler that throws is detached, and the others are told", () => {
+    const heard: Array<unknown> = []
+    const failures = hear("telemetry.failure")
+    Telemetry.attach(system, "made" as "*", () => {
+      throw new Error("no")
+    })
+    Telemetry.attach(system, "made" as "*", ({ at }) => heard.push(at))
+    tellMade("made.one", 1)
+    tellMade("made.one", 2)
+    expect(heard).toHaveLength(2)
+    expect(failures).toHaveLength(1)
+  })
+})
+
 describe("a callback that holds the thread", () => {
   const holding = GenServer.make<number, number, number, string>({
     init: (ms) => {

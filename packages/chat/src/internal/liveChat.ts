@@ -31,6 +31,7 @@ import { LiveTurn } from "./liveTurn.ts"
 import type { LiveView } from "./liveView.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { tellStopped } from "./telling.ts"
+import type { CallCommand, ToolCallView } from "./toolBatch.ts"
 
 /** The process behind a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
@@ -146,6 +147,24 @@ export class LiveChat {
     if (this.#pid === undefined) this.#cancelled = running
     else Process.send(this.#pid, { type: "turn.cancel" })
     await running.ended
+  }
+
+  /** Has calls of the running batch cancelled or run again: those of that id, else all; resolves when that is done. */
+  control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
+    const { batch, calls } = this.view.running
+    const isMeant = ({ id, status }: ToolCallView) =>
+      (toolCallId === undefined || id === toolCallId) && (type === "calls.cancel" || status === "running")
+    if (batch === undefined || !Process.isAlive(batch) || !calls.some(isMeant)) {
+      return toolCallId === undefined ? Promise.resolve() : Promise.reject(notRunning(this.id, toolCallId))
+    }
+    return new Promise((resolve) => {
+      const forget = Process.onExit(batch, () => resolve())
+      const done = () => {
+        forget()
+        resolve()
+      }
+      Process.send(batch, { type, toolCallId, done })
+    })
   }
 
   stop(): Promise<void> {
@@ -309,4 +328,11 @@ const died = (id: string, cause: unknown): SessionError =>
     "chat_died",
     `The chat ${id} died in the middle of a turn; it is started again with what was committed: retry() goes on from there, or send again`,
     cause === undefined ? {} : { cause }
+  )
+
+const notRunning = (id: string, toolCallId: string): SessionError =>
+  new SessionError(
+    "tool_call_not_running",
+    `No call ${toolCallId} runs in the chat ${id}; context.toolCalls of its snapshot lists those that do`,
+    { metadata: { toolCallId } }
   )

@@ -8,14 +8,14 @@
  * VIEW2. Without observers there is no timer.
  * VIEW3. An observer that throws is told to nobody and stops nobody.
  */
-import type { Clock } from "@troupe/otp"
+import type { Clock, Pid } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
 import type { ChatContext, chatMachine } from "../ChatMachine.ts"
 import type { InboxEntry } from "../Inbox.ts"
 import type { StepWatcher } from "../StepMachine.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import * as Usage from "../Usage.ts"
-import type { ToolCallView } from "./toolBatch.ts"
+import type { ToolBatchEvent, ToolCallView } from "./toolBatch.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 
@@ -75,6 +75,7 @@ export class LiveView implements StepWatcher {
   #machine: MachineSnapshot | undefined
   #collector: StreamCollector | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
+  #batch: Pid<ToolBatchEvent> | undefined
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
   #seenRewritten = 0
@@ -90,14 +91,25 @@ export class LiveView implements StepWatcher {
   stepStarted(collector: StreamCollector): void {
     this.#collector = collector
     this.#stepsBefore = this.#machine?.context.steps.length ?? 0
-    this.#toolCalls = none
+    this.#forgetToolCalls()
     this.#snapshot = undefined
   }
 
-  toolCallsChanged(view: () => ReadonlyArray<ToolCallView>): void {
+  toolCallsChanged(view: () => ReadonlyArray<ToolCallView>, batch: Pid<ToolBatchEvent> | undefined): void {
     this.#toolCalls = view
+    this.#batch = batch
     this.#snapshot = undefined
     this.changed()
+  }
+
+  #forgetToolCalls(): void {
+    this.#toolCalls = none
+    this.#batch = undefined
+  }
+
+  /** The calls of the running step that are not over, and the process that runs them. */
+  get running(): { readonly batch: Pid<ToolBatchEvent> | undefined; readonly calls: ReadonlyArray<ToolCallView> } {
+    return { batch: this.#batch, calls: this.#toolCalls().filter(({ status }) => status !== "done") }
   }
 
   /** The machine took a transition. */
@@ -105,7 +117,7 @@ export class LiveView implements StepWatcher {
     this.#machine = machine
     const { turn, steps } = machine.context
     if (turn === undefined || steps.length > this.#stepsBefore) this.#collector = undefined
-    if (turn === undefined) this.#toolCalls = none
+    if (turn === undefined) this.#forgetToolCalls()
     this.#snapshot = undefined
     this.#tell()
   }
@@ -130,7 +142,7 @@ export class LiveView implements StepWatcher {
     const text = this.#collector?.text ?? ""
     if (machine === undefined) return undefined
     const rewritten = this.#collector?.rewritten ?? 0
-    const phase = phaseOf(machine, this.#toolCalls === none)
+    const phase = phaseOf(machine, this.#batch === undefined)
     if (
       this.#snapshot === undefined ||
       text.length !== this.#seenLength ||

@@ -44,6 +44,17 @@ const either =
   (value) =>
     value === constant ? undefined : check(value)
 
+/** Whether a value is a deadline in milliseconds. */
+export const isTimeout = (value: unknown): value is number => amount(value)
+
+const timeout: Check = (value) =>
+  isTimeout(value) || typeof value === "function" ? undefined : "must_be_milliseconds or a function of the call"
+
+const policy: Check = (value) =>
+  value === "continue" || value === "halt" || (typeof value === "function" && value.length <= 2)
+    ? undefined
+    : "must_be continue, halt or a function of the call and its error"
+
 const isTool = having("a tool, as Tool.make makes them", "parse")
 
 const tools: Check = (value) => {
@@ -79,14 +90,14 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   maxTokens: ofType("number"),
   providerOptions: record,
   adapterOptions: record,
-  toolTimeoutMs: milliseconds,
+  toolTimeoutMs: timeout,
+  toolIdleTimeoutMs: timeout,
   drainMs: milliseconds,
   maxConcurrency: positive,
   schedule: oneOf("concurrent", "effects", "reference"),
-  onToolError: (value) =>
-    value === "continue" || value === "halt" || (typeof value === "function" && value.length <= 2)
-      ? undefined
-      : "must_be continue, halt or a function of the call and its error",
+  onToolError: policy,
+  onToolTimeout: policy,
+  onLateResult: ofType("function"),
   onUnknownTool: oneOf("error", "continue"),
   permissions,
   hooks,

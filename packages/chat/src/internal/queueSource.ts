@@ -6,12 +6,14 @@ import type { Outlet, Source } from "./outlet.ts"
 /** A queue of events with an end. */
 export class QueueSource implements Source {
   readonly isBounded = true
-  readonly #waiting = new Fifo<Event>()
+  readonly #waiting: Fifo<Event>
   readonly #done: () => void
   #outlet: Outlet | undefined
   #over = false
 
-  constructor(done: () => void) {
+  /** `waiting` is where events wait, for whoever outlives the source. */
+  constructor(done: () => void, waiting = new Fifo<Event>()) {
+    this.#waiting = waiting
     this.#done = done
   }
 

@@ -1,10 +1,10 @@
 /** Reads a call's options once: unknown keys and bad values are refused, defaults filled in. */
 import { System } from "@troupe/otp"
-import type { ChatOptions, Schedule } from "../ChatOptions.ts"
+import type { CallTimeout, ChatOptions, Schedule } from "../ChatOptions.ts"
 import { EngineError, type Finding, ValidationError } from "../ChatError.ts"
 import { type Engine, resolveTools } from "../Engine.ts"
 import * as Retry from "../Retry.ts"
-import type { Tool } from "../Tool.ts"
+import type { ChatHandle, Tool } from "../Tool.ts"
 import { inProcess, type ToolExecutor } from "../ToolExecutor.ts"
 import { json, type ToolResultEncoder } from "../ToolResultEncoder.ts"
 import { defaultSystem } from "./defaultSystem.ts"
@@ -20,7 +20,7 @@ export interface RunOptions extends ChatOptions {
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly toolExecutor: ToolExecutor
   readonly toolResultEncoder: ToolResultEncoder
-  readonly toolTimeoutMs: number
+  readonly toolTimeoutMs: CallTimeout
   readonly drainMs: number
   readonly hookTimeoutMs: number
   readonly schedule: Schedule
@@ -33,6 +33,8 @@ export interface RunOptions extends ChatOptions {
   readonly maxTurns: number
   readonly retry: Retry.RetryPolicy
   readonly system: System.System
+  /** The living chat it runs in. */
+  readonly chat?: ChatHandle | undefined
   /** The spans of this run, if there are any. */
   readonly trace: Trace | undefined
 }

@@ -14,6 +14,8 @@
  * BATCH5. The batch is done when every call is over and the reader asked past the last event.
  * BATCH6. Where there is a gate, no call starts before all are judged. A call it refused is `denied`; where it ended the
  *         turn, what was not refused before is `not_started`. A suspended call has no outcome here: it is handed on.
+ * BATCH7. One call, or all of them, can be cancelled without the batch: the others go on, and so does the turn. Whoever asked
+ *         is told when those calls are over, or run again.
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
@@ -23,11 +25,13 @@ import type { Outcome } from "../Outcome.ts"
 import type { StepHalt } from "../StepResult.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
-import { type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
+import { type CallWatcher, type ToolCallEvent, type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { type BatchGate, batchGateOf, type GateOptions } from "./batchGate.ts"
 import { closestName } from "./closestName.ts"
 import type { GateVerdict, Suspended } from "./gate.ts"
+import type { Event } from "../Event.ts"
+import type { Fifo } from "./fifo.ts"
 import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
 import type { RunOptions } from "./resolveOptions.ts"
@@ -36,23 +40,45 @@ import type { SlotLine } from "./toolSlots.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 import { haltedOutcome, refusedOutcome, withArguments } from "./toolRefusal.ts"
 
-/** A running call as people want to see it; times are milliseconds on the system's clock. */
+/**
+ * A running call as people want to see it; times are milliseconds on the system's clock.
+ *
+ * - `queued`: it waits for its turn
+ * - `gating`: it is its turn to be judged
+ * - `running`: its handler runs
+ * - `cancelling`, `restarting`: its handler was told to end, and is waited for; then the call is over, or runs again
+ * - `suspended`: it waits for a person's answer
+ * - `done`: it has its `outcome`
+ */
 export interface ToolCallView {
   readonly id: string
   readonly name: string
-  /** `gating` while it is the call's turn to be judged. */
-  readonly status: "queued" | "gating" | "running" | "cancelling" | "suspended" | "done"
+  readonly status: "queued" | "gating" | "running" | "cancelling" | "restarting" | "suspended" | "done"
   readonly queuedAt: number
-  /** `undefined` while queued, and for a call that never started. */
+  /** When its present run began; `undefined` while queued, and for a call that never started. */
   readonly startedAt: number | undefined
   /** `undefined` until done, as `outcome`. */
   readonly endedAt: number | undefined
   readonly outcome: Outcome | undefined
+  /** What its handler said last with `progress`, in its present run. */
+  readonly progress: unknown
+  /** The process of a call that runs; it takes `call.cancel` and `call.restart`. */
+  readonly pid: Pid<ToolCallEvent> | undefined
 }
 
-/** Told whenever a call's state changed. */
+/** Told whenever a call's state changed; `batch` is the process that runs them, if one does. */
 export interface ToolCallWatcher {
-  readonly toolCallsChanged: (view: () => ReadonlyArray<ToolCallView>) => void
+  readonly toolCallsChanged: (view: () => ReadonlyArray<ToolCallView>, batch: Pid<ToolBatchEvent> | undefined) => void
+}
+
+/**
+ * What a batch has come to so far: its outcomes by place, those that hooks still look at apart, and the events nobody has read
+ * yet.
+ */
+export interface BatchLedger {
+  readonly finished: Map<number, ToolOutcome>
+  readonly following: Map<number, ToolOutcome>
+  readonly unread: Fifo<Event>
 }
 
 /** What a batch is started with. */
@@ -66,8 +92,8 @@ export interface ToolBatchInput {
     Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots">>
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
-  /** Where outcomes are noted as they come, by the call's position, for whoever outlives the batch. */
-  readonly finished?: Map<number, ToolOutcome> | undefined
+  /** What is kept of it by whoever outlives the batch. */
+  readonly ledger?: BatchLedger | undefined
 }
 
 /** Outcomes in call order, the halt that counts, and the calls that wait for an answer and so have no outcome yet. */
@@ -77,8 +103,21 @@ export interface ToolBatchResult {
   readonly suspended: ReadonlyArray<Suspended>
 }
 
+/**
+ * What a batch is told of some of its calls: of that id, else of all that are not over.
+ *
+ * - `calls.cancel`: end; `done` is called when they are over
+ * - `calls.restart`: run again; `done` is called when each of them has begun to, or is over
+ */
+export interface CallCommand {
+  readonly type: "calls.cancel" | "calls.restart"
+  readonly toolCallId?: string | undefined
+  readonly done: () => void
+}
+
 /** What a batch can be told. */
 export type ToolBatchEvent =
+  | CallCommand
   | { readonly type: "batch.cancel" }
   | { readonly type: "batch.exhausted" }
   | { readonly type: "batch.gated"; readonly verdicts: ReadonlyArray<GateVerdict> }
@@ -95,12 +134,25 @@ interface Slot {
   status: ToolCallView["status"]
   startedAt: number | undefined
   endedAt: number | undefined
+  progress: unknown
   pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
   outcome: ToolOutcome | undefined
   suspended: Suspended | undefined
   /** Told of the outcome, where the call has a span. */
   traced: ((outcome: ToolOutcome) => void) | undefined
 }
+
+/** Somebody waits for these calls to be over, or to have begun again. */
+interface Asked {
+  readonly slots: Set<Slot>
+  readonly until: "begun" | "over"
+  readonly done: () => void
+}
+
+/** Whether its handler runs: hooks may still look at a call whose process is over. */
+const isRunning = ({ status, pid }: Slot): boolean => status === "running" && pid !== undefined && Process.isAlive(pid)
+
+const isMeant = ({ toolCall }: Slot, id: string | undefined): boolean => id === undefined || toolCall.id === id
 
 type BatchSnapshot = Snapshot<ToolBatchResult> & { readonly batch?: ToolBatch }
 
@@ -128,6 +180,12 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
       case "batch.cancel":
         batch.cancel()
         return snapshot
+      case "calls.cancel":
+        batch.cancelCalls(event)
+        return snapshot
+      case "calls.restart":
+        batch.restartCalls(event)
+        return snapshot
       case "batch.slot":
         batch.slotGranted()
         return snapshot
@@ -152,7 +210,7 @@ class ToolBatch {
   readonly #input: ToolBatchInput
   readonly #tell: (event: ToolBatchEvent) => void
   #gate: BatchGate | undefined
-  #host: Pid | undefined
+  #host: Pid<ToolBatchEvent> | undefined
   #queuedAt = 0
   readonly #slots: ReadonlyArray<Slot>
   readonly #source: QueueSource
@@ -163,6 +221,7 @@ class ToolBatch {
   #line: SlotLine | undefined
   /** Calls from this position on do not start any more. */
   #mayStart: number
+  readonly #asked = new Set<Asked>()
   readonly #byPid = new Map<Pid, Slot>()
   #running = 0
   #over = 0
@@ -178,6 +237,7 @@ class ToolBatch {
       status: "queued",
       startedAt: undefined,
       endedAt: undefined,
+      progress: undefined,
       pid: undefined,
       outcome: undefined,
       suspended: undefined,
@@ -185,11 +245,11 @@ class ToolBatch {
     }))
     this.#mayStart = this.#slots.length
     this.#schedule = input.options.schedule ?? "concurrent"
-    this.#source = new QueueSource(() => tell({ type: "batch.exhausted" }))
+    this.#source = new QueueSource(() => tell({ type: "batch.exhausted" }), input.ledger?.unread)
     this.#limit = input.options.maxConcurrency ?? defaultConcurrency()
   }
 
-  start(host: Pid): void {
+  start(host: Pid<ToolBatchEvent>): void {
     this.#host = host
     this.#queuedAt = this.#now()
     this.#line = this.#input.options.toolSlots?.line(host, () => this.#tell({ type: "batch.slot" }))
@@ -238,7 +298,7 @@ class ToolBatch {
       StateMachine.output(slot.pid) ?? toolOutcome(slot.toolCall, died(slot.toolCall, reason), this.#input.options)
     if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
     const { index } = slot
-    this.#input.finished?.set(index, outcome)
+    this.#input.ledger?.following.set(index, outcome)
     void this.#gate.follow(outcome).then((last) => this.#tell({ type: "batch.followed", index, outcome: last }))
   }
 
@@ -257,14 +317,76 @@ class ToolBatch {
     this.#cancelled = true
     this.#gate?.leave()
     this.#endQueued(0, "cancelled")
-    for (const slot of this.#slots) {
-      if (slot.status !== "running" || slot.pid === undefined) continue
-      slot.status = "cancelling"
-      Process.send(slot.pid, { type: "call.cancel" })
-    }
+    for (const slot of this.#slots) this.#end(slot)
     this.#line?.rest()
     this.#changed()
     this.#finishIfOver()
+  }
+
+  /** The calls end, and nothing else does (BATCH7). */
+  cancelCalls({ toolCallId, done }: CallCommand): void {
+    const slots = this.#slots.filter((slot) => !isOver(slot) && isMeant(slot, toolCallId))
+    this.#asked.add({ slots: new Set(slots), until: "over", done })
+    for (const slot of slots) {
+      if (slot.status !== "queued" && slot.status !== "gating") this.#end(slot)
+      else this.#record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
+    }
+    if (this.#order !== undefined) this.#fill()
+    this.#finishIfOver()
+    this.#answer()
+  }
+
+  /** The calls that run are run again; those that are to end are not (BATCH7). */
+  restartCalls({ toolCallId, done }: CallCommand): void {
+    const slots = this.#slots.filter((slot) => isRunning(slot) && isMeant(slot, toolCallId))
+    this.#asked.add({ slots: new Set(slots), until: "begun", done })
+    for (const slot of slots) {
+      if (slot.pid === undefined) continue
+      slot.status = "restarting"
+      Process.send(slot.pid, { type: "call.restart" })
+    }
+    this.#changed()
+    this.#answer()
+  }
+
+  #end(slot: Slot): void {
+    if (slot.pid === undefined || !(slot.status === "restarting" || isRunning(slot))) return
+    slot.status = "cancelling"
+    Process.send(slot.pid, { type: "call.cancel" })
+  }
+
+  /** What a call's own process says of itself, whoever told it to. */
+  #watching(slot: Slot): CallWatcher {
+    return {
+      progressed: (value) => {
+        slot.progress = value
+        this.#changed()
+      },
+      changed: (status) => {
+        if (slot.status === "done") return
+        slot.status = status
+        if (status === "running") {
+          slot.startedAt = this.#now()
+          slot.progress = undefined
+          this.#reached(slot, "begun")
+        }
+        this.#changed()
+      }
+    }
+  }
+
+  #reached(slot: Slot, point: Asked["until"]): void {
+    if (this.#asked.size === 0) return
+    for (const { slots, until } of this.#asked) if (point === "over" || until === point) slots.delete(slot)
+    this.#answer()
+  }
+
+  #answer(): void {
+    for (const asked of this.#asked) {
+      if (asked.slots.size > 0) continue
+      this.#asked.delete(asked)
+      asked.done()
+    }
   }
 
   leave(): void {
@@ -348,7 +470,8 @@ class ToolBatch {
         options: this.#input.options,
         startAtOnce: true,
         messageIndex: this.#input.messageIndex,
-        index: slot.index
+        index: slot.index,
+        watcher: this.#watching(slot)
       },
       label: `ToolCall ${slot.toolCall.name}`
     })
@@ -374,8 +497,9 @@ class ToolBatch {
     slot.endedAt = this.#now()
     slot.traced?.(outcome)
     this.#over++
-    this.#input.finished?.set(slot.index, outcome)
+    this.#input.ledger?.finished.set(slot.index, outcome)
     this.#source.push(...outcome.events)
+    this.#reached(slot, "over")
     if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {
       this.#endQueued(this.#schedule === "reference" ? 0 : slot.index + 1, "not_started")
     }
@@ -397,18 +521,20 @@ class ToolBatch {
   }
 
   #changed(): void {
-    this.#input.watcher?.toolCallsChanged(this.#view)
+    this.#input.watcher?.toolCallsChanged(this.#view, this.#host)
   }
 
   readonly #view = (): ReadonlyArray<ToolCallView> =>
-    this.#slots.map(({ toolCall: { id, name }, status, startedAt, endedAt, outcome }) => ({
+    this.#slots.map(({ toolCall: { id, name }, status, startedAt, endedAt, outcome, progress, pid }) => ({
       id,
       name,
       status,
       queuedAt: this.#queuedAt,
       startedAt,
       endedAt,
-      outcome: outcome?.outcome
+      outcome: outcome?.outcome,
+      progress,
+      pid: status === "done" ? undefined : pid
     }))
 
   #now(): number {
@@ -427,6 +553,25 @@ export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): 
   const known = tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`
   const hint = meant === undefined ? "" : `; did you mean ${meant}?`
   return toolFailure(toolCall, "not_found", `there is no tool ${toolCall.name}; ${known}${hint}`)
+}
+
+/** Calls that ended without a batch, as people want to see them. */
+export const viewOfEnded = (
+  ended: ReadonlyArray<Pick<ToolOutcome, "toolCall" | "outcome">>,
+  now: number
+): (() => ReadonlyArray<ToolCallView>) => {
+  const view = ended.map(({ toolCall: { id, name }, outcome }): ToolCallView => ({
+    id,
+    name,
+    status: "done",
+    queuedAt: now,
+    startedAt: undefined,
+    endedAt: now,
+    outcome,
+    progress: undefined,
+    pid: undefined
+  }))
+  return () => view
 }
 
 const defaultConcurrency = (): number => 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)

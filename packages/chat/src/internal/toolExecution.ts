@@ -1,32 +1,38 @@
 /**
  * One running handler.
  *
- * Owns: the handler's abort signal, its fiber if it is an Effect. Does not own the deadline or the outcome's text.
+ * Owns: the handler's abort signal, its fiber if it is an Effect. Does not own the deadlines or the outcome's text, nor
+ * what becomes of a handler that does not end (`zombieTable`).
  *
  * EXEC1. `settled` is called at most once, and never after `stop`.
  * EXEC2. `abort` tells the handler to end (its signal, or the interruption of its fiber) and goes on waiting for it.
- * EXEC3. `stop` aborts and stops waiting: whatever the handler does later changes nothing.
+ * EXEC3. `stop` aborts and stops waiting. If the handler still runs after the event loop has turned once, it is listed until
+ *        it ends.
  * EXEC4. The handler runs only with arguments that fit its tool's schema.
+ * EXEC5. Once it has settled, was stopped or disowned, a run is fenced: what the handler says through its context changes
+ *        nothing, and no reference to its chat is kept.
  */
-import { System } from "@troupe/otp"
+import { EventLoop, System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as HandlerResult from "../HandlerResult.ts"
-import type { ParsedArguments, Tool, ToolContext } from "../Tool.ts"
+import type { ChatHandle, ParsedArguments, Tool, ToolContext } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
+import type { Zombie } from "../Zombies.ts"
 import { isPromiseLike } from "./awaitable.ts"
 import { type CallPlace, idempotencyKey } from "./idempotency.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { toolFailure } from "./toolOutcome.ts"
+import { type GivenUp, outlives } from "./zombieTable.ts"
 
 /** What a handler is run with. */
 export type ExecutionOptions = Pick<
   RunOptions,
-  "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace"
+  "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace" | "chat" | "onLateResult"
 >
 
 /** A call to run. */
@@ -36,31 +42,45 @@ export interface ExecutionInput extends CallPlace {
   readonly options: ExecutionOptions
 }
 
-type Settled = (result: HandlerResult.HandlerResult) => void
+/**
+ * Told of a run: what it came to, and whether the handler itself said so (not the checks before it); and what it says of
+ * itself while it runs.
+ */
+export interface ExecutionListener {
+  readonly settled: (result: HandlerResult.HandlerResult, byHandler: boolean) => void
+  readonly progressed?: ((value: unknown) => void) | undefined
+}
+
+const unreported: Pick<GivenUp, "sessionId" | "onLateResult"> = { sessionId: undefined, onLateResult: undefined }
 
 /** The run of one tool call's handler. */
 export class ToolExecution {
   readonly #tool: Tool
   readonly #toolCall: ToolCall
-  readonly #options: ExecutionOptions
   readonly #place: CallPlace
   readonly #system: System.System | undefined
   readonly #abort = new LazyAbort()
-  #settled: Settled | undefined
+  /** Gone when the run is fenced (EXEC5). */
+  #options: ExecutionOptions | undefined
+  #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
+  #listener: ExecutionListener | undefined
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
+  #running = false
+  #late: ((result: HandlerResult.HandlerResult) => void) | undefined
 
-  constructor(input: ExecutionInput, settled: Settled, system?: System.System) {
+  constructor(input: ExecutionInput, listener: ExecutionListener, system?: System.System) {
     this.#tool = input.tool
     this.#toolCall = input.toolCall
     this.#options = input.options
     this.#place = input
+    this.#listener = listener
     this.#system = system
-    this.#settled = settled
   }
 
   /** Checks the arguments and runs the handler; may settle before it returns. */
   start(): void {
     const { arguments: args, rawArguments } = this.#toolCall
+    this.#running = true
     if (args === null) {
       return this.#settle(
         toolFailure(this.#toolCall, "invalid_arguments", `the arguments are not a JSON object: ${rawArguments ?? ""}`)
@@ -78,34 +98,61 @@ export class ToolExecution {
     this.#fiber?.interruptUnsafe()
   }
 
-  /** Stops waiting (EXEC3). */
-  stop(): void {
-    this.#settled = undefined
+  /** What the handler comes to will not count: tells it to end, and goes on waiting for it (EXEC5). */
+  disown(): void {
+    this.#fence()
     this.abort()
   }
 
+  /** Stops waiting (EXEC3); `outcome` is what the call comes to. */
+  stop(outcome: Zombie["outcome"] = "cancelled"): void {
+    const isWaiting = this.#listener !== undefined
+    this.#listener = undefined
+    this.#fence()
+    this.abort()
+    const system = this.#system
+    if (!isWaiting || !this.#running || system === undefined) return
+    const run = { toolCall: this.#toolCall, outcome, since: system.clock.now(), ...this.#reported }
+    EventLoop.nextTurn(() => {
+      if (this.#running) this.#late = outlives(system, run)
+    })
+  }
+
+  #fence(): void {
+    if (this.#options === undefined) return
+    const { sessionId, onLateResult } = this.#options
+    this.#reported = { sessionId, onLateResult }
+    this.#options = undefined
+  }
+
   #run(parsed: ParsedArguments): void {
+    const options = this.#options
+    if (options === undefined) return this.#settle(this.#cancelled("the call was cancelled"))
     if (!parsed.valid) {
       const issues = parsed.issues
         .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
         .join("; ")
       return this.#settle(toolFailure(this.#toolCall, "invalid_arguments", issues, parsed.issues))
     }
+    const { toolExecutor } = options
+    const context = this.#context(options)
     this.#whenDone(
-      () => this.#options.toolExecutor.execute(this.#tool, parsed.arguments, this.#context()),
+      () => toolExecutor.execute(this.#tool, parsed.arguments, context),
       (result) =>
-        this.#settle(
-          HandlerResult.isHandlerResult(result)
-            ? result
-            : toolFailure(this.#toolCall, "invalid_return", `the executor returned ${describe(result)}`, result)
-        )
+        HandlerResult.isHandlerResult(result)
+          ? this.#settle(result, this.#tool.handler !== null)
+          : this.#settle(
+              toolFailure(this.#toolCall, "invalid_return", `the executor returned ${describe(result)}`, result)
+            )
     )
   }
 
-  #context(): ToolContext {
+  #context({ context, sessionId, requestId, engine, chat }: ExecutionOptions): ToolContext {
     const abort = this.#abort
-    const { context, sessionId, requestId, engine } = this.#options
-    const key = () => idempotencyKey({ sessionId, requestId }, this.#toolCall.id, this.#place)
+    const id = this.#toolCall.id
+    const place = this.#place
+    const chatId = chat?.id
+    const handle = () => (chatId === undefined ? undefined : this.#handle(chatId))
     return {
       context,
       sessionId,
@@ -115,16 +162,34 @@ export class ToolExecution {
       get signal() {
         return abort.signal
       },
-      progress: () => {},
+      progress: (value) => {
+        if (this.#options !== undefined) this.#listener?.progressed?.(value)
+      },
       get idempotencyKey() {
-        return key()
+        return idempotencyKey({ sessionId, requestId }, id, place)
+      },
+      get chat() {
+        return handle()
+      }
+    }
+  }
+
+  /** The chat as this run may speak to it: no longer than the call (EXEC5). */
+  #handle(id: string): ChatHandle {
+    return {
+      id,
+      send: async (input, options) => {
+        const chat = this.#options?.chat
+        if (chat === undefined) {
+          throw this.#cancelled(`the call is over, and says nothing more to the chat ${id}`).reason
+        }
+        return chat.send(input, options)
       }
     }
   }
 
   /** Waits for a value, a promise or an Effect; what it throws is a `handler_raised` error. */
   #whenDone<A>(begin: () => A | PromiseLike<A> | Effect.Effect<A, unknown>, then: (value: A) => void): void {
-    if (this.#settled === undefined) return
     const raised = (thrown: unknown) =>
       this.#settle(
         toolFailure(this.#toolCall, "handler_raised", `${this.#toolCall.name} raised: ${describe(thrown)}`, thrown)
@@ -146,8 +211,7 @@ export class ToolExecution {
       this.#fiber = this.#fork(begun)
       this.#fiber.addObserver((exit) => {
         if (Exit.isSuccess(exit)) proceed(exit.value as A)
-        else if (Cause.hasInterruptsOnly(exit.cause))
-          this.#settle(toolFailure(this.#toolCall, "cancelled", "the call was interrupted"))
+        else if (Cause.hasInterruptsOnly(exit.cause)) this.#settle(this.#cancelled("the call was interrupted"))
         else raised(Cause.squash(exit.cause))
       })
       return
@@ -156,16 +220,26 @@ export class ToolExecution {
     else proceed(begun)
   }
 
+  #cancelled(message: string): HandlerResult.Failed {
+    return toolFailure(this.#toolCall, "cancelled", message)
+  }
+
   /** An effect runs on the system's clock, within the span of its call. */
   #fork(effect: Effect.Effect<unknown, unknown>): Fiber.Fiber<unknown, unknown> {
-    const { trace } = this.#options
+    const trace = this.#options?.trace
     const traced = trace === undefined ? effect : trace.within(this.#toolCall.id, effect)
     return this.#system === undefined ? Effect.runFork(traced) : System.runFork(this.#system, traced)
   }
 
-  #settle(result: HandlerResult.HandlerResult): void {
-    const settled = this.#settled
-    this.#settled = undefined
-    settled?.(result)
+  #settle(result: HandlerResult.HandlerResult, byHandler = false): void {
+    if (!this.#running) return
+    this.#running = false
+    this.#options = undefined
+    const listener = this.#listener
+    const late = this.#late
+    this.#listener = undefined
+    this.#late = undefined
+    listener?.settled(result, byHandler)
+    late?.(result)
   }
 }

@@ -31,6 +31,7 @@ export interface ToolOutcome {
 /** How outcomes are judged and written. */
 export interface OutcomeRules {
   readonly onToolError?: OnToolError | undefined
+  readonly onToolTimeout?: OnToolError | undefined
   readonly toolResultEncoder: ToolResultEncoder
 }
 
@@ -117,7 +118,9 @@ const failed = (
   rules: OutcomeRules,
   ended: Outcome = ofError(error)
 ): ToolOutcome => {
-  const { onToolError: policy } = rules
+  const isTimeout = ended === "timed_out" && rules.onToolTimeout !== undefined
+  const policy = isTimeout ? rules.onToolTimeout : rules.onToolError
+  const name = isTimeout ? "onToolTimeout" : "onToolError"
   if (policy === "halt") return haltedByError(toolCall, error, rules, ended)
   if (typeof policy !== "function") return reported(toolCall, error, rules, ended)
   let decision: unknown
@@ -127,16 +130,17 @@ const failed = (
     ignoreRejection(decision)
     replaced = replacementIn(decision)
   } catch (thrown) {
-    const fault = faultOf(toolCall, `onToolError raised: ${describe(thrown)}`, thrown, "on_tool_error_raised")
+    const fault = faultOf(toolCall, `${name} raised: ${describe(thrown)}`, thrown, "on_tool_error_raised")
     return haltedByError(toolCall, fault, rules, ended, thrown)
   }
   if (decision === "halt") return haltedByError(toolCall, error, rules, ended)
   if (replaced !== undefined) {
     const replacement = HandlerResult.ok(replaced.value)
-    const halting: OutcomeRules = { ...rules, onToolError: "halt" }
-    return encoded(toolCall, replaced.value, halting, (content) => succeeded(toolCall, replacement, content, ended))
+    const halting: OutcomeRules = { ...rules, onToolError: "halt", onToolTimeout: "halt" }
+    const finish = (content: string) => succeeded(toolCall, replacement, content, ended)
+    return encoded(toolCall, replaced.value, halting, finish, ended)
   }
-  const message = `onToolError returned ${describe(decision)}; return { continue: value } or "halt"`
+  const message = `${name} returned ${describe(decision)}; return { continue: value } or "halt"`
   return haltedByError(toolCall, faultOf(toolCall, message, decision, "on_tool_error_invalid"), rules, ended)
 }
 
@@ -196,18 +200,24 @@ const encoded = (
   toolCall: ToolCall,
   value: unknown,
   rules: OutcomeRules,
-  finish: (content: string) => ToolOutcome
+  finish: (content: string) => ToolOutcome,
+  ended?: Outcome
 ): ToolOutcome => {
   let content: unknown
   try {
     content = rules.toolResultEncoder.encode(value)
     ignoreRejection(content)
   } catch (thrown) {
-    return failed(toolCall, encodingError(toolCall, describe(thrown), thrown), rules)
+    return failed(toolCall, encodingError(toolCall, describe(thrown), thrown), rules, ended)
   }
   return typeof content === "string"
     ? finish(content)
-    : failed(toolCall, encodingError(toolCall, "the encoder returned something else than a string", content), rules)
+    : failed(
+        toolCall,
+        encodingError(toolCall, "the encoder returned something else than a string", content),
+        rules,
+        ended
+      )
 }
 
 const encodingError = (toolCall: ToolCall, message: string, cause: unknown): ToolError =>

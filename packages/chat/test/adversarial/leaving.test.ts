@@ -1,5 +1,5 @@
 /** A reader that leaves, in every way, from every stream, at every point of it, leaves nothing behind. */
-import { type Clock, System } from "@troupe/otp"
+import type { Clock, System } from "@troupe/otp"
 import { Effect, Fiber, Stream } from "effect"
 import { expect, test } from "vitest"
 import * as Chat from "../../src/Chat.ts"
@@ -21,6 +21,7 @@ import {
 } from "../double/countedAdapter.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import { heldBy } from "../double/processes.ts"
 import { refusal } from "../double/refusal.ts"
 import { handling, hi } from "../double/scripts.ts"
 import { spiedSignal, type SpiedSignal } from "../double/spiedSignal.ts"
@@ -129,7 +130,7 @@ const readSome = async (stream: Events, count: number): Promise<boolean> => {
 
 /** Everything a reader may have left behind. */
 const leftBehind = ({ system, clock, signal, adapter, held }: Stage) => ({
-  ...System.stats(system),
+  ...heldBy(system),
   pending: clock.pending,
   listeners: signal.listeners,
   open: adapter.streams.filter(({ released, returned }) => released !== 1 || returned > 1).length,

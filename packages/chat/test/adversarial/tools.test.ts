@@ -123,15 +123,18 @@ describe("a tool that goes wrong", () => {
       return new Promise(() => {})
     })
     const adapter = check.fake({ scripts: [calls(["echo", { x: 1 }], "stuck"), says("ok")] })
+    const said: Array<string> = []
     const stream = await Chat.stream(Engine.make({ adapter, tools: [stuck, echo] }), hi)
     for await (const event of stream) {
-      if (event.type === "tool_result_encoded") {
+      if (event.type === "tool_result_encoded") said.push(event.id)
+      if (event.type === "tool_result_encoded" && event.id === "c0") {
         await started.promise
         Process.kill(processOf(defaultSystem(), "ToolBatch"))
       }
       if (event.type === "step_completed" && event.response.finishReason === "tool_calls") {
         const contents = event.thread.messages.slice(-2).map(({ content }) => content)
         expect(contents).toEqual(['{"x":1}', expect.stringContaining("handler_exit")])
+        expect(said).toEqual(["c0", "c1"])
       }
     }
   })

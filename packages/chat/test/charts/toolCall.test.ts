@@ -20,12 +20,14 @@ const walk = (startAtOnce: boolean): Walk => ({
   events: () => [
     { type: "call.start" },
     { type: "call.cancel" },
-    { type: "execution.settled", result: ok(1) },
-    { type: "execution.settled", result: error("no") },
-    { type: "deadline.passed" },
-    { type: "xstate.after.drain.toolCall.cancelling" }
+    { type: "call.restart" },
+    { type: "execution.settled", result: ok(1), byHandler: true },
+    { type: "execution.settled", result: error("no"), byHandler: true },
+    { type: "deadline.passed", missed: "no result within 5 ms" },
+    { type: "xstate.after.drain.toolCall.cancelling" },
+    { type: "xstate.after.drain.toolCall.restarting" }
   ],
-  apart: () => undefined
+  apart: ({ context }) => [context.disowned]
 })
 
 testPaths(toolCallMachine, () => [walk(false), walk(true)])

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect } from "vitest"
 import * as Fake from "../../src/Fake.ts"
 import { defaultSystem } from "../../src/internal/defaultSystem.ts"
 import { Troupe, type RunningTroupe, type TroupeOptions } from "../../src/Troupe.ts"
+import { heldBy } from "./processes.ts"
 import { spiedSignal, type SpiedSignal } from "./spiedSignal.ts"
 
 /** Makes what a test uses, so that the check knows of it. */
@@ -24,7 +25,7 @@ export interface LeakCheck {
 
 const empty = { processes: 0, fibers: 0, timers: 0, closing: 0 }
 
-const isEmpty = (system: System.System): boolean => Object.values(System.stats(system)).every((count) => count === 0)
+const isEmpty = (system: System.System): boolean => Object.values(heldBy(system)).every((count) => count === 0)
 
 /** Checks after each test of the file. */
 export const leakCheck = (): LeakCheck => {
@@ -59,7 +60,7 @@ export const leakCheck = (): LeakCheck => {
   })
 
   const judge = (all: ReadonlyArray<System.System>) => {
-    expect(all.map((system) => System.stats(system))).toEqual(all.map(() => empty))
+    expect(all.map(heldBy)).toEqual(all.map(() => empty))
     expect(systems.map(({ clock }) => clock.pending)).toEqual(systems.map(() => 0))
     expect(fakes.map((fake) => fake.open)).toEqual(fakes.map(() => 0))
     expect(signals.map((signal) => signal.listeners)).toEqual(signals.map(() => 0))

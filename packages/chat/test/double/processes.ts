@@ -12,3 +12,9 @@ export const processOf = (system: System.System, label: string): Pid => {
     throw new Error(`${others.length + (found === undefined ? 0 : 1)} processes ${label}`)
   return found
 }
+
+/** What a system holds beside the handlers that outlived their calls, which nothing can end. */
+export const heldBy = (system: System.System): System.Stats => {
+  const stats = System.stats(system)
+  return { ...stats, processes: stats.processes - processesOf(system, "Zombie ").length }
+}

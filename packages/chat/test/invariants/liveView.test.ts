@@ -6,6 +6,7 @@ import { ok } from "../../src/HandlerResult.ts"
 import { handling, says } from "../double/scripts.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import { processOf } from "../double/processes.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { calls } from "../double/scripts.ts"
 import { LiveView } from "../../src/internal/liveView.ts"
@@ -104,12 +105,25 @@ test("the calls of the running step are seen, and gone when the turn is over", a
     await gate.promise
     throw new Error("done")
   })
-  const { troupe } = await check.troupe({ adapter: check.fake({ scripts: [calls("t"), says("x")] }), tools: [tool] })
+  const { troupe, system } = await check.troupe({
+    adapter: check.fake({ scripts: [calls("t"), says("x")] }),
+    tools: [tool]
+  })
   const chat = await troupe.chat("c")
   const turn = chat.send("go")
   await until(() => chat.getSnapshot()?.context.toolCalls[0]?.status === "running")
   expect(chat.getSnapshot()?.context.toolCalls).toEqual([
-    { id: "c0", name: "t", status: "running", queuedAt: 0, startedAt: 0, endedAt: undefined }
+    {
+      id: "c0",
+      name: "t",
+      status: "running",
+      queuedAt: 0,
+      startedAt: 0,
+      endedAt: undefined,
+      outcome: undefined,
+      progress: undefined,
+      pid: processOf(system, "ToolCall t")
+    }
   ])
   gate.resolve(tool)
   await turn.result()

@@ -11,8 +11,11 @@ const executing = (handler: Handler, args: Record<string, unknown> | null = {}, 
   const settled: Array<HandlerResult> = []
   const tool = make({ name: "t", parameters: parameters as Record<string, unknown>, handler })
   const toolCall = { id: "c0", name: "t", arguments: args, rawArguments: "{" }
-  const execution = new ToolExecution({ tool, toolCall, options: resolveOptions(Engine.make({}), {}) }, (result) =>
-    settled.push(result)
+  const execution = new ToolExecution(
+    { tool, toolCall, options: resolveOptions(Engine.make({}), {}) },
+    {
+      settled: (result) => settled.push(result)
+    }
   )
   return { execution, settled }
 }
@@ -44,7 +47,10 @@ test("EXEC1 an executor that answers twice settles once", async () => {
   const toolExecutor = { execute: () => answersTwice as unknown as Promise<HandlerResult> }
   const toolCall = { id: "c0", name: "t", arguments: {} }
   const options = resolveOptions(Engine.make({}), { toolExecutor })
-  new ToolExecution({ tool: make({ name: "t" }), toolCall, options }, (result) => settled.push(result)).start()
+  new ToolExecution(
+    { tool: make({ name: "t" }), toolCall, options },
+    { settled: (result) => settled.push(result) }
+  ).start()
   await hop()
   expect(settled).toEqual([ok(1)])
 })
@@ -90,7 +96,10 @@ test("EXEC3 stopped while its arguments are checked, the handler does not run", 
   const parameters = { "~standard": { version: 1 as const, vendor: "slow", validate: () => checking.promise } }
   const tool = make({ name: "t", parameters, jsonSchema: {}, handler: () => ok(++ran) })
   const toolCall = { id: "c0", name: "t", arguments: {} }
-  const execution = new ToolExecution({ tool, toolCall, options: resolveOptions(Engine.make({}), {}) }, () => {})
+  const execution = new ToolExecution(
+    { tool, toolCall, options: resolveOptions(Engine.make({}), {}) },
+    { settled: () => {} }
+  )
   execution.start()
   execution.stop()
   checking.resolve({ value: {} })

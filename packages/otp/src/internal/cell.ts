@@ -108,6 +108,11 @@ export class Cell implements Pid<unknown> {
     return `<0.${this.id}.0>`
   }
 
+  /** A pid in something that is written as JSON is its text: what it stands for is no data. */
+  toJSON(): string {
+    return this.toString()
+  }
+
   own(resource: Resource): void {
     this.resources ??= new Few()
     this.resources.add(resource)

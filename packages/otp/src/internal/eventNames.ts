@@ -21,4 +21,8 @@ const isEventName = (name: string): name is EventName => Object.hasOwn(eventName
 export const selected = (selector: Selector): ReadonlyArray<EventName> =>
   Object.keys(eventNames)
     .filter(isEventName)
-    .filter((name) => selector === "*" || name === selector || name.startsWith(`${selector}.`))
+    .filter((name) => isSelected(selector, name))
+
+/** Whether a selector stands for an event. */
+export const isSelected = (selector: Selector, name: string): boolean =>
+  selector === "*" || name === selector || name.startsWith(`${selector}.`)

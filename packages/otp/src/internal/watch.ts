@@ -19,7 +19,7 @@ import type { TraceEvent } from "../Sys.ts"
 import type { Event, EventName, Events, Selector, StrayMessage, Subject } from "../Telemetry.ts"
 import type { Cell } from "./cell.ts"
 import { Chore } from "./chore.ts"
-import { selected } from "./eventNames.ts"
+import { isSelected, selected } from "./eventNames.ts"
 import type { Kernel } from "./kernel.ts"
 import { timeFibers } from "./fiberTimer.ts"
 import { Probe } from "./probe.ts"
@@ -45,6 +45,8 @@ const subjectOf = (cell: Cell): Subject => ({ pid: cell, label: cell.label, kind
 export class Watch {
   readonly #kernel: Kernel
   readonly #handlers = new Map<EventName, ReadonlyArray<Handler>>()
+  /** All of them, for events of whose names nobody here knows. */
+  readonly #all = new Set<Handler>()
   readonly #probes = new Map<Cell, Probe>()
   readonly #waiting = new Map<Cell, Waiting>()
   readonly #stretches = new Stretches()
@@ -56,6 +58,7 @@ export class Watch {
   attach(selector: Selector, run: (event: Event) => void): () => void {
     const handler: Handler = { selector, run, running: false }
     for (const name of selected(selector)) this.#handlers.set(name, [...this.#of(name), handler])
+    this.#all.add(handler)
     return () => this.#detach(handler)
   }
 
@@ -64,6 +67,7 @@ export class Watch {
   }
 
   #detach(handler: Handler): void {
+    this.#all.delete(handler)
     for (const [name, handlers] of this.#handlers) {
       const left = handlers.filter((other) => other !== handler)
       if (left.length === 0) this.#handlers.delete(name)
@@ -73,7 +77,7 @@ export class Watch {
   }
 
   #leave(): void {
-    if (this.#handlers.size > 0 || this.#probes.size > 0) return
+    if (this.#all.size > 0 || this.#probes.size > 0) return
     this.#waiting.clear()
     if (this.#kernel.watch === this) this.#kernel.watch = undefined
   }
@@ -83,8 +87,18 @@ export class Watch {
   }
 
   #emit<N extends EventName>(name: N, measurements: Events[N]["measurements"], metadata: Events[N]["metadata"]): void {
-    const event = { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event
-    for (const handler of this.#of(name)) {
+    this.#tell(this.#of(name), { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
+  }
+
+  /** An event of what is built on processes. */
+  told(name: EventName, measurements: unknown, metadata: unknown): void {
+    const handlers = [...this.#all].filter(({ selector }) => isSelected(selector, name))
+    if (handlers.length === 0) return
+    this.#tell(handlers, { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
+  }
+
+  #tell(handlers: ReadonlyArray<Handler>, event: Event): void {
+    for (const handler of handlers) {
       if (handler.running) continue
       handler.running = true
       try {

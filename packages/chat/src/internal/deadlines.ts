@@ -1,0 +1,107 @@
+/**
+ * The deadlines of one run of a handler.
+ *
+ * Owns: their timers, on the system's clock. Does not own what follows when one has passed.
+ *
+ * DEADLINE1. The total counts from the start, the idle one from the start or the last `touch`; each fires at most once.
+ * DEADLINE2. Without an idle deadline `touch` costs nothing, and progress sets no timer: the one there is looks at the clock
+ *            again.
+ * DEADLINE3. After `clear` there is no timer.
+ */
+import type { Clock } from "@troupe/otp"
+import { ToolError } from "../ChatError.ts"
+import type { CallTimeout } from "../ChatOptions.ts"
+import type { Tool } from "../Tool.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import { describe } from "../ToolResultEncoder.ts"
+import { isTimeout } from "./optionChecks.ts"
+
+/** How long a call may take, and how long it may say nothing, in milliseconds. */
+export interface Limits {
+  readonly totalMs: number
+  readonly idleMs: number
+}
+
+/** What the options and the tool say of a call's time. */
+export interface LimitedCall {
+  readonly tool: Tool
+  readonly toolCall: ToolCall
+  readonly options: {
+    readonly toolTimeoutMs: CallTimeout
+    readonly toolIdleTimeoutMs?: CallTimeout | undefined
+  }
+}
+
+/** The limits of a call: the tool's own, else the options'. Throws a `ToolError` when a function of the options gives none. */
+export const limitsOf = ({ tool, toolCall, options }: LimitedCall): Limits => ({
+  totalMs: tool.timeoutMs ?? chosen(toolCall, options.toolTimeoutMs, "toolTimeoutMs"),
+  idleMs: tool.idleTimeoutMs ?? chosen(toolCall, options.toolIdleTimeoutMs ?? Infinity, "toolIdleTimeoutMs")
+})
+
+const chosen = (toolCall: ToolCall, timeout: CallTimeout, option: "toolTimeoutMs" | "toolIdleTimeoutMs"): number => {
+  if (typeof timeout === "number") return timeout
+  let given: unknown
+  try {
+    given = timeout(toolCall)
+  } catch (thrown) {
+    throw faultOf(toolCall, `${option} raised: ${describe(thrown)}`, thrown)
+  }
+  if (isTimeout(given)) return given
+  throw faultOf(toolCall, `${option} returned ${describe(given)}; return milliseconds`, given)
+}
+
+const faultOf = ({ id, name }: ToolCall, message: string, cause: unknown): ToolError =>
+  new ToolError("invalid_return", {
+    message,
+    cause,
+    toolName: name,
+    toolCallId: id,
+    metadata: { timeout_invalid: true }
+  })
+
+/** Running deadlines. */
+export class Deadlines {
+  readonly #clock: Clock.Clock
+  readonly #limits: Limits
+  readonly #passed: (message: string) => void
+  #total: unknown
+  #idle: unknown
+  #touched = 0
+
+  constructor(clock: Clock.Clock, limits: Limits, passed: (message: string) => void) {
+    this.#clock = clock
+    this.#limits = limits
+    this.#passed = passed
+    const { totalMs, idleMs } = limits
+    if (totalMs !== Infinity) {
+      this.#total = clock.setTimeout(() => passed(`no result within ${totalMs} ms`), totalMs)
+    }
+    if (idleMs !== Infinity) {
+      this.#touched = clock.now()
+      this.#await(idleMs)
+    }
+  }
+
+  /** The handler gave a sign of life. */
+  touch(): void {
+    if (this.#idle !== undefined) this.#touched = this.#clock.now()
+  }
+
+  clear(): void {
+    this.#clock.clearTimeout(this.#total)
+    this.#clock.clearTimeout(this.#idle)
+    this.#idle = undefined
+  }
+
+  #await(ms: number): void {
+    this.#idle = this.#clock.setTimeout(() => this.#look(), ms)
+  }
+
+  #look(): void {
+    const { idleMs } = this.#limits
+    const left = this.#touched + idleMs - this.#clock.now()
+    if (left > 0) return this.#await(left)
+    this.#idle = undefined
+    this.#passed(`neither a result nor progress for ${idleMs} ms`)
+  }
+}
