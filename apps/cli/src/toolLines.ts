@@ -4,6 +4,7 @@
  * @module
  */
 import { stripVTControlCharacters } from "node:util"
+import type { ChatRef } from "@troupe/chat"
 import { outcomeOf } from "./answers.ts"
 import type { Paint } from "./paint.ts"
 import type { Progress } from "./progress.ts"
@@ -20,7 +21,7 @@ export interface FinishedCall {
 export interface LiveCall {
   readonly id: string
   readonly name: string
-  readonly status: "queued" | "running" | "cancelling" | "done"
+  readonly status: ChatRef.ToolCallView["status"]
   readonly elapsedMs: number
   readonly timeoutMs: number | undefined
   readonly progress: Progress | undefined
@@ -50,9 +51,17 @@ export const finishedLine = (call: FinishedCall, paint: Paint): string => {
   return `${reason === "cancelled" ? paint.warn("■") : paint.bad("✖")} ${what} ${paint.bad(word ?? "failed")}${paint.quiet(`: ${summary(why)}`)}${took}`
 }
 
+/** What a call that does not run waits for. */
+const waiting: { readonly [Status in LiveCall["status"]]?: string } = {
+  queued: "queued",
+  gating: "waits for permission",
+  suspended: "waits for an answer"
+}
+
 /** The line of a call that is not over, at this moment. */
 export const liveLine = (call: LiveCall, paint: Paint): string => {
-  if (call.status === "queued") return paint.quiet(`· ${call.name} queued`)
+  const waits = waiting[call.status]
+  if (waits !== undefined) return paint.quiet(`· ${call.name} ${waits}`)
   const limit = call.timeoutMs === undefined ? "" : ` of at most ${duration(call.timeoutMs)}`
   const bar = call.progress === undefined ? "" : `  ${progressBar(call.progress)}`
   const state = call.status === "cancelling" ? paint.warn(" cancelling") : ""

@@ -32,6 +32,7 @@ describe("a live call", () => {
 
   test("says when it waits or is being cancelled", () => {
     expect(liveLine({ ...call, status: "queued" }, plainPaint)).toBe("· slow_job queued")
+    expect(liveLine({ ...call, status: "gating" }, plainPaint)).toBe("· slow_job waits for permission")
     expect(liveLine({ ...call, status: "cancelling" }, plainPaint)).toContain("slow_job cancelling")
   })
 })

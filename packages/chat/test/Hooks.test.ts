@@ -57,7 +57,7 @@ describe("hooks before a call", () => {
     const crash = { type: "halt", reason: "hook_crashed", message: "boom" }
     expect(await pre([throwing])).toMatchObject(crash)
     expect(await pre([() => Promise.reject(new Error("boom"))])).toMatchObject(crash)
-    expect(await pre([() => Effect.fail(new Error("boom"))])).toMatchObject(crash)
+    expect(await pre([() => Effect.fail("boom")])).toMatchObject(crash)
     expect(await pre([() => Effect.die(new Error("boom"))])).toMatchObject(crash)
   })
 

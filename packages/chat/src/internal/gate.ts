@@ -26,7 +26,7 @@ export interface Gate extends Hooks.HookRun {
 }
 
 /** The call may run, with the arguments it has here. */
-export interface Admitted {
+interface Admitted {
   readonly type: "allow"
   readonly toolCall: ToolCall
   /** Whether its arguments are others than the model wrote. */

@@ -90,7 +90,7 @@ const withParams = (params: unknown): HookHalt | { readonly type: "params"; read
 }
 
 /** A halt for this reason. */
-export const halted = (reason: unknown): HookHalt => {
+const halted = (reason: unknown): HookHalt => {
   const word = reason === undefined || reason === null ? "halt" : describe(reason)
   return HandlerResult.reservedHaltReasons.has(word)
     ? crashed(new Error(`"${word}" is a reserved halt reason; choose a word of your own`))
@@ -98,7 +98,7 @@ export const halted = (reason: unknown): HookHalt => {
 }
 
 /** The halt of a hook that failed. */
-export const crashed = (cause: unknown): HookHalt => ({
+const crashed = (cause: unknown): HookHalt => ({
   type: "halt",
   reason: "hook_crashed",
   message: describe(cause),
