@@ -1,4 +1,5 @@
 import { Clock, Process, System } from "@troupe/otp"
+import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
 import { ValidationError } from "../src/ChatError.ts"
 import * as Dispatch from "../src/Dispatch.ts"
@@ -65,7 +66,7 @@ describe.each(both)("any schedule (%s)", (schedule) => {
     expect(resultsOf(seen)).toEqual(["bad", "worse", "w3 done"])
   })
 
-  test("12, 14, 16 writes hand the state on, whatever its fields", async () => {
+  test("12, 14, 16, FOLD1, LEDG3 writes hand the state on, whatever its fields", async () => {
     const { run, given } = await running(
       {
         w1: { change: (state) => erring(spend(10)(state)) },
@@ -120,6 +121,45 @@ describe.each(both)("any schedule (%s)", (schedule) => {
       "handler_exit",
       "invalid_return"
     ])
+  })
+
+  test("DISP2 results and states that cannot be looked at are a read's own failure", async () => {
+    const odd = {
+      get type(): string {
+        throw new Error("no look")
+      }
+    }
+    const oddState = {
+      get budget(): number {
+        throw new Error("no look")
+      }
+    }
+    const seen = await running({ r1: { result: odd }, r2: { returns: ["ok", oddState] }, r3: {} })
+    expect(resultsOf(seen)).toEqual(["c0 failed", "c1 failed", "r3 done"])
+  })
+
+  test("a runner may be an Effect; one that is late is interrupted", async () => {
+    const clock = Clock.test()
+    const calls = ["r", "r", "r"].map((name, index) => ({ id: `c${index}`, name, arguments: {} }))
+    const ended: Array<string> = []
+    const run = Dispatch.run(
+      calls,
+      { tools, toolTimeoutMs: 60 },
+      ({ id }, state) => {
+        const result = Effect.succeed([id, state] as const)
+        if (id === "c0") return Effect.delay(result, 20)
+        if (id === "c1") return Effect.fail("boom")
+        return Effect.onInterrupt(Effect.delay(result, 90), () => Effect.sync(() => ended.push(id)))
+      },
+      { schedule, system: System.make({ clock }) }
+    )
+    const { results = [] } = await clock.run(run)
+    expect(results.map((result) => (Dispatch.isFailure(result) ? result.error.cause : result))).toEqual([
+      "c0",
+      "boom",
+      undefined
+    ])
+    expect(ended).toEqual(["c2"])
   })
 
   test("DISP6 a batch that is over leaves no timer", async () => {
@@ -184,7 +224,7 @@ describe("effects", () => {
     expect(seen.run.state.consecutiveMistakes).toBe(2)
   })
 
-  test("17, 24, 25 nothing that was spent side by side is lost, whoever ends last", async () => {
+  test("17, 24, 25, FOLD2 nothing that was spent side by side is lost, whoever ends last", async () => {
     for (const [first, second] of [
       [10, 60],
       [60, 10]
@@ -197,7 +237,7 @@ describe("effects", () => {
     }
   })
 
-  test("a budget of several numbers is put together number by number, one that was dropped stays", async () => {
+  test("FOLD2, FOLD4 a budget of several numbers is put together number by number, one that was dropped stays", async () => {
     const use = (field: string, amount: number) => (state: BatchState) => {
       const budget = (state as unknown as { budget: Record<string, number> }).budget
       return { ...state, budget: { ...budget, [field]: (budget[field] ?? 0) + amount } as never }
@@ -215,7 +255,7 @@ describe("effects", () => {
     expect(run.state.budget).toEqual({ tokens: 13, cost: 3 })
   })
 
-  test("19-22 mistakes add up, and a reset undoes those of the calls in front of it", async () => {
+  test("19-22, FOLD3 mistakes add up, and a reset undoes those of the calls in front of it", async () => {
     const folded = async (...changes: ReadonlyArray<(state: BatchState) => BatchState>) => {
       const acts = changes.map((change, index): [string, Act] => [`r${index}`, { change, ms: 50 - index }])
       return (await dispatched(Object.fromEntries(acts), { consecutiveMistakes: 5 })).run.state.consecutiveMistakes
@@ -226,7 +266,7 @@ describe("effects", () => {
     expect(await folded(mistakes(3), mistakes(4))).toBe(3)
   })
 
-  test("18 of other fields the last in call order counts, and lists grow by what each call added", async () => {
+  test("18, FOLD2 of other fields the last in call order counts, and lists grow by what each call added", async () => {
     const note = (text: string, phase: Mode) => (state: BatchState) => ({
       ...state,
       phase,
@@ -361,7 +401,7 @@ describe("reference", () => {
     expect((await reference({ r1: { change: drop } }, { budget: 100 })).run.state.budget).toBe(100)
   })
 
-  test("17 every read starts with the same state, one at a time as well", async () => {
+  test("17, LEDG4 every read starts with the same state, one at a time as well", async () => {
     const change = (state: BatchState) => erring(spend(5)(state))
     const { given, run } = await reference(
       { r1: { change }, r2: { change }, r3: { change } },
@@ -371,7 +411,7 @@ describe("reference", () => {
     expect(run.state).toMatchObject({ consecutiveMistakes: 1, budget: 55 })
   })
 
-  test("18-23 of a read's changes count a lower mistake counter and the budget, that of the last to end", async () => {
+  test("18-23, LEDG4 of a read's changes count a lower mistake counter and the budget, that of the last to end", async () => {
     const { run } = await reference(
       {
         r1: { ms: 60, change: (state) => planning(mistakes(4)(spend(10)(state))) },
@@ -388,7 +428,7 @@ describe("reference", () => {
     expect(run.state).toEqual({ tools, consecutiveMistakes: 2, budget: 9 })
   })
 
-  test("29 a write's halt ends the batch with its own state; nothing more starts, and there are no results", async () => {
+  test("29, LEDG3 a write's halt ends the batch with its own state; nothing more starts, and there are no results", async () => {
     const { run, trace } = await reference({
       r1: {},
       w2: { change: erring },
@@ -548,7 +588,7 @@ describe("the gate", () => {
     expect(log).toEqual(["ask a", "answer a", "ask b", "answer b", "run a", "run b"])
   })
 
-  test("a refused call does not run: it is told, a mistake, and the model reads the reason; its siblings run", async () => {
+  test("DISP5 a refused call does not run: it is told, a mistake, and the model reads the reason; its siblings run", async () => {
     const events: Array<string> = []
     const seen = await dispatched(
       { r1: {}, w2: {}, r3: {} },
@@ -651,7 +691,7 @@ describe("events", () => {
     ])
   })
 
-  test("87, 88 a listener's fault is its own, now and later, and nobody waits for it", () => {
+  test("87, 88, EMIT1 a listener's fault is its own, now and later, and nobody waits for it", () => {
     const faulty = [
       () => {
         throw new Error("boom")

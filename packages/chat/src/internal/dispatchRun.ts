@@ -118,10 +118,12 @@ export class DispatchRun<State extends DispatchState, Result> {
     }
   }
 
-  readonly #leave = (): void => {
-    const { signal } = this.#options
+  readonly #leave = (): void => this.#end(this.#options.signal?.reason)
+
+  /** The batch ends without a result of its own. */
+  #end(reason: unknown): void {
     this.#close()
-    this.#ended.reject(signal?.reason)
+    this.#ended.reject(reason)
   }
 
   /** Starts calls while there are slots; when none runs, the batch is over. What the gate answered does not start. */
@@ -143,9 +145,9 @@ export class DispatchRun<State extends DispatchState, Result> {
     const timeoutMs = this.#timeoutOf(position)
     const timer = timeoutMs < Infinity ? system.clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
     this.#running.set(position, { abort, timer })
-    void hear((signal) => this.#runner(toolCall, given, { signal }), { signal: abort.signal, system }).then((heard) =>
-      this.#heard(position, given, heard)
-    )
+    hear((signal) => this.#runner(toolCall, given, { signal }), { signal: abort.signal, system })
+      .then((heard) => this.#heard(position, given, heard))
+      .catch((thrown: unknown) => this.#end(thrown))
   }
 
   #heard(position: number, given: State, heard: Heard): void {
@@ -173,12 +175,17 @@ export class DispatchRun<State extends DispatchState, Result> {
   }
 
   #returned(position: number, given: State, value: unknown): void {
-    if (!isPair(value)) {
-      const message = `the runner returned ${describe(value)}; return a pair of the result and the state`
-      return this.#without(position, "invalid_return", message, value)
+    let halted: boolean
+    try {
+      if (!isPair(value)) {
+        const message = `the runner returned ${describe(value)}; return a pair of the result and the state`
+        return this.#without(position, "invalid_return", message, value)
+      }
+      halted = endsBatch(value[0])
+    } catch (thrown) {
+      return this.#crashed(position, thrown)
     }
     const [result, state] = value as unknown as readonly [Result, State]
-    const halted = endsBatch(result)
     this.#ledger.ended(position, given, state, halted)
     if (this.#isReference && isMissing(result)) {
       return this.#without(position, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
@@ -191,8 +198,7 @@ export class DispatchRun<State extends DispatchState, Result> {
 
   #crashed(position: number, cause: unknown): void {
     if (this.#isReference && !this.#isRead(position)) {
-      this.#close()
-      this.#ended.reject(cause)
+      this.#end(cause)
     } else if (Process.isSelfExit(cause)) {
       this.#without(position, "handler_exit", `the runner exited: ${describe(cause.reason)}`, cause.reason)
     } else {
@@ -287,8 +293,12 @@ export class DispatchRun<State extends DispatchState, Result> {
   }
 }
 
-const isPair = (value: unknown): value is readonly [unknown, object] =>
-  Array.isArray(value) && value.length === 2 && typeof value[1] === "object" && value[1] !== null
+/** Whether a value is a result and a state. Values exist that throw when they are looked at: these do it here. */
+const isPair = (value: unknown): value is readonly [unknown, object] => {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const state: unknown = value[1]
+  return typeof state === "object" && state !== null && Object.values(state).length >= 0
+}
 
 /** Whether a result ends its batch. */
 export const endsBatch = (result: unknown): result is Halt =>
