@@ -26,7 +26,8 @@ import { ToolCall } from "./ToolCall.ts"
  * - `budget_tokens`, `budget_cost`, `budget_time`: the turn's budget is used up
  * - `consecutive_mistakes`: so many replies in a row had only calls that failed
  * - `no_progress`: so many replies in a row changed nothing
- * - any other word: a handler halted with it
+ * - `hook_crashed`: a hook failed, where a halt of its counts
+ * - any other word: a handler or a hook halted with it
  */
 export const HaltedReason = z.union([
   z.enum([
@@ -43,7 +44,8 @@ export const HaltedReason = z.union([
     "budget_cost",
     "budget_time",
     "consecutive_mistakes",
-    "no_progress"
+    "no_progress",
+    "hook_crashed"
   ]),
   z.custom<string & {}>((value) => typeof value === "string")
 ])
@@ -65,8 +67,9 @@ const finalResponse: z.ZodType<Response | undefined> = Response.optional()
  * `maxTurns`; `halt_when` has `haltWhenStepIndex`; handler halts have `haltToolCallId` and `haltResult`; `tool_error` has
  * `haltToolCallId` and `error`; `error` has `error`; `manual_tool_calls` has `manualTurnIndex`; the budgets have `budget` and,
  * but for the time, `spent`; `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`,
- * `unproductive` and a `snapshot` of the last messages. After two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second
- * was refused.
+ * `unproductive` and a `snapshot` of the last messages; what a hook of the chat's life halted has `haltHook`, its event, and
+ * after a fault `error`. After two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second was
+ * refused.
  */
 export const ChatResult = z
   .object({

@@ -85,6 +85,7 @@ export const reservedHaltReasons: ReadonlySet<string> = new Set([
   "budget_time",
   "consecutive_mistakes",
   "no_progress",
+  "hook_crashed",
   "expired",
   ""
 ])

@@ -113,6 +113,8 @@ describe("the hooks of a run", () => {
     expect(await ends([calls("echo")], { mode: "manual" })).toBe("Stop,SessionEnd")
     expect(await ends([calls("echo")], { maxTurns: 1 })).toBe("StopFailure,SessionEnd")
     expect(await ends([[{ text: "a" }, { error: "server_error" }]])).toBe("StopFailure,SessionEnd")
+    const crashes = { ...hooks, PreToolUse: [() => Promise.reject(new Error("boom"))] }
+    expect(await ends([calls("echo")], { hooks: crashes })).toBe("StopFailure,SessionEnd")
     // A run that is refused at once has no result to tell of.
     expect(await ends([[{ preflightError: "authentication_failed" }]])).toBe("SessionEnd")
   })

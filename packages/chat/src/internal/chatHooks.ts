@@ -62,7 +62,8 @@ const failures: ReadonlySet<string> = new Set([
   "budget_cost",
   "budget_time",
   "consecutive_mistakes",
-  "no_progress"
+  "no_progress",
+  "hook_crashed"
 ])
 
 const isFailure = ({ haltedReason, metadata }: ChatResult): boolean =>
