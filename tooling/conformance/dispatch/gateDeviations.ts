@@ -5,7 +5,7 @@ export const gateDeviations: ReadonlyArray<Deviation> = [
   {
     decision: "faults",
     because: "what a question or a hook throws refuses the call, or ends the turn; it never escapes",
-    explains: ({ message }) => message.includes("escapes") || message.includes('"raised"')
+    explains: ({ message }) => message.includes("escapes")
   },
   {
     decision: "gates",
