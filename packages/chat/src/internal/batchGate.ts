@@ -6,8 +6,8 @@
  * BGATE1. No tool starts before every call is judged. A call that cannot run anyway is not judged: nobody is asked about a
  *         tool that does not exist, or about arguments that are no JSON object.
  * BGATE2. The time of a question or a hook is no call's time.
- * BGATE3. After `leave` nothing is waited for: open questions and hooks are told, and a call that was over keeps the outcome
- *         it had.
+ * BGATE3. After `leave` nothing is waited for, and after `skip` nothing about that call: open questions and hooks are told,
+ *         and a call that was over keeps the outcome it had.
  * BGATE4. The hooks after a call add to what the model reads, and may end the turn; the outcome of the call, and its result,
  *         stay what they were. A call that ended the turn itself ends it with its own reason.
  */
@@ -30,10 +30,20 @@ export const batchGateOf = (options: GateOptions, system: System.System): BatchG
     ? new BatchGate(options, system)
     : undefined
 
+/** A call to judge, and its place in the batch. */
+export interface Judged {
+  readonly index: number
+  readonly toolCall: ToolCall
+  readonly tool: Tool | undefined
+}
+
 /** The gate of one batch. */
 export class BatchGate {
   readonly #gate: Gate
   readonly #leaving = new AbortController()
+  /** Whom the gate waits for, by the place of the call it is about. */
+  readonly #waits = new Map<number, AbortController>()
+  readonly #skipped = new Set<number>()
 
   constructor({ permissions, hooks, hookTimeoutMs, context }: GateOptions, system: System.System) {
     this.#gate = { permissions, hooks, context, system, timeoutMs: hookTimeoutMs, signal: this.#leaving.signal }
@@ -44,12 +54,18 @@ export class BatchGate {
     return isGated(this.#gate)
   }
 
-  /** Judges calls in order; `judging` is told of each as its turn comes. */
-  judge(
-    calls: ReadonlyArray<{ readonly toolCall: ToolCall; readonly tool: Tool | undefined }>,
-    judging: (position: number) => void
-  ): Promise<ReadonlyArray<GateVerdict>> {
-    return gateBatch(calls, this.#gate, judging)
+  /** Judges calls in order; `judging` is told the place of each as its turn comes. */
+  async judge(calls: ReadonlyArray<Judged>, judging: (index: number) => void): Promise<ReadonlyArray<GateVerdict>> {
+    const verdicts = await gateBatch(calls, this.#gate, (position) => {
+      const index = calls[position]?.index ?? position
+      this.#waits.clear()
+      judging(index)
+      const wait = this.#wait(index)
+      if (this.#skipped.has(index)) wait.abort()
+      return wait.signal
+    })
+    this.#waits.clear()
+    return verdicts
   }
 
   /** Whether hooks want to look at a call that is over. */
@@ -63,24 +79,45 @@ export class BatchGate {
   }
 
   /** What becomes of a call that is over once the hooks have looked at it (BGATE4). */
-  async follow(ended: ToolOutcome): Promise<ToolOutcome> {
-    const { hooks = {} } = this.#gate
-    const { toolCall, outcome, message } = ended
-    const use = Hooks.toolUse(toolCall)
-    if (failures.has(outcome)) {
-      const failed = resultOf(ended)
-      const reason = failed?.type === "error" ? failed.reason : undefined
-      await Hooks.notify(hooks, "PostToolUseFailure", { ...use, reason, outcome }, this.#gate)
-    }
-    if (!ran.has(outcome)) return ended
-    const verdict = await Hooks.postTool(hooks, { ...use, result: text(message), outcome }, this.#gate)
-    if (verdict.type === "augment") return augmented(ended, verdict.text)
-    return verdict.type === "halt" ? haltedAfter(ended, verdict) : ended
+  async follow(index: number, ended: ToolOutcome): Promise<ToolOutcome> {
+    const gate = { ...this.#gate, signal: this.#wait(index).signal }
+    const last = await this.#followed(ended, gate)
+    this.#waits.delete(index)
+    return last
+  }
+
+  /** Stops waiting for whoever is asked about this call, and has nobody asked who was not (BGATE3). */
+  skip(index: number): void {
+    this.#skipped.add(index)
+    this.#waits.get(index)?.abort()
   }
 
   /** Stops waiting (BGATE3). */
   leave(): void {
     this.#leaving.abort()
+    for (const wait of this.#waits.values()) wait.abort()
+  }
+
+  #wait(index: number): AbortController {
+    const wait = new AbortController()
+    this.#waits.set(index, wait)
+    if (this.#leaving.signal.aborted) wait.abort()
+    return wait
+  }
+
+  async #followed(ended: ToolOutcome, gate: Gate): Promise<ToolOutcome> {
+    const { hooks = {} } = gate
+    const { toolCall, outcome, message } = ended
+    const use = Hooks.toolUse(toolCall)
+    if (failures.has(outcome)) {
+      const failed = resultOf(ended)
+      const reason = failed?.type === "error" ? failed.reason : undefined
+      await Hooks.notify(hooks, "PostToolUseFailure", { ...use, reason, outcome }, gate)
+    }
+    if (!ran.has(outcome)) return ended
+    const verdict = await Hooks.postTool(hooks, { ...use, result: text(message), outcome }, gate)
+    if (verdict.type === "augment") return augmented(ended, verdict.text)
+    return verdict.type === "halt" ? haltedAfter(ended, verdict) : ended
   }
 }
 

@@ -65,18 +65,20 @@ export type GateVerdict = Admitted | Refused | Halted | Suspended | { readonly t
 export const isGated = ({ permissions, hooks }: Pick<Gate, "permissions" | "hooks">): boolean =>
   permissions !== undefined || Hooks.has(hooks, "PreToolUse")
 
-/** Judges calls one after another, and tells of each as its turn comes; those after a halt are missing in the list. */
+/**
+ * Judges calls one after another; those after a halt are missing in the list. `judging` is told of each as its turn comes, and
+ * says until when that one is waited for.
+ */
 export const gateBatch = async (
   calls: ReadonlyArray<{ readonly toolCall: ToolCall; readonly tool: Tool | undefined }>,
   gate: Gate,
-  judging?: (position: number) => void
+  judging: (position: number) => AbortSignal = () => gate.signal
 ): Promise<ReadonlyArray<GateVerdict>> => {
   const verdicts: Array<GateVerdict> = []
   for (const { toolCall, tool } of calls) {
-    judging?.(verdicts.length)
-    const verdict = await gateCall(toolCall, tool, gate)
+    const verdict = await gateCall(toolCall, tool, { ...gate, signal: judging(verdicts.length) })
     verdicts.push(verdict)
-    if (verdict.type === "halt" || verdict.type === "aborted") break
+    if (verdict.type === "halt" || gate.signal.aborted) break
   }
   return verdicts
 }

@@ -299,7 +299,7 @@ class ToolBatch {
     if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
     const { index } = slot
     this.#input.ledger?.following.set(index, outcome)
-    void this.#gate.follow(outcome).then((last) => this.#tell({ type: "batch.followed", index, outcome: last }))
+    void this.#gate.follow(index, outcome).then((last) => this.#tell({ type: "batch.followed", index, outcome: last }))
   }
 
   /** A running call is over: its slot is free. */
@@ -328,6 +328,7 @@ class ToolBatch {
     const slots = this.#slots.filter((slot) => !isOver(slot) && isMeant(slot, toolCallId))
     this.#asked.add({ slots: new Set(slots), until: "over", done })
     for (const slot of slots) {
+      this.#gate?.skip(slot.index)
       if (slot.status !== "queued" && slot.status !== "gating") this.#end(slot)
       else this.#record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
     }
@@ -407,11 +408,13 @@ class ToolBatch {
   /** Has the calls judged that could run (BGATE1). */
   #judge(gate: BatchGate): void {
     const judged = this.#judged()
-    const calls = judged.map(({ toolCall }) => ({ toolCall, tool: this.#input.toolsByName.get(toolCall.name) }))
+    const calls = judged.map(({ index, toolCall }) => ({
+      index,
+      toolCall,
+      tool: this.#input.toolsByName.get(toolCall.name)
+    }))
     const judging = (at: number): void => {
-      judged.forEach((slot, position) => {
-        if (!isOver(slot)) slot.status = position === at ? "gating" : "queued"
-      })
+      for (const slot of judged) if (!isOver(slot)) slot.status = slot.index === at ? "gating" : "queued"
       this.#changed()
     }
     void gate.judge(calls, judging).then((verdicts) => this.#tell({ type: "batch.gated", verdicts }))
@@ -517,7 +520,9 @@ class ToolBatch {
   }
 
   #finishIfOver(): void {
-    if (this.#over === this.#slots.length) this.#source.end()
+    if (this.#over < this.#slots.length) return
+    this.#gate?.leave()
+    this.#source.end()
   }
 
   #changed(): void {

@@ -103,6 +103,67 @@ describe("a living chat with a gate", () => {
     expect(asked).toEqual(["c0"])
   })
 
+  test("a call that is cancelled alone is asked about no more, and the next question comes", async () => {
+    const { ask, open, asked } = asking()
+    const { troupe } = await check.troupe({
+      adapter: check.fake({ scripts: [calls("echo", "echo", "echo"), says("ok")] }),
+      tools: [echo],
+      permissions: { ask }
+    })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("go")
+    await until(() => open.length === 1)
+    await chat.cancelToolCall("c0")
+    await chat.cancelToolCall("c1")
+    expect(open[0]?.signal.aborted).toBe(true)
+    await until(() => open.length === 2)
+    open[1]?.answer("allow")
+    const { thread } = await turn.result()
+    expect(asked).toEqual(["c0", "c2"])
+    expect(roles(thread.messages).slice(2)).toEqual(["tool cancelled", "tool cancelled", "tool completed", "assistant"])
+  })
+
+  test("when all calls are cancelled the open question is told, and the turn goes on", async () => {
+    const { ask, open } = asking()
+    const { troupe } = await check.troupe({
+      adapter: check.fake({ scripts: [calls("echo", "echo"), says("ok")] }),
+      tools: [echo],
+      permissions: { ask }
+    })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("go")
+    await until(() => open.length === 1)
+    await chat.cancelToolCalls()
+    expect(open[0]?.signal.aborted).toBe(true)
+    expect(roles((await turn.result()).thread.messages).slice(2)).toEqual([
+      "tool cancelled",
+      "tool cancelled",
+      "assistant"
+    ])
+  })
+
+  test("a call that is cancelled while a hook looks at its result keeps the result", async () => {
+    const looking = Promise.withResolvers<AbortSignal>()
+    const { troupe } = await check.troupe({
+      adapter: check.fake({ scripts: [calls("echo"), says("ok")] }),
+      tools: [echo],
+      hooks: {
+        PostToolUse: [
+          (_, { signal }) => {
+            looking.resolve(signal)
+            return new Promise(() => undefined)
+          }
+        ]
+      }
+    })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("go")
+    const signal = await looking.promise
+    await chat.cancelToolCall("c0")
+    expect(signal.aborted).toBe(true)
+    expect(roles((await turn.result()).thread.messages)).toEqual(["user", "assistant", "tool completed", "assistant"])
+  })
+
   test("a batch that is killed while a question is open tells it, and every call is answered", async () => {
     const { ask, open } = asking()
     const { troupe, system } = await check.troupe({
