@@ -6,6 +6,7 @@ import * as Engine from "../src/Engine.ts"
 import type { Script } from "../src/Fake.ts"
 import { ok } from "../src/HandlerResult.ts"
 import type { HookAnswer, Hooks } from "../src/Hooks.ts"
+import * as Session from "../src/Session.ts"
 import { assistant, type Message, system, text, user } from "../src/Message.ts"
 import { hop } from "./double/hop.ts"
 import { leakCheck } from "./double/leakCheck.ts"
@@ -383,4 +384,18 @@ test("a budget's time goes on while hooks are asked", async () => {
   await clock.advance(30)
   expect(await running).toMatchObject({ haltedReason: "budget_time" })
   expect(clock.pending).toBe(0)
+})
+
+test("in a session the thread has what hooks made of what was said, in both forms", async () => {
+  const hooks: Hooks = {
+    UserPromptSubmit: [({ prompt }) => ({ type: "transform", prompt: `${prompt}!` })],
+    PreIteration: [() => ({ type: "inject", messages: system("PI") })]
+  }
+  const engine = () => Engine.make({ adapter: check.fake({ scripts: [says("A")] }) })
+  const expected = ["user:hi!", "system:PI", "assistant:A"]
+  const turn = await Session.start(engine(), hi, { hooks })
+  expect(linesOf(turn.session.thread.messages)).toEqual(expected)
+  const stream = await Session.streamStart(engine(), hi, { hooks })
+  await readAll(stream)
+  expect(linesOf(stream.session().thread.messages)).toEqual(expected)
 })

@@ -4,6 +4,7 @@ import { adapterStreamMachine } from "../src/AdapterStreamMachine.ts"
 import { chatMachine, type ChatInput } from "../src/ChatMachine.ts"
 import type { Event } from "../src/Event.ts"
 import { error, ok } from "../src/HandlerResult.ts"
+import type { Hooks } from "../src/Hooks.ts"
 import { Outlet } from "../src/internal/outlet.ts"
 import { user } from "../src/Message.ts"
 import { stepMachine } from "../src/StepMachine.ts"
@@ -125,6 +126,26 @@ test("a stopped step releases its request", async () => {
   actor.stop()
   await until(() => adapter.released === 1)
   expect(adapter.open).toBe(0)
+})
+
+test("a chat asks its hooks under a bare actor, and a cancel does not wait for them", async () => {
+  const { outlet, events } = drivenOutlet()
+  let asked: AbortSignal | undefined
+  const hooks: Hooks = {
+    PreIteration: [
+      (_, { signal }) => {
+        asked = signal
+        return new Promise(() => {})
+      }
+    ]
+  }
+  const parts = { adapter: check.fake({ script: says("never") }), options: { hooks } }
+  const input: ChatInput = { id: "c", engine: engineParts(parts).engine, turn: turnOf(parts, hi, { outlet }) }
+  const actor = createActor(chatMachine, { input }).start()
+  await until(() => asked !== undefined)
+  actor.send({ type: "turn.cancel" })
+  await waitFor(actor, ({ status }) => status === "done")
+  expect([tagsOf(events), asked?.aborted]).toEqual([["chat_completed"], true])
 })
 
 test("a chat runs under a bare actor, turn after turn", async () => {
