@@ -42,7 +42,7 @@ const work = async (id: unknown): Promise<unknown> => {
   return id
 }
 
-const wait = tool({ name: "wait", description: "Waits a moment", execute: ({ id }) => work(id) })
+const wait = tool({ name: "wait", description: "Waits a moment", effect: "read", execute: ({ id }) => work(id) })
 
 const expected = "word ".repeat(words)
 

@@ -30,6 +30,7 @@ const adapter: Adapter.Adapter = {
 const wait = tool({
   name: "wait",
   description: "Waits a moment",
+  effect: "read",
   execute: async ({ id }) => {
     await sleep(toolMs)
     return id

@@ -27,6 +27,7 @@ const stepMs = 250
 export const calculateTool: Tool.Tool = tool({
   name: "calculate",
   description: "Computes an arithmetic expression of numbers, + - * / % ^ and parentheses",
+  effect: "read",
   parameters: z.object({ expression: z.string().describe("For example 12 * (3 + 4)") }),
   execute: ({ expression }) => {
     const result = calculate(expression)
@@ -47,6 +48,7 @@ export const slowJobTool = (options: ToolOptions): Tool.Tool =>
   tool({
     name: "slow_job",
     description: "Works for some seconds and reports its progress; breaks half way when told to crash",
+    effect: "read",
     parameters: z.object({ seconds: z.number().positive().max(3_600), crash: z.boolean().optional() }),
     timeoutMs: options.slowJobTimeoutMs ?? slowJobTimeoutMs,
     execute: async ({ seconds, crash }, { signal, toolCall }) => {
