@@ -11,6 +11,7 @@
  * LOG4. When a turn begins what came before it goes, but for what a reader has not read.
  */
 import type { Event, TextDelta, ToolCallDelta } from "../Event.ts"
+import { continues, textOf, withText } from "./fragments.ts"
 
 export const maxItems = 4_096
 export const maxCharacters = 2 ** 20
@@ -93,8 +94,7 @@ export class EventLog {
   }
 
   append(event: Event): void {
-    if (event.type === "text_delta") this.#fragment(event, event.delta)
-    else if (event.type === "tool_call_delta") this.#fragment(event, event.argumentsDelta)
+    if (event.type === "text_delta" || event.type === "tool_call_delta") this.#fragment(event, textOf(event))
     else this.#add(event, "", 1)
   }
 
@@ -181,17 +181,8 @@ export class EventLog {
   }
 }
 
-const continues = (run: Event, event: TextDelta | ToolCallDelta): boolean =>
-  run.type === event.type && run.id === event.id
-
 /** What of an item comes behind a place. */
 const rest = ({ event, text, last, start, end }: Item, place: number): Event => {
   if (place === end - textOf(last).length) return last
-  const behind = place > start ? text.slice(place - start) : text
-  if (event.type === "text_delta") return { ...event, delta: behind }
-  return event.type === "tool_call_delta" ? { ...event, argumentsDelta: behind } : event
+  return withText(event, place > start ? text.slice(place - start) : text)
 }
-
-/** The text of a fragment; empty for any other event. */
-const textOf = (event: Event): string =>
-  event.type === "text_delta" ? event.delta : event.type === "tool_call_delta" ? event.argumentsDelta : ""

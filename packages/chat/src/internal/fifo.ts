@@ -21,11 +21,6 @@ export class Fifo<A> {
     this.#items.push(item)
   }
 
-  /** Puts another in the newest one's place. */
-  replaceLast(item: A): void {
-    if (this.size > 0) this.#items[this.#items.length - 1] = item
-  }
-
   /** Takes the oldest; `undefined` when nothing waits. */
   shift(): A | undefined {
     if (this.size === 0) return undefined

@@ -16,10 +16,17 @@ import type { Receipt } from "../Inbox.ts"
 import type { Message } from "../Message.ts"
 import { Delivery, inputId } from "./delivery.ts"
 import { Fifo } from "./fifo.ts"
+import { continues, textOf, withText } from "./fragments.ts"
 import { outletIn } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
+
+/** What nobody has read: an event, and the text of all the fragments in a row that it is the first of. */
+interface Unread {
+  readonly event: Event
+  text: string
+}
 
 interface Reader {
   readonly resolve: (next: IteratorResult<Event, undefined>) => void
@@ -30,7 +37,7 @@ interface Reader {
 export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
   readonly turn: Turn
   readonly #delivery: Delivery
-  readonly #waiting = new Fifo<Event>()
+  readonly #waiting = new Fifo<Unread>()
   readonly #readers = new Fifo<Reader>()
   /** The turns that are this one by now (TURN4). */
   #followers: Array<LiveTurn> | undefined
@@ -143,9 +150,8 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
   #publish(event: Event): void {
     if (this.#detached) return
     const { last } = this.#waiting
-    const merged = last === undefined ? undefined : merge(last, event)
-    if (merged === undefined) this.#waiting.push(event)
-    else this.#waiting.replaceLast(merged)
+    if (last !== undefined && continues(last.event, event)) last.text += textOf(event)
+    else this.#waiting.push({ event, text: textOf(event) })
     this.#serve()
   }
 
@@ -169,25 +175,14 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
 
   #serve(): void {
     while (this.#readers.size > 0) {
-      const event = this.#waiting.shift()
-      if (event === undefined && this.#end === undefined && !this.#detached) return
+      const unread = this.#waiting.shift()
+      if (unread === undefined && this.#end === undefined && !this.#detached) return
       const reader = this.#readers.shift()
-      if (event !== undefined) reader?.resolve({ done: false, value: event })
+      if (unread !== undefined) reader?.resolve({ done: false, value: withText(unread.event, unread.text) })
       else if (this.#end !== undefined && "error" in this.#end && !this.#detached) {
         this.#detached = true
         reader?.reject(this.#end.error)
       } else reader?.resolve({ done: true, value: undefined })
     }
   }
-}
-
-/** Two fragments in a row as one; `undefined` when they are not fragments of the same thing. */
-const merge = (last: Event, next: Event): Event | undefined => {
-  if (last.type === "text_delta" && next.type === "text_delta" && last.id === next.id) {
-    return { ...last, delta: last.delta + next.delta }
-  }
-  if (last.type === "tool_call_delta" && next.type === "tool_call_delta" && last.id === next.id) {
-    return { ...last, argumentsDelta: last.argumentsDelta + next.argumentsDelta }
-  }
-  return undefined
 }
