@@ -86,3 +86,11 @@ export type ChatResult = z.infer<typeof ChatResult>
 
 /** Whether the chat stopped for another reason than that the model gave its final answer. */
 export const isHalted = ({ haltedReason }: ChatResult): boolean => haltedReason !== "completed"
+
+/**
+ * What the model said last in the turn that is not blank; `""` if it said nothing.
+ *
+ * **When to use**: for something to show of a turn that was stopped: the last reply may hold nothing but calls.
+ */
+export const lastText = ({ steps }: ChatResult): string =>
+  steps.findLast(({ response }) => response.outputText.trim() !== "")?.response.outputText ?? ""

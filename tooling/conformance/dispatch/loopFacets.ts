@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Message } from "@troupe/chat"
+import { ChatResult, Message } from "@troupe/chat"
 import { type Fields, fieldsOf, listOf, textOf } from "../chat/caseFile.ts"
 import { type Difference, differences } from "../chat/matching.ts"
 import { finishOf, type LoopSeen } from "./loopRun.ts"
@@ -34,14 +34,13 @@ export const facets = (seen: LoopSeen): Fields => {
   const counted = countedSteps(seen)
   const finish = finishOf(seen)
   const results = resultsOf(seen)
-  const said = messagesOf(seen).filter((message) => message.role === "assistant" && Message.text(message).trim() !== "")
   return {
     finish,
     halted: finish === "error_halted" ? result?.haltedReason : undefined,
     deliverable: result?.metadata["haltResult"],
     category: finish.startsWith("error_") ? (categories[finish] ?? "capacity") : "success",
     outcome: outcomeOf(seen),
-    text: said.map(Message.text).at(-1),
+    text: result === undefined ? undefined : ChatResult.lastText(result),
     iterations: counted.length,
     toolCallsMade: counted.flatMap(({ toolResults }) => toolResults).length,
     providerCalls,
