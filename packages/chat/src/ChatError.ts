@@ -241,6 +241,7 @@ const sessionReasons = [
   "invalid_status_for_operation",
   "unpaired_tool_calls",
   "awaiting_tool_results",
+  "awaiting_approval",
   "unknown_tool_call_id",
   "tool_call_not_running",
   "busy",
@@ -260,7 +261,9 @@ const sessionReasons = [
  * - `invalid_status_for_operation`: not while the session has this status; `metadata.legal` lists what is legal
  * - `unpaired_tool_calls`: a call of the thread has no result, or a result no call; `metadata.toolCallId` names it
  * - `awaiting_tool_results`: results must come first
- * - `unknown_tool_call_id`: nobody waits for a result of that call, or no longer; `metadata.toolCallId` names it
+ * - `awaiting_approval`: decisions about tool calls must come first; `metadata.toolCallIds` names the calls
+ * - `unknown_tool_call_id`: nobody waits for a result of that call or a decision about it, or no longer; `metadata.toolCallId`
+ *   names it
  * - `tool_call_not_running`: there is no call of that id to cancel or restart, or no longer; `metadata.toolCallId` names it
  * - `busy`: a turn runs or waits in the chat, and the sender chose `whenBusy: "reject"`
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over

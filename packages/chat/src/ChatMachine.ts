@@ -22,6 +22,11 @@
  * CHAT11. Hooks hear of what a person said before it is stored, of a request before it is made, and of the end of a turn when
  *         it is stored and before `chat_completed`. They are told by a fiber of the process, never by the chart; a cancel
  *         does not wait for them. Without hooks there is no transition and no fiber for them.
+ * CHAT12. The intent of a call that writes is stored before its handler starts, where there is a store; whatever is stored
+ *         while tools run says which may have run. A chat that is started from such a record never runs one of them again
+ *         unasked (`revival.ts`).
+ * CHAT13. A chat whose calls wait for decisions makes no request and runs no tool. Each decision is stored; with the last
+ *         the turn goes on with those calls, and no request is made for them again.
  *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"
@@ -58,6 +63,8 @@ import {
 } from "./internal/chatContext.ts"
 import type { Delivery } from "./internal/delivery.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
+import { Journal } from "./internal/journal.ts"
+import { type Decided, isWaiting, type OpenStep } from "./internal/openCalls.ts"
 import type { InboxKeeper, InboxSettled } from "./internal/inboxKeeper.ts"
 import type { Mailbox } from "./internal/mailbox.ts"
 import type { Outlet } from "./internal/outlet.ts"
@@ -67,7 +74,7 @@ import { tellHooks } from "./internal/telling.ts"
 import type { Aside, Told } from "./internal/told.ts"
 import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "./internal/unsaved.ts"
 import type { Message } from "./Message.ts"
-import { stepMachine, type StepOutput, type StepWatcher } from "./StepMachine.ts"
+import { resumedStepMachine, stepMachine, type StepOutput, type StepWatcher } from "./StepMachine.ts"
 import type { StepResult } from "./StepResult.ts"
 import type * as Thread from "./Thread.ts"
 import type { ToolCall } from "./ToolCall.ts"
@@ -77,11 +84,13 @@ import type * as Usage from "./Usage.ts"
  * One turn: what it adds to the thread, its options, and where its events go.
  *
  * **Details**: `messages` is empty for a turn that only goes on, and holds tool messages when the caller answers calls.
- * `retry` drops the replies after the last question or tool result first.
+ * `retry` drops the replies after the last question or tool result first, but not one whose calls are open. `decisions` are
+ * about calls that wait for them.
  */
 export interface Turn {
   readonly retry?: boolean | undefined
   readonly messages: ReadonlyArray<Message>
+  readonly decisions?: ReadonlyArray<Decided> | undefined
   readonly options: RunOptions
   readonly outlet: Outlet
   /** What its sender knows of the input; absent where nobody asks. */
@@ -117,6 +126,7 @@ export interface ChatInput {
  * - `turn.cancel`: end the running turn; the ones waiting are kept
  * - `turn.deadline`, from itself: the running turn's time is over
  * - `events.taken`, from its own turn: the reader asked past `chat_completed`
+ * - `journal.due`, from its own running step: calls that write want to start, or have ended
  * - `inbox.saved`, `inbox.failed`, from its own store: what became of the inputs that wait
  * - `suspension.expired`, from its own clock: nobody answered in time
  */
@@ -125,6 +135,7 @@ export type ChatEvent =
   | { readonly type: "turn.cancel" }
   | { readonly type: "turn.deadline" }
   | { readonly type: "suspension.expired" }
+  | { readonly type: "journal.due" }
   | InboxSettled
   | EventsTaken
 
@@ -171,6 +182,10 @@ export interface ChatContext {
   readonly lastHaltedReason: HaltedReason | undefined
   readonly pendingQuestion: PendingQuestion | undefined
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
+  /** The step that is not over, while the chat waits for decisions or is to go on with them. */
+  readonly open: OpenStep | undefined
+  /** What the running step notes of its calls that write. */
+  readonly journal: Journal | undefined
   /** Until when the chat waits for what is pending; on the system's clock. */
   readonly expiresAt: number | undefined
   readonly once: boolean
@@ -202,13 +217,27 @@ const begin = {
 
 const expires = { target: "expiring", actions: "expire" } as const
 
+const suspended = {
+  entry: "awaitExpiry",
+  exit: "forgetExpiry",
+  on: {
+    "turn.start": [{ guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
+    "suspension.expired": expires
+  }
+} as const
+
 const enqueues = [
   { guard: "interrupts", actions: ["enqueue", "saveInbox", "cancelRunning"] },
   { actions: ["enqueue", "saveInbox"] }
 ] as const
 
+const stops = {
+  "turn.cancel": { actions: ["markCancelled", "cancelStep"] },
+  "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] }
+} as const
+
 /**
- * Runs turns: idle, awaitingUser or awaitingTools between them; committing, stepping, completing within one; expiring when
+ * Runs turns: idle, awaitingUser, awaitingApproval or awaitingTools between them; committing, stepping, completing within one; expiring when
  * it has waited too long.
  */
 export const chatMachine = setup({
@@ -218,7 +247,7 @@ export const chatMachine = setup({
     events: {} as ChatEvent,
     output: {} as ChatOutput
   },
-  actors: { step: stepMachine, commit: committing, hooks: telling },
+  actors: { step: stepMachine, resumedStep: resumedStepMachine, commit: committing, hooks: telling },
   delays: {
     drain: ({ context }) => turnOf(context).options.drainMs,
     deadline: ({ context }) => turnOf(context).options.budget?.timeMs ?? 0
@@ -226,14 +255,12 @@ export const chatMachine = setup({
   guards: {
     isDone: ({ context }) => context.once && (context.result ?? context.refusal) !== undefined,
     canBegin: ({ context }) =>
-      context.mailbox.next !== undefined &&
-      refusalOf(context.pendingToolCalls, context.mailbox.next.messages) === undefined,
+      context.mailbox.next !== undefined && refusalOf(context, context.mailbox.next) === undefined,
     mustRefuse: ({ context }) =>
       context.mailbox.next !== undefined &&
       !mustWait(context, context.mailbox.next) &&
-      refusalOf(context.pendingToolCalls, context.mailbox.next.messages) !== undefined,
-    refusesTurn: ({ context: { pendingToolCalls }, event }) =>
-      event.type === "turn.start" && refusalOf(pendingToolCalls, event.turn.messages) !== undefined,
+      refusalOf(context, context.mailbox.next) !== undefined,
+    refusesTurn: ({ context, event }) => event.type === "turn.start" && refusalOf(context, event.turn) !== undefined,
     wasAccepted: ({ context, event }) =>
       event.type === "turn.start" && event.turn.delivery?.status === "pending" && mustWait(context, event.turn),
     interrupts: ({ event }) => event.type === "turn.start" && event.turn.delivery?.whenBusy === "interrupt",
@@ -241,6 +268,8 @@ export const chatMachine = setup({
     wasRefusedAtOnce: ({ context: { once, steps } }, output: StepOutput) =>
       once && steps.length === 0 && output.type === "refused",
     hasQuestion: ({ context }) => context.pendingQuestion !== undefined,
+    hasApprovals: ({ context: { open } }) => open !== undefined && isWaiting(open),
+    hasOpenCalls: ({ context }) => context.open !== undefined,
     hasPendingCalls: ({ context }) => context.pendingToolCalls.length > 0,
     mustCommit: ({ context }) => context.commit !== undefined && !context.committed,
     hasResult: ({ context }) => context.result !== undefined,
@@ -260,6 +289,14 @@ export const chatMachine = setup({
       if (context.keeper?.isDue !== true || context.arriving.length > 0) return
       context.keeper.save(recordOf(context), (settled) => self.send(settled))
     },
+    /** Where there is a store, the step notes its intents; the journal tells the chat when they are to be kept. */
+    openJournal: assign(({ context, self }) =>
+      context.commit === undefined ? {} : { journal: new Journal(() => self.send({ type: "journal.due" })) }
+    ),
+    saveJournal: ({ context }) => {
+      const { commit, journal } = context
+      if (commit !== undefined && journal?.isDue === true) journal.save(() => commit(recordOf(context)))
+    },
     recordInbox: ({ context }) => context.keeper?.settled().forEach(({ delivery }) => delivery?.pend()),
     carryInbox: ({ context: { keeper, mailbox } }) => keeper?.carry(mailbox),
     keepDoubted: ({ context }) => keepDoubted(context),
@@ -268,12 +305,13 @@ export const chatMachine = setup({
     steer: assign(({ context }) => steer(context)),
     refuse: ({ context, event }) => {
       if (event.type === "turn.start") {
-        event.turn.outlet.fail(refusalOf(context.pendingToolCalls, event.turn.messages))
+        event.turn.outlet.fail(refusalOf(context, event.turn))
       }
     },
-    refuseNext: assign(({ context: { mailbox, pendingToolCalls } }) => {
+    refuseNext: assign(({ context }) => {
+      const { mailbox } = context
       const { next } = mailbox
-      next?.outlet.fail(refusalOf(pendingToolCalls, next.messages))
+      next?.outlet.fail(refusalOf(context, next))
       return { mailbox: mailbox.withoutNext() }
     }),
     cancelRunning: raise({ type: "turn.cancel" }),
@@ -286,7 +324,10 @@ export const chatMachine = setup({
     giveUpCommit: assign(({ context }) => commitGivenUp(context)),
     /** The turn ends with the store's error; what it has is kept in memory, and committed with the next turn. */
     recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
-    recordStep: assign(({ context }, output: StepOutput) => afterStep(context, output)),
+    recordStep: assign(({ context }, output: StepOutput) => {
+      context.journal?.close()
+      return afterStep(context, output)
+    }),
     recordRefusal: assign((_, output: StepOutput) => ({
       refusal: output.type === "refused" ? output.error : undefined
     })),
@@ -314,6 +355,7 @@ export const chatMachine = setup({
   context: ({ input }) => initialContext(input),
   initial: "settled",
   on: {
+    "journal.due": { actions: "saveJournal" },
     "inbox.saved": { actions: ["recordInbox", "saveInbox"] },
     "inbox.failed": { actions: ["dropUnsaved", "saveInbox"] }
   },
@@ -323,6 +365,7 @@ export const chatMachine = setup({
         { guard: "isDone", target: "ended" },
         { guard: "mustRefuse", target: "settled", reenter: true, actions: "refuseNext" },
         { guard: "canBegin", target: "running", actions: "beginTurn" },
+        { guard: "hasApprovals", target: "awaitingApproval" },
         { guard: "hasPendingCalls", target: "awaitingTools" },
         { guard: "hasQuestion", target: "awaitingUser" },
         { target: "idle" }
@@ -330,14 +373,8 @@ export const chatMachine = setup({
     },
     idle: { on: begin },
     awaitingUser: { entry: "awaitExpiry", exit: "forgetExpiry", on: { ...begin, "suspension.expired": expires } },
-    awaitingTools: {
-      entry: "awaitExpiry",
-      exit: "forgetExpiry",
-      on: {
-        "turn.start": [{ guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
-        "suspension.expired": expires
-      }
-    },
+    awaitingTools: suspended,
+    awaitingApproval: suspended,
     expiring: {
       on: { "turn.start": enqueues },
       invoke: {
@@ -366,8 +403,9 @@ export const chatMachine = setup({
             { guard: "hasResult", target: "completing" },
             { guard: "isRefused", target: "#chat.settled", actions: "dropTurn" },
             { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
+            { guard: "hasOpenCalls", target: "resuming", actions: "openJournal" },
             { guard: "mustAnnounce", target: "hooking" },
-            { target: "stepping" }
+            { target: "stepping", actions: "openJournal" }
           ]
         },
         hooking: {
@@ -432,10 +470,17 @@ export const chatMachine = setup({
               { target: "deciding", actions: { type: "recordStep", params: ({ event }) => event.output } }
             ]
           },
-          on: {
-            "turn.cancel": { actions: ["markCancelled", "cancelStep"] },
-            "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] }
-          }
+          on: stops
+        },
+        /** A step without a request: the calls of the last one that are open (CHAT13). */
+        resuming: {
+          invoke: {
+            id: "step",
+            src: "resumedStep",
+            input: ({ context }) => ({ ...stepInput(context), open: context.open }),
+            onDone: { target: "deciding", actions: { type: "recordStep", params: ({ event }) => event.output } }
+          },
+          on: stops
         },
         completing: {
           entry: "emitResult",

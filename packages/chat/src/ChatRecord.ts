@@ -6,6 +6,7 @@
 import * as z from "zod"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { InboxEntry } from "./Inbox.ts"
+import { OpenStep } from "./internal/openCalls.ts"
 import { Thread } from "./Thread.ts"
 import { ToolCall } from "./ToolCall.ts"
 import { Usage } from "./Usage.ts"
@@ -13,15 +14,17 @@ import { Usage } from "./Usage.ts"
 /**
  * A chat's committed state.
  *
- * **Details**: written when a user's message was accepted, after each step, and when a turn ends; never between, so every
- * call in `thread` has its result, but those in `pendingToolCalls`. `running` says that a turn was under way: a chat
+ * **Details**: written when a user's message was accepted, after each step, and when a turn ends; and before a call that
+ * writes is started. Every call in `thread` has its result, but those in `pendingToolCalls` and those of `open`. `running` says that a turn was under way: a chat
  * revived from such a record was interrupted, and `retry` goes on. A record is plain data: a store of text keeps
  * `Codec.encode("ChatRecord", record)`, and gives back what `Codec.decode` makes of it.
  *
  * - `inbox`: inputs that were accepted and are not in the thread yet; a revived chat holds them until it is next sent to
  * - `inputs`: the ids of the inputs that the last turn took into the thread
  * - `known`: the ids that senders chose, of all inputs in the thread
- * - `expiresAt`: until when the chat waits for the user or for tool results, in milliseconds since the epoch
+ * - `expiresAt`: until when the chat waits for the user, tool results or a decision, in milliseconds since the epoch
+ * - `open`: the step that is not over: where its message stands in the thread, and for each of its calls, in order, whether it
+ *   may have run (`intended`), waits for a decision, was decided, is the caller's, is `done`, or none of that yet (`new`)
  *
  * @example
  * ```ts import.meta.vitest
@@ -55,7 +58,8 @@ export const ChatRecord = z
     inbox: z.array(InboxEntry).readonly().optional(),
     inputs: z.array(z.string()).readonly().optional(),
     known: z.array(z.string()).readonly().optional(),
-    expiresAt: z.number().optional()
+    expiresAt: z.number().optional(),
+    open: OpenStep.optional()
   })
   .readonly()
 export type ChatRecord = z.infer<typeof ChatRecord>

@@ -11,9 +11,11 @@
 import type { Pid } from "@troupe/otp"
 import * as Equal from "effect/Equal"
 import type { Attachment, AttachOptions } from "./Attachment.ts"
+import type { Decision } from "./Approval.ts"
 import { SessionError, ValidationError } from "./ChatError.ts"
 import type { SendOptions, WhenBusy } from "./Inbox.ts"
 import { unknownToolCall } from "./internal/chatContext.ts"
+import { checkedDecision } from "./internal/decisions.ts"
 import { Delivery } from "./internal/delivery.ts"
 import type { LiveChat } from "./internal/liveChat.ts"
 import type { LiveTurn } from "./internal/liveTurn.ts"
@@ -178,6 +180,22 @@ export class ChatRef {
    */
   attach(options: AttachOptions = {}): Attachment {
     return this.#chat.feed.attach(this.id, options)
+  }
+
+  /**
+   * Decides about a call that waits for that, and goes on when it was the last: what was allowed runs, the model reads of
+   * the others why not.
+   *
+   * **Details**: `pendingApprovals` of the snapshot, and of the result of a turn that ended with `awaiting_approval`, are the
+   * calls that wait. Each decision is a turn: the last one's has the events of the calls and of what follows; while others
+   * wait still it ends at once, with `awaiting_approval` again. A decision is kept once its turn's `receipt` says
+   * `delivered`: no restart loses it. Of two calls of one id the first that waits is meant.
+   *
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no decision. Reading, and `result()`, fail as for
+   * {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait, or no longer.
+   */
+  approve(toolCallId: string, decision: Decision): LiveTurn {
+    return this.#chat.start([], { decisions: [{ toolCallId, decision: checkedDecision(decision) }] })
   }
 
   /**

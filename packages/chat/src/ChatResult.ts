@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod"
+import { PendingApproval } from "./Approval.ts"
 import { QuestionOptions } from "./HandlerResult.ts"
 import { openRecord } from "./internal/open.ts"
 import { Response } from "./Response.ts"
@@ -23,6 +24,7 @@ import { ToolCall } from "./ToolCall.ts"
  * - `manual_tool_calls`: the caller must submit tool results
  * - `cancelled`: the turn was cancelled
  * - `expired`: no turn's reason, but a chat's last one: it waited for an answer longer than its time to live
+ * - `awaiting_approval`: tool calls wait for a person's decision
  * - `budget_tokens`, `budget_cost`, `budget_time`: the turn's budget is used up
  * - `consecutive_mistakes`: so many replies in a row had only calls that failed
  * - `no_progress`: so many replies in a row changed nothing
@@ -40,6 +42,7 @@ export const HaltedReason = z.union([
     "manual_tool_calls",
     "cancelled",
     "expired",
+    "awaiting_approval",
     "budget_tokens",
     "budget_cost",
     "budget_time",
@@ -63,7 +66,8 @@ const finalResponse: z.ZodType<Response | undefined> = Response.optional()
 /**
  * Steps until a terminal condition.
  *
- * **Details**: `finalResponse` is the last step's, never a merge. `metadata` depends on the reason: `max_turns` has
+ * **Details**: `finalResponse` is the last step's, never a merge. `pendingApprovals` are the calls that wait for a decision,
+ * where there are some. `metadata` depends on the reason: `max_turns` has
  * `maxTurns`; `halt_when` has `haltWhenStepIndex`; handler halts have `haltToolCallId` and `haltResult`; `tool_error` has
  * `haltToolCallId` and `error`; `error` has `error`; `manual_tool_calls` has `manualTurnIndex`; the budgets have `budget` and,
  * but for the time, `spent`; `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`,
@@ -79,6 +83,7 @@ export const ChatResult = z
     haltedReason: HaltedReason,
     pendingQuestion: PendingQuestion.optional(),
     pendingToolCalls: z.array(ToolCall).readonly(),
+    pendingApprovals: z.array(PendingApproval).readonly().optional(),
     metadata: openRecord
   })
   .readonly()

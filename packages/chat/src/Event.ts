@@ -8,6 +8,7 @@
  * @source ALLM.Chat, "Event sequence"
  */
 import * as z from "zod"
+import { PendingApproval } from "./Approval.ts"
 import { ChatResult } from "./ChatResult.ts"
 import { HandlerResult, QuestionOptions } from "./HandlerResult.ts"
 import { anything, openRecord } from "./internal/open.ts"
@@ -139,6 +140,7 @@ export const StepCompleted = z
     thread: Thread,
     mode: z.enum(["auto", "manual"]),
     manualToolCalls: z.array(ToolCall).readonly(),
+    pendingApprovals: z.array(PendingApproval).readonly().optional(),
     halt: StepHalt.optional(),
     error: z.unknown().exactOptional()
   })

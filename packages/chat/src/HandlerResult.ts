@@ -80,6 +80,7 @@ export const reservedHaltReasons: ReadonlySet<string> = new Set([
   "completed",
   "error",
   "manual_tool_calls",
+  "awaiting_approval",
   "budget_tokens",
   "budget_cost",
   "budget_time",

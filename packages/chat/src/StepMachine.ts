@@ -10,25 +10,31 @@
  * STEP4. A cancelled step still ends with its `step_completed`: in A at once, in B when the running calls have ended or
  *        their drain deadline passed.
  * STEP5. A request that could not be opened ends the step in `refused`, without any event.
+ * STEP6. A step that goes on with open calls begins with phase B: it makes no request, and its results go where those of
+ *        the step before belong.
+ * STEP7. Calls that wait for a decision have no result; the step says which, unless it was cancelled. A halt beside them
+ *        takes effect when they are decided.
  *
  * @module
  * @source ALLM.Chat, "Stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import { assign, type ErrorActorEvent, sendTo, setup } from "xstate"
+import { assign, type DoneActorEvent, type ErrorActorEvent, sendTo, setup } from "xstate"
 import { adapterStreamMachine, type AdapterStreamInput, type AdapterStreamOutput } from "./AdapterStreamMachine.ts"
 import { AdapterError, EngineError, type PreflightError } from "./ChatError.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
 import type { HandlerResult } from "./HandlerResult.ts"
+import { type GoingOn, goingOnWith } from "./internal/decisions.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
-import type { Suspended } from "./internal/gate.ts"
 import { Fifo } from "./internal/fifo.ts"
+import type { Journal } from "./internal/journal.ts"
+import type { OpenCall, OpenStep } from "./internal/openCalls.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import { adapterIn } from "./internal/preflight.ts"
 import { requestOf } from "./internal/request.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
-import { stepResult } from "./internal/stepResult.ts"
+import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd } from "./internal/stepCalls.ts"
 import {
   type BatchLedger,
   notFound,
@@ -38,7 +44,7 @@ import {
   type ToolBatchResult,
   type ToolCallWatcher
 } from "./internal/toolBatch.ts"
-import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import { endedEarly, type ToolOutcome, toolOutcome } from "./internal/toolOutcome.ts"
 import type { Message } from "./Message.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"
 import { StreamCollector } from "./StreamCollector.ts"
@@ -60,6 +66,10 @@ export interface StepInput {
   readonly watcher?: StepWatcher | undefined
   /** What the model is told behind the thread, this once. */
   readonly aside?: ReadonlyArray<Message> | undefined
+  /** Where intents and outcomes of calls that write are noted. */
+  readonly journal?: Journal | undefined
+  /** The open step of the thread, for a step that goes on with its calls (STEP6). */
+  readonly open?: OpenStep | undefined
 }
 
 /**
@@ -72,7 +82,7 @@ export type StepEvent = { readonly type: "step.cancel" } | EventsTaken
 
 /** A step's result, or why it never began. */
 export type StepOutput =
-  | { readonly type: "completed"; readonly result: StepResult }
+  | { readonly type: "completed"; readonly result: StepResult; readonly open?: OpenStep | undefined }
   | { readonly type: "refused"; readonly error: PreflightError }
 
 /** What a step's snapshot holds. */
@@ -81,13 +91,17 @@ export interface StepContext extends StepInput {
   readonly outcomes: ReadonlyArray<ToolOutcome>
   /** What the running batch has finished, and said; its process may die, this stays. */
   readonly ledger: BatchLedger
+  /** What the calls of an open step go on with. */
+  readonly going: GoingOn | undefined
+  /** The calls without an outcome, by their place in the batch. */
+  readonly left: ReadonlyMap<number, OpenCall>
   readonly halt: StepHalt | undefined
-  /** The calls that wait for an answer. */
-  readonly suspended: ReadonlyArray<Suspended>
   /** What goes wrong in the step itself, and is said by an event of its own. */
   readonly error: unknown
   readonly refusal: PreflightError | undefined
   readonly result: StepResult | undefined
+  /** What is open after it. */
+  readonly stillOpen: OpenStep | undefined
 }
 
 /** The model request, as a process of its own. */
@@ -100,8 +114,7 @@ const batch = StateMachine.fromProcess<ToolBatchResult, ToolBatchInput>(({ input
   StateMachine.startLink(parent, toolBatch, { input, label: "ToolBatch", trapExit: true })
 )
 
-/** Runs one step: phaseA, phaseB, phaseC, then done; or refused. */
-export const stepMachine = setup({
+const stepSetup = setup({
   types: {
     context: {} as StepContext,
     input: {} as StepInput,
@@ -120,37 +133,74 @@ export const stepMachine = setup({
       refusal: output.type === "refused" ? output.error : undefined
     })),
     recordCrash: assign(({ context }, cause: unknown) => crashed(context.collector, cause)),
-    recordOutcomes: assign((_, result: ToolBatchResult) => result),
+    recordOutcomes: assign(({ context }, result: ToolBatchResult) => batchEnded(context, result)),
     recordBatchCrash: assign(({ context }, cause: unknown) => batchCrashed(context, cause)),
     cancelRequest: assign(({ context }) => cancelledRequest(context)),
     refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
     recordResult: assign(({ context }) => {
-      const result = resultOf(context)
+      const { result, open } = stepEnd(context)
       context.options.trace?.stepEnded(result)
-      return { result }
+      return { result, stillOpen: open }
     }),
     showUnrun: ({ context }) => showUnrun(context),
     traceRefusal: ({ context }) => context.options.trace?.stepRefused(context.refusal),
     emitResult: ({ context, self }) => emit(context.outlet, closingEvents(context), self)
   }
-}).createMachine({
-  id: "step",
-  context: ({ input }) => {
-    const collector = new StreamCollector()
-    input.watcher?.stepStarted(collector)
-    input.options.trace?.stepBegan()
-    return {
-      ...input,
-      collector,
-      outcomes: [],
-      ledger: { finished: new Map(), following: new Map(), unread: new Fifo() },
-      halt: undefined,
-      suspended: [],
-      error: undefined,
-      refusal: undefined,
-      result: undefined
-    }
+})
+
+const begin = ({ input }: { readonly input: StepInput }): StepContext => {
+  const collector = new StreamCollector()
+  input.watcher?.stepStarted(collector)
+  input.options.trace?.stepBegan()
+  return {
+    ...input,
+    collector,
+    outcomes: [],
+    ledger: { finished: new Map(), following: new Map(), unread: new Fifo() },
+    going: input.open === undefined ? undefined : goingOnWith({ ...input, open: input.open }, input.options),
+    left: nothing,
+    halt: undefined,
+    error: undefined,
+    refusal: undefined,
+    result: undefined,
+    stillOpen: undefined
+  }
+}
+
+const nothing: ReadonlyMap<number, OpenCall> = new Map()
+
+/** What both kinds of step have: the tools, and the end. */
+const toolPhases = {
+  phaseB: {
+    invoke: {
+      id: "toolBatch",
+      src: "toolBatch",
+      input: ({ context }: { readonly context: StepContext }) => batchInput(context),
+      onDone: {
+        target: "phaseC",
+        actions: {
+          type: "recordOutcomes",
+          params: ({ event }: { readonly event: DoneActorEvent<ToolBatchResult> }) => event.output
+        }
+      },
+      onError: {
+        target: "phaseC",
+        actions: { type: "recordBatchCrash", params: ({ event }: { readonly event: ErrorActorEvent }) => event.error }
+      }
+    },
+    on: { "step.cancel": { actions: "cancelBatch" } }
   },
+  phaseC: {
+    entry: ["recordResult", "showUnrun", "emitResult"],
+    on: { "events.taken": "done" }
+  },
+  done: { type: "final" }
+} as const
+
+/** Runs one step: phaseA, phaseB, phaseC, then done; or refused. */
+export const stepMachine = stepSetup.createMachine({
+  id: "step",
+  context: begin,
   initial: "phaseA",
   states: {
     phaseA: {
@@ -175,45 +225,20 @@ export const stepMachine = setup({
       },
       on: { "step.cancel": { target: "phaseC", actions: "cancelRequest" } }
     },
-    phaseB: {
-      invoke: {
-        id: "toolBatch",
-        src: "toolBatch",
-        input: ({ context }) => ({
-          toolCalls: callsOf(context).automatic,
-          messageIndex: context.thread.messages.length,
-          toolsByName: context.options.toolsByName,
-          options: context.options,
-          outlet: context.outlet,
-          watcher: context.watcher,
-          ledger: context.ledger
-        }),
-        onDone: { target: "phaseC", actions: { type: "recordOutcomes", params: ({ event }) => event.output } },
-        onError: {
-          target: "phaseC",
-          actions: { type: "recordBatchCrash", params: ({ event }: { readonly event: ErrorActorEvent }) => event.error }
-        }
-      },
-      on: { "step.cancel": { actions: "cancelBatch" } }
-    },
-    phaseC: {
-      entry: ["recordResult", "showUnrun", "emitResult"],
-      on: { "events.taken": "done" }
-    },
-    done: { type: "final" },
+    ...toolPhases,
     refused: { type: "final", entry: "traceRefusal" }
   },
   output: ({ context }) => outputOf(context)
 })
 
-/** The calls of the reply, by who answers them. Calls of a truncated reply are nobody's. */
-const callsOf = ({ collector, options }: StepContext) => {
-  const { finishReason, toolCalls } = collector.toResponse()
-  const called = finishReason === "tool_calls" ? toolCalls : []
-  if (options.mode === "manual") return { automatic: [], manual: [] }
-  const isManual = ({ name }: ToolCall) => options.toolsByName.get(name)?.manual === true
-  return { automatic: called.filter((call) => !isManual(call)), manual: called.filter(isManual) }
-}
+/** Goes on with the open calls of a thread: phaseB, phaseC, then done (STEP6). */
+export const resumedStepMachine = stepSetup.createMachine({
+  id: "resumedStep",
+  context: begin,
+  initial: "phaseB",
+  states: toolPhases,
+  output: ({ context }) => outputOf(context)
+})
 
 const unknownTool = (context: StepContext): ToolCall | undefined => {
   const { onUnknownTool, toolsByName } = context.options
@@ -249,20 +274,6 @@ const crashed = (collector: StreamCollector, cause: unknown) => {
   return { error }
 }
 
-/** The batch's process died: what it had not finished has failed; what it had not said is said in the closing events. */
-const batchCrashed = (context: StepContext, cause: unknown) => {
-  const { finished, following, unread } = context.ledger
-  const outcomes = callsOf(context).automatic.map((call, index) => {
-    const outcome = finished.get(index)
-    if (outcome !== undefined) return outcome
-    const message = `the tool batch died: ${describe(cause)}`
-    const ended = following.get(index) ?? answered(context, call, toolFailure(call, "handler_exit", message, cause))
-    for (const event of ended.events) unread.push(event)
-    return ended
-  })
-  return { outcomes, halt: outcomes.find((outcome) => outcome.halt !== undefined)?.halt }
-}
-
 /** Cancelled in phase A: calls the model has made already are answered, since nobody else will. */
 const cancelledRequest = (context: StepContext) => {
   const { finishReason, toolCalls } = context.collector.toResponse()
@@ -282,42 +293,26 @@ const showUnrun = ({ watcher, result, outcomes, options, ledger }: StepContext) 
   if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
 }
 
-const resultOf = (context: StepContext): StepResult =>
-  stepResult({
-    thread: context.thread,
-    response: context.collector.toResponse(context.options.requestId),
-    mode: context.options.mode,
-    outcomes: context.outcomes,
-    manualToolCalls: [
-      ...callsOf(context).manual.filter((call) => !isAnswered(context, call)),
-      ...context.suspended.map(({ toolCall }) => toolCall)
-    ],
-    halt: context.halt,
-    error: context.error
-  })
-
-const isAnswered = ({ outcomes }: StepContext, { id }: ToolCall): boolean =>
-  outcomes.some((outcome) => outcome.toolCall.id === id)
-
 const closingEvents = ({ error, options, result, ledger: { unread } }: StepContext): ReadonlyArray<Event> => {
   if (result === undefined) return []
   const said: Array<Event> = []
   for (let event = unread.shift(); event !== undefined; event = unread.shift()) said.push(event)
-  const { response, thread, manualToolCalls, halt } = result
+  const { response, thread, manualToolCalls, pendingApprovals, halt } = result
   const completed: Event = {
     type: "step_completed",
     response,
     thread,
     mode: options.mode,
     manualToolCalls,
+    ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
     ...(halt === undefined ? {} : { halt })
   }
   if (error === undefined) return [...said, completed]
   return [...said, { type: "error", error }, { ...completed, error }]
 }
 
-const outputOf = ({ refusal, result }: StepContext): StepOutput => {
+const outputOf = ({ refusal, result, stillOpen }: StepContext): StepOutput => {
   if (refusal !== undefined) return { type: "refused", error: refusal }
   if (result === undefined) throw new Error("a step ended without a result")
-  return { type: "completed", result }
+  return { type: "completed", result, open: stillOpen }
 }

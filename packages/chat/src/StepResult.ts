@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod"
+import { PendingApproval } from "./Approval.ts"
 import { QuestionOptions } from "./HandlerResult.ts"
 import { anything } from "./internal/open.ts"
 import { ToolMessage } from "./Message.ts"
@@ -42,6 +43,7 @@ export type StepHalt = z.infer<typeof StepHalt>
  * **Details**: `thread` is the input thread, the assistant message and the tool messages (in call order). `done` is true
  * when nothing is left to do: a final answer, an error or a halt. `manualToolCalls` are calls the caller must answer;
  * `truncatedToolCalls` are calls of a reply that ended otherwise than with `tool_calls`: they are never executed.
+ * `pendingApprovals` are calls that wait for a decision; they have no result in the thread.
  */
 export const StepResult = z
   .object({
@@ -53,6 +55,7 @@ export const StepResult = z
     halt: StepHalt.optional(),
     manualToolCalls: z.array(ToolCall).readonly(),
     truncatedToolCalls: z.array(ToolCall).readonly(),
+    pendingApprovals: z.array(PendingApproval).readonly().optional(),
     error: z.unknown().exactOptional()
   })
   .readonly()

@@ -93,6 +93,7 @@ export interface Tool {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly effect: ToolEffect
   readonly key: ((args: Record<string, unknown>) => string | undefined) | undefined
+  readonly onUnknown: OnUnknown
 }
 
 /**
@@ -102,6 +103,15 @@ export interface Tool {
  * - `write`: they may change something
  */
 export type ToolEffect = "read" | "write"
+
+/**
+ * What becomes of a call that writes, when the program ended while it ran: whether it took effect is unknown then.
+ *
+ * - `ask`: the chat waits until a person has decided
+ * - `fail`: the model reads that it is unknown
+ * - `retry`: it runs again under the same idempotency key when the chat goes on; for handlers that are safe to repeat
+ */
+export type OnUnknown = "ask" | "fail" | "retry"
 
 /** What describes the arguments: a zod schema, any Standard Schema, or a JSON Schema object. */
 export type Parameters<A = unknown> = StandardSchemaV1<unknown, A> | Readonly<Record<string, unknown>>
@@ -120,6 +130,8 @@ interface Described {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** What the tool's calls do to the world. Default `"write"`. */
   readonly effect?: ToolEffect | undefined
+  /** What becomes of a call that may have run when the program ended. Default `"ask"`. */
+  readonly onUnknown?: OnUnknown | undefined
 }
 
 interface Keyed<A> {
@@ -165,6 +177,10 @@ export const make = (
   if (key !== undefined && typeof key !== "function") {
     throw new ValidationError("invalid_tool", [{ field: ["key"], reason: "must_be_a_function of the arguments" }])
   }
+  const { onUnknown = "ask" } = options
+  if (onUnknown !== "ask" && onUnknown !== "fail" && onUnknown !== "retry") {
+    throw new ValidationError("invalid_tool", [{ field: ["onUnknown"], reason: "must_be_one_of ask, fail, retry" }])
+  }
   const parameters = options.parameters ?? {}
   return {
     name: options.name,
@@ -177,7 +193,8 @@ export const make = (
     idleTimeoutMs: options.idleTimeoutMs,
     metadata: options.metadata ?? {},
     effect,
-    key
+    key,
+    onUnknown
   }
 }
 

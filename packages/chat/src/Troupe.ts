@@ -313,7 +313,7 @@ export class RunningTroupe {
       input: {
         id,
         engine: this.#engine,
-        record,
+        record: chat.recall(record),
         commit: async (committed) => void (await this.#ask({ type: "save", record: committed })),
         watcher: chat.view,
         clock: this.system.clock,

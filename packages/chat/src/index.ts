@@ -7,6 +7,7 @@
  */
 export * as Adapter from "./Adapter.ts"
 export * as AdapterStreamMachine from "./AdapterStreamMachine.ts"
+export * as Approval from "./Approval.ts"
 export * as Attachment from "./Attachment.ts"
 export * as Chat from "./Chat.ts"
 export { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "./ChatError.ts"

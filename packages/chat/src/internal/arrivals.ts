@@ -15,13 +15,14 @@ import type { ChatContext, Turn } from "../ChatMachine.ts"
 import type { Mailbox } from "./mailbox.ts"
 
 /** What the context was before inputs were taken (ARR1). */
-export type Before = Pick<ChatContext, "thread" | "pendingToolCalls" | "expiresAt" | "inputs" | "known">
+export type Before = Pick<ChatContext, "thread" | "pendingToolCalls" | "open" | "expiresAt" | "inputs" | "known">
 
 const nobody: ReadonlyArray<Turn> = []
 
-const beforeOf = ({ thread, pendingToolCalls, expiresAt, inputs, known }: ChatContext): Before => ({
+const beforeOf = ({ thread, pendingToolCalls, open, expiresAt, inputs, known }: ChatContext): Before => ({
   thread,
   pendingToolCalls,
+  open,
   expiresAt,
   inputs,
   known

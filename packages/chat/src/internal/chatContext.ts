@@ -8,7 +8,6 @@ import type { Event } from "../Event.ts"
 import type { Message } from "../Message.ts"
 import type { StepOutput } from "../StepMachine.ts"
 import * as Thread from "../Thread.ts"
-import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import * as Usage from "../Usage.ts"
 import { allTaken, taking, takingSteers, withdrawn } from "./arrivals.ts"
@@ -16,19 +15,31 @@ import { withAnswer } from "./answer.ts"
 import { budgetSpent } from "./budget.ts"
 import { isInjected } from "./injected.ts"
 import { Mailbox } from "./mailbox.ts"
-import { expiryOf } from "./suspension.ts"
-import { chatResult, type Standing, stopping, type Terminal, terminalCondition } from "./terminalCondition.ts"
+import { type Decided, decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf } from "./openCalls.ts"
+import { closed, goingOn, manualOf, revived } from "./revival.ts"
+import { boundedBy, expiryOf } from "./suspension.ts"
+import {
+  awaitingApproval,
+  chatResult,
+  type Standing,
+  stopping,
+  type Terminal,
+  terminalCondition
+} from "./terminalCondition.ts"
+import { endedEarly } from "./toolOutcome.ts"
 import { toldOnce, untold } from "./told.ts"
 import { isUnanswered } from "./unsaved.ts"
 import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "./twoPasses.ts"
 
 /** What a chat begins with: a record to live from, or a turn to run. */
 export const initialContext = (input: ChatInput): ChatContext => {
-  const { id, engine, record, thread, turn, commit, watcher, suspendedTtlMs, clock, answer } = input
+  const { id, engine, record, thread, turn, commit, watcher, suspendedTtlMs, clock = Clock.live, answer } = input
+  const before = record === undefined ? undefined : revived(record, engine, clock.now())
+  const open = boundedBy({ suspendedTtlMs, clock }, before?.open)
   return {
     id,
     engine,
-    thread: record?.thread ?? thread ?? Thread.empty,
+    thread: before?.thread ?? thread ?? Thread.empty,
     usage: record?.usage ?? Usage.empty,
     turn: undefined,
     mailbox: turn === undefined ? Mailbox.holding(record?.inbox) : Mailbox.empty.add(turn),
@@ -50,14 +61,16 @@ export const initialContext = (input: ChatInput): ChatContext => {
     refusal: undefined,
     failure: undefined,
     lastHaltedReason: record?.lastHaltedReason,
-    pendingQuestion: record?.pendingQuestion,
-    pendingToolCalls: record?.pendingToolCalls ?? [],
-    expiresAt: record?.expiresAt,
+    pendingQuestion: before?.pendingQuestion,
+    pendingToolCalls: before?.pendingToolCalls ?? [],
+    open,
+    journal: undefined,
+    expiresAt: record?.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     once: turn !== undefined,
     commit,
     watcher,
     suspendedTtlMs,
-    clock: clock ?? Clock.live,
+    clock,
     answer: answer ?? "user_message"
   }
 }
@@ -73,7 +86,8 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
   next.options.trace?.chatBegan()
   const waiting = started === undefined ? context.mailbox.withoutNext() : context.mailbox.release(started)
   const { mailbox, before, arriving, unstored, inputs, known } = taking(context, next, waiting)
-  return {
+  const open = opening(context, next)
+  const begun = {
     turn: next,
     thread: beginning(context, next),
     mailbox,
@@ -82,7 +96,9 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
     unstored,
     inputs,
     known,
-    pendingToolCalls: [],
+    pendingToolCalls: open === undefined ? [] : manualOf({ thread: context.thread, open }),
+    open,
+    journal: undefined,
     expiresAt: undefined,
     steps: [],
     cancelled: mailbox.interrupts,
@@ -96,17 +112,28 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
     refusal: undefined,
     failure: undefined
   }
+  if (open === undefined || !isWaiting(open)) return begun
+  // Others wait still: the decision is kept, and that is all.
+  return { ...begun, ...ended({ ...context, ...begun }, awaitingApproval(pendingApprovalsOf(context.thread, open))) }
+}
+
+/** What a turn goes on with of the calls that are open: what a person says ends a halt that had not taken effect. */
+const opening = ({ thread, open }: ChatContext, { decisions, messages }: Turn): OpenStep | undefined => {
+  if (open === undefined) return undefined
+  if (decisions !== undefined) return decide({ thread, open }, decisions)
+  return messages.length > 0 ? goingOn(open) : open
 }
 
 /** The thread a turn begins with. A retry of what could not be stored says it again. */
 export const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
-  const { thread, pendingQuestion, unstored, answer } = context
+  const { thread, pendingQuestion, unstored, answer, open } = context
   if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
   const [said, ...behind] = turn.messages
   if (pendingQuestion !== undefined && said?.role === "user") {
     return Thread.append(withAnswer(thread, pendingQuestion, said, answer), ...behind)
   }
-  const kept = turn.retry === true ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
+  const drops = turn.retry === true && open === undefined
+  const kept = drops ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
   const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
   return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
 }
@@ -137,9 +164,18 @@ export const steer = (context: ChatContext): Partial<ChatContext> => ({
 export const stopOf = ({ cancelled, outOfTime, turn }: ChatContext): Standing["stopped"] =>
   cancelled || turn?.options.signal?.aborted === true ? "cancelled" : outOfTime ? "budget_time" : undefined
 
-/** The turn stops before its next step. */
-export const stopped = (context: ChatContext): Partial<ChatContext> =>
-  ended(context, stopping(stopOf(context) ?? "cancelled", turnOf(context).options))
+/** The turn stops before its next step; calls that were to go on do not. */
+export const stopped = (context: ChatContext): Partial<ChatContext> => {
+  const { open, turn } = context
+  const { options } = turnOf(context)
+  const rest =
+    open === undefined || turn === undefined
+      ? {}
+      : closed({ ...context, open }, (call) => endedEarly(call, "cancelled", options).message)
+  const { pendingToolCalls } = context
+  const terminal = { ...stopping(stopOf(context) ?? "cancelled", options), pendingToolCalls }
+  return { ...rest, ...ended({ ...context, ...rest }, terminal) }
+}
 
 /** The turn that runs. */
 export const turnOf = ({ turn }: ChatContext): Turn => {
@@ -152,9 +188,10 @@ export const stepInput = (context: ChatContext) => {
   const { engine, thread, watcher, firstPass, aside } = context
   const { options, outlet } = turnOf(context)
   const pass = passOptions(options, firstPass)
+  const { journal } = context
   return aside === undefined
-    ? { engine, thread, options: pass, outlet, watcher }
-    : { engine, thread, options: { ...pass, ...aside.params }, outlet, watcher, aside: aside.messages }
+    ? { engine, thread, options: pass, outlet, watcher, journal }
+    : { engine, thread, options: { ...pass, ...aside.params }, outlet, watcher, journal, aside: aside.messages }
 }
 
 /** What a step changes, and what the chat comes to if it was the last. */
@@ -168,6 +205,7 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
     thread: result.thread,
     usage: Usage.add(context.usage, result.response.usage),
     steps,
+    open: boundedBy(context, output.open),
     committed: false,
     ...(context.told.announced ? { told: { ...context.told, announced: false }, aside: undefined } : {})
   }
@@ -199,7 +237,9 @@ const refused = (context: ChatContext, error: PreflightError): Partial<ChatConte
 
 /** The store has what the context holds: what arrived is delivered. */
 export const committed = (context: ChatContext): Partial<ChatContext> =>
-  context.arriving.length === 0 ? { committed: true } : { committed: true, ...allTaken(context) }
+  context.arriving.length === 0
+    ? { committed: true, journal: undefined }
+    : { committed: true, journal: undefined, ...allTaken(context) }
 
 /**
  * The turn ends with the error of the store; what the chat waits for, it goes on waiting for. What was not stored yet goes
@@ -227,7 +267,12 @@ const storeFailed = (message: string, cause?: unknown): SessionError =>
 
 /** The turn is over, for this reason. */
 export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
-  const result = chatResult(context.thread, context.steps, terminal)
+  const pendingApprovals = pendingApprovalsOf(context.thread, context.open)
+  const result = chatResult(
+    context.thread,
+    context.steps,
+    pendingApprovals.length === 0 ? terminal : { ...terminal, pendingApprovals }
+  )
   return endedWith(context, finalized(result, turnOf(context).options, context.firstPass))
 }
 
@@ -242,7 +287,7 @@ const endedWith = (context: ChatContext, result: ChatResult): Partial<ChatContex
     lastHaltedReason: result.haltedReason,
     pendingQuestion,
     pendingToolCalls,
-    expiresAt: expiryOf(context, { pendingQuestion, pendingToolCalls })
+    expiresAt: expiryOf(context, { pendingQuestion, pendingToolCalls, open: context.open })
   }
 }
 
@@ -253,11 +298,21 @@ export const closingEvents = ({ result, refusal, failure }: ChatContext): Readon
   return error === undefined ? completed : [{ type: "error", error }, ...completed]
 }
 
-/** What is kept of a chat. */
-export const recordOf = (context: ChatContext): ChatRecord => ({
+/** What is kept of a chat; while tools run that write, with their journal. */
+export const recordOf = (context: ChatContext): ChatRecord => {
+  const now = context.journal?.journalled
+  return now === undefined
+    ? recordWith(context, context)
+    : recordWith(context, { ...now, usage: Usage.add(context.usage, now.usage) })
+}
+
+const recordWith = (
+  context: ChatContext,
+  { thread, usage, open }: Pick<ChatContext, "thread" | "usage" | "open">
+): ChatRecord => ({
   id: context.id,
-  thread: context.thread,
-  usage: context.usage,
+  thread,
+  usage,
   running: context.result === undefined,
   lastHaltedReason: context.lastHaltedReason,
   pendingQuestion: context.pendingQuestion,
@@ -265,7 +320,8 @@ export const recordOf = (context: ChatContext): ChatRecord => ({
   inbox: filled(context.mailbox.entries),
   inputs: filled(context.inputs),
   known: filled(context.known),
-  expiresAt: context.expiresAt
+  expiresAt: context.expiresAt,
+  open
 })
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
@@ -278,14 +334,20 @@ export const outputOf = ({ result, refusal }: ChatContext): ChatOutput => {
 }
 
 /** Whether a turn must wait until the chat has its tool results: an input that was accepted before is not refused. */
-export const mustWait = ({ pendingToolCalls }: ChatContext, { messages }: Turn): boolean =>
-  pendingToolCalls.length > 0 && messages[0]?.role === "user"
+export const mustWait = ({ pendingToolCalls, open }: ChatContext, { messages }: Turn): boolean =>
+  (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
 
-/** Why a turn cannot begin: it must answer all the calls the chat waits for, and no others. */
+/**
+ * Why a turn cannot begin: it must decide about calls that wait for that, else answer all the calls the chat waits for, and
+ * no others.
+ */
 export const refusalOf = (
-  pending: ReadonlyArray<ToolCall>,
-  messages: ReadonlyArray<Message>
+  { pendingToolCalls: pending, thread, open }: ChatContext,
+  { messages, decisions }: Turn
 ): SessionError | undefined => {
+  if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
+    return undecided(new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)), decisions)
+  }
   const answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
   const known = new Set(pending.map((call) => call.id))
   const foreign = [...answered].find((id) => !known.has(id))
@@ -295,6 +357,28 @@ export const refusalOf = (
     "awaiting_tool_results",
     `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResults`
   )
+}
+
+const undecided = (
+  waiting: ReadonlySet<string>,
+  decisions: ReadonlyArray<Decided> | undefined
+): SessionError | undefined => {
+  const toolCallIds = [...waiting]
+  if (decisions === undefined) {
+    return new SessionError(
+      "awaiting_approval",
+      `The chat waits for a decision about ${toolCallIds.join(", ")}; decide with approve`,
+      { metadata: { toolCallIds } }
+    )
+  }
+  const unknown = decisions.find(({ toolCallId }) => !waiting.has(toolCallId))
+  return unknown === undefined
+    ? undefined
+    : new SessionError(
+        "unknown_tool_call_id",
+        `No call ${unknown.toolCallId} waits for a decision, or it is decided or expired; the chat waits for ${toolCallIds.join(", ") || "none"}`,
+        { metadata: { toolCallId: unknown.toolCallId } }
+      )
 }
 
 /** A result was submitted for a call that the chat does not wait for. */

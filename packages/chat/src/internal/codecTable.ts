@@ -62,13 +62,18 @@ const ToolData = z.object({
   manual: z.boolean().optional(),
   timeoutMs: z.number().nonnegative().optional(),
   metadata: openRecord.optional(),
-  effect: z.literal("read").optional()
+  effect: z.literal("read").optional(),
+  onUnknown: z.enum(["fail", "retry"]).optional()
 })
 
-/** A tool writes unless it says that it reads, in its JSON too. */
+/** A tool writes unless it says that it reads, and asks where it is unknown whether it did; in its JSON too. */
 const withoutFunctions = (value: unknown): unknown => {
-  const { handler: _, parse: __, key: ___, effect, ...data } = value as Partial<Tool.Tool>
-  return effect === "read" ? { ...data, effect } : data
+  const { handler: _, parse: __, key: ___, effect, onUnknown, ...data } = value as Partial<Tool.Tool>
+  return {
+    ...data,
+    ...(effect === "read" ? { effect } : {}),
+    ...(onUnknown === "fail" || onUnknown === "retry" ? { onUnknown } : {})
+  }
 }
 
 /** The tool of that name that was given; without one, the tool as it is declared. */

@@ -29,6 +29,7 @@ import { Delivery } from "./delivery.ts"
 import { LiveFeed } from "./liveFeed.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import type { LiveView } from "./liveView.ts"
+import type { Decided } from "./openCalls.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { tellStopped } from "./telling.ts"
 import type { CallCommand, ToolCallView } from "./toolBatch.ts"
@@ -51,6 +52,7 @@ export interface ChatHome {
 export interface TurnStart {
   readonly retry?: boolean | undefined
   readonly delivery?: Delivery | undefined
+  readonly decisions?: ReadonlyArray<Decided> | undefined
 }
 
 export class LiveChat {
@@ -110,8 +112,8 @@ export class LiveChat {
   }
 
   /** Has a turn run. */
-  start(messages: ReadonlyArray<Message>, { retry = false, delivery }: TurnStart = {}): LiveTurn {
-    const turn = this.#turnOf(messages, delivery, retry)
+  start(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions }: TurnStart = {}): LiveTurn {
+    const turn = this.#turnOf(messages, delivery, retry, decisions)
     if (this.#stopping !== undefined) {
       turn.fail(stopped(this.id))
       return turn
@@ -207,6 +209,11 @@ export class LiveChat {
     }
   }
 
+  /** A record with what the process before knew of its running calls, and could not have kept any more. */
+  recall(record: ChatRecord | undefined): ChatRecord | undefined {
+    return record === undefined ? undefined : (this.context?.journal?.recall(record) ?? record)
+  }
+
   /** The supervisor started a process for this chat. */
   attached(pid: ChatPid): void {
     this.#pid = pid
@@ -248,8 +255,14 @@ export class LiveChat {
     return true
   }
 
-  #turnOf(messages: ReadonlyArray<Message>, delivery?: Delivery, retry = false): LiveTurn {
-    return new LiveTurn(messages, this.#home.options(this.id), retry, this.#published, delivery)
+  #turnOf(
+    messages: ReadonlyArray<Message>,
+    delivery?: Delivery,
+    retry = false,
+    decisions?: ReadonlyArray<Decided>
+  ): LiveTurn {
+    const said = { messages, retry, ...(decisions === undefined ? {} : { decisions }) }
+    return new LiveTurn(said, this.#home.options(this.id), this.#published, delivery)
   }
 
   readonly #published = (event: Event): void => {

@@ -13,7 +13,6 @@ import type { Turn } from "../ChatMachine.ts"
 import type { ChatResult } from "../ChatResult.ts"
 import type { Event } from "../Event.ts"
 import type { Receipt } from "../Inbox.ts"
-import type { Message } from "../Message.ts"
 import { Delivery, inputId } from "./delivery.ts"
 import { Fifo } from "./fifo.ts"
 import { continues, textOf, withText } from "./fragments.ts"
@@ -49,14 +48,13 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
   readonly ended: Promise<void>
 
   constructor(
-    messages: ReadonlyArray<Message>,
+    said: Pick<Turn, "messages" | "retry" | "decisions">,
     options: RunOptions,
-    retry: boolean,
     published: (event: Event) => void,
     delivery: Delivery = new Delivery("queue", inputId(options.system), false)
   ) {
     const outlet = outletIn(options.system)
-    this.turn = { messages, options, outlet, retry, delivery }
+    this.turn = { ...said, options, outlet, delivery }
     this.#delivery = delivery
     delivery.owner = this
     this.ended = new Promise((resolve) => {

@@ -10,11 +10,13 @@
  */
 import type { Clock, Pid } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
+import type { PendingApproval } from "../Approval.ts"
 import type { ChatContext, chatMachine } from "../ChatMachine.ts"
 import type { InboxEntry } from "../Inbox.ts"
 import type { StepWatcher } from "../StepMachine.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import * as Usage from "../Usage.ts"
+import { pendingApprovalsOf } from "./openCalls.ts"
 import type { ToolBatchEvent, ToolCallView } from "./toolBatch.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
@@ -23,7 +25,8 @@ type MachineSnapshot = SnapshotFrom<typeof chatMachine>
  * What a chat is doing.
  *
  * - `idle`: nothing; it has what it needs
- * - `awaitingUser`, `awaitingTools`: nothing; it waits for an answer, or for tool results
+ * - `awaitingUser`, `awaitingTools`, `awaitingApproval`: nothing; it waits for an answer, for tool results, or for decisions
+ *   about tool calls
  * - `committing`: the store is asked to keep something
  * - `requesting`: a model request is being opened
  * - `streaming`: the model answers
@@ -35,6 +38,7 @@ export type ChatPhase =
   | "idle"
   | "awaitingUser"
   | "awaitingTools"
+  | "awaitingApproval"
   | "committing"
   | "requesting"
   | "streaming"
@@ -49,6 +53,8 @@ export interface LiveContext extends ChatContext {
   readonly partial: { readonly text: string }
   /** The calls of the running step, or of the last until the next begins; empty between turns. */
   readonly toolCalls: ReadonlyArray<ToolCallView>
+  /** The calls that wait for a decision, in call order. */
+  readonly pendingApprovals: ReadonlyArray<PendingApproval>
   /** The inputs that wait, those an earlier life of the chat left first. */
   readonly inbox: ReadonlyArray<InboxEntry>
 }
@@ -165,6 +171,9 @@ export class LiveView implements StepWatcher {
       partial: { text },
       toolCalls: this.#toolCalls(),
       usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
+      get pendingApprovals() {
+        return pendingApprovalsOf(context.thread, context.open)
+      },
       get inbox() {
         return context.mailbox.entries
       }
@@ -204,6 +213,7 @@ const phaseOf = ({ value, context }: MachineSnapshot, noTools: boolean): ChatPha
     case "idle":
     case "awaitingUser":
     case "awaitingTools":
+    case "awaitingApproval":
       return value
     case "settled":
     case "ended":
@@ -211,6 +221,7 @@ const phaseOf = ({ value, context }: MachineSnapshot, noTools: boolean): ChatPha
     case "expiring":
       return "committing"
     default:
+      if (value.running === "resuming") return "runningTools"
       if (value.running === "stepping")
         return !noTools ? "runningTools" : context.turn?.outlet.isFlowing === true ? "streaming" : "requesting"
       if (value.running === "hooking") return "runningHooks"

@@ -1,9 +1,11 @@
 /** Builds a step's result from what its phases left. */
+import type { PendingApproval } from "../Approval.ts"
 import type { AssistantMessage, ToolMessage } from "../Message.ts"
 import type { Response } from "../Response.ts"
 import type { StepHalt, StepResult } from "../StepResult.ts"
 import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
+import type { Opened } from "./openCalls.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
 /** What is known when a step's last phase begins. */
@@ -15,6 +17,10 @@ export interface StepParts {
   readonly manualToolCalls: ReadonlyArray<ToolCall>
   readonly halt: StepHalt | undefined
   readonly error: unknown
+  /** The calls that wait for a decision, if there are some. */
+  readonly pendingApprovals?: ReadonlyArray<PendingApproval> | undefined
+  /** Where the results go in a step that goes on with the calls of one before. */
+  readonly resumed?: Opened | undefined
 }
 
 /**
@@ -23,29 +29,32 @@ export interface StepParts {
  * Calls of a reply that ended otherwise than with `tool_calls` are no part of the thread: nobody will answer them.
  */
 export const stepResult = (parts: StepParts): StepResult => {
-  const { response, mode, outcomes, manualToolCalls, halt, error } = parts
+  const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals } = parts
   const called = response.finishReason === "tool_calls"
   const toolResults: ReadonlyArray<ToolMessage> = outcomes.map((outcome) => outcome.message)
-  const message = assistantMessage(response, called ? response.toolCalls : [], halt?.type === "cancelled")
   return {
-    thread: Thread.append(parts.thread, ...(message === undefined ? [] : [message]), ...toolResults),
+    thread: parts.resumed?.thread ?? threadOf(parts, toolResults),
     response,
     toolResults,
-    done: halt !== undefined || error !== undefined || !called,
+    done: halt !== undefined || error !== undefined || pendingApprovals !== undefined || !called,
     mode: mode === "manual" && called ? "manual" : "auto",
     halt,
     manualToolCalls,
     truncatedToolCalls: called ? [] : response.toolCalls,
+    ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
     ...(error === undefined ? {} : { error })
   }
 }
 
+/** The thread with the reply and its results. */
+const threadOf = ({ thread, response, halt }: StepParts, toolResults: ReadonlyArray<ToolMessage>): Thread.Thread => {
+  const message = assistantMessage(response, halt?.type === "cancelled")
+  return Thread.append(thread, ...(message === undefined ? [] : [message]), ...toolResults)
+}
+
 /** The assistant's message, with what the provider wants to see again; a reply that was cancelled before its first word leaves none. */
-const assistantMessage = (
-  response: Response,
-  toolCalls: ReadonlyArray<ToolCall>,
-  cancelled: boolean
-): AssistantMessage | undefined => {
+export const assistantMessage = (response: Response, cancelled: boolean): AssistantMessage | undefined => {
+  const toolCalls = response.finishReason === "tool_calls" ? response.toolCalls : []
   if (cancelled && response.outputText === "" && toolCalls.length === 0) return undefined
   const reasoning = response.metadata["reasoning"]
   return {

@@ -5,26 +5,78 @@
  */
 import type { ChatContext } from "../ChatMachine.ts"
 import type { PendingQuestion } from "../ChatResult.ts"
-import type { Message } from "../Message.ts"
+import type { Message, ToolMessage } from "../Message.ts"
 import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
-import { errorText } from "../ToolResultEncoder.ts"
+import { errorText, json } from "../ToolResultEncoder.ts"
 import { withResult } from "./answer.ts"
-import { toolFailure } from "./toolOutcome.ts"
+import { firstExpiry, isWaiting, type OpenCall, type OpenStep, openToolCalls, withResults } from "./openCalls.ts"
+import { closed, unknownOutcome, unknownReason } from "./revival.ts"
+import { endedEarly, type OutcomeRules, toolFailure, toolOutcome } from "./toolOutcome.ts"
 
 /** When a chat that begins to wait now gives up; `undefined` for never. */
 export const expiryOf = (
-  { suspendedTtlMs, clock }: Pick<ChatContext, "suspendedTtlMs" | "clock">,
-  waitsFor: Pick<ChatContext, "pendingQuestion" | "pendingToolCalls">
-): number | undefined =>
-  suspendedTtlMs === undefined ||
-  suspendedTtlMs === Infinity ||
-  (waitsFor.pendingQuestion ?? waitsFor.pendingToolCalls[0]) === undefined
-    ? undefined
-    : clock.now() + suspendedTtlMs
+  bounds: Bounds,
+  waitsFor: Pick<ChatContext, "pendingQuestion" | "pendingToolCalls" | "open">
+): number | undefined => {
+  const { pendingQuestion, pendingToolCalls, open } = waitsFor
+  if (open !== undefined && isWaiting(open)) return firstExpiry(open)
+  return (pendingQuestion ?? pendingToolCalls[0]) === undefined ? undefined : endOf(bounds)
+}
 
-/** The chat has waited long enough: the question is withdrawn, the calls are answered as cancelled. */
-export const expired = ({ thread, pendingQuestion, pendingToolCalls }: ChatContext): Partial<ChatContext> => {
+type Bounds = Pick<ChatContext, "suspendedTtlMs" | "clock">
+
+const endOf = ({ suspendedTtlMs, clock }: Bounds): number | undefined =>
+  suspendedTtlMs === undefined || suspendedTtlMs === Infinity ? undefined : clock.now() + suspendedTtlMs
+
+/** An open step whose calls wait for decisions no longer than the chat may wait. */
+export const boundedBy = (bounds: Bounds, open: OpenStep | undefined): OpenStep | undefined => {
+  if (open === undefined || !isWaiting(open)) return open
+  const expiresAt = endOf(bounds)
+  if (expiresAt === undefined) return open
+  const calls = open.calls.map((call) =>
+    call.state === "waiting" && (call.expiresAt === undefined || call.expiresAt > expiresAt)
+      ? { ...call, expiresAt }
+      : call
+  )
+  return { ...open, calls }
+}
+
+/** The chat has waited long enough: calls that wait for a decision do not run, or nobody answered in time. */
+export const expired = (context: ChatContext): Partial<ChatContext> =>
+  context.open !== undefined && isWaiting(context.open) ? undecided(context, context.open) : unanswered(context)
+
+/** Nobody decided in time: those whose time is over are answered, and with the last of them the others that never ran. */
+const undecided = (context: ChatContext, open: OpenStep): Partial<ChatContext> => {
+  const { clock, engine, expiresAt = Infinity } = context
+  const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
+  const now = Math.max(clock.now(), expiresAt)
+  const toolCalls = openToolCalls({ ...context, open })
+  const results = new Map<number, ToolMessage>()
+  open.calls.forEach((call, position) => {
+    const toolCall = toolCalls[position]
+    if (toolCall === undefined || call.state !== "waiting" || (call.expiresAt ?? Infinity) > now) return
+    results.set(position, undecidedMessage(toolCall, call, rules))
+  })
+  const left = withResults({ ...context, open }, results)
+  if (isWaiting(left.open)) return { ...left, expiresAt: firstExpiry(left.open), committed: false }
+  const over = closed({ ...context, ...left }, (toolCall) => endedEarly(toolCall, "not_started", rules, notAll).message)
+  return { ...over, expiresAt: expiryOf(context, over), lastHaltedReason: "expired", committed: false }
+}
+
+const notAll = "expired: not every call beside it was decided in time"
+
+const undecidedMessage = (
+  toolCall: ToolCall,
+  { kind }: Extract<OpenCall, { readonly state: "waiting" }>,
+  rules: OutcomeRules
+): ToolMessage =>
+  kind === "permission"
+    ? toolOutcome(toolCall, toolFailure(toolCall, "denied", "expired: nobody decided in time"), rules).message
+    : unknownOutcome(toolCall, rules, `expired: ${unknownReason}, and nobody decided in time`).message
+
+/** The question is withdrawn, the calls are answered as cancelled. */
+const unanswered = ({ thread, pendingQuestion, pendingToolCalls }: ChatContext): Partial<ChatContext> => {
   const asked = pendingQuestion === undefined ? undefined : askingCall(thread, pendingQuestion)
   const from = (asked === undefined ? undefined : withResult(thread, asked.id, expiredText(asked))) ?? thread
   const results = pendingToolCalls.map((call): Message => ({

@@ -1,14 +1,15 @@
 /**
  * The one decision after each step: go on, or stop and why.
  *
- * TERM1. The order is total; the first condition that holds decides: a halt of the step (cancel, question, tool error,
- *        handler halt), an error of the step, manual calls, a failed request, the final answer, cancel or the end of the
+ * TERM1. The order is total; the first condition that holds decides: calls that wait for a decision, a halt of the step
+ *        (cancel, question, tool error, handler halt), an error of the step, manual calls, a failed request, the final answer, cancel or the end of the
  *        time, `haltWhen`, `maxTurns`, `maxMistakes`, the tokens of the budget, its cost, `maxUnproductive`.
  * TERM2. `haltWhen` is asked only when nothing before it held, `maxTurns` only after it said no, and the other bounds last: a
  *        final answer is `completed`, whatever it cost. (Whether it is followed by a second pass is `twoPasses.ts`'s.)
  *
  * @source ALLM.Chat, "Halt reasons"
  */
+import type { PendingApproval } from "../Approval.ts"
 import type { ChatResult, HaltedReason, PendingQuestion } from "../ChatResult.ts"
 import type { Message } from "../Message.ts"
 import type { StepHalt, StepResult } from "../StepResult.ts"
@@ -25,6 +26,7 @@ export interface Terminal {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly pendingQuestion?: PendingQuestion
   readonly pendingToolCalls?: ReadonlyArray<ToolCall>
+  readonly pendingApprovals?: ReadonlyArray<PendingApproval>
 }
 
 /** Where a turn stands when a step has ended: whether it is to stop, and all its steps. */
@@ -42,6 +44,7 @@ export const terminalCondition = (
 ): Terminal | undefined => {
   const { halt, manualToolCalls, response } = step
   const pending = manualToolCalls.length > 0 ? { pendingToolCalls: manualToolCalls } : {}
+  if (step.pendingApprovals !== undefined) return { ...awaitingApproval(step.pendingApprovals), ...pending }
   if (halt !== undefined) return { ...fromHalt(halt, stopped, options), ...pending }
   if (step.error !== undefined) return { reason: "error", metadata: { error: step.error }, ...pending }
   if (manualToolCalls.length > 0) {
@@ -62,7 +65,9 @@ export const terminalCondition = (
   if (response.finishReason !== "tool_calls") return { reason: "completed", metadata: truncated(step) }
   if (stopped !== undefined) return stopping(stopped, options)
   if (asksToHalt(step, options)) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
-  if (stepIndex + 1 >= options.maxTurns) return { reason: "max_turns", metadata: { maxTurns: options.maxTurns } }
+  if (stepIndex + 1 - resumedFirst(steps) >= options.maxTurns) {
+    return { reason: "max_turns", metadata: { maxTurns: options.maxTurns } }
+  }
   const { messages } = step.thread
   return (
     mistaken(options, messages) ??
@@ -71,9 +76,20 @@ export const terminalCondition = (
   )
 }
 
+/** Why a turn stops whose calls wait for a decision. */
+export const awaitingApproval = (pendingApprovals: ReadonlyArray<PendingApproval>): Terminal => ({
+  reason: "awaiting_approval",
+  metadata: {},
+  pendingApprovals
+})
+
 /** Why a turn stops that was cancelled, or has no time left. */
 export const stopping = (reason: NonNullable<Standing["stopped"]>, { budget }: Pick<RunOptions, "budget">): Terminal =>
   reason === "cancelled" ? { reason, metadata: {} } : { reason, metadata: { budget: budget?.timeMs } }
+
+/** A turn that began with open calls made no request for them. */
+const resumedFirst = (steps: ReadonlyArray<StepResult>): number =>
+  steps[0]?.response.metadata["resumed"] === true ? 1 : 0
 
 const asksToHalt = (step: StepResult, { haltWhen }: Pick<RunOptions, "haltWhen">): boolean => {
   const answer: unknown = haltWhen?.(step)
@@ -116,15 +132,20 @@ const truncated = ({ truncatedToolCalls }: StepResult): Readonly<Record<string, 
 export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResult>, terminal: Terminal): ChatResult => {
   const { pendingQuestion } = terminal
   return {
-    thread: pendingQuestion === undefined ? thread : Thread.append(thread, questionMessage(pendingQuestion)),
+    thread: pendingQuestion === undefined ? thread : withQuestion(thread, pendingQuestion),
     finalResponse: steps.at(-1)?.response,
     steps,
     haltedReason: terminal.reason,
     pendingToolCalls: terminal.pendingToolCalls ?? [],
     metadata: terminal.metadata,
-    ...(pendingQuestion === undefined ? {} : { pendingQuestion })
+    ...(pendingQuestion === undefined ? {} : { pendingQuestion }),
+    ...(terminal.pendingApprovals === undefined ? {} : { pendingApprovals: terminal.pendingApprovals })
   }
 }
+
+/** The thread with a tool's question said at its end. */
+export const withQuestion = (thread: Thread.Thread, question: PendingQuestion): Thread.Thread =>
+  Thread.append(thread, questionMessage(question))
 
 const questionMessage = ({ question, toolCallId }: PendingQuestion): Message => ({
   role: "assistant",

@@ -16,6 +16,8 @@
  *         turn, what was not refused before is `not_started`. A suspended call has no outcome here: it is handed on.
  * BATCH7. One call, or all of them, can be cancelled without the batch: the others go on, and so does the turn. Whoever asked
  *         is told when those calls are over, or run again.
+ * BATCH8. A call that writes starts when its intent is kept; if it cannot be, it is not started, nor is another that
+ *         writes, and the batch ends with that error. The deadline of a call does not count meanwhile.
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
@@ -32,6 +34,8 @@ import { closestName } from "./closestName.ts"
 import type { GateVerdict, Suspended } from "./gate.ts"
 import type { Event } from "../Event.ts"
 import type { Fifo } from "./fifo.ts"
+import type { SessionError } from "../ChatError.ts"
+import type { Journal } from "./journal.ts"
 import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
 import type { RunOptions } from "./resolveOptions.ts"
@@ -94,13 +98,30 @@ export interface ToolBatchInput {
   readonly watcher?: ToolCallWatcher | undefined
   /** What is kept of it by whoever outlives the batch. */
   readonly ledger?: BatchLedger | undefined
+  /** The calls' places in their message, where these are others than their places here. */
+  readonly positions?: ReadonlyArray<number> | undefined
+  /** Outcomes that are known before the batch begins, by the calls' places here: those calls do not run. */
+  readonly settled?: ReadonlyMap<number, ToolOutcome> | undefined
+  /** The calls, by their places here, that have other arguments than the model wrote. */
+  readonly edited?: ReadonlySet<number> | undefined
+  /** Where intents and outcomes of calls that write are noted; without one there are no intents. */
+  readonly journal?: Journal | undefined
+}
+
+/** A call that waits for a person's decision, by its place in the batch. */
+export interface SuspendedCall {
+  readonly index: number
+  /** After how many milliseconds it is given up; never by default. */
+  readonly expiresMs?: number | undefined
 }
 
 /** Outcomes in call order, the halt that counts, and the calls that wait for an answer and so have no outcome yet. */
 export interface ToolBatchResult {
   readonly outcomes: ReadonlyArray<ToolOutcome>
   readonly halt: StepHalt | undefined
-  readonly suspended: ReadonlyArray<Suspended>
+  readonly suspended: ReadonlyArray<SuspendedCall>
+  /** What kept calls from starting, which ends the turn. */
+  readonly error?: SessionError | undefined
 }
 
 /**
@@ -123,14 +144,16 @@ export type ToolBatchEvent =
   | { readonly type: "batch.gated"; readonly verdicts: ReadonlyArray<GateVerdict> }
   | { readonly type: "batch.followed"; readonly index: number; readonly outcome: ToolOutcome }
   | { readonly type: "batch.slot" }
+  | { readonly type: "batch.intended"; readonly index: number; readonly failure: SessionError | undefined }
   | { readonly type: "process.exit"; readonly from: Pid; readonly reason: unknown }
 
 interface Slot {
   /** What runs: the call as the model wrote it, unless its arguments were edited. */
   toolCall: ToolCall
   edited: boolean
-  /** The call's place in its message. */
+  /** The call's place in the batch, and in its message. */
   readonly index: number
+  readonly position: number
   status: ToolCallView["status"]
   startedAt: number | undefined
   endedAt: number | undefined
@@ -195,6 +218,9 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
       case "batch.followed":
         batch.followed(event.index, event.outcome)
         return snapshot
+      case "batch.intended":
+        batch.intended(event.index, event.failure)
+        return snapshot
       case "batch.exhausted":
         return { status: "done", output: batch.result(), error: undefined }
       default:
@@ -226,14 +252,16 @@ class ToolBatch {
   #running = 0
   #over = 0
   #cancelled = false
+  #error: SessionError | undefined
 
   constructor(input: ToolBatchInput, tell: (event: ToolBatchEvent) => void) {
     this.#input = input
     this.#tell = tell
     this.#slots = input.toolCalls.map((toolCall, index) => ({
       toolCall,
-      edited: false,
+      edited: input.edited?.has(index) === true,
       index,
+      position: input.positions?.[index] ?? index,
       status: "queued",
       startedAt: undefined,
       endedAt: undefined,
@@ -254,6 +282,7 @@ class ToolBatch {
     this.#queuedAt = this.#now()
     this.#line = this.#input.options.toolSlots?.line(host, () => this.#tell({ type: "batch.slot" }))
     this.#input.outlet.attach(this.#source)
+    if (this.#input.settled !== undefined) this.#settleAll(this.#input.settled)
     this.#gate = batchGateOf(this.#input.options, Process.systemOf(host))
     if (this.#gate?.judges === true) return this.#judge(this.#gate)
     this.#fill()
@@ -269,7 +298,8 @@ class ToolBatch {
       const slot = judged[at]
       if (slot === undefined || isOver(slot)) return
       slot.status = "queued"
-      if (verdict.type === "allow") Object.assign(slot, { toolCall: verdict.toolCall, edited: verdict.edited })
+      if (verdict.type === "allow")
+        Object.assign(slot, { toolCall: verdict.toolCall, edited: slot.edited || verdict.edited })
       else if (verdict.type === "deny") this.#record(slot, refusedOutcome(verdict))
       else if (verdict.type === "halt") this.#record(slot, haltedOutcome(verdict))
       else if (verdict.type === "suspend" && !halted) this.#suspend(slot, verdict)
@@ -304,12 +334,8 @@ class ToolBatch {
 
   /** A running call is over: its slot is free. */
   #ended(slot: Slot, outcome: ToolOutcome): void {
-    this.#running--
-    this.#line?.release()
     this.#record(slot, outcome)
-    this.#order?.plan.ended(slot.index)
-    this.#fill()
-    this.#finishIfOver()
+    this.#release(slot)
   }
 
   cancel(): void {
@@ -390,6 +416,33 @@ class ToolBatch {
     }
   }
 
+  /** The intent of a call is kept, or cannot be (BATCH8); the call may be over already. */
+  intended(index: number, failure: SessionError | undefined): void {
+    const host = this.#host
+    const slot = this.#slots[index]
+    const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
+    if (host === undefined || slot === undefined || tool === undefined) return
+    if (failure === undefined && slot.outcome === undefined) {
+      this.#start(host, slot, tool)
+      return this.#changed()
+    }
+    if (failure !== undefined) this.#error ??= failure
+    if (slot.outcome === undefined && failure !== undefined) {
+      const message = `not started: ${failure.reason}: ${failure.message}`
+      this.#record(slot, endedEarly(slot.toolCall, "not_started", this.#input.options, message))
+    }
+    this.#release(slot)
+  }
+
+  /** A call gives its slot back, and those that waited for its end may start. */
+  #release({ index }: Slot): void {
+    this.#running--
+    this.#line?.release()
+    this.#order?.plan.ended(index)
+    this.#fill()
+    this.#finishIfOver()
+  }
+
   leave(): void {
     this.#gate?.leave()
     this.#input.outlet.detach(this.#source)
@@ -401,8 +454,10 @@ class ToolBatch {
     const halt = this.#cancelled
       ? ({ type: "cancelled", question: halts.find((one) => one.type === "question") } as const)
       : halts[0]
-    const suspended = this.#slots.flatMap((slot) => (slot.suspended === undefined ? [] : [slot.suspended]))
-    return { outcomes, halt, suspended }
+    const suspended = this.#slots.flatMap(({ index, suspended: waits }) =>
+      waits === undefined ? [] : [{ index, expiresMs: waits.expiresMs }]
+    )
+    return { outcomes, halt, suspended, error: this.#error }
   }
 
   /** Has the calls judged that could run (BGATE1). */
@@ -420,9 +475,13 @@ class ToolBatch {
     void gate.judge(calls, judging).then((verdicts) => this.#tell({ type: "batch.gated", verdicts }))
   }
 
+  /** What could run still: what is settled from the beginning is not judged. */
   #judged(): ReadonlyArray<Slot> {
-    const { toolsByName } = this.#input
-    return this.#slots.filter(({ toolCall }) => toolCall.arguments !== null && toolsByName.has(toolCall.name))
+    const { toolsByName, settled } = this.#input
+    return this.#slots.filter(
+      ({ toolCall, index }) =>
+        toolCall.arguments !== null && toolsByName.has(toolCall.name) && settled?.has(index) !== true
+    )
   }
 
   #suspend(slot: Slot, suspended: Suspended): void {
@@ -452,17 +511,31 @@ class ToolBatch {
         plan.ended(slot.index)
         continue
       }
+      const { journal } = this.#input
+      const writes = journal !== undefined && tool.effect !== "read"
+      if (writes && this.#error !== undefined) {
+        this.#record(slot, endedEarly(slot.toolCall, "not_started", this.#input.options, "not started: store_failed"))
+        plan.ended(slot.index)
+        continue
+      }
       if (this.#line?.take() === false) {
         plan.putBack(slot.index)
         break
       }
-      this.#start(host, slot, tool)
+      this.#running++
+      if (writes) this.#intend(host, slot, journal)
+      else this.#start(host, slot, tool)
     }
     this.#changed()
   }
 
+  /** Has the intent of a call kept, which has its slot already (BATCH8). */
+  #intend(host: Pid<ToolBatchEvent>, slot: Slot, journal: Journal): void {
+    const { index } = slot
+    journal.intend(slot.position, (failure) => Process.send(host, { type: "batch.intended", index, failure }))
+  }
+
   #start(host: Pid, slot: Slot, tool: Tool): void {
-    this.#running++
     slot.status = "running"
     slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
     slot.startedAt = this.#now()
@@ -473,7 +546,7 @@ class ToolBatch {
         options: this.#input.options,
         startAtOnce: true,
         messageIndex: this.#input.messageIndex,
-        index: slot.index,
+        index: slot.position,
         watcher: this.#watching(slot)
       },
       label: `ToolCall ${slot.toolCall.name}`
@@ -489,6 +562,13 @@ class ToolBatch {
     return planOfBatch(calls, toolsByName, isOverAt, this.#schedule)
   }
 
+  #settleAll(settled: ReadonlyMap<number, ToolOutcome>): void {
+    for (const [index, outcome] of settled) {
+      const slot = this.#slots[index]
+      if (slot?.outcome === undefined && slot !== undefined) this.#record(slot, outcome)
+    }
+  }
+
   #settle(slot: Slot, result: HandlerResult.HandlerResult): void {
     this.#record(slot, toolOutcome(slot.toolCall, result, this.#input.options))
   }
@@ -501,6 +581,7 @@ class ToolBatch {
     slot.traced?.(outcome)
     this.#over++
     this.#input.ledger?.finished.set(slot.index, outcome)
+    this.#input.journal?.over(slot.position, outcome, this.#over < this.#slots.length)
     this.#source.push(...outcome.events)
     this.#reached(slot, "over")
     if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {
@@ -514,6 +595,11 @@ class ToolBatch {
     if (from >= upTo) return
     this.#mayStart = from
     for (const slot of this.#slots.slice(from, upTo)) {
+      if (slot.suspended !== undefined) {
+        slot.suspended = undefined
+        slot.status = "queued"
+        this.#over--
+      }
       if (slot.status === "queued" || slot.status === "gating")
         this.#record(slot, endedEarly(slot.toolCall, ended, this.#input.options))
     }

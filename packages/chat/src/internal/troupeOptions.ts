@@ -1,10 +1,11 @@
 /** Checks what a Troupe is given from outside: its options, and the records of its store. */
 import { ChatRecord } from "../ChatRecord.ts"
 import { type Finding, SessionError, ValidationError } from "../ChatError.ts"
-import { toolResult } from "../Message.ts"
+import { toolResult, type ToolMessage } from "../Message.ts"
 import type { TroupeOptions } from "../Troupe.ts"
 import * as Validate from "../Validate.ts"
 import { positive } from "./optionChecks.ts"
+import { type Opened, openToolCalls, withResults } from "./openCalls.ts"
 import { answered, unpaired } from "./pairing.ts"
 
 const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
@@ -63,7 +64,20 @@ const otherChat = (id: string, record: ChatRecord): Error | undefined =>
   record.id === id ? undefined : new Error(`it is the record of the chat ${record.id}`)
 
 /** Messages that are none, and calls without a result that nobody is going to give. */
-const invalidMessages = ({ thread, inbox = [], pendingToolCalls }: ChatRecord): Error | undefined =>
+const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRecord): Error | undefined =>
   Validate.thread(thread) ??
   Validate.thread({ messages: inbox.map(({ message }) => message) }) ??
-  unpaired(pendingToolCalls.reduce((settled, { id }) => answered(settled, toolResult(id, "")), thread))
+  (open === undefined
+    ? unpaired(pendingToolCalls.reduce((settled, { id }) => answered(settled, toolResult(id, "")), thread))
+    : invalidOpening({ thread, open }))
+
+/** An open step that is not that of the message it names. */
+const invalidOpening = (opened: Opened): Error | undefined => {
+  const { calls } = opened.open
+  const toolCalls = openToolCalls(opened)
+  if (toolCalls.length === 0 || toolCalls.length !== calls.length) return new Error("its open step is of no message")
+  const results = toolCalls.flatMap(({ id }, position): ReadonlyArray<[number, ToolMessage]> =>
+    calls[position]?.state === "done" ? [] : [[position, toolResult(id, "")]]
+  )
+  return unpaired(withResults(opened, new Map(results)).thread)
+}

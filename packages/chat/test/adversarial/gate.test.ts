@@ -176,7 +176,7 @@ describe("a living chat with a gate", () => {
     Process.kill(processOf(system, "ToolBatch"))
     const result = await turn.result()
     expect(open[0]?.signal.aborted).toBe(true)
-    expect(roles(result.thread.messages)).toEqual(["user", "assistant", "tool failed", "assistant"])
+    expect(roles(result.thread.messages)).toEqual(["user", "assistant", "tool not_started", "assistant"])
   })
 
   test("a chat that is stopped while a question is open tells it", async () => {

@@ -140,14 +140,14 @@ describe("STORE1 a slow store", () => {
   })
 
   test.each([
-    ["questions", false, "awaitingUser"],
-    ["calls the caller answers", true, "awaitingTools"]
-  ])("CHAT2 that fails at the end of a turn loses nothing: %s stay pending", async (_what, manual, state) => {
+    ["questions", false, "awaitingUser", 3],
+    ["calls the caller answers", true, "awaitingTools", 2]
+  ])("CHAT2 that fails at the end of a turn loses nothing: %s stay pending", async (_what, manual, state, last) => {
     const inner = memory()
     let saves = 0
     const store: Store = {
       ...inner,
-      save: (record) => (++saves === 2 ? Promise.reject(new Error("disk")) : inner.save(record))
+      save: (record) => (++saves === last ? Promise.reject(new Error("disk")) : inner.save(record))
     }
     const tools = [{ ...handling("ask", () => askUser("which?")), manual }]
     const { troupe } = await check.troupe({ adapter: check.fake({ script: calls("ask") }), store, tools })

@@ -6,7 +6,8 @@ import type { Hooks } from "../../src/Hooks.ts"
 import { mustBegin, type Verdict } from "../../src/internal/chatHooks.ts"
 import { Delivery } from "../../src/internal/delivery.ts"
 import type { Terminal } from "../../src/internal/terminalCondition.ts"
-import { user, type Message } from "../../src/Message.ts"
+import type { OpenStep } from "../../src/internal/openCalls.ts"
+import { assistant, user, type Message } from "../../src/Message.ts"
 import type { FinishReason } from "../../src/Response.ts"
 import type { StepResult } from "../../src/StepResult.ts"
 import type { ToolCall } from "../../src/ToolCall.ts"
@@ -21,7 +22,7 @@ const check = leakCheck()
 const call: ToolCall = { id: "c0", name: "t", arguments: {} }
 const answer: Message = { role: "tool", toolCallId: "c0", content: "r" }
 
-const step = (finishReason: FinishReason, more: Partial<StepResult> = {}): AnyEventObject => {
+const step = (finishReason: FinishReason, more: Partial<StepResult> = {}, open?: OpenStep): AnyEventObject => {
   const toolCalls = finishReason === "tool_calls" ? [call] : []
   const result: StepResult = {
     thread: { messages: hi },
@@ -33,12 +34,20 @@ const step = (finishReason: FinishReason, more: Partial<StepResult> = {}): AnyEv
     truncatedToolCalls: [],
     ...more
   }
-  return { type: "xstate.done.actor.step", output: { type: "completed", result }, actorId: "step" }
+  return { type: "xstate.done.actor.step", output: { type: "completed", result, open }, actorId: "step" }
 }
 
 const halt: Terminal = { reason: "enough", metadata: { haltHook: "PreIteration" } }
 
 const question: Partial<StepResult> = { halt: { type: "question", toolCallId: "c0", question: "which?", options: {} } }
+
+/** The call of the reply waits for a decision; the thread has its message. */
+const waits = (): AnyEventObject => {
+  const pending = { kind: "permission", reason: "asked", askedAt: 0 } as const
+  const thread = { messages: [...hi, assistant("", [call])] }
+  const pendingApprovals = [{ toolCall: call, ...pending }]
+  return step("tool_calls", { thread, pendingApprovals }, { at: 1, calls: [{ state: "waiting", ...pending }] })
+}
 
 const committing = "0.chat.running.committing"
 const expiring = "0.chat.expiring"
@@ -73,6 +82,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
     [told, aside !== undefined],
     [result?.haltedReason, refusal !== undefined, failure !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
+    [context.open?.calls.map(({ state }) => state), context.journal !== undefined],
     [mailbox.next?.messages.at(-1)?.role, mailbox.steers, mailbox.interrupts]
   ]
 }
@@ -92,6 +102,12 @@ const heard = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, Any
     results: start([answer]),
     cancel: { type: "turn.cancel" },
     deadline: { type: "turn.deadline" },
+    decides: {
+      type: "turn.start",
+      turn: turnOf(parts, [], { decisions: [{ toolCallId: "c0", decision: { type: "allow" } }] })
+    },
+    "waits for a decision": waits(),
+    due: { type: "journal.due" },
     expired: { type: "suspension.expired" },
     taken: { type: "events.taken" },
     saved: { type: "inbox.saved" },
@@ -204,6 +220,31 @@ testPaths(chatMachine, () => [
     "began",
     "announced",
     "reported"
+  ),
+  walk(
+    "calls that wait for a decision",
+    { commit },
+    "said",
+    "pending",
+    "decides",
+    "waits for a decision",
+    "answers",
+    "cancel",
+    "deadline",
+    "due",
+    "taken",
+    "committed"
+  ),
+  walk(
+    "calls that wait so long and no longer",
+    { commit, suspendedTtlMs: 1e6 },
+    "said",
+    "decides",
+    "waits for a decision",
+    "expired",
+    "withdrawn",
+    "taken",
+    "committed"
   ),
   walk(
     "a chat that waits so long and no longer",

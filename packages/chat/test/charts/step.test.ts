@@ -1,8 +1,10 @@
 import { AdapterError } from "../../src/ChatError.ts"
 import type { AdapterEvent } from "../../src/Event.ts"
+import { assistant } from "../../src/Message.ts"
 import { ok } from "../../src/HandlerResult.ts"
+import type { OpenStep } from "../../src/internal/openCalls.ts"
 import { Outlet } from "../../src/internal/outlet.ts"
-import { stepMachine } from "../../src/StepMachine.ts"
+import { resumedStepMachine, stepMachine } from "../../src/StepMachine.ts"
 import type { StreamCollector } from "../../src/StreamCollector.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, hi } from "../double/scripts.ts"
@@ -22,12 +24,13 @@ const said: ReadonlyArray<AdapterEvent> = [
 ]
 
 /** The model's reply is folded before the walk begins: which way the chart goes depends on what it was. */
-const walk = (name: string, reply: ReadonlyArray<AdapterEvent>): Walk => ({
+const walk = (name: string, reply: ReadonlyArray<AdapterEvent>, open?: OpenStep): Walk => ({
   name,
-  machine: stepMachine,
+  machine: open === undefined ? stepMachine : resumedStepMachine,
   input: {
     ...engineParts({ adapter: check.fake({ script: [] }), tools: [handling("t", () => ok(1))] }),
-    thread: { messages: hi },
+    thread: { messages: open === undefined ? hi : [...hi, assistant("", [{ id: "c0", name: "t", arguments: {} }])] },
+    open,
     outlet: new Outlet(),
     watcher: {
       stepStarted: (collector: StreamCollector) => reply.forEach((event) => collector.apply(event)),
@@ -44,7 +47,11 @@ const walk = (name: string, reply: ReadonlyArray<AdapterEvent>): Walk => ({
       actorId: "adapterStream"
     },
     { type: "xstate.error.actor.adapterStream", error: new Error("dead"), actorId: "adapterStream" },
-    { type: "xstate.done.actor.toolBatch", output: { outcomes: [], halt: undefined }, actorId: "toolBatch" },
+    {
+      type: "xstate.done.actor.toolBatch",
+      output: { outcomes: [], halt: undefined, suspended: [] },
+      actorId: "toolBatch"
+    },
     { type: "xstate.error.actor.toolBatch", error: new Error("dead"), actorId: "toolBatch" }
   ],
   apart: ({ context }) => context.halt !== undefined
@@ -54,4 +61,11 @@ testPaths(stepMachine, () => [
   walk("a reply with a call", called("t")),
   walk("a reply with a call of no tool", called("ghost")),
   walk("a final answer", said)
+])
+
+testPaths(resumedStepMachine, () => [
+  walk("an open call that may run", [], {
+    at: 1,
+    calls: [{ state: "decided", kind: "permission", decision: { type: "allow" } }]
+  })
 ])

@@ -38,7 +38,7 @@ test("CHAT1 one turn runs at a time, and those that wait are run in order", asyn
   Process.kill(pid)
 })
 
-test("CHAT2 the beginning is committed before the first request, each step before the next, the end before `chat_completed`", async () => {
+test("CHAT2 CHAT12 the beginning is committed before the first request, the intent of a call before it runs, each step before the next, the end before `chat_completed`", async () => {
   const { system, clock } = check.system()
   const order: Array<string> = []
   const fake = check.fake({ scripts: callThenAnswer })
@@ -64,6 +64,7 @@ test("CHAT2 the beginning is committed before the first request, each step befor
   expect(order).toEqual([
     "commit 1 true undefined",
     "request 1",
+    "commit 2 true undefined",
     "commit 3 true undefined",
     "request 3",
     "commit 4 false completed",
