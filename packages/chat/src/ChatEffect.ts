@@ -98,12 +98,13 @@ export const attach = (
   chat: ChatRef,
   options: AttachOptions = {}
 ): Stream.Stream<Attached, SessionError | ValidationError> =>
-  Stream.unwrap(
-    Effect.try({ try: () => chat.attach(options), catch: (error) => error }).pipe(
-      Effect.map((attached) => reading(attached, isAttachError)),
-      Effect.catch((error) => (isAttachError(error) ? Effect.fail(error) : Effect.die(error)))
-    )
-  )
+  Stream.suspend(() => {
+    try {
+      return reading(chat.attach(options), isAttachError)
+    } catch (error) {
+      return isAttachError(error) ? Stream.fail(error) : Stream.die(error)
+    }
+  })
 
 /** The result of a living chat's turn. */
 export const result = (turn: LiveTurn): Effect.Effect<ChatResult, SessionError> =>

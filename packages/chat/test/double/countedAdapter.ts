@@ -5,7 +5,7 @@ import type { AdapterEvent } from "../../src/Event.ts"
 type Next = IteratorResult<AdapterEvent, undefined>
 
 /** One open request. */
-export interface CountedStream {
+interface CountedStream {
   /** How many events were asked for. */
   readonly pulled: number
   /** How often it was let go of: read to its end, or returned before that. */

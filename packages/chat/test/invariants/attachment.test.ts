@@ -373,3 +373,23 @@ test("FEED3 a chat whose process dies says so with a snapshot, and readers go on
   expect(textOf(eventsOf(await readUntil(attached, endsTurn)))).toBe("found")
   await again.result()
 })
+
+test("FEED3 a chat whose supervisor gave up comes back with the next turn, and so do its readers", async () => {
+  const adapter = handAdapter()
+  const { troupe } = await check.troupe({ adapter, maxRestarts: 0 })
+  const chat = await troupe.chat("c")
+  const attached = chat.attach()
+  await readUntil(attached, isSnapshot)
+  const { pid } = chat
+  if (pid === undefined) throw new Error("no process")
+  Process.kill(pid)
+  await hop()
+  expect(chat.pid).toBeUndefined()
+  const turn = chat.send("go")
+  await until(() => adapter.streams.length === 1)
+  adapter.streams[0]?.text("back")
+  adapter.streams[0]?.finish("stop")
+  const items = await readUntil(attached, endsTurn)
+  expect([items[0]?.type, textOf(eventsOf(items))]).toEqual(["snapshot", "back"])
+  await turn.result()
+})
