@@ -5,10 +5,13 @@ import type { Adapter, AdapterOptions } from "../src/Adapter.ts"
 import type { AdapterEvent, Event, ToolEvent } from "../src/Event.ts"
 import type { EventStream } from "../src/Chat.ts"
 import * as Chat from "../src/Chat.ts"
+import type { ChatOptions } from "../src/ChatOptions.ts"
 import type { ChatResult, HaltedReason } from "../src/ChatResult.ts"
 import * as Engine from "../src/Engine.ts"
 import * as Fake from "../src/Fake.ts"
 import { halt, type HandlerResult, ok } from "../src/HandlerResult.ts"
+import type { Hooks } from "../src/Hooks.ts"
+import type { Ask, Mode } from "../src/Permissions.ts"
 import { make, tool, type Tool, type ToolContext } from "../src/Tool.ts"
 
 test("a tool's arguments come from its zod schema, as they are after parsing", () => {
@@ -109,4 +112,17 @@ test("only a manual tool needs no function", () => {
   expectTypeOf(tool({ name: "approve", manual: true })).toEqualTypeOf<Tool>()
   // @ts-expect-error any other needs one
   tool({ name: "approve" })
+})
+
+test("questions and hooks are told what they are about, and may answer with promises", () => {
+  const ask: Ask = async ({ toolCall, mode }) => {
+    expectTypeOf(mode).toEqualTypeOf<Mode>()
+    return toolCall.name === "t" ? { type: "allow" } : { type: "deny", reason: "no" }
+  }
+  const hooks: Hooks = {
+    PreToolUse: [async ({ toolName }) => (toolName === "t" ? { type: "deny", reason: "no" } : undefined), () => "ok"],
+    PostToolUse: [{ match: /t/, hooks: [async ({ result }) => ({ type: "augment", text: result }), () => {}] }],
+    Stop: [({ result }) => expectTypeOf(result).toEqualTypeOf<ChatResult>() && undefined]
+  }
+  expectTypeOf({ permissions: { ask }, hooks }).toExtend<ChatOptions>()
 })

@@ -468,8 +468,11 @@ class ToolBatch {
       toolCall,
       tool: this.#input.toolsByName.get(toolCall.name)
     }))
-    const judging = (at: number): void => {
-      for (const slot of judged) if (!isOver(slot)) slot.status = slot.index === at ? "gating" : "queued"
+    let last: Slot | undefined
+    const judging = (index: number): void => {
+      if (last?.status === "gating") last.status = "queued"
+      last = this.#slots[index]
+      if (last?.status === "queued") last.status = "gating"
       this.#changed()
     }
     void gate.judge(calls, judging).then((verdicts) => this.#tell({ type: "batch.gated", verdicts }))
