@@ -19,6 +19,7 @@ import { isPromiseLike } from "./awaitable.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import type { Outlet } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
+import { Silence } from "./silence.ts"
 import type { TracedRequest } from "./trace.ts"
 
 /** What a request works with. */
@@ -42,6 +43,7 @@ export class AdapterRequest {
   #abort = new LazyAbort()
   #source: AdapterSource | undefined
   #released = false
+  #opening: Silence | undefined
   #letGo: (() => void) | undefined
   #traced: TracedRequest | undefined
 
@@ -66,9 +68,30 @@ export class AdapterRequest {
     }
     if (!isPromised) return this.#opened(opening as AsyncIterable<AdapterEvent>, answerer)
     this.#letGo ??= this.#parts.outlet.hold()
-    Promise.resolve(opening).then(
-      (stream) => this.#opened(stream, answerer),
+    this.#await(Promise.resolve(opening), answerer)
+  }
+
+  /** Waits for the stream; one that comes after that was given up is let go as it comes (REQ2). */
+  #await(opening: Promise<AsyncIterable<AdapterEvent>>, answerer: Answerer | undefined): void {
+    const { system, streamIdleTimeoutMs } = this.#parts.options
+    const abort = this.#abort
+    let givenUp = false
+    const silence = new Silence(system.clock, streamIdleTimeoutMs, (error) => {
+      givenUp = true
+      abort.abort()
+      this.#free()
+      this.#refused(error)
+    })
+    this.#opening = silence
+    silence.asked()
+    opening.then(
+      (stream) => {
+        silence.end()
+        return givenUp ? letGo(stream) : this.#opened(stream, answerer)
+      },
       (error: unknown) => {
+        silence.end()
+        if (givenUp) return
         this.#free()
         this.#refused(error)
       }
@@ -83,6 +106,7 @@ export class AdapterRequest {
   release(): void {
     if (this.#released) return
     this.#released = true
+    this.#opening?.end()
     this.#abort.abort()
     this.#traced?.abandoned()
     void this.#source?.release().then(() => this.#free())
@@ -124,5 +148,14 @@ export class AdapterRequest {
   #free(): void {
     this.#letGo?.()
     this.#letGo = undefined
+  }
+}
+
+const letGo = (stream: AsyncIterable<AdapterEvent>): void => {
+  try {
+    const returned = stream[Symbol.asyncIterator]().return?.()
+    Promise.resolve(returned).catch(() => undefined)
+  } catch {
+    // It is no stream, or breaks its contract, and there is nobody left to tell.
   }
 }

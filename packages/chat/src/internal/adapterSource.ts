@@ -9,6 +9,8 @@
  * ASRC3. A throw of the iterator, and an end without `message_completed`, are an `error` event, and the end.
  * ASRC4. An `AdapterError` thrown in place of the first event is no event yet: whoever asked for the request hears of it,
  *        and says whether it is one (`fail`).
+ * ASRC5. An adapter that owes an event for longer than `streamIdleTimeoutMs` has thrown an `AdapterError` (`timeout`), and its
+ *        iterator is let go of.
  */
 import type { AdapterOptions } from "../Adapter.ts"
 import { AdapterError, type PreflightError, StreamError } from "../ChatError.ts"
@@ -19,6 +21,7 @@ import { isPromiseLike } from "./awaitable.ts"
 import type { LazyAbort } from "./lazyAbort.ts"
 import type { Outlet, Source } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
+import { Silence } from "./silence.ts"
 
 /** Told of what ends a stream without an event. */
 export interface SourceListener {
@@ -36,6 +39,7 @@ export class AdapterSource implements Source {
   #outlet: Outlet | undefined
   #state: "live" | "over" | "released" = "live"
   #begun = false
+  readonly #silence: Silence
 
   constructor(
     stream: AsyncIterable<AdapterEvent>,
@@ -49,11 +53,16 @@ export class AdapterSource implements Source {
     this.#options = options
     this.#abort = abort
     this.#listener = listener
+    this.#silence = new Silence(options.system.clock, options.streamIdleTimeoutMs, (error) => {
+      this.#onThrow(error)
+      void this.#returnIterator()
+    })
   }
 
   pull(outlet: Outlet): void {
     this.#outlet = outlet
     if (this.#state !== "live") return outlet.exhaust(this)
+    this.#silence.asked()
     try {
       this.#iterator.next().then(this.#onResult, this.#onThrow)
     } catch (error) {
@@ -68,7 +77,7 @@ export class AdapterSource implements Source {
   /** Lets go of the transport (ASRC2); resolves when the iterator has, and never rejects. */
   async release(): Promise<void> {
     if (this.#state !== "live") return
-    this.#state = "released"
+    this.#end("released")
     this.#outlet?.detach(this)
     this.#abort.abort()
     await this.#returnIterator()
@@ -82,9 +91,15 @@ export class AdapterSource implements Source {
     }
   }
 
+  #end(state: "over" | "released"): void {
+    this.#state = state
+    this.#silence.end()
+  }
+
   readonly #onResult = (result: IteratorResult<AdapterEvent>): void => {
     const outlet = this.#outlet
     if (outlet === undefined || this.#state !== "live") return
+    this.#silence.answered()
     let event: AdapterEvent
     let passes: boolean
     try {
@@ -109,7 +124,7 @@ export class AdapterSource implements Source {
         new StreamError("adapter_error", { message: "The adapter's stream ended without message_completed" })
       )
     }
-    this.#state = "over"
+    this.#end("over")
     outlet.exhaust(this)
   }
 
@@ -130,7 +145,7 @@ export class AdapterSource implements Source {
   readonly #onThrow = (thrown: unknown): void => {
     if (this.#state !== "live") return
     if (!this.#begun && thrown instanceof AdapterError) {
-      this.#state = "over"
+      this.#end("over")
       this.#abort.abort()
       return this.#listener.refused(thrown)
     }
@@ -147,7 +162,7 @@ export class AdapterSource implements Source {
   /** An `error` event, and the end. */
   fail(error: PreflightError | StreamError): void {
     if (this.#state === "released") return
-    this.#state = "over"
+    this.#end("over")
     this.#abort.abort()
     this.#collector.fail(error)
     this.#outlet?.emit(this, { type: "error", error })

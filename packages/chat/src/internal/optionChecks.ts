@@ -92,6 +92,7 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   adapterOptions: record,
   toolTimeoutMs: timeout,
   toolIdleTimeoutMs: timeout,
+  streamIdleTimeoutMs: milliseconds,
   drainMs: milliseconds,
   maxConcurrency: positive,
   schedule: oneOf("concurrent", "effects", "reference"),

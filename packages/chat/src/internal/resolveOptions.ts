@@ -21,6 +21,7 @@ export interface RunOptions extends ChatOptions {
   readonly toolExecutor: ToolExecutor
   readonly toolResultEncoder: ToolResultEncoder
   readonly toolTimeoutMs: CallTimeout
+  readonly streamIdleTimeoutMs: number
   readonly drainMs: number
   readonly hookTimeoutMs: number
   readonly schedule: Schedule
@@ -41,6 +42,7 @@ export interface RunOptions extends ChatOptions {
 
 const defaultMaxTurns = 8
 const defaultToolTimeoutMs = 30_000
+const defaultStreamIdleTimeoutMs = 300_000
 const defaultDrainMs = 1_000
 const defaultHookTimeoutMs = 30_000
 
@@ -73,6 +75,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     toolExecutor: options.toolExecutor ?? engine.toolExecutor ?? inProcess,
     toolResultEncoder: options.toolResultEncoder ?? engine.toolResultEncoder ?? json,
     toolTimeoutMs: options.toolTimeoutMs ?? defaultToolTimeoutMs,
+    streamIdleTimeoutMs: options.streamIdleTimeoutMs ?? defaultStreamIdleTimeoutMs,
     drainMs: options.drainMs ?? defaultDrainMs,
     hookTimeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,
     schedule: options.schedule ?? "concurrent",
