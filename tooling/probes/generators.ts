@@ -1,0 +1,45 @@
+/**
+ * A loop of plain async generators, as people write it themselves: what the probes show of it is what a runtime is for.
+ * It is also the measure of what a conversation costs without one.
+ */
+import type { Conversation, Framework, Heard, Setup } from "./framework.ts"
+import type { Chunk } from "./scriptedModel.ts"
+
+type Call = Extract<Chunk, { readonly type: "call" }>
+
+const run = async ({ tools }: Setup, { id, name, json }: Call, signal: AbortSignal): Promise<Heard> => {
+  const tool = tools.find((known) => known.name === name)
+  if (tool === undefined) return { type: "outcome", callId: id, outcome: "not_found" }
+  try {
+    await tool.run(JSON.parse(json), { id, signal })
+    return { type: "outcome", callId: id, outcome: "completed" }
+  } catch {
+    return { type: "outcome", callId: id, outcome: "failed" }
+  }
+}
+
+async function* loop(setup: Setup, signal: AbortSignal): AsyncGenerator<Heard, void> {
+  for (;;) {
+    const called: Array<Call> = []
+    for await (const chunk of setup.model.reply()) {
+      if (chunk.type === "text") yield { type: "text", text: chunk.text }
+      else if (chunk.type === "call") called.push(chunk)
+    }
+    if (called.length === 0) return yield { type: "end", reason: "completed" }
+    for (const outcome of await Promise.all(called.map((call) => run(setup, call, signal)))) yield outcome
+  }
+}
+
+export const framework: Framework = {
+  name: "plain async generators",
+  leaving: "releases",
+  start: async (setup): Promise<Conversation> => {
+    const abort = new AbortController()
+    return {
+      send: () => loop(setup, abort.signal),
+      cancel: async () => abort.abort(),
+      lateReports: () => 0,
+      close: async () => abort.abort()
+    }
+  }
+}

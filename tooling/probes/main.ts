@@ -1,0 +1,70 @@
+/**
+ * Probes a framework: `pnpm probes [--framework <module>] [--only <id>]`.
+ *
+ * Without a framework: Troupe's two faces, and plain async generators for what a conversation costs without a runtime. A
+ * module exports `framework`, as `framework.ts` says it. The exit code is 1 when a line of Troupe, or of the framework that
+ * was named, is not as it must be.
+ *
+ * @module
+ */
+import { resolve } from "node:path"
+import { pathToFileURL } from "node:url"
+import { parseArgs } from "node:util"
+import type { Framework } from "./framework.ts"
+import { framework as generators } from "./generators.ts"
+import type { Observation } from "./observe.ts"
+import { type Probe, probes } from "./probes.ts"
+import { head, lines } from "./table.ts"
+import { livingChats, plainValues } from "./troupe.ts"
+
+const { values } = parseArgs({ options: { framework: { type: "string" }, only: { type: "string" } } })
+const wanted = probes.filter(({ id }) => values.only === undefined || id === values.only)
+
+const unhandled: Array<unknown> = []
+process.on("unhandledRejection", (reason) => unhandled.push(reason))
+
+/** The probe that waits for the longest runs beside the others; the crowd has the machine for itself. */
+const runAll = async (framework: Framework, chosen: ReadonlyArray<Probe>): Promise<number> => {
+  for (const line of head(framework.name)) console.log(line)
+  const slow = chosen.find(({ id }) => id === "never")
+  const waiting = slow?.run(framework)
+  let failed = 0
+  const print = (probe: Probe, seen: Observation): void => {
+    const faults = probe.faults(seen, framework)
+    if (faults.length > 0) failed++
+    for (const line of lines(probe.title, seen, faults)) console.log(line)
+  }
+  for (const probe of chosen) {
+    if (probe === slow || probe.id === "crowd") continue
+    print(probe, await probe.run(framework))
+  }
+  if (slow !== undefined && waiting !== undefined) print(slow, await waiting)
+  const crowd = chosen.find(({ id }) => id === "crowd")
+  if (crowd !== undefined) print(crowd, await crowd.run(framework))
+  if (unhandled.length > 0) {
+    failed++
+    console.log(`✗ ${unhandled.splice(0).length} unhandled rejections`)
+  }
+  console.log(`\n${chosen.length - failed} of ${chosen.length} as they must be`)
+  return failed
+}
+
+const load = async (path: string): Promise<Framework> => {
+  const module = (await import(pathToFileURL(resolve(path)).href)) as { readonly framework?: Framework }
+  if (module.framework === undefined)
+    throw new Error(`${path} exports no \`framework\`; see tooling/probes/framework.ts`)
+  return module.framework
+}
+
+if (wanted.length === 0) {
+  console.error(`There is no such probe; they are ${probes.map(({ id }) => id).join(", ")}`)
+  process.exitCode = 2
+} else if (values.framework === undefined) {
+  let failed = 0
+  for (const framework of [livingChats, plainValues]) failed += await runAll(framework, wanted)
+  const cost = wanted.filter(({ id }) => id === "crowd")
+  if (cost.length > 0) await runAll(generators, cost)
+  process.exitCode = failed === 0 ? 0 : 1
+} else {
+  process.exitCode = (await runAll(await load(values.framework), wanted)) === 0 ? 0 : 1
+}

@@ -1,0 +1,77 @@
+/** The tools of the probes, and the ledger of what they did. */
+import { setTimeout as sleep } from "node:timers/promises"
+import type { ProbeTool } from "./framework.ts"
+
+/** What happened in the world, and when, in milliseconds since the probe began. */
+export class Ledger {
+  readonly #start = performance.now()
+  readonly effects: Array<{ readonly callId: string; readonly atMs: number }> = []
+  signalled = 0
+  /** When the turn was over for whoever reads it. */
+  endedMs: number | undefined
+
+  now(): number {
+    return performance.now() - this.#start
+  }
+
+  happened(callId: string): void {
+    this.effects.push({ callId, atMs: this.now() })
+  }
+
+  /** Effects after the end. */
+  get late(): number {
+    const ended = this.endedMs
+    return ended === undefined ? 0 : this.effects.filter(({ atMs }) => atMs > ended).length
+  }
+}
+
+const anyObject = { type: "object", properties: {}, additionalProperties: true }
+
+const make = (name: string, run: ProbeTool["run"], more: Partial<ProbeTool> = {}): ProbeTool => ({
+  name,
+  schema: anyObject,
+  effect: "read",
+  run,
+  ...more
+})
+
+/** Works for so long, and counts a signal that comes meanwhile. */
+const work = async (ledger: Ledger, ms: number, id: string, signal: AbortSignal, heeds: boolean): Promise<string> => {
+  const told = () => ledger.signalled++
+  signal.addEventListener("abort", told, { once: true })
+  try {
+    await sleep(ms, undefined, heeds ? { signal } : {})
+    ledger.happened(id)
+    return "done"
+  } finally {
+    signal.removeEventListener("abort", told)
+  }
+}
+
+/** The tools, on one ledger. */
+export const toolbox = (ledger: Ledger) => ({
+  /** Does its work after so long; heeds its signal. */
+  aware: (name: string, ms: number): ProbeTool => make(name, (_, { id, signal }) => work(ledger, ms, id, signal, true)),
+  /** Does its work after so long, whatever it is told. */
+  deaf: (name: string, ms: number, effect: "read" | "write" = "read"): ProbeTool =>
+    make(name, (_, { id, signal }) => work(ledger, ms, id, signal, false), { effect }),
+  throws: (name: string, ms: number): ProbeTool =>
+    make(name, async () => {
+      await sleep(ms)
+      throw new Error("boom")
+    }),
+  never: (name: string): ProbeTool => make(name, () => new Promise(() => {})),
+  asks: (name: string, question: string): ProbeTool => make(name, async () => "asked", { asks: question }),
+  /** Takes `{ n: number }`. */
+  counts: (name: string): ProbeTool =>
+    make(
+      name,
+      async (_, { id }) => {
+        ledger.happened(id)
+        return "counted"
+      },
+      {
+        schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false }
+      }
+    )
+})

@@ -1,0 +1,90 @@
+/** One turn of a probe: what the model says, what the tools do, what the reader does; and what is seen of it. */
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Framework, Heard, ProbeTool, Setup } from "./framework.ts"
+import { Hearing, type Observation, observed, read, withConversation } from "./observe.ts"
+import { type Chunk, ScriptedModel } from "./scriptedModel.ts"
+import { Ledger, toolbox } from "./toolbox.ts"
+
+type Box = ReturnType<typeof toolbox>
+
+/** What happens in a turn. */
+export interface Script {
+  readonly replies: ReadonlyArray<ReadonlyArray<Chunk>>
+  readonly tools: (box: Box) => ReadonlyArray<ProbeTool>
+  readonly setup?: Pick<Setup, "toolTimeoutMs" | "fatal">
+  readonly cutMs?: number
+  /** Told of all that is heard; may leave. */
+  readonly onHeard?: (heard: Heard, hearing: Hearing) => "leave" | undefined
+  /** Cancels after so many milliseconds. */
+  readonly cancelAfterMs?: number
+  /** Whether what the reader has not heard counts: the reply is words and nothing else. */
+  readonly countsAhead?: boolean
+  /** Reads the first so many pieces, and then waits. */
+  readonly readsThenIdles?: number
+  /** How long is waited for what comes late. */
+  readonly settleMs?: number
+  readonly afterwards?: (
+    conversation: Parameters<Parameters<typeof withConversation>[2]>[0],
+    hearing: Hearing,
+    ledger: Ledger
+  ) => Promise<string | undefined>
+}
+
+/** Runs one turn. */
+export const turn =
+  (script: Script) =>
+  async (framework: Framework): Promise<Observation> => {
+    const model = new ScriptedModel(...script.replies)
+    const ledger = new Ledger()
+    const setup = { model, tools: script.tools(toolbox(ledger)), ...script.setup }
+    return withConversation(framework, setup, async (conversation) => {
+      const hearing = new Hearing()
+      const start = ledger.now()
+      const cpu = process.cpuUsage()
+      const events = conversation.send("go")
+      const cancelling =
+        script.cancelAfterMs === undefined ? undefined : sleep(script.cancelAfterMs).then(conversation.cancel)
+      const leave = await readAsScripted(script, events, hearing)
+      const wallMs = ledger.now() - start
+      const { user, system } = process.cpuUsage(cpu)
+      const cpuMs = (user + system) / 1_000
+      if (framework.leaving === "releases" || hearing.end !== "") ledger.endedMs = ledger.now()
+      await Promise.race([cancelling, sleep(2_000)])
+      await sleep(script.settleMs ?? 50)
+      const note = await script.afterwards?.(conversation, hearing, ledger)
+      const pulledAhead = script.countsAhead === true ? model.pulled - hearing.texts : undefined
+      await leave?.()
+      if (framework.leaving === "detaches") await goesOn(model)
+      return observed(hearing, { model, ledger, conversation, wallMs, cpuMs, pulledAhead, note })
+    })
+  }
+
+/** A turn that goes on without its reader ends by itself. */
+const goesOn = async (model: ScriptedModel): Promise<void> => {
+  for (let waitedMs = 0; model.released < model.opened && waitedMs < 5_000; waitedMs += 20) await sleep(20)
+}
+
+/** Gives what leaves a reader who only waits. */
+const readAsScripted = async (script: Script, events: AsyncIterable<Heard>, hearing: Hearing) => {
+  const { readsThenIdles, cutMs = 5_000, onHeard } = script
+  if (readsThenIdles !== undefined) return readSome(events, hearing, readsThenIdles)
+  await read(events, hearing, cutMs, (heard) => onHeard?.(heard, hearing))
+  return undefined
+}
+
+/** Reads so many pieces, and waits. */
+const readSome = async (
+  events: AsyncIterable<Heard>,
+  hearing: Hearing,
+  count: number
+): Promise<() => Promise<void>> => {
+  const iterator = events[Symbol.asyncIterator]()
+  while (hearing.texts < count) {
+    const next = await iterator.next()
+    if (next.done === true) break
+    hearing.hear(next.value)
+  }
+  await sleep(200)
+  hearing.end = "idle"
+  return async () => void (await iterator.return?.())
+}
