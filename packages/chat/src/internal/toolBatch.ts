@@ -344,7 +344,6 @@ class ToolBatch {
     this.#gate?.leave()
     this.#endQueued(0, "cancelled")
     for (const slot of this.#slots) this.#end(slot)
-    this.#line?.rest()
     this.#changed()
     this.#finishIfOver()
   }

@@ -94,16 +94,13 @@ export class SlotLine {
     this.#withdraw()
     const unused = this.#granted
     this.#granted = 0
-    if (unused > 0) this.#slots.give(unused)
+    this.#slots.give(unused)
   }
 
-  /** The batch has ended (SLOT3). */
+  /** The batch has ended (SLOT3); nothing is asked of its line after. */
   leave(): void {
     this.#withdraw()
-    const all = this.#held + this.#granted
-    this.#held = 0
-    this.#granted = 0
-    if (all > 0) this.#slots.give(all)
+    this.#slots.give(this.#held + this.#granted)
   }
 
   /** Its turn has come. */

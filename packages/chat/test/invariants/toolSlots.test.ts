@@ -5,9 +5,12 @@ import { ok } from "../../src/HandlerResult.ts"
 import { ToolSlots } from "../../src/internal/toolSlots.ts"
 import type { Request } from "../../src/Request.ts"
 import { make } from "../../src/Tool.ts"
+import type { LiveTurn } from "../../src/internal/liveTurn.ts"
+import { Troupe } from "../../src/Troupe.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, said, says } from "../double/scripts.ts"
+import { timedCalls, timedTools } from "../double/timedTools.ts"
 
 const check = leakCheck()
 
@@ -97,6 +100,29 @@ test("SLOT3 a chat that is cancelled, killed or stopped frees its slots, and wai
   expect(processesOf(system, "ToolCall")).toHaveLength(1)
   const stopping = d.chat.stop()
   await clock.run(stopping)
+})
+
+test("SLOT3 a batch that halted needs no slot any more, and whoever waits gets the next", async () => {
+  const { system, clock } = check.system()
+  const { tools, runs } = timedTools(clock)
+  const asked: Readonly<Record<string, ReadonlyArray<string>>> = { a: ["w5a!halt", "w50b", "w10c"], b: ["r5"] }
+  const respond = ({ messages }: Request): Script => {
+    const words = asked[said(messages.at(-1))]
+    if (words === undefined) return says("done")
+    const toolCalls = timedCalls(...words).map(({ id, name, arguments: args }) => ({
+      toolCall: { id, name, arguments: args ?? {} }
+    }))
+    return [...toolCalls, { finish: "tool_calls" }]
+  }
+  const troupe = await Troupe.start({ adapter: check.fake({ respond }), tools, system, maxToolCalls: 2 })
+  const turns: Array<LiveTurn> = []
+  for (const id of ["a", "b"]) {
+    turns.push((await troupe.chat(id)).send(id))
+    await clock.advance(0)
+  }
+  await clock.run(Promise.all(turns.map((turn) => turn.result())))
+  expect(runs()).toEqual(["w5a!halt 0-5", "w50b 0-50", "r5 5-10"])
+  await troupe.stop()
 })
 
 test("SLOT3 what a batch has, was granted or waits for is free when it ends, or needs it no more", () => {
