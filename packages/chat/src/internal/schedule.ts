@@ -11,8 +11,8 @@
  * SCHED2. Under `reference` what is no read runs first, one after another in call order; then all reads may start.
  * SCHED3. Under `concurrent` every call may start at once.
  * SCHED4. Each call is given once; of those that may start, the first in call order.
- * SCHED5. What a plan costs grows with the number of calls, but for the logarithm of a heap: an order between two crowds
- *         goes through one place where they meet, not from each to each.
+ * SCHED5. A plan has less than eight places and orders for each call, and what it costs grows as that, but for the
+ *         logarithm of a heap: an order between two crowds goes through a place where they meet, not from each to each.
  */
 import type { Schedule } from "../ChatOptions.ts"
 
@@ -40,14 +40,18 @@ class Order {
   readonly waits: Array<number>
   /** Who waits for the end of each place. */
   readonly after: Array<Array<number> | undefined> = []
+  /** How many places and orders there are. */
+  size: number
 
   constructor(count: number) {
     this.waits = Array.from({ length: count }, () => 0)
+    this.size = count
   }
 
   /** `later` waits for the end of `earlier`. */
   put(earlier: number | undefined, later: number): void {
     if (earlier === undefined) return
+    this.size++
     const waiting = this.after[earlier]
     if (waiting === undefined) this.after[earlier] = [later]
     else waiting.push(later)
@@ -56,6 +60,7 @@ class Order {
 
   /** A new meeting place. */
   meet(): number {
+    this.size++
     return this.waits.push(0) - 1
   }
 }
@@ -154,6 +159,11 @@ export class Plan {
     this.#order = order
     this.#count = count
     for (let call = 0; call < count; call++) if (order.waits[call] === 0) this.#free.add(call)
+  }
+
+  /** How many places and orders it has (SCHED5). */
+  get size(): number {
+    return this.#order.size
   }
 
   /** The next call that may start; `undefined` while none may (SCHED4). */
