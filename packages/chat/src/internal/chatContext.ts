@@ -16,6 +16,7 @@ import { budgetSpent } from "./budget.ts"
 import { isInjected } from "./injected.ts"
 import { Mailbox } from "./mailbox.ts"
 import { type Decided, decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf } from "./openCalls.ts"
+import { answered } from "./pairing.ts"
 import { closed, goingOn, manualOf, revived } from "./revival.ts"
 import { boundedBy, expiryOf } from "./suspension.ts"
 import {
@@ -135,8 +136,12 @@ export const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
   const drops = turn.retry === true && open === undefined
   const kept = drops ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
   const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
-  return turn.messages.length === 0 ? from : Thread.append(from, ...turn.messages)
+  return turn.messages.reduce(withMessage, from)
 }
+
+/** A result stands behind the call it answers, though a question may have been said since. */
+const withMessage = (thread: Thread.Thread, message: Message): Thread.Thread =>
+  message.role === "tool" ? answered(thread, message) : Thread.append(thread, message)
 
 /** A message that a reply answers: what a person or a tool said, with what hooks put behind a person's words. */
 const isAsking = (message: Message): boolean =>
@@ -348,11 +353,11 @@ export const refusalOf = (
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
     return undecided(new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)), decisions)
   }
-  const answered = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
+  const given = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
   const known = new Set(pending.map((call) => call.id))
-  const foreign = [...answered].find((id) => !known.has(id))
+  const foreign = [...given].find((id) => !known.has(id))
   if (foreign !== undefined) return unknownToolCall(foreign, known)
-  if (pending.every((call) => answered.has(call.id))) return undefined
+  if (pending.every((call) => given.has(call.id))) return undefined
   return new SessionError(
     "awaiting_tool_results",
     `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResults`
