@@ -110,7 +110,7 @@ describe.each(both)("in a %s", (place) => {
     const module = new URL("./double/functions.ts", import.meta.url)
     const there = isolated({ name: "ends", isolate: place, module, parameters, jsonSchema: { type: "object" } })
     expect(contents(await own.run(there, { n: 1 }))).toEqual([
-      ["invalid", expect.stringContaining("the arguments cannot be sent to where ends runs")]
+      ["failed", expect.stringContaining("invalid_arguments: the arguments cannot be sent to where ends runs")]
     ])
   })
 

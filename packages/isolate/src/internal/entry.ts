@@ -61,14 +61,13 @@ const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: 
   progress: (value) => say({ type: "progress", value })
 })
 
-const isEffect = (value: unknown): boolean => typeof value === "object" && value !== null && "~effect/Effect" in value
+const isEffect = (value: unknown): value is AnyEffect<unknown, unknown> =>
+  typeof value === "object" && value !== null && "~effect/Effect" in value
 
 /** Effect is loaded already if there is one to run. */
-const runEffect = async (value: unknown): Promise<unknown> => {
-  const Effect = await import("effect/Effect")
-  return Effect.isEffect(value)
-    ? Effect.runPromise(value as AnyEffect<unknown, unknown>, { signal: abort.signal })
-    : value
+const runEffect = async (effect: AnyEffect<unknown, unknown>): Promise<unknown> => {
+  const { runPromise } = await import("effect/Effect")
+  return runPromise(effect, { signal: abort.signal })
 }
 
 /** An outcome if one of the constructors made it, else the value as one; they are loaded already if one did. */

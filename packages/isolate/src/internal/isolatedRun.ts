@@ -42,7 +42,7 @@ export const isolatedRun = (
     idempotencyKey: context.idempotencyKey
   }
   return Effect.acquireUseRelease(
-    Effect.try({ try: () => new Running(isolation, context), catch: (error) => error }),
+    Effect.sync(() => new Running(isolation, context)),
     (running) => running.outcome(job),
     (running) => running.end(graceMs)
   )
@@ -60,28 +60,28 @@ type Outcome = Effect.Effect<HandlerResult.HandlerResult, unknown>
 /** An open place, and who waits for it. */
 class Running {
   readonly #context: ToolContext
-  readonly #place: Place
+  readonly #place: Place | undefined
   #outcome: Outcome | undefined
   #gone = false
   readonly #waiting = new Set<() => void>()
 
   constructor(isolation: Isolation, context: ToolContext) {
     this.#context = context
-    this.#place = open(isolation, {
-      said: (message) => this.#said(message),
-      ended: (reason) => {
-        this.#gone = true
-        this.#settle(this.#failed("handler_exit", `${this.#name} has no result: ${reason}`))
-        this.#tell()
-      }
-    })
+    try {
+      this.#place = open(isolation, {
+        said: (message) => this.#said(message),
+        ended: (reason) => this.#ended(reason)
+      })
+    } catch (cause) {
+      this.#ended(`there is no place to run it: ${textOf(cause)}`, cause)
+    }
   }
 
   /** Sends the job and waits for its outcome. */
   outcome(job: Job): Outcome {
     return Effect.suspend(() => {
       try {
-        this.#place.send(job)
+        this.#place?.send(job)
       } catch (cause) {
         const message = `the arguments cannot be sent to where ${this.#name} runs: ${textOf(cause)}`
         return this.#failed("invalid_arguments", message, cause)
@@ -96,11 +96,11 @@ class Running {
   /** Ends the place (ISO1). What it may take is the host's time, whatever clock the call runs on: so are threads. */
   end(graceMs: number): Effect.Effect<void> {
     return Effect.suspend(() => {
-      if (!this.#gone) this.#place.send({ type: "abort" })
+      if (!this.#gone) this.#place?.send({ type: "abort" })
       return Effect.andThen(
         this.#until(() => this.#gone, graceMs),
         Effect.suspend(() => {
-          if (!this.#gone) this.#place.kill()
+          if (!this.#gone) this.#place?.kill()
           return this.#until(() => this.#gone)
         })
       )
@@ -129,6 +129,11 @@ class Running {
       case "unsendable":
         this.#settle(this.#failed("encoding_failed", `the result cannot leave where it was made: ${message.message}`))
     }
+  }
+
+  #ended(reason: string, cause?: unknown): void {
+    this.#gone = true
+    this.#settle(this.#failed("handler_exit", `${this.#name} has no result: ${reason}`, cause))
   }
 
   #settle(outcome: Outcome): void {

@@ -1,4 +1,5 @@
 /** The functions that the tests' isolated tools run. */
+import { createServer } from "node:net"
 import { threadId } from "node:worker_threads"
 import type { IsolatedContext } from "../../src/index.ts"
 
@@ -52,8 +53,7 @@ export const ends = ({ how }: { readonly how: string }): unknown => {
     case "unsendable":
       return { f: () => 1 }
     case "open handles":
-      setInterval(() => {}, 1_000)
-      return "done"
+      return new Promise((resolve) => createServer().listen(0, () => resolve("done")))
     default:
       return undefined
   }

@@ -15,6 +15,6 @@ export const outcomes = ({ how }: { readonly how: string }): unknown => {
     case "effect":
       return Effect.delay(Effect.succeed(ok("of an effect")), 1)
     default:
-      return Effect.fail(new Error("effect failed"))
+      return Effect.fail("effect failed")
   }
 }
