@@ -93,10 +93,11 @@ test("a call that says nothing for too long is timed out, one that goes on is no
     ["timed_out", expect.stringContaining("neither a result nor progress for 10 ms")]
   ])
   const { system, clock } = check.system()
+  const pauseMs = 9
   const busy = handling("t", async (_args, { progress }: ToolContext) => {
     for (let round = 0; round < 5; round++) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      clock.setTimeout(resolve, 9)
+      clock.setTimeout(resolve, pauseMs)
       await promise
       progress(round)
     }
