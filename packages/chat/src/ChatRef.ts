@@ -28,7 +28,7 @@ import * as Threads from "./Thread.ts"
 
 export type { Attached, Attachment, AttachOptions, Cursor, WhenSlow } from "./Attachment.ts"
 export type { ChatPhase, ChatSnapshot, LiveContext, SnapshotObserver } from "./internal/liveView.ts"
-export type { ToolCallView } from "./internal/toolBatch.ts"
+export type { ToolCallView } from "./internal/toolCallView.ts"
 export type { LiveTurn } from "./internal/liveTurn.ts"
 export type { UserInput } from "./internal/userMessage.ts"
 

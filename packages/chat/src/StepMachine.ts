@@ -26,6 +26,7 @@ import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
 import type { HandlerResult } from "./HandlerResult.ts"
 import { type GoingOn, goingOnWith } from "./internal/decisions.ts"
+import type { BatchLedger, ToolBatchInput, ToolBatchResult } from "./internal/batchContract.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
 import { Fifo } from "./internal/fifo.ts"
 import type { Journal } from "./internal/journal.ts"
@@ -35,15 +36,8 @@ import { adapterIn } from "./internal/preflight.ts"
 import { requestOf } from "./internal/request.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd } from "./internal/stepCalls.ts"
-import {
-  type BatchLedger,
-  notFound,
-  viewOfEnded,
-  toolBatch,
-  type ToolBatchInput,
-  type ToolBatchResult,
-  type ToolCallWatcher
-} from "./internal/toolBatch.ts"
+import { notFound, toolBatch } from "./internal/toolBatch.ts"
+import { type ToolCallWatcher, viewOfEnded } from "./internal/toolCallView.ts"
 import { endedEarly, type ToolOutcome, toolOutcome } from "./internal/toolOutcome.ts"
 import type { Message } from "./Message.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"

@@ -32,7 +32,8 @@ import type { LiveView } from "./liveView.ts"
 import type { Decided } from "./openCalls.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { tellStopped } from "./telling.ts"
-import type { CallCommand, ToolCallView } from "./toolBatch.ts"
+import type { CallCommand } from "./batchContract.ts"
+import type { ToolCallView } from "./toolCallView.ts"
 
 /** The process behind a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>

@@ -17,7 +17,8 @@ import type { StepWatcher } from "../StepMachine.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import * as Usage from "../Usage.ts"
 import { pendingApprovalsOf } from "./openCalls.ts"
-import type { ToolBatchEvent, ToolCallView } from "./toolBatch.ts"
+import type { ToolBatchEvent } from "./batchContract.ts"
+import type { ToolCallView } from "./toolCallView.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 

@@ -23,7 +23,7 @@ import {
 } from "./openCalls.ts"
 import { unknownCall, unknownOutcome } from "./revival.ts"
 import { assistantMessage, stepResult } from "./stepResult.ts"
-import type { ToolBatchInput, ToolBatchResult } from "./toolBatch.ts"
+import type { ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 
 /** Who answers the calls of a step; `positions` are the places in the reply of those that the batch answers. */

@@ -21,131 +21,25 @@
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
+import type { SessionError } from "../ChatError.ts"
 import type { Schedule } from "../ChatOptions.ts"
 import type * as HandlerResult from "../HandlerResult.ts"
-import type { Outcome } from "../Outcome.ts"
-import type { StepHalt } from "../StepResult.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
-import { type CallWatcher, type ToolCallEvent, type ToolCallInput, toolCallMachine } from "../ToolCallMachine.ts"
+import { type CallWatcher, toolCallMachine } from "../ToolCallMachine.ts"
 import { describe } from "../ToolResultEncoder.ts"
-import { type BatchGate, batchGateOf, type GateOptions } from "./batchGate.ts"
+import { AwaitedCalls } from "./awaitedCalls.ts"
+import type { CallCommand, ToolBatchEvent, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { closestName } from "./closestName.ts"
 import type { GateVerdict, Suspended } from "./gate.ts"
-import type { Event } from "../Event.ts"
-import type { Fifo } from "./fifo.ts"
-import type { SessionError } from "../ChatError.ts"
 import type { Journal } from "./journal.ts"
-import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
-import type { RunOptions } from "./resolveOptions.ts"
 import { type BatchPlan, planOfBatch } from "./toolAccess.ts"
-import type { SlotLine } from "./toolSlots.ts"
+import type { ToolCallView } from "./toolCallView.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 import { haltedOutcome, refusedOutcome, withArguments } from "./toolRefusal.ts"
-
-/**
- * A running call as people want to see it; times are milliseconds on the system's clock.
- *
- * - `queued`: it waits for its turn
- * - `gating`: it is its turn to be judged
- * - `running`: its handler runs
- * - `cancelling`, `restarting`: its handler was told to end, and is waited for; then the call is over, or runs again
- * - `suspended`: it waits for a person's answer
- * - `done`: it has its `outcome`
- */
-export interface ToolCallView {
-  readonly id: string
-  readonly name: string
-  readonly status: "queued" | "gating" | "running" | "cancelling" | "restarting" | "suspended" | "done"
-  readonly queuedAt: number
-  /** When its present run began; `undefined` while queued, and for a call that never started. */
-  readonly startedAt: number | undefined
-  /** `undefined` until done, as `outcome`. */
-  readonly endedAt: number | undefined
-  readonly outcome: Outcome | undefined
-  /** What its handler said last with `progress`, in its present run. */
-  readonly progress: unknown
-  /** The process of a call that runs; it takes `call.cancel` and `call.restart`. */
-  readonly pid: Pid<ToolCallEvent> | undefined
-}
-
-/** Told whenever a call's state changed; `batch` is the process that runs them, if one does. */
-export interface ToolCallWatcher {
-  readonly toolCallsChanged: (view: () => ReadonlyArray<ToolCallView>, batch: Pid<ToolBatchEvent> | undefined) => void
-}
-
-/**
- * What a batch has come to so far: its outcomes by place, those that hooks still look at apart, and the events nobody has read
- * yet.
- */
-export interface BatchLedger {
-  readonly finished: Map<number, ToolOutcome>
-  readonly following: Map<number, ToolOutcome>
-  readonly unread: Fifo<Event>
-}
-
-/** What a batch is started with. */
-export interface ToolBatchInput {
-  readonly toolCalls: ReadonlyArray<ToolCall>
-  /** The place in the thread of the message they stand in; default 0. */
-  readonly messageIndex?: number | undefined
-  readonly toolsByName: ReadonlyMap<string, Tool>
-  readonly options: ToolCallInput["options"] &
-    GateOptions &
-    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots">>
-  readonly outlet: Outlet
-  readonly watcher?: ToolCallWatcher | undefined
-  /** What is kept of it by whoever outlives the batch. */
-  readonly ledger?: BatchLedger | undefined
-  /** The calls' places in their message, where these are others than their places here. */
-  readonly positions?: ReadonlyArray<number> | undefined
-  /** Outcomes that are known before the batch begins, by the calls' places here: those calls do not run. */
-  readonly settled?: ReadonlyMap<number, ToolOutcome> | undefined
-  /** The calls, by their places here, that have other arguments than the model wrote. */
-  readonly edited?: ReadonlySet<number> | undefined
-  /** Where intents and outcomes of calls that write are noted; without one there are no intents. */
-  readonly journal?: Journal | undefined
-}
-
-/** A call that waits for a person's decision, by its place in the batch. */
-export interface SuspendedCall {
-  readonly index: number
-  /** After how many milliseconds it is given up; never by default. */
-  readonly expiresMs?: number | undefined
-}
-
-/** Outcomes in call order, the halt that counts, and the calls that wait for an answer and so have no outcome yet. */
-export interface ToolBatchResult {
-  readonly outcomes: ReadonlyArray<ToolOutcome>
-  readonly halt: StepHalt | undefined
-  readonly suspended: ReadonlyArray<SuspendedCall>
-  /** What kept calls from starting, which ends the turn. */
-  readonly error?: SessionError | undefined
-}
-
-/**
- * What a batch is told of some of its calls: of that id, else of all that are not over.
- *
- * - `calls.cancel`: end; `done` is called when they are over
- * - `calls.restart`: run again; `done` is called when each of them has begun to, or is over
- */
-export interface CallCommand {
-  readonly type: "calls.cancel" | "calls.restart"
-  readonly toolCallId?: string | undefined
-  readonly done: () => void
-}
-
-/** What a batch can be told. */
-export type ToolBatchEvent =
-  | CallCommand
-  | { readonly type: "batch.cancel" }
-  | { readonly type: "batch.exhausted" }
-  | { readonly type: "batch.gated"; readonly verdicts: ReadonlyArray<GateVerdict> }
-  | { readonly type: "batch.followed"; readonly index: number; readonly outcome: ToolOutcome }
-  | { readonly type: "batch.slot" }
-  | { readonly type: "batch.intended"; readonly index: number; readonly failure: SessionError | undefined }
-  | { readonly type: "process.exit"; readonly from: Pid; readonly reason: unknown }
+import type { SlotLine } from "./toolSlots.ts"
 
 interface Slot {
   /** What runs: the call as the model wrote it, unless its arguments were edited. */
@@ -163,13 +57,6 @@ interface Slot {
   suspended: Suspended | undefined
   /** Told of the outcome, where the call has a span. */
   traced: ((outcome: ToolOutcome) => void) | undefined
-}
-
-/** Somebody waits for these calls to be over, or to have begun again. */
-interface Asked {
-  readonly slots: Set<Slot>
-  readonly until: "begun" | "over"
-  readonly done: () => void
 }
 
 /** Whether its handler runs: hooks may still look at a call whose process is over. */
@@ -247,7 +134,7 @@ class ToolBatch {
   #line: SlotLine | undefined
   /** Calls from this position on do not start any more. */
   #mayStart: number
-  readonly #asked = new Set<Asked>()
+  readonly #awaited = new AwaitedCalls<Slot>()
   readonly #byPid = new Map<Pid, Slot>()
   #running = 0
   #over = 0
@@ -351,7 +238,7 @@ class ToolBatch {
   /** The calls end, and nothing else does (BATCH7). */
   cancelCalls({ toolCallId, done }: CallCommand): void {
     const slots = this.#slots.filter((slot) => !isOver(slot) && isMeant(slot, toolCallId))
-    this.#asked.add({ slots: new Set(slots), until: "over", done })
+    this.#awaited.add(slots, "over", done)
     for (const slot of slots) {
       this.#gate?.skip(slot.index)
       if (slot.status !== "queued" && slot.status !== "gating") this.#end(slot)
@@ -359,20 +246,20 @@ class ToolBatch {
     }
     if (this.#order !== undefined) this.#fill()
     this.#finishIfOver()
-    this.#answer()
+    this.#awaited.answer()
   }
 
   /** The calls that run are run again; those that are to end are not (BATCH7). */
   restartCalls({ toolCallId, done }: CallCommand): void {
     const slots = this.#slots.filter((slot) => isRunning(slot) && isMeant(slot, toolCallId))
-    this.#asked.add({ slots: new Set(slots), until: "begun", done })
+    this.#awaited.add(slots, "begun", done)
     for (const slot of slots) {
       if (slot.pid === undefined) continue
       slot.status = "restarting"
       Process.send(slot.pid, { type: "call.restart" })
     }
     this.#changed()
-    this.#answer()
+    this.#awaited.answer()
   }
 
   #end(slot: Slot): void {
@@ -394,24 +281,10 @@ class ToolBatch {
         if (status === "running") {
           slot.startedAt = this.#now()
           slot.progress = undefined
-          this.#reached(slot, "begun")
+          this.#awaited.reached(slot, "begun")
         }
         this.#changed()
       }
-    }
-  }
-
-  #reached(slot: Slot, point: Asked["until"]): void {
-    if (this.#asked.size === 0) return
-    for (const { slots, until } of this.#asked) if (point === "over" || until === point) slots.delete(slot)
-    this.#answer()
-  }
-
-  #answer(): void {
-    for (const asked of this.#asked) {
-      if (asked.slots.size > 0) continue
-      this.#asked.delete(asked)
-      asked.done()
     }
   }
 
@@ -585,7 +458,7 @@ class ToolBatch {
     this.#input.ledger?.finished.set(slot.index, outcome)
     this.#input.journal?.over(slot.position, outcome, this.#over < this.#slots.length)
     this.#source.push(...outcome.events)
-    this.#reached(slot, "over")
+    this.#awaited.reached(slot, "over")
     if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {
       this.#endQueued(this.#schedule === "reference" ? 0 : slot.index + 1, "not_started")
     }
@@ -646,25 +519,6 @@ export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): 
   const known = tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`
   const hint = meant === undefined ? "" : `; did you mean ${meant}?`
   return toolFailure(toolCall, "not_found", `there is no tool ${toolCall.name}; ${known}${hint}`)
-}
-
-/** Calls that ended without a batch, as people want to see them. */
-export const viewOfEnded = (
-  ended: ReadonlyArray<Pick<ToolOutcome, "toolCall" | "outcome">>,
-  now: number
-): (() => ReadonlyArray<ToolCallView>) => {
-  const view = ended.map(({ toolCall: { id, name }, outcome }): ToolCallView => ({
-    id,
-    name,
-    status: "done",
-    queuedAt: now,
-    startedAt: undefined,
-    endedAt: now,
-    outcome,
-    progress: undefined,
-    pid: undefined
-  }))
-  return () => view
 }
 
 const defaultConcurrency = (): number => 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)
