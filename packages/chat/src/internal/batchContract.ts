@@ -49,7 +49,7 @@ export interface ToolBatchInput {
 }
 
 /** A call that waits for a person's decision, by its place in the batch. */
-export interface SuspendedCall {
+interface SuspendedCall {
   readonly index: number
   /** After how many milliseconds it is given up; never by default. */
   readonly expiresMs?: number | undefined
