@@ -80,12 +80,13 @@ export class LoopFold {
 
   /** Folds the end of a step; whether it was one. */
   finish(event: Extract<Event, { readonly type: "step_completed" }>): boolean {
-    const { response, thread, mode, manualToolCalls, halt, error } = event
+    const { response, thread, mode, manualToolCalls, pendingApprovals, halt, error } = event
     if (!isObject(response) || !isObject(thread)) return false
     this.#thread = thread
     if (halt !== undefined) this.#halt = halt
     if (response.finishReason === "tool_calls") this.#toolResults = resultsIn(thread) ?? this.#toolResults
-    const step = this.step(response, mode ?? "auto", manualToolCalls ?? [])
+    const folded = this.step(response, mode ?? "auto", manualToolCalls ?? [])
+    const step = pendingApprovals === undefined ? folded : { ...folded, done: true, pendingApprovals }
     this.#steps.push(error === undefined ? step : { ...step, done: true, error })
     this.#toolResults = []
     this.#halt = undefined

@@ -12,16 +12,18 @@ import type { ChatResult } from "../ChatResult.ts"
 import type { Session, SessionStatus } from "../Session.ts"
 import type { StepResult } from "../StepResult.ts"
 import type { Thread } from "../Thread.ts"
+import type { ToolCall } from "../ToolCall.ts"
 import { type Terminal, terminalCondition } from "./terminalCondition.ts"
 
 /** The session after a chat. */
 export const afterChat = (session: Session, result: ChatResult): Session => {
-  const { thread, haltedReason: reason, metadata, pendingQuestion, pendingToolCalls } = result
+  const { thread, haltedReason: reason, metadata, pendingQuestion, pendingToolCalls, pendingApprovals } = result
   return settled(session, thread, {
     reason,
     metadata,
     pendingToolCalls,
-    ...(pendingQuestion === undefined ? {} : { pendingQuestion })
+    ...(pendingQuestion === undefined ? {} : { pendingQuestion }),
+    ...(pendingApprovals === undefined ? {} : { pendingApprovals })
   })
 }
 
@@ -43,7 +45,7 @@ export const waitingStatus = ({
 
 const settled = (session: Session, thread: Thread, end: Terminal | undefined): Session => {
   const { pendingQuestion: before, lastOutcome: _, ...kept } = session
-  const pendingToolCalls = end?.pendingToolCalls ?? []
+  const pendingToolCalls = waitingFor(end)
   if (end === undefined) return { ...kept, thread, status: "idle", pendingToolCalls }
   const question = end.pendingQuestion ?? (end.reason === "cancelled" ? before : undefined)
   const { error, ...metadata } = end.metadata
@@ -51,7 +53,7 @@ const settled = (session: Session, thread: Thread, end: Terminal | undefined): S
   return {
     ...kept,
     thread,
-    status: statusAfter(end, question !== undefined),
+    status: statusAfter({ ...end, pendingToolCalls }, question !== undefined),
     pendingToolCalls,
     ...(question === undefined ? {} : { pendingQuestion: question }),
     lastOutcome: {
@@ -61,6 +63,12 @@ const settled = (session: Session, thread: Thread, end: Terminal | undefined): S
     }
   }
 }
+
+/** A session runs no call that waits for a decision: its caller answers it, like one of its own. */
+const waitingFor = (end: Terminal | undefined): ReadonlyArray<ToolCall> => [
+  ...(end?.pendingApprovals ?? []).map(({ toolCall }) => toolCall),
+  ...(end?.pendingToolCalls ?? [])
+]
 
 const statusAfter = ({ reason, pendingToolCalls = [] }: Terminal, hasQuestion: boolean): SessionStatus => {
   if (reason === "error" || reason === "tool_error") return "error"

@@ -4,6 +4,8 @@ import type { TypeName, Types } from "../../src/Codec.ts"
 import * as Engine from "../../src/Engine.ts"
 import { type Event, tags } from "../../src/Event.ts"
 import { ok } from "../../src/HandlerResult.ts"
+import type { Decision, PendingApproval } from "../../src/Approval.ts"
+import type { OpenStep } from "../../src/internal/openCalls.ts"
 import type { InboxEntry } from "../../src/Inbox.ts"
 import { Outcome } from "../../src/Outcome.ts"
 import { FinishReason } from "../../src/Response.ts"
@@ -174,6 +176,13 @@ const stepHalt = choice<NonNullable<Types["StepResult"]["halt"]>>(
   fields({ type: oneOf("halt"), toolCallId: text, reason: text, result: anything }),
   fields({ type: oneOf("cancelled"), question }, "question")
 )
+const approvalKind = oneOf("permission", "unknown_outcome")
+
+const pendingApproval: Gen<PendingApproval> = fields(
+  { toolCall, kind: approvalKind, reason: text, askedAt: count, expiresAt: count },
+  "expiresAt"
+)
+
 const stepResult: Gen<Types["StepResult"]> = fields(
   {
     thread,
@@ -184,9 +193,11 @@ const stepResult: Gen<Types["StepResult"]> = fields(
     halt: stepHalt,
     manualToolCalls: toolCalls,
     truncatedToolCalls: toolCalls,
+    pendingApprovals: list(pendingApproval, 2),
     error: choice<unknown>(errors.AdapterError, anything)
   },
   "halt",
+  "pendingApprovals",
   "error"
 )
 
@@ -199,16 +210,37 @@ const chatResult: Gen<Types["ChatResult"]> = fields(
     haltedReason,
     pendingQuestion: question,
     pendingToolCalls: toolCalls,
+    pendingApprovals: list(pendingApproval, 2),
     metadata
   },
   "finalResponse",
-  "pendingQuestion"
+  "pendingQuestion",
+  "pendingApprovals"
 )
 
 const inboxEntry: Gen<InboxEntry> = fields(
   { id: text, named: flag, whenBusy: oneOf("queue", "steer", "interrupt"), message: userMessage },
   "named"
 )
+
+const openCall: Gen<OpenStep["calls"][number]> = choice<OpenStep["calls"][number]>(
+  fields({ state: oneOf("new") }),
+  fields({ state: oneOf("intended") }),
+  fields({ state: oneOf("waiting"), kind: approvalKind, reason: text, askedAt: count, expiresAt: count }, "expiresAt"),
+  fields({
+    state: oneOf("decided"),
+    kind: approvalKind,
+    decision: choice<Decision>(
+      fields({ type: oneOf("allow"), arguments: metadata }, "arguments"),
+      fields({ type: oneOf("deny", "halt"), reason: text }, "reason"),
+      fields({ type: oneOf("result"), value: anything })
+    )
+  }),
+  fields({ state: oneOf("manual") }),
+  fields({ state: oneOf("done") })
+)
+
+const openStep: Gen<OpenStep> = fields({ at: count, calls: list(openCall) })
 
 const chatRecord: Gen<Types["ChatRecord"]> = fields(
   {
@@ -222,13 +254,15 @@ const chatRecord: Gen<Types["ChatRecord"]> = fields(
     inbox: list(inboxEntry, 2),
     inputs: list(text, 2),
     known: list(text, 2),
-    expiresAt: count
+    expiresAt: count,
+    open: openStep
   },
   "lastHaltedReason",
   "pendingQuestion",
   "inbox",
   "inputs",
   "known",
+  "open",
   "expiresAt"
 )
 

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest"
 import type { Decision } from "../../src/Approval.ts"
 import { ValidationError } from "../../src/ChatError.ts"
+import * as Engine from "../../src/Engine.ts"
+import * as Session from "../../src/Session.ts"
 import type { ChatRef } from "../../src/ChatRef.ts"
 import { askUser, ok } from "../../src/HandlerResult.ts"
 import { decide } from "../../src/internal/openCalls.ts"
-import { assistant, type ToolMessage } from "../../src/Message.ts"
+import { assistant, type ToolMessage, user } from "../../src/Message.ts"
 import type { Store } from "../../src/Store.ts"
 import { make } from "../../src/Tool.ts"
 import type { TroupeOptions } from "../../src/Troupe.ts"
@@ -328,4 +330,17 @@ describe("a chat whose calls wait for a decision", () => {
     expect(() => chat.approve("c0", decision as Decision)).toThrow(ValidationError)
     expect(chat.getSnapshot()?.value).toBe("awaitingApproval")
   })
+})
+
+test("a session runs no call that waits for a decision: its caller answers it", async () => {
+  const { ran, all } = tools()
+  const adapter = check.fake({ scripts: [calls("look", "pay"), says("done")] })
+  const engine = Engine.make({ adapter, tools: all })
+  const { session, result } = await Session.start(engine, [user("go")], { permissions })
+  expect(result).toMatchObject({ haltedReason: "awaiting_approval", pendingApprovals: [{ toolCall: { id: "c1" } }] })
+  expect(session).toMatchObject({ status: "awaiting_tools", pendingToolCalls: [{ id: "c1" }] })
+  const submitted = Session.submitToolResult(session, "c1", "paid by hand")
+  const { result: next } = await Session.continue(engine, submitted, null, { permissions })
+  expect(next.haltedReason).toBe("completed")
+  expect(ran).toEqual([])
 })
