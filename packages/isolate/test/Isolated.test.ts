@@ -1,8 +1,9 @@
+import { Fake, Troupe } from "@troupe/chat"
 import type { ToolEvent } from "@troupe/chat/Event"
 import * as Message from "@troupe/chat/Message"
 import type { Tool } from "@troupe/chat/Tool"
 import * as ToolRunner from "@troupe/chat/ToolRunner"
-import { System } from "@troupe/otp"
+import { Process, System } from "@troupe/otp"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
@@ -183,6 +184,36 @@ describe.each(both)("in a %s", (place) => {
     await System.stop(own.system)
     await until(() => (place === "process" ? !runs(pid()) : own.exits() === 1))
     expect(await ended).toBeInstanceOf(Error)
+  })
+
+  test("ISO1 a living chat that is cancelled, stopped or killed takes its places with it", async () => {
+    const { tool, values, pid } = heard(toolOf(place, "busy", { graceMs: 10 }))
+    const adapter = Fake.make({
+      respond: ({ messages }) =>
+        messages.at(-1)?.role === "tool"
+          ? [{ text: "done" }, { finish: "stop" }]
+          : [{ toolCall: { id: "c0", name: "busy", arguments: {} } }, { finish: "tool_calls" }]
+    })
+    const troupe = await Troupe.start({ adapter, tools: [tool], system: own.system, maxRestarts: 10 })
+    const chat = await troupe.chat("c")
+    const ends = [
+      () => chat.cancel(),
+      () => chat.cancelToolCall("c0"),
+      () => {
+        for (const running of System.processes(own.system)) if (running.label === "ToolCall busy") Process.kill(running)
+        return Promise.resolve()
+      },
+      () => chat.stop()
+    ]
+    for (const [round, end] of ends.entries()) {
+      chat.send("go")
+      await until(() => values.length === round + 1)
+      const busy = pid()
+      await end()
+      await until(() => (place === "process" ? !runs(busy) : own.exits() === round + 1))
+    }
+    await troupe.stop()
+    expect(values).toHaveLength(ends.length)
   })
 
   test("a sibling is not touched, and each call has a place of its own", async () => {
