@@ -5,8 +5,10 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { Adapter } from "@troupe/chat/Adapter"
 import * as Chat from "@troupe/chat/Chat"
 import * as Engine from "@troupe/chat/Engine"
+import { error } from "@troupe/chat/HandlerResult"
 import { user } from "@troupe/chat/Message"
 import { tool } from "@troupe/chat/Tool"
+import * as ToolRunner from "@troupe/chat/ToolRunner"
 import type { ServerResponse } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
 import { aiSdk } from "../src/AiSdk.ts"
@@ -252,6 +254,30 @@ describe("a chat over HTTP", () => {
       { role: "assistant", tool_calls: [{ id: "c1" }] },
       { role: "tool", tool_call_id: "c1", content: "counted to 2" }
     ])
+  })
+
+  test("tells Anthropic which calls failed, and what of a refusal", async () => {
+    server = await eventServer((response) => sendStream(response, []))
+    const adapter = aiSdk(createAnthropic({ baseURL: server.url, apiKey: "k" })("claude-sonnet-4-5"))
+    const calls = ["1", "2", "3"].map((id) => ({ id, name: "count", arguments: {} }))
+    const { messages } = await ToolRunner.runToolCalls(
+      calls,
+      [tool({ name: "count", execute: (_, { toolCall }) => (toolCall.id === "2" ? error("no fingers") : "counted") })],
+      { permissions: { ask: ({ toolCall }) => (toolCall.id === "3" ? "deny" : "allow") } }
+    )
+    await pull(
+      adapter,
+      asking({ messages: [user("count"), { role: "assistant", content: "", toolCalls: calls }, ...messages] })
+    ).catch(() => [])
+    const said: unknown = server.bodies[0]?.["messages"]
+    expect(Array.isArray(said) && said[2]).toMatchObject({
+      content: [
+        { type: "tool_result", tool_use_id: "1", content: "counted" },
+        { type: "tool_result", tool_use_id: "2", content: '{"error":"no fingers"}', is_error: true },
+        { type: "tool_result", tool_use_id: "3", content: "count was not allowed to run" }
+      ]
+    })
+    expect(Array.isArray(said) && said[2].content[0]).not.toHaveProperty("is_error")
   })
 
   test("that is left closes the provider's connection", async () => {

@@ -1,9 +1,11 @@
 import type {
   LanguageModelV2CallOptions,
   LanguageModelV3CallOptions,
-  LanguageModelV4CallOptions
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt
 } from "@ai-sdk/provider"
-import type { Message } from "@troupe/chat/Message"
+import type { Message, ToolMessage } from "@troupe/chat/Message"
+import { Outcome } from "@troupe/chat/Outcome"
 import type { Request } from "@troupe/chat/Request"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../src/AiSdk.ts"
@@ -115,6 +117,53 @@ describe("the prompt", () => {
         ]
       }
     ])
+  })
+
+  const ended = (id: string, outcome: ToolMessage["outcome"], content: ToolMessage["content"] = outcome ?? "") => ({
+    role: "tool" as const,
+    toolCallId: id,
+    content,
+    ...(outcome === undefined ? {} : { outcome })
+  })
+
+  const outputs = (prompt: unknown): ReadonlyArray<unknown> =>
+    (prompt as LanguageModelV4Prompt).flatMap((message) =>
+      message.role === "tool"
+        ? message.content.map((part) => (part.type === "tool-result" ? part.output : undefined))
+        : []
+    )
+
+  test("says of a call that did not complete that it is an error, and of one that was refused that it was", async () => {
+    const others = Outcome.options.filter((outcome) => outcome !== "completed" && outcome !== "denied")
+    const prompt = await prompted([
+      ended("1", undefined, "as ever"),
+      ended("2", "completed"),
+      ended("3", "denied", "not on Sundays"),
+      ...others.map((outcome) => ended(outcome, outcome, [{ type: "text", text: outcome }]))
+    ])
+    expect(outputs(prompt)).toEqual([
+      { type: "text", value: "as ever" },
+      { type: "text", value: "completed" },
+      { type: "execution-denied", reason: "not on Sundays" },
+      ...others.map((outcome) => ({ type: "error-text", value: outcome }))
+    ])
+  })
+
+  test("keeps the files of a call that did not complete", async () => {
+    const picture = { type: "image", image: { base64: "AA==", mediaType: "image/png" } } as const
+    expect(outputs(await prompted([ended("1", "failed", [picture])]))).toMatchObject([
+      { type: "content", value: [{ type: "file", mediaType: "image/png" }] }
+    ])
+  })
+
+  test("tells a V2 model of a refusal as of an error", async () => {
+    const messages = [ended("1", "denied", "not on Sundays")]
+    const second: Array<LanguageModelV2CallOptions> = []
+    await pull(aiSdk(modelV2([], second)), asking({ messages }))
+    expect(outputs(second[0]?.prompt)).toEqual([{ type: "error-text", value: "not on Sundays" }])
+    const third: Array<LanguageModelV3CallOptions> = []
+    await pull(aiSdk(modelV3([], third)), asking({ messages }))
+    expect(outputs(third[0]?.prompt)).toEqual([{ type: "execution-denied", reason: "not on Sundays" }])
   })
 
   test("leaves out what no provider accepts: empty texts and empty assistant messages", async () => {

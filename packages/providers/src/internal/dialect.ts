@@ -1,4 +1,4 @@
-/** Rewrites a V4 prompt for models of the older specification versions: only files are written differently there. */
+/** Rewrites a V4 prompt for models of the older specification versions: only files and refusals are written differently there. */
 import type {
   LanguageModelV2Prompt,
   LanguageModelV3Prompt,
@@ -38,13 +38,20 @@ const older = (message: LanguageModelV4Message, dialect: "v2" | "v3"): unknown =
   }
 }
 
-const olderOutput = (output: LanguageModelV4ToolResultOutput, dialect: "v2" | "v3"): unknown =>
-  output.type !== "content"
-    ? output
-    : {
+/** V2 has no word for a refusal: it is an error there. */
+const olderOutput = (output: LanguageModelV4ToolResultOutput, dialect: "v2" | "v3"): unknown => {
+  switch (output.type) {
+    case "content":
+      return {
         ...output,
         value: output.value.map((item) => (item.type === "file" ? olderFile(item.data, item.mediaType, dialect) : item))
       }
+    case "execution-denied":
+      return dialect === "v2" ? { type: "error-text", value: output.reason ?? "" } : output
+    default:
+      return output
+  }
+}
 
 /** V2 knows media by their bytes only, so a URL is told as text; V3 has one shape for each of image, file, data, URL. */
 const olderFile = (data: SharedV4FileData, mediaType: string, dialect: "v2" | "v3"): unknown => {

@@ -11,10 +11,10 @@ import type {
 } from "@ai-sdk/provider"
 import { ContentPart } from "@troupe/chat/ContentPart"
 import type { FilePart, ImagePart, ReasoningPart } from "@troupe/chat/ContentPart"
-import type { AssistantMessage, Message, ToolMessage } from "@troupe/chat/Message"
+import { type AssistantMessage, type Message, text, type ToolMessage } from "@troupe/chat/Message"
 import { handedBack } from "./providerMetadata.ts"
 
-/** The prompt of a request. Prompts of older models differ only in how files are written; see {@link inDialect}. */
+/** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see {@link inDialect}. */
 export const promptOf = (messages: ReadonlyArray<Message>, providerName: string): Array<LanguageModelV4Message> => {
   const toolNames = new Map<string, string>()
   const prompt: Array<LanguageModelV4Message> = []
@@ -112,12 +112,21 @@ const toolResult = (message: ToolMessage, toolNames: ReadonlyMap<string, string>
   ...handedBack(message.metadata)
 })
 
+/** What a tool came to. A call that did not complete is an error for the provider, if the message knows. */
 const toolOutput = (message: ToolMessage): LanguageModelV4ToolResultOutput => {
-  if (typeof message.content === "string") return { type: "text", value: message.content }
-  const value = message.content.flatMap((part) => userPart(part, ""))
-  return value.every((part) => part.type === "text")
-    ? { type: "text", value: value.map((part) => part.text).join("") }
-    : { type: "content", value }
+  const { content, outcome = "completed" } = message
+  const value = typeof content === "string" ? [] : content.flatMap((part) => userPart(part, ""))
+  // There is no error that holds files.
+  if (!value.every((part) => part.type === "text")) return { type: "content", value }
+  const said = text(message)
+  switch (outcome) {
+    case "completed":
+      return { type: "text", value: said }
+    case "denied":
+      return { type: "execution-denied", reason: said }
+    default:
+      return { type: "error-text", value: said }
+  }
 }
 
 const imagePart = (part: ImagePart, providerName: string): LanguageModelV4FilePart => {
