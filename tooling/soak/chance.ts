@@ -1,0 +1,14 @@
+/** Random numbers of a seed. */
+import { System } from "@troupe/otp"
+
+/** Gives numbers from 0 up to 1. */
+export type Chance = () => number
+
+export const chanceOf = (seed: number): Chance => {
+  const system = System.make({ name: "chance", seed })
+  return () => System.random(system)
+}
+
+/** One of a list. */
+export const pick = <A>(chance: Chance, list: readonly [A, ...ReadonlyArray<A>]): A =>
+  list[Math.floor(chance() * list.length)] ?? list[0]

@@ -1,0 +1,45 @@
+/** What a soak counts, and what must come out of it. */
+
+/** Something that must be so at the end. */
+export interface Equation {
+  readonly title: string
+  readonly left: number
+  readonly right: number
+  /** What stands on the right, where that is a sum. */
+  readonly shown: string
+}
+
+/** Counts by name; one that was never counted is 0. */
+export class Ledger {
+  readonly #counts = new Map<string, number>()
+
+  add(name: string, count = 1): void {
+    this.#counts.set(name, this.get(name) + count)
+  }
+
+  get(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  /** All of them, in the order of their names. */
+  get all(): ReadonlyArray<readonly [name: string, count: number]> {
+    return [...this.#counts].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  }
+
+  /** `left` is the sum of the counts of `parts`. */
+  sum(title: string, left: string, parts: Readonly<Record<string, number>>): Equation {
+    const right = Object.values(parts).reduce((total, part) => total + part, 0)
+    const shown = Object.entries(parts).map(([name, part]) => `${name} ${part}`)
+    return { title, left: this.get(left), right, shown: shown.join(" + ") }
+  }
+}
+
+/** What must be a certain number. */
+export const is = (title: string, seen: number, wanted: number): Equation => ({
+  title,
+  left: seen,
+  right: wanted,
+  shown: `${wanted}`
+})
+
+export const holds = ({ left, right }: Equation): boolean => left === right

@@ -1,0 +1,65 @@
+/** A model that says anything: words, pauses, calls of tools, refusals, breaks. */
+import { Fake } from "@troupe/chat"
+import type { Clock } from "@troupe/otp"
+import { type Chance, pick } from "./chance.ts"
+import { toolNames } from "./tools.ts"
+
+const said = (chance: Chance): Fake.Script =>
+  Array.from({ length: Math.floor(chance() * 5) }, (_, word) =>
+    chance() < 0.3 ? { delayMs: Math.ceil(chance() * 8) } : { text: `word ${word} ` }
+  )
+
+/** One reply; ids of calls never come again. */
+const replyOf = (chance: Chance, request: number): Fake.Script => {
+  if (chance() < 0.06) return [{ preflightError: pick(chance, ["rate_limited", "timeout", "authentication_failed"]) }]
+  const words = said(chance)
+  const kind = chance()
+  if (kind < 0.03) return [...words, { streamError: "timeout" }]
+  if (kind < 0.06) return [...words, { crash: new Error("the stream broke") }]
+  if (kind < 0.08) return [...words, { hang: true }]
+  if (kind < 0.5) return [...words, { text: "That is all." }, { finish: "stop" }]
+  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): Fake.ScriptEntry => {
+    const broken = chance() < 0.03 ? { rawArguments: '{"ms":' } : {}
+    const args = { ms: Math.ceil(chance() * 20), key: pick(chance, ["a", "b", "c"]) }
+    return { toolCall: { id: `r${request}c${call}`, name: pick(chance, toolNames), arguments: args, ...broken } }
+  })
+  return [...words, ...calls, { finish: chance() < 0.03 ? "length" : "tool_calls" }]
+}
+
+/** The model, which counts its streams. */
+export interface Model extends Fake.Fake {
+  /** Refused before a stream was there. */
+  readonly refused: number
+  /** Forgets what it was asked, which is much. */
+  readonly forget: () => void
+}
+
+export const modelOf = (clock: Clock.Clock, chance: Chance): Model => {
+  let asked = 0
+  let refused = 0
+  const fake = Fake.make({
+    clock,
+    respond: () => {
+      const reply = replyOf(chance, (asked += 1))
+      if (reply[0] !== undefined && "preflightError" in reply[0]) refused += 1
+      return reply
+    }
+  })
+  return {
+    name: fake.name,
+    stream: fake.stream,
+    get requests() {
+      return fake.requests
+    },
+    get open() {
+      return fake.open
+    },
+    get released() {
+      return fake.released
+    },
+    get refused() {
+      return refused
+    },
+    forget: () => void (fake.requests as Array<unknown>).splice(0)
+  }
+}

@@ -1,0 +1,100 @@
+/** Readers of every kind: to the end, slow, gone after a while, of results alone; and subscribers. */
+import type { ChatRef, Event } from "@troupe/chat"
+import type { Chance } from "./chance.ts"
+import type { Ledger } from "./ledger.ts"
+
+/** What readers wait with. */
+export type Sleep = (ms: number) => Promise<void>
+
+/** Reads a turn somehow; resolves when the turn is over. */
+export const readTurn = async (
+  turn: AsyncIterable<Event.Event> & { readonly result: () => Promise<unknown> },
+  chance: Chance,
+  sleep: Sleep,
+  ledger: Ledger
+): Promise<void> => {
+  ledger.add("turns")
+  const kind = chance()
+  const most = kind < 0.3 ? Math.floor(chance() * 6) : Number.POSITIVE_INFINITY
+  const pause = kind > 0.8 ? 1 + chance() * 3 : 0
+  const over = turn.result().then(
+    () => ledger.add("turns with a result"),
+    () => ledger.add("turns that failed")
+  )
+  if (kind < 0.6) await readEvents(turn, most, pause, sleep, ledger)
+  await over
+}
+
+const readEvents = async (
+  events: AsyncIterable<Event.Event>,
+  most: number,
+  pause: number,
+  sleep: Sleep,
+  ledger: Ledger
+): Promise<void> => {
+  const ended = new Set<string>()
+  let read = 0
+  try {
+    for await (const event of events) {
+      if (event.type === "tool_execution_completed") {
+        if (ended.has(event.id)) ledger.add("outcomes twice in a turn")
+        ended.add(event.id)
+        ledger.add(`outcome ${event.outcome}`)
+      }
+      if ((read += 1) >= most) return
+      if (pause > 0) await sleep(pause)
+    }
+  } catch {
+    // The turn's failure is counted by its result.
+  }
+}
+
+/** Reads a stream on plain values somehow: to the end, or leaves it. */
+export const readStream = async (
+  opening: Promise<AsyncIterable<Event.Event>>,
+  chance: Chance,
+  sleep: Sleep,
+  ledger: Ledger
+): Promise<void> => {
+  ledger.add("streams")
+  const most = chance() < 0.4 ? Math.floor(chance() * 8) : Number.POSITIVE_INFINITY
+  await opening.then(
+    (events) => readEvents(events, most, chance() < 0.3 ? chance() * 3 : 0, sleep, ledger),
+    () => undefined
+  )
+  ledger.add("streams over")
+}
+
+/** Subscribes for a while. */
+export const subscribe = async (chat: ChatRef.ChatRef, ms: number, sleep: Sleep, ledger: Ledger): Promise<void> => {
+  ledger.add("subscriptions")
+  let open = true
+  const close = (): void => {
+    if (open) ledger.add("subscriptions over")
+    open = false
+  }
+  const subscription = chat.subscribe({ complete: close })
+  await sleep(ms)
+  subscription.unsubscribe()
+  close()
+}
+
+/** Attaches for a while, and takes its time. */
+export const attach = async (chat: ChatRef.ChatRef, chance: Chance, sleep: Sleep, ledger: Ledger): Promise<void> => {
+  ledger.add("attachments")
+  let left = Math.floor(chance() * 60)
+  const pause = chance() < 0.3 ? chance() * 4 : 0
+  const options = { maxUnread: 20, whenSlow: chance() < 0.5 ? ("coalesce" as const) : ("snapshot" as const) }
+  const attachment = chat.attach(options)
+  const leave = sleep(30 + chance() * 200).then(() => attachment.return())
+  try {
+    for await (const _ of attachment) {
+      if ((left -= 1) <= 0) break
+      if (pause > 0) await sleep(pause)
+    }
+  } catch {
+    // A chat that had been stopped before.
+  }
+  await leave
+  ledger.add("attachments over")
+}

@@ -1,0 +1,387 @@
+/**
+ * Random chats under a seed, and the counts that must come out of them.
+ *
+ * Works in eras: for a while everything happens at once, at random; then all that hangs is let go, all turns are awaited,
+ * and what is open is counted. Now and then the Troupe is stopped and another is started on the same store.
+ *
+ * SOAK1. What happens is drawn from the seed; on a test clock all of it happens again the same way.
+ * SOAK2. What is kept for the counts does not grow: a chat that is over is counted and forgotten.
+ */
+import {
+  Chat,
+  type ChatRef,
+  Engine,
+  type Inbox,
+  Testing,
+  type Tool,
+  ToolRunner,
+  Troupe,
+  user,
+  Zombies
+} from "@troupe/chat"
+import type { Decision } from "@troupe/chat/Approval"
+import { Clock, Process, System, Telemetry } from "@troupe/otp"
+import { AuditedStore } from "./audit.ts"
+import { type Chance, chanceOf, pick } from "./chance.ts"
+import { type Equation, is, Ledger } from "./ledger.ts"
+import { type Model, modelOf } from "./model.ts"
+import { attach, readStream, readTurn, type Sleep, subscribe } from "./readers.ts"
+import { Runs, toolsOf } from "./tools.ts"
+
+/** How a soak is made: on the host's time, or on a test clock. */
+export interface SoakOptions {
+  readonly seed: number
+  readonly clock?: Clock.TestClock | undefined
+  /** How many chats live at a time. Default 12. */
+  readonly chats?: number | undefined
+}
+
+type Running = Awaited<ReturnType<typeof Troupe.start>>
+
+const rates = {
+  adapter: { crash: 0.02, hang: 0.02, slow: 0.05, late: 0.02, duplicate: 0.02 },
+  tool: { crash: 0.03, hang: 0.02, slow: 0.05, late: 0.03, duplicate: 0.02 },
+  store: { crash: 0.01, slow: 0.05, late: 0.0005, hang: 0.0005, duplicate: 0.02 }
+} satisfies Testing.FaultOptions["rates"]
+
+const decisions: readonly [Decision, ...ReadonlyArray<Decision>] = [
+  { type: "allow" },
+  { type: "deny" },
+  { type: "halt" },
+  { type: "result", value: "by hand" }
+]
+const atRest: ReadonlySet<string> = new Set(["idle", "awaitingUser", "awaitingTools", "awaitingApproval"])
+const mostTurns = 25
+const mostRounds = 200
+const ways: readonly [Inbox.WhenBusy, ...ReadonlyArray<Inbox.WhenBusy>] = ["queue", "steer", "interrupt", "reject"]
+
+/** A soak that runs. */
+export class Soak {
+  readonly ledger = new Ledger()
+  readonly #seed: number
+  readonly #chance: Chance
+  readonly #manual: Clock.TestClock | undefined
+  readonly #clock: Clock.Clock
+  readonly #system: System.System
+  readonly #model: Model
+  readonly #runs: Runs
+  readonly #store: AuditedStore
+  readonly #tools: ReadonlyArray<Tool.Tool>
+  readonly #chats: number
+  readonly #names: Array<string> = []
+  readonly #turns = new Map<string, number>()
+  readonly #refs = new Map<string, ChatRef.ChatRef>()
+  readonly #pending = new Map<Promise<void>, () => string>()
+  #faults: Testing.Faults
+  #troupe: Running | undefined
+  #made = 0
+  #doing = { what: "" }
+  #eras = 0
+
+  constructor({ seed, clock, chats = 12 }: SoakOptions) {
+    this.#seed = seed
+    this.#chance = chanceOf(seed)
+    this.#manual = clock
+    this.#clock = clock ?? Clock.live
+    this.#chats = chats
+    this.#system = System.make({ name: "soak", clock: this.#clock, ...(clock === undefined ? {} : { seed }) })
+    Telemetry.attach(this.#system, "process.spawn", () => this.ledger.add("processes"))
+    Telemetry.attach(this.#system, "tool_call.late_completion", () => this.ledger.add("late completions"))
+    Telemetry.attach(this.#system, "process.exit", () => this.ledger.add("processes over"))
+    this.#faults = this.#newFaults()
+    this.#runs = new Runs(this.ledger)
+    this.#model = modelOf(this.#clock, chanceOf(seed + 1))
+    this.#store = new AuditedStore(this.ledger)
+    this.#tools = toolsOf(this.#clock, this.#runs).map((made) => this.#runs.counted(this.#faulty(made)))
+  }
+
+  /** An era: so many random acts, then quiet. */
+  async era(acts: number): Promise<void> {
+    this.#faults = this.#newFaults()
+    this.#troupe ??= await this.#start()
+    for (let act = 0; act < acts; act++) {
+      this.#track(this.#act(this.#troupe))
+      await this.#pass(this.#chance() * 12)
+    }
+    await this.#calm(this.#troupe)
+    this.#eras += 1
+    if (this.#eras % 4 === 0) await this.#restart()
+  }
+
+  /** Stops everything. */
+  async stop(): Promise<void> {
+    if (this.#troupe !== undefined) await this.#within(this.#troupe.stop(), "the stop of the Troupe")
+    this.#troupe = undefined
+    await this.#within(System.stop(this.#system), "the stop of the system")
+    this.#store.retireAll()
+  }
+
+  /** What must be so. */
+  equations(rejections: number): ReadonlyArray<Equation> {
+    const { ledger } = this
+    const { processes, fibers, timers, closing } = System.stats(this.#system)
+    const open = this.#runs.open
+    const zombies = Zombies.counts(this.#system)
+    const zero = (name: string): Equation => is(name, ledger.get(name), 0)
+    return [
+      ledger.sum("calls = outcomes", "calls kept", {
+        outcomes: ledger.get("outcomes kept"),
+        "answered by the caller": ledger.get("answers of the caller"),
+        pending: ledger.get("calls pending")
+      }),
+      zero("calls kept without a result"),
+      zero("results without a call, or second ones"),
+      zero("outcomes twice in a turn"),
+      zero("inputs twice in a thread"),
+      ledger.sum("turns = ends", "turns", {
+        results: ledger.get("turns with a result"),
+        failures: ledger.get("turns that failed")
+      }),
+      ledger.sum("streams = ends", "streams", { over: ledger.get("streams over") }),
+      ledger.sum("verbs for calls = ends", "verbs for calls", { over: ledger.get("verbs for calls over") }),
+      ledger.sum("cancels = ends", "cancels", { over: ledger.get("cancels over") }),
+      is("adapter streams opened = released", this.#model.open + this.#model.released, this.#model.released),
+      ledger.sum("handlers started = settled", "handlers started", {
+        settled: ledger.get("handlers settled"),
+        running: open.running
+      }),
+      ledger.sum("handlers that outlived their calls = listed", "handlers that outlived their calls", {
+        listed: ledger.get("of those listed")
+      }),
+      ledger.sum("handlers that outlived their calls = told", "handlers that outlived their calls", {
+        told: ledger.get("of those told by their signal")
+      }),
+      {
+        title: "zombies = late completions + still listed",
+        left: zombies.late + zombies.listed,
+        right: ledger.get("late completions") + open.running,
+        shown: `late completions ${ledger.get("late completions")} + still listed ${open.running}`
+      },
+      ledger.sum("subscriptions = ends", "subscriptions", { over: ledger.get("subscriptions over") }),
+      ledger.sum("attachments = ends", "attachments", { over: ledger.get("attachments over") }),
+      ledger.sum("processes = ends", "processes", { over: ledger.get("processes over"), living: processes }),
+      is("left of the system: processes, fibers, timers", processes + fibers + timers + closing, 0),
+      zero("never came"),
+      is("unhandled rejections", rejections, 0)
+    ]
+  }
+
+  #newFaults(): Testing.Faults {
+    return Testing.faults({ system: this.#system, seed: this.#seed + this.#eras, rates })
+  }
+
+  #faulty(made: Tool.Tool): Tool.Tool {
+    return made.handler === null
+      ? made
+      : { ...made, handler: (args, context) => this.#faults.tool(made).handler?.(args, context) as never }
+  }
+
+  #start(): Promise<Running> {
+    const store = this.#store
+    return Troupe.start({
+      system: this.#system,
+      adapter: {
+        name: "model",
+        stream: (request, options) => this.#faults.adapter(this.#model).stream(request, options)
+      },
+      tools: this.#tools,
+      store: {
+        load: (id) => this.#faults.store(store).load(id),
+        save: (record) => this.#faults.store(store).save(record),
+        delete: (id) => store.delete(id)
+      },
+      toolTimeoutMs: 60,
+      drainMs: 25,
+      maxConcurrency: 4,
+      maxTurns: 5,
+      retry: { baseDelayMs: 2, jitterMs: 5 },
+      budget: { timeMs: 400 }
+    })
+  }
+
+  async #restart(): Promise<void> {
+    this.ledger.add("restarts of the Troupe")
+    this.#refs.clear()
+    if (this.#troupe !== undefined) await this.#within(this.#troupe.stop(), "the stop of the Troupe")
+    this.#troupe = undefined
+  }
+
+  /** Waits for all that was begun, counts the handlers that still run, and lets go of what hangs. */
+  async #calm(troupe: Running): Promise<void> {
+    for (let round = 0; round < mostRounds && (this.#pending.size > 0 || this.#isBusy()); round++) {
+      this.#answerAll(troupe)
+      await this.#pass(20)
+    }
+    await this.#within(Promise.all(this.#pending.keys()), "what was begun")
+    for (const doing of this.#pending.values()) this.ledger.add(`never came: ${doing()}`)
+    this.#pending.clear()
+    const { running, told } = this.#runs.open
+    this.ledger.add("handlers that outlived their calls", running)
+    this.ledger.add("of those listed", Zombies.counts(this.#system).listed)
+    this.ledger.add("of those told by their signal", told)
+    this.#faults.release()
+    this.#runs.release()
+    await this.#pass(100)
+    for (const id of this.#names) if ((this.#turns.get(id) ?? 0) > mostTurns) await this.#retire(troupe, id)
+    this.#model.forget()
+  }
+
+  /** Whether a chat runs a turn: also one that nobody here began, of an input that an earlier life left. */
+  #isBusy(): boolean {
+    return [...this.#refs.values()].some((chat) => {
+      const phase = chat.getSnapshot()?.context.phase ?? "idle"
+      return !atRest.has(phase)
+    })
+  }
+
+  /** An input that was accepted waits for the results of the calls before it: they are given. */
+  #answerAll(troupe: Running): void {
+    const answered = async (id: string): Promise<void> => this.#answer(await troupe.chat(id))
+    for (const id of this.#names) this.#track(answered(id))
+  }
+
+  async #retire(troupe: Running, id: string): Promise<void> {
+    await this.#within(
+      troupe.chat(id).then((chat) => chat.stop()),
+      "the stop of a chat"
+    )
+    this.#store.retire(id)
+    this.#turns.delete(id)
+    this.#refs.delete(id)
+    this.#names.splice(this.#names.indexOf(id), 1)
+  }
+
+  async #act(troupe: Running): Promise<void> {
+    const doing = (this.#doing = { what: "" })
+    const kind = this.#chance()
+    if (kind < 0.1) return this.#kill()
+    if (kind < 0.18) return this.#onValues()
+    doing.what = `chat ${kind}`
+    const chat = await this.#anyChat(troupe)
+    if (chat === undefined) return
+    doing.what = `${chat.id} ${kind}: ${chat.pid === undefined ? "no process" : ""}`
+    if (kind < 0.6) return this.#send(chat)
+    if (kind < 0.7) return this.#cancel(chat)
+    if (kind < 0.75) return this.#control(chat)
+    if (kind < 0.82) return subscribe(chat, this.#chance() * 200, this.#sleep, this.ledger)
+    if (kind < 0.9) return attach(chat, this.#chance, this.#sleep, this.ledger)
+    if (kind < 0.95) return this.#answer(chat)
+    await this.#retry(chat)
+  }
+
+  async #anyChat(troupe: Running): Promise<ChatRef.ChatRef | undefined> {
+    if (this.#names.length < this.#chats) this.#names.push(`chat ${(this.#made += 1)}`)
+    const id = this.#names[Math.floor(this.#chance() * this.#names.length)] ?? "chat 0"
+    try {
+      const chat = await troupe.chat(id)
+      this.#refs.set(id, chat)
+      return chat
+    } catch {
+      this.ledger.add("chats that did not start")
+      return undefined
+    }
+  }
+
+  async #send(chat: ChatRef.ChatRef): Promise<void> {
+    this.#turns.set(chat.id, (this.#turns.get(chat.id) ?? 0) + 1)
+    const turn = chat.send(`message ${this.ledger.get("turns")}`, { whenBusy: pick(this.#chance, ways) })
+    await readTurn(turn, this.#chance, this.#sleep, this.ledger)
+  }
+
+  async #retry(chat: ChatRef.ChatRef): Promise<void> {
+    const waits = (chat.getSnapshot()?.context.pendingToolCalls.length ?? 0) > 0
+    if (waits || chat.thread.messages.length === 0) return
+    await readTurn(chat.retry(), this.#chance, this.#sleep, this.ledger)
+  }
+
+  async #cancel(chat: ChatRef.ChatRef): Promise<void> {
+    this.ledger.add("cancels")
+    await chat.cancel()
+    this.ledger.add("cancels over")
+  }
+
+  /** Cancels or restarts one tool call, or cancels all. */
+  async #control(chat: ChatRef.ChatRef): Promise<void> {
+    const [first] = chat.getSnapshot()?.context.toolCalls.filter(({ status }) => status === "running") ?? []
+    const kind = this.#chance()
+    this.ledger.add("verbs for calls")
+    try {
+      if (first === undefined || kind < 0.2) await chat.cancelToolCalls()
+      else if (kind < 0.6) await chat.cancelToolCall(first.id)
+      else await chat.restartToolCall(first.id)
+    } catch {
+      // It was over by then.
+    }
+    this.ledger.add("verbs for calls over")
+  }
+
+  /** Decides about the calls that wait for that, and gives the results that the chat waits for. */
+  async #answer(chat: ChatRef.ChatRef): Promise<void> {
+    const { pendingApprovals = [], pendingToolCalls = [], phase } = chat.getSnapshot()?.context ?? {}
+    const turns = pendingApprovals.map(({ toolCall }) => chat.approve(toolCall.id, pick(this.#chance, decisions)))
+    if (phase === "awaitingTools" && turns.length === 0 && pendingToolCalls.length > 0) {
+      turns.push(chat.submitToolResults(Object.fromEntries(pendingToolCalls.map(({ id }) => [id, "done"]))))
+    }
+    await Promise.all(turns.map((turn) => readTurn(turn, this.#chance, this.#sleep, this.ledger)))
+  }
+
+  /** Ends any process but the root, which nobody would start again. */
+  async #kill(): Promise<void> {
+    const pids = [...System.processes(this.#system)].filter((pid) => Process.info(pid)?.label !== "Troupe")
+    const victim = pids[Math.floor(this.#chance() * pids.length)]
+    if (victim === undefined) return
+    this.ledger.add(`kills of ${Process.info(victim)?.label.split(" ")[0] ?? "nobody"}`)
+    Process.kill(victim)
+  }
+
+  /** A chat, or a batch, on plain values, with a signal that may be aborted. */
+  async #onValues(): Promise<void> {
+    const controller = new AbortController()
+    const options = { system: this.#system, signal: controller.signal, toolTimeoutMs: 60, drainMs: 25 }
+    const aborted = this.#sleep(this.#chance() * 150).then(() => controller.abort())
+    if (this.#chance() < 0.5) {
+      const engine = Engine.make({ adapter: this.#faults.adapter(this.#model), tools: this.#tools })
+      const retry = { baseDelayMs: 2, jitterMs: 5 }
+      const stream = Chat.stream(engine, [user("go")], { ...options, maxTurns: 3, retry, onUnknownTool: "continue" })
+      await readStream(stream, this.#chance, this.#sleep, this.ledger)
+    } else {
+      const tools = this.#tools.filter(({ manual }) => !manual)
+      const calls = Array.from({ length: 4 }, (_, index) => {
+        const { name } = pick(this.#chance, tools as [Tool.Tool, ...Array<Tool.Tool>])
+        return { id: `v${index}`, name, arguments: { ms: 5, key: "a" } }
+      })
+      this.ledger.add("batches")
+      const { messages } = await ToolRunner.runToolCalls(calls, tools, options)
+      if (messages.length !== calls.length) this.ledger.add("never came")
+      this.ledger.add("batches over")
+    }
+    await aborted
+  }
+
+  #track(work: Promise<void>): void {
+    const doing = this.#doing
+    const tracked: Promise<void> = work
+      .catch((error: unknown) => this.ledger.add(`acts that failed: ${String(error).slice(0, 300)}`))
+      .finally(() => this.#pending.delete(tracked))
+    this.#pending.set(tracked, () => doing.what)
+  }
+
+  readonly #sleep: Sleep = (ms) => new Promise((resolve) => void this.#clock.setTimeout(resolve, ms))
+
+  #pass(ms: number): Promise<void> {
+    return this.#manual === undefined ? this.#sleep(ms) : this.#manual.advance(Math.round(ms))
+  }
+
+  /** Waits for what must come, within half a minute; else it is counted as what never came. */
+  async #within(work: Promise<unknown>, what: string): Promise<void> {
+    const never = (): void => {
+      this.ledger.add("never came")
+      this.ledger.add(`never came: ${what}`)
+    }
+    if (this.#manual !== undefined) return void (await this.#manual.run(work).catch(never))
+    const limit = Promise.withResolvers<void>()
+    const timer = Clock.live.setTimeout(limit.resolve, 30_000)
+    await Promise.race([work, limit.promise.then(never)])
+    Clock.live.clearTimeout(timer)
+  }
+}
