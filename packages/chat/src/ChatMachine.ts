@@ -51,10 +51,8 @@ import {
   commitGivenUp,
   committed,
   initialContext,
-  mustWait,
   outputOf,
   recordOf,
-  refusalOf,
   steer,
   stepInput,
   stopOf,
@@ -72,6 +70,7 @@ import type { RunOptions } from "./internal/resolveOptions.ts"
 import { expired } from "./internal/suspension.ts"
 import { tellHooks } from "./internal/telling.ts"
 import type { Aside, Told } from "./internal/told.ts"
+import { mustWait, refusalOf } from "./internal/turnRefusal.ts"
 import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "./internal/unsaved.ts"
 import type { Message } from "./Message.ts"
 import { resumedStepMachine, stepMachine, type StepOutput, type StepWatcher } from "./StepMachine.ts"

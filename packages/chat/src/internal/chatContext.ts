@@ -15,7 +15,7 @@ import { withAnswer } from "./answer.ts"
 import { budgetSpent } from "./budget.ts"
 import { isInjected } from "./injected.ts"
 import { Mailbox } from "./mailbox.ts"
-import { type Decided, decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf } from "./openCalls.ts"
+import { decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf } from "./openCalls.ts"
 import { answered } from "./pairing.ts"
 import { closed, goingOn, manualOf, revived } from "./revival.ts"
 import { boundedBy, expiryOf } from "./suspension.ts"
@@ -337,59 +337,3 @@ export const outputOf = ({ result, refusal }: ChatContext): ChatOutput => {
   if (refusal !== undefined) return { type: "refused", error: refusal }
   throw new Error("a chat ended without a result")
 }
-
-/** Whether a turn must wait until the chat has its tool results: an input that was accepted before is not refused. */
-export const mustWait = ({ pendingToolCalls, open }: ChatContext, { messages }: Turn): boolean =>
-  (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
-
-/**
- * Why a turn cannot begin: it must decide about calls that wait for that, else answer all the calls the chat waits for, and
- * no others.
- */
-export const refusalOf = (
-  { pendingToolCalls: pending, thread, open }: ChatContext,
-  { messages, decisions }: Turn
-): SessionError | undefined => {
-  if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
-    return undecided(new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)), decisions)
-  }
-  const given = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
-  const known = new Set(pending.map((call) => call.id))
-  const foreign = [...given].find((id) => !known.has(id))
-  if (foreign !== undefined) return unknownToolCall(foreign, known)
-  if (pending.every((call) => given.has(call.id))) return undefined
-  return new SessionError(
-    "awaiting_tool_results",
-    `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResults`
-  )
-}
-
-const undecided = (
-  waiting: ReadonlySet<string>,
-  decisions: ReadonlyArray<Decided> | undefined
-): SessionError | undefined => {
-  const toolCallIds = [...waiting]
-  if (decisions === undefined) {
-    return new SessionError(
-      "awaiting_approval",
-      `The chat waits for a decision about ${toolCallIds.join(", ")}; decide with approve`,
-      { metadata: { toolCallIds } }
-    )
-  }
-  const unknown = decisions.find(({ toolCallId }) => !waiting.has(toolCallId))
-  return unknown === undefined
-    ? undefined
-    : new SessionError(
-        "unknown_tool_call_id",
-        `No call ${unknown.toolCallId} waits for a decision, or it is decided or expired; the chat waits for ${toolCallIds.join(", ") || "none"}`,
-        { metadata: { toolCallId: unknown.toolCallId } }
-      )
-}
-
-/** A result was submitted for a call that the chat does not wait for. */
-export const unknownToolCall = (id: string, pending: ReadonlySet<string>): SessionError =>
-  new SessionError(
-    "unknown_tool_call_id",
-    `The chat does not wait for a call ${id}; it waits for ${[...pending].join(", ") || "none"}`,
-    { metadata: { toolCallId: id } }
-  )
