@@ -50,10 +50,16 @@ export interface Conversation {
    * The program dies: gives the conversation as the next program finds it, with what had been kept by now. Absent where
    * nothing is kept.
    */
-  readonly restart?: (() => Promise<Conversation>) | undefined
-  /** What waits for a person's decision: the ids of the calls. */
-  readonly undecided?: (() => ReadonlyArray<string>) | undefined
+  readonly restart?: (() => Promise<Restarted>) | undefined
   readonly close: () => Promise<void>
+}
+
+/** A conversation in another program's life. */
+export interface Restarted extends Conversation {
+  /** The calls of which nobody knows whether they took effect, by their ids. */
+  readonly unknown: () => ReadonlyArray<string>
+  /** Says what came of such a call, and goes on. */
+  readonly decide: (callId: string, result: string) => AsyncIterable<Heard>
 }
 
 /** A framework, as the probes see it. */
@@ -64,5 +70,7 @@ export interface Framework {
    * no reader slows it.
    */
   readonly leaving: "releases" | "detaches"
+  /** Whether a conversation outlives its program: it has `restart`. */
+  readonly durable: boolean
   readonly start: (setup: Setup) => Promise<Conversation>
 }

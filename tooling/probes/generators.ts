@@ -33,6 +33,7 @@ async function* loop(setup: Setup, signal: AbortSignal): AsyncGenerator<Heard, v
 export const framework: Framework = {
   name: "plain async generators",
   leaving: "releases",
+  durable: false,
   start: async (setup): Promise<Conversation> => {
     const abort = new AbortController()
     return {

@@ -24,7 +24,8 @@ const unhandled: Array<unknown> = []
 process.on("unhandledRejection", (reason) => unhandled.push(reason))
 
 /** The probe that waits for the longest runs beside the others; the crowd has the machine for itself. */
-const runAll = async (framework: Framework, chosen: ReadonlyArray<Probe>): Promise<number> => {
+const runAll = async (framework: Framework, all: ReadonlyArray<Probe>): Promise<number> => {
+  const chosen = all.filter(({ durable }) => durable !== true || framework.durable)
   for (const line of head(framework.name)) console.log(line)
   const slow = chosen.find(({ id }) => id === "never")
   const waiting = slow?.run(framework)

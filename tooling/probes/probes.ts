@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { setTimeout as sleep } from "node:timers/promises"
 import { crowdOf } from "./crowd.ts"
 import { ahead, allReleased, ended, is, lateTold, nothingLate, outcomes, within } from "./expected.ts"
 import type { Framework } from "./framework.ts"
@@ -16,6 +17,8 @@ import { turn } from "./turn.ts"
 export interface Probe {
   readonly id: string
   readonly title: string
+  /** Only for frameworks that keep conversations. */
+  readonly durable?: boolean
   readonly run: (framework: Framework) => Promise<Observation>
   /** What is wrong; nothing when all is as it must be. */
   readonly faults: (seen: Observation, framework: Framework) => ReadonlyArray<string>
@@ -237,6 +240,31 @@ export const probes: ReadonlyArray<Probe> = [
       ...is(seen.note === "charged 1 times", seen.note ?? "not answered"),
       ...ended(seen, "completed"),
       ...is(seen.events.includes("question"), "nobody was asked")
+    ]
+  },
+  {
+    id: "dies",
+    title: "the program dies while a charge runs",
+    durable: true,
+    run: turn({
+      replies: [calls(call("b", "second"), call("a", "charge")), done],
+      tools: (box) => [box.deaf("charge", 300, "write"), box.aware("second", 20)],
+      onHeard: ({ type }) => (type === "outcome" ? "leave" : undefined),
+      afterwards: async (conversation, hearing, ledger) => {
+        const next = await conversation.restart?.()
+        if (next === undefined) return "nothing was kept"
+        await conversation.close()
+        await sleep(400)
+        const asked = next.unknown().join()
+        await read(next.decide("a", "charged, as the bank says"), hearing, 5_000)
+        await next.close()
+        return `asked about ${asked}, charged ${ledger.effects.filter(({ callId }) => callId === "a").length} times`
+      }
+    }),
+    faults: (seen) => [
+      ...outcomes(seen, { a: "completed", b: "completed" }),
+      ...is(seen.note === "asked about a, charged 1 times", seen.note ?? "not asked"),
+      ...ended(seen, "completed")
     ]
   },
   crowdOf(1_000)

@@ -15,7 +15,7 @@ import {
   Troupe,
   user
 } from "@troupe/chat"
-import type { Conversation, Framework, Heard, ProbeTool, Setup } from "./framework.ts"
+import type { Framework, Heard, ProbeTool, Restarted, Setup } from "./framework.ts"
 import type { Chunk, ScriptedModel } from "./scriptedModel.ts"
 
 const adapterOf = (model: ScriptedModel): Adapter.Adapter => ({ name: "scripted", stream: () => events(model.reply()) })
@@ -81,10 +81,11 @@ function* hear(event: Event.Event): Generator<Heard> {
 export const livingChats: Framework = {
   name: "Troupe, living chats",
   leaving: "detaches",
+  durable: true,
   start: (setup) => living(setup, new Map(), { late: 0 })
 }
 
-const living = async (setup: Setup, texts: Map<string, string>, reports: { late: number }): Promise<Conversation> => {
+const living = async (setup: Setup, texts: Map<string, string>, reports: { late: number }): Promise<Restarted> => {
   const store: Store.Store = {
     load: (id) => {
       const kept = texts.get(id)
@@ -105,6 +106,8 @@ const living = async (setup: Setup, texts: Map<string, string>, reports: { late:
     cancel: () => chat.cancel(),
     lateReports: () => reports.late,
     restart: () => living(setup, new Map(texts), reports),
+    unknown: () => chat.getSnapshot()?.context.pendingApprovals.map(({ toolCall }) => toolCall.id) ?? [],
+    decide: (callId, value) => heard(chat.approve(callId, { type: "result", value })),
     close: () => troupe.stop()
   }
 }
@@ -113,6 +116,7 @@ const living = async (setup: Setup, texts: Map<string, string>, reports: { late:
 export const plainValues: Framework = {
   name: "Troupe, Chat.stream",
   leaving: "releases",
+  durable: false,
   start: async (setup) => {
     let late = 0
     let thread: Thread.Thread = Thread.empty
