@@ -15,7 +15,7 @@ import { withAnswer } from "./answer.ts"
 import { budgetSpent } from "./budget.ts"
 import { isInjected } from "./injected.ts"
 import { Mailbox } from "./mailbox.ts"
-import { decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf } from "./openCalls.ts"
+import { decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf, withCallersResults } from "./openCalls.ts"
 import { answered } from "./pairing.ts"
 import { closed, goingOn, manualOf, revived } from "./revival.ts"
 import { boundedBy, expiryOf } from "./suspension.ts"
@@ -87,17 +87,17 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
   next.options.trace?.chatBegan()
   const waiting = started === undefined ? context.mailbox.withoutNext() : context.mailbox.release(started)
   const { mailbox, before, arriving, unstored, inputs, known } = taking(context, next, waiting)
-  const open = opening(context, next)
+  const { thread, open } = answering(context, next, opening(context, next))
   const begun = {
     turn: next,
-    thread: beginning(context, next),
+    thread,
     mailbox,
     before,
     arriving,
     unstored,
     inputs,
     known,
-    pendingToolCalls: open === undefined ? [] : manualOf({ thread: context.thread, open }),
+    pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
     open,
     journal: undefined,
     expiresAt: undefined,
@@ -123,6 +123,18 @@ const opening = ({ thread, open }: ChatContext, { decisions, messages }: Turn): 
   if (open === undefined) return undefined
   if (decisions !== undefined) return decide({ thread, open }, decisions)
   return messages.length > 0 ? goingOn(open) : open
+}
+
+/** What a turn begins with: the results it gives of an open step's calls are results of that step. */
+const answering = (
+  context: ChatContext,
+  turn: Turn,
+  open: OpenStep | undefined
+): { readonly thread: Thread.Thread; readonly open: OpenStep | undefined } => {
+  if (open === undefined) return { thread: beginning(context, turn), open }
+  const opened = withCallersResults({ thread: context.thread, open }, turn.messages)
+  const messages = turn.messages.filter(({ role }) => role !== "tool")
+  return { thread: beginning({ ...context, thread: opened.thread }, { ...turn, messages }), open: opened.open }
 }
 
 /** The thread a turn begins with. A retry of what could not be stored says it again. */

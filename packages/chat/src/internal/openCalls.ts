@@ -89,6 +89,18 @@ export const withResults = ({ thread, open }: Opened, results: ReadonlyMap<numbe
   }
 }
 
+/** Puts the results that a caller gives of the calls that are his in their places. */
+export const withCallersResults = (opened: Opened, messages: ReadonlyArray<Message>): Opened => {
+  const given = messages.filter((message) => message.role === "tool")
+  const results = new Map<number, ToolMessage>()
+  openToolCalls(opened).forEach(({ id }, position) => {
+    const at = given.findIndex(({ toolCallId }) => toolCallId === id)
+    const [result] = opened.open.calls[position]?.state === "manual" && at !== -1 ? given.splice(at, 1) : []
+    if (result !== undefined) results.set(position, result)
+  })
+  return withResults(opened, results)
+}
+
 /** Whether something of a step is left to be done, or to take effect, before the model can be asked again. */
 export const isUnfinished = ({ calls, halt }: OpenStep): boolean =>
   halt !== undefined || calls.some(({ state }) => state !== "done" && state !== "manual")

@@ -44,3 +44,40 @@ test("PAIR1 calls that nobody answered in time are answered behind the message t
   expect(unpaired(chat.thread)).toBeUndefined()
   expect((await chat.send("next").result()).haltedReason).toBe("completed")
 })
+
+test("PAIR1 a result given while a decided call of its step has not run is that call's one result", async () => {
+  const kept = Store.memory()
+  const adapter = check.fake({ scripts: [says("done")] })
+  const writes = tool({ name: "writes", execute: () => "written" })
+  const options = { adapter, tools: [tool({ name: "yours", manual: true }), writes], store: kept }
+  await kept.save({
+    id: "c",
+    thread: {
+      messages: [
+        { role: "user", content: "go" },
+        {
+          role: "assistant",
+          content: "",
+          toolCalls: [
+            { id: "c0", name: "yours", arguments: {} },
+            { id: "c1", name: "writes", arguments: {} }
+          ]
+        }
+      ]
+    },
+    usage: {},
+    running: true,
+    pendingToolCalls: [{ id: "c0", name: "yours", arguments: {} }],
+    open: {
+      at: 1,
+      calls: [{ state: "manual" }, { state: "decided", kind: "unknown_outcome", decision: { type: "allow" } }]
+    }
+  })
+  const { troupe } = await check.troupe(options)
+  const chat = await troupe.chat("c")
+  const result = await chat.submitToolResults({ c0: "mine" }).result()
+  expect(result.haltedReason).toBe("completed")
+  expect(rolesOf(chat.thread.messages)).toEqual(["user", "assistant", "tool c0", "tool c1", "assistant"])
+  expect(chat.getSnapshot()?.context.pendingToolCalls).toEqual([])
+  expect(unpaired(chat.thread)).toBeUndefined()
+})
