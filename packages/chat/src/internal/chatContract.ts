@@ -1,0 +1,139 @@
+/** What a chat's chart is started with, told, and holds. */
+import type { Clock } from "@troupe/otp"
+import type { PreflightError, SessionError } from "../ChatError.ts"
+import type { ChatRecord } from "../ChatRecord.ts"
+import type { ChatResult, HaltedReason, PendingQuestion } from "../ChatResult.ts"
+import type { Engine } from "../Engine.ts"
+import type { AnswerForm } from "./answer.ts"
+import type { Before } from "./arrivals.ts"
+import type { Delivery } from "./delivery.ts"
+import type { EventsTaken } from "./emit.ts"
+import { Journal } from "./journal.ts"
+import type { Decided, OpenStep } from "./openCalls.ts"
+import type { InboxKeeper, InboxSettled } from "./inboxKeeper.ts"
+import type { Mailbox } from "./mailbox.ts"
+import type { Outlet } from "./outlet.ts"
+import type { RunOptions } from "./resolveOptions.ts"
+import type { Aside, Told } from "./told.ts"
+import type { Message } from "../Message.ts"
+import type { StepWatcher } from "../StepMachine.ts"
+import type { StepResult } from "../StepResult.ts"
+import type * as Thread from "../Thread.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import type * as Usage from "../Usage.ts"
+
+/**
+ * One turn: what it adds to the thread, its options, and where its events go.
+ *
+ * **Details**: `messages` is empty for a turn that only goes on, and holds tool messages when the caller answers calls.
+ * `retry` drops the replies after the last question or tool result first, but not one whose calls are open. `decisions` are
+ * about calls that wait for them.
+ */
+export interface Turn {
+  readonly retry?: boolean | undefined
+  readonly messages: ReadonlyArray<Message>
+  readonly decisions?: ReadonlyArray<Decided> | undefined
+  readonly options: RunOptions
+  readonly outlet: Outlet
+  /** What its sender knows of the input; absent where nobody asks. */
+  readonly delivery?: Delivery | undefined
+}
+
+/** Keeps a chat's record; the next phase waits for it. */
+export type Commit = (record: ChatRecord) => void | Promise<void>
+
+/**
+ * What a chat's chart is started with: a record to live from, or one turn to run (CHAT5).
+ *
+ * **Units and defaults**: `suspendedTtlMs` is how long the chat waits for the user or for tool results, in milliseconds on
+ * `clock`; by default for ever. `answer` is `"user_message"`.
+ */
+export interface ChatInput {
+  readonly id: string
+  readonly engine: Engine
+  readonly record?: ChatRecord | undefined
+  readonly thread?: Thread.Thread | undefined
+  readonly turn?: Turn | undefined
+  readonly commit?: Commit | undefined
+  readonly watcher?: StepWatcher | undefined
+  readonly suspendedTtlMs?: number | undefined
+  readonly clock?: Clock.Clock | undefined
+  readonly answer?: AnswerForm | undefined
+}
+
+/**
+ * What a chat can be told.
+ *
+ * - `turn.start`: run a turn, now or as its delivery says
+ * - `turn.cancel`: end the running turn; the ones waiting are kept
+ * - `turn.deadline`, from itself: the running turn's time is over
+ * - `events.taken`, from its own turn: the reader asked past `chat_completed`
+ * - `journal.due`, from its own running step: calls that write want to start, or have ended
+ * - `inbox.saved`, `inbox.failed`, from its own store: what became of the inputs that wait
+ * - `suspension.expired`, from its own clock: nobody answered in time
+ */
+export type ChatEvent =
+  | { readonly type: "turn.start"; readonly turn: Turn }
+  | { readonly type: "turn.cancel" }
+  | { readonly type: "turn.deadline" }
+  | { readonly type: "suspension.expired" }
+  | { readonly type: "journal.due" }
+  | InboxSettled
+  | EventsTaken
+
+/** What a chat that ran one turn ends with. */
+export type ChatOutput =
+  | { readonly type: "completed"; readonly result: ChatResult }
+  | { readonly type: "refused"; readonly error: PreflightError }
+
+/** What a chat's snapshot holds. */
+export interface ChatContext {
+  readonly id: string
+  readonly engine: Engine
+  readonly thread: Thread.Thread
+  readonly usage: Usage.Usage
+  readonly turn: Turn | undefined
+  readonly mailbox: Mailbox
+  /** Has arriving inputs stored; made when the first has to wait. */
+  readonly keeper: InboxKeeper | undefined
+  /** The turns whose inputs are in the thread, and not known to be stored there. */
+  readonly arriving: ReadonlyArray<Turn>
+  readonly before: Before | undefined
+  /** The turn whose beginning could not be stored, for a retry. */
+  readonly unstored: Turn | undefined
+  /** The ids of the inputs in the thread: those of the last turn, and all that senders chose. */
+  readonly inputs: ReadonlyArray<string>
+  readonly known: ReadonlyArray<string>
+  readonly steps: ReadonlyArray<StepResult>
+  readonly cancelled: boolean
+  /** Whether the turn's time is over, and whether it is counted at all. */
+  readonly outOfTime: boolean
+  readonly timed: boolean
+  /** What the hooks have heard of, and what they want of the next request alone. */
+  readonly told: Told
+  readonly aside: Aside | undefined
+  /** What the first pass came to, while the second runs. */
+  readonly firstPass: ChatResult | undefined
+  /** Whether the store has what the context holds. */
+  readonly committed: boolean
+  readonly result: ChatResult | undefined
+  /** What went wrong before a step could begin. */
+  readonly refusal: PreflightError | undefined
+  /** What the store failed with. */
+  readonly failure: SessionError | undefined
+  readonly lastHaltedReason: HaltedReason | undefined
+  readonly pendingQuestion: PendingQuestion | undefined
+  readonly pendingToolCalls: ReadonlyArray<ToolCall>
+  /** The step that is not over, while the chat waits for decisions or is to go on with them. */
+  readonly open: OpenStep | undefined
+  /** What the running step notes of its calls that write. */
+  readonly journal: Journal | undefined
+  /** Until when the chat waits for what is pending; on the system's clock. */
+  readonly expiresAt: number | undefined
+  readonly once: boolean
+  readonly commit: Commit | undefined
+  readonly watcher: StepWatcher | undefined
+  readonly suspendedTtlMs: number | undefined
+  readonly clock: Clock.Clock
+  readonly answer: AnswerForm
+}
