@@ -56,6 +56,7 @@ export class Injector {
   readonly #calls = new Map<string, number>()
   readonly #log: Array<InjectedFault> = []
   readonly #held = new Set<() => void>()
+  readonly #fibers = new Set<() => void>()
   #released = false
 
   constructor({ system, seed = 0, plan = [], rates = {} }: FaultOptions) {
@@ -79,6 +80,7 @@ export class Injector {
   release(): void {
     this.#released = true
     for (const letGo of this.#held) letGo()
+    for (const interrupt of this.#fibers) interrupt()
   }
 
   /** An adapter that says what this one says, but for the faults. */
@@ -110,7 +112,7 @@ export class Injector {
       handler: (args, context) => {
         const fault = this.next("tool", tool.name)
         if (fault === undefined) return handler(args, context)
-        return this.around(fault, () => this.#settled(handler(args, context)), context, this.#self())
+        return this.around(fault, () => this.#settled(handler(args, context), context), context, this.#self())
       }
     }
   }
@@ -204,11 +206,19 @@ export class Injector {
     return this.#system === undefined ? undefined : Process.current(this.#system)
   }
 
-  #settled<A>(value: Awaitable<A>): A | PromiseLike<A> {
+  /** An effect is run by a fiber of its own, which is interrupted when it is told to stop, or let go. */
+  #settled<A>(value: Awaitable<A>, { signal }: { readonly signal: AbortSignal }): A | PromiseLike<A> {
     if (!isEffect(value)) return value
-    return this.#system === undefined
-      ? Effect.runPromise(value)
-      : Effect.runPromise(Fiber.join(System.runFork(this.#system, value)))
+    const fiber = this.#system === undefined ? Effect.runFork(value) : System.runFork(this.#system, value)
+    const interrupt = (): void => fiber.interruptUnsafe()
+    this.#fibers.add(interrupt)
+    signal.addEventListener("abort", interrupt)
+    fiber.addObserver(() => {
+      this.#fibers.delete(interrupt)
+      signal.removeEventListener("abort", interrupt)
+    })
+    if (this.#released || signal.aborted) interrupt()
+    return Effect.runPromise(Fiber.join(fiber))
   }
 }
 

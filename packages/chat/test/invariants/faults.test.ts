@@ -68,6 +68,15 @@ test("a duplicate runs a tool twice, an effect too", async () => {
   expect([twice.outcome, twice.content, runs]).toEqual(["completed", "2", 2])
 })
 
+test("FAULT3 an effect with a fault around it is interrupted when it is told to stop", async () => {
+  let interrupted = 0
+  const endless = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => (interrupted += 1)))
+  const slow = await called({ type: "slow", ms: 1 }, endless)
+  expect([slow.outcome, slow.at]).toEqual(["timed_out", 100])
+  await slow.clock.advance(1)
+  expect(interrupted).toBe(1)
+})
+
 /** What an adapter with this fault says, in tags, and the time it took. */
 const answered = async (fault: Testing.Fault) => {
   const { system, clock } = check.system()
