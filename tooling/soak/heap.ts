@@ -19,8 +19,8 @@ export interface HeapFit {
 
 const fewest = 8
 const minuteMs = 60_000
-/** Growth of less than this is not told from noise, however straight the line. */
-const grain = 512 * 1024
+/** Growth of less than this part of the heap is noise, however straight the line: the heap breathes by that much. */
+const breath = 0.1
 
 /** The fit; `undefined` for samples that are too few. */
 export const fitOf = (samples: ReadonlyArray<HeapSample>): HeapFit | undefined => {
@@ -41,7 +41,7 @@ export const fitOf = (samples: ReadonlyArray<HeapSample>): HeapFit | undefined =
     slope: slope * minuteMs,
     error: error * minuteMs,
     growth,
-    flat: slope <= 3 * error || growth < grain
+    flat: slope <= 3 * error || growth < breath * bytes
   }
 }
 
