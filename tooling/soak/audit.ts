@@ -2,6 +2,7 @@
  * Looks at every record that is kept.
  *
  * AUDIT1. Every call of a kept thread has exactly one result, with an outcome, or is of the open step, or waits for the caller.
+ *         A call that is in no record any more has not written.
  * AUDIT2. Every input is in a kept thread once.
  */
 import type { ChatRecord, Store } from "@troupe/chat"
@@ -17,11 +18,14 @@ interface Seen {
 /** A store in memory that is looked at. */
 export class AuditedStore implements Store.Store {
   readonly #ledger: Ledger
+  readonly #hasWritten: (toolCallId: string) => boolean
   readonly #records = new Map<string, ChatRecord.ChatRecord>()
   readonly #seen = new Map<string, Seen>()
 
-  constructor(ledger: Ledger) {
+  /** `hasWritten` says whether the handler of a call that writes was started. */
+  constructor(ledger: Ledger, hasWritten: (toolCallId: string) => boolean) {
     this.#ledger = ledger
+    this.#hasWritten = hasWritten
   }
 
   load(id: string): ChatRecord.ChatRecord | undefined {
@@ -93,5 +97,16 @@ export class AuditedStore implements Store.Store {
       unanswered.splice(at, at === -1 ? 0 : 1)
     }
     this.#ledger.add("calls kept without a result", unanswered.length)
+    this.#withdraw(seen)
+  }
+
+  /** A store that failed, and had kept the record all the same, had calls the chat does not know of: none has written. */
+  #withdraw({ answered, answeredByCaller, calls, pending }: Seen): void {
+    for (const call of calls) {
+      if (answered.has(call) || answeredByCaller.has(call) || pending.includes(call)) continue
+      calls.delete(call)
+      this.#ledger.add("calls withdrawn")
+      if (this.#hasWritten(call)) this.#ledger.add("calls withdrawn that had written")
+    }
   }
 }

@@ -17,7 +17,7 @@ export interface HeapFit {
   readonly flat: boolean
 }
 
-const fewest = 8
+const fewest = 40
 const minuteMs = 60_000
 /** Growth of less than this part of the heap is noise, however straight the line: the heap breathes by that much. */
 const breath = 0.1

@@ -91,7 +91,7 @@ export class Soak {
     this.#faults = this.#newFaults()
     this.#runs = new Runs(this.ledger)
     this.#model = modelOf(this.#clock, chanceOf(seed + 1))
-    this.#store = new AuditedStore(this.ledger)
+    this.#store = new AuditedStore(this.ledger, (id) => this.#runs.hasWritten(id))
     this.#tools = toolsOf(this.#clock, this.#runs).map((made) => this.#runs.counted(this.#faulty(made)))
   }
 
@@ -130,6 +130,7 @@ export class Soak {
         pending: ledger.get("calls pending")
       }),
       zero("calls kept without a result"),
+      zero("calls withdrawn that had written"),
       zero("results without a call, or second ones"),
       zero("outcomes twice in a turn"),
       zero("inputs twice in a thread"),

@@ -16,6 +16,9 @@ export class Runs {
   readonly #ledger: Ledger
   readonly #open = new Set<Run>()
   readonly #held = new Set<() => void>()
+  /** The calls that write and were started, of this era and the one before. */
+  #written = new Set<string>()
+  #writtenBefore = new Set<string>()
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger
@@ -31,6 +34,7 @@ export class Runs {
         const run = { id: context.toolCall.id, context }
         this.#ledger.add("handlers started")
         this.#open.add(run)
+        if (tool.effect !== "read") this.#written.add(run.id)
         const settled = (): void => {
           if (!this.#open.delete(run)) return
           this.#ledger.add("handlers settled")
@@ -69,7 +73,14 @@ export class Runs {
     return { running: this.#open.size, told }
   }
 
+  /** Whether the handler of a call that writes was started. */
+  hasWritten(toolCallId: string): boolean {
+    return this.#written.has(toolCallId) || this.#writtenBefore.has(toolCallId)
+  }
+
   release(): void {
+    this.#writtenBefore = this.#written
+    this.#written = new Set()
     for (const letGo of this.#held) letGo()
   }
 }
