@@ -58,7 +58,8 @@ export class ChatRef {
    *
    * **Details**: a chat at rest takes it at once; what happens while a turn runs is `whenBusy`'s to say. The turn is the
    * events, to be read or not, `result()`, and the input's `receipt`. Leaving the loop detaches, it does not cancel. If a
-   * tool asked a question, this answers it. Inputs that an earlier life of the chat left are run first.
+   * tool asked a question, this answers it. Inputs that an earlier life of the chat left are run first; after it, if it
+   * interrupts.
    *
    * **Errors**: throws a `ValidationError` for what is no message (`invalid_message`) and for options it does not know
    * (`invalid_options`), and for an `id` that names an input of other content. Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` when tool results must

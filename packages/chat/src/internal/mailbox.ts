@@ -5,7 +5,8 @@
  *
  * MAIL1. Interrupts come before everything else, then what was queued; each in the order it came.
  * MAIL2. What could not steer the turn it was sent into is queued ahead of what was queued before.
- * MAIL3. What an earlier life of the chat left is held: it waits until somebody releases it.
+ * MAIL3. What an earlier life of the chat left is held: it waits until somebody releases it. Then it is queued, however it was
+ *        sent: what it was to interrupt or to steer is over, and a new interrupt comes before it.
  */
 import type { Turn } from "../ChatMachine.ts"
 import type { InboxEntry } from "../Inbox.ts"

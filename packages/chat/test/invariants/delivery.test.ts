@@ -350,6 +350,21 @@ describe("MAIL3 inputs that an earlier life left", () => {
     expect(userLines(chat.thread.messages)).toEqual(["go", "a", "b", "c"])
   })
 
+  test("are queued once they are released: a new interrupt runs before an interrupt that was left", async () => {
+    const { chat, troupe, store, answer } = await busyChat()
+    await chat.send("a").receipt
+    await chat.stop()
+    const record = await store.load("c")
+    if (record?.inbox === undefined) throw new Error("nothing was left")
+    await store.save({ ...record, inbox: record.inbox.map((entry) => ({ ...entry, whenBusy: "interrupt" as const })) })
+    const again = await troupe.chat("c")
+    const last = again.send("b", { whenBusy: "interrupt" })
+    for (const index of [1, 2]) await answer(index, `r${index}`)
+    expect((await last.result()).haltedReason).toBe("completed")
+    await until(() => again.getSnapshot()?.value === "idle")
+    expect(again.thread.messages.map(said)).toEqual(["go", "b", "r1", "a", "r2"])
+  })
+
   test("run after what `retry` asks again", async () => {
     const { chat, answer } = await withLeft()
     const retried = chat.retry()

@@ -143,7 +143,7 @@ it.effect.prop(
 )
 
 it.effect.prop(
-  "REF2 with a store that works, what was queued, and what interrupted, is in the thread in the order it was sent",
+  "REF2 with a store that works, what was queued, and what interrupted, is in the thread in the order it was sent; MAIL3 but an interrupt that a stop left waiting interrupts no more",
   { story: Story, slow: Slowness },
   ({ story, slow }) =>
     Effect.promise(async () => {
@@ -151,8 +151,12 @@ it.effect.prop(
         story.filter(({ what }) => what !== "store fails"),
         slow
       )
-      for (const kind of ["queue", "interrupt"]) {
-        const texts = sent.filter(({ how }) => how === kind).map(({ text }) => text)
+      const interrupts = sent.filter(({ turn }) => turn.status !== "pending")
+      for (const [kind, inputs] of [
+        ["queue", sent],
+        ["interrupt", interrupts]
+      ] as const) {
+        const texts = inputs.filter(({ how }) => how === kind).map(({ text }) => text)
         expect([kind, texts, userLines(thread), inOrder(thread, texts)]).toEqual([kind, texts, userLines(thread), true])
       }
     }),
