@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import * as Dispatch from "../../src/Dispatch.ts"
+import { dearer, type Measured } from "./cost.ts"
 
 /** What is quadratic costs ten times as much for each; what is linear may still miss the processor's caches. */
 const bound = 5
@@ -9,21 +10,23 @@ type Schedule = "effects" | "reference"
 
 const tools = [{ name: "r", effect: "read" as const }, { name: "w" }]
 
-/** How many calls are timed together: what is timed as long is as often interrupted by others on the machine. */
-const timed = 5_000
+/** How many calls are measured together. */
+const measured = 5_000
 
-/** Milliseconds for each call, in batches of `count`. */
-const cost = async (count: number, nameOf: (index: number) => string, schedule: Schedule): Promise<number> => {
+/** So many calls, in batches of `count`. */
+const batches = (count: number, nameOf: (index: number) => string, schedule: Schedule): Measured => {
   const calls = Array.from({ length: count }, (_, index) => ({ id: `c${index}`, name: nameOf(index), arguments: {} }))
   const state = { tools, budget: 0, maxConcurrency: 64 }
   const runner: Dispatch.Runner<typeof state, number> = (_, { budget, ...rest }) => [1, { ...rest, budget: budget + 1 }]
-  const began = performance.now()
-  for (let ran = 0; ran < timed; ran += count) {
-    const run = await Dispatch.run(calls, state, runner, { schedule })
-    expect(run.type === "ok" && run.results.length).toBe(count)
-    if (schedule === "effects") expect(run.state.budget).toBe(count)
+  return {
+    run: async () => {
+      for (let ran = 0; ran < measured; ran += count) {
+        const run = await Dispatch.run(calls, state, runner, { schedule })
+        expect(run.type === "ok" && run.results.length).toBe(count)
+        if (schedule === "effects") expect(run.state.budget).toBe(count)
+      }
+    }
   }
-  return (performance.now() - began) / timed
 }
 
 const mixes: Readonly<Record<string, (index: number) => string>> = {
@@ -36,12 +39,8 @@ for (const schedule of ["effects", "reference"] as const) {
   test.each(Object.entries(mixes))(
     `a call costs the same among ten times as many (${schedule}): %s`,
     async (_, nameOf) => {
-      const [few, many]: [Array<number>, Array<number>] = [[], []]
-      for (let round = 0; round < rounds; round++) {
-        few.push(await cost(timed / 10, nameOf, schedule))
-        many.push(await cost(timed, nameOf, schedule))
-      }
-      expect(Math.min(...many) / Math.min(...few)).toBeLessThan(bound)
+      const [few, many] = [batches(measured / 10, nameOf, schedule), batches(measured, nameOf, schedule)]
+      expect(await dearer(rounds, many, few)).toBeLessThan(bound)
     }
   )
 }
