@@ -11,6 +11,8 @@ import { toolFailure } from "./toolOutcome.ts"
 /** The order of a batch, and the calls that cannot be ordered, by position. */
 export interface BatchPlan {
   readonly plan: Plan
+  /** What each call touches, by position; empty where that does not matter. */
+  readonly accesses: ReadonlyArray<Access | undefined>
   /** What the tool's `key` did wrong; such a call does not run. */
   readonly faults: ReadonlyMap<number, HandlerResult.Failed>
 }
@@ -33,7 +35,19 @@ export const planOfBatch = (
     faults.set(position, found)
     return undefined
   }
-  return { plan: planOf(toolCalls, access, schedule), faults }
+  const accesses = schedule === "concurrent" ? [] : toolCalls.map(access)
+  return { plan: planOf(toolCalls, (_, position) => accesses[position], schedule), accesses, faults }
+}
+
+/**
+ * The order of those that are left. A call that ended before its turn does not end its place in the plan: others behind it
+ * wait there for calls in front of it. The new plan gives every call that waits for none: those that were given before are
+ * given again, and are to be left alone.
+ */
+export const planWithout = (order: BatchPlan, isOver: (position: number) => boolean, schedule: Schedule): BatchPlan => {
+  if (schedule === "concurrent") return order
+  const accesses = order.accesses.map((access, position) => (isOver(position) ? undefined : access))
+  return { plan: planOf(accesses, (access) => access, schedule), accesses, faults: order.faults }
 }
 
 /**

@@ -14,8 +14,9 @@
  * BATCH5. The batch is done when every call is over and the reader asked past the last event.
  * BATCH6. Where there is a gate, no call starts before all are judged. A call it refused is `denied`; where it ended the
  *         turn, what was not refused before is `not_started`. A suspended call has no outcome here: it is handed on.
- * BATCH7. One call, or all of them, can be cancelled without the batch: the others go on, and so does the turn. Whoever asked
- *         is told when those calls are over, or run again.
+ * BATCH7. One call, or all of them, can be cancelled without the batch: the others go on, and so does the turn. What waited
+ *         for none but a call that is cancelled before its turn starts at once. Whoever asked is told when those calls are
+ *         over, or run again.
  * BATCH8. A call that writes starts when its intent is kept; if it cannot be, it is not started, nor is another that
  *         writes, and the batch ends with that error. The deadline of a call does not count meanwhile.
  */
@@ -35,7 +36,7 @@ import { closestName } from "./closestName.ts"
 import type { GateVerdict, Suspended } from "./gate.ts"
 import type { Journal } from "./journal.ts"
 import { QueueSource } from "./queueSource.ts"
-import { type BatchPlan, planOfBatch } from "./toolAccess.ts"
+import { type BatchPlan, planOfBatch, planWithout } from "./toolAccess.ts"
 import type { ToolCallView } from "./toolCallView.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 import { haltedOutcome, refusedOutcome, withArguments } from "./toolRefusal.ts"
@@ -49,6 +50,8 @@ interface Slot {
   readonly index: number
   readonly position: number
   status: ToolCallView["status"]
+  /** Whether it was given its turn, and a slot. */
+  taken: boolean
   startedAt: number | undefined
   endedAt: number | undefined
   progress: unknown
@@ -150,6 +153,7 @@ class ToolBatch {
       index,
       position: input.positions?.[index] ?? index,
       status: "queued",
+      taken: false,
       startedAt: undefined,
       endedAt: undefined,
       progress: undefined,
@@ -244,7 +248,10 @@ class ToolBatch {
       if (slot.status !== "queued" && slot.status !== "gating") this.#end(slot)
       else this.#record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
     }
-    if (this.#order !== undefined) this.#fill()
+    if (this.#order !== undefined) {
+      if (slots.some((slot) => !slot.taken)) this.#order = planWithout(this.#order, this.#isOverAt, this.#schedule)
+      this.#fill()
+    }
     this.#finishIfOver()
     this.#awaited.answer()
   }
@@ -377,6 +384,7 @@ class ToolBatch {
         this.#line?.rest()
         break
       }
+      if (slot.taken) continue
       const tool = this.#input.toolsByName.get(slot.toolCall.name)
       const fault = faults.get(slot.index)
       if (isOver(slot) || tool === undefined || fault !== undefined) {
@@ -398,6 +406,7 @@ class ToolBatch {
         break
       }
       this.#running++
+      slot.taken = true
       if (writes) this.#intend(host, slot, journal)
       else this.#start(host, slot, tool)
     }
@@ -433,8 +442,12 @@ class ToolBatch {
   #planned(): BatchPlan {
     const { toolsByName } = this.#input
     const calls = this.#slots.map(({ toolCall }) => toolCall)
-    const isOverAt = (index: number): boolean => this.#slots[index] === undefined || isOver(this.#slots[index])
-    return planOfBatch(calls, toolsByName, isOverAt, this.#schedule)
+    return planOfBatch(calls, toolsByName, this.#isOverAt, this.#schedule)
+  }
+
+  readonly #isOverAt = (index: number): boolean => {
+    const slot = this.#slots[index]
+    return slot === undefined || isOver(slot)
   }
 
   #settleAll(settled: ReadonlyMap<number, ToolOutcome>): void {

@@ -6,8 +6,9 @@ import { type HandlerResult, ok } from "../../src/HandlerResult.ts"
 import { Outlet } from "../../src/internal/outlet.ts"
 import { resolveOptions } from "../../src/internal/resolveOptions.ts"
 import { toolBatch } from "../../src/internal/toolBatch.ts"
-import type { ToolContext } from "../../src/Tool.ts"
+import type { Tool, ToolContext } from "../../src/Tool.ts"
 import type { TroupeOptions } from "../../src/Troupe.ts"
+import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
 import { calls, echo, handling, said, says } from "../double/scripts.ts"
@@ -107,6 +108,29 @@ test("BATCH7 a queued call that is cancelled holds up nobody behind it", async (
     { outcome: "cancelled" },
     { outcome: "cancelled" }
   ])
+})
+
+test("BATCH7 a queued call that is cancelled is out of the order at once: what waited for it alone starts", async () => {
+  const [a, b, c, d] = [held("a"), held("b"), held("c"), held("d")]
+  const keyed = (tool: Tool): Tool => ({ ...tool, key: () => tool.name })
+  const tools = [keyed(a.tool), b.tool, keyed(c.tool), d.tool]
+  const { chat, turn, clock } = await started(["a", "b", "c", "d"], { tools, schedule: "effects" })
+  await chat.cancelToolCall("c1")
+  await clock.advance(0)
+  expect(statuses(chat)).toEqual([
+    ["c0", "running"],
+    ["c1", "cancelled"],
+    ["c2", "running"],
+    ["c3", "queued"]
+  ])
+  c.runs[0]?.end(ok(3))
+  await hop()
+  expect(d.runs).toEqual([])
+  a.runs[0]?.end(ok(1))
+  await until(() => d.runs.length === 1)
+  d.runs[0]?.end(ok(4))
+  await turn.result()
+  expect([a, b, c, d].map(({ runs }) => runs.length)).toEqual([1, 0, 1, 1])
 })
 
 test("CALL4 a restarted call runs again under its key, and what the former run says no longer counts", async () => {

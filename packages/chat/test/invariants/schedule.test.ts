@@ -3,6 +3,8 @@ import { Schema } from "effect"
 import { expect, test } from "vitest"
 import type { Schedule } from "../../src/ChatOptions.ts"
 import { type Access, planOf } from "../../src/internal/schedule.ts"
+import { planOfBatch, planWithout } from "../../src/internal/toolAccess.ts"
+import { make } from "../../src/Tool.ts"
 
 /** Calls in short: `r` and `w` without a key, `ra` and `wb` with one. */
 const accessOf = (word: string): Access => ({
@@ -101,6 +103,49 @@ it.prop(
       const over = running[(choices[turn % Math.max(1, choices.length)] ?? 0) % running.length] as number
       ended.add(over)
       plan.ended(over)
+    }
+  },
+  { arbitrary: { runs: 400 } }
+)
+
+const Step = Schema.Struct({
+  drops: Schema.Boolean,
+  which: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 }))
+})
+const anySteps = Schema.Array(Step).check(Schema.isMinLength(1))
+
+it.prop(
+  "SCHED1 SCHED2 SCHED3 a plan that is made again without a call gives what it would have given had that ended",
+  { words: anyWords, steps: anySteps, schedule: Schema.Literals(["effects", "reference", "concurrent"]) },
+  ({ words, steps, schedule }) => {
+    const accesses = words.map(accessOf)
+    const tools = new Map(
+      accesses.map((access, call) => [`${call}`, make({ name: `${call}`, ...access, key: () => access.key })])
+    )
+    const calls = words.map((_, call) => ({ id: `${call}`, name: `${call}`, arguments: {} }))
+    const [taken, ended] = [new Set<number>(), new Set<number>()]
+    let order = planOfBatch(calls, tools, () => false, schedule)
+    for (let turn = 0; ended.size < words.length; turn++) {
+      const all = words.map((_, call) => call)
+      const expected = all.filter(
+        (call) => !taken.has(call) && !ended.has(call) && mayStart(accesses, ended, call, schedule)
+      )
+      const given: Array<number> = []
+      for (let call = order.plan.take(); call !== undefined; call = order.plan.take()) {
+        if (!ended.has(call) && !taken.has(call)) given.push(call)
+      }
+      expect(given).toEqual(expected)
+      for (const call of given) taken.add(call)
+      const { drops, which } = steps[turn % steps.length] as typeof Step.Type
+      const [running, queued] = [
+        all.filter((call) => taken.has(call) && !ended.has(call)),
+        all.filter((call) => !taken.has(call) && !ended.has(call))
+      ]
+      const from = drops && queued.length > 0 ? queued : running
+      const over = from[which % from.length] as number
+      ended.add(over)
+      if (from === running) order.plan.ended(over)
+      else order = planWithout(order, (call) => ended.has(call), schedule)
     }
   },
   { arbitrary: { runs: 400 } }
