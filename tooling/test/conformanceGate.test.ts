@@ -49,11 +49,15 @@ describe("a case about permissions", () => {
     expect(await statusOf({ check: "write" }, { phase: "plan" }, { verdict: "allow" })).toMatch(/^failed: verdict/)
   })
 
-  test("is not supported where it is about shells, or about leaving a mode", async () => {
+  test("is not supported where it is about shells", async () => {
     expect(await statusOf({ checkShellEach: ["ls"] }, { phase: "plan" }, {})).toMatch(/^unsupported/)
-    expect(await statusOf({ checkPlanMode: "exit" }, { phase: "plan", runStartedIn: "plan" }, {})).toMatch(
-      /^unsupported/
-    )
+  })
+
+  test("can be about leaving a plan that the host wants, where nobody can be asked", async () => {
+    const exit = { checkPlanMode: "exit" }
+    const given = { phase: "plan", runStartedIn: "plan" }
+    expect(await statusOf(exit, given, { verdict: "deny:user_denied" })).toBe("passed")
+    expect(await statusOf(exit, given, { verdict: "allow" })).toMatch(/^failed/)
   })
 
   test("deviates where an answer edits, and where a question throws", async () => {

@@ -10,7 +10,8 @@ const contextOf = (signal: AbortSignal): Tool.ToolContext => ({
   toolCall: { id: "call_1", name: "slow_job", arguments: {} },
   signal,
   progress: () => {},
-  idempotencyKey: "c1/call_1/0.0"
+  idempotencyKey: "c1/call_1/0.0",
+  setPermissionMode: async () => {}
 })
 
 const handled = async (

@@ -55,6 +55,7 @@ import {
 } from "./internal/chatContext.ts"
 import { emit } from "./internal/emit.ts"
 import { Journal } from "./internal/journal.ts"
+import { setMode } from "./internal/modeSet.ts"
 import { expired } from "./internal/suspension.ts"
 import { tellHooks } from "./internal/telling.ts"
 import { refusalOf } from "./internal/turnRefusal.ts"
@@ -136,6 +137,9 @@ export const chatMachine = setup({
       const { commit, journal } = context
       if (commit !== undefined && journal?.isDue === true) journal.save(() => commit(recordOf(context)))
     },
+    setMode: ({ context, event }) => {
+      if (event.type === "mode.set") setMode(context, event)
+    },
     recordInbox: ({ context }) => context.keeper?.settled().forEach(({ delivery }) => delivery?.pend()),
     carryInbox: ({ context: { keeper, mailbox } }) => keeper?.carry(mailbox),
     keepDoubted: ({ context }) => keepDoubted(context),
@@ -195,6 +199,7 @@ export const chatMachine = setup({
   initial: "settled",
   on: {
     "journal.due": { actions: "saveJournal" },
+    "mode.set": { actions: "setMode" },
     "inbox.saved": { actions: ["recordInbox", "saveInbox"] },
     "inbox.failed": { actions: ["dropUnsaved", "saveInbox"] }
   },

@@ -7,6 +7,7 @@ import * as z from "zod"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { InboxEntry } from "./Inbox.ts"
 import { OpenStep } from "./internal/openCalls.ts"
+import { ModeStanding } from "./internal/permissionMode.ts"
 import { Thread } from "./Thread.ts"
 import { ToolCall } from "./ToolCall.ts"
 import { Usage } from "./Usage.ts"
@@ -25,6 +26,7 @@ import { Usage } from "./Usage.ts"
  * - `expiresAt`: until when the chat waits for the user, tool results or a decision, in milliseconds since the epoch
  * - `open`: the step that is not over: where its message stands in the thread, and for each of its calls, in order, whether it
  *   may have run (`intended`), waits for a decision, was decided, is the caller's, is `done`, or none of that yet (`new`)
+ * - `permissionMode`: the mode that calls are judged by, and the loosest they may set, where others than the options say
  *
  * @example
  * ```ts import.meta.vitest
@@ -59,7 +61,8 @@ export const ChatRecord = z
     inputs: z.array(z.string()).readonly().optional(),
     known: z.array(z.string()).readonly().optional(),
     expiresAt: z.number().optional(),
-    open: OpenStep.optional()
+    open: OpenStep.optional(),
+    permissionMode: ModeStanding.optional()
   })
   .readonly()
 export type ChatRecord = z.infer<typeof ChatRecord>

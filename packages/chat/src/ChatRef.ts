@@ -20,9 +20,11 @@ import { Delivery } from "./internal/delivery.ts"
 import type { LiveChat } from "./internal/liveChat.ts"
 import type { LiveTurn } from "./internal/liveTurn.ts"
 import type { ChatSnapshot, SnapshotObserver } from "./internal/liveView.ts"
+import { checkedMode } from "./internal/permissionMode.ts"
 import { submittedContent } from "./internal/submittedContent.ts"
 import { type UserInput, userMessage } from "./internal/userMessage.ts"
 import type { Message } from "./Message.ts"
+import type { Mode } from "./Permissions.ts"
 import type { Thread } from "./Thread.ts"
 import * as Threads from "./Thread.ts"
 
@@ -239,6 +241,31 @@ export class ChatRef {
    */
   restartToolCall(toolCallId: string): Promise<void> {
     return this.#chat.control("calls.restart", toolCallId)
+  }
+
+  /**
+   * Sets the permission mode that calls are judged by, from the next batch on, also of the turn that runs: over turns and
+   * restarts, until it is set again, or a tool's call sets another (`ToolContext.setPermissionMode`).
+   *
+   * **Details**: takes the place of the `mode` of the Troupe's permissions for this chat, and is the loosest that calls may set
+   * unasked. Resolves when it counts; of a chat at rest, when it is stored.
+   *
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no mode. Rejects with a `SessionError`: `store_failed`,
+   * when it counts and is not stored; `chat_died` when the process died before; `chat_stopped` after `stop`.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe } from "@troupe/chat"
+   *
+   * const troupe = await Troupe.start({ adapter: Fake.make({ script: [] }) })
+   * const chat = await troupe.chat("c1")
+   * await chat.setPermissionMode("plan")
+   * chat.getSnapshot()?.context.permissionMode // => "plan"
+   * await troupe.stop()
+   * ```
+   */
+  setPermissionMode(mode: Mode): Promise<void> {
+    return this.#chat.setPermissionMode(checkedMode(mode))
   }
 
   /** Told of every new snapshot; text that streams is gathered for a moment. The observer stays across restarts. */

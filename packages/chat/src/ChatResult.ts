@@ -7,6 +7,7 @@ import * as z from "zod"
 import { PendingApproval } from "./Approval.ts"
 import { QuestionOptions } from "./HandlerResult.ts"
 import { openRecord } from "./internal/open.ts"
+import { Mode } from "./Permissions.ts"
 import { Response } from "./Response.ts"
 import { StepResult } from "./StepResult.ts"
 import { Thread } from "./Thread.ts"
@@ -67,7 +68,8 @@ const finalResponse: z.ZodType<Response | undefined> = Response.optional()
  * Steps until a terminal condition.
  *
  * **Details**: `finalResponse` is the last step's, never a merge. `pendingApprovals` are the calls that wait for a decision,
- * where there are some. `metadata` depends on the reason: `max_turns` has
+ * where there are some. `permissionMode` is the mode it ended in, where that is another than its options said: a next run
+ * begins in it if its `permissions` say so. `metadata` depends on the reason: `max_turns` has
  * `maxTurns`; `halt_when` has `haltWhenStepIndex`; handler halts have `haltToolCallId` and `haltResult`; `tool_error` has
  * `haltToolCallId` and `error`; `error` has `error`; `manual_tool_calls` has `manualTurnIndex`; the budgets have `budget` and,
  * but for the time, `spent`; `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`,
@@ -84,6 +86,7 @@ export const ChatResult = z
     pendingQuestion: PendingQuestion.optional(),
     pendingToolCalls: z.array(ToolCall).readonly(),
     pendingApprovals: z.array(PendingApproval).readonly().optional(),
+    permissionMode: Mode.optional(),
     metadata: openRecord
   })
   .readonly()

@@ -16,6 +16,7 @@
  *
  * @module
  */
+import * as z from "zod"
 import type { Awaitable, Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
 
@@ -31,7 +32,8 @@ export const modes = ["plan", "default", "acceptEdits", "trusted", "bypass"] as 
  * - `trusted`: no call is asked about
  * - `bypass`: as `trusted`; the loosest when modes are compared
  */
-export type Mode = (typeof modes)[number]
+export const Mode = z.enum(modes)
+export type Mode = z.infer<typeof Mode>
 
 /**
  * Why a call was refused, for a program.
@@ -71,11 +73,17 @@ export type Answer =
   | { readonly type: "halt"; readonly reason?: string | undefined }
   | { readonly type: "suspend" }
 
-/** What somebody is asked: whether this call may run. `signal` is aborted when nobody waits for the answer any more. */
+/**
+ * What somebody is asked: whether this call may run; or, with `wants`, whether it may make that the mode of the run.
+ *
+ * **Details**: `signal` is aborted when nobody waits for the answer any more. To a question with `wants` anything but `allow`
+ * is a refusal, which the handler is told.
+ */
 export interface Question {
   readonly toolCall: ToolCall
   readonly tool: Tool | undefined
   readonly mode: Mode
+  readonly wants?: Mode | undefined
   readonly context: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
 }
@@ -92,11 +100,13 @@ export type Ask = (question: Question) => Awaitable<Answer>
 /**
  * Which calls may run.
  *
- * **Units and defaults**: `mode` is `"default"`. No list restricts anything; an empty `allow` list refuses every call.
+ * **Units and defaults**: `mode` is `"default"`, `loosest` is the mode. No list restricts anything; an empty `allow` list refuses every call.
  * `expiresMs` are milliseconds after which a suspended call is refused; never by default.
  */
 export interface Permissions {
   readonly mode?: Mode | undefined
+  /** The loosest mode that a call may set without a question (`ToolContext.setPermissionMode`). */
+  readonly loosest?: Mode | undefined
   /** The only tools that may be called. */
   readonly allow?: ReadonlyArray<string> | undefined
   /** Tools that may not be called, whatever else is said. */

@@ -33,6 +33,7 @@ import type { Journal } from "./internal/journal.ts"
 import type { OpenCall, OpenStep } from "./internal/openCalls.ts"
 import type { Outlet } from "./internal/outlet.ts"
 import { adapterIn } from "./internal/preflight.ts"
+import { PermissionMode } from "./internal/permissionMode.ts"
 import { requestOf } from "./internal/request.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd } from "./internal/stepCalls.ts"
@@ -62,6 +63,8 @@ export interface StepInput {
   readonly aside?: ReadonlyArray<Message> | undefined
   /** Where intents and outcomes of calls that write are noted. */
   readonly journal?: Journal | undefined
+  /** The mode that calls are judged by, and may set, where it outlives the step. */
+  readonly permissionMode?: PermissionMode | undefined
   /** The open step of the thread, for a step that goes on with its calls (STEP6). */
   readonly open?: OpenStep | undefined
 }
@@ -81,6 +84,7 @@ export type StepOutput =
 
 /** What a step's snapshot holds. */
 export interface StepContext extends StepInput {
+  readonly permissionMode: PermissionMode
   readonly collector: StreamCollector
   readonly outcomes: ReadonlyArray<ToolOutcome>
   /** What the running batch has finished, and said; its process may die, this stays. */
@@ -148,6 +152,7 @@ const begin = ({ input }: { readonly input: StepInput }): StepContext => {
   input.options.trace?.stepBegan()
   return {
     ...input,
+    permissionMode: input.permissionMode ?? new PermissionMode(),
     collector,
     outcomes: [],
     ledger: { finished: new Map(), following: new Map(), unread: new Fifo() },

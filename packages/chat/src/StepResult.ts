@@ -8,6 +8,7 @@ import { PendingApproval } from "./Approval.ts"
 import { QuestionOptions } from "./HandlerResult.ts"
 import { anything } from "./internal/open.ts"
 import { ToolMessage } from "./Message.ts"
+import { Mode } from "./Permissions.ts"
 import { Response } from "./Response.ts"
 import { Thread } from "./Thread.ts"
 import { ToolCall } from "./ToolCall.ts"
@@ -43,7 +44,8 @@ export type StepHalt = z.infer<typeof StepHalt>
  * **Details**: `thread` is the input thread, the assistant message and the tool messages (in call order). `done` is true
  * when nothing is left to do: a final answer, an error or a halt. `manualToolCalls` are calls the caller must answer;
  * `truncatedToolCalls` are calls of a reply that ended otherwise than with `tool_calls`: they are never executed.
- * `pendingApprovals` are calls that wait for a decision; they have no result in the thread.
+ * `pendingApprovals` are calls that wait for a decision; they have no result in the thread. `permissionMode` is there when its
+ * calls set one.
  */
 export const StepResult = z
   .object({
@@ -56,6 +58,7 @@ export const StepResult = z
     manualToolCalls: z.array(ToolCall).readonly(),
     truncatedToolCalls: z.array(ToolCall).readonly(),
     pendingApprovals: z.array(PendingApproval).readonly().optional(),
+    permissionMode: Mode.optional(),
     error: z.unknown().exactOptional()
   })
   .readonly()

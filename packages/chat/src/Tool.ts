@@ -11,6 +11,7 @@ import * as HandlerResult from "./HandlerResult.ts"
 import { isEffect, isPromiseLike } from "./internal/awaitable.ts"
 import { jsonSchemaOf, parserOf } from "./internal/parameters.ts"
 import type { UserInput } from "./internal/userMessage.ts"
+import type { Mode } from "./Permissions.ts"
 import type { Receipt, SendOptions } from "./Inbox.ts"
 import type { ToolCall } from "./ToolCall.ts"
 
@@ -24,6 +25,10 @@ import type { ToolCall } from "./ToolCall.ts"
  *   idle deadline counts anew
  * - `idempotencyKey`: the same for every run of this call, after a restart too, and of no other call of the session; for
  *   services that take one
+ * - `setPermissionMode`: makes this the mode that calls are judged by from the next batch on; the mode of several calls is that
+ *   of the last in call order. Stricter than what the host allows is free. Looser resolves once `ask` of the permissions has
+ *   agreed, and rejects with a `ToolError` (`denied`) if it did not, or there is none; no deadline of the call counts while it is
+ *   asked. What is no mode rejects with a `ValidationError`
  * - `chat`: the living chat the call belongs to; `undefined` where there is none
  */
 export interface ToolContext {
@@ -36,6 +41,7 @@ export interface ToolContext {
   readonly signal: AbortSignal
   readonly progress: (value: unknown) => void
   readonly idempotencyKey: string
+  readonly setPermissionMode: (mode: Mode) => Promise<void>
   readonly chat?: ChatHandle | undefined
 }
 

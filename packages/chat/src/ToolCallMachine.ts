@@ -17,9 +17,11 @@
 import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
 import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild, stopChild } from "xstate"
 import * as HandlerResults from "./HandlerResult.ts"
+import { isPromiseLike } from "./internal/awaitable.ts"
 import { Deadlines, type Limits, limitsOf } from "./internal/deadlines.ts"
 import type { CallPlace } from "./internal/idempotency.ts"
-import { ToolExecution } from "./internal/toolExecution.ts"
+import type { ModeWish } from "./internal/permissionMode.ts"
+import { type ExecutionListener, ToolExecution } from "./internal/toolExecution.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import type { Tool } from "./Tool.ts"
@@ -33,6 +35,9 @@ export interface CallWatcher {
   readonly progressed: (value: unknown) => void
   /** It is in this state now, otherwise than by `call.start` and its end. */
   readonly changed: (status: "running" | "cancelling" | "restarting") => void
+  /** It wants to set the permission mode; and does. */
+  readonly wants?: ExecutionListener["wants"]
+  readonly wished?: ExecutionListener["wished"]
 }
 
 /** What a tool call's chart is started with. */
@@ -112,7 +117,12 @@ const execution = fromCallback<ExecutionCommand, ToolCallInput>(({ input, system
     deadlines.touch()
     input.watcher?.progressed(value)
   }
-  const running = new ToolExecution(input, { settled, progressed }, hosting)
+  const { wants, wished } = input.watcher ?? {}
+  const asking: ExecutionListener["wants"] = (mode, signal) => {
+    const wish = wants?.(mode, signal) ?? { mode, agreed: false }
+    return isPromiseLike<ModeWish>(wish) ? deadlines.holding(wish) : wish
+  }
+  const running = new ToolExecution(input, { settled, progressed, wants: asking, wished }, hosting)
   receive((command) => {
     if (command.type === "abort") return running.abort()
     deadlines.clear()

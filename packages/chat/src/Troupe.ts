@@ -199,7 +199,7 @@ export class RunningTroupe {
     }
     let living = this.#living.get(id)
     if (living === undefined) {
-      const chat = new LiveChat(id, this.#home, new LiveView(this.system.clock))
+      const chat = new LiveChat(id, this.#home, new LiveView(this.system.clock, this.#chatOptions.permissions?.mode))
       const ref = new ChatRef(chat)
       living = { chat, ref, handle: handleOf(ref) }
       this.#living.set(id, living)

@@ -13,7 +13,8 @@ const context: ToolContext = {
   toolCall: { id: "c0", name: "t", arguments: {} },
   signal: new AbortController().signal,
   progress: () => {},
-  idempotencyKey: "s1/c0/0.0"
+  idempotencyKey: "s1/c0/0.0",
+  setPermissionMode: async () => {}
 }
 
 const handled = async (made: Tool, args: Record<string, unknown> = {}): Promise<HandlerResult> => {

@@ -22,7 +22,7 @@ export type { Isolation } from "./internal/place.ts"
  * **Details**: as in a tool's own context. `context` has only what can be sent: no functions, no open connections. `signal`
  * is aborted when the call is to end; soon after that the place is killed.
  */
-export type IsolatedContext = Omit<ToolContext, "engine" | "chat">
+export type IsolatedContext = Omit<ToolContext, "engine" | "chat" | "setPermissionMode">
 
 /**
  * The function of a module that an isolated tool runs.

@@ -39,7 +39,8 @@ const call = async (
     toolCall,
     signal,
     idempotencyKey: "k",
-    progress: () => {}
+    progress: () => {},
+    setPermissionMode: async () => {}
   })
   return Effect.isEffect(answer) ? Effect.runPromise(answer) : answer
 }

@@ -137,7 +137,8 @@ const execute: Operation = async ({ tool, arguments: args, opts, executor }, see
       ...(engine === undefined ? {} : { engine: engine as never }),
       signal: new AbortController().signal,
       progress: () => undefined,
-      idempotencyKey: ""
+      idempotencyKey: "",
+      setPermissionMode: async () => {}
     })
   )
   return outcome.failure === undefined ? { value: outcomeForm(outcome.ok as never) } : outcome

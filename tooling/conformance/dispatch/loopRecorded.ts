@@ -14,14 +14,13 @@ import type { Operation } from "./operation.ts"
 /** The recorded runs about questions and listeners. */
 export const runRecorded: Operation = async ({ recorded, expected }) => {
   const { calls, ask, listener, toolTimeoutMs, maxMistakes } = fieldsOf(recorded["setup"])
-  if (textOf(calls).includes("plan_mode")) return { unsupported: "tools that change the permission mode" }
   const options = {
     ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }),
     ...(maxMistakes === undefined ? {} : { maxMistakes })
   }
   const seen = await runLoop({
     prompt: "hi",
-    model: modelOf(textOf(calls)) ?? batchOnce(textOf(calls)),
+    model: modelOf(textOf(calls)) ?? (textOf(calls).includes("plan_mode") ? planOnce : batchOnce(textOf(calls))),
     given: { options, ask, tools: recordedTools },
     listener: listener === undefined ? undefined : listenerOf(textOf(listener))
   })
@@ -78,6 +77,15 @@ const batchOnce =
       })
     )
   }
+
+/** A read, and the call that begins a plan. */
+const planOnce: Model = (call) =>
+  call > 0
+    ? reply("bye")
+    : reply("t", [
+        { id: "r", name: "safe", args: {} },
+        { id: "p", name: "plan_mode", args: { action: "enter" } }
+      ])
 
 const listenerOf = (words: string): NonNullable<LoopRun["listener"]> => {
   if (words.startsWith("raises")) return raisesOnResult

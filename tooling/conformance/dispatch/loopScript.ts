@@ -148,12 +148,21 @@ const granted = (ran: Ran): ReadonlyArray<Tool.Tool> => {
       return HandlerResult.halt("submitted", args["deliverable"])
     }
   })
+  const plan = Tool.tool({
+    name: "plan_mode",
+    execute: async (_, { toolCall, setPermissionMode }) => {
+      ran.ids.push(toolCall.id)
+      await setPermissionMode("plan")
+      return "entered plan mode"
+    }
+  })
   const reads = ["read", "glob", "grep", "ok_safe", "safe"].map((name) => toolOf({ name, parallelSafe: true }, ran))
   const writes = ["ok_w", "echo", "mutating"].map((name) => toolOf({ name }, ran))
   return [
     ...reads,
     ...writes,
     finish,
+    plan,
     toolOf({ name: "counts", returns: () => HandlerResult.ok(++count) }, ran),
     toolOf({ name: "raising_w", raises: "boom" }, ran),
     toolOf({ name: "raising_safe", parallelSafe: true, raises: "boom" }, ran)

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Permissions, type ToolCall } from "@troupe/chat"
+import { Message, Permissions, Tool, type ToolCall, ToolError, ToolRunner } from "@troupe/chat"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { type Difference, differences } from "../chat/matching.ts"
 import type { DispatchCase } from "./caseFile.ts"
@@ -11,7 +11,6 @@ import type { Operation, Operations } from "./operation.ts"
 import { type Judged, judge, modeOf, permissionsOf, wordOf } from "./permissionSetup.ts"
 
 const shell = "what a line for a shell does is not read; a host says it with `readOnly`"
-const leaving = "no tool of this project changes the mode of a run"
 const escape = "no mode skips the list of refused tools"
 
 const callOf = (name: string, args: Fields = {}): ToolCall.ToolCall => ({ id: "c1", name, arguments: args })
@@ -78,11 +77,28 @@ const checkShell: Operation = async (one) => {
 const checkPlanMode: Operation = async (one) => {
   const action = textOf(one.when["checkPlanMode"])
   const { phase, runStartedIn, ask } = one.given
-  if (action === "exit" && phase === "plan" && runStartedIn === "plan" && ask === undefined) {
-    return { unsupported: leaving }
-  }
+  const leaves = action === "exit" && phase === "plan" && runStartedIn === "plan"
+  if (leaves && ask === undefined) return compared({ verdict: await leaving(one.given, undefined) }, one)
   const { judged, askedWith } = await single(callOf("plan_mode", { action }), one.given)
   return compared({ verdict: wordOf(judged), askedWith }, one)
+}
+
+/** A tool of ours asks for the mode itself: what comes of that where the host wants a plan. */
+const leaving = async (given: Fields, ask: Permissions.Ask | undefined): Promise<string> => {
+  const leave = Tool.tool({
+    name: "plan_mode",
+    execute: (_, { setPermissionMode }) =>
+      setPermissionMode("default").then(
+        () => "allow",
+        (refusal: unknown) => (refusal instanceof ToolError && refusal.reason === "denied" ? "deny" : "raised")
+      )
+  })
+  const permissions = permissionsOf({ ...given, phase: "plan" }, ask)
+  const { messages } = await ToolRunner.runToolCalls([callOf("plan_mode", { action: "exit" })], [leave], {
+    permissions
+  })
+  const word = messages.map(Message.text).join("")
+  return word === "deny" ? "deny:user_denied" : word
 }
 
 /** Answers of the question, as the cases write them. */
@@ -122,7 +138,7 @@ const described = (judged: Judged, expected: string): string => {
 const matrix: Operation = async ({ recorded }) => {
   const { phase, tool, args, callback, newest } = recorded
   if (tool === "plan_mode" && phase === "plan" && fieldsOf(args)["action"] === "exit" && callback === "none") {
-    return { unsupported: leaving }
+    return differences(await leaving({}, undefined), newest, { outcome: {}, given: {} })
   }
   const { ask } = askOf(callback)
   const judged = await judge(callOf(textOf(tool), fieldsOf(args)), permissionsOf({ phase }, ask))

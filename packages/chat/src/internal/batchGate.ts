@@ -22,13 +22,18 @@ import type { ToolOutcome } from "./toolOutcome.ts"
 import { augmented, haltedAfter, resultOf } from "./toolRefusal.ts"
 
 /** The options a gate is made of. */
-export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">>
+export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">> & {
+  /** The calls were judged before: permissions only say how loose the run may be made. */
+  readonly permitted?: boolean | undefined
+}
 
 /** The gate of a batch, if its options have anything to do with calls. */
-export const batchGateOf = (options: GateOptions, system: System.System): BatchGate | undefined =>
-  isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure")
+export const batchGateOf = (given: GateOptions, system: System.System): BatchGate | undefined => {
+  const options = given.permitted === true ? { ...given, permissions: undefined } : given
+  return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure")
     ? new BatchGate(options, system)
     : undefined
+}
 
 /** A call to judge, and its place in the batch. */
 export interface Judged {

@@ -18,6 +18,7 @@ import { Mailbox } from "./mailbox.ts"
 import { decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf, withCallersResults } from "./openCalls.ts"
 import { answered } from "./pairing.ts"
 import { closed, goingOn, manualOf, revived } from "./revival.ts"
+import { PermissionMode } from "./permissionMode.ts"
 import { boundedBy, expiryOf } from "./suspension.ts"
 import {
   awaitingApproval,
@@ -66,6 +67,7 @@ export const initialContext = (input: ChatInput): ChatContext => {
     pendingToolCalls: before?.pendingToolCalls ?? [],
     open,
     journal: undefined,
+    modeKeeper: new PermissionMode(record?.permissionMode),
     expiresAt: record?.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     once: turn !== undefined,
     commit,
@@ -202,13 +204,22 @@ export const turnOf = ({ turn }: ChatContext): Turn => {
 
 /** What the next step is started with. */
 export const stepInput = (context: ChatContext) => {
-  const { engine, thread, watcher, firstPass, aside } = context
+  const { engine, thread, watcher, firstPass, aside, modeKeeper: permissionMode } = context
   const { options, outlet } = turnOf(context)
   const pass = passOptions(options, firstPass)
   const { journal } = context
   return aside === undefined
-    ? { engine, thread, options: pass, outlet, watcher, journal }
-    : { engine, thread, options: { ...pass, ...aside.params }, outlet, watcher, journal, aside: aside.messages }
+    ? { engine, thread, options: pass, outlet, watcher, journal, permissionMode }
+    : {
+        engine,
+        thread,
+        options: { ...pass, ...aside.params },
+        outlet,
+        watcher,
+        journal,
+        permissionMode,
+        aside: aside.messages
+      }
 }
 
 /** What a step changes, and what the chat comes to if it was the last. */
@@ -293,7 +304,9 @@ export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatCon
   return endedWith(context, finalized(result, turnOf(context).options, context.firstPass))
 }
 
-const endedWith = (context: ChatContext, result: ChatResult): Partial<ChatContext> => {
+const endedWith = (context: ChatContext, came: ChatResult): Partial<ChatContext> => {
+  const standing = context.modeKeeper.standing
+  const result = standing === undefined ? came : { ...came, permissionMode: standing.mode }
   const pendingQuestion =
     result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined)
   const { pendingToolCalls } = result
@@ -338,7 +351,8 @@ const recordWith = (
   inputs: filled(context.inputs),
   known: filled(context.known),
   expiresAt: context.expiresAt,
-  open
+  open,
+  permissionMode: context.modeKeeper.standing
 })
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)

@@ -12,7 +12,9 @@ import type { Journal } from "./journal.ts"
 import type { Decided, OpenStep } from "./openCalls.ts"
 import type { InboxKeeper, InboxSettled } from "./inboxKeeper.ts"
 import type { Mailbox } from "./mailbox.ts"
+import type { ModeSet } from "./modeSet.ts"
 import type { Outlet } from "./outlet.ts"
+import type { PermissionMode } from "./permissionMode.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import type { Aside, Told } from "./told.ts"
 import type { Message } from "../Message.ts"
@@ -70,6 +72,7 @@ export interface ChatInput {
  * - `events.taken`, from its own turn: the reader asked past `chat_completed`
  * - `journal.due`, from its own running step: calls that write want to start, or have ended
  * - `inbox.saved`, `inbox.failed`, from its own store: what became of the inputs that wait
+ * - `mode.set`: the host says by which mode calls are judged from the next batch on
  * - `suspension.expired`, from its own clock: nobody answered in time
  */
 export type ChatEvent =
@@ -78,6 +81,7 @@ export type ChatEvent =
   | { readonly type: "turn.deadline" }
   | { readonly type: "suspension.expired" }
   | { readonly type: "journal.due" }
+  | ModeSet
   | InboxSettled
   | EventsTaken
 
@@ -128,6 +132,8 @@ export interface ChatContext {
   readonly open: OpenStep | undefined
   /** What the running step notes of its calls that write. */
   readonly journal: Journal | undefined
+  /** The mode that calls are judged by, where it is another than the options say. */
+  readonly modeKeeper: PermissionMode
   /** Until when the chat waits for what is pending; on the system's clock. */
   readonly expiresAt: number | undefined
   readonly once: boolean

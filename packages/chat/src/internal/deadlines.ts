@@ -7,6 +7,7 @@
  * DEADLINE2. Without an idle deadline `touch` costs nothing, and progress sets no timer: the one there is looks at the clock
  *            again.
  * DEADLINE3. After `clear` there is no timer.
+ * DEADLINE4. While an answer is waited for there is none either; then they count anew.
  */
 import type { Clock } from "@troupe/otp"
 import { ToolError } from "../ChatError.ts"
@@ -67,18 +68,24 @@ export class Deadlines {
   #total: unknown
   #idle: unknown
   #touched = 0
+  /** How many answers are waited for; for ever once it was cleared. */
+  #held = 0
 
   constructor(clock: Clock.Clock, limits: Limits, passed: (message: string) => void) {
     this.#clock = clock
     this.#limits = limits
     this.#passed = passed
-    const { totalMs, idleMs } = limits
-    if (totalMs !== Infinity) {
-      this.#total = clock.setTimeout(() => passed(`no result within ${totalMs} ms`), totalMs)
-    }
-    if (idleMs !== Infinity) {
-      this.#touched = clock.now()
-      this.#await(idleMs)
+    this.#start()
+  }
+
+  /** None of them counts while a person is asked something; behind the answer they count anew (DEADLINE4). */
+  async holding<A>(answer: Promise<A>): Promise<A> {
+    this.#held++
+    this.#stop()
+    try {
+      return await answer
+    } finally {
+      if (--this.#held === 0) this.#start()
     }
   }
 
@@ -88,6 +95,22 @@ export class Deadlines {
   }
 
   clear(): void {
+    this.#held = Infinity
+    this.#stop()
+  }
+
+  #start(): void {
+    const { totalMs, idleMs } = this.#limits
+    if (totalMs !== Infinity) {
+      this.#total = this.#clock.setTimeout(() => this.#passed(`no result within ${totalMs} ms`), totalMs)
+    }
+    if (idleMs !== Infinity) {
+      this.#touched = this.#clock.now()
+      this.#await(idleMs)
+    }
+  }
+
+  #stop(): void {
     this.#clock.clearTimeout(this.#total)
     this.#clock.clearTimeout(this.#idle)
     this.#idle = undefined

@@ -15,7 +15,8 @@ const contextOf = (signal: AbortSignal): ToolContext => ({
   toolCall: { id: "c0", name: "probe", arguments: { x: 1 } },
   signal,
   progress: () => {},
-  idempotencyKey: "s1/c0/0.0"
+  idempotencyKey: "s1/c0/0.0",
+  setPermissionMode: async () => {}
 })
 
 const settled = (answer: Awaitable<HandlerResult.HandlerResult>): Promise<HandlerResult.HandlerResult> =>

@@ -12,8 +12,11 @@ const asFunction = (value: unknown): string | undefined =>
 const names = (value: unknown): string | undefined =>
   Array.isArray(value) && value.every((name) => typeof name === "string") ? undefined : "must_be_a_list of tool names"
 
+const mode = (value: unknown): string | undefined => (isMode(value) ? undefined : `must_be_one_of ${modes.join(", ")}`)
+
 const parts: { readonly [Part in keyof Required<Permissions>]: (value: unknown) => string | undefined } = {
-  mode: (value) => (isMode(value) ? undefined : `must_be_one_of ${modes.join(", ")}`),
+  mode,
+  loosest: mode,
   allow: names,
   deny: names,
   readOnly: (value) =>

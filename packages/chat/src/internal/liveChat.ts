@@ -25,6 +25,7 @@ import type { Event } from "../Event.ts"
 import { has } from "../Hooks.ts"
 import type { InboxEntry } from "../Inbox.ts"
 import type { Message } from "../Message.ts"
+import type { Mode } from "../Permissions.ts"
 import { Delivery } from "./delivery.ts"
 import { LiveFeed } from "./liveFeed.ts"
 import { LiveTurn } from "./liveTurn.ts"
@@ -170,6 +171,29 @@ export class LiveChat {
     })
   }
 
+  /** Has the chat's process set the mode, once there is one. */
+  async setPermissionMode(mode: Mode): Promise<void> {
+    if (this.#stopping !== undefined) throw stopped(this.id)
+    const pid = this.#pid ?? (await this.#home.revive(this.id))
+    let kept: void | Promise<void> = undefined
+    await new Promise<void>((resolve, reject) => {
+      const forget = Process.onExit(pid, (reason) => reject(died(this.id, reason)))
+      const counts = (saving: void | Promise<void>) => {
+        forget()
+        kept = saving
+        resolve()
+      }
+      Process.send(pid, { type: "mode.set", mode, counts })
+    })
+    try {
+      await kept
+    } catch (cause) {
+      throw new SessionError("store_failed", `The permission mode counts, and could not be stored in ${this.id}`, {
+        cause
+      })
+    }
+  }
+
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
@@ -212,7 +236,10 @@ export class LiveChat {
 
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
   recall(record: ChatRecord | undefined): ChatRecord | undefined {
-    return record === undefined ? undefined : (this.context?.journal?.recall(record) ?? record)
+    if (record === undefined) return undefined
+    const recalled = this.context?.journal?.recall(record) ?? record
+    const permissionMode = this.context?.modeKeeper.standing
+    return permissionMode === undefined ? recalled : { ...recalled, permissionMode }
   }
 
   /** The supervisor started a process for this chat. */

@@ -13,6 +13,7 @@ import type { SnapshotFrom } from "xstate"
 import type { PendingApproval } from "../Approval.ts"
 import type { ChatContext, chatMachine } from "../ChatMachine.ts"
 import type { InboxEntry } from "../Inbox.ts"
+import type { Mode } from "../Permissions.ts"
 import type { StepWatcher } from "../StepMachine.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import * as Usage from "../Usage.ts"
@@ -56,6 +57,8 @@ export interface LiveContext extends ChatContext {
   readonly toolCalls: ReadonlyArray<ToolCallView>
   /** The calls that wait for a decision, in call order. */
   readonly pendingApprovals: ReadonlyArray<PendingApproval>
+  /** The mode that calls of the next batch are judged by. */
+  readonly permissionMode: Mode
   /** The inputs that wait, those an earlier life of the chat left first. */
   readonly inbox: ReadonlyArray<InboxEntry>
 }
@@ -78,6 +81,7 @@ const none = (): ReadonlyArray<ToolCallView> => nothing
 
 export class LiveView implements StepWatcher {
   readonly #clock: Clock.Clock
+  readonly #mode: Mode
   readonly #observers = new Set<SnapshotObserver>()
   #machine: MachineSnapshot | undefined
   #collector: StreamCollector | undefined
@@ -91,8 +95,10 @@ export class LiveView implements StepWatcher {
   #stepsBefore = 0
   #timer: unknown
 
-  constructor(clock: Clock.Clock) {
+  /** `mode` is the permission mode of the chat's options. */
+  constructor(clock: Clock.Clock, mode: Mode = "default") {
     this.#clock = clock
+    this.#mode = mode
   }
 
   stepStarted(collector: StreamCollector): void {
@@ -171,6 +177,7 @@ export class LiveView implements StepWatcher {
       phase,
       partial: { text },
       toolCalls: this.#toolCalls(),
+      permissionMode: context.modeKeeper.standing?.mode ?? this.#mode,
       usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
       get pendingApprovals() {
         return pendingApprovalsOf(context.thread, context.open)

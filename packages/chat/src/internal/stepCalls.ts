@@ -66,12 +66,19 @@ export const batchInput = (context: StepContext): ToolBatchInput => {
     settled: going?.settled,
     edited: going?.edited,
     toolsByName: options.toolsByName,
-    options: open === undefined ? options : { ...options, permissions: undefined },
+    options: gated(context),
     outlet,
     watcher,
     ledger,
     journal
   }
+}
+
+/** The options of the batch, in the mode that is now. Calls that a person decided about are not judged again. */
+const gated = ({ options, open, permissionMode }: StepContext): ToolBatchInput["options"] => {
+  const permissions = permissionMode.begin(options.permissions)
+  if (open === undefined) return permissions === options.permissions ? options : { ...options, permissions }
+  return { ...options, permissions, permitted: true }
 }
 
 /** The step as a record has it while its tools run. */
@@ -163,7 +170,7 @@ export const batchCrashed = (context: StepContext, cause: unknown): Partial<Step
 
 /** What a step comes to. */
 export const stepEnd = (context: StepContext): Omit<Extract<StepOutput, { readonly type: "completed" }>, "type"> => {
-  const { options, halt, left, open, outcomes } = context
+  const { options, halt, left, open, outcomes, permissionMode } = context
   const { manual } = callsOf(context)
   const answered = new Set(outcomes.map(({ toolCall }) => toolCall.id))
   const parts = {
@@ -173,7 +180,8 @@ export const stepEnd = (context: StepContext): Omit<Extract<StepOutput, { readon
     outcomes,
     manualToolCalls: manual.filter(({ id }) => !answered.has(id)),
     halt,
-    error: context.error
+    error: context.error,
+    permissionMode: permissionMode.fold(outcomes, options.permissions)
   }
   if (open === undefined && left.size === 0) return { result: stepResult(parts) }
   const opened = afterBatch(context)

@@ -1,6 +1,7 @@
 /** Builds a step's result from what its phases left. */
 import type { PendingApproval } from "../Approval.ts"
 import type { AssistantMessage, ToolMessage } from "../Message.ts"
+import type { Mode } from "../Permissions.ts"
 import type { Response } from "../Response.ts"
 import type { StepHalt, StepResult } from "../StepResult.ts"
 import * as Thread from "../Thread.ts"
@@ -17,6 +18,8 @@ export interface StepParts {
   readonly manualToolCalls: ReadonlyArray<ToolCall>
   readonly halt: StepHalt | undefined
   readonly error: unknown
+  /** The permission mode, if the calls changed it. */
+  readonly permissionMode?: Mode | undefined
   /** The calls that wait for a decision, if there are some. */
   readonly pendingApprovals?: ReadonlyArray<PendingApproval> | undefined
   /** Where the results go in a step that goes on with the calls of one before. */
@@ -29,7 +32,7 @@ export interface StepParts {
  * Calls of a reply that ended otherwise than with `tool_calls` are no part of the thread: nobody will answer them.
  */
 export const stepResult = (parts: StepParts): StepResult => {
-  const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals } = parts
+  const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals, permissionMode } = parts
   const called = response.finishReason === "tool_calls"
   const toolResults: ReadonlyArray<ToolMessage> = outcomes.map((outcome) => outcome.message)
   return {
@@ -42,6 +45,7 @@ export const stepResult = (parts: StepParts): StepResult => {
     manualToolCalls,
     truncatedToolCalls: called ? [] : response.toolCalls,
     ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
+    ...(permissionMode === undefined ? {} : { permissionMode }),
     ...(error === undefined ? {} : { error })
   }
 }

@@ -25,6 +25,7 @@ import type { ActorLogic, Snapshot } from "xstate"
 import type { SessionError } from "../ChatError.ts"
 import type { Schedule } from "../ChatOptions.ts"
 import type * as HandlerResult from "../HandlerResult.ts"
+import type { Mode } from "../Permissions.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { type CallWatcher, toolCallMachine } from "../ToolCallMachine.ts"
@@ -35,6 +36,7 @@ import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { closestName } from "./closestName.ts"
 import type { GateVerdict, Suspended } from "./gate.ts"
 import type { Journal } from "./journal.ts"
+import { ModeWishes, type ModeWish } from "./permissionMode.ts"
 import { QueueSource } from "./queueSource.ts"
 import { type BatchPlan, planOfBatch, planWithout } from "./toolAccess.ts"
 import type { ToolCallView } from "./toolCallView.ts"
@@ -58,6 +60,8 @@ interface Slot {
   pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
   outcome: ToolOutcome | undefined
   suspended: Suspended | undefined
+  /** The permission mode it wants, in its present run. */
+  wish: ModeWish | undefined
   /** Told of the outcome, where the call has a span. */
   traced: ((outcome: ToolOutcome) => void) | undefined
 }
@@ -143,6 +147,7 @@ class ToolBatch {
   #over = 0
   #cancelled = false
   #error: SessionError | undefined
+  #wishes: ModeWishes | undefined
 
   constructor(input: ToolBatchInput, tell: (event: ToolBatchEvent) => void) {
     this.#input = input
@@ -160,6 +165,7 @@ class ToolBatch {
       pid: undefined,
       outcome: undefined,
       suspended: undefined,
+      wish: undefined,
       traced: undefined
     }))
     this.#mayStart = this.#slots.length
@@ -288,11 +294,24 @@ class ToolBatch {
         if (status === "running") {
           slot.startedAt = this.#now()
           slot.progress = undefined
+          slot.wish = undefined
           this.#awaited.reached(slot, "begun")
         }
         this.#changed()
+      },
+      wants: (mode, signal) => this.#hear(slot, mode, signal),
+      wished: (wish) => {
+        slot.wish = wish
       }
     }
+  }
+
+  /** A call wants another permission mode; the first makes who asks. */
+  #hear(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+    const { options, toolsByName } = this.#input
+    const system = this.#host === undefined ? undefined : Process.systemOf(this.#host)
+    this.#wishes ??= new ModeWishes(options, system)
+    return this.#wishes.hear(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
   }
 
   /** The intent of a call is kept, or cannot be (BATCH8); the call may be over already. */
@@ -324,6 +343,7 @@ class ToolBatch {
 
   leave(): void {
     this.#gate?.leave()
+    this.#wishes?.leave()
     this.#input.outlet.detach(this.#source)
   }
 
@@ -462,7 +482,8 @@ class ToolBatch {
   }
 
   #record(slot: Slot, ended: ToolOutcome): void {
-    const outcome = slot.edited ? withArguments(ended) : ended
+    const told = slot.edited ? withArguments(ended) : ended
+    const outcome = slot.wish === undefined ? told : { ...told, wish: slot.wish }
     slot.outcome = outcome
     slot.status = "done"
     slot.endedAt = this.#now()
@@ -496,6 +517,7 @@ class ToolBatch {
   #finishIfOver(): void {
     if (this.#over < this.#slots.length) return
     this.#gate?.leave()
+    this.#wishes?.leave()
     this.#source.end()
   }
 

@@ -18,13 +18,15 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as HandlerResult from "../HandlerResult.ts"
+import type { Mode } from "../Permissions.ts"
 import type { ChatHandle, ParsedArguments, Tool, ToolContext } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import type { Zombie } from "../Zombies.ts"
-import { isPromiseLike } from "./awaitable.ts"
+import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
 import { type CallPlace, idempotencyKey } from "./idempotency.ts"
 import { LazyAbort } from "./lazyAbort.ts"
+import { checkedMode, type ModeWish } from "./permissionMode.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { toolFailure } from "./toolOutcome.ts"
 import { type GivenUp, outlives } from "./zombieTable.ts"
@@ -49,6 +51,10 @@ export interface ExecutionInput extends CallPlace {
 export interface ExecutionListener {
   readonly settled: (result: HandlerResult.HandlerResult, byHandler: boolean) => void
   readonly progressed?: ((value: unknown) => void) | undefined
+  /** Whether the call may set this mode. */
+  readonly wants?: ((mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>) | undefined
+  /** It sets it. */
+  readonly wished?: ((wish: ModeWish) => void) | undefined
 }
 
 const unreported: Pick<GivenUp, "sessionId" | "onLateResult"> = { sessionId: undefined, onLateResult: undefined }
@@ -168,10 +174,26 @@ export class ToolExecution {
       get idempotencyKey() {
         return idempotencyKey({ sessionId, requestId }, id, place)
       },
+      setPermissionMode: (mode) => this.#setMode(mode),
       get chat() {
         return handle()
       }
     }
+  }
+
+  /** At once where nobody is asked: a handler may return before it has waited for it. */
+  #setMode(mode: Mode): Promise<void> {
+    const wanted = this.#wanted(mode)
+    ignoreRejection(wanted)
+    return wanted
+  }
+
+  async #wanted(given: Mode): Promise<void> {
+    const mode = checkedMode(given)
+    let wish = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.#abort.signal)
+    if (isPromiseLike<ModeWish>(wish)) wish = await wish
+    if (this.#options === undefined) throw this.#cancelled("the call is over, and sets no permission mode").reason
+    if (wish !== undefined) this.#listener?.wished?.(wish)
   }
 
   /** The chat as this run may speak to it: no longer than the call (EXEC5). */

@@ -14,6 +14,7 @@ import * as HandlerResult from "../HandlerResult.ts"
 import { ignoreRejection } from "./awaitable.ts"
 import { write } from "./jsonForm.ts"
 import type { ToolMessage } from "../Message.ts"
+import type { ModeWish } from "./permissionMode.ts"
 import { ofError, type Outcome } from "../Outcome.ts"
 import type { StepHalt } from "../StepResult.ts"
 import type { ToolCall } from "../ToolCall.ts"
@@ -26,6 +27,8 @@ export interface ToolOutcome {
   readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]
   readonly message: ToolMessage
   readonly halt: StepHalt | undefined
+  /** The permission mode it wants from the next batch on. */
+  readonly wish?: ModeWish | undefined
 }
 
 /** How outcomes are judged and written. */

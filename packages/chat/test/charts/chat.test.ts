@@ -108,6 +108,7 @@ const heard = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, Any
     },
     "waits for a decision": waits(),
     due: { type: "journal.due" },
+    "host plans": { type: "mode.set", mode: "plan", counts: () => {} },
     expired: { type: "suspension.expired" },
     taken: { type: "events.taken" },
     saved: { type: "inbox.saved" },
@@ -174,7 +175,7 @@ const stored = ["committed", "not committed", "drained"]
 
 testPaths(chatMachine, () => [
   walk("one turn", { begun: true }, "cancel", "taken", ...steps),
-  walk("a chat that keeps nothing", {}, "said", "results", "cancel", "taken", ...steps),
+  walk("a chat that keeps nothing", {}, "host plans", "said", "results", "cancel", "taken", ...steps),
   walk("a chat with a store", { commit }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
   walk("inputs in the middle of a turn", { commit }, "said", "steer", "interrupt", "taken", "answers", "committed"),
   walk(

@@ -1,0 +1,144 @@
+/**
+ * The permission mode of a run, where it is another than its options say.
+ *
+ * Owns: the mode, and how loose calls may make it themselves. Does not own what a mode lets through (`Permissions`).
+ *
+ * PMODE1. What the calls of a batch want is folded in call order when the batch is over, and counts from the next batch on.
+ * PMODE2. A call makes a run as strict as it likes, and no looser than was granted: by the options, by the host since, or by
+ *         a person who was asked. Where nobody can be asked it is refused.
+ * PMODE3. What the host says while a batch runs counts for more than what its calls were granted before.
+ */
+import * as z from "zod"
+import { ToolError, ValidationError } from "../ChatError.ts"
+import { clamp, isMode, Mode, modes, type Permissions } from "../Permissions.ts"
+import type { Tool } from "../Tool.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import { describe } from "../ToolResultEncoder.ts"
+import { hear, type Hearing } from "./hearing.ts"
+import { detailed } from "./hookAnswers.ts"
+import type { ToolOutcome } from "./toolOutcome.ts"
+
+/** The mode, and the loosest one that calls may choose. */
+export const ModeStanding = z.object({ mode: Mode, loosest: Mode }).readonly()
+export type ModeStanding = z.infer<typeof ModeStanding>
+
+/** What a call wants, and whether a person agreed to it. */
+export interface ModeWish {
+  readonly mode: Mode
+  readonly agreed: boolean
+}
+
+/** The mode of a chat, over its turns. */
+export class PermissionMode {
+  #standing: ModeStanding | undefined
+  #began: ModeStanding | undefined
+
+  constructor(standing?: ModeStanding) {
+    this.#standing = standing
+  }
+
+  /** `undefined` where the options say it. */
+  get standing(): ModeStanding | undefined {
+    return this.#standing
+  }
+
+  /** The host's word. */
+  set(mode: Mode): void {
+    this.#standing = { mode, loosest: mode }
+  }
+
+  /** The permissions of a batch that begins. */
+  begin(permissions: Permissions | undefined): Permissions | undefined {
+    this.#began = this.#standing
+    return this.#standing === undefined ? permissions : { ...permissions, ...this.#standing }
+  }
+
+  /** A batch is over (PMODE1). Gives the mode if calls changed it. */
+  fold(outcomes: ReadonlyArray<ToolOutcome>, permissions: Permissions | undefined): Mode | undefined {
+    const trusted = this.#began === this.#standing
+    let changed: ModeStanding | undefined
+    for (const { wish } of outcomes) {
+      if (wish === undefined) continue
+      const { loosest } = changed ?? this.#standing ?? standingOf(permissions)
+      const { mode } = wish
+      if (isWithin(mode, loosest)) changed = { mode, loosest }
+      else if (wish.agreed && trusted) changed = { mode, loosest: mode }
+    }
+    if (changed !== undefined) this.#standing = changed
+    return changed?.mode
+  }
+}
+
+/** What permissions say of themselves. */
+const standingOf = ({ mode = "default", loosest = mode }: Permissions = {}): ModeStanding => ({ mode, loosest })
+
+const isWithin = (mode: Mode, loosest: Mode): boolean => clamp(mode, loosest) === mode
+
+/** Throws a `ValidationError` for what is no mode. */
+export const checkedMode = (mode: unknown): Mode => {
+  if (isMode(mode)) return mode
+  throw new ValidationError("invalid_options", [
+    { field: ["permissions", "mode"], reason: `must_be_one_of ${modes.join(", ")}` }
+  ])
+}
+
+/** Hears what the calls of one batch want, and asks where that must be: one question at a time. */
+export class ModeWishes {
+  readonly #permissions: Permissions
+  readonly #context: Readonly<Record<string, unknown>>
+  readonly #system: Hearing["system"]
+  readonly #leaving = new AbortController()
+  #asked: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    { permissions = {}, context = {} }: { readonly permissions?: Permissions | undefined; readonly context?: object },
+    system: Hearing["system"]
+  ) {
+    this.#permissions = permissions
+    this.#context = { ...context }
+    this.#system = system
+  }
+
+  /** At once where nobody is asked. Throws, or rejects, with a `ToolError` (`denied`). */
+  hear(mode: Mode, toolCall: ToolCall, tool: Tool | undefined, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+    const { ask } = this.#permissions
+    const { loosest } = standingOf(this.#permissions)
+    if (isWithin(mode, loosest)) return { mode, agreed: false }
+    if (ask === undefined) throw refused(toolCall, mode, `nobody can be asked, and ${loosest} is as loose as it may be`)
+    const answered = this.#asked.then(() => this.#ask(mode, toolCall, tool, signal, ask))
+    this.#asked = answered.catch(() => undefined)
+    return answered
+  }
+
+  /** Nobody waits for an answer any more. */
+  leave(): void {
+    this.#leaving.abort()
+  }
+
+  async #ask(
+    mode: Mode,
+    toolCall: ToolCall,
+    tool: Tool | undefined,
+    ended: AbortSignal,
+    ask: NonNullable<Permissions["ask"]>
+  ): Promise<ModeWish> {
+    const { mode: present } = standingOf(this.#permissions)
+    const question = { toolCall, tool, mode: present, wants: mode, context: this.#context }
+    const signal = AbortSignal.any([ended, this.#leaving.signal])
+    const heard = await hear((asking) => ask({ ...question, signal: asking }), { signal, system: this.#system })
+    if (heard.type === "aborted") throw refused(toolCall, mode, "the call ended before anybody answered")
+    if (heard.type === "fault") throw refused(toolCall, mode, `nobody could be asked: ${describe(heard.cause)}`)
+    const answer = detailed(heard.value)
+    if (answer.type === "allow") return { mode, agreed: true }
+    const { reason } = answer
+    throw refused(toolCall, mode, reason === undefined ? "it was not allowed" : describe(reason))
+  }
+}
+
+const refused = ({ id, name }: ToolCall, mode: Mode, why: string): ToolError =>
+  new ToolError("denied", {
+    message: `${name} may not set the permission mode to ${mode}: ${why}`,
+    toolName: name,
+    toolCallId: id,
+    metadata: { code: "user_denied", mode }
+  })
