@@ -175,18 +175,16 @@ export class LiveChat {
   async setPermissionMode(mode: Mode): Promise<void> {
     if (this.#stopping !== undefined) throw stopped(this.id)
     const pid = this.#pid ?? (await this.#home.revive(this.id))
-    let kept: void | Promise<void> = undefined
-    await new Promise<void>((resolve, reject) => {
+    const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
       const forget = Process.onExit(pid, (reason) => reject(died(this.id, reason)))
-      const counts = (saving: void | Promise<void>) => {
+      const counts = (kept: void | Promise<void>) => {
         forget()
-        kept = saving
-        resolve()
+        resolve({ kept })
       }
       Process.send(pid, { type: "mode.set", mode, counts })
     })
     try {
-      await kept
+      await said.kept
     } catch (cause) {
       throw new SessionError("store_failed", `The permission mode counts, and could not be stored in ${this.id}`, {
         cause
