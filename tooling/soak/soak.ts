@@ -52,12 +52,20 @@ const decisions: readonly [Decision, ...ReadonlyArray<Decision>] = [
 ]
 const atRest: ReadonlySet<string> = new Set(["idle", "awaitingUser", "awaitingTools", "awaitingApproval"])
 const mostTurns = 25
-const mostRounds = 200
+/** How long what must come may take: longer than a store that hangs is waited for, some times over. */
+const patienceMs = 30_000
+const roundMs = 20
 const ways: readonly [Inbox.WhenBusy, ...ReadonlyArray<Inbox.WhenBusy>] = ["queue", "steer", "interrupt", "reject"]
 
 /** A soak that runs. */
 export class Soak {
   readonly ledger = new Ledger()
+  dbgRefs() {
+    return this.#refs
+  }
+  dbgSystem() {
+    return this.#system
+  }
   readonly #seed: number
   readonly #chance: Chance
   readonly #manual: Clock.TestClock | undefined
@@ -71,6 +79,8 @@ export class Soak {
   readonly #names: Array<string> = []
   readonly #turns = new Map<string, number>()
   readonly #refs = new Map<string, ChatRef.ChatRef>()
+  /** The chats that are waited for, to be answered. */
+  readonly #sought = new Set<string>()
   readonly #pending = new Map<Promise<void>, () => string>()
   #faults: Testing.Faults
   #troupe: Running | undefined
@@ -209,9 +219,9 @@ export class Soak {
 
   /** Waits for all that was begun, counts the handlers that still run, and lets go of what hangs. */
   async #calm(troupe: Running): Promise<void> {
-    for (let round = 0; round < mostRounds && (this.#pending.size > 0 || this.#isBusy()); round++) {
+    for (let waited = 0; waited < patienceMs && (this.#pending.size > 0 || this.#isBusy()); waited += roundMs) {
       this.#answerAll(troupe)
-      await this.#pass(20)
+      await this.#pass(roundMs)
     }
     await this.#within(Promise.all(this.#pending.keys()), "what was begun")
     for (const doing of this.#pending.values()) this.ledger.add(`never came: ${doing()}`)
@@ -237,8 +247,13 @@ export class Soak {
 
   /** An input that was accepted waits for the results of the calls before it: they are given. */
   #answerAll(troupe: Running): void {
-    const answered = async (id: string): Promise<void> => this.#answer(await troupe.chat(id))
-    for (const id of this.#names) this.#track(answered(id))
+    const answered = async (id: string): Promise<void> => {
+      this.#doing = { what: `the answer to ${id}` }
+      this.#sought.add(id)
+      const chat = await troupe.chat(id).finally(() => this.#sought.delete(id))
+      await this.#answer(chat)
+    }
+    for (const id of this.#names) if (!this.#sought.has(id)) this.#track(answered(id))
   }
 
   async #retire(troupe: Running, id: string): Promise<void> {
@@ -381,7 +396,7 @@ export class Soak {
     }
     if (this.#manual !== undefined) return void (await this.#manual.run(work).catch(never))
     const limit = Promise.withResolvers<void>()
-    const timer = Clock.live.setTimeout(limit.resolve, 30_000)
+    const timer = Clock.live.setTimeout(limit.resolve, patienceMs)
     await Promise.race([work, limit.promise.then(never)])
     Clock.live.clearTimeout(timer)
   }
