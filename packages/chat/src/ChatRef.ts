@@ -14,7 +14,8 @@ import type { Attachment, AttachOptions } from "./Attachment.ts"
 import type { Decision } from "./Approval.ts"
 import { SessionError, ValidationError } from "./ChatError.ts"
 import type { SendOptions, WhenBusy } from "./Inbox.ts"
-import { unknownToolCall } from "./internal/turnRefusal.ts"
+import { isRecord } from "./internal/optionChecks.ts"
+import { unknownToolCall, withoutResults } from "./internal/turnRefusal.ts"
 import { checkedDecision } from "./internal/decisions.ts"
 import { Delivery } from "./internal/delivery.ts"
 import type { LiveChat } from "./internal/liveChat.ts"
@@ -132,18 +133,26 @@ export class ChatRef {
   /**
    * Answers the calls the chat waits for, all of them, by call id, and goes on.
    *
+   * **Details**: the results stand behind their message in the order of its calls, however they are given.
+   *
    * **Errors**: throws a `SessionError` (`unknown_tool_call_id`) for a call the chat does not wait for, a `ToolError`
-   * (`encoding_failed`) for a result that has no JSON form.
+   * (`encoding_failed`) for a result that has no JSON form, a `ValidationError` (`invalid_options`) for what is no object of
+   * results. Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` while some are missing,
+   * `invalid_status_for_operation` when the chat waits for none.
    */
   submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
+    if (!isRecord(results)) throw refused([], "must_be_an_object of results by the id of their call")
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
     if (unknown !== undefined) throw unknownToolCall(unknown, pending)
-    const messages = Object.entries(results).map(([toolCallId, value]): Message => ({
-      role: "tool",
-      toolCallId,
-      content: submittedContent(toolCallId, value)
-    }))
+    const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
+      Object.hasOwn(results, toolCallId)
+        ? [{ role: "tool", toolCallId, content: submittedContent(toolCallId, results[toolCallId]) }]
+        : []
+    )
+    if (messages.length === 0) {
+      return this.#chat.refused(withoutResults(this.#chat.context), new Delivery("queue", this.#chat.newId(), false))
+    }
     return this.#chat.start(messages)
   }
 
@@ -218,9 +227,11 @@ export class ChatRef {
    * **Details**: resolves when the call is over, within the drain deadline (`drainMs`) whatever its handler does; what that
    * returns in time counts. Of several calls of that id all that are not over are cancelled.
    *
-   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or waits for its turn.
+   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or waits for its turn, with a
+   * `ValidationError` (`invalid_options`) for what is no id.
    */
-  cancelToolCall(toolCallId: string): Promise<void> {
+  async cancelToolCall(toolCallId: string): Promise<void> {
+    checkId(toolCallId)
     return this.#chat.control("calls.cancel", toolCallId)
   }
 
@@ -237,9 +248,11 @@ export class ChatRef {
    * it has done stays done: a tool that writes must know its key, or be safe to repeat. Resolves when the new run has begun,
    * or the call has ended otherwise.
    *
-   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs, or it is to end already.
+   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs, or it is to end already, with
+   * a `ValidationError` (`invalid_options`) for what is no id.
    */
-  restartToolCall(toolCallId: string): Promise<void> {
+  async restartToolCall(toolCallId: string): Promise<void> {
+    checkId(toolCallId)
     return this.#chat.control("calls.restart", toolCallId)
   }
 
@@ -268,8 +281,15 @@ export class ChatRef {
     return this.#chat.setPermissionMode(checkedMode(mode))
   }
 
-  /** Told of every new snapshot; text that streams is gathered for a moment. The observer stays across restarts. */
+  /**
+   * Told of every new snapshot; text that streams is gathered for a moment. The observer stays across restarts.
+   *
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is neither a function nor an observer.
+   */
   subscribe(observer: SnapshotObserver | ((snapshot: ChatSnapshot) => void)): { readonly unsubscribe: () => void } {
+    if (typeof observer !== "function" && !isRecord(observer)) {
+      throw refused(["observer"], "must_be_a_function, or an observer with next, error or complete")
+    }
     return this.#chat.view.subscribe(typeof observer === "function" ? { next: observer } : observer)
   }
 
@@ -291,12 +311,22 @@ const busy = (id: string): SessionError =>
 const sameInput = (known: LiveTurn, message: Message): LiveTurn => {
   const [said] = known.turn.messages
   if (said === undefined || Equal.equals(said, message)) return known
-  throw new ValidationError("invalid_options", [{ field: ["id"], reason: "names_another_input" }])
+  throw refused(["id"], "names_another_input")
 }
 
 const ways: ReadonlyArray<WhenBusy> = ["queue", "steer", "interrupt", "reject"]
 
+const refused = (field: ReadonlyArray<string>, reason: string): ValidationError =>
+  new ValidationError("invalid_options", [{ field, reason }])
+
+/** Without an id, all calls would be meant. */
+const checkId = (toolCallId: unknown): void => {
+  if (typeof toolCallId !== "string" || toolCallId === "") throw refused(["toolCallId"], "must_be_a_non_empty_string")
+}
+
 const checked = (options: SendOptions): SendOptions => {
+  const given: unknown = options
+  if (!isRecord(given)) throw refused([], "must_be_an_object of options")
   const { whenBusy, id, ...others } = options
   const found = Object.keys(others).map((field) => ({ field: [field], reason: "unknown_option" }))
   if (whenBusy !== undefined && !ways.includes(whenBusy)) {

@@ -16,6 +16,7 @@ import type { Event } from "../Event.ts"
 import { Attachment, type Beginning } from "./attachment.ts"
 import { EventLog } from "./eventLog.ts"
 import type { LiveView } from "./liveView.ts"
+import { isRecord } from "./optionChecks.ts"
 
 const lost: Beginning = { place: -1, first: undefined }
 
@@ -128,6 +129,10 @@ const placeOf = (cursor: unknown): number | undefined => {
 const known: ReadonlySet<string> = new Set(["cursor", "whenSlow", "maxUnread", "signal"])
 
 const check = (options: AttachOptions): void => {
+  const given: unknown = options
+  if (!isRecord(given)) {
+    throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
+  }
   const { whenSlow, maxUnread, signal } = options
   const found: Array<Finding> = Object.keys(options)
     .filter((key) => !known.has(key))

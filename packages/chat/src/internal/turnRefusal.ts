@@ -2,7 +2,7 @@
  * Which turns a chat takes up.
  *
  * REFUSE1. While calls wait for a decision a turn decides about them; while calls wait for the caller a turn answers all of
- *          them, and no others.
+ *          them, and no others. What gives no results at all is no turn.
  */
 import { SessionError } from "../ChatError.ts"
 import type { ChatContext, Turn } from "../ChatMachine.ts"
@@ -18,7 +18,7 @@ export const mustWait = ({ pendingToolCalls, open }: ChatContext, { messages }: 
  */
 export const refusalOf = (
   { pendingToolCalls: pending, thread, open }: ChatContext,
-  { messages, decisions }: Turn
+  { messages, decisions }: Pick<Turn, "messages" | "decisions">
 ): SessionError | undefined => {
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
     return undecided(new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)), decisions)
@@ -32,6 +32,15 @@ export const refusalOf = (
     "awaiting_tool_results",
     `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResults`
   )
+}
+
+/** Why a turn that gives no results at all cannot begin: results are missing, or none are wanted. */
+export const withoutResults = (context: ChatContext | undefined): SessionError => {
+  const refused = context === undefined ? undefined : refusalOf(context, { messages: [] })
+  if (refused !== undefined) return refused
+  const message = "The chat waits for no tool results; say something with send, or retry"
+  const metadata = { operation: "submitToolResults", legal: ["send", "retry"] }
+  return new SessionError("invalid_status_for_operation", message, { metadata })
 }
 
 const undecided = (

@@ -355,3 +355,16 @@ describe("callbacks that answer with a promise where none is waited for", () => 
     await expect(Chat.run(engine, hi, { haltWhen })).rejects.toThrow("must be synchronous")
   })
 })
+
+test("what is no options, and no observer, is refused by a typed error", async () => {
+  const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }) })
+  const chat = await troupe.chat("c")
+  const invalid = expect.objectContaining({ _tag: "ValidationError", reason: "invalid_options" }) as unknown
+  for (const wrong of [null, "x", 5, []]) {
+    expect(() => chat.send("x", wrong as never)).toThrow(invalid)
+    expect(() => chat.attach(wrong as never)).toThrow(invalid)
+    expect(() => chat.subscribe(wrong as never)).toThrow(invalid)
+  }
+  expect(() => chat.subscribe(undefined as never)).toThrow(invalid)
+  expect(chat.thread.messages).toEqual([])
+})

@@ -39,6 +39,25 @@ describe("a chat that waits for tool results", () => {
     expect(adapter.requests).toHaveLength(1)
   })
 
+  test("puts the results in the order of its calls, however they are given", async () => {
+    const { chat } = await waitingChat([calls("m", "m"), says("thanks")])
+    await chat.send("go").result()
+    const { thread } = await chat.submitToolResults({ c1: "one", c0: "zero" }).result()
+    expect(thread.messages.slice(2, 4)).toMatchObject([
+      { toolCallId: "c0", content: "zero" },
+      { toolCallId: "c1", content: "one" }
+    ])
+  })
+
+  test("takes nothing for results that is none", async () => {
+    const { adapter, chat } = await waitingChat([calls("m"), says("thanks")])
+    await chat.send("go").result()
+    for (const results of [undefined, null, "c0", ["zero"]]) {
+      expect(() => chat.submitToolResults(results as never)).toThrow("must_be_an_object of results")
+    }
+    expect(adapter.requests).toHaveLength(1)
+  })
+
   test("keeps the turns that were sent before it had to wait, and runs them when it has its results", async () => {
     const { adapter, chat } = await waitingChat([calls("m"), says("thanks"), says("and"), says("well")])
     const [first, ...queued] = [chat.send("go"), chat.send("and?"), chat.send("well?")]
@@ -70,4 +89,18 @@ describe("a chat that waits for tool results", () => {
     const events = await readAll(again.submitToolResults({ c0: 1 }))
     expect(tagsOf(events).at(-1)).toBe("chat_completed")
   })
+})
+
+test("REFUSE1 a chat that waits for no results refuses a turn that gives none, and asks the model nothing", async () => {
+  const { adapter, chat } = await waitingChat([calls("m"), says("thanks"), says("again")])
+  const none = { _tag: "SessionError", reason: "invalid_status_for_operation" }
+  await expect(chat.submitToolResults({}).result()).rejects.toMatchObject(none)
+  await chat.send("go").result()
+  const [given, empty] = [chat.submitToolResults({ c0: 1 }), chat.submitToolResults({})]
+  await expect(empty.result()).rejects.toMatchObject({ reason: "awaiting_tool_results" })
+  const { thread } = await given.result()
+  await expect(chat.submitToolResults({}).result()).rejects.toMatchObject(none)
+  expect(adapter.requests).toHaveLength(2)
+  expect(chat.thread).toEqual(thread)
+  expect((await chat.retry().result()).finalResponse?.outputText).toBe("again")
 })

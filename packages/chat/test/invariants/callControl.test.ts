@@ -275,3 +275,21 @@ test("calls of a reply that was cut off are seen as not started, and are never e
   expect(result.thread.messages.map(({ role }) => role)).toEqual(["user", "assistant"])
   expect(result.steps[0]?.truncatedToolCalls.map(({ id }) => id)).toEqual(["x"])
 })
+
+test("BATCH7 what is no id cancels and restarts nothing", async () => {
+  const [a, b] = [held("a"), held("b")]
+  const { chat, turn } = await started(["a", "b"], { tools: [a.tool, b.tool] })
+  for (const id of [undefined, null, "", 5, {}, Symbol("c0")]) {
+    const wrong = { _tag: "ValidationError", reason: "invalid_options", errors: [{ field: ["toolCallId"] }] }
+    expect(await refusal(() => chat.cancelToolCall(id as never))).toMatchObject(wrong)
+    expect(await refusal(() => chat.restartToolCall(id as never))).toMatchObject(wrong)
+  }
+  expect(statuses(chat)).toEqual([
+    ["c0", "running"],
+    ["c1", "running"]
+  ])
+  a.runs[0]?.end(ok(1))
+  b.runs[0]?.end(ok(2))
+  await turn.result()
+  expect([a.runs.length, b.runs.length]).toEqual([1, 1])
+})
