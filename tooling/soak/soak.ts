@@ -60,12 +60,6 @@ const ways: readonly [Inbox.WhenBusy, ...ReadonlyArray<Inbox.WhenBusy>] = ["queu
 /** A soak that runs. */
 export class Soak {
   readonly ledger = new Ledger()
-  dbgRefs() {
-    return this.#refs
-  }
-  dbgSystem() {
-    return this.#system
-  }
   readonly #seed: number
   readonly #chance: Chance
   readonly #manual: Clock.TestClock | undefined

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => void process.off("unhandledRejection", rejected))
 
 /** A short soak on a test clock: what it came to, and what was wrong. */
-const soaked = async (seed: number, eras = 5, acts = 120) => {
+const soaked = async (seed: number, eras = 5, acts = 80) => {
   const soak = new Soak({ seed, clock: Clock.test(), chats: 4 })
   for (let era = 0; era < eras; era++) await soak.era(acts)
   await soak.stop()
