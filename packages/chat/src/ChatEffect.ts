@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Chat from "./Chat.ts"
+import type { Decision } from "./Approval.ts"
 import type { Attached, AttachOptions } from "./Attachment.ts"
 import { isPreflightError, type PreflightError, SessionError, ValidationError } from "./ChatError.ts"
 import type { ChatOptions, GenerateOptions, StepOptions } from "./ChatOptions.ts"
@@ -97,14 +98,29 @@ export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {})
 export const attach = (
   chat: ChatRef,
   options: AttachOptions = {}
-): Stream.Stream<Attached, SessionError | ValidationError> =>
-  Stream.suspend(() => {
-    try {
-      return reading(chat.attach(options), isAttachError)
-    } catch (error) {
-      return isAttachError(error) ? Stream.fail(error) : Stream.die(error)
-    }
-  })
+): Stream.Stream<Attached, SessionError | ValidationError> => following(() => chat.attach(options))
+
+/**
+ * Decides about a call of a living chat that waits for that, and gives the turn's events, see `ChatRef.approve`. Interrupting its
+ * reader detaches.
+ */
+export const approve = (
+  chat: ChatRef,
+  toolCallId: string,
+  decision: Decision
+): Stream.Stream<Event, SessionError | ValidationError> => following(() => chat.approve(toolCallId, decision))
+
+/** Cancels one tool call of a living chat, see `ChatRef.cancelToolCall`. Interrupting it stops waiting, and undoes nothing. */
+export const cancelToolCall = (chat: ChatRef, toolCallId: string): Effect.Effect<void, SessionError> =>
+  attempt(() => chat.cancelToolCall(toolCallId), isSessionError)
+
+/** Cancels all tool calls of a living chat's running batch, see `ChatRef.cancelToolCalls`; interrupting as {@link cancelToolCall}. */
+export const cancelToolCalls = (chat: ChatRef): Effect.Effect<void, SessionError> =>
+  attempt(() => chat.cancelToolCalls(), isSessionError)
+
+/** Runs a tool call of a living chat again, see `ChatRef.restartToolCall`; interrupting as {@link cancelToolCall}. */
+export const restartToolCall = (chat: ChatRef, toolCallId: string): Effect.Effect<void, SessionError> =>
+  attempt(() => chat.restartToolCall(toolCallId), isSessionError)
 
 /** The result of a living chat's turn. */
 export const result = (turn: LiveTurn): Effect.Effect<ChatResult, SessionError> =>
@@ -134,8 +150,20 @@ const events = (open: (within: Within) => Promise<Chat.EventStream>): Stream.Str
 const interruptible = <A>(begin: (within: Within) => Promise<A>): Effect.Effect<A, PreflightError> =>
   attempt(begin, isPreflightError)
 
-const isAttachError = (error: unknown): error is SessionError | ValidationError =>
+/** Reads what a living chat gives, or refuses to. */
+const following = <A>(begin: () => AsyncIterable<A>): Stream.Stream<A, SessionError | ValidationError> =>
+  Stream.suspend(() => {
+    try {
+      return reading(begin(), isRefusal)
+    } catch (error) {
+      return isRefusal(error) ? Stream.fail(error) : Stream.die(error)
+    }
+  })
+
+const isRefusal = (error: unknown): error is SessionError | ValidationError =>
   error instanceof SessionError || error instanceof ValidationError
+
+const isSessionError = (error: unknown): error is SessionError => error instanceof SessionError
 
 const sessionError = (error: unknown): Stream.Stream<never, SessionError> =>
   error instanceof SessionError ? Stream.fail(error) : Stream.die(error)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import { type Adapter, AdapterError, ChatEffect, Engine, Fake, Troupe, user } from "../src/index.ts"
+import { type Adapter, AdapterError, ChatEffect, Engine, Fake, SessionError, tool, Troupe, user } from "../src/index.ts"
 import { spiedSignal } from "./double/spiedSignal.ts"
 
 const answering = () => Fake.make({ script: [{ text: "one " }, { text: "two" }, { finish: "stop" }] })
@@ -116,6 +116,63 @@ describe("ChatEffect", () => {
       expect((yield* Fiber.join(fiber)).at(-1)).toMatchObject({ event: { type: "chat_completed" } })
       const late = yield* Effect.flip(Stream.runDrain(ChatEffect.attach(chat)))
       expect(late.reason).toBe("chat_stopped")
+    })
+  )
+
+  it.live("a tool call is run again and cancelled, alone or with all, and what is refused is typed", () =>
+    Effect.gen(function* () {
+      const starts: Array<string> = []
+      const held = tool({
+        name: "held",
+        execute: (_args: unknown, { toolCall, signal }) => {
+          starts.push(toolCall.id)
+          return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("told"))))
+        }
+      })
+      const called = ["a", "b", "c"].map((id) => ({ toolCall: { id, name: "held" } }))
+      const adapter = Fake.make({
+        scripts: [
+          [...called, { finish: "tool_calls" }],
+          [{ text: "done" }, { finish: "stop" }]
+        ]
+      })
+      const troupe = yield* Effect.promise(() => Troupe.start({ adapter, tools: [held], schedule: "concurrent" }))
+      const chat = yield* Effect.promise(() => troupe.chat("c"))
+      const turn = chat.send("go")
+      while (starts.length < 3) yield* Effect.yieldNow
+      yield* ChatEffect.restartToolCall(chat, "a")
+      expect(starts).toEqual(["a", "b", "c", "a"])
+      yield* ChatEffect.cancelToolCall(chat, "b")
+      const refused = yield* Effect.flip(ChatEffect.cancelToolCall(chat, "b"))
+      expect([refused instanceof SessionError, refused.reason]).toEqual([true, "tool_call_not_running"])
+      expect(yield* Effect.flip(ChatEffect.restartToolCall(chat, "x"))).toBeInstanceOf(SessionError)
+      yield* ChatEffect.cancelToolCalls(chat)
+      const { thread } = yield* ChatEffect.result(turn)
+      expect(thread.messages.flatMap((one) => (one.role === "tool" ? [one.outcome] : []))).toEqual([
+        "cancelled",
+        "cancelled",
+        "cancelled"
+      ])
+      yield* Effect.promise(() => troupe.stop())
+    })
+  )
+
+  it.live("a decision gives the events of what follows, and what is none, or about no call that waits, is typed", () =>
+    Effect.gen(function* () {
+      const write = tool({ name: "write", execute: () => "written" })
+      const script = [{ toolCall: { id: "w", name: "write" } }, { finish: "tool_calls" as const }]
+      const adapter = Fake.make({ scripts: [script, [{ text: "done" }, { finish: "stop" }]] })
+      const permissions = { ask: () => "suspend" as const }
+      const troupe = yield* Effect.promise(() => Troupe.start({ adapter, tools: [write], permissions }))
+      const chat = yield* Effect.promise(() => troupe.chat("c"))
+      expect((yield* ChatEffect.result(chat.send("go"))).haltedReason).toBe("awaiting_approval")
+      const none = yield* Effect.flip(Stream.runDrain(ChatEffect.approve(chat, "w", { type: "perhaps" } as never)))
+      expect(none.reason).toBe("invalid_options")
+      const unknown = yield* Effect.flip(Stream.runDrain(ChatEffect.approve(chat, "x", { type: "allow" })))
+      expect(unknown.reason).toBe("unknown_tool_call_id")
+      const events = yield* Stream.runCollect(ChatEffect.approve(chat, "w", { type: "allow" }))
+      expect([...events].at(-1)).toMatchObject({ type: "chat_completed", result: { haltedReason: "completed" } })
+      yield* Effect.promise(() => troupe.stop())
     })
   )
 
