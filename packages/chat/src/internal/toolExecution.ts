@@ -10,7 +10,7 @@
  *        it ends.
  * EXEC4. The handler runs only with arguments that fit its tool's schema.
  * EXEC5. Once it has settled, was stopped or disowned, a run is fenced: what the handler says through its context changes
- *        nothing, and no reference to its chat is kept.
+ *        nothing, and no reference to its chat is kept: a handler may keep its context for ever.
  */
 import { EventLoop, System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
@@ -78,7 +78,7 @@ export class ToolExecution {
     this.#tool = input.tool
     this.#toolCall = input.toolCall
     this.#options = input.options
-    this.#place = input
+    this.#place = { messageIndex: input.messageIndex, index: input.index }
     this.#listener = listener
     this.#system = system
   }

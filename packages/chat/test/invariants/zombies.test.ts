@@ -5,10 +5,13 @@ import * as Chat from "../../src/Chat.ts"
 import type { LateResult } from "../../src/ChatOptions.ts"
 import { ToolError } from "../../src/ChatError.ts"
 import * as Engine from "../../src/Engine.ts"
+import type { Adapter } from "../../src/Adapter.ts"
+import type { Store } from "../../src/Store.ts"
 import { error, type HandlerResult, ok } from "../../src/HandlerResult.ts"
 import type { Handler, ToolContext } from "../../src/Tool.ts"
 import { runToolCalls } from "../../src/ToolRunner.ts"
 import * as Zombies from "../../src/Zombies.ts"
+import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { refusal } from "../double/refusal.ts"
@@ -174,6 +177,89 @@ test("ZOMBIE4 the end of a system waits for no handler, and forgets none", async
   end(error("late"))
   await new Promise<void>((resolve) => EventLoop.nextTurn(resolve))
   expect(Zombies.counts(system)).toEqual({ listed: 0, late: 1 })
+})
+
+/** Whether what is behind these references goes when nothing holds it. */
+const collected = async (refs: ReadonlyArray<WeakRef<object>>): Promise<ReadonlyArray<boolean>> => {
+  const { gc } = globalThis
+  if (gc === undefined) throw new Error("run this with --expose-gc")
+  for (let turn = 0; turn < 20 && refs.some((ref) => ref.deref() !== undefined); turn++) {
+    await hop()
+    gc()
+  }
+  return refs.map((ref) => ref.deref() === undefined)
+}
+
+describe("EXEC5 a handler that is listed holds nothing of its chat", () => {
+  /** It calls `t`, then says something, and keeps no request. */
+  const forgetful = (): Adapter => {
+    let requests = 0
+    return {
+      name: "forgetful",
+      stream: async function* () {
+        const calling = requests++ === 0
+        if (calling) {
+          yield { type: "tool_call_started", id: "c0", name: "t" }
+          yield { type: "tool_call_completed", id: "c0", name: "t", arguments: {}, rawArguments: "{}" }
+        }
+        const message = { role: "assistant" as const, content: "" }
+        yield { type: "message_completed", message, finishReason: calling ? "tool_calls" : "stop" }
+      }
+    }
+  }
+  const keepsNothing: Store = { load: () => undefined, save: () => undefined, delete: () => undefined }
+
+  /** Has the call of a chat given up, and stops that: its thread, its turn and itself, which only the handler may hold. */
+  const givenUp = async (handler: Handler, end: "timeout" | "cancel" | "restart") => {
+    const { troupe, clock } = await check.troupe({
+      adapter: forgetful(),
+      store: keepsNothing,
+      tools: [handling("t", handler)],
+      ...(end === "timeout" ? { toolTimeoutMs: 50 } : { drainMs: 50 })
+    })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("go")
+    await clock.advance(1)
+    if (end === "cancel") void chat.cancel()
+    if (end === "restart") void chat.restartToolCall("c0")
+    await clock.advance(50)
+    if (end === "restart") void chat.cancel()
+    await clock.advance(50)
+    await turn.result()
+    const { thread } = chat
+    const [said = thread] = thread.messages
+    const refs = [thread, said, chat, turn].map((one: object) => new WeakRef(one))
+    await chat.stop()
+    return { refs, system: troupe.system }
+  }
+
+  test.each(["timeout", "cancel", "restart"] as const)("a promise, after a %s", async (end) => {
+    const contexts: Array<ToolContext> = []
+    const handler: Handler = (_args, context) => {
+      contexts.push(context)
+      return new Promise(() => {})
+    }
+    const { refs, system } = await givenUp(handler, end)
+    expect(Zombies.counts(system).listed).toBeGreaterThan(0)
+    expect(await collected(refs)).toEqual(refs.map(() => true))
+    expect(contexts.length).toBeGreaterThan(0)
+  })
+
+  test("an effect that cannot be interrupted", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waits = Effect.uninterruptible(
+      Effect.as(
+        Effect.promise(() => promise),
+        ok("late")
+      )
+    )
+    const { refs, system } = await givenUp(() => waits, "timeout")
+    expect(Zombies.counts(system).listed).toBe(1)
+    expect(await collected(refs)).toEqual(refs.map(() => true))
+    resolve()
+    await hop()
+    expect(Zombies.counts(system)).toEqual({ listed: 0, late: 1 })
+  })
 })
 
 describe("EXEC5 a run that is over is fenced", () => {
