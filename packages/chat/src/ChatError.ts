@@ -160,7 +160,7 @@ const toolReasons = [
  * - `handler_raised`: the handler threw; `cause` is what it threw
  * - `handler_exit`: the handler exited, or its process died; `cause` is the exit reason
  * - `timeout`: the deadline passed
- * - `invalid_return`: the handler returned none of the five outcomes; `cause` is what it returned
+ * - `invalid_return`: the handler returned none of the four outcomes; `cause` is what it returned
  * - `not_found`: there is no such tool, or it has no handler
  * - `encoding_failed`: the result could not be turned into text
  * - `invalid_arguments`: the arguments do not fit the tool's schema, or are not JSON

@@ -1,5 +1,5 @@
 /**
- * The five outcomes a tool handler can have.
+ * The four outcomes a tool handler can have.
  *
  * @module
  * @source ALLM.ToolExecutor, "Handler result shapes"

@@ -5,11 +5,11 @@
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import * as Effect from "effect/Effect"
-import { ValidationError } from "./ChatError.ts"
 import type { Engine } from "./Engine.ts"
 import * as HandlerResult from "./HandlerResult.ts"
 import { isEffect, isPromiseLike } from "./internal/awaitable.ts"
 import { jsonSchemaOf, parserOf } from "./internal/parameters.ts"
+import { checkTool } from "./internal/toolChecks.ts"
 import type { UserInput } from "./internal/userMessage.ts"
 import type { Mode } from "./Permissions.ts"
 import type { Receipt, SendOptions } from "./Inbox.ts"
@@ -65,7 +65,7 @@ export type Awaitable<A> = A | PromiseLike<A> | Effect.Effect<A, unknown>
 /**
  * Runs a tool.
  *
- * **Contract**: return one of the five outcomes. Throwing is caught and becomes a `handler_raised` tool error; anything
+ * **Contract**: return one of the four outcomes. Throwing is caught and becomes a `handler_raised` tool error; anything
  * else than an outcome becomes `invalid_return`.
  */
 export type Handler = (args: Record<string, unknown>, context: ToolContext) => Awaitable<HandlerResult.HandlerResult>
@@ -152,10 +152,11 @@ interface Keyed<A> {
 }
 
 /**
- * Makes a tool whose handler returns one of the five outcomes.
+ * Makes a tool whose handler returns one of the four outcomes.
  *
  * **Errors**: throws a `ValidationError` (`invalid_tool`) when the name is not `[A-Za-z0-9_-]{1,64}` or one of the words
- * `auto`, `none`, `required`, or when the schema cannot be expressed as JSON Schema.
+ * `auto`, `none`, `required`, when the schema cannot be expressed as JSON Schema, and for options that are unknown or of the
+ * wrong kind: `errors` names each.
  */
 export const make = (
   options: Described &
@@ -164,29 +165,8 @@ export const make = (
       readonly handler?: Handler | null | undefined
     }
 ): Tool => {
-  checkDescribed(options)
-  const problem = nameProblem(options.name)
-  if (problem !== undefined) throw new ValidationError("invalid_tool", [{ field: ["name"], reason: problem }])
-  if (options.manual !== undefined && typeof options.manual !== "boolean") {
-    throw new ValidationError("invalid_tool", [{ field: ["manual"], reason: "not_a_boolean" }])
-  }
-  const { effect = "write", key } = options
-  for (const field of ["timeoutMs", "idleTimeoutMs"] as const) {
-    const ms = options[field]
-    if (ms !== undefined && !(typeof ms === "number" && ms >= 0)) {
-      throw new ValidationError("invalid_tool", [{ field: [field], reason: "must_be_milliseconds" }])
-    }
-  }
-  if (effect !== "read" && effect !== "write") {
-    throw new ValidationError("invalid_tool", [{ field: ["effect"], reason: "must_be_one_of read, write" }])
-  }
-  if (key !== undefined && typeof key !== "function") {
-    throw new ValidationError("invalid_tool", [{ field: ["key"], reason: "must_be_a_function of the arguments" }])
-  }
-  const { onUnknown = "ask" } = options
-  if (onUnknown !== "ask" && onUnknown !== "fail" && onUnknown !== "retry") {
-    throw new ValidationError("invalid_tool", [{ field: ["onUnknown"], reason: "must_be_one_of ask, fail, retry" }])
-  }
+  checkTool(options, "handler")
+  const { effect = "write", key, onUnknown = "ask" } = options
   const parameters = options.parameters ?? {}
   return {
     name: options.name,
@@ -225,7 +205,7 @@ export const tool = <const P extends Parameters = Readonly<Record<string, unknow
       | { readonly manual: true; readonly execute?: undefined }
     )
 ): Tool => {
-  checkDescribed(options)
+  checkTool(options, "execute")
   const { execute, key, ...rest } = options
   const described = { ...rest, key: key as Keyed<Record<string, unknown>>["key"] }
   if (execute === undefined) return make(described)
@@ -246,17 +226,7 @@ export type ArgumentsOf<P> =
 /** A schema that can say itself as JSON Schema, as zod's can. */
 export type JsonSchemaSource = StandardJSONSchemaV1
 
-/** What is wrong with a tool's name, or `undefined`. */
-export const nameProblem = (name: unknown): "empty" | "reserved_tool_name" | "invalid_format" | undefined => {
-  if (name === "") return "empty"
-  if (name === "auto" || name === "none" || name === "required") return "reserved_tool_name"
-  return typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name) ? undefined : "invalid_format"
-}
-
-const checkDescribed = (options: unknown): void => {
-  if (typeof options === "object" && options !== null) return
-  throw new ValidationError("invalid_tool", [{ field: [], reason: "must_be_an_object of options" }])
-}
+export { nameProblem } from "./internal/toolChecks.ts"
 
 const asResult = (value: unknown): HandlerResult.HandlerResult =>
   HandlerResult.isBranded(value) ? (value as HandlerResult.HandlerResult) : HandlerResult.ok(value)

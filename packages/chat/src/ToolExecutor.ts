@@ -18,7 +18,7 @@ import { describe } from "./ToolResultEncoder.ts"
  * The port.
  *
  * **Contract** of `execute`: invoke the tool's handler with these arguments and this context, unchanged, and return one of
- * the five outcomes. What a handler returned passes through; only crashes and bad returns are converted. Look nothing up,
+ * the four outcomes. What a handler returned passes through; only crashes and bad returns are converted. Look nothing up,
  * set no deadline, retry nothing.
  */
 export interface ToolExecutor {
@@ -33,7 +33,7 @@ export interface ToolExecutor {
  * Calls the handler in this process.
  *
  * **Errors**, as outcomes: `not_found` without a handler, `handler_raised` when it throws or rejects, `handler_exit` when
- * it exits, `invalid_return` when it returns none of the five outcomes.
+ * it exits, `invalid_return` when it returns none of the four outcomes.
  */
 export const inProcess: ToolExecutor = {
   execute: (tool, args, context) => {

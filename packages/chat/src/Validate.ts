@@ -7,6 +7,7 @@
 import { type Finding, ValidationError, type ValidationErrorReason } from "./ChatError.ts"
 import { ContentPart } from "./ContentPart.ts"
 import { isBase64, isReadableUrl } from "./internal/base64.ts"
+import { unknownNames } from "./internal/knownNames.ts"
 import type { Message } from "./Message.ts"
 import type { Request, ToolDeclaration } from "./Request.ts"
 import type { Thread } from "./Thread.ts"
@@ -26,6 +27,10 @@ export const message = (value: Message): ValidationError | undefined =>
 /** Checks a tool as the model sees it: its name, its description, its schema. */
 export const tool = (value: ToolDeclaration): ValidationError | undefined =>
   problem("invalid_tool", toolFindings(value, []))
+
+/** Checks that the options of a tool have known names; a finding says which name may have been meant. */
+export const toolOptions = (options: object, known: ReadonlyArray<string>): ValidationError | undefined =>
+  problem("invalid_tool", unknownNames(options, known))
 
 /**
  * Checks a thread: each message has a known role and text or content parts, and a tool message names its call.

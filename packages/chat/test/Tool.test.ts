@@ -137,3 +137,43 @@ describe("what a tool's calls touch", () => {
     expect(() => make({ name: "t", key: "path" as never })).toThrow("key: must_be_a_function")
   })
 })
+
+const run = () => 1
+
+test.each<readonly [object, string]>([
+  [{ timoutMs: 5 }, "timoutMs: unknown; did you mean timeoutMs?"],
+  [{ excute: run }, "excute: unknown; did you mean execute?"],
+  [{ nonsense: undefined }, "nonsense: unknown; use execute, name, description"],
+  [{ execute: "run" }, "execute: must_be_a_function"],
+  [{ execute: null }, "execute: must_be_a_function"],
+  [{ execute: undefined }, "execute: must_be_a_function"],
+  [{ description: 5 }, "description: not_a_string"],
+  [{ parameters: 5 }, "parameters: must_be a zod schema"],
+  [{ parameters: ["a"] }, "parameters: must_be a zod schema"],
+  [{ jsonSchema: "{}" }, "jsonSchema: must_be_an_object"],
+  [{ metadata: 1 }, "metadata: must_be_an_object"],
+  [{ manual: 1 }, "manual: not_a_boolean"],
+  [{ timeoutMs: NaN }, "timeoutMs: must_be_milliseconds"],
+  [{ effect: "reads" }, "effect: must_be_one_of read, write"],
+  [{ name: undefined }, "name: invalid_format"]
+])("a tool with %o is refused, with what is allowed", (wrong, message) => {
+  const invalid = expect.objectContaining({ _tag: "ValidationError", reason: "invalid_tool" }) as unknown
+  const options = { name: "t", execute: run, ...wrong }
+  expect(() => tool(options as never)).toThrow(invalid)
+  expect(() => tool(options as never)).toThrow(message)
+})
+
+test("a tool that is made of a handler takes no `execute`, and no handler that is none", () => {
+  expect(() => make({ name: "t", execute: run } as never)).toThrow("execute: unknown")
+  expect(() => make({ name: "t", handler: 5 } as never)).toThrow("handler: must_be_a_function")
+  expect(make({ name: "t", handler: null }).handler).toBe(null)
+})
+
+test("everything that is wrong with a tool is named", () => {
+  const wrong = { name: "no name", timoutMs: 5, description: 5 }
+  expect(() => make(wrong as never)).toThrow(
+    expect.objectContaining({
+      errors: ["timoutMs", "name", "description"].map((field) => expect.objectContaining({ field: [field] }) as unknown)
+    })
+  )
+})

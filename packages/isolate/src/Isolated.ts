@@ -5,6 +5,7 @@
  */
 import { ValidationError } from "@troupe/chat/ChatError"
 import { type ArgumentsOf, make, type Parameters as Described, type Tool, type ToolContext } from "@troupe/chat/Tool"
+import { toolOptions } from "@troupe/chat/Validate"
 import { type IsolatedRun, isolatedRun } from "./internal/isolatedRun.ts"
 import type { Isolation } from "./internal/place.ts"
 
@@ -27,7 +28,7 @@ export type IsolatedContext = Omit<ToolContext, "engine" | "chat" | "setPermissi
 /**
  * The function of a module that an isolated tool runs.
  *
- * **Contract**: returns a value, one of the five outcomes, a promise or an Effect of either, all of which must be data that
+ * **Contract**: returns a value, one of the four outcomes, a promise or an Effect of either, all of which must be data that
  * can be sent (a structured clone). Other calls do not see what it does to its module: each call has a module of its own.
  */
 export type IsolatedHandler<A = Record<string, unknown>> = (args: A, context: IsolatedContext) => unknown
@@ -91,8 +92,27 @@ export const isolated = <const P extends Described = Readonly<Record<string, unk
   })
 }
 
+const known = [
+  "name",
+  "description",
+  "parameters",
+  "jsonSchema",
+  "timeoutMs",
+  "idleTimeoutMs",
+  "metadata",
+  "effect",
+  "key",
+  "onUnknown",
+  "isolate",
+  "module",
+  "export",
+  "graceMs"
+] satisfies ReadonlyArray<keyof IsolatedOptions>
+
 const check = (options: unknown): void => {
   if (typeof options !== "object" || options === null) return refuse([], "must_be_an_object of options")
+  const unknown = toolOptions(options, known)
+  if (unknown !== undefined) throw unknown
   const { isolate, module, export: name, graceMs } = options as Partial<IsolatedOptions>
   if (isolate !== "worker" && isolate !== "process") refuse(["isolate"], "must_be_one_of worker, process")
   if (!URL.canParse(String(module))) refuse(["module"], 'must_be_a_URL, as new URL("./tool.ts", import.meta.url)')

@@ -258,6 +258,12 @@ test.each([
   [{ module: undefined }, "module: must_be_a_URL"],
   [{ export: 7 }, "export: "],
   [{ graceMs: -1 }, "graceMs: must_be_milliseconds"],
+  [{ graceMS: 5 }, "graceMS: unknown; did you mean graceMs?"],
+  [{ timoutMs: 5 }, "timoutMs: unknown; did you mean timeoutMs?"],
+  [{ execute: () => 1 }, "execute: unknown; use name"],
+  [{ manual: true }, "manual: unknown"],
+  [{ description: 5 }, "description: not_a_string"],
+  [{ parameters: 5 }, "parameters: must_be a zod schema"],
   [{ name: "no name" }, "name: "]
 ])("%o is refused", (wrong, message) => {
   const options = { name: "t", isolate: "worker", module: new URL("file:///t.ts"), ...wrong }
