@@ -2,15 +2,17 @@
 import { Fake } from "@troupe/chat"
 import type { Clock } from "@troupe/otp"
 import { type Chance, pick } from "./chance.ts"
-import { toolNames } from "./tools.ts"
 
 const said = (chance: Chance): Fake.Script =>
   Array.from({ length: Math.floor(chance() * 5) }, (_, word) =>
     chance() < 0.3 ? { delayMs: Math.ceil(chance() * 8) } : { text: `word ${word} ` }
   )
 
+/** Names to choose from; the more often one is there, the more often it is called. */
+export type Names = readonly [string, ...ReadonlyArray<string>]
+
 /** One reply; ids of calls never come again. */
-const replyOf = (chance: Chance, request: number): Fake.Script => {
+const replyOf = (chance: Chance, toolNames: Names, request: number): Fake.Script => {
   if (chance() < 0.06) return [{ preflightError: pick(chance, ["rate_limited", "timeout", "authentication_failed"]) }]
   const words = said(chance)
   const kind = chance()
@@ -34,13 +36,13 @@ export interface Model extends Fake.Fake {
   readonly forget: () => void
 }
 
-export const modelOf = (clock: Clock.Clock, chance: Chance): Model => {
+export const modelOf = (clock: Clock.Clock, chance: Chance, toolNames: Names): Model => {
   let asked = 0
   let refused = 0
   const fake = Fake.make({
     clock,
     respond: () => {
-      const reply = replyOf(chance, (asked += 1))
+      const reply = replyOf(chance, toolNames, (asked += 1))
       if (reply[0] !== undefined && "preflightError" in reply[0]) refused += 1
       return reply
     }

@@ -20,13 +20,14 @@ import {
   Zombies
 } from "@troupe/chat"
 import type { Decision } from "@troupe/chat/Approval"
-import { Clock, Process, System, Telemetry } from "@troupe/otp"
+import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
 import { AuditedStore } from "./audit.ts"
 import { type Chance, chanceOf, pick } from "./chance.ts"
+import { placesOpen, toolsElsewhere } from "./elsewhere.ts"
 import { type Equation, is, Ledger } from "./ledger.ts"
 import { type Model, modelOf } from "./model.ts"
 import { attach, readStream, readTurn, type Sleep, subscribe } from "./readers.ts"
-import { Runs, toolsOf } from "./tools.ts"
+import { Runs, toolNames, toolsOf } from "./tools.ts"
 
 /** How a soak is made: on the host's time, or on a test clock. */
 export interface SoakOptions {
@@ -70,6 +71,7 @@ export class Soak {
   readonly #store: AuditedStore
   readonly #tools: ReadonlyArray<Tool.Tool>
   readonly #chats: number
+  readonly #placesBefore = placesOpen()
   readonly #names: Array<string> = []
   readonly #turns = new Map<string, number>()
   readonly #refs = new Map<string, ChatRef.ChatRef>()
@@ -94,9 +96,16 @@ export class Soak {
     Telemetry.attach(this.#system, "process.exit", () => this.ledger.add("processes over"))
     this.#faults = this.#newFaults()
     this.#runs = new Runs(this.ledger)
-    this.#model = modelOf(this.#clock, chanceOf(seed + 1))
+    const elsewhere = clock === undefined ? toolsElsewhere() : []
+    const names = elsewhere.map(({ name }) => name)
+    this.#model = modelOf(
+      this.#clock,
+      chanceOf(seed + 1),
+      names.length === 0 ? toolNames : [...toolNames, ...toolNames, ...names]
+    )
     this.#store = new AuditedStore(this.ledger, (id) => this.#runs.hasWritten(id))
-    this.#tools = toolsOf(this.#clock, this.#runs).map((made) => this.#runs.counted(this.#faulty(made)))
+    const tools = [...toolsOf(this.#clock, this.#runs), ...elsewhere]
+    this.#tools = tools.map((made) => this.#runs.counted(this.#faulty(made)))
   }
 
   /** An era: so many random acts, then quiet. */
@@ -117,6 +126,7 @@ export class Soak {
     if (this.#troupe !== undefined) await this.#within(this.#troupe.stop(), "the stop of the Troupe")
     this.#troupe = undefined
     await this.#within(System.stop(this.#system), "the stop of the system")
+    for (let waited = 0; waited < patienceMs && this.#placesLeft > 0; waited += roundMs) await this.#pass(roundMs)
     this.#store.retireAll()
   }
 
@@ -165,10 +175,16 @@ export class Soak {
       ledger.sum("subscriptions = ends", "subscriptions", { over: ledger.get("subscriptions over") }),
       ledger.sum("attachments = ends", "attachments", { over: ledger.get("attachments over") }),
       ledger.sum("processes = ends", "processes", { over: ledger.get("processes over"), living: processes }),
+      is("left of the threads and child processes", this.#placesLeft, 0),
       is("left of the system: processes, fibers, timers", processes + fibers + timers + closing, 0),
       zero("never came"),
       is("unhandled rejections", rejections, 0)
     ]
+  }
+
+  /** Of the threads and child processes; on a test clock there are none. */
+  get #placesLeft(): number {
+    return this.#manual === undefined ? placesOpen() - this.#placesBefore : 0
   }
 
   #newFaults(): Testing.Faults {
@@ -220,6 +236,8 @@ export class Soak {
     await this.#within(Promise.all(this.#pending.keys()), "what was begun")
     for (const doing of this.#pending.values()) this.ledger.add(`never came: ${doing()}`)
     this.#pending.clear()
+    // A handler that has just settled is on no list a moment later: both are looked at in a turn of their own.
+    await new Promise<void>((resolve) => EventLoop.nextTurn(resolve))
     const { running, told } = this.#runs.open
     this.ledger.add("handlers that outlived their calls", running)
     this.ledger.add("of those listed", Zombies.counts(this.#system).listed)
