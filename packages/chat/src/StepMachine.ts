@@ -155,7 +155,7 @@ const begin = ({ input }: { readonly input: StepInput }): StepContext => {
     permissionMode: input.permissionMode ?? new PermissionMode(),
     collector,
     outcomes: [],
-    ledger: { finished: new Map(), following: new Map(), unread: new Fifo() },
+    ledger: { finished: [], following: [], unread: new Fifo() },
     going: input.open === undefined ? undefined : goingOnWith({ ...input, open: input.open }, input.options),
     left: nothing,
     halt: undefined,
@@ -287,15 +287,15 @@ const cancelledRequest = (context: StepContext) => {
 const showUnrun = ({ watcher, result, outcomes, options, ledger }: StepContext) => {
   if (watcher === undefined || result === undefined) return
   const truncated = result.truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))
-  const told = new Set(ledger.finished.values())
-  const ended = outcomes.some((outcome) => !told.has(outcome)) ? outcomes : truncated
+  const told = outcomes.length === 0 ? undefined : new Set(ledger.finished)
+  const ended = outcomes.some((outcome) => told?.has(outcome) === false) ? outcomes : truncated
   if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
 }
 
 const closingEvents = ({ error, options, result, ledger: { unread } }: StepContext): ReadonlyArray<Event> => {
   if (result === undefined) return []
-  const said: Array<Event> = []
-  for (let event = unread.shift(); event !== undefined; event = unread.shift()) said.push(event)
+  const events: Array<Event> = []
+  for (let event = unread.shift(); event !== undefined; event = unread.shift()) events.push(event)
   const { response, thread, manualToolCalls, pendingApprovals, halt } = result
   const completed: Event = {
     type: "step_completed",
@@ -306,8 +306,9 @@ const closingEvents = ({ error, options, result, ledger: { unread } }: StepConte
     ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
     ...(halt === undefined ? {} : { halt })
   }
-  if (error === undefined) return [...said, completed]
-  return [...said, { type: "error", error }, { ...completed, error }]
+  if (error === undefined) events.push(completed)
+  else events.push({ type: "error", error }, { ...completed, error })
+  return events
 }
 
 const outputOf = ({ refusal, result, stillOpen }: StepContext): StepOutput => {

@@ -20,8 +20,8 @@ import type { ToolOutcome } from "./toolOutcome.ts"
  * yet.
  */
 export interface BatchLedger {
-  readonly finished: Map<number, ToolOutcome>
-  readonly following: Map<number, ToolOutcome>
+  readonly finished: Array<ToolOutcome | undefined>
+  readonly following: Array<ToolOutcome | undefined>
   readonly unread: Fifo<Event>
 }
 

@@ -29,6 +29,8 @@ export interface Journalled extends Opened {
   readonly usage: Usage
 }
 
+const none: ReadonlyMap<number, ToolMessage> = new Map()
+
 const intended: OpenCall = { state: "intended" }
 
 /** The journal of one step. */
@@ -38,8 +40,8 @@ export class Journal {
   /** What there is to carry, from the first call that writes (JOUR4). */
   #entry: Journalled | undefined
   #calls: Array<OpenCall> = []
-  readonly #results = new Map<number, ToolMessage>()
-  readonly #halts = new Map<number, StepHalt>()
+  #results: Map<number, ToolMessage> | undefined
+  #halts: Map<number, StepHalt> | undefined
   #waiting: Array<Intended> = []
   #saving: ReadonlyArray<Intended> | undefined
   /** Whether an outcome should be kept on its own (JOUR5). */
@@ -76,8 +78,12 @@ export class Journal {
   /** A call is over; `goesOn` says whether others are not. */
   over(position: number, { message, halt }: ToolOutcome, goesOn: boolean): void {
     const wrote = this.#calls[position]?.state === "intended"
+    this.#results ??= new Map()
     this.#results.set(position, message)
-    if (halt !== undefined) this.#halts.set(position, halt)
+    if (halt !== undefined) {
+      this.#halts ??= new Map()
+      this.#halts.set(position, halt)
+    }
     if (!wrote || !goesOn) return
     this.#dirty = true
     this.#askOnce()
@@ -112,7 +118,7 @@ export class Journal {
     const halt = this.#halt
     const calls = [...this.#calls]
     const open: OpenStep = { ...entry.open, calls, ...(halt === undefined ? {} : { halt: keptHalt(halt) }) }
-    return { ...withResults({ thread: entry.thread, open }, this.#results), usage: entry.usage }
+    return { ...withResults({ thread: entry.thread, open }, this.#results ?? none), usage: entry.usage }
   }
 
   /** The step is over: its results are in the chat's own thread. */
@@ -128,7 +134,7 @@ export class Journal {
       const state = open.calls[position]?.state
       return state === "intended" || state === "new"
     }
-    const results = new Map([...this.#results].filter(([position]) => isLeft(position)))
+    const results = new Map([...(this.#results ?? none)].filter(([position]) => isLeft(position)))
     const halt = this.#halt
     const known = halt === undefined ? open : { ...open, halt: keptHalt(halt) }
     return results.size === 0 ? record : { ...record, ...withResults({ thread, open: known }, results) }
@@ -136,7 +142,7 @@ export class Journal {
 
   /** Of several halts the first in call order counts. */
   get #halt(): StepHalt | undefined {
-    if (this.#halts.size === 0) return this.#entry?.open.halt
+    if (this.#halts === undefined) return this.#entry?.open.halt
     return this.#halts.get(Math.min(...this.#halts.keys()))
   }
 

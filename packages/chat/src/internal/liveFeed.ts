@@ -4,7 +4,8 @@
  * Owns: the log, who reads it, and the name of this life of the chat's address. Does not own a reader's place.
  *
  * FEED1. What a chat says is kept once, however many read, and told to those who wait. A chat that nobody ever attached to
- *        keeps nothing between its turns: there is no cursor that could lead there.
+ *        keeps nothing between its turns: there is no cursor that could lead there. While nobody reads, its log is not
+ *        written: the newest events, up to a bound, are kept as they came, until somebody asks for them.
  * FEED2. A cursor leads to the place it was given for, in this life; any other is answered with a snapshot, and what is
  *        no cursor is refused.
  * FEED3. What the chat's process said and did not commit is undone when the process dies: when the next one is up, every
@@ -18,10 +19,14 @@ import { EventLog } from "./eventLog.ts"
 import type { LiveView } from "./liveView.ts"
 import { isRecord } from "./optionChecks.ts"
 
+/** So many events are kept as they came before the log merges them. */
+const maxUnlogged = 128
+
 const lost: Beginning = { place: -1, first: undefined }
 
 export class LiveFeed {
-  readonly log: EventLog
+  #log: EventLog | undefined
+  #unlogged: Array<Event> = []
   readonly #view: LiveView
   /** An id like no other. */
   readonly #newId: () => string
@@ -34,11 +39,16 @@ export class LiveFeed {
   constructor(view: LiveView, newId: () => string) {
     this.#view = view
     this.#newId = newId
-    this.log = new EventLog(() => {
-      let slowest = Number.POSITIVE_INFINITY
-      for (const { unreadFrom } of this.#readers) slowest = Math.min(slowest, unreadFrom)
-      return slowest
-    })
+  }
+
+  /** All that was said lately. */
+  get log(): EventLog {
+    const log = (this.#log ??= new EventLog(() => this.#slowest()))
+    const unlogged = this.#unlogged
+    if (unlogged.length === 0) return log
+    this.#unlogged = []
+    for (const event of unlogged) log.append(event)
+    return log
   }
 
   /** Whether the chat was stopped. */
@@ -48,14 +58,36 @@ export class LiveFeed {
 
   /** The chat said something (FEED1). */
   published(event: Event): void {
+    if (this.#life === undefined && this.#readers.size === 0) return this.#keep(event)
     this.log.append(event)
     if (this.#waiting.size > 0) this.#serve()
-    if (this.log.isAtRest && this.#life === undefined && this.#readers.size === 0) this.log.forget()
+  }
+
+  /** Nobody reads, and nobody has a cursor (FEED1). */
+  #keep(event: Event): void {
+    this.#unlogged.push(event)
+    if (event.type === "chat_completed") this.#forget()
+    else if (this.#unlogged.length >= maxUnlogged) void this.log
+  }
+
+  /** What was said in a turn goes; a log that has its beginning hears of its end. */
+  #forget(): void {
+    if (this.#log?.isAtRest === false) this.log.forget()
+    else this.#unlogged = []
+  }
+
+  #slowest(): number {
+    let slowest = Number.POSITIVE_INFINITY
+    for (const { unreadFrom } of this.#readers) slowest = Math.min(slowest, unreadFrom)
+    return slowest
   }
 
   /** The chat has a process (FEED3). */
   attached(): void {
-    if (this.#hadProcess) this.log.clear()
+    if (this.#hadProcess) {
+      this.#unlogged = []
+      this.#log?.clear()
+    }
     this.#hadProcess = true
     this.#serve()
   }

@@ -147,10 +147,13 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
 
   #publish(event: Event): void {
     if (this.#detached) return
+    if (this.#waiting.size === 0) {
+      const reader = this.#readers.shift()
+      if (reader !== undefined) return reader.resolve({ done: false, value: event })
+    }
     const { last } = this.#waiting
     if (last !== undefined && continues(last.event, event)) last.text += textOf(event)
     else this.#waiting.push({ event, text: textOf(event) })
-    this.#serve()
   }
 
   #ends(failure: { readonly error: unknown } | undefined): void {

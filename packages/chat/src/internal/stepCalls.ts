@@ -58,7 +58,8 @@ export const callsOf = (context: StepContext): StepCalls => {
 export const batchInput = (context: StepContext): ToolBatchInput => {
   const { options, outlet, watcher, ledger, journal, open, going, thread } = context
   const { automatic, positions } = callsOf(context)
-  journal?.begin(() => journalledBy(context))
+  const writes = journal !== undefined && automatic.some(({ name }) => options.toolsByName.get(name)?.effect === "write")
+  if (writes) journal.begin(() => journalledBy(context))
   return {
     toolCalls: automatic,
     messageIndex: open?.at ?? thread.messages.length,
@@ -70,7 +71,7 @@ export const batchInput = (context: StepContext): ToolBatchInput => {
     outlet,
     watcher,
     ledger,
-    journal
+    journal: writes ? journal : undefined
   }
 }
 
@@ -159,9 +160,9 @@ export const batchCrashed = (context: StepContext, cause: unknown): Partial<Step
     return toolOutcome(call, failure, { toolResultEncoder })
   }
   const outcomes = automatic.flatMap((call, index): ReadonlyArray<ToolOutcome> => {
-    const known = finished.get(index)
+    const known = finished[index]
     if (known !== undefined) return [known]
-    const ended = following.get(index) ?? diedWith(call, index)
+    const ended = following[index] ?? diedWith(call, index)
     for (const event of ended?.events ?? []) unread.push(event)
     return ended === undefined ? [] : [ended]
   })
@@ -172,13 +173,12 @@ export const batchCrashed = (context: StepContext, cause: unknown): Partial<Step
 export const stepEnd = (context: StepContext): Omit<Extract<StepOutput, { readonly type: "completed" }>, "type"> => {
   const { options, halt, left, open, outcomes, permissionMode } = context
   const { manual } = callsOf(context)
-  const answered = new Set(outcomes.map(({ toolCall }) => toolCall.id))
   const parts = {
     thread: context.thread,
     response: open === undefined ? context.collector.toResponse(options.requestId) : resumedResponse(context, open),
     mode: options.mode,
     outcomes,
-    manualToolCalls: manual.filter(({ id }) => !answered.has(id)),
+    manualToolCalls: manual.length === 0 ? manual : unanswered(manual, outcomes),
     halt,
     error: context.error,
     permissionMode: permissionMode.fold(outcomes, options.permissions)
@@ -196,6 +196,14 @@ export const stepEnd = (context: StepContext): Omit<Extract<StepOutput, { readon
     pendingApprovals
   })
   return { result, open: still }
+}
+
+const unanswered = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  outcomes: ReadonlyArray<ToolOutcome>
+): ReadonlyArray<ToolCall> => {
+  const answered = new Set(outcomes.map(({ toolCall }) => toolCall.id))
+  return toolCalls.filter(({ id }) => !answered.has(id))
 }
 
 const withHalt = ({ at, calls }: OpenStep, halt: StepHalt | undefined): OpenStep =>

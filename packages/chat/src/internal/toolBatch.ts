@@ -225,7 +225,8 @@ class ToolBatch {
       StateMachine.output(slot.pid) ?? toolOutcome(slot.toolCall, died(slot.toolCall, reason), this.#input.options)
     if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
     const { index } = slot
-    this.#input.ledger?.following.set(index, outcome)
+    const { ledger } = this.#input
+    if (ledger !== undefined) ledger.following[index] = outcome
     void this.#gate.follow(index, outcome).then((last) => this.#tell({ type: "batch.followed", index, outcome: last }))
   }
 
@@ -489,8 +490,9 @@ class ToolBatch {
     slot.endedAt = this.#now()
     slot.traced?.(outcome)
     this.#over++
-    this.#input.ledger?.finished.set(slot.index, outcome)
-    this.#input.journal?.over(slot.position, outcome, this.#over < this.#slots.length)
+    const { ledger, journal } = this.#input
+    if (ledger !== undefined) ledger.finished[slot.index] = outcome
+    journal?.over(slot.position, outcome, this.#over < this.#slots.length)
     this.#source.push(...outcome.events)
     this.#awaited.reached(slot, "over")
     if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {

@@ -23,6 +23,7 @@ export const refusalOf = (
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
     return undecided(new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)), decisions)
   }
+  if (pending.length === 0 && messages.every(({ role }) => role !== "tool")) return undefined
   const given = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
   const known = new Set(pending.map((call) => call.id))
   const foreign = [...given].find((id) => !known.has(id))
