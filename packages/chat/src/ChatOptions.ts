@@ -99,7 +99,7 @@ export interface StepOptions {
   /**
    * How long the adapter may take to open a request, and for each event once it is asked for one, in milliseconds; `Infinity`
    * for ever. Then the request fails with an `AdapterError` (`timeout`), as if the adapter had said so: before its first event
-   * it is sent again as `retry` says. Default 300,000.
+   * it is sent again as `retry` says. It is never cut short, and up to an eighth longer. Default 300,000.
    */
   readonly streamIdleTimeoutMs?: number | undefined
   /** How long a cancelled call may take to end before nobody waits for it any more, in milliseconds. Default 1,000. */

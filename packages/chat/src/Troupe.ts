@@ -43,6 +43,7 @@ import { checkRecord, checkTroupeOptions } from "./internal/troupeOptions.ts"
 import { type RunOptions, resolveOptions } from "./internal/resolveOptions.ts"
 import { ToolSlots } from "./internal/toolSlots.ts"
 import { type StoreCall, type StoreServer, storeServer } from "./internal/storeServer.ts"
+import type { Hooks } from "./Hooks.ts"
 import { user } from "./Message.ts"
 import * as Store from "./Store.ts"
 import * as Thread from "./Thread.ts"
@@ -230,11 +231,13 @@ export class RunningTroupe {
   }
 
   readonly #home = {
-    options: (id: string): RunOptions => ({
-      ...resolveOptions(this.#engine, { sessionId: id, ...this.#chatOptions }),
-      toolSlots: this.#toolSlots,
-      chat: this.#living.get(id)?.handle
-    }),
+    options: (id: string): RunOptions =>
+      resolveOptions(
+        this.#engine,
+        { sessionId: id, ...this.#chatOptions },
+        { toolSlots: this.#toolSlots, chat: this.#living.get(id)?.handle }
+      ),
+    hooks: (): Hooks | undefined => this.#chatOptions.hooks,
     revive: (id: string): Promise<ChatPid> => this.#revive(id),
     stop: (id: string): Promise<void> => this.#stopChat(id),
     newId: (): string => inputId(this.system),

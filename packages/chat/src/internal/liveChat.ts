@@ -22,7 +22,7 @@ import { SessionError } from "../ChatError.ts"
 import type { ChatContext, chatMachine } from "../ChatMachine.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
 import type { Event } from "../Event.ts"
-import { has } from "../Hooks.ts"
+import { has, type Hooks } from "../Hooks.ts"
 import type { InboxEntry } from "../Inbox.ts"
 import type { Message } from "../Message.ts"
 import type { Mode } from "../Permissions.ts"
@@ -42,6 +42,7 @@ export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
 /** What a chat needs of the Troupe it lives in. */
 export interface ChatHome {
   readonly options: (id: string) => RunOptions
+  readonly hooks: () => Hooks | undefined
   readonly revive: (id: string) => Promise<ChatPid>
   readonly stop: (id: string) => Promise<void>
   /** An id like no other, for an input. */
@@ -212,10 +213,10 @@ export class LiveChat {
   async #endSession(): Promise<void> {
     const { context } = this
     if (context === undefined || !this.#began) return
-    const options = this.#home.options(this.id)
-    if (!has(options.hooks, "SessionEnd")) return
+    const hooks = this.#home.hooks()
+    if (!has(hooks, "SessionEnd")) return
     this.#hooksBegan ||= context.told.started
-    if (this.#hooksBegan || !has(options.hooks, "SessionStart")) await tellStopped(options, context)
+    if (this.#hooksBegan || !has(hooks, "SessionStart")) await tellStopped(this.#home.options(this.id), context)
   }
 
   /** The process cannot say any more what became of the inputs it was told of; the store can. */

@@ -130,7 +130,8 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
 /** Every unknown option and every bad value. */
 export const findingsOf = (options: ChatOptions): Array<Finding> => {
   const found: Array<Finding> = []
-  for (const [key, value] of Object.entries(options)) {
+  for (const key of Object.keys(options)) {
+    const value: unknown = options[key as keyof ChatOptions]
     const check: Check | undefined = Object.hasOwn(checks, key) ? checks[key as keyof ChatOptions] : undefined
     if (check === undefined) {
       found.push({ field: [key], reason: "unknown_option; parameters of the provider go in `providerOptions`" })

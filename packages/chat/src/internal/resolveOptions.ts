@@ -40,6 +40,9 @@ export interface RunOptions extends ChatOptions {
   readonly trace: Trace | undefined
 }
 
+/** What the options of a living chat have beside those of its Troupe. */
+type Living = Pick<RunOptions, "toolSlots" | "chat">
+
 const defaultMaxTurns = 8
 const defaultToolTimeoutMs = 30_000
 const defaultStreamIdleTimeoutMs = 300_000
@@ -51,7 +54,7 @@ const defaultHookTimeoutMs = 30_000
  *
  * Throws a `ValidationError` (`invalid_options`) that names every unknown key and every bad value.
  */
-export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions => {
+export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Living): RunOptions => {
   checkEngine(engine)
   const given: unknown = options
   if (!isRecord(given)) {
@@ -86,6 +89,8 @@ export const resolveOptions = (engine: Engine, options: ChatOptions): RunOptions
     maxTurns: maxTurns as number,
     retry: Retry.make(options.retry ?? engine.retry),
     system,
+    toolSlots: living?.toolSlots,
+    chat: living?.chat,
     trace: tracing === undefined ? undefined : new Trace(tracing, system.clock, sessionId)
   }
 }

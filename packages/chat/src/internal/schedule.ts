@@ -28,9 +28,12 @@ export const planOf = <Call>(
   access: (call: Call, position: number) => Access | undefined,
   schedule: Schedule = "effects"
 ): Plan => {
+  if (schedule === "concurrent") return new Plan(undefined, calls.length)
+  const accesses = calls.map(access)
+  if (!accesses.some((one) => one?.effect === "write")) return new Plan(undefined, calls.length)
   const order = new Order(calls.length)
-  if (schedule === "effects") byEffect(order, calls.map(access))
-  else if (schedule === "reference") inTwoGroups(order, calls.map(access))
+  if (schedule === "effects") byEffect(order, accesses)
+  else inTwoGroups(order, accesses)
   return new Plan(order, calls.length)
 }
 
@@ -151,19 +154,20 @@ const inTwoGroups = (order: Order, accesses: ReadonlyArray<Access | undefined>):
 
 /** Says which call may start, and is told which ended. */
 export class Plan {
-  readonly #order: Order
+  /** None where no call waits for another. */
+  readonly #order: Order | undefined
   readonly #count: number
   readonly #free = new Heap()
 
-  constructor(order: Order, count: number) {
+  constructor(order: Order | undefined, count: number) {
     this.#order = order
     this.#count = count
-    for (let call = 0; call < count; call++) if (order.waits[call] === 0) this.#free.add(call)
+    for (let call = 0; call < count; call++) if (order === undefined || order.waits[call] === 0) this.#free.add(call)
   }
 
   /** How many places and orders it has (SCHED5). */
   get size(): number {
-    return this.#order.size
+    return this.#order?.size ?? this.#count
   }
 
   /** The next call that may start; `undefined` while none may (SCHED4). */
@@ -178,6 +182,7 @@ export class Plan {
 
   /** To be said once for each call that was taken, when it is over. */
   ended(call: number): void {
+    if (this.#order === undefined) return
     const { waits, after } = this.#order
     const over = [call]
     for (let place = over.pop(); place !== undefined; place = over.pop()) {

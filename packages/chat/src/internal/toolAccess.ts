@@ -24,7 +24,7 @@ export const planOfBatch = (
   settled: (position: number) => boolean,
   schedule: Schedule
 ): BatchPlan => {
-  const faults = new Map<number, HandlerResult.Failed>()
+  let faults: Map<number, HandlerResult.Failed> | undefined
   const access = (toolCall: ToolCall, position: number): Access | undefined => {
     if (settled(position)) return undefined
     const tool = toolsByName.get(toolCall.name)
@@ -32,11 +32,12 @@ export const planOfBatch = (
     if (schedule === "reference" || tool.key === undefined) return { effect: tool.effect }
     const found = keyOf(tool, toolCall)
     if (typeof found !== "object") return { effect: tool.effect, key: found }
+    faults ??= new Map()
     faults.set(position, found)
     return undefined
   }
   const accesses = schedule === "concurrent" ? [] : toolCalls.map(access)
-  return { plan: planOf(toolCalls, (_, position) => accesses[position], schedule), accesses, faults }
+  return { plan: planOf(toolCalls, (_, position) => accesses[position], schedule), accesses, faults: faults ?? none }
 }
 
 /**
@@ -49,6 +50,8 @@ export const planWithout = (order: BatchPlan, isOver: (position: number) => bool
   const accesses = order.accesses.map((access, position) => (isOver(position) ? undefined : access))
   return { plan: planOf(accesses, (access) => access, schedule), accesses, faults: order.faults }
 }
+
+const none: BatchPlan["faults"] = new Map()
 
 /**
  * The key of a call, or what is wrong with it.

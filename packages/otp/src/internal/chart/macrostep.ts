@@ -230,6 +230,7 @@ export class Macrostep {
       typeof assignment === "function"
         ? evaluate(assignment)
         : Object.fromEntries(Object.entries(assignment as object).map(([key, value]) => [key, evaluate(value)]))
+    if (isEmpty(update as object)) return this.#touch()
     // Spreading stays fast for contexts of many fields, where `Object.assign` into an empty object does not.
     this.#context = { ...this.#context, ...(update as object) }
     this.#touch()
@@ -338,3 +339,9 @@ export class Macrostep {
 }
 
 const nothing: ReadonlyArray<never> = []
+
+/** Whether an assignment has nothing to say: then the context stays the object that it was. */
+const isEmpty = (update: object): boolean => {
+  for (const _ in update) return false
+  return true
+}
