@@ -7,7 +7,10 @@ import { partsOf, pathsOf, Seen, silenced, type Walk, walkPath } from "./paths.t
 export const testPaths = (machine: AnyStateMachine, walks: () => ReadonlyArray<Walk>): void => {
   const seen = new Seen()
 
-  test(`every path through the chart ${machine.id} leads where its transitions say`, () => {
+  /** It is work of a known size that waits for nothing: how long it takes is the machine's to say. */
+  const timeout = 300_000
+
+  test(`every path through the chart ${machine.id} leads where its transitions say`, { timeout }, () => {
     for (const walk of walks()) {
       const paths = pathsOf(walk)
       expect(paths.length).toBeGreaterThan(0)
