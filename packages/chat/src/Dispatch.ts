@@ -147,7 +147,7 @@ export interface DispatchOptions {
  * changes only a lower mistake counter and the budget count, the budget of the last to end. A halt ends the batch at once:
  * reads that still run are told by their signal, and not waited for. `null`, `undefined` and `false` are no results.
  *
- * **Errors**: rejects with a `ValidationError` (`invalid_options`) for options or a state that make no sense, and with the
+ * **Errors**: rejects with a `ValidationError` (`invalid_options`) for calls, a state, a runner or options that make no sense, and with the
  * signal's reason when `signal` is aborted.
  *
  * @example
@@ -173,7 +173,7 @@ export const run = async <State extends DispatchState, Result>(
   runner: Runner<State, Result>,
   options: DispatchOptions = {}
 ): Promise<DispatchResult<State, Result>> => {
-  checkDispatch(state, options)
+  checkDispatch({ calls, state, runner, options })
   const { schedule = "effects", system = defaultSystem(), signal } = options
   signal?.throwIfAborted()
   const judged = schedule === "effects" && isJudged(state)
@@ -218,9 +218,10 @@ export type GateVerdict =
 export const preToolGate = async (
   toolCall: ToolCall,
   state: DispatchState,
-  { system = defaultSystem(), signal }: Pick<DispatchOptions, "system" | "signal"> = {}
+  options: Pick<DispatchOptions, "system" | "signal"> = {}
 ): Promise<GateVerdict> => {
-  checkDispatch(state, {})
+  checkDispatch({ calls: [toolCall], state, options })
+  const { system = defaultSystem(), signal } = options
   signal?.throwIfAborted()
   const [verdict] = await judge([toolCall], state, { tools: toolsByName(state), system, signal })
   if (verdict === undefined || verdict.type === "aborted") throw signal?.reason

@@ -12,10 +12,20 @@ import type { Tool } from "./Tool.ts"
 import type { ToolExecutor } from "./ToolExecutor.ts"
 import type { ToolResultEncoder } from "./ToolResultEncoder.ts"
 
-const has = <A>(member: string, type: "function" | "string") =>
-  z.custom<A>((value) => typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type)
+const has = <A>(member: string, type: "function" | "string", what: string) =>
+  z.custom<A>(
+    (value) => typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type,
+    `must be ${what}`
+  )
 
-const adapter = has<Adapter>("name", "string")
+const adapter = has<Adapter>("name", "string", "an adapter: an object with a name and a stream function")
+const record = z.record(z.string(), z.unknown(), "must be an object of names and values")
+
+/** What is wrong in a retry policy, part by part; nothing for what is none. */
+const inRetry = (input: unknown): string => {
+  const issues = typeof input === "object" ? (RetryOptions.safeParse(input).error?.issues ?? []) : []
+  return issues.map(({ path, message }) => `; ${[...path, message].map(String).join(": ")}`).join("")
+}
 
 /**
  * What an engine is made of.
@@ -33,18 +43,40 @@ const adapter = has<Adapter>("name", "string")
 export const EngineOptions = z.strictObject({
   adapter: adapter.optional(),
   fallbacks: z
-    .array(z.union([adapter, z.strictObject({ adapter, model: z.string().optional() })]))
+    .array(
+      z.union(
+        [adapter, z.strictObject({ adapter, model: z.string().optional() })],
+        "must be an adapter, or { adapter, model }"
+      ),
+      "must be a list of adapters, or of { adapter, model }"
+    )
     .readonly()
     .optional(),
-  retry: z.union([RetryOptions, z.literal(false)]).optional(),
-  model: z.string().optional(),
-  tools: z.array(has<Tool>("parse", "function")).readonly().optional(),
-  toolExecutor: has<ToolExecutor>("execute", "function").optional(),
-  toolResultEncoder: has<ToolResultEncoder>("encode", "function").optional(),
-  params: z.record(z.string(), z.unknown()).optional(),
-  context: z.record(z.string(), z.unknown()).optional(),
-  adapterOptions: z.record(z.string(), z.unknown()).optional(),
-  metadata: z.record(z.string(), z.unknown()).optional()
+  retry: z
+    .union([RetryOptions, z.literal(false)], {
+      error: ({ input }) =>
+        `must be false, or an object of ${Object.keys(RetryOptions.shape).join(", ")}${inRetry(input)}`
+    })
+    .optional(),
+  model: z.string("must be the name of a model, as text").optional(),
+  tools: z
+    .array(has<Tool>("parse", "function", "a tool, as tool() and Tool.make make them"), "must be a list of tools")
+    .readonly()
+    .optional(),
+  toolExecutor: has<ToolExecutor>(
+    "execute",
+    "function",
+    "a tool executor: an object with an execute function"
+  ).optional(),
+  toolResultEncoder: has<ToolResultEncoder>(
+    "encode",
+    "function",
+    "a tool result encoder: an object with an encode function"
+  ).optional(),
+  params: record.optional(),
+  context: record.optional(),
+  adapterOptions: record.optional(),
+  metadata: record.optional()
 })
 export type EngineOptions = z.infer<typeof EngineOptions>
 

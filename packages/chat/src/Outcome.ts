@@ -10,7 +10,7 @@ import { ToolError } from "./ChatError.ts"
  * How a tool call ended: one word for each call, the same in its event, its message, its result and the snapshot.
  *
  * - `completed`: the handler returned `ok`, a question, or a halt
- * - `failed`: the handler failed: it returned `error`, threw, exited, or returned what is none of the five outcomes
+ * - `failed`: the handler failed: it returned `error`, threw, exited, or returned what is none of the four outcomes
  * - `timed_out`: a deadline passed
  * - `cancelled`: it was cancelled and ended in time, or was waiting for its turn
  * - `denied`: a permission or a hook refused it; the handler never ran

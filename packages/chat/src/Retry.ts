@@ -33,7 +33,12 @@ export const RetryOptions = z.strictObject({
   maxDelayMs: milliseconds.optional(),
   jitterMs: milliseconds.optional(),
   retryOn: z
-    .array(z.union([z.number(), z.custom<AdapterErrorReason>((value) => AdapterError.isReason(value))]))
+    .array(
+      z.union(
+        [z.number(), z.custom<AdapterErrorReason>((value) => AdapterError.isReason(value))],
+        "Invalid: must be an HTTP status or a reason of an AdapterError"
+      )
+    )
     .readonly()
     .optional(),
   respectRetryAfter: z.boolean().optional()

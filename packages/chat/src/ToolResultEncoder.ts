@@ -47,6 +47,8 @@ export const describe = (reason: unknown): string => {
     if (isTagged(reason)) return `${reason.reason}: ${reason.message}`
     if (reason instanceof Error) return reason.message === "" ? reason.name : reason.message
     if (typeof reason === "string") return reason
+    if (typeof reason === "number") return String(reason)
+    if (isPromiseLike(reason)) return "a promise"
     return jsonText(reason) ?? formText(reason)
   } catch {
     return `an indescribable ${typeof reason}`

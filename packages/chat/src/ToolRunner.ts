@@ -5,11 +5,13 @@
  * @source ALLM.ToolRunner
  */
 import { StateMachine } from "@troupe/otp"
-import { EngineError } from "./ChatError.ts"
+import { EngineError, ValidationError } from "./ChatError.ts"
 import type { StepOptions } from "./ChatOptions.ts"
 import * as Engine from "./Engine.ts"
 import { EventStream } from "./internal/eventStream.ts"
 import { outletIn } from "./internal/outlet.ts"
+import { callsFindings } from "./internal/callChecks.ts"
+import { toolsFindings } from "./internal/optionChecks.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
 import type { ToolBatchResult } from "./internal/batchContract.ts"
 import { toolBatch } from "./internal/toolBatch.ts"
@@ -57,7 +59,7 @@ export interface ToolRun {
  * Runs calls concurrently and gives their tool messages in call order.
  *
  * **Errors**: rejects with an `EngineError` (`unknown_tool`) when a call names no tool of `tools`; then nothing runs. With a
- * `ValidationError` (`invalid_options`) for options that make no sense, an empty batch too.
+ * `ValidationError` (`invalid_options`) for calls, tools and options that make no sense, an empty batch too.
  */
 export const runToolCalls = async (
   toolCalls: ReadonlyArray<ToolCall>,
@@ -92,6 +94,7 @@ const start = (
   tools: ReadonlyArray<Tool>,
   { engine, ...options }: ToolRunnerOptions
 ): EventStream<ToolBatchResult> | EngineError | undefined => {
+  checkBatch(toolCalls, tools)
   const resolved = resolveOptions({ ...(engine ?? Engine.make({})), tools }, options)
   if (toolCalls.length === 0) return undefined
   const unknown = toolCalls.find((call) => !resolved.toolsByName.has(call.name))
@@ -111,4 +114,9 @@ const start = (
   })
   const output = (): ToolBatchResult | undefined => StateMachine.output(pid)
   return new EventStream(pid, outlet, { cancel: { type: "batch.cancel" }, output, signal, drainMs, trace })
+}
+
+const checkBatch = (toolCalls: unknown, tools: unknown): void => {
+  const found = [...callsFindings("toolCalls", toolCalls), ...toolsFindings("tools", tools)]
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
 }

@@ -75,6 +75,35 @@ describe("options", () => {
     expect(() => resolved(options)).toThrow(allowed)
   })
 
+  test.each<readonly [object, string]>([
+    [{ adapter: {} }, "must be an adapter"],
+    [{ adapter: null }, "must be an adapter"],
+    [{ fallbacks: [{}] }, "must be an adapter, or { adapter, model }"],
+    [{ fallbacks: {} }, "must be a list of adapters"],
+    [{ retry: 5 }, "must be false, or an object of maxAttempts"],
+    [{ retry: { maxAttempts: "5" } }, "maxAttempts"],
+    [{ model: 5 }, "must be the name of a model"],
+    [{ tools: "t" }, "must be a list of tools"],
+    [{ tools: [{ name: "t" }] }, "must be a tool, as tool() and Tool.make make them"],
+    [{ toolExecutor: {} }, "must be a tool executor"],
+    [{ toolResultEncoder: {} }, "must be a tool result encoder"],
+    [{ context: 5 }, "must be an object"],
+    [{ params: [] }, "must be an object"]
+  ])("an engine of %o is refused, with what is wanted", async (options, wanted) => {
+    const refused = expect.objectContaining({ _tag: "EngineError", reason: "invalid_engine" }) as unknown
+    expect(() => Engine.make(options)).toThrow(refused)
+    expect(() => Engine.make(options)).toThrow(wanted)
+    expect(() => Engine.make(options)).not.toThrow("Invalid input\n")
+    await expect(Troupe.start({ adapter: Fake.make({ script: [] }), ...options } as never)).rejects.toThrow(wanted)
+  })
+
+  test("what belongs to one turn is no option of a Troupe", async () => {
+    const adapter = Fake.make({ script: [] })
+    for (const wrong of [{ signal: new AbortController().signal }, { requestId: "r" }]) {
+      await expect(Troupe.start({ adapter, ...wrong } as never)).rejects.toThrow("is no option of a Troupe")
+    }
+  })
+
   test("what is allowed is not refused", () => {
     const { signal } = new AbortController()
     const allowed = {

@@ -375,6 +375,43 @@ describe("effects", () => {
     }
     expect(await findings({ maxConcurrency: "4" }, {})).toEqual(["state.maxConcurrency"])
     expect(await findings({ toolTimeoutMs: NaN }, { schedule: "any" })).toEqual(["state.toolTimeoutMs", "schedule"])
+    expect(await findings({ toolTimeoutMs: -1, maxConcurrency: 1.5 }, {})).toEqual([
+      "state.maxConcurrency",
+      "state.toolTimeoutMs"
+    ])
+    const odd = [{ name: "a", effect: "reads", key: "k", timeoutMs: NaN }, { effect: "read" }]
+    expect(await findings({ tools: odd, onEvent: 1, context: [] }, {})).toEqual([
+      "state.tools.0.effect",
+      "state.tools.0.key",
+      "state.tools.0.timeoutMs",
+      "state.tools.1",
+      "state.context",
+      "state.onEvent"
+    ])
+    expect(await findings({ tools: {} }, { signl: 1, signal: {}, system: 1 })).toEqual([
+      "state.tools",
+      "signl",
+      "system",
+      "signal"
+    ])
+    expect(await findings(undefined as never, null as never)).toEqual(["state", ""])
+  })
+
+  test("calls and a runner that are none are refused, by their place", async () => {
+    const call = { id: "c0", name: "a", arguments: {} }
+    const findings = async (calls: unknown, runner: unknown) => {
+      const thrown: unknown = await Dispatch.run(calls as never, {}, runner as never).catch((error: unknown) => error)
+      return thrown instanceof ValidationError ? thrown.errors.map(({ field }) => field.join(".")) : thrown
+    }
+    const runner = (_call: unknown, state: object) => [1, state]
+    expect(await findings([call, {}, { ...call, arguments: "{}" }, null], runner)).toEqual([
+      "calls.1",
+      "calls.2",
+      "calls.3"
+    ])
+    expect(await findings("calls", 5)).toEqual(["calls", "runner"])
+    expect(await findings(undefined, undefined)).toEqual(["calls", "runner"])
+    await expect(Dispatch.preToolGate({} as never, {})).rejects.toMatchObject({ reason: "invalid_options" })
   })
 })
 

@@ -89,7 +89,7 @@ describe("the executor", () => {
     askUser(1 as unknown as string),
     askUser("q", [] as unknown as Record<string, unknown>),
     halt(7 as unknown as string, 1)
-  ])("36 %j is none of the five outcomes: invalid_return, its cause the value", async (value) => {
+  ])("36 %j is none of the four outcomes: invalid_return, its cause the value", async (value) => {
     const fault = await faultOf(rogue(value))
     expect(fault.reason).toBe("invalid_return")
     expect(fault.cause ?? value).toBe(value)

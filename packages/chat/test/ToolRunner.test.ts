@@ -377,3 +377,18 @@ describe("running tool calls", () => {
     expect((await runToolCalls([call("t")], [manual])).messages[0]?.content).toBe("ran")
   })
 })
+
+test.each<readonly [unknown, unknown, string]>([
+  ["calls", [], "toolCalls: must_be_a_list"],
+  [undefined, [], "toolCalls: must_be_a_list"],
+  [[null], [], "toolCalls.0: must_be a tool call"],
+  [[{ id: "c0", name: "t" }], [], "toolCalls.0: must_be a tool call"],
+  [[{ id: 5, name: "t", arguments: {} }], [], "toolCalls.0: must_be a tool call"],
+  [[{ id: "c0", name: "t", arguments: [] }], [], "toolCalls.0: must_be a tool call"],
+  [[], "tools", "tools: must_be_a_list of tools"],
+  [[], [{ name: "t" }], "tools.0: must_be a tool"]
+])("calls %j of tools %j are refused, by their place", async (toolCalls, tools, message) => {
+  const running = runToolCalls(toolCalls as never, tools as never)
+  await expect(running).rejects.toMatchObject({ _tag: "ValidationError", reason: "invalid_options" })
+  await expect(running).rejects.toThrow(message)
+})

@@ -63,7 +63,7 @@ describe.each(both)("in a %s", (place) => {
     ])
   })
 
-  test("the five outcomes come back as what they are", async () => {
+  test("the four outcomes come back as what they are", async () => {
     const outcomes = isolated({
       name: "t",
       isolate: place,

@@ -15,6 +15,7 @@ import type { CallTimeout } from "../ChatOptions.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
+import { ignoreRejection } from "./awaitable.ts"
 import { isTimeout } from "./optionChecks.ts"
 
 /** How long a call may take, and how long it may say nothing, in milliseconds. */
@@ -47,6 +48,7 @@ const chosen = (toolCall: ToolCall, timeout: CallTimeout, option: "toolTimeoutMs
   } catch (thrown) {
     throw faultOf(toolCall, `${option} raised: ${describe(thrown)}`, thrown)
   }
+  ignoreRejection(given)
   if (isTimeout(given)) return given
   throw faultOf(toolCall, `${option} returned ${describe(given)}; return milliseconds`, given)
 }

@@ -93,7 +93,7 @@ export const executorLaws = (executor: () => ToolExecutor): ReadonlyArray<Law> =
       holds(cause === boom && toolName === "probe", () => `the cause is ${describe(cause)}, the tool ${toolName}`)
     }
   }),
-  law("what is none of the five outcomes is invalid_return with that as its cause", async () => {
+  law("what is none of the four outcomes is invalid_return with that as its cause", async () => {
     for (const value of foreign) {
       const { cause } = await failure(executor(), "invalid_return", () => value as HandlerResult.HandlerResult)
       holds(cause === value, () => `the cause of ${describe(value)} is ${describe(cause)}`)

@@ -143,6 +143,9 @@ export const findingsOf = (options: ChatOptions): Array<Finding> => {
   return found
 }
 
+/** What is wrong with a list of tools. */
+export const toolsFindings = (field: string, value: unknown): ReadonlyArray<Finding> => findingsAt(field, tools(value))
+
 const findingsAt = (place: string | number, wrong: ReturnType<Check>): ReadonlyArray<Finding> => {
   if (wrong === undefined) return []
   if (typeof wrong === "string") return [{ field: [place], reason: wrong }]

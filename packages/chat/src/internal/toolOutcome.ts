@@ -11,7 +11,7 @@ import type { OnToolError } from "../ChatOptions.ts"
 import { type Finding, ToolError, type ToolErrorReason } from "../ChatError.ts"
 import type { ToolEvent } from "../Event.ts"
 import * as HandlerResult from "../HandlerResult.ts"
-import { ignoreRejection } from "./awaitable.ts"
+import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
 import { write } from "./jsonForm.ts"
 import type { ToolMessage } from "../Message.ts"
 import type { ModeWish } from "./permissionMode.ts"
@@ -80,6 +80,7 @@ export const toolOutcome = (
         )
       )
     case "error":
+      if (isAwaitable(result.reason)) return failed(toolCall, awaitedError(toolCall, result), rules, ended)
       return failed(toolCall, result.reason, rules, ended)
   }
 }
@@ -193,6 +194,7 @@ const textOf = (error: unknown, rules: OutcomeRules): string => {
   try {
     if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
     const content: unknown = rules.toolResultEncoder.encode(HandlerResult.error(error))
+    ignoreRejection(content)
     return typeof content === "string" ? content : errorText(error)
   } catch {
     return errorText(error)
@@ -217,7 +219,7 @@ const encoded = (
     ? finish(content)
     : failed(
         toolCall,
-        encodingError(toolCall, "the encoder returned something else than a string", content),
+        encodingError(toolCall, `the encoder returned ${describe(content)}; return a string`, content),
         rules,
         ended
       )
@@ -232,6 +234,25 @@ const optionsError = (toolCall: ToolCall, options: unknown, found: ReadonlyArray
     `the question's options have no JSON form: ${found.map(({ field, reason }) => `${field.join(".")} ${reason}`).join(", ")}`,
     options
   )
+
+/** A `then` may throw when it is looked at (TOUT1). */
+const isAwaitable = (value: unknown): boolean => {
+  try {
+    return isPromiseLike(value)
+  } catch {
+    return false
+  }
+}
+
+const awaitedError = (toolCall: ToolCall, result: HandlerResult.Failed): ToolError => {
+  ignoreRejection(result.reason)
+  return new ToolError("invalid_return", {
+    message: "the reason of the error is a promise; await it in the handler",
+    cause: result,
+    toolName: toolCall.name,
+    toolCallId: toolCall.id
+  })
+}
 
 const reservedError = (toolCall: ToolCall, result: HandlerResult.Halt): ToolError =>
   new ToolError("invalid_return", {

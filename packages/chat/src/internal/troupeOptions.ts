@@ -21,7 +21,9 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
   const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, maxToolCalls } = options
-  const found: Array<Finding> = []
+  const found: Array<Finding> = ["signal", "requestId"]
+    .filter((field) => field in options)
+    .map((field) => ({ field: [field], reason: "is no option of a Troupe: it would be that of every turn" }))
   const check = (field: string, valid: boolean, reason: string) => {
     if (!valid) found.push({ field: [field], reason })
   }
