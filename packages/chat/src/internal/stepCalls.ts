@@ -58,7 +58,8 @@ export const callsOf = (context: StepContext): StepCalls => {
 export const batchInput = (context: StepContext): ToolBatchInput => {
   const { options, outlet, watcher, ledger, journal, open, going, thread } = context
   const { automatic, positions } = callsOf(context)
-  const writes = journal !== undefined && automatic.some(({ name }) => options.toolsByName.get(name)?.effect === "write")
+  const writes =
+    journal !== undefined && automatic.some(({ name }) => options.toolsByName.get(name)?.effect === "write")
   if (writes) journal.begin(() => journalledBy(context))
   return {
     toolCalls: automatic,
