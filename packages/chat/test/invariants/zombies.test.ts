@@ -227,8 +227,8 @@ describe("EXEC5 a handler that is listed holds nothing of its chat", () => {
     await clock.advance(50)
     await turn.result()
     const { thread } = chat
-    const [said = thread] = thread.messages
-    const refs = [thread, said, chat, turn].map((one: object) => new WeakRef(one))
+    const [first = thread] = thread.messages
+    const refs = [thread, first, chat, turn].map((one: object) => new WeakRef(one))
     await chat.stop()
     return { refs, system: troupe.system }
   }
