@@ -127,7 +127,7 @@ export const adapterStreamMachine = setup({
   actions: {
     recordRefusal: assign(({ event }) => (event.type === "request.refused" ? { refusal: event.error } : {})),
     planRetry: assign(({ context }) => ({
-      delayMs: nextDelay(context, context.refusal, () => System.random(context.options.system))
+      delayMs: nextDelay(context, context.refusal, () => System.random(context.options.system, "retries"))
     })),
     tellRetry: ({ context }) => tellRetry(context),
     countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),

@@ -163,6 +163,11 @@ export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E>): Fibe
 /**
  * A random number from 0 up to 1: the next of the system's seed, or the host's.
  *
+ * **Details**
+ *
+ * A seed has a stream of numbers for each name, `""` by default: what is drawn from one moves no other. What a library
+ * draws from a stream of its own stays the same, whatever the program around it draws.
+ *
  * @example
  * ```ts import.meta.vitest
  * import { System } from "@troupe/otp"
@@ -174,11 +179,11 @@ export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E>): Fibe
  * System.uuid(one) === System.uuid(one) // => false
  * ```
  */
-export const random = (system: System): number => kernelOf(system).chance()
+export const random = (system: System, stream = ""): number => kernelOf(system).chances(stream)()
 
-/** An id like no other, in the form of a UUID; of a system with a seed, the next of that seed. */
-export const uuid = (system: System): string =>
-  system.seed === undefined ? crypto.randomUUID() : uuidBy(kernelOf(system).chance)
+/** An id like no other, in the form of a UUID; of a system with a seed, the next of that seed's stream. */
+export const uuid = (system: System, stream = ""): string =>
+  system.seed === undefined ? crypto.randomUUID() : uuidBy(kernelOf(system).chances(stream))
 
 /** Counts what a system holds. */
 export const stats = (system: System): Stats => {

@@ -171,6 +171,17 @@ test("CHANCE1 the numbers and ids of a seed are the same each time, those of ano
   expect(System.make({ seed: 7 }).seed).toBe(7)
 })
 
+test("CHANCE2 what is drawn from one stream of a seed moves no other", () => {
+  const [one, same] = [System.make({ seed: 7 }), System.make({ seed: 7 })]
+  const [id, first] = [System.uuid(one, "ids"), System.random(one)]
+  System.random(same)
+  System.random(same, "dice")
+  expect(System.uuid(same, "ids")).toBe(id)
+  const other = System.make({ seed: 7 })
+  expect([System.random(other, "dice"), System.random(other, "coins")]).not.toContain(first)
+  expect(System.random(other)).toBe(first)
+})
+
 test("without a seed chance is the host's", () => {
   expect(draws()).not.toEqual(draws())
   expect(System.make().seed).toBeUndefined()

@@ -95,7 +95,7 @@ const series = new WeakMap<System.System, Series>()
 /** An id like no other, in this run of the program or the next. */
 export const inputId = (system: System.System): string => {
   let ids = series.get(system)
-  if (ids === undefined) series.set(system, (ids = { name: System.uuid(system), count: 0 }))
+  if (ids === undefined) series.set(system, (ids = { name: System.uuid(system, "inputs"), count: 0 }))
   return `${ids.name}-${(ids.count += 1)}`
 }
 

@@ -85,7 +85,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Li
     onUnknownTool: options.onUnknownTool ?? "error",
     context: options.context ?? engine.context,
     adapterOptions: { ...engine.adapterOptions, ...options.adapterOptions },
-    requestId: options.requestId ?? System.uuid(system),
+    requestId: options.requestId ?? System.uuid(system, "requests"),
     maxTurns: maxTurns as number,
     retry: Retry.make(options.retry ?? engine.retry),
     system,

@@ -8,7 +8,7 @@ export interface Measured {
 }
 
 /** Milliseconds of the processor that this process has had: what others on the machine take of it does not count. */
-export const processorMs = (): number => {
+const processorMs = (): number => {
   const { user, system } = host.cpuUsage()
   return (user + system) / 1_000
 }

@@ -72,6 +72,36 @@ test("REPLAY1 adapters and tools are not asked: the trace answers, at the record
   expect([replay.text, adapter.requests.length, called.times, on.clock.now()]).toEqual([text, 0, 0, 15])
 })
 
+test("REPLAY1 what a tool drew from the seed moves no id and no retry of a later turn", async () => {
+  const run = async ({ clock, system }: Stage, trace: Testing.Trace) => {
+    const scripts: ReadonlyArray<Fake.Script> = [
+      calls("dice"),
+      says("one"),
+      [{ preflightError: "timeout" }],
+      says("two")
+    ]
+    const adapter = trace.adapter(Fake.make({ clock, scripts }))
+    const dice = tool({ name: "dice", execute: () => `${System.random(system)} ${System.uuid(system)}` })
+    const troupe = await Troupe.start({
+      system,
+      adapter,
+      tools: [trace.tool(dice)],
+      store: trace.store(Store.memory())
+    })
+    const chat = await troupe.chat("a")
+    await clock.run(trace.read("first", chat.send("Roll")))
+    await clock.run(trace.read("second", chat.send("And again")))
+    await troupe.stop()
+  }
+  const [first, second] = [stage(), stage()]
+  const trace = Testing.trace(first)
+  await run(first, trace)
+  const replay = Testing.replay(trace.text, second)
+  await run(second, replay)
+  replay.check()
+  expect(replay.text).toBe(trace.text)
+})
+
 test("REPLAY2 a run that asks otherwise fails with both lines", async () => {
   const { lines } = await recorded()
   const on = stage()

@@ -6,7 +6,7 @@ import * as Durations from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import { type Clock, live } from "../Clock.ts"
-import { seededChance } from "./chance.ts"
+import { chancesOf } from "./chance.ts"
 
 const nanosPerMilli = 1_000_000
 
@@ -34,7 +34,7 @@ const clockService = (clock: Clock): Context.Context<never> =>
   })
 
 const randomService = (seed: number): Context.Context<never> => {
-  const chance = seededChance(seed)
+  const chance = chancesOf(seed)("effects")
   return Context.make(Random.Random, {
     nextDoubleUnsafe: chance,
     nextIntUnsafe: () =>

@@ -19,7 +19,7 @@ import type { Name, Pid } from "../Pid.ts"
 import type { System } from "../System.ts"
 import { Cell } from "./cell.ts"
 import type { Behaviour } from "./cell.ts"
-import { type Chance, hostChance, seededChance } from "./chance.ts"
+import { type Chances, chancesOf } from "./chance.ts"
 import { Chore } from "./chore.ts"
 import { crashReport } from "./crash.ts"
 import { ProcessTable } from "./processTable.ts"
@@ -46,7 +46,7 @@ export class Kernel implements System {
   readonly names = new Map<string, Cell>()
   /** What its chance was made from, if not from the host's. */
   readonly seed: number | undefined
-  readonly chance: Chance
+  readonly chances: Chances
   readonly queue: RunQueue
   /** Stands for the system itself: the parent of every root. */
   readonly root: Cell
@@ -80,7 +80,7 @@ export class Kernel implements System {
     seed?: number
   ) {
     this.seed = seed
-    this.chance = seed === undefined ? hostChance : seededChance(seed)
+    this.chances = chancesOf(seed)
     this.queue = new RunQueue(turn, seed !== undefined)
     this.blockedAfter = blockedAfter
     this.name = name
