@@ -42,7 +42,7 @@ import { preflight } from "./internal/preflight.ts"
 import { checkRecord, checkTroupeOptions } from "./internal/troupeOptions.ts"
 import { type RunOptions, resolveOptions } from "./internal/resolveOptions.ts"
 import { ToolSlots } from "./internal/toolSlots.ts"
-import { type StoreCall, type StoreServer, storeServer } from "./internal/storeServer.ts"
+import { guarded, type Guarded, type StoreCall, type StoreServer, storeServer } from "./internal/storeServer.ts"
 import type { Hooks } from "./Hooks.ts"
 import { user } from "./Message.ts"
 import * as Store from "./Store.ts"
@@ -123,7 +123,7 @@ export class RunningTroupe {
   readonly #engine: Engine.Engine
   readonly #chatOptions: ChatOptions
   readonly #toolSlots: ToolSlots | undefined
-  readonly #store: Store.Store
+  readonly #store: Guarded
   readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
   readonly #suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
   readonly #living = new Map<string, Living>()
@@ -153,7 +153,7 @@ export class RunningTroupe {
     this.#chatOptions = { onUnknownTool: "continue", schedule: "effects", ...chat, system: this.system }
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
     this.#toolSlots = maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls)
-    this.#store = store ?? Store.memory()
+    this.#store = guarded(store ?? Store.memory(), this.system.clock)
     this.#supervision = { name, maxRestarts, maxSeconds }
     this.#suspension = { suspendedTtlMs, answer }
   }
@@ -254,8 +254,8 @@ export class RunningTroupe {
   }
 
   /**
-   * Two things can come first, and then this looks again: the supervisor's own restart, so that this start is ignored;
-   * the end of the supervisor, which is started again too.
+   * Two things can come first, and then this looks again: the supervisor's own restart, so that this start is ignored; the
+   * end of a process of the tree, which is started again too, and the supervisor after it.
    */
   async #find(id: string): Promise<ChatPid> {
     await outsideTurn()
@@ -272,21 +272,28 @@ export class RunningTroupe {
           start: (parent) => this.#startChat(parent, id)
         })
       } catch (error) {
-        if (error instanceof OtpError.StartIgnored || !Process.isAlive(chats)) continue
+        if (error instanceof OtpError.StartIgnored || this.#chatsUp() !== chats) continue
         throw error instanceof OtpError.StartFailed ? error.reason : error
       }
     }
   }
 
-  /** The supervisor of chats, waited for while it is started again. */
+  /** The supervisor of chats, if it and what stands before it live: the death of one of those ends it too. */
+  #chatsUp(): Pid | undefined {
+    const [registry, store, chats] = [this.#registry, this.#storeServer, this.#chats]
+    if (registry === undefined || store === undefined || chats === undefined) return undefined
+    return [registry, store, chats].every(Process.isAlive) ? chats : undefined
+  }
+
+  /** The supervisor of chats, waited for while the tree is started again. */
   async #supervisor(): Promise<Pid> {
     for (;;) {
       const root = this.#root
-      const chats = this.#chats
+      const chats = this.#chatsUp()
       if (root === undefined || !Process.isAlive(root)) {
         throw new SessionError("troupe_stopped", "This Troupe has ended; start another with Troupe.start")
       }
-      if (chats !== undefined && Process.isAlive(chats)) return chats
+      if (chats !== undefined) return chats
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#supervisorAwaited.add(resolve)
       const forget = Process.onExit(root, () => resolve())
@@ -312,6 +319,8 @@ export class RunningTroupe {
     const registry = this.#registry
     const chat = this.#living.get(id)?.chat
     if (registry === undefined || chat === undefined || this.#alive(id) !== undefined) return "ignore"
+    // The tree is being started again, and this supervisor with it: a process here would be ended at once.
+    if (this.#chatsUp() !== parent) return "ignore"
     const pid = StateMachine.startLink(parent, chatMachine, {
       input: {
         id,
@@ -361,7 +370,14 @@ export class RunningTroupe {
     await outsideTurn()
     this.#living.delete(id)
     const pid = this.#alive(id)
-    if (pid !== undefined && this.#chats !== undefined) await DynamicSupervisor.terminateChild(this.#chats, pid)
+    const chats = this.#chats
+    if (pid === undefined || chats === undefined) return
+    try {
+      await DynamicSupervisor.terminateChild(chats, pid)
+    } catch (error) {
+      // A supervisor that ends meanwhile ends its chats.
+      if (Process.isAlive(chats) || Process.isAlive(pid)) throw error
+    }
   }
 }
 

@@ -6,8 +6,17 @@
  * STORE3. An operation holds up the next one for as long as a caller waits, and no longer.
  * STORE4. When a write comes back that held up nobody any more, the newest one kept meanwhile is done again: what the store
  *         has in the end is what was asked last.
+ * STORE5. The process may die, the store goes on with what it was asked: the next process keeps STORE1 to STORE4 of it too.
+ *         What the dead one had not begun is not begun any more, and nobody waits for what it was loading. Nothing is begun
+ *         without a process: what is to be done again (STORE4) waits for the next, and after the Troupe's end for ever.
+ *
+ * A process that dies behind a slow write:
+ *   1. the store is asked for a write, and another of the same chat waits for it.
+ *   2. the process dies, and the chats with it; the next process is asked for the chat's record.
+ *   3. that answer waits for the slow write. The one behind it is not done: nobody hears of it, and it would undo what the
+ *      chat's next process has kept by then.
  */
-import { GenServer, type Pid, Timer } from "@troupe/otp"
+import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
 import type { ChatRecord } from "../ChatRecord.ts"
 import type { Store } from "../Store.ts"
 import { isPromiseLike } from "./awaitable.ts"
@@ -35,12 +44,37 @@ interface Late {
   newest: StoreCall | undefined
 }
 
-interface Guarded {
+/** What the store was asked and has not answered, and how to hold up nobody for it any more. */
+interface UnderWay extends Overdue {
+  readonly call: StoreCall
+  readonly until: number
+  timer: Timer.TimerRef | undefined
+}
+
+/** A store, and what it does; outlives the processes that guard it (STORE5). */
+export interface Guarded {
   readonly store: Store
+  readonly clock: Clock.Clock
   /** The last operation on each chat: resolves when the next may begin. */
   readonly busy: Map<string, Promise<void>>
+  readonly underWay: Set<UnderWay>
   readonly late: Map<string, Late>
+  /** What came back late while there was no process. */
+  readonly owed: Array<readonly [id: string, late: Late]>
+  /** The process that guards it, or was the last to. */
+  guard: Pid<Overdue> | undefined
 }
+
+/** A store that nothing was asked of yet. */
+export const guarded = (store: Store, clock: Clock.Clock): Guarded => ({
+  store,
+  clock,
+  busy: new Map(),
+  underWay: new Set(),
+  late: new Map(),
+  owed: [],
+  guard: undefined
+})
 
 /** As long as `GenServer.call` waits. */
 const callerWaitsMs = 5_000
@@ -77,29 +111,37 @@ const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer): vo
   if (waited !== undefined) waited.newest = call
 }
 
-/** Begins when the one before is over; over when it is done, or when it has held up the next for too long (STORE3). */
+/**
+ * Begins when the one before is over; over when it is done, or when it has held up the next for too long (STORE3). One that
+ * is not to be begun any more is over at once.
+ */
 const follow = (
   state: Guarded,
-  self: Pid<Overdue>,
   call: StoreCall,
-  begin: () => StoreAnswer | Promise<StoreAnswer>,
+  begin: () => StoreAnswer | Promise<StoreAnswer> | undefined,
   answered: (answer: StoreAnswer) => void
 ): void => {
   const id = idOf(call)
   const before = state.busy.get(id)
   const run = async (): Promise<void> => {
     if (before !== undefined) await before
+    const begun = begin()
+    if (begun === undefined) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = Timer.sendAfter(self, { giveUp: resolve }, callerWaitsMs)
+    const operation: UnderWay = { call, giveUp: resolve, until: state.clock.now() + callerWaitsMs, timer: undefined }
+    state.underWay.add(operation)
+    waitFor(state, operation)
     let late: Late | undefined
-    const settled = Promise.resolve(begin()).then((outcome) => {
-      Timer.cancel(timer)
+    const settled = Promise.resolve(begun).then((outcome) => {
+      if (operation.timer !== undefined) Timer.cancel(operation.timer)
+      state.underWay.delete(operation)
       answered(outcome)
       if (late === undefined) noteKept(state, call, outcome)
-      else cameBack(state, self, id, late)
+      else cameBack(state, id, late)
       return true
     })
     const isSettled = await Promise.race([settled, promise])
+    state.underWay.delete(operation)
     if (isSettled !== true && call.type !== "load") late = isLate(state, id)
   }
   const release = async (): Promise<void> => {
@@ -110,6 +152,12 @@ const follow = (
   state.busy.set(id, operation)
 }
 
+/** The process is told when the time for an operation is over. */
+const waitFor = ({ guard, clock }: Guarded, operation: UnderWay): void => {
+  if (guard === undefined) return
+  operation.timer = Timer.sendAfter(guard, operation, Math.max(0, operation.until - clock.now()))
+}
+
 const isLate = ({ late }: Guarded, id: string): Late => {
   const waited = late.get(id) ?? { count: 0, newest: undefined }
   waited.count += 1
@@ -118,28 +166,42 @@ const isLate = ({ late }: Guarded, id: string): Late => {
 }
 
 /** STORE4, once nothing is under way that may be newer. */
-const cameBack = (state: Guarded, self: Pid<Overdue>, id: string, late: Late): void => {
-  const again = (): StoreAnswer | Promise<StoreAnswer> => {
+const cameBack = (state: Guarded, id: string, late: Late): void => {
+  const again = (): StoreAnswer | Promise<StoreAnswer> | undefined => {
+    if (state.guard === undefined || !Process.isAlive(state.guard)) {
+      state.owed.push([id, late])
+      return undefined
+    }
     late.count -= 1
     if (late.count === 0) state.late.delete(id)
     return late.newest === undefined ? answer(undefined) : attempt(state, late.newest)
   }
-  follow(state, self, late.newest ?? { type: "load", id }, again, () => {})
+  follow(state, late.newest ?? { type: "load", id }, again, () => {})
 }
 
 export const storeServer = GenServer.make({
   label: "Store",
-  init: (store: Store) => GenServer.ok<Guarded>({ store, busy: new Map(), late: new Map() }),
+  init: (state: Guarded, self: Pid<Overdue>) => {
+    state.guard = self
+    for (const operation of state.underWay) {
+      if (operation.call.type === "load") operation.giveUp()
+      else waitFor(state, operation)
+    }
+    for (const [id, late] of state.owed.splice(0)) cameBack(state, id, late)
+    return GenServer.ok(state)
+  },
   handleCall: (call: StoreCall, from: GenServer.From<StoreAnswer>, state: Guarded, self: Pid<Overdue>) => {
     const reply = (done: StoreAnswer): void => GenServer.reply(from, done)
-    if (state.busy.has(idOf(call))) follow(state, self, call, () => attempt(state, call), reply)
-    else {
+    if (state.busy.has(idOf(call))) {
+      follow(state, call, () => (Process.isAlive(self) ? attempt(state, call) : undefined), reply)
+    } else {
       const answering = attempt(state, call)
       if (!(answering instanceof Promise)) {
         noteKept(state, call, answering)
         return GenServer.replying(answering, state)
       }
-      follow(state, self, call, () => answering, reply)
+      // A process that the store ended by being asked is not waited for: nothing is under way.
+      if (Process.isAlive(self)) follow(state, call, () => answering, reply)
     }
     return GenServer.noreply(state)
   },

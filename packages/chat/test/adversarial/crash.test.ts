@@ -1,4 +1,4 @@
-import { Process, System } from "@troupe/otp"
+import { Process, Sys, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import type { ChatRecord } from "../../src/ChatRecord.ts"
 import { SessionError } from "../../src/ChatError.ts"
@@ -184,6 +184,45 @@ describe("a chat whose process dies", () => {
     expect((await chat.send("go").result()).haltedReason).toBe("completed")
     await troupe.chat("c")
     expect(processesOf(system, "Chat c")).toHaveLength(1)
+  })
+
+  test.each(["Registry", "Store", "ChatSupervisor"])(
+    "%s that dies while a chat is loaded is waited for by those who asked for the chat",
+    async (label) => {
+      const inner = memory()
+      const slow = Promise.withResolvers<void>()
+      let loads = 0
+      const store: Store = {
+        ...inner,
+        load: async (id) => {
+          if (++loads === 1) await slow.promise
+          return inner.load(id)
+        }
+      }
+      const { troupe, system } = await check.troupe({ adapter: hanging(0), store })
+      const asked = [troupe.chat("c"), troupe.chat("c")]
+      await until(() => loads === 1)
+      Process.kill(processOf(system, label))
+      const meanwhile = troupe.chat("other")
+      slow.resolve()
+      const [chat, same] = await Promise.all(asked)
+      expect(same).toBe(chat)
+      expect((await chat?.send("go").result())?.haltedReason).toBe("completed")
+      expect((await (await meanwhile).send("go").result()).haltedReason).toBe("completed")
+      expect(processesOf(system, "Chat c")).toHaveLength(1)
+    }
+  )
+
+  test("a chat is stopped though its supervisor dies before it could end it", async () => {
+    const { troupe, system } = await check.troupe({ adapter: hanging(0) })
+    const chat = await troupe.chat("c")
+    const supervisor = processOf(system, "ChatSupervisor")
+    await Sys.suspend(supervisor)
+    const stopped = chat.stop()
+    await hop()
+    Process.kill(supervisor)
+    await stopped
+    expect(processesOf(system, "Chat c")).toEqual([])
   })
 
   test("stopping it while it is started again leaves no process", async () => {

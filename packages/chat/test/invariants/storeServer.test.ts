@@ -1,0 +1,167 @@
+import { type Clock, GenServer, Process, type System } from "@troupe/otp"
+import { expect, test } from "vitest"
+import type { ChatRecord } from "../../src/ChatRecord.ts"
+import { type Guarded, guarded, storeServer } from "../../src/internal/storeServer.ts"
+import type { Store } from "../../src/Store.ts"
+import * as Thread from "../../src/Thread.ts"
+import * as Usage from "../../src/Usage.ts"
+import { hop } from "../double/hop.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+
+const check = leakCheck()
+
+const recordOf = (name: string): ChatRecord => ({
+  id: "c",
+  thread: Thread.empty,
+  usage: Usage.empty,
+  running: false,
+  pendingToolCalls: [],
+  known: [name]
+})
+
+/** A store whose operations are done when they are let go, and what it was asked to do. */
+const held = () => {
+  const asked: Array<string> = []
+  const kept: Array<string> = []
+  const gates = new Map<string, () => void>()
+  const wait = (what: string): Promise<void> => {
+    asked.push(what)
+    return new Promise((resolve) => void gates.set(what, resolve))
+  }
+  const store: Store = {
+    load: async () => {
+      await wait("load")
+      return recordOf(kept.at(-1) ?? "nothing")
+    },
+    save: async ({ known }) => {
+      const [name = ""] = known ?? []
+      await wait(name)
+      kept.push(name)
+    },
+    delete: () => {}
+  }
+  const letGo = async (what: string): Promise<void> => {
+    gates.get(what)?.()
+    gates.delete(what)
+    await hop()
+  }
+  return { store, asked, kept, letGo }
+}
+
+/** A process that guards the store, and what it is asked for. */
+const guarding = async (system: System.System, state: Guarded) => {
+  const server = await GenServer.start(system, storeServer, state)
+  const answers: Array<string> = []
+  const answered = (answer: string) => void answers.push(answer)
+  return {
+    answers,
+    save: async (name: string): Promise<void> => {
+      GenServer.call(server, { type: "save", record: recordOf(name) }).then(
+        () => answered(`${name} kept`),
+        () => answered(`${name} not answered`)
+      )
+      await hop()
+    },
+    load: async (): Promise<void> => {
+      GenServer.call(server, { type: "load", id: "c" }).then(
+        (answer) => answered("error" in answer ? "failed" : `loaded ${answer.record?.known?.[0]}`),
+        () => answered("load not answered")
+      )
+      await hop()
+    },
+    kill: async (): Promise<void> => {
+      Process.kill(server)
+      await hop()
+    }
+  }
+}
+
+const begun = async (): Promise<{
+  readonly outside: ReturnType<typeof held>
+  readonly clock: Clock.TestClock
+  readonly process: () => ReturnType<typeof guarding>
+}> => {
+  const { system, clock } = check.system()
+  const outside = held()
+  const state = guarded(outside.store, clock)
+  return { outside, clock, process: () => guarding(system, state) }
+}
+
+test("STORE5 a write that waited when the process died is not done over what the next process keeps", async () => {
+  const { outside, process } = await begun()
+  const first = await process()
+  await first.save("slow")
+  await first.save("behind it")
+  await first.kill()
+  expect(first.answers).toEqual(["slow not answered", "behind it not answered"])
+  const second = await process()
+  await second.save("newer")
+  expect(outside.asked).toEqual(["slow"])
+  await outside.letGo("slow")
+  await outside.letGo("newer")
+  expect(outside.kept).toEqual(["slow", "newer"])
+  expect(second.answers).toEqual(["newer kept"])
+  await second.kill()
+})
+
+test("STORE5 what the next process loads has the write that was under way when the one before died", async () => {
+  const { outside, process } = await begun()
+  const first = await process()
+  await first.save("slow")
+  await first.kill()
+  const second = await process()
+  await second.load()
+  expect(outside.asked).toEqual(["slow"])
+  await outside.letGo("slow")
+  await outside.letGo("load")
+  expect(second.answers).toEqual(["loaded slow"])
+  await second.kill()
+})
+
+test("STORE5 the time that such a write holds up others for goes on while no process lives", async () => {
+  const { outside, clock, process } = await begun()
+  const first = await process()
+  await first.save("never")
+  await clock.advance(2_000)
+  await first.kill()
+  await clock.advance(2_000)
+  const second = await process()
+  await second.load()
+  await clock.advance(999)
+  expect(outside.asked).toEqual(["never"])
+  await clock.advance(1)
+  await outside.letGo("load")
+  expect(second.answers).toEqual(["loaded nothing"])
+  await second.kill()
+})
+
+test("STORE5 nobody waits for what a process that died was loading", async () => {
+  const { outside, process } = await begun()
+  const first = await process()
+  await first.load()
+  await first.kill()
+  const second = await process()
+  await second.load()
+  expect(outside.asked).toEqual(["load", "load"])
+  await outside.letGo("load")
+  expect(second.answers).toEqual(["loaded nothing"])
+  await second.kill()
+})
+
+test("STORE5 a write that comes back late is mended by the next process, and not without one", async () => {
+  const { outside, clock, process } = await begun()
+  const first = await process()
+  await first.save("late")
+  await clock.advance(5_000)
+  await first.save("newer")
+  await outside.letGo("newer")
+  await first.kill()
+  await outside.letGo("late")
+  expect(outside.kept).toEqual(["newer", "late"])
+  expect(outside.asked).toEqual(["late", "newer"])
+  const second = await process()
+  await hop()
+  await outside.letGo("newer")
+  expect(outside.kept).toEqual(["newer", "late", "newer"])
+  await second.kill()
+})
