@@ -94,13 +94,13 @@ describe("options", () => {
     expect(() => Engine.make(options)).toThrow(refused)
     expect(() => Engine.make(options)).toThrow(wanted)
     expect(() => Engine.make(options)).not.toThrow("Invalid input\n")
-    await expect(Troupe.start({ adapter: Fake.make({ script: [] }), ...options } as never)).rejects.toThrow(wanted)
+    await expect(Troupe.start({ adapter: Fake.make({ script: [] }), ...options })).rejects.toThrow(wanted)
   })
 
   test("what belongs to one turn is no option of a Troupe", async () => {
     const adapter = Fake.make({ script: [] })
     for (const wrong of [{ signal: new AbortController().signal }, { requestId: "r" }]) {
-      await expect(Troupe.start({ adapter, ...wrong } as never)).rejects.toThrow("is no option of a Troupe")
+      await expect(Troupe.start({ adapter, ...wrong })).rejects.toThrow("is no option of a Troupe")
     }
   })
 

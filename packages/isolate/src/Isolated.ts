@@ -60,7 +60,8 @@ export interface IsolatedOptions<P extends Described = Readonly<Record<string, u
  *
  * **Details**: deadlines, cancelling, schedules and policies are those of any tool. A throw is a `handler_raised` error;
  * a place that exited or crashed before it had a result is a `handler_exit`; arguments that cannot
- * be sent are `invalid_arguments`, such a result is `encoding_failed`. A call is over when its place is gone.
+ * be sent are `invalid_arguments`, such a result is `encoding_failed`; either way the call's outcome is `failed`. A call is over
+ * when its place is gone.
  *
  * **Errors**: throws a `ValidationError` (`invalid_tool`) as `Tool.make` does, and for options that make no sense.
  *

@@ -1,6 +1,5 @@
 /** Promises where a value is asked for at once: a typed error, and no rejection that nobody handles. */
 import { afterEach, beforeEach, expect, test } from "vitest"
-import type { StepOptions } from "../../src/ChatOptions.ts"
 import { error } from "../../src/HandlerResult.ts"
 import { tool } from "../../src/Tool.ts"
 import { runToolCalls } from "../../src/ToolRunner.ts"
@@ -15,7 +14,7 @@ const rejects = () => Promise.reject(new Error("nobody asked for me"))
 
 const outcomeOf = async (options: object, execute: () => unknown = () => 1) => {
   const call = { id: "c0", name: "t", arguments: {} }
-  const { messages } = await runToolCalls([call], [tool({ name: "t", execute })], options as StepOptions)
+  const { messages } = await runToolCalls([call], [tool({ name: "t", execute })], options)
   await hop()
   expect(unhandled).toEqual([])
   return [messages[0]?.outcome, messages[0]?.content]
