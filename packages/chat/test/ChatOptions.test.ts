@@ -80,7 +80,7 @@ describe("options", () => {
     [{ adapter: null }, "must be an adapter"],
     [{ fallbacks: [{}] }, "must be an adapter, or { adapter, model }"],
     [{ fallbacks: {} }, "must be a list of adapters"],
-    [{ retry: 5 }, "must be false, or an object of maxAttempts"],
+    [{ retry: "often" }, "must be false, or an object of maxAttempts"],
     [{ retry: { maxAttempts: "5" } }, "maxAttempts"],
     [{ model: 5 }, "must be the name of a model"],
     [{ tools: "t" }, "must be a list of tools"],
