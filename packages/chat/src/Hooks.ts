@@ -26,6 +26,7 @@
  */
 import type { StepOptions } from "./ChatOptions.ts"
 import type { ChatResult, HaltedReason } from "./ChatResult.ts"
+import { copied } from "./internal/copied.ts"
 import { hear, type Hearing } from "./internal/hearing.ts"
 import * as Answers from "./internal/hookAnswers.ts"
 import { groupProblem, matches } from "./internal/hookGroup.ts"
@@ -229,7 +230,7 @@ export const preTool = async (hooks: Hooks, toolCall: ToolCall, run: HookRun): P
   let args: Readonly<Record<string, unknown>> | undefined
   for (const hook of hooksFor(hooks, "PreToolUse", toolCall.name)) {
     const judged: ToolCall = args === undefined ? toolCall : { ...toolCall, arguments: args }
-    const heard = await told(hook, toolUse(judged), run)
+    const heard = await told(hook, copied(toolUse(judged)), run)
     if (heard.type === "aborted") return heard
     const verdict = Answers.preTool(heard)
     if (verdict.type !== "allow") return verdict
@@ -246,7 +247,7 @@ export const postTool = async (
 ): Promise<PostToolVerdict> => {
   let text = ""
   for (const hook of hooksFor(hooks, "PostToolUse", payload.toolName)) {
-    const heard = await told(hook, payload, run)
+    const heard = await told(hook, copied(payload), run)
     if (heard.type === "aborted") return heard
     const answer = Answers.postTool(heard)
     if (answer.type === "halt") return answer
@@ -262,7 +263,7 @@ export const notify = async <Event extends ToolHookEvent>(
   payload: Payloads[Event],
   run: HookRun
 ): Promise<void> => {
-  for (const hook of hooksFor(hooks, event, payload.toolName)) await told(hook, payload, run)
+  for (const hook of hooksFor(hooks, event, payload.toolName)) await told(hook, copied(payload), run)
 }
 
 /** Runs the hooks of a lifecycle event: injected messages add up, the last transform counts, a halt is the last word. */
@@ -277,7 +278,7 @@ export const lifecycle = async <Event extends LifecycleEvent>(
   let params: RequestParams | undefined
   const list: ReadonlyArray<unknown> = hooks[event] ?? []
   for (const hook of list) {
-    const heard = await told(hook, payload, run)
+    const heard = await told(hook, { ...payload }, run)
     if (heard.type === "aborted") break
     const answer = Answers.lifecycle(heard)
     if (answer.type === "halt" && !unanswered.has(event)) return { injects, transform, params, halt: answer }

@@ -10,6 +10,7 @@
  *         and a call that was over keeps the outcome it had.
  * BGATE4. The hooks after a call add to what the model reads, and may end the turn; the outcome of the call, and its result,
  *         stay what they were. A call that ended the turn itself ends it with its own reason.
+ * BGATE5. Total: should judging or looking fail after all, the turn ends with `hook_crashed`, and nothing starts.
  */
 import type { System } from "@troupe/otp"
 import * as Hooks from "../Hooks.ts"
@@ -17,6 +18,7 @@ import { text } from "../Message.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { type Gate, gateBatch, type GateVerdict, isGated } from "./gate.ts"
+import { crashed } from "./hookAnswers.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 import { augmented, haltedAfter, resultOf } from "./toolRefusal.ts"
@@ -61,16 +63,20 @@ export class BatchGate {
 
   /** Judges calls in order; `judging` is told the place of each as its turn comes. */
   async judge(calls: ReadonlyArray<Judged>, judging: (index: number) => void): Promise<ReadonlyArray<GateVerdict>> {
-    const verdicts = await gateBatch(calls, this.#gate, (position) => {
-      const index = calls[position]?.index ?? position
+    try {
+      return await gateBatch(calls, this.#gate, (position) => {
+        const index = calls[position]?.index ?? position
+        this.#waits.clear()
+        judging(index)
+        const wait = this.#wait(index)
+        if (this.#skipped.has(index)) wait.abort()
+        return wait.signal
+      })
+    } catch (thrown) {
+      return calls.map(({ toolCall }) => ({ message: undefined, cause: undefined, ...crashed(thrown), toolCall }))
+    } finally {
       this.#waits.clear()
-      judging(index)
-      const wait = this.#wait(index)
-      if (this.#skipped.has(index)) wait.abort()
-      return wait.signal
-    })
-    this.#waits.clear()
-    return verdicts
+    }
   }
 
   /** Whether hooks want to look at a call that is over. */
@@ -86,9 +92,13 @@ export class BatchGate {
   /** What becomes of a call that is over once the hooks have looked at it (BGATE4). */
   async follow(index: number, ended: ToolOutcome): Promise<ToolOutcome> {
     const gate = { ...this.#gate, signal: this.#wait(index).signal }
-    const last = await this.#followed(ended, gate)
-    this.#waits.delete(index)
-    return last
+    try {
+      return await this.#followed(ended, gate)
+    } catch (thrown) {
+      return haltedAfter(ended, crashed(thrown))
+    } finally {
+      this.#waits.delete(index)
+    }
   }
 
   /** Stops waiting for whoever is asked about this call, and has nobody asked who was not (BGATE3). */

@@ -6,7 +6,8 @@
  * GATE2. The calls of a batch are judged one after another, in call order: questions never overlap.
  * GATE3. After a halt no further call is judged.
  * GATE4. When its signal is aborted the gate comes to `aborted` at once, and tells whoever it waits for.
- * GATE5. Other arguments take the place of the call's own for whoever judges it next, and for its handler.
+ * GATE5. Other arguments take the place of the call's own for whoever judges it next, and for its handler. What a question
+ *        or a hook changes in the call it was told of changes nothing: each gets a copy.
  */
 import * as HandlerResult from "../HandlerResult.ts"
 import * as Hooks from "../Hooks.ts"
@@ -14,8 +15,9 @@ import { check, type Denial, denial, type Mode, type Permissions, type Question 
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
-import { hear } from "./hearing.ts"
-import { detailed, isArguments, isDenial } from "./hookAnswers.ts"
+import { copied } from "./copied.ts"
+import { hear, type Heard } from "./hearing.ts"
+import { answerIn, Fault, isArguments, isDenial } from "./hookAnswers.ts"
 
 /** What calls are judged by. */
 export interface Gate extends Hooks.HookRun {
@@ -118,21 +120,36 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
     await Hooks.notify(hooks, "PermissionRequest", { ...Hooks.toolUse(toolCall), mode }, gate)
   }
   const { signal, system, context = {} } = gate
-  const question: Omit<Question, "signal"> = { toolCall, tool, mode, context }
-  const heard = await hear((asking) => ask({ ...question, signal: asking }), { signal, system })
-  if (heard.type === "aborted") return heard
+  const question = (asking: AbortSignal): Question => ({
+    toolCall: copied(toolCall),
+    tool,
+    mode,
+    context,
+    signal: asking
+  })
+  const heard = await hear((asking) => ask(question(asking)), { signal, system })
+  return heard.type === "aborted" ? heard : answered(toolCall, heard, permissions)
+}
+
+const answered = (
+  toolCall: ToolCall,
+  heard: Exclude<Heard, { readonly type: "aborted" }>,
+  { expiresMs }: Permissions
+): GateVerdict => {
+  const answer = answerIn(heard)
   if (heard.type === "fault") {
     const reason = `nobody could be asked whether ${toolCall.name} may run: ${describe(heard.cause)}`
     return denied(toolCall, denial("unknown", reason, { fault: describe(heard.cause) }))
   }
-  return answered(toolCall, heard.value, permissions)
-}
-
-const answered = (toolCall: ToolCall, value: unknown, { expiresMs }: Permissions): GateVerdict => {
-  const answer = detailed(value)
+  const { value } = heard
+  if (answer instanceof Fault) {
+    const fault = describe(answer.cause)
+    const reason = `the question was answered with what cannot be read: ${fault}`
+    return denied(toolCall, denial("unknown", reason, { fault }))
+  }
   switch (answer.type) {
     case "allow": {
-      const args = answer["arguments"]
+      const args = answer.arguments
       if (args === undefined) return { type: "allow", toolCall, edited: false }
       return isArguments(args) ? edited(toolCall, args) : unanswered(toolCall, value)
     }
@@ -157,8 +174,20 @@ const answered = (toolCall: ToolCall, value: unknown, { expiresMs }: Permissions
 }
 
 /** What is no answer allows nothing. */
-const unanswered = (toolCall: ToolCall, raw: unknown): Refused =>
-  denied(toolCall, denial("unknown", `the question was answered with what is no answer: ${describe(raw)}`, { raw }))
+const unanswered = (toolCall: ToolCall, value: unknown): Refused =>
+  denied(
+    toolCall,
+    denial("unknown", `the question was answered with what is no answer: ${describe(value)}`, { raw: rawOf(value) })
+  )
+
+/** The answer as data; values exist that throw when they are looked at. */
+const rawOf = (value: unknown): unknown => {
+  try {
+    return copied(value)
+  } catch {
+    return describe(value)
+  }
+}
 
 const denied = (toolCall: ToolCall, why: Denial): Refused => ({
   type: "deny",

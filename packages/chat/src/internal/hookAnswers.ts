@@ -1,9 +1,11 @@
 /**
  * What an answer of a hook means to its event.
  *
- * ANSW1. Total: a fault is a halt with the reason `hook_crashed`, and what is no answer means that all is well.
+ * ANSW1. Total: a fault is a halt with the reason `hook_crashed`, and what is no answer means that all is well. An answer
+ *        that throws when it is looked at is a fault.
  * ANSW2. What says that something shall be done, and cannot be, is a fault: other arguments that are no object, a reserved
  *        reason to halt.
+ * ANSW3. An answer is read once. What is made of it is a copy, which nothing that the hook does later changes.
  */
 import { ValidationError } from "../ChatError.ts"
 import * as HandlerResult from "../HandlerResult.ts"
@@ -12,6 +14,7 @@ import type { Message } from "../Message.ts"
 import type { Denial } from "../Permissions.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import * as Validate from "../Validate.ts"
+import { copied } from "./copied.ts"
 import type { Heard } from "./hearing.ts"
 import { write } from "./jsonForm.ts"
 import { findingsOf } from "./optionChecks.ts"
@@ -20,12 +23,12 @@ type Answered = Exclude<Heard, { readonly type: "aborted" }>
 
 /** Before a call. */
 export const preTool = (heard: Answered): Exclude<PreToolVerdict, { readonly type: "aborted" }> => {
-  if (heard.type === "fault") return crashed(heard.cause)
-  const answer = detailed(heard.value)
-  if (answer.type === "halt") return halted(answer["reason"])
-  if (answer.type === "deny") return denied(answer["reason"])
-  if (answer.type !== "allow" || answer["arguments"] === undefined) return { type: "allow" }
-  const args = answer["arguments"]
+  const answer = answerIn(heard)
+  if (answer instanceof Fault) return crashed(answer.cause)
+  if (answer.type === "halt") return halted(answer.reason)
+  if (answer.type === "deny") return denied(answer.reason)
+  if (answer.type !== "allow" || answer.arguments === undefined) return { type: "allow" }
+  const args = answer.arguments
   return isArguments(args)
     ? { type: "allow", arguments: args }
     : crashed(new TypeError("the arguments that a hook gives a call are an object that JSON can say"))
@@ -33,9 +36,9 @@ export const preTool = (heard: Answered): Exclude<PreToolVerdict, { readonly typ
 
 /** After a call. */
 export const postTool = (heard: Answered): Exclude<PostToolVerdict, { readonly type: "aborted" }> => {
-  if (heard.type === "fault") return crashed(heard.cause)
-  const answer = detailed(heard.value)
-  if (answer.type === "halt") return halted(answer["reason"])
+  const answer = answerIn(heard)
+  if (answer instanceof Fault) return crashed(answer.cause)
+  if (answer.type === "halt") return halted(answer.reason)
   const { text } = answer
   return answer.type === "augment" && typeof text === "string" ? { type: "augment", text } : { type: "ok" }
 }
@@ -49,19 +52,19 @@ export const lifecycle = (
   | { readonly type: "inject"; readonly messages: ReadonlyArray<Message> }
   | { readonly type: "transform"; readonly prompt: string }
   | { readonly type: "params"; readonly params: RequestParams } => {
-  if (heard.type === "fault") return crashed(heard.cause)
-  const answer = detailed(heard.value)
+  const answer = answerIn(heard)
+  if (answer instanceof Fault) return crashed(answer.cause)
   switch (answer.type) {
     case "halt":
-      return halted(answer["reason"])
+      return halted(answer.reason)
     case "inject":
-      return { type: "inject", messages: messagesIn(answer["messages"]) }
+      return { type: "inject", messages: messagesIn(answer.messages) }
     case "transform": {
       const { prompt } = answer
       return typeof prompt === "string" ? { type: "transform", prompt } : { type: "ok" }
     }
     case "params":
-      return withParams(answer["params"])
+      return withParams(answer.params)
     default:
       return { type: "ok" }
   }
@@ -98,7 +101,7 @@ const halted = (reason: unknown): HookHalt => {
 }
 
 /** The halt of a hook that failed. */
-const crashed = (cause: unknown): HookHalt => ({
+export const crashed = (cause: unknown): HookHalt => ({
   type: "halt",
   reason: "hook_crashed",
   message: describe(cause),
@@ -131,11 +134,56 @@ const isMessage = (value: unknown): value is Message =>
   value["toolCalls"] === undefined &&
   Validate.message(value as unknown as Message) === undefined
 
-/** An answer as a record; a word alone is the answer of that type. */
-export const detailed = (value: unknown): { readonly type?: unknown } & Readonly<Record<string, unknown>> => {
-  if (typeof value === "string") return { type: value }
-  return isRecord(value) ? value : {}
+/** Why there is no answer. */
+export class Fault {
+  readonly cause: unknown
+
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
 }
+
+interface Answer {
+  readonly type?: unknown
+  readonly reason?: unknown
+  readonly arguments?: unknown
+  readonly text?: unknown
+  readonly messages?: unknown
+  readonly prompt?: unknown
+  readonly params?: unknown
+}
+
+/** An answer's fields, read once (ANSW3); a word alone is the answer of that type. */
+export const answerIn = (heard: Answered): Answer | Fault => {
+  if (heard.type === "fault") return new Fault(heard.cause)
+  const { value } = heard
+  if (typeof value === "string") return { type: value }
+  try {
+    if (!isRecord(value)) return {}
+    const { type, reason, arguments: args, text, messages, prompt, params } = value
+    return {
+      type,
+      reason: reasonIn(reason),
+      arguments: copied(args),
+      text,
+      messages: Array.isArray(messages) ? messages.map(messageIn) : messageIn(messages),
+      prompt,
+      params: isRecord(params) ? { ...params } : params
+    }
+  } catch (thrown) {
+    return new Fault(thrown)
+  }
+}
+
+/** A refusal for programs has its three fields, whatever made it. */
+const reasonIn = (value: unknown): unknown => {
+  if (!isRecord(value) || value instanceof Error) return value
+  const { reason, code, metadata } = value
+  const denial = { reason, code, metadata: copied(metadata) }
+  return isDenial(denial) ? denial : copied(value)
+}
+
+const messageIn = (value: unknown): unknown => (isRecord(value) ? copied({ ...value }) : value)
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,0 +1,43 @@
+/**
+ * Copies of what user code is handed, so that what it changes there is its own.
+ *
+ * COPY1. Plain objects and lists are copied, however deep, and each of them once: a value that holds itself does in its
+ *        copy, too. Everything else (dates, bytes, instances of classes, functions) is handed on as it is.
+ * COPY2. A getter is read once; in the copy it is a value. What it throws is thrown.
+ */
+
+/** The value, with plain objects and lists of its own (COPY1). */
+export const copied = <A>(value: A): A => {
+  if (!isContainer(value)) return value
+  const copy = shallow(value)
+  let pending: Array<Container> | undefined
+  let known: Map<Container, Container> | undefined
+  for (let open: Container | undefined = copy; open !== undefined; open = pending?.pop()) {
+    for (const key of Object.keys(open)) {
+      const inner = open[key]
+      if (!isContainer(inner)) continue
+      known ??= new Map([[value, copy]])
+      pending ??= []
+      let own = known.get(inner)
+      if (own === undefined) {
+        own = shallow(inner)
+        known.set(inner, own)
+        pending.push(own)
+      }
+      open[key] = own
+    }
+  }
+  return copy as A
+}
+
+type Container = Record<string, unknown>
+
+const isContainer = (value: unknown): value is Container => {
+  if (typeof value !== "object" || value === null) return false
+  if (Array.isArray(value)) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+const shallow = (value: Container): Container =>
+  Array.isArray(value) ? (Array.from<unknown>(value) as unknown as Container) : { ...value }
