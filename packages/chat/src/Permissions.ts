@@ -17,6 +17,7 @@
  * @module
  */
 import * as z from "zod"
+import { copied } from "./internal/copied.ts"
 import type { Awaitable, Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
 
@@ -213,7 +214,7 @@ const onlyReads = (tool: Tool | undefined): boolean =>
 const isListed = (toolCall: ToolCall, { readOnly }: Permissions): boolean => {
   if (typeof readOnly !== "function") return readOnly?.includes(toolCall.name) === true
   try {
-    const answer: unknown = readOnly(toolCall)
+    const answer: unknown = readOnly(copied(toolCall))
     return answer === true
   } catch {
     return false

@@ -16,6 +16,7 @@ import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { ignoreRejection } from "./awaitable.ts"
+import { copied } from "./copied.ts"
 import { isTimeout } from "./optionChecks.ts"
 
 /** How long a call may take, and how long it may say nothing, in milliseconds. */
@@ -44,7 +45,7 @@ const chosen = (toolCall: ToolCall, timeout: CallTimeout, option: "toolTimeoutMs
   if (typeof timeout === "number") return timeout
   let given: unknown
   try {
-    given = timeout(toolCall)
+    given = timeout(copied(toolCall))
   } catch (thrown) {
     throw faultOf(toolCall, `${option} raised: ${describe(thrown)}`, thrown)
   }

@@ -19,6 +19,7 @@ import * as Hooks from "../Hooks.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
+import { copied } from "./copied.ts"
 import { emit, emitResults } from "./dispatchEvents.ts"
 import { EffectsLedger, type Ledger, ReferenceLedger } from "./dispatchLedger.ts"
 import { deniedCall, failedWith, failureOf, notStarted, suspendedCall } from "./dispatchFailure.ts"
@@ -145,7 +146,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     const timeoutMs = this.#timeoutOf(position)
     const timer = timeoutMs < Infinity ? system.clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
     this.#running.set(position, { abort, timer })
-    hear((signal) => this.#runner(toolCall, given, { signal }), { signal: abort.signal, system })
+    hear((signal) => this.#runner(copied(toolCall), given, { signal }), { signal: abort.signal, system })
       .then((heard) => this.#heard(position, given, heard))
       .catch((thrown: unknown) => this.#end(thrown))
   }

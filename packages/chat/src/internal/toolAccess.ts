@@ -5,6 +5,7 @@ import type { ParsedArguments, Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
+import { copied } from "./copied.ts"
 import { type Access, type Plan, planOf } from "./schedule.ts"
 import { toolFailure } from "./toolOutcome.ts"
 
@@ -61,7 +62,7 @@ const none: BatchPlan["faults"] = new Map()
  */
 export const keyOf = ({ name, parse, key }: Tool, toolCall: ToolCall): string | undefined | HandlerResult.Failed => {
   const { arguments: args } = toolCall
-  const parsed = args === null ? undefined : parsedNow(parse, args)
+  const parsed = args === null || key === undefined ? undefined : parsedNow(parse, args)
   if (parsed === undefined) return undefined
   let found: unknown
   try {
@@ -79,7 +80,7 @@ export const keyOf = ({ name, parse, key }: Tool, toolCall: ToolCall): string | 
 const parsedNow = (parse: Tool["parse"], args: Record<string, unknown>): Record<string, unknown> | undefined => {
   let parsed: ParsedArguments | PromiseLike<ParsedArguments>
   try {
-    parsed = parse(args)
+    parsed = parse(copied(args))
   } catch {
     return undefined
   }

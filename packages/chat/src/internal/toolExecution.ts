@@ -11,6 +11,8 @@
  * EXEC4. The handler runs only with arguments that fit its tool's schema.
  * EXEC5. Once it has settled, was stopped or disowned, a run is fenced: what the handler says through its context changes
  *        nothing, and no reference to its chat is kept: a handler may keep its context for ever.
+ * EXEC6. Each run has arguments, and a call in its context, of its own: what the handler changes in them nobody else sees.
+ * EXEC7. What is told to end while the arguments are still checked has ended: the handler never ran, and nobody waits.
  */
 import { EventLoop, System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
@@ -24,6 +26,7 @@ import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import type { Zombie } from "../Zombies.ts"
 import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
+import { copied } from "./copied.ts"
 import { type CallPlace, idempotencyKey } from "./idempotency.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import { checkedMode, type ModeWish } from "./permissionMode.ts"
@@ -72,6 +75,7 @@ export class ToolExecution {
   #listener: ExecutionListener | undefined
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
   #running = false
+  #began = false
   #late: ((result: HandlerResult.HandlerResult) => void) | undefined
 
   constructor(input: ExecutionInput, listener: ExecutionListener, system?: System.System) {
@@ -81,6 +85,11 @@ export class ToolExecution {
     this.#place = { messageIndex: input.messageIndex, index: input.index }
     this.#listener = listener
     this.#system = system
+  }
+
+  /** Whether the handler was called. */
+  get began(): boolean {
+    return this.#began
   }
 
   /** Checks the arguments and runs the handler; may settle before it returns. */
@@ -93,15 +102,16 @@ export class ToolExecution {
       )
     }
     this.#whenDone(
-      () => this.#tool.parse(args),
+      () => this.#tool.parse(copied(args)),
       (parsed) => this.#run(parsed)
     )
   }
 
-  /** Tells the handler to end (EXEC2). */
+  /** Tells the handler to end (EXEC2, EXEC7). */
   abort(): void {
     this.#abort.abort()
     this.#fiber?.interruptUnsafe()
+    if (!this.#began) this.#settle(this.#cancelled("the call was cancelled"))
   }
 
   /** What the handler comes to will not count: tells it to end, and goes on waiting for it (EXEC5). */
@@ -142,6 +152,7 @@ export class ToolExecution {
     }
     const { toolExecutor } = options
     const context = this.#context(options)
+    this.#began = true
     this.#whenDone(
       () => toolExecutor.execute(this.#tool, parsed.arguments, context),
       (result) =>
@@ -155,7 +166,8 @@ export class ToolExecution {
 
   #context({ context, sessionId, requestId, engine, chat }: ExecutionOptions): ToolContext {
     const abort = this.#abort
-    const id = this.#toolCall.id
+    const written = this.#toolCall
+    let toolCall: ToolCall | undefined
     const place = this.#place
     const chatId = chat?.id
     const handle = () => (chatId === undefined ? undefined : this.#handle(chatId))
@@ -163,7 +175,9 @@ export class ToolExecution {
       context,
       sessionId,
       requestId,
-      toolCall: this.#toolCall,
+      get toolCall() {
+        return (toolCall ??= copied(written))
+      },
       engine,
       get signal() {
         return abort.signal
@@ -172,7 +186,7 @@ export class ToolExecution {
         if (this.#options !== undefined) this.#listener?.progressed?.(value)
       },
       get idempotencyKey() {
-        return idempotencyKey({ sessionId, requestId }, id, place)
+        return idempotencyKey({ sessionId, requestId }, written.id, place)
       },
       setPermissionMode: (mode) => this.#setMode(mode),
       get chat() {

@@ -12,6 +12,7 @@ import { type Finding, ToolError, type ToolErrorReason } from "../ChatError.ts"
 import type { ToolEvent } from "../Event.ts"
 import * as HandlerResult from "../HandlerResult.ts"
 import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
+import { copied } from "./copied.ts"
 import { write } from "./jsonForm.ts"
 import type { ToolMessage } from "../Message.ts"
 import type { ModeWish } from "./permissionMode.ts"
@@ -130,7 +131,7 @@ const failed = (
   let decision: unknown
   let replaced: { readonly value: unknown } | undefined
   try {
-    decision = policy(toolCall, error)
+    decision = policy(copied(toolCall), error)
     ignoreRejection(decision)
     replaced = replacementIn(decision)
   } catch (thrown) {

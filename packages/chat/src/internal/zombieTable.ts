@@ -16,6 +16,7 @@ import type { HandlerResult } from "../HandlerResult.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import type { Zombie } from "../Zombies.ts"
 import { isPromiseLike } from "./awaitable.ts"
+import { copied } from "./copied.ts"
 
 /** A run that is given up. */
 export interface GivenUp {
@@ -85,7 +86,7 @@ export class ZombieTable {
     Telemetry.tell(this.#system, "tool_call.late_completion", { lateMs }, told)
     if (onLateResult === undefined) return
     try {
-      const returned: unknown = onLateResult({ toolCall, outcome, result, lateMs })
+      const returned: unknown = onLateResult({ toolCall: copied(toolCall), outcome, result, lateMs })
       if (isPromiseLike(returned)) Promise.resolve(returned).catch(() => undefined)
     } catch {
       // The listener's fault is its own (ZOMBIE2).
