@@ -33,7 +33,7 @@ export interface ToolBatchInput {
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly options: ToolCallInput["options"] &
     GateOptions &
-    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots">>
+    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots" | "signal">>
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
   /** What is kept of it by whoever outlives the batch. */

@@ -9,7 +9,7 @@
  * BATCH2. A halt never cancels siblings. Under the schedule `concurrent` it skips none; else the calls behind it that
  *         have not started by then never do, unless it is a question. Of several halts the first in call order counts.
  * BATCH3. A call's three events come out together, when it is over.
- * BATCH4. After a cancel no call starts; those that run are told, and waited for until their drain deadline. A question
+ * BATCH4. After a cancel, or once the signal of the run is aborted, no call starts; those that run are told, and waited for until their drain deadline. A question
  *         that was asked by then is kept.
  * BATCH5. The batch is done when every call is over and the reader asked past the last event.
  * BATCH6. Where there is a gate, no call starts before all are judged. A call it refused is `denied`; where it ended the
@@ -39,6 +39,8 @@ import type { Journal } from "./journal.ts"
 import { ModeWishes, type ModeWish } from "./permissionMode.ts"
 import { QueueSource } from "./queueSource.ts"
 import { type BatchPlan, planOfBatch, planWithout } from "./toolAccess.ts"
+import { quoted } from "./shortened.ts"
+import { type BatchPlan, planOfBatch } from "./toolAccess.ts"
 import type { ToolCallView } from "./toolCallView.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 import { haltedOutcome, refusedOutcome, withArguments } from "./toolRefusal.ts"
@@ -321,6 +323,7 @@ class ToolBatch {
     const slot = this.#slots[index]
     const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
     if (host === undefined || slot === undefined || tool === undefined) return
+    this.#heedSignal()
     if (failure === undefined && slot.outcome === undefined) {
       this.#start(host, slot, tool)
       return this.#changed()
@@ -399,6 +402,7 @@ class ToolBatch {
     if (host === undefined) return
     const { plan, faults } = (this.#order ??= this.#planned())
     while (this.#running < this.#limit) {
+      this.#heedSignal()
       const position = plan.take()
       const slot = position === undefined ? undefined : this.#slots[position]
       if (slot === undefined) {
@@ -432,6 +436,11 @@ class ToolBatch {
       else this.#start(host, slot, tool)
     }
     this.#changed()
+  }
+
+  /** A handler can abort the signal of its run before the next call starts (BATCH4). */
+  #heedSignal(): void {
+    if (this.#input.options.signal?.aborted === true) this.cancel()
   }
 
   /** Has the intent of a call kept, which has its slot already (BATCH8). */
@@ -555,7 +564,7 @@ export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): 
   const meant = closestName(toolCall.name, tools.keys())
   const known = tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`
   const hint = meant === undefined ? "" : `; did you mean ${meant}?`
-  return toolFailure(toolCall, "not_found", `there is no tool ${toolCall.name}; ${known}${hint}`)
+  return toolFailure(toolCall, "not_found", `there is no tool ${quoted(toolCall.name)}; ${known}${hint}`)
 }
 
 const defaultConcurrency = (): number => 2 * (globalThis.navigator?.hardwareConcurrency ?? 4)

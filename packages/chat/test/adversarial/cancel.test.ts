@@ -320,3 +320,37 @@ describe("a cancel", () => {
     expect(spied.listeners).toBe(0)
   })
 })
+
+describe("a handler that aborts the signal of its run", () => {
+  const cases = (["concurrent", "effects", "reference"] as const).flatMap((schedule) =>
+    ([1, undefined] as const).map((maxConcurrency) => [schedule, maxConcurrency] as const)
+  )
+  test.each(cases)("BATCH4 is the last that starts (%s, at most %s at a time)", async (schedule, maxConcurrency) => {
+    const given = new AbortController()
+    const ran: Array<string> = []
+    const aborts = make({
+      name: "aborts",
+      effect: "read",
+      handler: () => {
+        ran.push("aborts")
+        given.abort()
+        return ok("done")
+      }
+    })
+    const reads = make({ name: "reads", effect: "read", handler: () => ok(ran.push("reads")) })
+    const writes = make({ name: "writes", handler: () => ok(ran.push("writes")) })
+    const adapter = check.fake({ scripts: [calls("aborts", "reads", "writes", "reads"), says("ok")] })
+    const result = await Chat.run(Engine.make({ adapter, tools: [aborts, reads, writes] }), hi, {
+      signal: given.signal,
+      schedule,
+      maxConcurrency
+    })
+    // Under `reference` what writes comes first.
+    const before = schedule === "reference" ? ["writes"] : []
+    expect(ran).toEqual([...before, "aborts"])
+    const outcomes = result.steps[0]?.toolResults.map(({ outcome }) => outcome)
+    const writing = schedule === "reference" ? "completed" : "cancelled"
+    expect([result.haltedReason, outcomes]).toEqual(["cancelled", ["completed", "cancelled", writing, "cancelled"]])
+    expect(adapter.requests).toHaveLength(1)
+  })
+})
