@@ -35,6 +35,7 @@ import type { Outlet } from "./internal/outlet.ts"
 import { adapterIn } from "./internal/preflight.ts"
 import { PermissionMode } from "./internal/permissionMode.ts"
 import { requestOf } from "./internal/request.ts"
+import { quoted } from "./internal/shortened.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd } from "./internal/stepCalls.ts"
 import { notFound, toolBatch } from "./internal/toolBatch.ts"
@@ -251,12 +252,12 @@ const refuseUnknownTool = (context: StepContext) => {
   const name = unknown?.name ?? ""
   return {
     error: new EngineError("unknown_tool", {
-      message: `The model called the tool ${name}, which is not registered; add it to the engine's tools`,
+      message: `The model called the tool ${quoted(name)}, which is not registered; add it to the engine's tools`,
       metadata: { toolName: name, toolCallId: unknown?.id }
     }),
     outcomes: callsOf(context).automatic.map((call) =>
       toolsByName.has(call.name)
-        ? endedEarly(call, "not_started", context.options, `not started, because ${name} is not a tool`)
+        ? endedEarly(call, "not_started", context.options, `not started, because ${quoted(name)} is not a tool`)
         : answered(context, call, notFound(call, toolsByName))
     )
   }

@@ -8,6 +8,7 @@ import { AdapterError, EngineError, StreamError, ToolError } from "./ChatError.t
 import { isHandlerResult } from "./HandlerResult.ts"
 import { isPromiseLike } from "./internal/awaitable.ts"
 import { write } from "./internal/jsonForm.ts"
+import { shortened, withoutStack } from "./internal/shortened.ts"
 
 /**
  * The port.
@@ -23,7 +24,7 @@ export interface ToolResultEncoder {
  * The default: strings as they are, everything else as JSON.
  *
  * **Details**: an outcome value is written as `{"ok": …}` or `{"error": …}`; an error's text is its short reason, never a
- * stack. `undefined` is written as `null`.
+ * stack, of no more than 2,000 characters. `undefined` is written as `null`.
  *
  * **Errors**: throws for what JSON cannot say: cycles, bigints, functions, symbols.
  */
@@ -38,14 +39,14 @@ export const json: ToolResultEncoder = {
   }
 }
 
-/** The text a model reads about a failure: `{"error": "…"}`. */
-export const errorText = (reason: unknown): string => JSON.stringify({ error: describe(reason) })
+/** The text a model reads about a failure: `{"error": "…"}`, of no more than 2,000 characters. */
+export const errorText = (reason: unknown): string => JSON.stringify({ error: shortened(describe(reason)) })
 
-/** A failure in a few words; total, whatever was thrown. */
+/** A failure in words, without the places of a stack; total, whatever was thrown. */
 export const describe = (reason: unknown): string => {
   try {
-    if (isTagged(reason)) return `${reason.reason}: ${reason.message}`
-    if (reason instanceof Error) return reason.message === "" ? reason.name : reason.message
+    if (isTagged(reason)) return `${reason.reason}: ${withoutStack(reason.message)}`
+    if (reason instanceof Error) return withoutStack(reason.message) || reason.name
     if (typeof reason === "string") return reason
     if (typeof reason === "number") return String(reason)
     if (isPromiseLike(reason)) return "a promise"

@@ -13,6 +13,7 @@ import { outletIn } from "./internal/outlet.ts"
 import { callsFindings } from "./internal/callChecks.ts"
 import { toolsFindings } from "./internal/optionChecks.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
+import { quoted } from "./internal/shortened.ts"
 import type { ToolBatchResult } from "./internal/batchContract.ts"
 import { toolBatch } from "./internal/toolBatch.ts"
 import { ToolEvents } from "./internal/toolEvents.ts"
@@ -100,7 +101,7 @@ const start = (
   const unknown = toolCalls.find((call) => !resolved.toolsByName.has(call.name))
   if (unknown !== undefined) {
     return new EngineError("unknown_tool", {
-      message: `There is no tool ${unknown.name}; add it to the tools`,
+      message: `There is no tool ${quoted(unknown.name)}; add it to the tools`,
       metadata: { toolName: unknown.name, toolCallId: unknown.id }
     })
   }

@@ -55,6 +55,26 @@ describe("the text of a failure", () => {
     expect(inWords(raising)).toBe('{"code":7,"inner":"[unreadable]"}')
   })
 
+  test("has no more than 2,000 characters, and says how many it leaves out", () => {
+    const said = JSON.parse(errorText(new Error("x".repeat(5_000)))) as { readonly error: string }
+    expect(said.error).toBe(`${"x".repeat(2_000)}… (3000 characters more)`)
+    expect(JSON.parse(json.encode(error("x".repeat(2_001))))).toEqual({
+      error: `${"x".repeat(2_000)}… (1 characters more)`
+    })
+    expect(json.encode("x".repeat(5_000))).toHaveLength(5_000)
+    const halved = JSON.parse(errorText(`${"x".repeat(1_999)}😀`)) as { readonly error: string }
+    expect(halved.error).toBe(`${"x".repeat(1_999)}… (2 characters more)`)
+  })
+
+  test("has no places of a stack", () => {
+    const staged = "boom\nand so\n    at foo (/home/file.ts:1:2)\n    at bar"
+    expect(errorText(new Error(staged))).toBe('{"error":"boom\\nand so"}')
+    expect(errorText(new ToolError("handler_raised", { message: `t raised: ${staged}` }))).toBe(
+      '{"error":"handler_raised: t raised: boom\\nand so"}'
+    )
+    expect(errorText(new RangeError("    at foo"))).toBe('{"error":"RangeError"}')
+  })
+
   test("is total", () => {
     const unspeakable: unknown = Object.assign(Object.create(null), { big: 1n })
     for (const value of [undefined, null, 1n, Symbol("s"), () => 1, unspeakable]) {

@@ -31,6 +31,7 @@ import { type CallPlace, idempotencyKey } from "./idempotency.ts"
 import { LazyAbort } from "./lazyAbort.ts"
 import { checkedMode, type ModeWish } from "./permissionMode.ts"
 import type { RunOptions } from "./resolveOptions.ts"
+import { quoted } from "./shortened.ts"
 import { toolFailure } from "./toolOutcome.ts"
 import { type GivenUp, outlives } from "./zombieTable.ts"
 
@@ -98,7 +99,11 @@ export class ToolExecution {
     this.#running = true
     if (args === null) {
       return this.#settle(
-        toolFailure(this.#toolCall, "invalid_arguments", `the arguments are not a JSON object: ${rawArguments ?? ""}`)
+        toolFailure(
+          this.#toolCall,
+          "invalid_arguments",
+          `the arguments are not a JSON object: ${quoted(rawArguments ?? "")}`
+        )
       )
     }
     this.#whenDone(

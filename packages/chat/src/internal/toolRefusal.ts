@@ -3,11 +3,12 @@ import { ToolError } from "../ChatError.ts"
 import * as HandlerResult from "../HandlerResult.ts"
 import type { HookHalt } from "../Hooks.ts"
 import type { Halted, Refused } from "./gate.ts"
+import { shortened } from "./shortened.ts"
 import { outcome, type ToolOutcome } from "./toolOutcome.ts"
 
 /** A call that was refused: a refusal for programs has its own words, a plain one says what it is. */
 export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutcome => {
-  const content = denial === undefined ? `permission denied: ${reason}` : reason
+  const content = shortened(denial === undefined ? `permission denied: ${reason}` : reason)
   const metadata = denial === undefined ? {} : { code: denial.code, ...denial.metadata }
   const error = HandlerResult.error(
     new ToolError("denied", { message: reason, toolName: toolCall.name, toolCallId: toolCall.id, metadata })
@@ -19,7 +20,7 @@ export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutco
 /** A call at which the gate ended the turn. */
 export const haltedOutcome = ({ toolCall, reason, message, cause }: Halted): ToolOutcome => {
   const said = message === undefined ? reason : `${reason}: ${message}`
-  const content = `not run, because the turn was ended: ${said}`
+  const content = shortened(`not run, because the turn was ended: ${said}`)
   const error = HandlerResult.error(
     new ToolError("denied", { message: content, toolName: toolCall.name, toolCallId: toolCall.id, cause })
   )

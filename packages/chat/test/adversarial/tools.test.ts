@@ -5,11 +5,12 @@ import * as Chat from "../../src/Chat.ts"
 import * as Engine from "../../src/Engine.ts"
 import { error, ok } from "../../src/HandlerResult.ts"
 import { defaultSystem } from "../../src/internal/defaultSystem.ts"
+import type { Ask } from "../../src/Permissions.ts"
 import { type Handler, make, type ToolContext } from "../../src/Tool.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
-import { calls, callThenAnswer, echo, handling, hi, says } from "../double/scripts.ts"
+import { callThenAnswer, calls, echo, handling, hi, only, readAll, says } from "../double/scripts.ts"
 
 const check = leakCheck()
 
@@ -273,5 +274,53 @@ describe("a tool that goes wrong", () => {
       expect(result.steps[0]?.toolResults[0]?.content).toContain("handler_raised")
     }
     expect(ran).toBe(0)
+  })
+})
+
+describe("what the model reads of a call that went wrong", () => {
+  const long = "x".repeat(1_000_000)
+
+  test("is short; the whole of it stays in the event", async () => {
+    const adapter = check.fake({
+      scripts: [
+        [
+          { toolCall: { id: "a", name: "raises" } },
+          { toolCall: { id: "b", name: "fails" } },
+          { toolCall: { id: "c", name: "wrong" } },
+          { toolCall: { id: "d", name: long } },
+          { toolCall: { id: "e", name: "echo", rawArguments: long } },
+          { finish: "tool_calls" }
+        ],
+        says("ok")
+      ]
+    })
+    const tools = [
+      handling("raises", () => Promise.reject(new Error(`${long}\n    at place (/home/file.ts:1:1)`))),
+      handling("fails", () => error(long)),
+      handling("wrong", () => long as unknown as ReturnType<typeof ok>),
+      echo
+    ]
+    const stream = await Chat.stream(Engine.make({ adapter, tools }), hi, { onUnknownTool: "continue" })
+    const events = await readAll(stream)
+    const contents =
+      only(events, "chat_completed").result.steps[0]?.toolResults.flatMap(({ content }) =>
+        typeof content === "string" ? [content] : []
+      ) ?? []
+    expect(contents.map((content) => content.length < 2_100)).toEqual([true, true, true, true, true])
+    expect(contents.slice(3).map((content) => content.length < 400)).toEqual([true, true])
+    expect(contents.join()).not.toContain("/home")
+    const failed = events.find((event) => event.type === "tool_execution_completed" && event.id === "b")
+    expect(failed).toMatchObject({ result: { reason: long } })
+  })
+
+  test("is short too where somebody refused it at length", async () => {
+    const adapter = () => check.fake({ scripts: [calls("echo"), says("ok")] })
+    const read = async (ask: Ask) => {
+      const options = { permissions: { ask } }
+      const { steps } = await Chat.run(Engine.make({ adapter: adapter(), tools: [echo] }), hi, options)
+      return steps[0]?.toolResults[0]?.content ?? ""
+    }
+    expect((await read(() => ({ type: "deny", reason: long }))).length).toBeLessThan(2_100)
+    expect((await read(() => ({ type: "halt", reason: long }))).length).toBeLessThan(2_100)
   })
 })
