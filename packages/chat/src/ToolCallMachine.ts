@@ -7,7 +7,8 @@
  * CALL2. The deadlines count from the start of the handler, not from the queue, and hold whatever the handler does; progress
  *        defers the idle one alone.
  * CALL3. A cancelled call is told to end and then waited for, until the drain deadline. A result in time counts, a failure
- *        is the cancel's: the error policy is not asked about it.
+ *        is the cancel's: the error policy is not asked about it. While its arguments are still being checked it has not
+ *        begun, and is not waited for.
  * CALL4. A restarted call has its former run told to end, and waits for it until the drain deadline; then the handler runs
  *        again, under the same idempotency key and with deadlines of its own. What the former run says no longer counts.
  * CALL5. What only a check says (`invalid`, `not_found`, `denied`) is said of no call whose handler ran.
@@ -73,14 +74,14 @@ export interface ToolCallInput extends CallPlace {
  * - `call.cancel`: end, and be waited for no longer than the drain deadline
  * - `call.restart`: end the handler, and run it again; nothing for a call that does not run, or is to end
  * - `execution.settled`, from its own handler: the result, and whether the handler said it
- * - `deadline.passed`, from its own clock: what did not come in time, in words
+ * - `deadline.passed`, from its own clock: what did not come in time, in words, and whether the handler was called by then
  */
 export type ToolCallEvent =
   | { readonly type: "call.start" }
   | { readonly type: "call.cancel" }
   | { readonly type: "call.restart" }
   | { readonly type: "execution.settled"; readonly result: HandlerResult; readonly byHandler: boolean }
-  | { readonly type: "deadline.passed"; readonly missed: string }
+  | { readonly type: "deadline.passed"; readonly missed: string; readonly began: boolean }
 
 /** What a tool call's snapshot holds. */
 export interface ToolCallContext extends ToolCallInput {
@@ -111,7 +112,7 @@ const execution = fromCallback<ExecutionCommand, ToolCallInput>(({ input, system
     return settled(HandlerResults.error(fault), false)
   }
   const deadlines = new Deadlines(hosting?.clock ?? Clock.live, limits, (missed) =>
-    sendBack({ type: "deadline.passed", missed })
+    sendBack({ type: "deadline.passed", missed, began: running.began })
   )
   const progressed = (value: unknown) => {
     deadlines.touch()
@@ -173,8 +174,8 @@ export const toolCallMachine = setup({
     markOwned: assign({ disowned: false }),
     giveUpRun: sendTo("execution", (_, outcome: Zombie["outcome"]) => ({ type: "give.up", outcome })),
     tell: ({ context }, status: "running" | "cancelling" | "restarting") => context.watcher?.changed(status),
-    timeOut: assign(({ context }, { missed }: { readonly missed: string }) =>
-      settle(context, toolFailure(context.toolCall, "timeout", `${missed}; the call was stopped`))
+    timeOut: assign(({ context }, { missed, began }: { readonly missed: string; readonly began: boolean }) =>
+      settle(context, toolFailure(context.toolCall, "timeout", `${missed}; ${began ? mayTakeEffect : neverBegan}`))
     ),
     recordCancel: assign(({ context: { toolCall, options } }) => ({
       outcome: endedEarly(toolCall, "cancelled", options)
@@ -255,6 +256,10 @@ export const toolCallMachine = setup({
   },
   output: ({ context }) => context.outcome as ToolOutcome
 })
+
+/** What the model reads of a call that was late. */
+const mayTakeEffect = "it was told to stop, and may still take effect"
+const neverBegan = "its arguments were still being checked, and it never started"
 
 /** A running tool call. */
 export type ToolCallActor = ActorRefFrom<typeof toolCallMachine>

@@ -652,12 +652,12 @@ describe("the gate", () => {
     expect(run.type).toBe("ok")
   })
 
-  test("a halt of the gate starts nothing, and a call that waits for an answer is not started", async () => {
+  test("a halt of the gate starts nothing: its call is denied, one that waits for an answer is not started", async () => {
     const ask = ({ toolCall }: Question) =>
       toolCall.id === "c2" ? ({ type: "halt", reason: "stop" } as const) : toolCall.id === "c1" ? "suspend" : "deny"
     const seen = await dispatched({ r1: {}, r2: {}, r3: {}, r4: {} }, { permissions: { ask } })
     expect(seen.run).toMatchObject({ type: "halt", reason: "stop" })
-    expect(resultsOf(seen)).toEqual(["c0 denied", "c1 not_started", "c2 not_started", "c3 not_started"])
+    expect(resultsOf(seen)).toEqual(["c0 denied", "c1 not_started", "c2 denied", "c3 not_started"])
     expect(seen.trace).toEqual([])
     const waiting = await dispatched(
       { r1: {}, r2: {} },

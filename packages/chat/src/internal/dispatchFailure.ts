@@ -5,6 +5,7 @@ import { ofError, type Outcome } from "../Outcome.ts"
 import type { Denial } from "../Permissions.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { errorText } from "../ToolResultEncoder.ts"
+import { shortened } from "./shortened.ts"
 
 interface Details {
   readonly cause?: unknown
@@ -59,11 +60,20 @@ export const isOwn = (value: unknown): value is Failure => typeof value === "obj
 
 /** A call that the gate refused; the model reads the reason as it is. */
 export const deniedCall = (toolCall: ToolCall, reason: string, denial: Denial | undefined): Failure =>
-  failureOf(toolCall, "denied", reason, { content: reason, metadata: denial === undefined ? {} : { denial } })
+  failureOf(toolCall, "denied", reason, {
+    content: shortened(reason),
+    metadata: denial === undefined ? {} : { denial }
+  })
+
+/** A call at which the gate ended the batch. */
+export const haltedCall = (toolCall: ToolCall, reason: string): Failure => {
+  const content = `not run, because the batch was ended: ${reason}`
+  return failureOf(toolCall, "denied", content, { content: shortened(content) })
+}
 
 /** A call that was never its turn. */
 export const notStarted = (toolCall: ToolCall): Failure =>
-  failureOf(toolCall, "cancelled", "not started: another call ended the batch", { outcome: "not_started" })
+  failureOf(toolCall, "cancelled", "not started: the batch was ended before it began", { outcome: "not_started" })
 
 /** A call that nobody decided about yet. */
 export const suspendedCall = (toolCall: ToolCall): Failure =>

@@ -22,7 +22,7 @@ import { describe } from "../ToolResultEncoder.ts"
 import { copied } from "./copied.ts"
 import { emit, emitResults } from "./dispatchEvents.ts"
 import { EffectsLedger, type Ledger, ReferenceLedger } from "./dispatchLedger.ts"
-import { deniedCall, failedWith, failureOf, notStarted, suspendedCall } from "./dispatchFailure.ts"
+import { deniedCall, failedWith, failureOf, haltedCall, notStarted, suspendedCall } from "./dispatchFailure.ts"
 import { toolsByName } from "./dispatchGate.ts"
 import type { GateVerdict } from "./gate.ts"
 import { hear, type Heard } from "./hearing.ts"
@@ -116,6 +116,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     } else if (verdict.type === "halt") {
       this.#haltedAt = -1
       this.#haltedByGate = { type: "halt", reason: verdict.reason }
+      this.#refuse(position, haltedCall(verdict.toolCall, verdict.reason))
     }
   }
 

@@ -106,7 +106,7 @@ export const toolFailure = (
 const endings = {
   cancelled: "the call was cancelled",
   abandoned: "the call was cancelled, and did not end in time; it may still take effect",
-  not_started: "not started: the calls before it ended the batch"
+  not_started: "not started: the batch was ended before it began"
 } as const
 
 /** The outcome of a call that the library ended: no tool failed, so the error policy is not asked. */

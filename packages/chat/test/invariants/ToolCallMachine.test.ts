@@ -4,18 +4,21 @@ import * as Engine from "../../src/Engine.ts"
 import type { ChatOptions } from "../../src/ChatOptions.ts"
 import { error, type HandlerResult, ok } from "../../src/HandlerResult.ts"
 import { resolveOptions } from "../../src/internal/resolveOptions.ts"
-import type { Handler } from "../../src/Tool.ts"
+import type { Handler, Tool } from "../../src/Tool.ts"
 import { toolCallMachine } from "../../src/ToolCallMachine.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling } from "../double/scripts.ts"
 
+/** Checks that never come to an end. */
+const unchecked = (tool: Tool): Tool => ({ ...tool, parse: () => new Promise(() => {}) })
+
 const check = leakCheck()
 
-const startCall = (handler: Handler, options: ChatOptions = {}) => {
+const startCall = (handler: Handler, options: ChatOptions = {}, made = (tool: Tool) => tool) => {
   const { system, clock } = check.system()
   const pid = StateMachine.start(system, toolCallMachine, {
     input: {
-      tool: handling("t", handler),
+      tool: made(handling("t", handler)),
       toolCall: { id: "c0", name: "t", arguments: {} },
       options: resolveOptions(Engine.make({}), options)
     }
@@ -103,6 +106,27 @@ describe("CALL2 the deadline counts from the start and holds", () => {
   })
 })
 
+describe("what the model reads of a late call", () => {
+  test("says that its handler was told, and may still do something", async () => {
+    const { pid, clock, output } = startCall(() => new Promise(() => {}), { toolTimeoutMs: 5 })
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(5)
+    expect(output()?.message).toMatchObject({
+      outcome: "timed_out",
+      content: '{"error":"timeout: no result within 5 ms; it was told to stop, and may still take effect"}'
+    })
+  })
+
+  test("says that it never started, where its arguments were still being checked", async () => {
+    const { pid, clock, output } = startCall(() => ok(1), { toolTimeoutMs: 5 }, unchecked)
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(5)
+    const content =
+      '{"error":"timeout: no result within 5 ms; its arguments were still being checked, and it never started"}'
+    expect(output()?.message).toMatchObject({ outcome: "timed_out", content })
+  })
+})
+
 describe("CALL3 a cancelled call is told and waited for, until the drain deadline", () => {
   test("what it returns in time counts", async () => {
     const { handler, finish } = gate()
@@ -124,6 +148,16 @@ describe("CALL3 a cancelled call is told and waited for, until the drain deadlin
     Process.send(pid, { type: "call.cancel" })
     await clock.advance(5)
     expect(value()).toBe("abandoned")
+  })
+
+  test("while its arguments are still being checked it is cancelled at once: nothing has begun", async () => {
+    let ran = 0
+    const { pid, clock, value } = startCall(() => ok(++ran), { drainMs: 5 }, unchecked)
+    Process.send(pid, { type: "call.start" })
+    await clock.advance(1)
+    Process.send(pid, { type: "call.cancel" })
+    await clock.advance(0)
+    expect([value(), ran]).toEqual(["cancelled", 0])
   })
 
   test("killed, it is told and answers nobody", async () => {

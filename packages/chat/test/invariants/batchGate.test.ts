@@ -109,6 +109,7 @@ describe("a batch with a gate", () => {
     )
     expect(said.map(([outcome]) => outcome)).toEqual(["not_started", "denied", "denied", "not_started"])
     expect(said[1]?.[1]).toBe("no")
+    expect(said[0]?.[1]).toBe('{"error":"cancelled: not started: the batch was ended before it began"}')
     expect(ended).toEqual({ type: "halt", toolCallId: "c", reason: "user_stop", result: null })
     expect(ran).toEqual([])
   })

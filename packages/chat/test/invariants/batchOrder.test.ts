@@ -152,7 +152,7 @@ describe("BATCH2", () => {
     const { runs, messages, halt } = await run(timedCalls("w5", "w10!halt", "w7", "r3"))
     expect(runs).toEqual(["w5 0-5", "w10!halt 5-15"])
     expect(messages.map(({ outcome }) => outcome)).toEqual(["completed", "completed", "not_started", "not_started"])
-    expect(messages[2]?.content).toBe('{"error":"cancelled: not started: the calls before it ended the batch"}')
+    expect(messages[2]?.content).toBe('{"error":"cancelled: not started: the batch was ended before it began"}')
     expect(halt).toMatchObject({ type: "halt", reason: "enough" })
   })
 
