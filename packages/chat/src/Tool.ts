@@ -21,8 +21,9 @@ import type { ToolCall } from "./ToolCall.ts"
  * **Details**: `signal` is aborted when the call times out, is cancelled or its process ends; whatever the handler does
  * once the call is over changes nothing.
  *
- * - `progress`: says how far the call is; the last value stands in the chat's snapshot (`ToolCallView.progress`), and the
- *   idle deadline counts anew
+ * - `toolCall`: the call as the model wrote it, or as it was permitted; a copy, as the arguments are
+ * - `progress`: says how far the call is; the last value stands in the chat's snapshot (`ToolCallView.progress`), as it is
+ *   and not as a copy, and the idle deadline counts anew
  * - `idempotencyKey`: the same for every run of this call, after a restart too, and of no other call of the session; for
  *   services that take one
  * - `setPermissionMode`: makes this the mode that calls are judged by from the next batch on; the mode of several calls is that

@@ -14,8 +14,9 @@ import { clamp, isMode, Mode, modes, type Permissions } from "../Permissions.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
+import { copied } from "./copied.ts"
 import { hear, type Hearing } from "./hearing.ts"
-import { detailed } from "./hookAnswers.ts"
+import { answerIn, Fault } from "./hookAnswers.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
 /** The mode, and the loosest one that calls may choose. */
@@ -123,12 +124,12 @@ export class ModeWishes {
     ask: NonNullable<Permissions["ask"]>
   ): Promise<ModeWish> {
     const { mode: present } = standingOf(this.#permissions)
-    const question = { toolCall, tool, mode: present, wants: mode, context: this.#context }
+    const question = { toolCall: copied(toolCall), tool, mode: present, wants: mode, context: this.#context }
     const signal = AbortSignal.any([ended, this.#leaving.signal])
     const heard = await hear((asking) => ask({ ...question, signal: asking }), { signal, system: this.#system })
     if (heard.type === "aborted") throw refused(toolCall, mode, "the call ended before anybody answered")
-    if (heard.type === "fault") throw refused(toolCall, mode, `nobody could be asked: ${describe(heard.cause)}`)
-    const answer = detailed(heard.value)
+    const answer = answerIn(heard)
+    if (answer instanceof Fault) throw refused(toolCall, mode, `nobody could be asked: ${describe(answer.cause)}`)
     if (answer.type === "allow") return { mode, agreed: true }
     const { reason } = answer
     throw refused(toolCall, mode, reason === undefined ? "it was not allowed" : describe(reason))

@@ -9,8 +9,8 @@
  * BATCH2. A halt never cancels siblings. Under the schedule `concurrent` it skips none; else the calls behind it that
  *         have not started by then never do, unless it is a question. Of several halts the first in call order counts.
  * BATCH3. A call's three events come out together, when it is over.
- * BATCH4. After a cancel, or once the signal of the run is aborted, no call starts; those that run are told, and waited for until their drain deadline. A question
- *         that was asked by then is kept.
+ * BATCH4. After a cancel, or once the signal of the run is aborted, no call starts; those that run are told, and waited for
+ *         until their drain deadline. A question that was asked by then is kept.
  * BATCH5. The batch is done when every call is over and the reader asked past the last event.
  * BATCH6. Where there is a gate, no call starts before all are judged. A call it refused is `denied`; where it ended the
  *         turn, what was not refused before is `not_started`. A suspended call has no outcome here: it is handed on.
@@ -38,9 +38,8 @@ import type { GateVerdict, Suspended } from "./gate.ts"
 import type { Journal } from "./journal.ts"
 import { ModeWishes, type ModeWish } from "./permissionMode.ts"
 import { QueueSource } from "./queueSource.ts"
-import { type BatchPlan, planOfBatch, planWithout } from "./toolAccess.ts"
 import { quoted } from "./shortened.ts"
-import { type BatchPlan, planOfBatch } from "./toolAccess.ts"
+import { type BatchPlan, planOfBatch, planWithout } from "./toolAccess.ts"
 import type { ToolCallView } from "./toolCallView.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
 import { haltedOutcome, refusedOutcome, withArguments } from "./toolRefusal.ts"
