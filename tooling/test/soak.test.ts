@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => void process.off("unhandledRejection", rejected))
 
 /** A short soak on a test clock: what it came to, and what was wrong. */
-const soaked = async (seed: number, eras = 5, acts = 80) => {
+const soaked = async (seed: number, eras = 5, acts = 120) => {
   const soak = new Soak({ seed, clock: Clock.test(), chats: 4 })
   for (let era = 0; era < eras; era++) await soak.era(acts)
   await soak.stop()
@@ -26,7 +26,7 @@ const soaked = async (seed: number, eras = 5, acts = 80) => {
   return { ledger: soak.ledger, equations, wrong: tableOf(equations.filter((equation) => !holds(equation))) }
 }
 
-test.each([2, 7, 13, 42, 92, 1001, 65_537, 777_777])(
+test.each([1, 2, 7, 13, 42, 58, 92, 1001, 65_537, 777_777])(
   "whatever happens, every call has one outcome and everything opened is released: seed %i",
   async (seed) => {
     const { ledger, wrong } = await soaked(seed)
