@@ -9,7 +9,10 @@ import type { Case, ClockKind, Complaint, Suite } from "./suite.ts"
 /** How the cases went. */
 export interface Report {
   readonly passed: number
+  /** Those that failed and are not listed, or passed and are listed as deviations. */
   readonly failed: number
+  /** Those that failed as a decision says. */
+  readonly deviating: number
   /** One line for each case that failed, in the order of the cases. */
   readonly lines: ReadonlyArray<string>
   /** Whether nothing failed but what may, and everything that is listed as failing did. */
@@ -51,10 +54,12 @@ export const runCases = async (
   }
   await Promise.all(Array.from({ length: options.concurrency }, worker))
   const judged = cases.flatMap((found) => outcomes.get(found) ?? [])
-  const passed = judged.filter((outcome) => outcome.passed).length
+  const count = (passed: boolean, expected: boolean) =>
+    judged.filter((outcome) => outcome.passed === passed && outcome.expected === expected).length
   return {
-    passed,
-    failed: judged.length - passed,
+    passed: count(true, true),
+    failed: count(true, false) + count(false, false),
+    deviating: count(false, true),
     lines: judged.flatMap(({ line }) => line ?? []),
     asExpected: judged.every(({ expected }) => expected)
   }
