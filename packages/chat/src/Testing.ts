@@ -39,11 +39,15 @@ export type { Recorder as Trace, TraceOptions } from "./internal/recorder.ts"
  * Faults to put around an adapter, a tool or a store: what goes wrong is planned by name and number of the call, or drawn
  * from a seed.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for rates that are no probabilities.
+ * **Units and defaults**: `rates` are by what the faults are put around, then by fault: `{ tool: { crash: 0.1 } }` has one of
+ * ten calls of a tool crash.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for what is unknown or makes no sense, and says what is possible:
+ * targets, faults and options of other names, calls before the first, rates that are no probabilities, a slow fault without `ms`.
  *
  * @example
  * ```ts import.meta.vitest
- * import { Chat, Engine, Fake, Testing, tool, user } from "@troupe/chat"
+ * import { Chat, Engine, Fake, Testing, tool, ToolRunner, user } from "@troupe/chat"
  *
  * const faults = Testing.faults({ plan: [{ on: "tool", name: "now", call: 1, fault: { type: "crash" } }] })
  * const now = faults.tool(tool({ name: "now", execute: () => "noon" }))
@@ -54,6 +58,11 @@ export type { Recorder as Trace, TraceOptions } from "./internal/recorder.ts"
  *
  * thread.messages.find(({ role }) => role === "tool")?.content // => '{"error":"handler_raised: the handler of now raised: an injected crash"}'
  * faults.log.map(({ name, call, fault }) => [name, call, fault.type]) // => [["now", 1, "crash"]]
+ *
+ * const drawn = Testing.faults({ seed: 7, rates: { tool: { crash: 0.1 } } })
+ * const calls = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: "now", arguments: {} }))
+ * const { messages } = await ToolRunner.runToolCalls(calls, [drawn.tool(tool({ name: "now", execute: () => "noon" }))])
+ * messages.filter(({ outcome }) => outcome === "failed").length === drawn.log.length // => true
  * ```
  */
 export const faults = (options: FaultOptions = {}): Faults => new Injector(options)

@@ -5,7 +5,6 @@
  *         called before. It does not matter what other calls do, nor when.
  * FPLAN2. A planned fault wins over a drawn one.
  */
-import { type Finding, ValidationError } from "../ChatError.ts"
 import { chanceOf } from "./chanceOf.ts"
 
 /**
@@ -55,7 +54,9 @@ export interface FaultPlan {
   readonly rates: { readonly [Target in FaultTarget]?: FaultRates | undefined }
 }
 
-const types = ["crash", "hang", "slow", "late", "duplicate"] as const satisfies ReadonlyArray<Fault["type"]>
+/** Everything that can go wrong, and everything it can go wrong with. */
+export const types = ["crash", "hang", "slow", "late", "duplicate"] as const satisfies ReadonlyArray<Fault["type"]>
+export const targets = ["adapter", "tool", "store"] as const satisfies ReadonlyArray<FaultTarget>
 
 const mostEvents = 6
 const slowestMs = 40
@@ -93,23 +94,4 @@ const drawn = (type: Fault["type"], on: FaultTarget, chance: (what: string) => n
     case "duplicate":
       return { ...place, type }
   }
-}
-
-/** Throws a `ValidationError` for rates that are no probabilities, a seed that is no number, and faults there are none of. */
-export const checkPlan = ({ seed, plan, rates }: FaultPlan): void => {
-  const found: Array<Finding> = []
-  if (!Number.isSafeInteger(seed)) found.push({ field: ["seed"], reason: "must_be_a_whole_number" })
-  plan.forEach(({ fault }, index) => {
-    if (!types.includes(fault.type)) {
-      found.push({ field: ["plan", String(index), "fault"], reason: `must_be_one_of ${types.join(", ")}` })
-    }
-  })
-  for (const [target, ofTarget] of Object.entries(rates)) {
-    const all = Object.values(ofTarget ?? {}).map(Number)
-    const sum = all.reduce((total, rate) => total + rate, 0)
-    if (!all.every((rate) => rate >= 0) || !(sum <= 1)) {
-      found.push({ field: ["rates", target], reason: "must_be_probabilities, together at most 1" })
-    }
-  }
-  if (found.length > 0) throw new ValidationError("invalid_options", found)
 }

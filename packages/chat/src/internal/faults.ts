@@ -15,7 +15,8 @@ import type { AdapterEvent } from "../Event.ts"
 import type { Store } from "../Store.ts"
 import type { Awaitable, Tool } from "../Tool.ts"
 import { isEffect } from "./awaitable.ts"
-import { checkPlan, type Fault, faultOf, type FaultPlan, type FaultTarget } from "./faultPlan.ts"
+import { checkFaults } from "./faultChecks.ts"
+import { type Fault, faultOf, type FaultPlan, type FaultTarget } from "./faultPlan.ts"
 import { FaultyStream } from "./faultyStream.ts"
 
 /**
@@ -59,9 +60,10 @@ export class Injector {
   readonly #fibers = new Set<() => void>()
   #released = false
 
-  constructor({ system, seed = 0, plan = [], rates = {} }: FaultOptions) {
+  constructor(options: FaultOptions) {
+    checkFaults(options)
+    const { system, seed = 0, plan = [], rates = {} } = options
     this.#plan = { seed, plan, rates }
-    checkPlan(this.#plan)
     this.#system = system
     this.#clock = system?.clock ?? Clock.live
   }

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { expect, test } from "vitest"
 import * as Chat from "../../src/Chat.ts"
+import { ValidationError } from "../../src/ChatError.ts"
 import * as Engine from "../../src/Engine.ts"
 import { Injector } from "../../src/internal/faults.ts"
 import * as Store from "../../src/Store.ts"
@@ -176,9 +177,76 @@ test("FPLAN2 a planned fault wins over a drawn one", () => {
   expect([faults.next("tool", "a")?.type, faults.next("tool", "a")?.type]).toEqual(["crash", "slow"])
 })
 
-test("rates that are no probabilities, a seed that is no number and faults there are none of are refused", () => {
-  expect(() => Testing.faults({ rates: { tool: { crash: 0.6, hang: 0.6 } } })).toThrow("at most 1")
-  expect(() => Testing.faults({ rates: { tool: { crash: -1 } } })).toThrow("probabilities")
-  expect(() => Testing.faults({ seed: 0.5 })).toThrow("whole_number")
-  expect(() => Testing.faults({ plan: [{ on: "tool", fault: { type: "melt" } as never }] })).toThrow("must_be_one_of")
+test.each<[string, unknown, string]>([
+  ["options that are none", null, "must_be_an_object of options"],
+  ["an unknown option", { rate: {} }, "rate: unknown; did you mean rates?"],
+  ["a system that is none", { system: {} }, "system: must_be a system"],
+  ["a seed that is no whole number", { seed: 0.5 }, "seed: must_be a whole number"],
+  ["a plan that is no list", { plan: {} }, "plan: must_be_a_list"],
+  ["an entry that is no object", { plan: [1] }, "plan.0: must_be_an_object { on, name, call, fault }"],
+  [
+    "an unknown target of a plan",
+    { plan: [{ on: "tools", fault: { type: "crash" } }] },
+    "plan.0.on: must_be_one_of adapter, tool, store"
+  ],
+  [
+    "a plan without a target",
+    { plan: [{ fault: { type: "crash" } }] },
+    "plan.0.on: must_be_one_of adapter, tool, store"
+  ],
+  [
+    "a call before the first",
+    { plan: [{ on: "tool", call: 0, fault: { type: "crash" } }] },
+    "plan.0.call: must_be the number of a call; the first is 1"
+  ],
+  ["a plan without a fault", { plan: [{ on: "tool" }] }, "plan.0.fault: must_be_an_object with a type"],
+  [
+    "an unknown fault",
+    { plan: [{ on: "tool", fault: { type: "melt" } }] },
+    "plan.0.fault.type: must_be_one_of crash, hang, slow, late, duplicate"
+  ],
+  [
+    "a slow fault without ms",
+    { plan: [{ on: "tool", fault: { type: "slow" } }] },
+    "plan.0.fault.ms: must_be_milliseconds"
+  ],
+  [
+    "a slow fault that never ends",
+    { plan: [{ on: "tool", fault: { type: "slow", ms: Number.NaN } }] },
+    "plan.0.fault.ms: must_be_milliseconds"
+  ],
+  [
+    "an unknown part of a fault",
+    { plan: [{ on: "tool", fault: { type: "hang", awara: true } }] },
+    "plan.0.fault.awara: unknown; did you mean aware?"
+  ],
+  [
+    "a place in what is no stream",
+    { plan: [{ on: "tool", fault: { type: "crash", after: 1 } }] },
+    "plan.0.fault.after: is a place in a stream"
+  ],
+  ["rates of an unknown target", { rates: { tools: { crash: 0.1 } } }, "rates.tools: unknown; did you mean tool?"],
+  ["rates without a target", { rates: { crash: 0.1 } }, "rates.crash: unknown; use adapter, tool, store"],
+  [
+    "a rate that is no object",
+    { rates: { tool: 0.1 } },
+    "rates.tool: must_be_an_object of crash, hang, slow, late, duplicate"
+  ],
+  [
+    "a rate of an unknown fault",
+    { rates: { tool: { crashes: 0.1 } } },
+    "rates.tool.crashes: unknown; did you mean crash?"
+  ],
+  ["a rate below 0", { rates: { tool: { crash: -1 } } }, "rates.tool.crash: must_be a probability, from 0 to 1"],
+  ["a rate above 1", { rates: { tool: { crash: 2 } } }, "rates.tool.crash: must_be a probability, from 0 to 1"],
+  ["a rate in words", { rates: { tool: { crash: "0.1" } } }, "rates.tool.crash: must_be a probability, from 0 to 1"],
+  ["rates above 1 together", { rates: { tool: { crash: 0.6, hang: 0.6 } } }, "rates.tool: must_be together at most 1"]
+])("%s: refused, and told what is possible", (_, options, text) => {
+  const thrown = (): unknown => Testing.faults(options as Testing.FaultOptions)
+  expect(thrown).toThrow(ValidationError)
+  expect(thrown).toThrow(text)
+})
+
+test("rates that are 1 together but for rounding are taken", () => {
+  expect(Testing.faults({ rates: { store: { crash: 0.7, hang: 0.1, slow: 0.1, late: 0.1 }, tool: {} } }).held).toBe(0)
 })
