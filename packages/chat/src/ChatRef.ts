@@ -230,9 +230,8 @@ export class ChatRef {
    * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or waits for its turn, with a
    * `ValidationError` (`invalid_options`) for what is no id.
    */
-  async cancelToolCall(toolCallId: string): Promise<void> {
-    checkId(toolCallId)
-    return this.#chat.control("calls.cancel", toolCallId)
+  cancelToolCall(toolCallId: string): Promise<void> {
+    return isId(toolCallId) ? this.#chat.control("calls.cancel", toolCallId) : Promise.reject(notAnId())
   }
 
   /** Cancels all tool calls of the running batch, as {@link cancelToolCall} does; the turn goes on. Without any it does nothing. */
@@ -251,9 +250,8 @@ export class ChatRef {
    * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs, or it is to end already, with
    * a `ValidationError` (`invalid_options`) for what is no id.
    */
-  async restartToolCall(toolCallId: string): Promise<void> {
-    checkId(toolCallId)
-    return this.#chat.control("calls.restart", toolCallId)
+  restartToolCall(toolCallId: string): Promise<void> {
+    return isId(toolCallId) ? this.#chat.control("calls.restart", toolCallId) : Promise.reject(notAnId())
   }
 
   /**
@@ -320,9 +318,9 @@ const refused = (field: ReadonlyArray<string>, reason: string): ValidationError 
   new ValidationError("invalid_options", [{ field, reason }])
 
 /** Without an id, all calls would be meant. */
-const checkId = (toolCallId: unknown): void => {
-  if (typeof toolCallId !== "string" || toolCallId === "") throw refused(["toolCallId"], "must_be_a_non_empty_string")
-}
+const isId = (toolCallId: unknown): boolean => typeof toolCallId === "string" && toolCallId !== ""
+
+const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_empty_string")
 
 const checked = (options: SendOptions): SendOptions => {
   const given: unknown = options
