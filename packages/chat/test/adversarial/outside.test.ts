@@ -1,5 +1,5 @@
 /** What the world outside does to a chat: callbacks that stop it, stores that are slow, adapters that break their word. */
-import { System } from "@troupe/otp"
+import { Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import type { Adapter } from "../../src/Adapter.ts"
 import * as Chat from "../../src/Chat.ts"
@@ -11,6 +11,7 @@ import { assistant } from "../../src/Message.ts"
 import { memory, type Store } from "../../src/Store.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import { processOf } from "../double/processes.ts"
 import { calls, echo, handling, hi, says } from "../double/scripts.ts"
 
 const check = leakCheck()
@@ -124,6 +125,30 @@ describe("STORE1 a slow store", () => {
     await until(() => saves > before)
     await hop()
     expect((await inner.load("c"))?.thread).toEqual(chat.thread)
+  })
+
+  test("STORE5 REF4 whose process dies over a save has the input of it once, and its sender knows", async () => {
+    const inner = memory()
+    const slow = Promise.withResolvers<void>()
+    let saves = 0
+    const store: Store = {
+      ...inner,
+      save: async (record) => {
+        if (++saves === 1) await slow.promise
+        await inner.save(record)
+      }
+    }
+    const { troupe, system } = await check.troupe({ adapter: check.fake({ script: says("x") }), store })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("hi")
+    await until(() => saves === 1)
+    Process.kill(processOf(system, "Store"))
+    await hop()
+    slow.resolve()
+    await expect(turn.result()).rejects.toMatchObject({ reason: "chat_died" })
+    expect(await turn.receipt).toEqual({ status: "delivered" })
+    expect(chat.thread.messages).toMatchObject([{ role: "user", content: "hi" }])
+    expect((await chat.retry().result()).haltedReason).toBe("completed")
   })
 
   test("that never answers is not waited for by a cancel, once the drain deadline passed", async () => {
