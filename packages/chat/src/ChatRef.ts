@@ -280,7 +280,8 @@ export class ChatRef {
   }
 
   /**
-   * Told of every new snapshot; text that streams is gathered for a moment. The observer stays across restarts.
+   * Told of every new snapshot; text that streams is gathered for a moment. The observer stays across restarts. When the chat
+   * is stopped in a turn, the last snapshot is `ended`, with the status `stopped`; `complete` is told then.
    *
    * **Errors**: throws a `ValidationError` (`invalid_options`) for what is neither a function nor an observer.
    */

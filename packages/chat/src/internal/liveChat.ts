@@ -205,7 +205,7 @@ export class LiveChat {
     if (this.#turns.size > 0) this.#endAll(stopped(this.id))
     for (const turn of this.#turns.values()) turn.turn.delivery?.close()
     for (const delivery of this.#waiting.values()) delivery.close()
-    this.view.complete()
+    this.view.stopped()
     this.feed.end()
   }
 

@@ -7,6 +7,7 @@
  * VIEW1. A snapshot is the same object until something changed.
  * VIEW2. Without observers there is no timer.
  * VIEW3. An observer that throws is told to nobody and stops nobody.
+ * VIEW4. The last snapshot of a chat that is stopped is at rest: where a turn was, it is `ended`, with the status `stopped`.
  */
 import type { Clock, Pid } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
@@ -75,6 +76,15 @@ export interface SnapshotObserver {
 
 /** How long text gathers before observers hear of it, in milliseconds. */
 const flushMs = 32
+
+/** Where a chat does nothing. */
+const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
+  "idle",
+  "awaitingUser",
+  "awaitingTools",
+  "awaitingApproval",
+  "ended"
+])
 
 const nothing: ReadonlyArray<ToolCallView> = []
 const none = (): ReadonlyArray<ToolCallView> => nothing
@@ -191,6 +201,16 @@ export class LiveView implements StepWatcher {
   subscribe(observer: SnapshotObserver): { readonly unsubscribe: () => void } {
     this.#observers.add(observer)
     return { unsubscribe: () => this.#forget(observer) }
+  }
+
+  /** The chat was stopped (VIEW4): no more snapshots will come. */
+  stopped(): void {
+    const machine = this.#machine
+    if (machine !== undefined && !resting.has(machine.value)) {
+      const context = { ...machine.context, turn: undefined }
+      this.transitioned({ ...machine, status: "stopped", value: "ended", context } as MachineSnapshot)
+    }
+    this.complete()
   }
 
   /** No more snapshots will come. */

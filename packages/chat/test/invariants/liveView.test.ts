@@ -86,6 +86,42 @@ test("VIEW2 completing leaves no timer, and tells each observer once", () => {
   expect([completed, clock.pending]).toEqual([2, 0])
 })
 
+test.each(["chat", "troupe"] as const)(
+  "VIEW4 when the %s is stopped in a turn, the last snapshot is at rest",
+  async (what) => {
+    const adapter = handAdapter()
+    const { troupe } = await check.troupe({ adapter })
+    const chat = await troupe.chat("c")
+    const seen: Array<ChatSnapshot> = []
+    let completed = 0
+    chat.subscribe({ next: (snapshot) => seen.push(snapshot), complete: () => completed++ })
+    const turn = chat.send("go")
+    await until(() => adapter.streams.length === 1)
+    adapter.streams[0]?.text("a")
+    await Promise.all([(what === "chat" ? chat : troupe).stop(), turn.result().catch(() => undefined)])
+    const last = chat.getSnapshot()
+    expect(seen.at(-1)).toBe(last)
+    expect([last?.value, last?.status, last?.context.phase, last?.context.turn]).toEqual([
+      "ended",
+      "stopped",
+      "idle",
+      undefined
+    ])
+    expect([last?.context.partial.text, last?.matches("running"), completed]).toEqual(["", false, 1])
+  }
+)
+
+test("VIEW4 a chat that is stopped at rest has no further snapshot", async () => {
+  const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }) })
+  const chat = await troupe.chat("c")
+  await chat.send("go").result()
+  const before = chat.getSnapshot()
+  const seen: Array<ChatSnapshot> = []
+  chat.subscribe((snapshot) => seen.push(snapshot))
+  await chat.stop()
+  expect([chat.getSnapshot() === before, before?.value, seen]).toEqual([true, "idle", []])
+})
+
 test("VIEW3 an observer that throws stops nobody", async () => {
   const { troupe, clock } = await check.troupe({ adapter: check.fake({ script: says("x") }) })
   const chat = await troupe.chat("c")
