@@ -90,10 +90,10 @@ export const runBatch = async ({ state, calls, cell: first }: Batch): Promise<Ba
   let cell = first
   let inFlight = 0
   let maxInFlight = 0
-  const toolCalls = calls.map(({ id, tool }) => ({ id, name: tool, arguments: {} }))
-  const byCall = new Map<unknown, ScriptedCall>(toolCalls.map((call, index) => [call, calls[index] as ScriptedCall]))
+  // Ids occur twice, and a runner is handed a call of its own: its place says which script it follows.
+  const toolCalls = calls.map(({ id, tool }, place) => ({ id, name: tool, arguments: {}, metadata: { place } }))
   const runner: Dispatch.Runner<BatchState, unknown> = async (toolCall, start, { signal }) => {
-    const script = byCall.get(toolCall) as ScriptedCall
+    const script = calls[Number(toolCall.metadata?.["place"])] as ScriptedCall
     trace.push(`start:${script.key}`)
     given[script.key] = start
     maxInFlight = Math.max(maxInFlight, ++inFlight)
