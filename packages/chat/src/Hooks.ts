@@ -122,7 +122,7 @@ export type RequestParams = Pick<
  * - nothing, `"ok"`, `"allow"`: go on
  * - `allow` with `arguments`: the call runs with those instead, once they fit the tool's schema
  * - `deny`: the call does not run; the model reads the reason. A {@link Denial} says it for programs, too
- * - `halt`: the turn ends with this reason
+ * - `halt`: the turn ends with this reason, text of the hook's own; `"halt"` if there is none
  * - `inject`: these messages are added to the thread, or, at `ChatParams`, to this request alone. What is no message of the
  *   system, a person or the model is left out
  * - `params`: this request is made with these options instead
@@ -210,11 +210,11 @@ export type PreToolVerdict =
   | HookHalt
   | { readonly type: "aborted" }
 
-/** What the hooks after a call came to: nothing, a text to add, or the end of the turn. */
+/** What the hooks after a call came to: nothing, a text to add, or the end of the turn, with what was to be added before. */
 export type PostToolVerdict =
   | { readonly type: "ok" }
   | { readonly type: "augment"; readonly text: string }
-  | HookHalt
+  | (HookHalt & { readonly text?: string | undefined })
   | { readonly type: "aborted" }
 
 /** What the hooks of a lifecycle event came to; what was injected before a halt stays. */
@@ -239,7 +239,7 @@ export const preTool = async (hooks: Hooks, toolCall: ToolCall, run: HookRun): P
   return args === undefined ? { type: "allow" } : { type: "allow", arguments: args }
 }
 
-/** Runs the hooks after a call: texts are joined by a newline, a halt is the last word. */
+/** Runs the hooks after a call: texts are joined by a newline, a halt is the last word and keeps them. */
 export const postTool = async (
   hooks: Hooks,
   payload: Payloads["PostToolUse"],
@@ -250,7 +250,7 @@ export const postTool = async (
     const heard = await told(hook, copied(payload), run)
     if (heard.type === "aborted") return heard
     const answer = Answers.postTool(heard)
-    if (answer.type === "halt") return answer
+    if (answer.type === "halt") return text === "" ? answer : { ...answer, text }
     if (answer.type === "augment") text = text === "" ? answer.text : `${text}\n${answer.text}`
   }
   return text === "" ? { type: "ok" } : { type: "augment", text }

@@ -96,7 +96,24 @@ describe("hooks before a call", () => {
   test("arguments that are no object, and reserved reasons to halt, are faults of the hook", async () => {
     const edit: unknown = { type: "allow", arguments: ["ls"] }
     expect(await pre([answering(edit as Hooks.HookAnswer)])).toMatchObject({ type: "halt", reason: "hook_crashed" })
-    expect(await pre([answering({ type: "halt", reason: "completed" })])).toMatchObject({ reason: "hook_crashed" })
+    for (const reason of ["completed", "", "  ", 5, null, {}] as ReadonlyArray<string>) {
+      const halting = [answering({ type: "halt", reason })]
+      expect(await pre(halting)).toMatchObject({ reason: "hook_crashed" })
+      expect(await post(halting)).toMatchObject({ reason: "hook_crashed" })
+    }
+  })
+
+  test("what hooks added to a result stays when a later one halts or fails", async () => {
+    const added: Hooks.HookAnswer = { type: "augment", text: "1 hint" }
+    expect(await post([answering(added), answering({ type: "halt", reason: "enough" })])).toEqual({
+      type: "halt",
+      reason: "enough",
+      text: "1 hint"
+    })
+    expect(await post([answering(added), answering({ type: "halt", reason: "" })])).toMatchObject({
+      reason: "hook_crashed",
+      text: "1 hint"
+    })
   })
 
   test("a group is for the tools whose names its pattern is found in", async () => {
@@ -181,7 +198,8 @@ describe("hooks after a call", () => {
     const halting = answering({ type: "halt", reason: "h" }, ran)
     expect(await post([answering({ type: "augment", text: "x" }, ran), halting, answering("ok", ran)])).toEqual({
       type: "halt",
-      reason: "h"
+      reason: "h",
+      text: "x"
     })
     expect(ran).toEqual([used, used])
     expect(await post([answering({ type: "deny", reason: "late" })])).toEqual({ type: "ok" })

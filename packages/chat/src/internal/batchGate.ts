@@ -132,7 +132,8 @@ export class BatchGate {
     if (!ran.has(outcome)) return ended
     const verdict = await Hooks.postTool(hooks, { ...use, result: text(message), outcome }, gate)
     if (verdict.type === "augment") return augmented(ended, verdict.text)
-    return verdict.type === "halt" ? haltedAfter(ended, verdict) : ended
+    if (verdict.type !== "halt") return ended
+    return haltedAfter(verdict.text === undefined ? ended : augmented(ended, verdict.text), verdict)
   }
 }
 

@@ -5,10 +5,11 @@
  */
 import { Decision } from "../Approval.ts"
 import { ValidationError } from "../ChatError.ts"
-import { ok, reservedHaltReasons } from "../HandlerResult.ts"
+import { ok } from "../HandlerResult.ts"
 import { denial } from "../Permissions.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { findingsOf } from "./findings.ts"
+import { haltProblem } from "./haltWord.ts"
 import { write } from "./jsonForm.ts"
 import { type OpenCall, type Opened, openToolCalls } from "./openCalls.ts"
 import { unknownOutcome, unknownReason } from "./revival.ts"
@@ -96,10 +97,9 @@ export const checkedDecision = (decision: unknown): Decision => {
       found.map(({ field, reason }) => ({ field: ["decision", ...field], reason }))
     )
   }
-  if (data.type === "halt" && data.reason !== undefined && reservedHaltReasons.has(data.reason)) {
-    throw new ValidationError("invalid_options", [
-      { field: ["decision", "reason"], reason: "is a reserved halt reason" }
-    ])
+  const problem = data.type === "halt" ? haltProblem(data.reason) : undefined
+  if (problem !== undefined) {
+    throw new ValidationError("invalid_options", [{ field: ["decision", "reason"], reason: problem }])
   }
   return data
 }

@@ -9,13 +9,13 @@
  * GATE5. Other arguments take the place of the call's own for whoever judges it next, and for its handler. What a question
  *        or a hook changes in the call it was told of changes nothing: each gets a copy.
  */
-import * as HandlerResult from "../HandlerResult.ts"
 import * as Hooks from "../Hooks.ts"
 import { check, type Denial, denial, type Mode, type Permissions, type Question } from "../Permissions.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { copied } from "./copied.ts"
+import { haltProblem, haltWord } from "./haltWord.ts"
 import { hear, type Heard } from "./hearing.ts"
 import { answerIn, Fault, isArguments, isDenial } from "./hookAnswers.ts"
 
@@ -161,9 +161,9 @@ const answered = (
       return denied(toolCall, denial("user_denied", describe(reason), { raw: reason }))
     }
     case "halt": {
-      const { reason = "halt" } = answer
-      return typeof reason === "string" && !HandlerResult.reservedHaltReasons.has(reason)
-        ? halted(toolCall, { reason })
+      const { reason } = answer
+      return haltProblem(reason) === undefined
+        ? halted(toolCall, { reason: haltWord(reason) })
         : unanswered(toolCall, value)
     }
     case "suspend":

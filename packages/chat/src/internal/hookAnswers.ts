@@ -3,18 +3,18 @@
  *
  * ANSW1. Total: a fault is a halt with the reason `hook_crashed`, and what is no answer means that all is well. An answer
  *        that throws when it is looked at is a fault.
- * ANSW2. What says that something shall be done, and cannot be, is a fault: other arguments that are no object, a reserved
- *        reason to halt.
+ * ANSW2. What says that something shall be done, and cannot be, is a fault: other arguments that are no object, a reason to
+ *        halt that is reserved, or no text that is not empty.
  * ANSW3. An answer is read once. What is made of it is a copy, which nothing that the hook does later changes.
  */
 import { ValidationError } from "../ChatError.ts"
-import * as HandlerResult from "../HandlerResult.ts"
 import type { HookHalt, PostToolVerdict, PreToolVerdict, RequestParams } from "../Hooks.ts"
 import type { Message } from "../Message.ts"
 import type { Denial } from "../Permissions.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import * as Validate from "../Validate.ts"
 import { copied } from "./copied.ts"
+import { haltProblem, haltWord } from "./haltWord.ts"
 import type { Heard } from "./hearing.ts"
 import { write } from "./jsonForm.ts"
 import { findingsOf } from "./optionChecks.ts"
@@ -94,10 +94,8 @@ const withParams = (params: unknown): HookHalt | { readonly type: "params"; read
 
 /** A halt for this reason. */
 const halted = (reason: unknown): HookHalt => {
-  const word = reason === undefined || reason === null ? "halt" : describe(reason)
-  return HandlerResult.reservedHaltReasons.has(word)
-    ? crashed(new Error(`"${word}" is a reserved halt reason; choose a word of your own`))
-    : { type: "halt", reason: word }
+  const problem = haltProblem(reason)
+  return problem === undefined ? { type: "halt", reason: haltWord(reason) } : crashed(new Error(problem))
 }
 
 /** The halt of a hook that failed. */

@@ -324,7 +324,9 @@ describe("a chat whose calls wait for a decision", () => {
     ["another word", { type: "maybe" }],
     ["arguments that are none", { type: "allow", arguments: 1 }],
     ["a result without a JSON form", { type: "result", value: () => 1 }],
-    ["a reserved reason", { type: "halt", reason: "completed" }]
+    ["a reserved reason", { type: "halt", reason: "completed" }],
+    ["an empty reason", { type: "halt", reason: " " }],
+    ["a reason that is no text", { type: "halt", reason: 5 }]
   ])("%s is refused at once", async (_what, decision) => {
     const { chat } = await waiting(["pay"])
     expect(() => chat.approve("c0", decision as Decision)).toThrow(ValidationError)

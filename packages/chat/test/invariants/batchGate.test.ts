@@ -257,6 +257,16 @@ describe("hooks after a call", () => {
     expect(ended).toEqual({ type: "halt", toolCallId: "a", reason: "enough", result: {} })
   })
 
+  test("BGATE4 a halt, and a hook that throws, keep what hooks before added", async () => {
+    const throwing = () => {
+      throw new Error("boom")
+    }
+    for (const last of [halting, throwing]) {
+      const { said, halt: ended } = await after(noting("a").tools, { PostToolUse: [augmenting("1 hint"), last] })
+      expect([said, ended?.type]).toEqual([[["completed", "{}\n\n1 hint"]], "halt"])
+    }
+  })
+
   test("BGATE4 a call that ended the turn itself ends it with its own reason", async () => {
     const own = handling("a", () => halt("finished", 7))
     expect((await after([own], { PostToolUse: [halting] })).halt).toMatchObject({ reason: "finished", result: 7 })

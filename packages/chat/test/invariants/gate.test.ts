@@ -102,7 +102,10 @@ describe("the gate", () => {
       [],
       { type: "allow", arguments: ["ls"] },
       { type: "halt", reason: "completed" },
-      { type: "halt", reason: 5 }
+      { type: "halt", reason: 5 },
+      { type: "halt", reason: "" },
+      { type: "halt", reason: " " },
+      { type: "halt", reason: null }
     ]
     for (const answer of foreign) {
       expect(await asked(answer)).toMatchObject({
