@@ -73,14 +73,19 @@ export interface ToolCallInput extends CallPlace {
  * - `call.start`: its turn in the queue has come
  * - `call.cancel`: end, and be waited for no longer than the drain deadline
  * - `call.restart`: end the handler, and run it again; nothing for a call that does not run, or is to end
- * - `execution.settled`, from its own handler: the result, and whether the handler said it
+ * - `execution.settled`, from its own handler: the result, whether the handler said it, and whether it was called at all
  * - `deadline.passed`, from its own clock: what did not come in time, in words, and whether the handler was called by then
  */
 export type ToolCallEvent =
   | { readonly type: "call.start" }
   | { readonly type: "call.cancel" }
   | { readonly type: "call.restart" }
-  | { readonly type: "execution.settled"; readonly result: HandlerResult; readonly byHandler: boolean }
+  | {
+      readonly type: "execution.settled"
+      readonly result: HandlerResult
+      readonly byHandler: boolean
+      readonly began?: boolean
+    }
   | { readonly type: "deadline.passed"; readonly missed: string; readonly began: boolean }
 
 /** What a tool call's snapshot holds. */
@@ -104,12 +109,12 @@ const execution = fromCallback<ExecutionCommand, ToolCallInput>(({ input, system
   const host = StateMachine.hostOf(system)
   const hosting = host === undefined ? undefined : Process.systemOf(host)
   const settled = (result: HandlerResult, byHandler: boolean) =>
-    sendBack({ type: "execution.settled", result, byHandler })
+    sendBack({ type: "execution.settled", result, byHandler, began: running.began })
   let limits: Limits
   try {
     limits = limitsOf(input)
   } catch (fault) {
-    return settled(HandlerResults.error(fault), false)
+    return sendBack({ type: "execution.settled", result: HandlerResults.error(fault), byHandler: false })
   }
   const deadlines = new Deadlines(hosting?.clock ?? Clock.live, limits, (missed) =>
     sendBack({ type: "deadline.passed", missed, began: running.began })
@@ -177,9 +182,10 @@ export const toolCallMachine = setup({
     timeOut: assign(({ context }, { missed, began }: { readonly missed: string; readonly began: boolean }) =>
       settle(context, toolFailure(context.toolCall, "timeout", `${missed}; ${began ? mayTakeEffect : neverBegan}`))
     ),
-    recordCancel: assign(({ context: { toolCall, options } }) => ({
-      outcome: endedEarly(toolCall, "cancelled", options)
-    })),
+    recordCancel: assign(({ context: { tool, toolCall, options }, event }) => {
+      const wrote = tool.effect === "write" && event.type === "execution.settled" && event.began === true
+      return { outcome: endedEarly(toolCall, "cancelled", options, wrote ? mayHaveTakenEffect : undefined) }
+    }),
     recordAbandon: assign(({ context: { toolCall, options } }) => ({
       outcome: endedEarly(toolCall, "abandoned", options)
     })),
@@ -256,6 +262,9 @@ export const toolCallMachine = setup({
   },
   output: ({ context }) => context.outcome as ToolOutcome
 })
+
+/** What the model reads of a call that writes and was cancelled while its handler ran. */
+const mayHaveTakenEffect = "the call was cancelled while it ran; it may have taken effect"
 
 /** What the model reads of a call that was late. */
 const mayTakeEffect = "it was told to stop, and may still take effect"

@@ -21,7 +21,8 @@ export type { Isolation } from "./internal/place.ts"
  * What an isolated function is told beside its arguments.
  *
  * **Details**: as in a tool's own context. `context` has only what can be sent: no functions, no open connections. `signal`
- * is aborted when the call is to end; soon after that the place is killed.
+ * is aborted when the call is to end; soon after that the place is killed. There is no `engine`, no `chat` and no
+ * `setPermissionMode`, which cannot be sent: reading one throws an error that says so.
  */
 export type IsolatedContext = Omit<ToolContext, "engine" | "chat" | "setPermissionMode">
 
@@ -85,7 +86,13 @@ export const isolated = <const P extends Described = Readonly<Record<string, unk
 ): Tool => {
   check(options)
   const { isolate, module, export: name = "default", graceMs = 100, key, ...described } = options
-  const run: IsolatedRun = { isolation: isolate, module: String(module), export: name, graceMs }
+  const run: IsolatedRun = {
+    isolation: isolate,
+    module: String(module),
+    export: name,
+    graceMs,
+    writes: described.effect !== "read"
+  }
   return make({
     ...described,
     key: key as ((args: Record<string, unknown>) => string | undefined) | undefined,

@@ -143,6 +143,22 @@ describe.each(both)("in a %s", (place) => {
     })
   })
 
+  test.each(["engine", "chat", "setPermissionMode"])(
+    "there is no context.%s, and whoever reads it is told so",
+    async (name) => {
+      expect(contents(await own.run(toolOf(place, "reads"), { name }))).toEqual([
+        ["failed", expect.stringMatching(`handler_raised: .*an isolated tool has no context.${name}`)]
+      ])
+    }
+  )
+
+  test("ISO2 of a call that writes and was killed the text says that it may have taken effect", async () => {
+    const of = async (effect: "read" | "write") =>
+      contents(await own.run(toolOf(place, "ends", { effect }), { how: "exit" }))
+    expect(await of("write")).toEqual([["failed", expect.stringContaining("code 7; it may have taken effect")]])
+    expect(await of("read")).toEqual([["failed", expect.not.stringContaining("taken effect")]])
+  })
+
   test("ISO1 a busy loop ends at its deadline, the event loop goes on meanwhile, and the place is gone", async () => {
     const { tool, values, pid } = heard(toolOf(place, "busy", { timeoutMs: 2_000, graceMs: 20 }))
     const lag = monitorEventLoopDelay({ resolution: 5 })

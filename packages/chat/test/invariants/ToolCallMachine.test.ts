@@ -150,6 +150,22 @@ describe("CALL3 a cancelled call is told and waited for, until the drain deadlin
     expect(value()).toBe("abandoned")
   })
 
+  test("of one that writes and had begun the model reads that it may have taken effect", async () => {
+    const cancelled = async (made: (tool: Tool) => Tool) => {
+      const { handler, finish } = gate()
+      const { pid, clock, value, output } = startCall(handler, {}, made)
+      Process.send(pid, { type: "call.start" })
+      await clock.advance(0)
+      Process.send(pid, { type: "call.cancel" })
+      finish(error("told to stop"))
+      await clock.advance(0)
+      return [value(), String(output()?.message.content).includes("may have taken effect")]
+    }
+    expect(await cancelled((tool) => tool)).toEqual(["cancelled", true])
+    expect(await cancelled((tool) => ({ ...tool, effect: "read" }))).toEqual(["cancelled", false])
+    expect(await cancelled(unchecked)).toEqual(["cancelled", false])
+  })
+
   test("while its arguments are still being checked it is cancelled at once: nothing has begun", async () => {
     let ran = 0
     const { pid, clock, value } = startCall(() => ok(++ran), { drainMs: 5 }, unchecked)

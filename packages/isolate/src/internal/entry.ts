@@ -1,6 +1,7 @@
 /** What runs in the place: it takes one job, runs its function, says how that ended, and leaves. */
 import { parentPort } from "node:worker_threads"
 import type { Effect as AnyEffect } from "effect/Effect"
+import type { ToolContext } from "@troupe/chat/Tool"
 import type { IsolatedContext } from "../Isolated.ts"
 import type { FromPlace, Job, SentResult, ToPlace } from "./job.ts"
 
@@ -51,15 +52,27 @@ const perform = async (job: Job): Promise<FromPlace> => {
   }
 }
 
-const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: Job): IsolatedContext => ({
-  context,
-  sessionId,
-  requestId,
-  toolCall,
-  idempotencyKey,
-  signal: abort.signal,
-  progress: (value) => say({ type: "progress", value })
-})
+const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: Job): IsolatedContext =>
+  withoutTheRest({
+    context,
+    sessionId,
+    requestId,
+    toolCall,
+    idempotencyKey,
+    signal: abort.signal,
+    progress: (value) => say({ type: "progress", value })
+  })
+
+/** What a handler has elsewhere cannot be sent here; whoever reads it is told so. */
+const withoutTheRest = (context: IsolatedContext): IsolatedContext => {
+  for (const name of ["engine", "chat", "setPermissionMode"] satisfies ReadonlyArray<keyof ToolContext>) {
+    const get = (): never => {
+      throw new TypeError(`an isolated tool has no context.${name}: what it needs is in its arguments and its context`)
+    }
+    Object.defineProperty(context, name, { get, enumerable: false })
+  }
+  return context
+}
 
 const isEffect = (value: unknown): value is AnyEffect<unknown, unknown> =>
   typeof value === "object" && value !== null && "~effect/Effect" in value

@@ -5,7 +5,8 @@
  *
  * ISO1. However the run ends, its place is told to, has `graceMs` to leave, and is killed then; the run is over when the
  *       place is gone. It is opened once and released once.
- * ISO2. The outcome is the function's own, if it said one; a place that is gone without one is a `handler_exit`.
+ * ISO2. The outcome is the function's own, if it said one; a place that is gone without one is a `handler_exit`, which says of a
+ *       call that writes that it may have taken effect.
  * ISO3. What cannot be sent there or back is a typed error of the call.
  */
 import { ToolError, type ToolErrorReason } from "@troupe/chat/ChatError"
@@ -22,11 +23,13 @@ export interface IsolatedRun {
   readonly module: string
   readonly export: string
   readonly graceMs: number
+  /** Whether its calls may change something. */
+  readonly writes: boolean
 }
 
 /** Runs the function with these arguments. */
 export const isolatedRun = (
-  { isolation, module, export: name, graceMs }: IsolatedRun,
+  { isolation, module, export: name, graceMs, writes }: IsolatedRun,
   args: Readonly<Record<string, unknown>>,
   context: ToolContext
 ): Effect.Effect<HandlerResult.HandlerResult, unknown> => {
@@ -42,7 +45,7 @@ export const isolatedRun = (
     idempotencyKey: context.idempotencyKey
   }
   return Effect.acquireUseRelease(
-    Effect.sync(() => new Running(isolation, context)),
+    Effect.sync(() => new Running(isolation, context, writes)),
     (running) => running.outcome(job),
     (running) => running.end(graceMs)
   )
@@ -60,13 +63,17 @@ type Outcome = Effect.Effect<HandlerResult.HandlerResult, unknown>
 /** An open place, and who waits for it. */
 class Running {
   readonly #context: ToolContext
+  readonly #writes: boolean
+  /** Whether the job was sent, so that the function may have begun. */
+  #sent = false
   readonly #place: Place | undefined
   #outcome: Outcome | undefined
   #gone = false
   readonly #waiting = new Set<() => void>()
 
-  constructor(isolation: Isolation, context: ToolContext) {
+  constructor(isolation: Isolation, context: ToolContext, writes: boolean) {
     this.#context = context
+    this.#writes = writes
     try {
       this.#place = open(isolation, {
         said: (message) => this.#said(message),
@@ -82,6 +89,7 @@ class Running {
     return Effect.suspend(() => {
       try {
         this.#place?.send(job)
+        this.#sent = true
       } catch (cause) {
         const message = `the arguments cannot be sent to where ${this.#name} runs: ${textOf(cause)}`
         return this.#failed("invalid_arguments", message, cause)
@@ -124,7 +132,7 @@ class Running {
         this.#settle(Effect.fail(raisedError(message.message, message.stack)))
         return
       case "crashed":
-        this.#settle(this.#failed("handler_exit", `${this.#name} has no result: it crashed: ${message.message}`))
+        this.#settle(this.#exited(`it crashed: ${message.message}`))
         return
       case "unsendable":
         this.#settle(this.#failed("encoding_failed", `the result cannot leave where it was made: ${message.message}`))
@@ -133,7 +141,13 @@ class Running {
 
   #ended(reason: string, cause?: unknown): void {
     this.#gone = true
-    this.#settle(this.#failed("handler_exit", `${this.#name} has no result: ${reason}`, cause))
+    this.#settle(this.#exited(reason, cause))
+  }
+
+  /** Nobody knows how far it came (ISO2). */
+  #exited(reason: string, cause?: unknown): Outcome {
+    const effect = this.#writes && this.#sent ? "; it may have taken effect" : ""
+    return this.#failed("handler_exit", `${this.#name} has no result: ${reason}${effect}`, cause)
   }
 
   #settle(outcome: Outcome): void {

@@ -30,6 +30,10 @@ export const told = ({ context, toolCall, sessionId, requestId, idempotencyKey }
   idempotencyKey
 })
 
+/** Reads what only a handler has. */
+export const reads = (args: { readonly name: string }, context: IsolatedContext): unknown =>
+  Reflect.get(context, args.name)
+
 export const saysContext = (_args: object, context: IsolatedContext): object => told(context)
 
 /** Without imports that take time to load. */
