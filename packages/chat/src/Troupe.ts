@@ -11,9 +11,11 @@
  * Owns: the tree, and the address of each chat. Does not own what happens inside a chat.
  *
  * TROUPE1. At most one process lives for a chat id.
- * TROUPE2. A chat that crashes is started again by its supervisor from its last committed state; too many crashes end the
- *          supervisor, which is started again too, and its chats come back when they are next sent to.
+ * TROUPE2. A chat that crashes is started again from its last committed state, and by its supervisor's count; too many crashes
+ *          end the supervisor, which is started again too. Its chats, and one that could not be loaded again, come back when
+ *          they are next sent to.
  * TROUPE3. `stop` ends everything in reverse start order; nothing is left of it.
+ * TROUPE4. The store is asked for a chat before its supervisor is asked to start it: a slow one holds up that chat only.
  *
  * @module
  */
@@ -254,8 +256,8 @@ export class RunningTroupe {
   }
 
   /**
-   * Two things can come first, and then this looks again: the supervisor's own restart, so that this start is ignored; the
-   * end of a process of the tree, which is started again too, and the supervisor after it.
+   * A process of the tree can end meanwhile, which is started again, and the supervisor after it: then this looks again. No
+   * other process of the chat can begin between the load and the start, since every start comes here, once at a time.
    */
   async #find(id: string): Promise<ChatPid> {
     await outsideTurn()
@@ -266,10 +268,17 @@ export class RunningTroupe {
       if (!this.#living.has(id))
         throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
       try {
+        const record = await this.#load(id)
+        checkRecord(id, record)
+        let begun = false
         return await DynamicSupervisor.startChild(chats, {
           id,
           restart: "transient",
-          start: (parent) => this.#startChat(parent, id)
+          start: (parent) => {
+            if (begun) return this.#startAgain(id)
+            begun = true
+            return this.#startChat(parent, id, record)
+          }
         })
       } catch (error) {
         if (error instanceof OtpError.StartIgnored || this.#chatsUp() !== chats) continue
@@ -313,9 +322,19 @@ export class RunningTroupe {
     return this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
   }
 
-  async #startChat(parent: Pid, id: string): Promise<ChatPid | "ignore"> {
-    const record = await this.#load(id)
-    checkRecord(id, record)
+  /**
+   * A chat crashed, and its supervisor counted that: it is started as one that was asked for (TROUPE4). Where that fails, those
+   * whose turns wait are told, and the next to ask tries again. A start under way may be the one that crashed, and is over first.
+   */
+  #startAgain(id: string): "ignore" {
+    const again = (): void => void this.#revive(id).catch(() => {})
+    const underWay = this.#reviving.get(id)
+    if (underWay === undefined) again()
+    else underWay.then(again, again)
+    return "ignore"
+  }
+
+  #startChat(parent: Pid, id: string, record: ChatRecord | undefined): ChatPid | "ignore" {
     const registry = this.#registry
     const chat = this.#living.get(id)?.chat
     if (registry === undefined || chat === undefined || this.#alive(id) !== undefined) return "ignore"

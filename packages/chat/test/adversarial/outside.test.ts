@@ -11,7 +11,7 @@ import { assistant } from "../../src/Message.ts"
 import { memory, type Store } from "../../src/Store.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
-import { processOf } from "../double/processes.ts"
+import { processesOf, processOf } from "../double/processes.ts"
 import { calls, echo, handling, hi, says } from "../double/scripts.ts"
 
 const check = leakCheck()
@@ -69,6 +69,27 @@ describe("STORE1 a slow store", () => {
     expect(waiting.over).toBe(false)
     slow.resolve()
     expect((await waiting.result()).haltedReason).toBe("completed")
+  })
+
+  test.each([1, 2])("TROUPE4 holds up its own chat only when it is loaded for the %i. time", async (slowLoad) => {
+    const inner = memory()
+    const slow = Promise.withResolvers<void>()
+    let loads = 0
+    const store: Store = {
+      ...inner,
+      load: async (id) => {
+        if (id === "slow" && ++loads === slowLoad) await slow.promise
+        return inner.load(id)
+      }
+    }
+    const { troupe, system } = await check.troupe({ adapter: check.fake({ respond: () => says("x") }), store })
+    const waiting = troupe.chat("slow")
+    if (slowLoad === 2) Process.kill((await waiting).pid ?? processOf(system, "Chat slow"))
+    await until(() => loads === slowLoad)
+    expect((await (await troupe.chat("other")).send("hi").result()).haltedReason).toBe("completed")
+    expect(processesOf(system, "Chat slow")).toEqual([])
+    slow.resolve()
+    expect((await (await waiting).send("hi").result()).haltedReason).toBe("completed")
   })
 
   test("keeps the records of one chat in order", async () => {
