@@ -27,6 +27,9 @@
  *         unasked (`revival.ts`).
  * CHAT13. A chat whose calls wait for decisions makes no request and runs no tool. Each decision is stored; with the last
  *         the turn goes on with those calls, and no request is made for them again.
+ * CHAT14. What expired while the chat was not there has expired before the chat hears anything; what comes after a time that
+ *         is over, comes after the expiry, however late its timer is. Since when a call waits, and until when, is stored as
+ *         soon as it is known, and no restart changes it.
  *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"
@@ -56,7 +59,7 @@ import {
 import { emit } from "./internal/emit.ts"
 import { Journal } from "./internal/journal.ts"
 import { setMode } from "./internal/modeSet.ts"
-import { expired } from "./internal/suspension.ts"
+import { expired, keepUnasked } from "./internal/suspension.ts"
 import { tellHooks } from "./internal/telling.ts"
 import { refusalOf } from "./internal/turnRefusal.ts"
 import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "./internal/unsaved.ts"
@@ -85,11 +88,14 @@ const begin = {
 
 const expires = { target: "expiring", actions: "expire" } as const
 
+/** A timer may be late: what comes first compares the time itself (CHAT14). */
+const tooLate = { guard: "hasExpired", target: "settled", actions: ["enqueue", "saveInbox"] } as const
+
 const suspended = {
   entry: "awaitExpiry",
   exit: "forgetExpiry",
   on: {
-    "turn.start": [{ guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
+    "turn.start": [tooLate, { guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
     "suspension.expired": expires
   }
 } as const
@@ -191,7 +197,15 @@ export const chatMachine = setup({
     forgetExpiry: enqueueActions(({ context, enqueue }) => {
       if (context.expiresAt !== undefined) enqueue.cancel("expiry")
     }),
-    expire: assign(({ context }) => expired(context))
+    expire: assign(({ context }) => expired(context)),
+    /** What a chat that is started found out by itself: since when its calls wait, and what expired meanwhile. */
+    keepFound: enqueueActions(({ context, enqueue }) => {
+      const { commit, committed: isKept } = context
+      if (isKept || commit === undefined) return
+      enqueue(() => keepUnasked(commit, recordOf(context)))
+      enqueue.assign({ committed: true })
+    }),
+    giveUpKeeping: assign({ committed: true })
   }
 }).createMachine({
   id: "chat",
@@ -205,8 +219,10 @@ export const chatMachine = setup({
   },
   states: {
     settled: {
+      entry: "keepFound",
       always: [
         { guard: "isDone", target: "ended" },
+        { guard: "hasExpired", ...expires },
         { guard: "mustRefuse", target: "settled", reenter: true, actions: "refuseNext" },
         { guard: "canBegin", target: "running", actions: "beginTurn" },
         { guard: "hasApprovals", target: "awaitingApproval" },
@@ -216,7 +232,11 @@ export const chatMachine = setup({
       ]
     },
     idle: { on: begin },
-    awaitingUser: { entry: "awaitExpiry", exit: "forgetExpiry", on: { ...begin, "suspension.expired": expires } },
+    awaitingUser: {
+      entry: "awaitExpiry",
+      exit: "forgetExpiry",
+      on: { "turn.start": [tooLate, ...begin["turn.start"]], "suspension.expired": expires }
+    },
     awaitingTools: suspended,
     awaitingApproval: suspended,
     expiring: {
@@ -226,7 +246,7 @@ export const chatMachine = setup({
         input: ({ context }) => context,
         onDone: { target: "settled", actions: "recordCommit" },
         /** The store still has the deadline, and so has the chat the next time it is started. */
-        onError: "settled"
+        onError: { target: "settled", actions: "giveUpKeeping" }
       }
     },
     running: {

@@ -16,7 +16,7 @@ import { SessionError, ValidationError } from "./ChatError.ts"
 import type { SendOptions, WhenBusy } from "./Inbox.ts"
 import { isRecord } from "./internal/optionChecks.ts"
 import { unknownToolCall, withoutResults } from "./internal/turnRefusal.ts"
-import { checkedDecision } from "./internal/decisions.ts"
+import { checkedDecision } from "./internal/decisionChecks.ts"
 import { Delivery } from "./internal/delivery.ts"
 import type { LiveChat } from "./internal/liveChat.ts"
 import type { LiveTurn } from "./internal/liveTurn.ts"
@@ -203,11 +203,14 @@ export class ChatRef {
    * wait still it ends at once, with `awaiting_approval` again. A decision is kept once its turn's `receipt` says
    * `delivered`: no restart loses it. Of two calls of one id the first that waits is meant.
    *
-   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no decision. Reading, and `result()`, fail as for
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no decision, or one that cannot work: a member that
+   * is none, a `result` without a `value` that JSON can say, arguments that do not fit the tool; the call waits still. Reading, and `result()`, fail as for
    * {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait, or no longer.
    */
   approve(toolCallId: string, decision: Decision): LiveTurn {
-    return this.#chat.start([], { decisions: [{ toolCallId, decision: checkedDecision(decision) }] })
+    return this.#chat.start([], {
+      decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, this.#chat.context) }]
+    })
   }
 
   /**

@@ -44,6 +44,8 @@ export interface ToolBatchInput {
   readonly settled?: ReadonlyMap<number, ToolOutcome> | undefined
   /** The calls, by their places here, that have other arguments than the model wrote. */
   readonly edited?: ReadonlySet<number> | undefined
+  /** The calls, by their places here, that may have run before. */
+  readonly again?: ReadonlySet<number> | undefined
   /** Where intents and outcomes of calls that write are noted; without one there are no intents. */
   readonly journal?: Journal | undefined
 }

@@ -15,6 +15,7 @@
 import type { System } from "@troupe/otp"
 import * as Hooks from "../Hooks.ts"
 import { text } from "../Message.ts"
+import type { Permissions } from "../Permissions.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { type Gate, gateBatch, type GateVerdict, isGated } from "./gate.ts"
@@ -25,17 +26,21 @@ import { augmented, haltedAfter, resultOf } from "./toolRefusal.ts"
 
 /** The options a gate is made of. */
 export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">> & {
-  /** The calls were judged before: permissions only say how loose the run may be made. */
+  /** A person decided about the calls: nobody is asked again, and the mode does not count; the lists do. */
   readonly permitted?: boolean | undefined
 }
 
 /** The gate of a batch, if its options have anything to do with calls. */
 export const batchGateOf = (given: GateOptions, system: System.System): BatchGate | undefined => {
-  const options = given.permitted === true ? { ...given, permissions: undefined } : given
+  const options = given.permitted === true ? { ...given, permissions: listsOf(given.permissions) } : given
   return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure")
     ? new BatchGate(options, system)
     : undefined
 }
+
+/** What holds whatever a person decided: the lists. */
+const listsOf = ({ allow, deny }: Permissions = {}): Permissions | undefined =>
+  allow === undefined && deny === undefined ? undefined : { mode: "bypass", allow, deny }
 
 /** A call to judge, and its place in the batch. */
 export interface Judged {

@@ -13,13 +13,14 @@ import * as Usage from "../Usage.ts"
 import { allTaken, taking, takingSteers, withdrawn } from "./arrivals.ts"
 import { withAnswer } from "./answer.ts"
 import { budgetSpent } from "./budget.ts"
+import { leftOut } from "./decisions.ts"
 import { isInjected } from "./injected.ts"
 import { Mailbox } from "./mailbox.ts"
 import { decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf, withCallersResults } from "./openCalls.ts"
 import { answered } from "./pairing.ts"
 import { closed, goingOn, manualOf, revived } from "./revival.ts"
 import { PermissionMode } from "./permissionMode.ts"
-import { boundedBy, expiryOf } from "./suspension.ts"
+import { boundedBy, expiryOf, found } from "./suspension.ts"
 import {
   awaitingApproval,
   chatResult,
@@ -28,7 +29,6 @@ import {
   type Terminal,
   terminalCondition
 } from "./terminalCondition.ts"
-import { endedEarly } from "./toolOutcome.ts"
 import { toldOnce, untold } from "./told.ts"
 import { isUnanswered } from "./unsaved.ts"
 import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "./twoPasses.ts"
@@ -38,7 +38,7 @@ export const initialContext = (input: ChatInput): ChatContext => {
   const { id, engine, record, thread, turn, commit, watcher, suspendedTtlMs, clock = Clock.live, answer } = input
   const before = record === undefined ? undefined : revived(record, engine, clock.now())
   const open = boundedBy({ suspendedTtlMs, clock }, before?.open)
-  return {
+  const context: ChatContext = {
     id,
     engine,
     thread: before?.thread ?? thread ?? Thread.empty,
@@ -76,6 +76,7 @@ export const initialContext = (input: ChatInput): ChatContext => {
     clock,
     answer: answer ?? "user_message"
   }
+  return found(context, record)
 }
 
 const nobody: ReadonlyArray<Turn> = []
@@ -190,7 +191,7 @@ export const stopped = (context: ChatContext): Partial<ChatContext> => {
   const rest =
     open === undefined || turn === undefined
       ? {}
-      : closed({ ...context, open }, (call) => endedEarly(call, "cancelled", options).message)
+      : closed({ ...context, open }, (toolCall, call) => leftOut(toolCall, call, "cancelled", options).message)
   const { pendingToolCalls } = context
   const terminal = { ...stopping(stopOf(context) ?? "cancelled", options), pendingToolCalls }
   return { ...rest, ...ended({ ...context, ...rest }, terminal) }

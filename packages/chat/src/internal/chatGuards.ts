@@ -3,6 +3,7 @@ import type { ChatContext, ChatEvent } from "./chatContract.ts"
 import { canSteer, stopOf } from "./chatContext.ts"
 import { mustAnnounce, mustBegin, mustReport } from "./chatHooks.ts"
 import { isWaiting } from "./openCalls.ts"
+import { hasExpired } from "./suspension.ts"
 import { mustWait, refusalOf } from "./turnRefusal.ts"
 import type { StepOutput } from "../StepMachine.ts"
 
@@ -26,6 +27,7 @@ export const guards = {
   canSteer: ({ context }: At) => canSteer(context),
   wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepOutput) =>
     once && steps.length === 0 && output.type === "refused",
+  hasExpired: ({ context }: At) => context.turn === undefined && hasExpired(context),
   hasQuestion: ({ context }: At) => context.pendingQuestion !== undefined,
   hasApprovals: ({ context: { open } }: At) => open !== undefined && isWaiting(open),
   hasOpenCalls: ({ context }: At) => context.open !== undefined,

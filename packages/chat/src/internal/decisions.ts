@@ -2,19 +2,17 @@
  * What a decision makes of a call, where it does not run.
  *
  * DEC1. A decision to halt keeps every call from starting that was allowed beside it.
+ * DEC2. A call that may have run stays `unknown` whatever keeps it from running again; what it says names both.
  */
-import { Decision } from "../Approval.ts"
-import { ValidationError } from "../ChatError.ts"
+import type { Decision } from "../Approval.ts"
 import { ok } from "../HandlerResult.ts"
 import { denial } from "../Permissions.ts"
 import type { ToolCall } from "../ToolCall.ts"
-import { findingsOf } from "./findings.ts"
-import { haltProblem } from "./haltWord.ts"
-import { write } from "./jsonForm.ts"
+import { describe } from "../ToolResultEncoder.ts"
 import { type OpenCall, type Opened, openToolCalls } from "./openCalls.ts"
 import { unknownOutcome, unknownReason } from "./revival.ts"
 import { endedEarly, type OutcomeRules, type ToolOutcome, toolOutcome } from "./toolOutcome.ts"
-import { haltedOutcome, refusedOutcome } from "./toolRefusal.ts"
+import { haltedOutcome, refusedOutcome, resultOf } from "./toolRefusal.ts"
 
 /** The calls that go on, as they will run, with their places; and the outcomes of those that do not run. */
 export interface GoingOn {
@@ -24,6 +22,8 @@ export interface GoingOn {
   readonly settled: ReadonlyMap<number, ToolOutcome>
   /** By place in `toolCalls`: those whose arguments the decision replaced. */
   readonly edited: ReadonlySet<number>
+  /** By place in `toolCalls`: those that may have run before (DEC2). */
+  readonly again: ReadonlySet<number>
 }
 
 /** What an open step goes on with. */
@@ -34,16 +34,18 @@ export const goingOnWith = (opened: Opened, rules: OutcomeRules): GoingOn => {
   const positions: Array<number> = []
   const settled = new Map<number, ToolOutcome>()
   const edited = new Set<number>()
+  const again = new Set<number>()
   openToolCalls(opened).forEach((toolCall, position) => {
     const call = calls[position]
     if (call?.state !== "decided") return
     const outcome = outcomeOf(toolCall, call, halts, rules)
     if (outcome !== undefined) settled.set(toolCalls.length, outcome)
+    if (outcome === undefined && call.kind === "unknown_outcome") again.add(toolCalls.length)
     if (call.decision.type === "allow" && call.decision.arguments !== undefined) edited.add(toolCalls.length)
     toolCalls.push(asDecided(toolCall, call.decision))
     positions.push(position)
   })
-  return { toolCalls, positions, settled, edited }
+  return { toolCalls, positions, settled, edited, again }
 }
 
 const asDecided = (toolCall: ToolCall, decision: Decision): ToolCall =>
@@ -56,14 +58,15 @@ const withArguments = (toolCall: ToolCall, args: Readonly<Record<string, unknown
 
 const outcomeOf = (
   toolCall: ToolCall,
-  { kind, decision }: Extract<OpenCall, { readonly state: "decided" }>,
+  call: Extract<OpenCall, { readonly state: "decided" }>,
   halts: boolean,
   { toolResultEncoder }: OutcomeRules
 ): ToolOutcome | undefined => {
   const rules = { toolResultEncoder }
+  const { kind, decision } = call
   switch (decision.type) {
     case "allow":
-      return halts ? endedEarly(toolCall, "not_started", rules) : undefined
+      return halts ? leftOut(toolCall, call, "not_started", rules) : undefined
     case "deny": {
       const { reason = `${toolCall.name} was not allowed to run` } = decision
       return kind === "permission"
@@ -82,24 +85,33 @@ const outcomeOf = (
   }
 }
 
+/** A call that was to run, and does not after all; what was decided otherwise counts. */
+export const leftOut = (
+  toolCall: ToolCall,
+  call: Extract<OpenCall, { readonly state: "waiting" | "decided" }>,
+  ended: "cancelled" | "not_started",
+  rules: OutcomeRules,
+  why?: string
+): ToolOutcome => {
+  if (call.state === "decided" && call.decision.type !== "allow") {
+    const decided = outcomeOf(toolCall, call, false, rules)
+    if (decided !== undefined) return decided
+  }
+  return call.kind === "permission"
+    ? endedEarly(toolCall, ended, rules, why)
+    : notAgain(toolCall, why ?? leavings[ended], rules)
+}
+
+const leavings = { cancelled: "the turn was cancelled", not_started: "the turn was ended before" } as const
+
+/** What an end that its handler had no part in makes of a call that may have run before (DEC2); how it ends the turn stays. */
+export const stillUnknown = (ended: ToolOutcome, rules: OutcomeRules): ToolOutcome => {
+  if (ended.outcome === "unknown") return ended
+  const result = resultOf(ended)
+  const why = result?.type === "error" ? describe(result.reason) : ended.outcome
+  return { ...notAgain(ended.toolCall, why, rules), halt: ended.halt }
+}
+
 /** A call that may have run, and does not run again. */
 const notAgain = (toolCall: ToolCall, reason: string, rules: OutcomeRules): ToolOutcome =>
   unknownOutcome(toolCall, rules, `${unknownReason}; it was not run again: ${reason}`)
-
-/** A decision that can be kept; throws a `ValidationError` for anything else. */
-export const checkedDecision = (decision: unknown): Decision => {
-  const { success, data, error } = Decision.safeParse(decision)
-  if (!success) throw new ValidationError("invalid_options", findingsOf(error, ["decision"]))
-  const { found } = write(data, false)
-  if (found.length > 0) {
-    throw new ValidationError(
-      "invalid_options",
-      found.map(({ field, reason }) => ({ field: ["decision", ...field], reason }))
-    )
-  }
-  const problem = data.type === "halt" ? haltProblem(data.reason) : undefined
-  if (problem !== undefined) {
-    throw new ValidationError("invalid_options", [{ field: ["decision", "reason"], reason: problem }])
-  }
-  return data
-}

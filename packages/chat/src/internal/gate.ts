@@ -18,6 +18,7 @@ import { copied } from "./copied.ts"
 import { haltProblem, haltWord } from "./haltWord.ts"
 import { hear, type Heard } from "./hearing.ts"
 import { answerIn, Fault, isArguments, isDenial } from "./hookAnswers.ts"
+import { unknownNames } from "./knownNames.ts"
 
 /** What calls are judged by. */
 export interface Gate extends Hooks.HookRun {
@@ -147,6 +148,11 @@ const answered = (
     const reason = `the question was answered with what cannot be read: ${fault}`
     return denied(toolCall, denial("unknown", reason, { fault }))
   }
+  const strange = strangeIn(value, answer)
+  if (strange !== undefined) {
+    const reason = `the answer about ${toolCall.name} has what no answer has: ${strange}`
+    return denied(toolCall, denial("unknown", reason, { raw: rawOf(value) }))
+  }
   switch (answer.type) {
     case "allow": {
       const args = answer.arguments
@@ -170,6 +176,27 @@ const answered = (
       return { type: "suspend", toolCall, expiresMs }
     default:
       return unanswered(toolCall, value)
+  }
+}
+
+/** What each answer is made of. */
+const members: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
+  ["allow", ["type", "arguments"]],
+  ["deny", ["type", "reason"]],
+  ["halt", ["type", "reason"]],
+  ["suspend", ["type"]]
+])
+
+/** What an answer has that means nothing: who wrote it meant something, and that may be less than what the rest allows. */
+const strangeIn = (value: unknown, { type }: { readonly type?: unknown }): string | undefined => {
+  const known = members.get(type)
+  if (known === undefined || typeof value !== "object" || value === null) return undefined
+  try {
+    const found = unknownNames(value, known)
+    if (found.length === 0) return undefined
+    return found.map(({ field, reason }) => `${field.join(".")}: ${reason}`).join("; ")
+  } catch (thrown) {
+    return describe(thrown)
   }
 }
 

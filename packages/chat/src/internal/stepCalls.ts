@@ -11,6 +11,7 @@ import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import * as Usage from "../Usage.ts"
+import { stillUnknown } from "./decisions.ts"
 import type { Journalled } from "./journal.ts"
 import {
   keptHalt,
@@ -67,6 +68,7 @@ export const batchInput = (context: StepContext): ToolBatchInput => {
     positions,
     settled: going?.settled,
     edited: going?.edited,
+    again: going?.again,
     toolsByName: options.toolsByName,
     options: gated(context),
     outlet,
@@ -149,7 +151,8 @@ export const batchCrashed = (context: StepContext, cause: unknown): Partial<Step
     const tool = options.toolsByName.get(call.name)
     if (journal !== undefined && tool?.effect !== "read") {
       if (journal.stateOf(positions?.[index] ?? index) !== "intended") {
-        return endedEarly(call, "not_started", options, `not started: the tool batch died: ${describe(cause)}`)
+        const ended = endedEarly(call, "not_started", options, `not started: the tool batch died: ${describe(cause)}`)
+        return context.going?.again.has(index) === true ? stillUnknown(ended, options) : ended
       }
       const unknown = unknownCall(tool, options.system.clock.now())
       if (unknown === "fail") return unknownOutcome(call, options)

@@ -4,15 +4,18 @@
  * SUSP1. However a suspension ends, every call of the thread has exactly one result.
  */
 import type { ChatContext } from "../ChatMachine.ts"
+import type { ChatRecord } from "../ChatRecord.ts"
 import type { PendingQuestion } from "../ChatResult.ts"
 import type { Message, ToolMessage } from "../Message.ts"
 import * as Thread from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { errorText, json } from "../ToolResultEncoder.ts"
 import { withResult } from "./answer.ts"
+import { ignoreRejection } from "./awaitable.ts"
+import { leftOut } from "./decisions.ts"
 import { firstExpiry, isWaiting, type OpenCall, type OpenStep, openToolCalls, withResults } from "./openCalls.ts"
 import { closed, unknownOutcome, unknownReason } from "./revival.ts"
-import { endedEarly, type OutcomeRules, toolFailure, toolOutcome } from "./toolOutcome.ts"
+import { type OutcomeRules, toolFailure, toolOutcome } from "./toolOutcome.ts"
 
 /** When a chat that begins to wait now gives up; `undefined` for never. */
 export const expiryOf = (
@@ -22,6 +25,31 @@ export const expiryOf = (
   const { pendingQuestion, pendingToolCalls, open } = waitsFor
   if (open !== undefined && isWaiting(open)) return firstExpiry(open)
   return (pendingQuestion ?? pendingToolCalls[0]) === undefined ? undefined : endOf(bounds)
+}
+
+/** Whether the chat waited for something, and its time is over. */
+export const hasExpired = ({ expiresAt, clock }: Pick<ChatContext, "expiresAt" | "clock">): boolean =>
+  expiresAt !== undefined && expiresAt <= clock.now()
+
+/** What a chat that is started has at once: what it waited for too long is over, and whether the store knows less of it. */
+export const found = (context: ChatContext, record: ChatRecord | undefined): ChatContext => {
+  if (record === undefined) return context
+  if (hasExpired(context)) return { ...context, ...expired(context) }
+  const { open } = context
+  const isKnown = open === undefined || open.calls.every((call, at) => isSameWait(call, record.open?.calls[at]))
+  return isKnown ? context : { ...context, committed: false }
+}
+
+const isSameWait = (call: OpenCall, kept: OpenCall | undefined): boolean =>
+  call.state !== "waiting" || (kept?.state === "waiting" && kept.expiresAt === call.expiresAt)
+
+/** Stores what nobody waits for; a store that fails has what it had, and the next start finds the same. */
+export const keepUnasked = (commit: NonNullable<ChatContext["commit"]>, record: ChatRecord): void => {
+  try {
+    ignoreRejection(commit(record))
+  } catch {
+    return
+  }
 }
 
 type Bounds = Pick<ChatContext, "suspendedTtlMs" | "clock">
@@ -60,7 +88,10 @@ const undecided = (context: ChatContext, open: OpenStep): Partial<ChatContext> =
   })
   const left = withResults({ ...context, open }, results)
   if (isWaiting(left.open)) return { ...left, expiresAt: firstExpiry(left.open), committed: false }
-  const over = closed({ ...context, ...left }, (toolCall) => endedEarly(toolCall, "not_started", rules, notAll).message)
+  const over = closed(
+    { ...context, ...left },
+    (toolCall, call) => leftOut(toolCall, call, "not_started", rules, notAll).message
+  )
   return { ...over, expiresAt: expiryOf(context, over), lastHaltedReason: "expired", committed: false }
 }
 

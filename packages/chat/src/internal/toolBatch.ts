@@ -19,6 +19,7 @@
  *         over, or run again.
  * BATCH8. A call that writes starts when its intent is kept; if it cannot be, it is not started, nor is another that
  *         writes, and the batch ends with that error. The deadline of a call does not count meanwhile.
+ * BATCH9. A call that may have run before, and does not run again, is `unknown`, whatever kept it from running.
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
@@ -34,6 +35,7 @@ import { AwaitedCalls } from "./awaitedCalls.ts"
 import type { CallCommand, ToolBatchEvent, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { closestName } from "./closestName.ts"
+import { stillUnknown } from "./decisions.ts"
 import type { GateVerdict, Suspended } from "./gate.ts"
 import type { Journal } from "./journal.ts"
 import { ModeWishes, type ModeWish } from "./permissionMode.ts"
@@ -460,6 +462,7 @@ class ToolBatch {
         startAtOnce: true,
         messageIndex: this.#input.messageIndex,
         index: slot.position,
+        edited: this.#input.edited?.has(slot.index) === true ? (slot.toolCall.arguments ?? undefined) : undefined,
         watcher: this.#watching(slot)
       },
       label: `ToolCall ${slot.toolCall.name}`
@@ -490,7 +493,8 @@ class ToolBatch {
     this.#record(slot, toolOutcome(slot.toolCall, result, this.#input.options))
   }
 
-  #record(slot: Slot, ended: ToolOutcome): void {
+  #record(slot: Slot, came: ToolOutcome): void {
+    const ended = this.#input.again?.has(slot.index) === true ? this.#afterUnknown(slot, came) : came
     const told = slot.edited ? withArguments(ended) : ended
     const outcome = slot.wish === undefined ? told : { ...told, wish: slot.wish }
     slot.outcome = outcome
@@ -506,6 +510,12 @@ class ToolBatch {
     if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {
       this.#endQueued(this.#schedule === "reference" ? 0 : slot.index + 1, "not_started")
     }
+  }
+
+  /** A call that may have run before, and was not run again (BATCH9). */
+  #afterUnknown({ pid }: Slot, ended: ToolOutcome): ToolOutcome {
+    const ran = pid !== undefined && !checked.has(ended.outcome)
+    return ran ? ended : stillUnknown(ended, this.#input.options)
   }
 
   /** The calls from this position on that have not started never do; each call is looked at once. */
@@ -552,6 +562,9 @@ class ToolBatch {
     return this.#host === undefined ? 0 : Process.systemOf(this.#host).clock.now()
   }
 }
+
+/** What is said of no call whose handler ran. */
+const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "denied", "not_started"])
 
 const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== undefined || suspended !== undefined
 

@@ -83,7 +83,7 @@ export class ToolExecution {
     this.#tool = input.tool
     this.#toolCall = input.toolCall
     this.#options = input.options
-    this.#place = { messageIndex: input.messageIndex, index: input.index }
+    this.#place = { messageIndex: input.messageIndex, index: input.index, edited: input.edited }
     this.#listener = listener
     this.#system = system
   }

@@ -1,6 +1,8 @@
+import { Clock } from "@troupe/otp"
 import type { AnyEventObject } from "xstate"
 import { AdapterError } from "../../src/ChatError.ts"
 import { type ChatContext, type ChatInput, chatMachine } from "../../src/ChatMachine.ts"
+import type { ChatRecord } from "../../src/ChatRecord.ts"
 import type { ChatOptions } from "../../src/ChatOptions.ts"
 import type { Hooks } from "../../src/Hooks.ts"
 import { mustBegin, type Verdict } from "../../src/internal/chatHooks.ts"
@@ -159,6 +161,23 @@ const walk = (
 /** A store that answers nothing of its own: what becomes of a commit is an event of the walk. */
 const commit = () => new Promise<void>(() => {})
 
+/** A chat that is started from a record of what waits; its time is over as soon as it is there, and its timer is late. */
+const late = (name: string, waiting: Partial<ChatRecord>, ...kinds: ReadonlyArray<string>): Walk => {
+  const made = walk(name, { commit }, ...kinds)
+  const thread = { messages: [...hi, assistant("", [call])] }
+  const record = { id: "c", thread, usage: {}, running: false, pendingToolCalls: [], expiresAt: 1, ...waiting }
+  const input = {
+    ...(made.input as ChatInput),
+    record,
+    /** Read by each start, and by its clock until it waits. */
+    get clock() {
+      let readings = 0
+      return { ...Clock.live, now: () => (readings++ < 4 ? 0 : 2) }
+    }
+  }
+  return { ...made, input }
+}
+
 const noted = [() => undefined]
 const hooks: Hooks = {
   SessionStart: noted,
@@ -259,5 +278,24 @@ testPaths(chatMachine, () => [
     "leaves calls",
     "taken",
     "committed"
+  ),
+  walk("a chat that waits no time", { commit, suspendedTtlMs: 0 }, "said", "asks", "withdrawn", "taken", "committed"),
+  late(
+    "an answer that is late",
+    { pendingQuestion: { question: "which?", toolCallId: "c0", options: {} } },
+    "said",
+    "withdrawn"
+  ),
+  late("results that are late", { pendingToolCalls: [call] }, "results", "withdrawn"),
+  late(
+    "a decision that is late",
+    {
+      open: {
+        at: 1,
+        calls: [{ state: "waiting", kind: "permission", reason: "asked", askedAt: 0, expiresAt: 1 }]
+      }
+    },
+    "decides",
+    "withdrawn"
   )
 ])
