@@ -9,6 +9,7 @@ import { ok } from "../HandlerResult.ts"
 import { denial } from "../Permissions.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
+import { calledWith } from "./gate.ts"
 import { type OpenCall, type Opened, openToolCalls } from "./openCalls.ts"
 import { unknownOutcome, unknownReason } from "./revival.ts"
 import { endedEarly, type OutcomeRules, type ToolOutcome, toolOutcome } from "./toolOutcome.ts"
@@ -49,12 +50,7 @@ export const goingOnWith = (opened: Opened, rules: OutcomeRules): GoingOn => {
 }
 
 const asDecided = (toolCall: ToolCall, decision: Decision): ToolCall =>
-  decision.type === "allow" && decision.arguments !== undefined ? withArguments(toolCall, decision.arguments) : toolCall
-
-const withArguments = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): ToolCall => {
-  const { rawArguments: _, ...call } = toolCall
-  return { ...call, arguments: args }
-}
+  decision.type === "allow" && decision.arguments !== undefined ? calledWith(toolCall, decision.arguments) : toolCall
 
 const outcomeOf = (
   toolCall: ToolCall,

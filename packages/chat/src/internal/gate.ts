@@ -232,9 +232,16 @@ const halted = (
   }: { readonly reason: string; readonly message?: string | undefined; readonly cause?: unknown }
 ): Halted => ({ type: "halt", toolCall, reason, message, cause })
 
-const edited = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): Admitted => {
+const edited = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): Admitted => ({
+  type: "allow",
+  toolCall: calledWith(toolCall, args),
+  edited: true
+})
+
+/** The call with other arguments than the model wrote, and so without its text. */
+export const calledWith = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): ToolCall => {
   const { rawArguments: _, ...call } = toolCall
-  return { type: "allow", toolCall: { ...call, arguments: args }, edited: true }
+  return { ...call, arguments: args }
 }
 
 /** Tells the hooks of a refusal; what they say and do changes nothing. */

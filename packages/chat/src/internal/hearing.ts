@@ -50,7 +50,7 @@ export const hear = (ask: (signal: AbortSignal) => unknown, hearing: Hearing): P
     }
     const value = (answer: unknown): void => end({ type: "value", value: answer })
     const fault = (cause: unknown): void => end({ type: "fault", cause })
-    const timer = timeoutMs <= longestMs ? clock.setTimeout(expire, timeoutMs) : undefined
+    const timer = timeoutMs === Infinity ? undefined : clock.setTimeout(expire, timeoutMs)
     signal.addEventListener("abort", leave)
     try {
       const answer = ask(own.signal)
@@ -66,6 +66,3 @@ export const hear = (ask: (signal: AbortSignal) => unknown, hearing: Hearing): P
   })
 
 const aborted: Heard = { type: "aborted" }
-
-/** The longest a host timer can wait. */
-const longestMs = 2 ** 31 - 1

@@ -17,7 +17,7 @@ import { copied } from "./copied.ts"
 import { haltProblem, haltWord } from "./haltWord.ts"
 import type { Heard } from "./hearing.ts"
 import { write } from "./jsonForm.ts"
-import { findingsOf } from "./optionChecks.ts"
+import { findingsOf, isRecord } from "./optionChecks.ts"
 
 type Answered = Exclude<Heard, { readonly type: "aborted" }>
 
@@ -182,6 +182,3 @@ const reasonIn = (value: unknown): unknown => {
 }
 
 const messageIn = (value: unknown): unknown => (isRecord(value) ? copied({ ...value }) : value)
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

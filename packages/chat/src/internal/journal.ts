@@ -121,9 +121,10 @@ export class Journal {
     return { ...withResults({ thread: entry.thread, open }, this.#results ?? none), usage: entry.usage }
   }
 
-  /** The step is over: its results are in the chat's own thread. */
+  /** The step is over: its results are in the chat's own thread, and nothing else of it is held. */
   close(): void {
     this.#isOver = true
+    this.#make = undefined
   }
 
   /** A record as it would be if the outcomes had been kept that came since (JOUR6). */

@@ -27,7 +27,7 @@ import type { InboxEntry } from "../Inbox.ts"
 import type { Message } from "../Message.ts"
 import type { Mode } from "../Permissions.ts"
 import { Delivery } from "./delivery.ts"
-import { LiveFeed } from "./liveFeed.ts"
+import { chatStopped, LiveFeed } from "./liveFeed.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import type { LiveView } from "./liveView.ts"
 import type { Decided } from "./openCalls.ts"
@@ -118,7 +118,7 @@ export class LiveChat {
   start(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions }: TurnStart = {}): LiveTurn {
     const turn = this.#turnOf(messages, delivery, retry, decisions)
     if (this.#stopping !== undefined) {
-      turn.fail(stopped(this.id))
+      turn.fail(chatStopped(this.id))
       return turn
     }
     this.#began = true
@@ -174,7 +174,7 @@ export class LiveChat {
 
   /** Has the chat's process set the mode, once there is one. */
   async setPermissionMode(mode: Mode): Promise<void> {
-    if (this.#stopping !== undefined) throw stopped(this.id)
+    if (this.#stopping !== undefined) throw chatStopped(this.id)
     const pid = this.#pid ?? (await this.#home.revive(this.id))
     const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
       const forget = Process.onExit(pid, (reason) => reject(died(this.id, reason)))
@@ -202,7 +202,7 @@ export class LiveChat {
     await this.#home.stop(this.id)
     await this.#settleReceipts()
     await this.#endSession()
-    if (this.#turns.size > 0) this.#endAll(stopped(this.id))
+    if (this.#turns.size > 0) this.#endAll(chatStopped(this.id))
     for (const turn of this.#turns.values()) turn.turn.delivery?.close()
     for (const delivery of this.#waiting.values()) delivery.close()
     this.view.stopped()
@@ -359,9 +359,6 @@ export class LiveChat {
     )
   }
 }
-
-const stopped = (id: string): SessionError =>
-  new SessionError("chat_stopped", `The chat ${id} was stopped; troupe.chat("${id}") starts it again`)
 
 const died = (id: string, cause: unknown): SessionError =>
   new SessionError(

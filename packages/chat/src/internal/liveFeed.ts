@@ -102,7 +102,7 @@ export class LiveFeed {
   attach(id: string, options: AttachOptions): Attachment {
     check(options)
     const reader = new Attachment(this, this.#beginningOf(options.cursor), options)
-    if (this.#over) reader.fail(new SessionError("chat_stopped", stoppedMessage(id)))
+    if (this.#over) reader.fail(chatStopped(id))
     else if (options.signal?.aborted !== true) this.#readers.add(reader)
     return reader
   }
@@ -147,7 +147,9 @@ export class LiveFeed {
   }
 }
 
-const stoppedMessage = (id: string): string => `The chat ${id} was stopped; troupe.chat("${id}") starts it again`
+/** What is told of a chat that was stopped. */
+export const chatStopped = (id: string): SessionError =>
+  new SessionError("chat_stopped", `The chat ${id} was stopped; troupe.chat("${id}") starts it again`)
 
 const noCursor: Finding = { field: ["cursor"], reason: "must_be_a_cursor_that_came_with_an_item" }
 

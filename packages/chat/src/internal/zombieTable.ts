@@ -15,7 +15,7 @@ import type { OnLateResult } from "../ChatOptions.ts"
 import type { HandlerResult } from "../HandlerResult.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import type { Zombie } from "../Zombies.ts"
-import { isPromiseLike } from "./awaitable.ts"
+import { ignoreRejection } from "./awaitable.ts"
 import { copied } from "./copied.ts"
 
 /** A run that is given up. */
@@ -86,8 +86,7 @@ export class ZombieTable {
     Telemetry.tell(this.#system, "tool_call.late_completion", { lateMs }, told)
     if (onLateResult === undefined) return
     try {
-      const returned: unknown = onLateResult({ toolCall: copied(toolCall), outcome, result, lateMs })
-      if (isPromiseLike(returned)) Promise.resolve(returned).catch(() => undefined)
+      ignoreRejection(onLateResult({ toolCall: copied(toolCall), outcome, result, lateMs }))
     } catch {
       // The listener's fault is its own (ZOMBIE2).
     }
