@@ -26,6 +26,8 @@ import { Usage } from "./Usage.ts"
  * - `expiresAt`: until when the chat waits for the user, tool results or a decision, in milliseconds since the epoch
  * - `open`: the step that is not over: where its message stands in the thread, and for each of its calls, in order, whether it
  *   may have run (`intended`), waits for a decision, was decided, is the caller's, is `done`, or none of that yet (`new`)
+ * - `version`: the number of its entry in the store's log; none where the store has no log
+ * - `draft`: what the interrupted reply had said, as far as that was kept
  * - `permissionMode`: the mode that calls are judged by, and the loosest they may set, where others than the options say
  *
  * @example
@@ -62,7 +64,9 @@ export const ChatRecord = z
     known: z.array(z.string()).readonly().optional(),
     expiresAt: z.number().optional(),
     open: OpenStep.optional(),
-    permissionMode: ModeStanding.optional()
+    permissionMode: ModeStanding.optional(),
+    version: z.number().optional(),
+    draft: z.string().optional()
   })
   .readonly()
 export type ChatRecord = z.infer<typeof ChatRecord>

@@ -28,6 +28,7 @@ type MachineSnapshot = SnapshotFrom<typeof chatMachine>
  * What a chat is doing.
  *
  * - `idle`: nothing; it has what it needs
+ * - `interrupted`: nothing; its program ended in the middle of a turn, and `retry` goes on
  * - `awaitingUser`, `awaitingTools`, `awaitingApproval`: nothing; it waits for an answer, for tool results, or for decisions
  *   about tool calls
  * - `committing`: the store is asked to keep something
@@ -39,6 +40,7 @@ type MachineSnapshot = SnapshotFrom<typeof chatMachine>
  */
 export type ChatPhase =
   | "idle"
+  | "interrupted"
   | "awaitingUser"
   | "awaitingTools"
   | "awaitingApproval"

@@ -1,0 +1,7 @@
+/**
+ * Chats over HTTP.
+ *
+ * @module
+ */
+export type * as ChatLink from "./ChatLink.ts"
+export * as Server from "./Server.ts"
