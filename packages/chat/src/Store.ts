@@ -100,12 +100,13 @@ type Answer<A> = A | Promise<A>
  *
  * - `save` adds an entry, and is refused with a `StoreConflict` when the precondition does not hold; without one it is not
  *   looked at. Its cost is that of what was added, not that of the conversation.
- * - `load` gives the newest record, its `version` the number of its entry, and its `draft`, if one was kept since.
+ * - `load` gives the newest record, its `version` the number of its entry; its `draft` is the one kept since, else the record's own.
  * - `at` gives the record of an entry.
  * - `fork` begins a conversation with the record of another's entry, the newest one that `isStep` unless `at` says; without the inputs that waited there.
  * - `rewind` adds an entry that stands where an earlier one did.
  * - `keepDraft` keeps what a reply that streams has said so far, in the place of what it had said before; the next entry
- *   removes it. It is no entry.
+ *   removes it. It is no entry. Where `after` is not the number of the newest entry, the draft is late, and dropped: it may
+ *   come while an entry is written, or behind it.
  * - `expire` deletes what was not written for longer than the store's time to live, and says how many those were.
  */
 export interface SessionStore extends Store {
@@ -118,7 +119,7 @@ export interface SessionStore extends Store {
   readonly fork: (id: string, to: string, at?: number) => Answer<ChatRecord>
   readonly rewind: (id: string, seq: number, precondition?: Precondition) => Answer<ChatRecord>
   readonly list: (options?: ListOptions) => Answer<ChatList>
-  readonly keepDraft: (id: string, text: string) => Answer<void>
+  readonly keepDraft: (id: string, text: string, after: number) => Answer<void>
   readonly expire: () => Answer<number>
   readonly close: () => Answer<void>
 }
