@@ -195,13 +195,13 @@ export const statistics = (target: Pid | Name): Statistics | undefined => {
  * **Details**
  *
  * - `Received`: a message was put into its mailbox, by the process whose turn it was.
- * - `Handled`: it dealt with a message, within so many milliseconds.
+ * - `Handled`: it dealt with a message, within `duration` milliseconds; for `blocking` of them it held the thread.
  * - `Sent`: it sent a message in its turn, or replied to a call, to a process or to a caller that is none.
  * - `Ended`: it is dead. Nothing follows.
  */
 export type TraceEvent =
   | { readonly _tag: "Received"; readonly message: unknown; readonly from: Pid | undefined }
-  | { readonly _tag: "Handled"; readonly message: unknown; readonly duration: number }
+  | { readonly _tag: "Handled"; readonly message: unknown; readonly duration: number; readonly blocking: number }
   | { readonly _tag: "Sent"; readonly message: unknown; readonly to: Pid | undefined }
   | { readonly _tag: "Ended"; readonly reason: ExitReason }
 

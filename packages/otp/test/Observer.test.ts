@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { GenServer, Observer, Process, Supervisor, Sys, System } from "../src/index.ts"
+import { createMachine } from "xstate"
+import { GenServer, Observer, Process, StateMachine, Supervisor, Sys, System } from "../src/index.ts"
 import type { Pid } from "../src/index.ts"
 import { hop } from "./double/hop.ts"
 import { sleeper } from "./double/inProcess.ts"
@@ -99,4 +100,128 @@ test("a suspended process is shown as suspended", async () => {
   expect(Observer.tree(system)[0]?.status).toBe("suspended")
   await Sys.resume(pid)
   expect(Observer.tree(system)[0]?.status).toBe("idle")
+})
+
+const sized = (nodes: ReadonlyArray<Observer.Node>): number =>
+  nodes.reduce((sum, { children }) => sum + 1 + sized(children), 0)
+
+const family = (label: string, below: number): Pid => {
+  const parent = sleeper(system, label)
+  for (let index = 0; index < below; index++) {
+    Process.spawnLink(parent, () => new Promise(() => {}), { label: `${label}${index}` })
+  }
+  return parent
+}
+
+test("CUT1 a tree with room for all processes is the whole tree", () => {
+  family("a", 3)
+  expect(Observer.tree(system, { maxProcesses: 4 })).toEqual(Observer.tree(system))
+})
+
+test("CUT2 never more processes are shown than there is room for, and those left out are counted", () => {
+  family("a", 30)
+  family("b", 3)
+  for (let room = 0; room < 35; room++) {
+    const shown = Observer.tree(system, { maxProcesses: room })
+    expect(sized(shown)).toBeLessThanOrEqual(room)
+    if (room >= 8) expect(shown.map(({ hidden = 0, children }) => hidden + children.length)).toEqual([30, 3])
+  }
+})
+
+test("CUT3 small subtrees are shown whole, and the largest gives up its oldest", () => {
+  family("a", 30)
+  family("b", 3)
+  const [a, b] = Observer.tree(system, { maxProcesses: 15 })
+  expect(b?.children.map(({ label }) => label)).toEqual(["b0", "b1", "b2"])
+  expect(b?.hidden).toBe(undefined)
+  expect(a?.children.at(-1)?.label).toBe("a29")
+  expect(a?.hidden).toBe(20)
+  expect(Observer.format([a].filter((node) => node !== undefined))).toMatch(
+    /^a <0\.1\.0> queued, .* kB, 20 more below\n/
+  )
+})
+
+test("CUT3 of too many siblings those with something below them are shown", () => {
+  for (let index = 0; index < 50; index++) family(`s${index}`, index === 7 ? 2 : 0)
+  const shown = Observer.tree(system, { maxProcesses: 24 })
+  expect(shown.find(({ label }) => label === "s7")?.children).toHaveLength(2)
+  expect(sized(shown)).toBe(24)
+})
+
+test("crashes and restarts are counted whether or not anybody looks", async () => {
+  const crew = new Crew()
+  await Supervisor.start(system, { label: "top", children: [crew.spec("a")] })
+  expect(Observer.counts(system)).toEqual({ processes: 2, crashes: 0, restarts: 0 })
+  crew.stop("a", "boom")
+  await hop()
+  expect(Observer.counts(system)).toEqual({ processes: 2, crashes: 1, restarts: 1 })
+})
+
+test("a process is found by the text of its pid while it lives, and nothing by any other text", () => {
+  const one = sleeper(system, "one")
+  const two = sleeper(system, "two")
+  expect([Observer.find(system, `${one}`), Observer.find(system, `${two}`)]).toEqual([one, two])
+  Process.kill(one)
+  const others = [`${one}`, "", "<0.99.0>", "<0.-1.0>", " <0.2.0>", "<0.2.0>\n", `<0.${"9".repeat(40)}.0>`]
+  expect(others.filter((text) => Observer.find(system, text) !== undefined)).toEqual([])
+})
+
+const clerk = GenServer.make({
+  init: (state: unknown) => GenServer.ok(state),
+  handleCast: (_request: unknown, state) => GenServer.noreply(state)
+})
+
+test("an inspection shows mail, state, links and monitors without a turn of the process", async () => {
+  const other = sleeper(system, "other")
+  const watched = sleeper(system, "watched")
+  const pid = await GenServer.start(system, clerk, { balance: 3 }, { label: "account" })
+  Process.link(pid, other)
+  Process.monitor(pid, watched)
+  GenServer.cast(pid, { add: 1 })
+  Process.send(pid as Pid<unknown>, "hello")
+  expect(Observer.inspect(pid)).toMatchObject({
+    label: "account",
+    kind: "server",
+    queueLength: 2,
+    mailbox: ["cast { add: 1 }", '"hello"'],
+    state: "{ balance: 3 }",
+    links: [other],
+    monitors: [watched],
+    chart: undefined
+  })
+  Process.kill(pid)
+  expect(Observer.inspect(pid)).toBe(undefined)
+})
+
+test("an inspection is bounded, however full the mailbox and large the state is", async () => {
+  const pid = await GenServer.start(system, keeper, { text: "x".repeat(100_000) })
+  for (let index = 0; index < 500; index++) {
+    Process.send(pid as Pid<unknown>, "y".repeat(10_000))
+    Process.link(pid, sleeper(system))
+  }
+  const seen = Observer.inspect(pid)
+  expect(seen?.mailbox).toHaveLength(50)
+  expect(seen?.links).toHaveLength(100)
+  expect(JSON.stringify(seen).length).toBeLessThan(20_000)
+})
+
+test("of a machine the chart and its state are shown", async () => {
+  const lamp = createMachine({ id: "lamp", initial: "off", states: { off: { on: { press: "on" } }, on: {} } })
+  const pid = StateMachine.start(system, lamp)
+  expect(Observer.inspect(pid)?.chart).toEqual({ machine: "lamp", value: "off" })
+  Process.send(pid, { type: "press" })
+  await hop()
+  expect(Observer.inspect(pid)?.chart).toEqual({ machine: "lamp", value: "on" })
+})
+
+test("SENS1 of a sensitive process the mail, the state and the chart are withheld", async () => {
+  const pid = await GenServer.start(system, clerk, "secret")
+  Process.flag(pid, "sensitive", true)
+  GenServer.cast(pid, "secret")
+  const seen = Observer.inspect(pid)
+  expect([seen?.mailbox, seen?.state]).toEqual([["(sensitive)"], "(sensitive)"])
+  const lamp = createMachine({ id: "lamp", initial: "off", states: { off: {} } })
+  const machine = StateMachine.start(system, lamp)
+  Process.flag(machine, "sensitive", true)
+  expect(Observer.inspect(machine)?.chart).toBe(undefined)
 })

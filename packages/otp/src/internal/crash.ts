@@ -8,12 +8,10 @@ import { format } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
 import type { Cell } from "./cell.ts"
 import { messageSummary } from "./messageSummary.ts"
-import { isSensitive } from "./sensitive.ts"
+import { isSensitive, withheld } from "./sensitive.ts"
 import { attempt, summary } from "./summary.ts"
 
 const mostLinks = 20
-
-const withheld = "(sensitive)"
 
 const handlingOf = (cell: Cell): string | undefined => {
   if (cell.handling === undefined) return undefined
@@ -21,7 +19,7 @@ const handlingOf = (cell: Cell): string | undefined => {
 }
 
 /** What it knew, in one line; nothing of a process that knows nothing yet. */
-const stateOf = (cell: Cell): string | undefined => {
+export const shownState = (cell: Cell): string | undefined => {
   if (isSensitive(cell)) return withheld
   const { behaviour } = cell
   return attempt(() => {
@@ -40,7 +38,7 @@ export const crashReport = (cell: Cell, reason: ExitReason, ended: boolean): Cra
   reason,
   message: `${cell.label} ${cell} ${ended ? "ended" : "reports"}: ${format(reason)}`,
   handling: handlingOf(cell),
-  state: stateOf(cell),
+  state: shownState(cell),
   queueLength: cell.mailbox?.size ?? 0,
   parent: cell.parent,
   links: (cell.links?.all ?? []).slice(0, mostLinks),

@@ -68,6 +68,9 @@ export class Kernel implements System {
   /** Whoever watches this system; nobody by default. */
   watch: Watch | undefined = undefined
   strayMail: StrayMail | undefined = undefined
+  /** How many processes ended and should not have, and how often a supervisor started a child again. */
+  crashes = 0
+  restarts = 0
   /** From how many milliseconds on a callback holds the thread too long. */
   readonly blockedAfter: number
 
@@ -157,6 +160,7 @@ export class Kernel implements System {
 
   /** Takes down a crash that is about to happen, if anybody wants to hear of it. */
   crashOf(cell: Cell, reason: ExitReason): CrashReport | undefined {
+    this.crashes++
     return this.#onCrash === undefined && this.watch === undefined ? undefined : crashReport(cell, reason, true)
   }
 
@@ -172,6 +176,7 @@ export class Kernel implements System {
 
   /** Reports a fault a process survives, or, if `ends`, one it is about to end for in order. */
   report(cell: Cell, reason: ExitReason, ends = false): void {
+    if (ends) this.crashes++
     if (this.#onCrash !== undefined || this.watch !== undefined) this.tell(crashReport(cell, reason, ends))
   }
 

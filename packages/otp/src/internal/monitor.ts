@@ -37,6 +37,11 @@ export class Monitor implements MonitorRef, Watcher, Resource {
     return this.#target !== undefined
   }
 
+  /** Whose end it waits for. */
+  get target(): Cell | undefined {
+    return this.#target
+  }
+
   down(_cell: Cell, reason: ExitReason): void {
     if (this.#target === undefined) return
     this.#target = undefined

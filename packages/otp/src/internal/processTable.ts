@@ -4,6 +4,7 @@
  * Each is tied to the ones before and after it, so that the table itself weighs nothing and never grows at once.
  *
  * TABLE1. `size` is how many are in it; a process that has left it ties to no other.
+ * TABLE2. Their ids grow from the oldest to the youngest.
  */
 import type { Cell } from "./cell.ts"
 
@@ -22,6 +23,13 @@ export class ProcessTable {
   /** The living processes, the oldest first; one that dies while they are gone through is left out. */
   *values(): Iterable<Cell> {
     for (const cell of this.all) if (!cell.dead) yield cell
+  }
+
+  /** The living process of an id; the young ones are found first. */
+  find(id: number): Cell | undefined {
+    let cell = this.#youngest
+    while (cell !== undefined && cell.id > id) cell = cell.older
+    return cell?.id === id ? cell : undefined
   }
 
   add(cell: Cell): void {

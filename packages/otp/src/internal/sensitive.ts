@@ -6,6 +6,9 @@
 import type { Name, Pid } from "../Pid.ts"
 import { contentOf } from "./messageSummary.ts"
 
+/** What stands in the place of what is not shown. */
+export const withheld = "(sensitive)"
+
 const sensitive = new WeakSet<Pid | Name>()
 
 export const isSensitive = (pid: Pid | Name): boolean => sensitive.has(pid)

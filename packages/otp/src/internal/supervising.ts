@@ -34,6 +34,7 @@ export type Verdict = "goOn" | "giveUp"
 export const mayRestart = (self: Cell, window: RestartWindow, spec: Pick<ChildSpec, "id">): boolean => {
   const { kernel } = self
   if (window.allows(kernel.clock.now())) {
+    kernel.restarts++
     kernel.watch?.restarted(self, spec.id, window.total)
     return true
   }

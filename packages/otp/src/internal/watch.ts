@@ -219,7 +219,7 @@ export class Watch {
       probe.counts.handled++
       probe.counts.busyFor += duration
     }
-    probe?.trace({ _tag: "Handled", message, duration })
+    probe?.trace({ _tag: "Handled", message, duration, blocking })
     if (!this.#hears("process.handled")) return
     const queueLength = cell.mailbox?.size ?? 0
     this.#emit("process.handled", { duration, blocking, queueLength }, { ...subjectOf(cell), message })
