@@ -211,6 +211,15 @@ export class RunningTroupe {
     return living.ref
   }
 
+  /**
+   * Whether there is a chat of this id: one that lives here, or one the store keeps. Starts none.
+   *
+   * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`).
+   */
+  async has(id: string): Promise<boolean> {
+    return this.#living.has(id) || (await this.#load(id)) !== undefined
+  }
+
   /** The handlers of this Troupe's system that still run though their call is over. */
   zombies(): ReadonlyArray<Zombies.Zombie> {
     return Zombies.list(this.system)

@@ -1,9 +1,34 @@
 /**
  * Chats over HTTP: one handler, `Request → Response`, that mounts in anything.
  *
+ * Owns: what each owner has in use, and the streams that are open. Does not own the Troupe, which its program starts and stops,
+ * nor sockets.
+ *
+ * SERVE1. A conversation is reachable by its owner alone: the Troupe's id of it is made of the owner's name and the id.
+ * SERVE2. Nobody is let in whom `authorize` does not name, and no page of another place that is not listed.
+ * SERVE3. Every refusal is a typed error in JSON; of an error that nobody expects only an id is told, and `onError` the rest.
+ * SERVE4. Closed, it refuses what comes, and ends each stream with its last frame.
+ *
  * @module
  */
 import type { RunningTroupe } from "@troupe/chat"
+import { System } from "@troupe/otp"
+import { HttpError } from "./HttpError.ts"
+import { accepts } from "./internal/accepts.ts"
+import { ownedId } from "./internal/chatId.ts"
+import { makeCall } from "./internal/call.ts"
+import { refusalOf, responseOfRefusal } from "./internal/failure.ts"
+import { OpenStreams } from "./internal/openStreams.ts"
+import { checkOrigin, open, preflight } from "./internal/origins.ts"
+import { Owners } from "./internal/owners.ts"
+import type { Route } from "./internal/route.ts"
+import { makeRouter } from "./internal/router.ts"
+import { agUiRoutes } from "./internal/routes/agUi.ts"
+import { aiSdkRoutes } from "./internal/routes/aiSdk.ts"
+import { chatRoutes } from "./internal/routes/chats.ts"
+import { observerRoutes } from "./internal/routes/observer.ts"
+import { openAiRoutes } from "./internal/routes/openAi.ts"
+import { viewRoutes } from "./internal/routes/view.ts"
 
 /** Who asks: the owner of the conversations that are reachable; `observer` says whether the processes are, too. */
 export interface Authorized {
@@ -30,23 +55,130 @@ export interface Limits {
   readonly streams?: number | undefined
 }
 
+/** An error that nobody expected: the id its client was told, and which request it was. */
+export interface Unexpected {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+}
+
 /** What a server is made with. */
 export interface ServerOptions {
   readonly troupe: RunningTroupe
   /** Says who asks. Nobody is let in without it. */
   readonly authorize: (request: Request) => Authorized | Denied | Promise<Authorized | Denied>
   readonly limits?: Limits | undefined
-  /** Origins that pages of other places may ask from. Default: none. */
+  /** Origins that pages of other places may ask from, as `https://app.example.com`. Default: none. */
   readonly origins?: ReadonlyArray<string> | undefined
+  /** The names this server is reached by, without port. Default: any, but see `Node.listen`. */
+  readonly hosts?: ReadonlyArray<string> | undefined
   /** What stands before all paths. Default: nothing. */
   readonly basePath?: string | undefined
+  /**
+   * Makes the Troupe's id of an owner's conversation. **Contract**: `chatId(owner, "")` is what all ids of an owner begin with,
+   * and those of no other. Default: the owner's name, escaped, then a slash and the id.
+   */
+  readonly chatId?: ((owner: string, id: string) => string) | undefined
+  /** Told of errors that nobody expected. Default: nobody. */
+  readonly onError?: ((error: unknown, about: Unexpected) => void) | undefined
 }
 
 /** A handler of requests; `close` ends what it has open. */
 export interface Server {
   readonly fetch: (request: Request) => Promise<Response>
   readonly close: () => Promise<void>
+  /** As the options say. */
+  readonly hosts: ReadonlyArray<string> | undefined
 }
 
+const routes: ReadonlyArray<Route> = [
+  ...chatRoutes,
+  ...viewRoutes,
+  ...observerRoutes,
+  ...aiSdkRoutes,
+  ...agUiRoutes,
+  ...openAiRoutes
+]
+
+const limitsOf = (given: Limits = {}): { readonly [Name in keyof Limits]-?: number } => ({
+  bodyBytes: given.bodyBytes ?? 1_048_576,
+  messageCharacters: given.messageCharacters ?? 100_000,
+  conversations: given.conversations ?? 1_000,
+  requestsPerMinute: given.requestsPerMinute ?? 600,
+  streams: given.streams ?? 100
+})
+
 /** Makes a server of a Troupe. */
-export declare const make: (options: ServerOptions) => Server
+export const make = (options: ServerOptions): Server => {
+  const { troupe, authorize, basePath = "", hosts, onError } = options
+  const { clock } = troupe.system
+  const limits = limitsOf(options.limits)
+  const find = makeRouter(routes, basePath)
+  const owners = new Owners(limits, () => clock.now())
+  const streams = new OpenStreams(clock)
+  const places = { origins: new Set(options.origins), hosts: hosts === undefined ? undefined : new Set(hosts) }
+  const closing = new AbortController()
+  const home = { troupe, owners, streams, limits, closing: closing.signal, chatId: options.chatId ?? ownedId }
+
+  const unexpected = (error: unknown, request: Request, url: URL): HttpError => {
+    const id = System.uuid(troupe.system, "server")
+    try {
+      onError?.(error, { id, method: request.method, path: url.pathname })
+    } catch {
+      // Whoever is told of errors has none of its own to tell.
+    }
+    return new HttpError("internal", "Something went wrong; the server's operator knows more under this id", { id })
+  }
+
+  const answered = async (request: Request, url: URL, route: Route, params: Readonly<Record<string, string>>) => {
+    if (route.produces !== undefined && !accepts(request.headers.get("accept"), route.produces)) {
+      throw new HttpError("not_acceptable", `This path answers with ${route.produces.join(" or ")}`)
+    }
+    if (closing.signal.aborted) throw new HttpError("closing", "The server is closing", { retryAfterMs: 1_000 })
+    const who = await authorize(request)
+    if ("deny" in who) throw denied(who)
+    const { call, settle } = makeCall(home, request, url, params, who, (error) => void unexpected(error, request, url))
+    try {
+      return await route.handle(call)
+    } finally {
+      settle()
+    }
+  }
+
+  const fetch = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url)
+    let opened: string | undefined
+    let route: Route | undefined
+    let response: Response
+    try {
+      opened = checkOrigin(request, url, places)
+      const preflighted = preflight(request, opened)
+      if (preflighted === undefined) {
+        const found = find(request.method, url.pathname)
+        route = found.route
+        response = await answered(request, url, route, found.params)
+      } else response = preflighted
+    } catch (error) {
+      const refusal = refusalOf(error) ?? unexpected(error, request, url)
+      response = (route?.refused ?? responseOfRefusal)(refusal)
+    }
+    if (opened !== undefined) open(response, opened)
+    response.headers.set("x-content-type-options", "nosniff")
+    if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store")
+    return response
+  }
+
+  return {
+    fetch,
+    hosts,
+    close: async () => {
+      closing.abort()
+      streams.close()
+    }
+  }
+}
+
+const denied = ({ deny }: Denied): HttpError =>
+  deny === 403
+    ? new HttpError("forbidden", "You may not ask this")
+    : new HttpError("unauthorized", "Say who asks", { headers: { "www-authenticate": "Bearer" } })

@@ -4,4 +4,5 @@
  * @module
  */
 export type * as ChatLink from "./ChatLink.ts"
+export { HttpError } from "./HttpError.ts"
 export * as Server from "./Server.ts"

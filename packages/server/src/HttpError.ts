@@ -1,0 +1,130 @@
+/**
+ * What a server refuses, and what a client is told: a code out of a closed set, and a sentence that says what to do.
+ *
+ * @module
+ */
+
+/** Each code and its status. */
+const statuses = {
+  invalid_json: 400,
+  invalid_path: 400,
+  invalid_id: 400,
+  invalid_host: 400,
+  malformed_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  origin_refused: 403,
+  host_refused: 403,
+  not_found: 404,
+  unknown_chat: 404,
+  unknown_commit: 404,
+  method_not_allowed: 405,
+  not_acceptable: 406,
+  request_timeout: 408,
+  busy: 409,
+  already_delivered: 409,
+  awaiting_tool_results: 409,
+  awaiting_approval: 409,
+  chat_exists: 409,
+  invalid_status_for_operation: 409,
+  no_question: 409,
+  not_a_step: 409,
+  nothing_to_retry: 409,
+  session_in_error_state: 409,
+  store_conflict: 409,
+  tool_call_not_running: 409,
+  unknown_tool_call_id: 409,
+  unpaired_tool_calls: 409,
+  chat_stopped: 410,
+  body_too_large: 413,
+  message_too_long: 413,
+  unsupported_media_type: 415,
+  invalid_input: 422,
+  rate_limited: 429,
+  too_many_conversations: 429,
+  too_many_streams: 429,
+  headers_too_large: 431,
+  internal: 500,
+  invalid_record: 500,
+  store_without_log: 501,
+  chat_died: 503,
+  closing: 503,
+  store_failed: 503,
+  troupe_stopped: 503
+} as const
+
+/** Why a request was refused. */
+export type ErrorCode = keyof typeof statuses
+
+/** What was wrong with a value, and where. */
+export interface Issue {
+  readonly field: ReadonlyArray<string | number>
+  readonly reason: string
+}
+
+/** What an error may say beside its code. */
+export interface HttpErrorFields {
+  /** What was wrong with the body, the parameters or the options. */
+  readonly issues?: ReadonlyArray<Issue> | undefined
+  /** After how many milliseconds it is worth another try. */
+  readonly retryAfterMs?: number | undefined
+  /** Which unexpected error it was: `onError` was told under this id. */
+  readonly id?: string | undefined
+  readonly cause?: unknown
+  /** What is sent beside the error. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The JSON form of a refusal: `{ "error": { "code", "message", … } }`. */
+export interface ErrorBody {
+  readonly error: {
+    readonly code: ErrorCode
+    readonly message: string
+    readonly issues?: ReadonlyArray<Issue>
+    readonly retryAfterMs?: number
+    readonly id?: string
+  }
+}
+
+/**
+ * A request was refused.
+ *
+ * **Details**: thrown by what handles a request, it is the response; a client rejects with the same error. `cause` is for the
+ * program that serves, and is never sent.
+ */
+export class HttpError extends Error {
+  readonly _tag = "HttpError"
+  readonly code: ErrorCode
+  readonly status: number
+  readonly issues: ReadonlyArray<Issue> | undefined
+  readonly retryAfterMs: number | undefined
+  readonly id: string | undefined
+  readonly headers: Readonly<Record<string, string>> | undefined
+
+  constructor(code: ErrorCode, message: string, fields: HttpErrorFields = {}) {
+    super(message, fields.cause === undefined ? undefined : { cause: fields.cause })
+    this.name = this._tag
+    this.code = code
+    this.status = statuses[code]
+    this.issues = fields.issues
+    this.retryAfterMs = fields.retryAfterMs
+    this.id = fields.id
+    this.headers = fields.headers
+  }
+
+  /** Whether a word is one of the codes. */
+  static isCode(value: unknown): value is ErrorCode {
+    return typeof value === "string" && Object.hasOwn(statuses, value)
+  }
+}
+
+/** What is sent of an error. */
+export const bodyOf = ({ code, message, issues, retryAfterMs, id }: HttpError): ErrorBody => ({
+  error: {
+    code,
+    message,
+    ...(issues === undefined ? {} : { issues }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(id === undefined ? {} : { id })
+  }
+})

@@ -1,0 +1,106 @@
+/** Makes what a route is called with. */
+import type { RunningTroupe } from "@troupe/chat"
+import { HttpError } from "../HttpError.ts"
+import type { Authorized } from "../Server.ts"
+import { type ChatId, checkedId } from "./chatId.ts"
+import { FrameStream, responseOf } from "./frameStream.ts"
+import { jsonBody } from "./jsonBody.ts"
+import type { OpenStreams } from "./openStreams.ts"
+import type { Owner, Owners } from "./owners.ts"
+import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
+
+/** What calls have in common. */
+export interface CallHome {
+  readonly troupe: RunningTroupe
+  readonly owners: Owners
+  readonly streams: OpenStreams
+  readonly limits: { readonly bodyBytes: number; readonly messageCharacters: number }
+  readonly closing: AbortSignal
+  readonly chatId: ChatId
+}
+
+/** A call; `settle` says that its route has answered. Throws an `HttpError` (429) for one request too many. */
+export const makeCall = (
+  home: CallHome,
+  request: Request,
+  url: URL,
+  params: Readonly<Record<string, string>>,
+  { owner: name, observer = false }: Authorized,
+  failed: (error: unknown) => void
+): { readonly call: Call; readonly settle: () => void } => {
+  const { troupe, owners, limits, closing } = home
+  const owner = owners.request(name)
+  let claimed = false
+
+  const claimStream = (): void => {
+    if (claimed) return
+    owners.openStream(owner)
+    claimed = true
+  }
+
+  const giveBack = (): void => {
+    if (!claimed) return
+    claimed = false
+    owner.streams -= 1
+  }
+
+  const stream = (frames: Frames, { headers, last }: StreamOptions = {}): Response => {
+    claimStream()
+    const streaming: FrameStream = new FrameStream(frames, {
+      last,
+      failed,
+      ended: () => {
+        owner.streams -= 1
+        request.signal.removeEventListener("abort", gone)
+        home.streams.delete(streaming)
+      }
+    })
+    claimed = false
+    const gone = (): void => streaming.cancel()
+    home.streams.add(streaming)
+    request.signal.addEventListener("abort", gone, { once: true })
+    if (request.signal.aborted) gone()
+    if (closing.aborted) streaming.close()
+    return responseOf(streaming, { ...streamHeaders, ...headers })
+  }
+
+  const call: Call = {
+    request,
+    url,
+    params,
+    owner: name,
+    mayObserve: observer,
+    troupe,
+    chats: ownedChats(home, owner, name),
+    body: (schema) => jsonBody(request, schema, limits.bodyBytes),
+    stream,
+    claimStream,
+    closing,
+    limits
+  }
+  return { call, settle: giveBack }
+}
+
+const streamHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no"
+} as const
+
+const ownedChats = ({ troupe, owners, chatId }: CallHome, owner: Owner, name: string): OwnedChats => {
+  const innerId = (id: string): string => chatId(name, checkedId(id))
+  const prefix = chatId(name, "")
+  return {
+    innerId,
+    prefix,
+    outerId: (inner) => (inner.startsWith(prefix) ? inner.slice(prefix.length) : inner),
+    chat: async (id) => owners.chat(owner, troupe, innerId(id)),
+    existing: async (id) => {
+      const inner = innerId(id)
+      if (!(await troupe.has(inner))) {
+        throw new HttpError("unknown_chat", "There is no such conversation; say something in it, and there is")
+      }
+      return owners.chat(owner, troupe, inner)
+    }
+  }
+}

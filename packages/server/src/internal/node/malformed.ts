@@ -1,0 +1,26 @@
+/** Answers what is no request: it never comes to a handler. */
+import { STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
+import { bodyOf, type ErrorCode, HttpError } from "../../HttpError.ts"
+
+/** A socket that has an answer under way is cut: another one would be read as part of it. */
+export const refuseMalformed = (error: Error & { readonly code?: string }, socket: Duplex): void => {
+  if (!socket.writable || isAnswering(socket) || error.code === "ECONNRESET") return void socket.destroy()
+  const refusal = new HttpError(codeOf(error), "This is no request that can be answered; the connection is closed")
+  const text = JSON.stringify(bodyOf(refusal))
+  socket.end(
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ""}\r\n` +
+      "content-type: application/json\r\nconnection: close\r\n" +
+      `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  )
+}
+
+const codeOf = ({ code }: { readonly code?: string }): ErrorCode => {
+  if (code === "HPE_HEADER_OVERFLOW") return "headers_too_large"
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? "request_timeout" : "malformed_request"
+}
+
+const isAnswering = (socket: Duplex): boolean => {
+  const answer: unknown = Reflect.get(socket, "_httpMessage")
+  return typeof answer === "object" && answer !== null && Reflect.get(answer, "headersSent") === true
+}

@@ -1,0 +1,114 @@
+/**
+ * What each owner has in use: requests of the last minute, open streams, living conversations.
+ *
+ * Owns: the counts. Does not own the streams or the chats.
+ *
+ * OWNER1. An owner never has more streams open, or more conversations living through this server, than the limits say.
+ * OWNER2. What is known of owners who use nothing is forgotten, sooner than it is as much again.
+ */
+import type { ChatRef, RunningTroupe } from "@troupe/chat"
+import { HttpError } from "../HttpError.ts"
+
+/** What bounds one owner. */
+export interface OwnerLimits {
+  readonly conversations: number
+  readonly requestsPerMinute: number
+  readonly streams: number
+}
+
+/** One owner's part. */
+export interface Owner {
+  tokens: number
+  /** When the tokens were counted. */
+  at: number
+  streams: number
+  /** The chats that were alive when they were last looked at, by the Troupe's id. */
+  readonly chats: Map<string, ChatRef.ChatRef>
+}
+
+const minuteMs = 60_000
+const fewest = 1_024
+
+export class Owners {
+  readonly #limits: OwnerLimits
+  readonly #now: () => number
+  readonly #owners = new Map<string, Owner>()
+  #sweepAt = fewest
+
+  constructor(limits: OwnerLimits, now: () => number) {
+    this.#limits = limits
+    this.#now = now
+  }
+
+  /** Counts a request; throws an `HttpError` (429) for one too many. */
+  request(name: string): Owner {
+    const owner = this.#of(name)
+    const perMs = this.#limits.requestsPerMinute / minuteMs
+    this.#refill(owner)
+    if (owner.tokens < 1) {
+      const retryAfterMs = Math.ceil((1 - owner.tokens) / perMs)
+      throw new HttpError("rate_limited", "Too many requests; wait as long as retry-after says", { retryAfterMs })
+    }
+    owner.tokens -= 1
+    return owner
+  }
+
+  /** Counts a stream; throws an `HttpError` (429) for one too many. */
+  openStream(owner: Owner): void {
+    if (owner.streams >= this.#limits.streams) {
+      throw new HttpError("too_many_streams", `More than ${this.#limits.streams} streams at once; close one first`, {
+        retryAfterMs: 1_000
+      })
+    }
+    owner.streams += 1
+  }
+
+  /** The chat, begun if there is none; throws an `HttpError` (429) when too many live. */
+  async chat(owner: Owner, troupe: RunningTroupe, id: string): Promise<ChatRef.ChatRef> {
+    const known = owner.chats.get(id)
+    if (known === undefined && owner.chats.size >= this.#limits.conversations) {
+      forgetEnded(owner)
+      if (owner.chats.size >= this.#limits.conversations) {
+        throw new HttpError(
+          "too_many_conversations",
+          `More than ${this.#limits.conversations} conversations are alive at once; delete one, or wait until one is idle`,
+          { retryAfterMs: minuteMs }
+        )
+      }
+    }
+    const chat = await troupe.chat(id)
+    owner.chats.set(id, chat)
+    return chat
+  }
+
+  #of(name: string): Owner {
+    const known = this.#owners.get(name)
+    if (known !== undefined) return known
+    if (this.#owners.size >= this.#sweepAt) this.#sweep()
+    const owner = { tokens: this.#limits.requestsPerMinute, at: this.#now(), streams: 0, chats: new Map() }
+    this.#owners.set(name, owner)
+    return owner
+  }
+
+  #refill(owner: Owner): void {
+    const now = this.#now()
+    const { requestsPerMinute } = this.#limits
+    owner.tokens = Math.min(requestsPerMinute, owner.tokens + ((now - owner.at) * requestsPerMinute) / minuteMs)
+    owner.at = now
+  }
+
+  /** OWNER2. */
+  #sweep(): void {
+    for (const [name, owner] of this.#owners) {
+      this.#refill(owner)
+      forgetEnded(owner)
+      const isUnused = owner.streams === 0 && owner.chats.size === 0 && owner.tokens >= this.#limits.requestsPerMinute
+      if (isUnused) this.#owners.delete(name)
+    }
+    this.#sweepAt = Math.max(fewest, 2 * this.#owners.size)
+  }
+}
+
+const forgetEnded = ({ chats }: Owner): void => {
+  for (const [id, { pid }] of chats) if (pid === undefined) chats.delete(id)
+}

@@ -1,0 +1,95 @@
+/** Responses of this server's own routes. */
+import type { ChatRef } from "@troupe/chat"
+import { bodyOf, HttpError } from "../HttpError.ts"
+import { refusalOf } from "./failure.ts"
+import type { Call } from "./route.ts"
+import { eventText, resultText } from "./wireEvent.ts"
+
+/** What the own routes can answer with. */
+export const json = "application/json"
+export const events = "text/event-stream"
+
+/** Whether the client asks for events. */
+export const asksForEvents = ({ request }: Call): boolean => request.headers.get("accept")?.includes(events) ?? false
+
+/** A response of JSON text. */
+export const jsonText = (text: string, status = 200): Response =>
+  new Response(text, { status, headers: { "content-type": json } })
+
+/** A frame of server-sent events; `id` is what the client gives back to go on behind it. */
+export const frame = (text: string, id?: string): string =>
+  id === undefined ? `data: ${text}\n\n` : `id: ${id}\ndata: ${text}\n\n`
+
+/** The last frame of a stream whose server closes. */
+export const closingFrame = frame(JSON.stringify({ type: "closing" }))
+
+/**
+ * The frames of what is read. A refusal is the last frame; an error nobody expects breaks the stream. Leaving goes straight to
+ * what is read, also while the next is awaited.
+ */
+export const framesOf = <A>(
+  source: AsyncIterator<A, undefined>,
+  frameOf: (item: A) => string
+): AsyncIterable<string> => ({
+  [Symbol.asyncIterator]: () => {
+    let failed = false
+    return {
+      next: async () => {
+        if (failed) return { done: true, value: undefined }
+        try {
+          const { done, value } = await source.next()
+          return done === true ? { done, value } : { done: false, value: frameOf(value) }
+        } catch (error) {
+          const refusal = refusalOf(error)
+          if (refusal === undefined) throw error
+          failed = true
+          return { done: false, value: frame(JSON.stringify({ type: "failed", ...bodyOf(refusal) })) }
+        }
+      },
+      return: async () => {
+        await source.return?.()
+        return { done: true, value: undefined }
+      }
+    }
+  }
+})
+
+/**
+ * Begins a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
+ * Rejects with what the input was refused for.
+ */
+export const turnReply = async (call: Call, begin: () => ChatRef.LiveTurn): Promise<Response> => {
+  const streams = asksForEvents(call)
+  const waits = call.url.searchParams.has("wait")
+  if (streams || waits) call.claimStream()
+  const turn = begin()
+  if (!streams) await turn.return()
+  await Promise.race([turn.receipt, turn.ended])
+  if (turn.status === "rejected" && turn.failure !== undefined) throw turn.failure.error
+  const said = { id: turn.id, status: turn.status }
+  if (!streams && !waits) return Response.json(said, { status: 202 })
+  if (turn.failure !== undefined) throw turn.failure.error
+  if (streams) {
+    return call.stream(
+      framesOf(turn, (event) => frame(eventText(event))),
+      { last: closingFrame }
+    )
+  }
+  const result = await beforeClosing(call, turn.result())
+  return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(result)}}`)
+}
+
+/** What is awaited, unless the client goes or the server closes before. */
+const beforeClosing = async <A>({ request, closing }: Call, awaited: Promise<A>): Promise<A> => {
+  const signal = AbortSignal.any([request.signal, closing])
+  const { promise, reject } = Promise.withResolvers<never>()
+  const closed = () =>
+    reject(new HttpError("closing", "The server is closing; the turn goes on", { retryAfterMs: 1_000 }))
+  if (signal.aborted) closed()
+  signal.addEventListener("abort", closed, { once: true })
+  try {
+    return await Promise.race([awaited, promise])
+  } finally {
+    signal.removeEventListener("abort", closed)
+  }
+}

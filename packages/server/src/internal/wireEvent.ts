@@ -1,0 +1,52 @@
+/**
+ * Events as they are sent: the Codec's form, of which two things are left out.
+ *
+ * **Details**: `Codec.fromJson("Event", …)` reads it. Errors say what they are, and not what caused them, where, or with which
+ * metadata. The threads that `step_completed` and `chat_completed` carry have the messages from the last thing a person said
+ * on, and a chat's result has no steps: who reads has had those, or the history.
+ */
+import { type ChatResult, Codec, type Event, type Thread } from "@troupe/chat"
+
+/** The JSON text of an event. */
+export const eventText = (event: Event.Event): string => {
+  switch (event.type) {
+    case "text_delta":
+    case "tool_call_delta":
+      return JSON.stringify(event)
+    case "step_completed":
+      return written({ ...event, thread: newest(event.thread) })
+    case "chat_completed":
+      return written({ ...event, result: brief(event.result) })
+    default:
+      return written(event)
+  }
+}
+
+/** The JSON text of a turn's result. */
+export const resultText = (result: ChatResult.ChatResult): string =>
+  withoutCauses(Codec.toJson("ChatResult", brief(result), { unencodable: "describe" }).data)
+
+const written = (event: Event.Event): string =>
+  withoutCauses(Codec.toJson("Event", event, { unencodable: "describe" }).data)
+
+const brief = (result: ChatResult.ChatResult): ChatResult.ChatResult => ({
+  ...result,
+  thread: newest(result.thread),
+  steps: []
+})
+
+const newest = (thread: Thread.Thread): Thread.Thread => {
+  const from = thread.messages.findLastIndex(({ role }) => role === "user")
+  return { ...thread, messages: thread.messages.slice(Math.max(0, from)) }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** Below `$error` stands what the Codec wrote of an error. */
+const withoutCauses = (json: unknown): string =>
+  JSON.stringify(json, (key, value: unknown) => {
+    if (key !== "$error" || !isObject(value)) return value
+    const { cause: _, metadata: __, errors: ___, ...said } = value
+    return said
+  })
