@@ -51,7 +51,13 @@ const decisions: readonly [Decision, ...ReadonlyArray<Decision>] = [
   { type: "halt" },
   { type: "result", value: "by hand" }
 ]
-const atRest: ReadonlySet<string> = new Set(["idle", "awaitingUser", "awaitingTools", "awaitingApproval"])
+const atRest: ReadonlySet<string> = new Set([
+  "idle",
+  "interrupted",
+  "awaitingUser",
+  "awaitingTools",
+  "awaitingApproval"
+])
 const mostTurns = 25
 /** How long what must come may take: longer than a store that hangs is waited for, some times over. */
 const patienceMs = 30_000

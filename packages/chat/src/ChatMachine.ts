@@ -111,7 +111,7 @@ const stops = {
 } as const
 
 /**
- * Runs turns: idle, awaitingUser, awaitingApproval or awaitingTools between them; committing, stepping, completing within one; expiring when
+ * Runs turns: idle, interrupted, awaitingUser, awaitingApproval or awaitingTools between them; committing, stepping, completing within one; expiring when
  * it has waited too long.
  */
 export const chatMachine = setup({
@@ -227,11 +227,13 @@ export const chatMachine = setup({
         { guard: "canBegin", target: "running", actions: "beginTurn" },
         { guard: "hasApprovals", target: "awaitingApproval" },
         { guard: "hasPendingCalls", target: "awaitingTools" },
+        { guard: "isInterrupted", target: "interrupted" },
         { guard: "hasQuestion", target: "awaitingUser" },
         { target: "idle" }
       ]
     },
     idle: { on: begin },
+    interrupted: { on: begin },
     awaitingUser: {
       entry: "awaitExpiry",
       exit: "forgetExpiry",

@@ -51,6 +51,8 @@ import { describe } from "./ToolResultEncoder.ts"
 /** Sees the text of a running step and the states of its calls, without an event for each. */
 export interface StepWatcher extends ToolCallWatcher {
   readonly stepStarted: (collector: StreamCollector) => void
+  /** What the running step's reply has said, if so many steps were over when it began. */
+  readonly said?: (steps: number) => string
 }
 
 /** What a step's chart is started with. */

@@ -354,6 +354,7 @@ export class RunningTroupe {
         id,
         engine: this.#engine,
         record: chat.recall(record),
+        cutOff: chat.cutOff(record),
         commit: async (committed) => void (await this.#ask({ type: "save", record: committed })),
         watcher: chat.view,
         clock: this.system.clock,

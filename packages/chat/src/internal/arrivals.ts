@@ -15,12 +15,16 @@ import type { ChatContext, Turn } from "../ChatMachine.ts"
 import type { Mailbox } from "./mailbox.ts"
 
 /** What the context was before inputs were taken (ARR1). */
-export type Before = Pick<ChatContext, "thread" | "pendingToolCalls" | "open" | "expiresAt" | "inputs" | "known">
+export type Before = Pick<
+  ChatContext,
+  "thread" | "interrupted" | "pendingToolCalls" | "open" | "expiresAt" | "inputs" | "known"
+>
 
 const nobody: ReadonlyArray<Turn> = []
 
-const beforeOf = ({ thread, pendingToolCalls, open, expiresAt, inputs, known }: ChatContext): Before => ({
+const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known }: ChatContext): Before => ({
   thread,
+  interrupted,
   pendingToolCalls,
   open,
   expiresAt,

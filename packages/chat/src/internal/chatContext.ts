@@ -14,6 +14,7 @@ import { allTaken, taking, takingSteers, withdrawn } from "./arrivals.ts"
 import { withAnswer } from "./answer.ts"
 import { budgetSpent } from "./budget.ts"
 import { leftOut } from "./decisions.ts"
+import { interruptionOf, withCutOff } from "./interruption.ts"
 import { isInjected } from "./injected.ts"
 import { Mailbox } from "./mailbox.ts"
 import { decide, firstExpiry, isWaiting, type OpenStep, pendingApprovalsOf, withCallersResults } from "./openCalls.ts"
@@ -35,9 +36,23 @@ import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from
 
 /** What a chat begins with: a record to live from, or a turn to run. */
 export const initialContext = (input: ChatInput): ChatContext => {
-  const { id, engine, record, thread, turn, commit, watcher, suspendedTtlMs, clock = Clock.live, answer } = input
+  const {
+    id,
+    engine,
+    record,
+    thread,
+    turn,
+    commit,
+    watcher,
+    suspendedTtlMs,
+    clock = Clock.live,
+    answer,
+    cutOff
+  } = input
   const before = record === undefined ? undefined : revived(record, engine, clock.now())
   const open = boundedBy({ suspendedTtlMs, clock }, before?.open)
+  const pendingQuestion = before?.pendingQuestion
+  const pendingToolCalls = before?.pendingToolCalls ?? []
   const context: ChatContext = {
     id,
     engine,
@@ -63,10 +78,11 @@ export const initialContext = (input: ChatInput): ChatContext => {
     refusal: undefined,
     failure: undefined,
     lastHaltedReason: record?.lastHaltedReason,
-    pendingQuestion: before?.pendingQuestion,
-    pendingToolCalls: before?.pendingToolCalls ?? [],
+    pendingQuestion,
+    pendingToolCalls,
     open,
     journal: undefined,
+    interrupted: interruptionOf(record, { open, pendingQuestion, pendingToolCalls }, cutOff),
     modeKeeper: new PermissionMode(record?.permissionMode),
     expiresAt: record?.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     once: turn !== undefined,
@@ -76,7 +92,7 @@ export const initialContext = (input: ChatInput): ChatContext => {
     clock,
     answer: answer ?? "user_message"
   }
-  return found(context, record)
+  return found(context, input)
 }
 
 const nobody: ReadonlyArray<Turn> = []
@@ -114,7 +130,8 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
     committed: false,
     result: undefined,
     refusal: undefined,
-    failure: undefined
+    failure: undefined,
+    interrupted: undefined
   }
   if (open === undefined || !isWaiting(open)) return begun
   // Others wait still: the decision is kept, and that is all.
@@ -142,8 +159,9 @@ const answering = (
 
 /** The thread a turn begins with. A retry of what could not be stored says it again. */
 export const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
-  const { thread, pendingQuestion, unstored, answer, open } = context
+  const { pendingQuestion, unstored, answer, open, interrupted } = context
   if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
+  const thread = withCutOff(context.thread, interrupted, turn)
   const [said, ...behind] = turn.messages
   if (pendingQuestion !== undefined && said?.role === "user") {
     return Thread.append(withAnswer(thread, pendingQuestion, said, answer), ...behind)
@@ -333,7 +351,7 @@ export const closingEvents = ({ result, refusal, failure }: ChatContext): Readon
 export const recordOf = (context: ChatContext): ChatRecord => {
   const now = context.journal?.journalled
   return now === undefined
-    ? recordWith(context, context)
+    ? { ...recordWith(context, context), draft: draftOf(context) }
     : recordWith(context, { ...now, usage: Usage.add(context.usage, now.usage) })
 }
 
@@ -344,7 +362,7 @@ const recordWith = (
   id: context.id,
   thread,
   usage,
-  running: context.result === undefined,
+  running: (context.turn !== undefined && context.result === undefined) || context.interrupted !== undefined,
   lastHaltedReason: context.lastHaltedReason,
   pendingQuestion: context.pendingQuestion,
   pendingToolCalls: context.pendingToolCalls,
@@ -355,6 +373,10 @@ const recordWith = (
   open,
   permissionMode: context.modeKeeper.standing
 })
+
+/** What the reply has said that is cut short, or that a save in the middle of it would cut short (INT2). */
+const draftOf = ({ interrupted, result, steps, watcher }: ChatContext): string | undefined =>
+  (interrupted === undefined && result === undefined ? watcher?.said?.(steps.length) : interrupted?.text) || undefined
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 

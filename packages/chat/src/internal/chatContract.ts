@@ -6,6 +6,7 @@ import type { ChatResult, HaltedReason, PendingQuestion } from "../ChatResult.ts
 import type { Engine } from "../Engine.ts"
 import type { AnswerForm } from "./answer.ts"
 import type { Before } from "./arrivals.ts"
+import type { Interruption } from "./interruption.ts"
 import type { Delivery } from "./delivery.ts"
 import type { EventsTaken } from "./emit.ts"
 import type { Journal } from "./journal.ts"
@@ -54,6 +55,8 @@ export interface ChatInput {
   readonly id: string
   readonly engine: Engine
   readonly record?: ChatRecord | undefined
+  /** What the interrupted reply had said, where the record does not have it. */
+  readonly cutOff?: string | undefined
   readonly thread?: Thread.Thread | undefined
   readonly turn?: Turn | undefined
   readonly commit?: Commit | undefined
@@ -132,6 +135,8 @@ export interface ChatContext {
   readonly open: OpenStep | undefined
   /** What the running step notes of its calls that write. */
   readonly journal: Journal | undefined
+  /** The turn that was cut short, until the next begins. */
+  readonly interrupted: Interruption | undefined
   /** The mode that calls are judged by, where it is another than the options say. */
   readonly modeKeeper: PermissionMode
   /** Until when the chat waits for what is pending; on the system's clock. */

@@ -31,6 +31,7 @@ export const guards = {
   hasQuestion: ({ context }: At) => context.pendingQuestion !== undefined,
   hasApprovals: ({ context: { open } }: At) => open !== undefined && isWaiting(open),
   hasOpenCalls: ({ context }: At) => context.open !== undefined,
+  isInterrupted: ({ context }: At) => context.interrupted !== undefined,
   hasPendingCalls: ({ context }: At) => context.pendingToolCalls.length > 0,
   mustCommit: ({ context }: At) => context.commit !== undefined && !context.committed,
   hasResult: ({ context }: At) => context.result !== undefined,

@@ -138,5 +138,5 @@ const retold = (context: ChatContext, said: ReadonlyArray<Said>): Thread.Thread 
   if (beginner === undefined) return Thread.append(before.thread, ...again.flatMap(({ messages }) => messages))
   // A retry brings what could not be stored, behind itself.
   const unstored = again.find((_, index) => index !== began)
-  return beginning({ ...context, thread: before.thread, unstored }, beginner)
+  return beginning({ ...context, thread: before.thread, interrupted: before.interrupted, unstored }, beginner)
 }

@@ -28,6 +28,7 @@ import type { Message } from "../Message.ts"
 import type { Mode } from "../Permissions.ts"
 import { Delivery } from "./delivery.ts"
 import { chatStopped, LiveFeed } from "./liveFeed.ts"
+import { cutOffBy } from "./interruption.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import type { LiveView } from "./liveView.ts"
 import type { Decided } from "./openCalls.ts"
@@ -239,6 +240,12 @@ export class LiveChat {
     const recalled = this.context?.journal?.recall(record) ?? record
     const permissionMode = this.context?.modeKeeper.standing
     return permissionMode === undefined ? recalled : { ...recalled, permissionMode }
+  }
+
+  /** What the process before had its reply say that the record does not have. */
+  cutOff(record: ChatRecord | undefined): string | undefined {
+    const { context } = this
+    return record === undefined || context === undefined ? undefined : cutOffBy(context, this.view.said(), record)
   }
 
   /** The supervisor started a process for this chat. */

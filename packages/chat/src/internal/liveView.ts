@@ -82,6 +82,7 @@ const flushMs = 32
 /** Where a chat does nothing. */
 const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
   "idle",
+  "interrupted",
   "awaitingUser",
   "awaitingTools",
   "awaitingApproval",
@@ -147,6 +148,11 @@ export class LiveView implements StepWatcher {
     this.#tell()
   }
 
+  /** What the running step's reply has said. */
+  said(steps: number = this.#stepsBefore): string {
+    return steps === this.#stepsBefore ? (this.#collector?.text ?? "") : ""
+  }
+
   /** Something is worth telling, soon. */
   changed(): void {
     if (this.#observers.size === 0 || this.#timer !== undefined) return
@@ -164,8 +170,8 @@ export class LiveView implements StepWatcher {
   /** The present snapshot (VIEW1). */
   snapshot(): ChatSnapshot | undefined {
     const machine = this.#machine
-    const text = this.#collector?.text ?? ""
     if (machine === undefined) return undefined
+    const text = this.#collector?.text ?? machine.context.interrupted?.text ?? ""
     const rewritten = this.#collector?.rewritten ?? 0
     const phase = phaseOf(machine, this.#batch === undefined)
     if (
@@ -241,6 +247,7 @@ export class LiveView implements StepWatcher {
 const phaseOf = ({ value, context }: MachineSnapshot, noTools: boolean): ChatPhase => {
   switch (value) {
     case "idle":
+    case "interrupted":
     case "awaitingUser":
     case "awaitingTools":
     case "awaitingApproval":

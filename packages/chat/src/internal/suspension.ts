@@ -3,7 +3,7 @@
  *
  * SUSP1. However a suspension ends, every call of the thread has exactly one result.
  */
-import type { ChatContext } from "../ChatMachine.ts"
+import type { ChatContext, ChatInput } from "../ChatMachine.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
 import type { PendingQuestion } from "../ChatResult.ts"
 import type { Message, ToolMessage } from "../Message.ts"
@@ -32,9 +32,10 @@ export const hasExpired = ({ expiresAt, clock }: Pick<ChatContext, "expiresAt" |
   expiresAt !== undefined && expiresAt <= clock.now()
 
 /** What a chat that is started has at once: what it waited for too long is over, and whether the store knows less of it. */
-export const found = (context: ChatContext, record: ChatRecord | undefined): ChatContext => {
+export const found = (context: ChatContext, { record, cutOff }: Pick<ChatInput, "record" | "cutOff">): ChatContext => {
   if (record === undefined) return context
   if (hasExpired(context)) return { ...context, ...expired(context) }
+  if (context.interrupted !== undefined && cutOff !== undefined) return { ...context, committed: false }
   const { open } = context
   const isKnown = open === undefined || open.calls.every((call, at) => isSameWait(call, record.open?.calls[at]))
   return isKnown ? context : { ...context, committed: false }

@@ -280,6 +280,14 @@ testPaths(chatMachine, () => [
     "committed"
   ),
   walk("a chat that waits no time", { commit, suspendedTtlMs: 0 }, "said", "asks", "withdrawn", "taken", "committed"),
+  walk(
+    "a chat that was interrupted",
+    { record: { id: "c", thread: { messages: hi }, usage: {}, running: true, draft: "Once", pendingToolCalls: [] } },
+    "said",
+    "results",
+    "taken",
+    "answers"
+  ),
   late(
     "an answer that is late",
     { pendingQuestion: { question: "which?", toolCallId: "c0", options: {} } },

@@ -362,7 +362,10 @@ test("FEED3 a chat whose process dies says so with a snapshot, and readers go on
   const [after] = await readUntil(attached, () => true)
   expect(after).toMatchObject({
     type: "snapshot",
-    snapshot: { value: "idle", context: { partial: { text: "" }, thread: { messages: [{ content: "go" }] } } }
+    snapshot: {
+      value: "interrupted",
+      context: { partial: { text: "lost" }, thread: { messages: [{ content: "go" }] } }
+    }
   })
   const [resumed] = await readUntil(chat.attach({ cursor: cursorOf(said) }), () => true)
   expect(resumed?.type).toBe("snapshot")

@@ -327,7 +327,7 @@ describe("MAIL3 inputs that an earlier life left", () => {
     const { chat, adapter } = await withLeft()
     await hop()
     expect(chat.getSnapshot()?.context.inbox.map(({ message }) => message.content)).toEqual(["a", "b"])
-    expect([adapter.streams.length, chat.getSnapshot()?.context.phase]).toEqual([1, "idle"])
+    expect([adapter.streams.length, chat.getSnapshot()?.context.phase]).toEqual([1, "interrupted"])
   })
 
   test("run with `resume`, in order, once", async () => {

@@ -193,7 +193,7 @@ describe("a program that ends while tools run", () => {
   test("REVIVE1 what is known is in the thread, what had not begun was not started, reads may be called again", async () => {
     const { chat, adapter } = await interrupted("fail")
     expect(outcomes(chat)).toEqual(["c0 completed", "c1 unknown", "c2 not_started", "c3 cancelled"])
-    expect(chat.getSnapshot()?.value).toBe("idle")
+    expect(chat.getSnapshot()?.value).toBe("interrupted")
     const result = await chat.retry().result()
     expect(result.haltedReason).toBe("completed")
     expect(adapter.requests[0]?.messages.map(({ role }) => role)).toEqual([
@@ -241,7 +241,7 @@ describe("a program that ends while tools run", () => {
 
   test("REVIVE2 `retry`: it runs again when the chat goes on, under the same key, and not before", async () => {
     const { chat, charge, adapter } = await interrupted("retry")
-    expect(chat.getSnapshot()?.value).toBe("idle")
+    expect(chat.getSnapshot()?.value).toBe("interrupted")
     expect(charge.gates).toHaveLength(1)
     const turn = chat.retry()
     await until(() => charge.gates.length === 2)

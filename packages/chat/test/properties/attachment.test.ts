@@ -127,7 +127,8 @@ const told = async (story: ReadonlyArray<Happening>) => {
   const atRest = () => {
     answer()
     const { value, context } = chat.getSnapshot() ?? {}
-    return chat.pid !== undefined && value === "idle" && context?.inbox.length === 0 && context.turn === undefined
+    const rests = value === "idle" || value === "interrupted"
+    return chat.pid !== undefined && rests && context?.inbox.length === 0 && context.turn === undefined
   }
   await until(atRest, "the chat to be at rest")
   await turnsOfLoop(20)

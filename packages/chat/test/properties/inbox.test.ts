@@ -102,7 +102,7 @@ const told = async (story: ReadonlyArray<Happening>, slow: number) => {
     if (chat.pid === undefined) return false
     chat.resume()
     const { value, context } = chat.getSnapshot() ?? {}
-    return value === "idle" && context?.inbox.length === 0 && context.turn === undefined
+    return (value === "idle" || value === "interrupted") && context?.inbox.length === 0 && context.turn === undefined
   }
   await until(atRest, "the chat to be at rest")
   await turnsOfLoop(20)
