@@ -1,0 +1,29 @@
+/**
+ * Which system the hooks below talk to.
+ *
+ * @module
+ */
+import type { ChatLink } from "@troupe/server"
+import { createContext, createElement, type FunctionComponent, type ReactNode, useContext } from "react"
+
+const LinkContext = createContext<ChatLink.TroupeLink | undefined>(undefined)
+
+/** Gives the hooks below their system: `local(troupe)`, or `connect({ url })` of the server's client. */
+export const TroupeProvider: FunctionComponent<{
+  readonly link: ChatLink.TroupeLink
+  readonly children?: ReactNode
+}> = ({ link, children }) => createElement(LinkContext.Provider, { value: link }, children)
+
+/**
+ * The link of the provider above, or the one that is given.
+ *
+ * **Errors**: throws where there is neither.
+ */
+export const useTroupe = (link?: ChatLink.TroupeLink): ChatLink.TroupeLink => {
+  const above = useContext(LinkContext)
+  const found = link ?? above
+  if (found === undefined) {
+    throw new Error("No link: put a TroupeProvider above the component, or give the hook { link }")
+  }
+  return found
+}

@@ -1,0 +1,25 @@
+/**
+ * A user interface's link to chats of its own program: no server.
+ *
+ * @module
+ */
+import type { RunningTroupe } from "@troupe/chat"
+import type { ChatLink, TroupeLink } from "./ChatLink.ts"
+import { KeptWeakly } from "./internal/keptWeakly.ts"
+import { LocalChat } from "./internal/localChat.ts"
+import { unobserved } from "./internal/unobserved.ts"
+
+/**
+ * The link to a Troupe of this program.
+ *
+ * **Details**: a chat that is watched is begun, or revived, if it does not live. A link that nobody holds is forgotten.
+ */
+export const local = (troupe: RunningTroupe): TroupeLink => {
+  const chats = new KeptWeakly<ChatLink>()
+  return {
+    chat: (id) => chats.get(id, () => new LocalChat(troupe, id)),
+    list: () => Promise.resolve({ chats: [] }),
+    remove: async (id) => (await troupe.chat(id)).stop(),
+    observer: unobserved
+  }
+}
