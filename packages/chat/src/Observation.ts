@@ -1,8 +1,19 @@
 /**
  * What can be observed of a running Troupe, as plain data: its processes, its charts, what its turns spent their time on.
  *
+ * It shows the chats of everybody whose chats the Troupe runs: what stands in a mailbox, what a state holds, what was asked.
+ * It costs nothing while nobody watches; what is watched is looked at five times a second, and told of when it changed.
+ *
  * @module
  */
+import { Observer, type Pid, Process } from "@troupe/otp"
+import { ValidationError } from "./ChatError.ts"
+import { livingChatsOf } from "./internal/livingChats.ts"
+import { processSight } from "./internal/processDetail.ts"
+import { type ChatOf, observed } from "./internal/processTree.ts"
+import { timelineSight } from "./internal/turnTimeline.ts"
+import { Pace, Watching } from "./internal/watching.ts"
+import type { RunningTroupe } from "./Troupe.ts"
 
 /** A living process; `id` is the text of its pid. */
 export interface ProcessNode {
@@ -18,9 +29,15 @@ export interface ProcessNode {
   /** The chat it belongs to. */
   readonly chat?: string | undefined
   readonly children: ReadonlyArray<ProcessNode>
+  /** How many of those it spawned, and below them, are left out here. */
+  readonly hidden?: number | undefined
 }
 
-/** The tree at a time; times are milliseconds on the system's clock. */
+/**
+ * The tree at a time; times are milliseconds on the system's clock.
+ *
+ * **Details**: crashes, restarts and dead letters are all there were since the system was made; zombies are those of now.
+ */
 export interface Observed {
   readonly at: number
   /** All living processes; `tree` may have fewer of them. */
@@ -32,8 +49,8 @@ export interface Observed {
   readonly deadLetters: number
 }
 
-/** All there is to know of one process. */
-export interface ProcessDetail extends Omit<ProcessNode, "children"> {
+/** All there is to see of one process; of one that has ended, what was last seen. */
+export interface ProcessDetail extends Omit<ProcessNode, "children" | "hidden"> {
   readonly alive: boolean
   /** Messages it has not taken, the oldest first, and at most 50. */
   readonly mailbox: ReadonlyArray<string>
@@ -42,10 +59,11 @@ export interface ProcessDetail extends Omit<ProcessNode, "children"> {
   readonly monitors: ReadonlyArray<string>
   /** Of a machine: which, and the states it is in. */
   readonly chart?: { readonly machine: string; readonly value: unknown } | undefined
+  /** Messages it dealt with since somebody looks. */
   readonly handled: number
-  /** Milliseconds the thread was held by it, in all. */
+  /** Milliseconds it held the thread since somebody looks. */
   readonly busyMs: number
-  /** The newest of its telemetry, oldest first. */
+  /** What it did last, the newest at the end: `received`, `handled`, `sent`, `ended`. */
   readonly recent: ReadonlyArray<{ readonly at: number; readonly event: string; readonly detail: string }>
 }
 
@@ -70,4 +88,102 @@ export interface Timeline {
   readonly chat: string
   readonly at: number
   readonly spans: ReadonlyArray<Span>
+}
+
+/**
+ * Something that is watched.
+ *
+ * **Contract**: the state is there as soon as somebody is subscribed, and stays when the last has left; it is the same object
+ * until something changed. `undefined` for what is not there.
+ */
+export interface Watched<A> {
+  readonly getState: () => A | undefined
+  readonly subscribe: (changed: () => void) => () => void
+}
+
+/** What can be watched of a Troupe, and done to it. */
+export interface Observation {
+  readonly tree: Watched<Observed>
+  /** The process whose pid has this text; nothing where none lives. The same for the same text while it is watched. */
+  readonly process: (id: string) => Watched<ProcessDetail>
+  /** The newest five turns of a chat, of what was seen of them; over its crashes and restarts. */
+  readonly timeline: (chat: string) => Watched<Timeline>
+  /**
+   * Kills a process: its supervisor does what it does. One that is dead already stays so.
+   *
+   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for what is no text of a pid.
+   */
+  readonly kill: (id: string) => Promise<void>
+}
+
+/** How a Troupe is observed: how many processes a tree shows at most, 500 by default. */
+export interface ObservationOptions {
+  readonly maxProcesses?: number | undefined
+}
+
+const lookEveryMs = 200
+
+/**
+ * Makes what a Troupe is observed through. There is nothing to stop: what is not watched costs nothing.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Fake, Observation, Troupe } from "@troupe/chat"
+ *
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [] }) })
+ * await troupe.chat("c1")
+ * const { tree } = Observation.make(troupe)
+ * const leave = tree.subscribe(() => {})
+ * const [root] = tree.getState()?.tree ?? []
+ * root?.children.map(({ label }) => label) // => ["Registry", "Store", "ChatSupervisor"]
+ * root?.children[2]?.children[0]?.chat // => "c1"
+ * leave()
+ * await troupe.stop()
+ * ```
+ */
+export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationOptions = {}): Observation => {
+  const { system } = troupe
+  const living = livingChatsOf(troupe)
+  const pace = new Pace(system.clock, lookEveryMs)
+  const chats = (): ChatOf => {
+    const byPid = new Map<Pid | undefined, string>(Array.from(living, ([id, { chat }]) => [chat.pid, id]))
+    return (pid) => byPid.get(pid)
+  }
+  const processes = new Map<string, Watched<ProcessDetail>>()
+  const timelines = new Map<string, Watched<Timeline>>()
+  return {
+    tree: new Watching<Observed>({ look: (before) => observed(system, maxProcesses, chats(), before) }, pace),
+    process: (id) => kept(processes, id, () => new Watching(processSight(system, id, chats), pace)),
+    timeline: (chat) =>
+      kept(
+        timelines,
+        chat,
+        () =>
+          new Watching(
+            timelineSight(system, chat, () => living.get(chat)?.chat),
+            pace
+          )
+      ),
+    kill: async (id) => {
+      if (!/^<0\.\d+\.0>$/.test(id)) {
+        throw new ValidationError("invalid_options", [{ field: ["id"], reason: "must_be_the_text_of_a_pid" }])
+      }
+      const pid = Observer.find(system, id)
+      if (pid !== undefined) Process.kill(pid)
+    }
+  }
+}
+
+/** How many are kept that nobody may watch any more: they are found again with what they know. */
+const mostKept = 50
+
+const kept = <A>(known: Map<string, A>, id: string, made: () => A): A => {
+  const found = known.get(id) ?? made()
+  known.delete(id)
+  known.set(id, found)
+  for (const oldest of known.keys()) {
+    if (known.size <= mostKept) break
+    known.delete(oldest)
+  }
+  return found
 }

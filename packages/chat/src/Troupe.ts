@@ -47,6 +47,7 @@ import { ToolSlots } from "./internal/toolSlots.ts"
 import { guarded, type Guarded, type StoreCall, type StoreServer, storeServer } from "./internal/storeServer.ts"
 import type { Hooks } from "./Hooks.ts"
 import { user } from "./Message.ts"
+import { keepsLiving } from "./internal/livingChats.ts"
 import * as Store from "./Store.ts"
 import * as Thread from "./Thread.ts"
 import type { ChatHandle } from "./Tool.ts"
@@ -146,6 +147,7 @@ export class RunningTroupe {
 
   private constructor(options: TroupeOptions) {
     checkTroupeOptions(options)
+    keepsLiving(this, this.#living)
     const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, maxToolCalls, ...rest } =
       options
     const { engine, chat } = split(rest)

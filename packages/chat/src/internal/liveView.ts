@@ -8,6 +8,7 @@
  * VIEW2. Without observers there is no timer.
  * VIEW3. An observer that throws is told to nobody and stops nobody.
  * VIEW4. The last snapshot of a chat that is stopped is at rest: where a turn was, it is `ended`, with the status `stopped`.
+ * VIEW5. Who records is told at once of what the machine and the calls go through, and of no text.
  */
 import type { Clock, Pid } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
@@ -107,6 +108,7 @@ export class LiveView implements StepWatcher {
   /** How many steps of the turn were over when the running one began: those have their text and usage in the context. */
   #stepsBefore = 0
   #timer: unknown
+  #recorders: Set<() => void> | undefined
 
   /** `mode` is the permission mode of the chat's options. */
   constructor(clock: Clock.Clock, mode: Mode = "default") {
@@ -126,6 +128,7 @@ export class LiveView implements StepWatcher {
     this.#batch = batch
     this.#snapshot = undefined
     this.changed()
+    this.#seen()
   }
 
   #forgetToolCalls(): void {
@@ -146,6 +149,21 @@ export class LiveView implements StepWatcher {
     if (turn === undefined) this.#forgetToolCalls()
     this.#snapshot = undefined
     this.#tell()
+    this.#seen()
+  }
+
+  /** Has a function called at each change of state (VIEW5); answers how to stop. */
+  record(seen: () => void): () => void {
+    this.#recorders ??= new Set()
+    this.#recorders.add(seen)
+    return () => {
+      this.#recorders?.delete(seen)
+      if (this.#recorders?.size === 0) this.#recorders = undefined
+    }
+  }
+
+  #seen(): void {
+    if (this.#recorders !== undefined) for (const seen of this.#recorders) attempt(seen)
   }
 
   /** What the running step's reply has said. */
