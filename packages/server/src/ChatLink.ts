@@ -50,19 +50,10 @@ export interface ChatLink {
 }
 
 /** Something that is watched. */
-export interface Watched<A> {
-  readonly getState: () => A | undefined
-  readonly subscribe: (changed: () => void) => () => void
-}
+export type Watched<A> = Observation.Watched<A>
 
-/** The observer. */
-export interface ObserverLink {
-  readonly tree: Watched<Observation.Observed>
-  readonly process: (id: string) => Watched<Observation.ProcessDetail>
-  readonly timeline: (chat: string) => Watched<Observation.Timeline>
-  /** Kills a process: its supervisor does what it does. */
-  readonly kill: (id: string) => Promise<void>
-}
+/** The observer: `Observation.make` near, and the same behind a server. */
+export type ObserverLink = Observation.Observation
 
 /** A system, near or far. */
 export interface TroupeLink {

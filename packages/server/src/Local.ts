@@ -3,11 +3,11 @@
  *
  * @module
  */
+import { Observation } from "@troupe/chat"
 import type { RunningTroupe } from "@troupe/chat"
 import type { ChatLink, TroupeLink } from "./ChatLink.ts"
 import { KeptWeakly } from "./internal/keptWeakly.ts"
 import { LocalChat } from "./internal/localChat.ts"
-import { unobserved } from "./internal/unobserved.ts"
 
 /**
  * The link to a Troupe of this program.
@@ -20,6 +20,6 @@ export const local = (troupe: RunningTroupe): TroupeLink => {
     chat: (id) => chats.get(id, () => new LocalChat(troupe, id)),
     list: () => Promise.resolve({ chats: [] }),
     remove: async (id) => (await troupe.chat(id)).stop(),
-    observer: unobserved
+    observer: Observation.make(troupe)
   }
 }
