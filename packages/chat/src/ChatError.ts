@@ -248,6 +248,13 @@ const sessionReasons = [
   "already_delivered",
   "nothing_to_retry",
   "store_failed",
+  "store_conflict",
+  "store_closed",
+  "store_without_log",
+  "unknown_chat",
+  "unknown_commit",
+  "not_a_step",
+  "chat_exists",
   "invalid_record",
   "chat_died",
   "chat_stopped",
@@ -269,6 +276,12 @@ const sessionReasons = [
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
  * - `nothing_to_retry`: nothing was said yet
  * - `store_failed`, `invalid_record`: the store failed or gave no answer in time, or gave something else than a record
+ * - `store_conflict`: another program wrote the conversation meanwhile
+ * - `unknown_chat`, `unknown_commit`: the store has no such conversation, or no such entry of it; `metadata` names them
+ * - `not_a_step`: a step was open at that entry, so that no conversation can begin there
+ * - `chat_exists`: there is a conversation of that id already
+ * - `store_without_log`: the store keeps the newest record only
+ * - `store_closed`: the store was closed
  * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
  */
 export type SessionErrorReason = (typeof sessionReasons)[number]

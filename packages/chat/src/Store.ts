@@ -3,8 +3,17 @@
  *
  * @module
  */
+import { Clock } from "@troupe/otp"
 import type { ChatRecord } from "./ChatRecord.ts"
-import type { Message } from "./Message.ts"
+import type { Commit } from "./internal/commitLog.ts"
+import { memoryStore } from "./internal/memoryStore.ts"
+import { isRecord } from "./internal/optionChecks.ts"
+
+export { listOptions, historyOptions, searched, summaryOf } from "./internal/chatList.ts"
+export { Commit, commitOf, forked, recordOf, rewound } from "./internal/commitLog.ts"
+export type { Change } from "./internal/commitLog.ts"
+export { refused } from "./internal/storeRefusal.ts"
+export type { Refusal } from "./internal/storeRefusal.ts"
 
 /**
  * Keeps the committed state of chats.
@@ -25,32 +34,6 @@ export interface Store {
 }
 
 /**
- * One committed entry of a conversation's log. Entries are added, never changed.
- *
- * **Details**
- *
- * - `seq`: 1 for the first of a conversation, one more each time
- * - `kind`: `saved` by its chat, `forked` from another conversation, `rewound` to an earlier entry of its own
- * - `from`: where it was forked from, or rewound to
- * - `kept`: how many messages of the entry before stay
- * - `messages`: those that were added behind them
- * - `state`: all else of the record
- * - `isStep`: whether a fork or a rewind may lead here: no step was open
- *
- * **Units and defaults**: `at` is in milliseconds since the epoch.
- */
-export interface Commit {
-  readonly seq: number
-  readonly at: number
-  readonly kind: "saved" | "forked" | "rewound"
-  readonly from?: { readonly id: string; readonly seq: number } | undefined
-  readonly kept: number
-  readonly messages: ReadonlyArray<Message>
-  readonly state: Omit<ChatRecord, "id" | "thread" | "version">
-  readonly isStep: boolean
-}
-
-/**
  * Under what condition something is written: the conversation's newest entry is `after` (0 for a new one), or was written by
  * the same `writer`. A writer is one running Troupe.
  */
@@ -64,13 +47,25 @@ export interface Saved {
   readonly seq: number
 }
 
-/** What is asked of a list. `search` is text that a message has, in any case; `limit` is 50. */
+/**
+ * What is asked of a list.
+ *
+ * - `prefix`: what the id begins with, letter by letter
+ * - `search`: text that a message of the newest record has, in any case
+ * - `limit`: conversations on a page, 50 unless told otherwise
+ * - `after`: the `next` of the page before
+ */
 export interface ListOptions {
   readonly prefix?: string | undefined
   readonly search?: string | undefined
   readonly limit?: number | undefined
-  /** The `next` of the page before. */
   readonly after?: string | undefined
+}
+
+/** Which entries of a history: those behind the entry `after`, and at most `limit` of them, 50 unless told otherwise. */
+export interface HistoryOptions {
+  readonly after?: number | undefined
+  readonly limit?: number | undefined
 }
 
 /** A conversation in a list; `title` is the beginning of the first thing the user said. */
@@ -84,7 +79,10 @@ export interface ChatSummary {
   readonly running: boolean
 }
 
-/** A page of a list, those last written first. Without `next` it is the last. */
+/**
+ * A page of a list, those last written first. Without `next` it is the last. A conversation that nobody writes meanwhile is on
+ * one page, once.
+ */
 export interface ChatList {
   readonly chats: ReadonlyArray<ChatSummary>
   readonly next?: string | undefined
@@ -98,38 +96,73 @@ type Answer<A> = A | Promise<A>
  *
  * **Contract**: as {@link Store}, and
  *
- * - `save` adds an entry, and is refused with a `StoreConflict` when the precondition does not hold; without one it is not
+ * - `save` adds an entry, and is refused when the precondition does not hold (`store_conflict`); without one it is not
  *   looked at. Its cost is that of what was added, not that of the conversation.
  * - `load` gives the newest record, its `version` the number of its entry; its `draft` is the one kept since, else the record's own.
- * - `at` gives the record of an entry.
- * - `fork` begins a conversation with the record of another's entry, the newest one that `isStep` unless `at` says; without the inputs that waited there.
- * - `rewind` adds an entry that stands where an earlier one did.
+ * - `history` gives entries, the oldest first; none of a conversation it does not have.
+ * - `at` gives the record of an entry, its `version` that entry's number.
+ * - `fork` begins a conversation with the record of another's entry, the newest one that `isStep` unless `at` says; without
+ *   the inputs that waited there. Neither knows of the other afterwards.
+ * - `rewind` adds an entry that stands where an earlier one did, with the inputs that wait now.
  * - `keepDraft` keeps what a reply that streams has said so far, in the place of what it had said before; the next entry
  *   removes it. It is no entry. Where `after` is not the number of the newest entry, the draft is late, and dropped: it may
  *   come while an entry is written, or behind it.
- * - `expire` deletes what was not written for longer than the store's time to live, and says how many those were.
+ * - `expire` deletes what had no new entry for longer than `ttlMs`, but for the ids of which `isKept` is true, and says how
+ *   many those were; none without a `ttlMs`.
+ * - `delete` removes all there is of a conversation.
+ * - `close` lets go of what the store holds; what it is asked afterwards is refused (`store_closed`).
+ *
+ * **Errors**: a `SessionError`, which {@link refused} makes: `store_conflict`; `unknown_chat`, `unknown_commit` and `not_a_step`
+ * of a fork or a rewind to what is not there, or where a step was open; `chat_exists` of a fork; `store_closed`. A
+ * `ValidationError` (`invalid_options`) for options that make no sense.
+ *
+ * **Source**: `Testing.sessionStoreLaws` says all of this in laws.
  */
 export interface SessionStore extends Store {
+  /** Milliseconds after its newest entry that a conversation is kept. `undefined`: for ever. */
+  readonly ttlMs: number | undefined
   readonly save: (record: ChatRecord, precondition?: Precondition) => Answer<Saved>
-  readonly history: (
-    id: string,
-    options?: { readonly after?: number | undefined; readonly limit?: number | undefined }
-  ) => Answer<ReadonlyArray<Commit>>
+  readonly history: (id: string, options?: HistoryOptions) => Answer<ReadonlyArray<Commit>>
   readonly at: (id: string, seq: number) => Answer<ChatRecord | undefined>
   readonly fork: (id: string, to: string, at?: number) => Answer<ChatRecord>
   readonly rewind: (id: string, seq: number, precondition?: Precondition) => Answer<ChatRecord>
   readonly list: (options?: ListOptions) => Answer<ChatList>
   readonly keepDraft: (id: string, text: string, after: number) => Answer<void>
-  readonly expire: () => Answer<number>
+  readonly expire: (isKept?: (id: string) => boolean) => Answer<number>
   readonly close: () => Answer<void>
 }
 
-/** Keeps records as long as the program runs. */
-export const memory = (): Store => {
-  const records = new Map<string, ChatRecord>()
-  return {
-    load: (id) => records.get(id),
-    save: (record) => void records.set(record.id, record),
-    delete: (id) => void records.delete(id)
-  }
+const verbs = ["load", "save", "delete", "history", "at", "fork", "rewind", "list", "keepDraft", "expire", "close"]
+
+/** Whether a store keeps the log of each conversation. */
+export const isSessionStore = (store: Store): store is SessionStore =>
+  isRecord(store) && verbs.every((verb) => typeof Reflect.get(store, verb) === "function")
+
+/**
+ * How a store in memory keeps.
+ *
+ * **Units and defaults**: `clock` is the host's. `ttlMs` is how long after its newest entry a conversation is kept; without it,
+ * for ever.
+ */
+export interface MemoryOptions {
+  readonly clock?: Clock.Clock | undefined
+  readonly ttlMs?: number | undefined
 }
+
+/**
+ * Keeps conversations as long as the program runs.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Fake, Store, Troupe } from "@troupe/chat"
+ *
+ * const store = Store.memory()
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }), store })
+ * await (await troupe.chat("a")).send("Hello").result()
+ * await troupe.stop()
+ *
+ * const history = await store.history("a")
+ * history.map(({ messages }) => messages.length) // => [1, 1]
+ * ```
+ */
+export const memory = ({ clock = Clock.live, ttlMs }: MemoryOptions = {}): SessionStore => memoryStore(clock, ttlMs)

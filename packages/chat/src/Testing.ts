@@ -28,6 +28,8 @@ export type { AdapterSituation, AdapterSituations } from "./internal/adapterSuit
 export { encoderLaws } from "./internal/encoderSuite.ts"
 export { executorLaws } from "./internal/executorSuite.ts"
 export type { Law } from "./internal/law.ts"
+export { sessionStoreLaws } from "./internal/storeSuite.ts"
+export type { MakeStore } from "./internal/storeLaw.ts"
 export { InjectedError } from "./internal/faults.ts"
 export type { FaultOptions, Faults, InjectedFault } from "./internal/faults.ts"
 export type { Fault, FaultPlan, FaultRates, FaultTarget, PlannedFault } from "./internal/faultPlan.ts"

@@ -24,6 +24,7 @@ import { ToolCall } from "../ToolCall.ts"
 import type { ToolExecutor } from "../ToolExecutor.ts"
 import type { ToolResultEncoder } from "../ToolResultEncoder.ts"
 import { Usage } from "../Usage.ts"
+import { Commit } from "./commitLog.ts"
 import { openRecord } from "./open.ts"
 
 /** What has no JSON form, and is given back when a value is read. */
@@ -129,6 +130,7 @@ export const rows = {
   StepResult: plain(StepResult),
   ChatResult: plain(ChatResult),
   ChatRecord: plain(ChatRecord),
+  Commit: plain(Commit),
   Session: plain(Session),
   Event: plain(Event),
   AdapterError: errors(AdapterError),

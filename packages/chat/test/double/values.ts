@@ -266,6 +266,36 @@ const chatRecord: Gen<Types["ChatRecord"]> = fields(
   "expiresAt"
 )
 
+const commit: Gen<Types["Commit"]> = fields(
+  {
+    seq: count,
+    at: count,
+    kind: oneOf("saved", "forked", "rewound"),
+    from: fields({ id: text, seq: count }),
+    kept: count,
+    messages: list(message),
+    known: fields({ kept: count, added: list(text, 2) }),
+    metadata,
+    state: fields(
+      {
+        usage,
+        running: flag,
+        lastHaltedReason: haltedReason,
+        pendingToolCalls: toolCalls,
+        inbox: list(inboxEntry, 2),
+        open: openStep
+      },
+      "lastHaltedReason",
+      "inbox",
+      "open"
+    ),
+    isStep: flag
+  },
+  "from",
+  "known",
+  "metadata"
+)
+
 const session: Gen<Types["Session"]> = fields(
   {
     id: text,
@@ -359,6 +389,7 @@ export const values: { readonly [Name in TypeName]: Gen<Types[Name]> } = {
   StepResult: stepResult,
   ChatResult: chatResult,
   ChatRecord: chatRecord,
+  Commit: commit,
   Session: session,
   Event: choice<Event>(...tags.map((tag) => events[tag])),
   ...errors

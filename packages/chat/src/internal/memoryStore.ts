@@ -1,0 +1,163 @@
+/**
+ * A store that keeps its log as long as the program runs.
+ *
+ * Owns: the entries of each conversation, its newest record and its draft. Does not own the objects of records, which it
+ * hands out as they came: records are not changed.
+ *
+ * Keeps LOG1 and LOG2.
+ */
+import type { Clock } from "@troupe/otp"
+import type { ChatRecord } from "../ChatRecord.ts"
+import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "../Store.ts"
+import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+import { type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
+import { type Refusal, refused } from "./storeRefusal.ts"
+
+/** What is kept of one conversation; `written` counts the writes of all of them. */
+interface Log {
+  readonly commits: Array<Commit>
+  record: ChatRecord
+  writer: string | undefined
+  written: number
+  draft: string | undefined
+}
+
+/** A store in memory. */
+export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
+  const logs = new Map<string, Log>()
+  let writes = 0
+  let isClosed = false
+
+  const find = (id: string): Log | undefined => {
+    if (isClosed) throw refused("store_closed", id)
+    return logs.get(id)
+  }
+
+  const known = (id: string): Log => {
+    const log = find(id)
+    if (log === undefined) throw refused("unknown_chat", id)
+    return log
+  }
+
+  const add = (
+    log: Log | undefined,
+    record: ChatRecord,
+    kind: Commit["kind"],
+    from?: Commit["from"],
+    writer?: string
+  ): ChatRecord => {
+    const change = commitOf(log?.record, record)
+    const seq = (log?.commits.length ?? 0) + 1
+    const entry = { seq, at: clock.now(), kind, ...change }
+    const commit: Commit = from === undefined ? entry : { ...entry, from }
+    const newest = { ...record, version: seq }
+    const written = ++writes
+    if (log === undefined) logs.set(record.id, { commits: [commit], record: newest, writer, written, draft: undefined })
+    else {
+      log.commits.push(commit)
+      Object.assign(log, { record: newest, writer, written, draft: undefined })
+    }
+    return newest
+  }
+
+  return {
+    ttlMs,
+    load: (id) => {
+      const log = find(id)
+      return log?.draft === undefined ? log?.record : { ...log.record, draft: log.draft }
+    },
+    save: (record, precondition) => {
+      const log = find(record.id)
+      check(record.id, log, precondition)
+      return { seq: add(log, record, "saved", undefined, precondition?.writer).version ?? 0 }
+    },
+    delete: (id) => {
+      find(id)
+      logs.delete(id)
+    },
+    history: (id, options) => {
+      const { after, limit } = historyOptions(options)
+      return find(id)?.commits.slice(after, after + limit) ?? []
+    },
+    at: (id, seq) => {
+      const log = find(id)
+      return log?.commits[seq - 1] === undefined ? undefined : recordAt(id, log, seq)
+    },
+    fork: (id, to, at) => {
+      const log = known(id)
+      const { seq } = stepAt(id, log, at ?? log.commits.findLast(({ isStep }) => isStep)?.seq)
+      if (logs.has(to)) throw refused("chat_exists", to)
+      return add(undefined, forked(recordAt(id, log, seq), to), "forked", { id, seq })
+    },
+    rewind: (id, to, precondition) => {
+      const log = known(id)
+      check(id, log, precondition)
+      const { seq } = stepAt(id, log, to)
+      const record = rewound(log.record, recordAt(id, log, seq))
+      return add(log, record, "rewound", { id, seq }, precondition?.writer)
+    },
+    list: (options) => {
+      find("")
+      return page(logs, options)
+    },
+    keepDraft: (id, text, after) => {
+      const log = find(id)
+      if (log?.commits.length === after) log.draft = text
+    },
+    expire: (isKept = () => false) => {
+      find("")
+      if (ttlMs === undefined) return 0
+      const end = clock.now() - ttlMs
+      const over = Array.from(logs).filter(([id, { commits }]) => (commits.at(-1)?.at ?? end) < end && !isKept(id))
+      for (const [id] of over) logs.delete(id)
+      return over.length
+    },
+    close: () => {
+      isClosed = true
+      logs.clear()
+    }
+  }
+}
+
+const page = (logs: ReadonlyMap<string, Log>, options: ListOptions | undefined): ChatList => {
+  const { prefix, search, limit, after } = listOptions(options, cursorOf)
+  const found = Array.from(logs)
+    .filter(([id, log]) => id.startsWith(prefix) && (after === undefined || log.written < after) && has(log, search))
+    .toSorted(([, one], [, other]) => other.written - one.written)
+  const chats = found.slice(0, limit).map(([, log]) => summarized(log))
+  const last = found[limit - 1]?.[1]
+  return found.length > limit && last !== undefined ? { chats, next: String(last.written) } : { chats }
+}
+
+const check = (id: string, log: Log | undefined, precondition: Precondition | undefined): void => {
+  if (precondition === undefined) return
+  const newest = log?.commits.length ?? 0
+  if (newest === precondition.after || (log !== undefined && log.writer === precondition.writer)) return
+  throw refused("store_conflict", id, newest)
+}
+
+/** The entry a fork or a rewind leads to. */
+const stepAt = (id: string, { commits }: Log, seq: number | undefined): Commit => {
+  const commit = seq === undefined ? undefined : commits[seq - 1]
+  const reason: Refusal | undefined =
+    commit === undefined && seq !== undefined ? "unknown_commit" : commit?.isStep === true ? undefined : "not_a_step"
+  if (commit === undefined || reason !== undefined) throw refused(reason ?? "not_a_step", id, seq)
+  return commit
+}
+
+const recordAt = (id: string, { commits }: Log, seq: number): ChatRecord => recordOf(id, backwards(commits, seq))
+
+function* backwards(commits: ReadonlyArray<Commit>, seq: number): Generator<Commit, void> {
+  for (let at = seq - 1; at >= 0; at--) {
+    const commit = commits[at]
+    if (commit !== undefined) yield commit
+  }
+}
+
+const has = ({ record }: Log, search: string): boolean =>
+  search === "" || record.thread.messages.some((message) => searched(message).includes(search))
+
+const summarized = ({ commits, record }: Log): ChatSummary =>
+  summaryOf(record, { createdAt: commits[0]?.at ?? 0, updatedAt: commits.at(-1)?.at ?? 0 })
+
+const cursorOf = (after: string): number | undefined => (/^\d{1,15}$/.test(after) ? Number(after) : undefined)
