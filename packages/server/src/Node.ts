@@ -13,7 +13,7 @@
  *
  * @module
  */
-import { createServer, type Server as HttpServer, type ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Clock } from "@troupe/otp"
 import { refuseMalformed } from "./internal/node/malformed.ts"
@@ -69,48 +69,46 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
   const requestMs = Math.max(headersMs, options.requestMs ?? 30_000)
   const refuseHost = hostGuard(host, server.hosts)
   let closing: Promise<void> | undefined
-  const http = createServer(
-    {
-      highWaterMark: socketBytes,
-      headersTimeout: headersMs,
-      requestTimeout: requestMs,
-      connectionsCheckingInterval: Math.max(50, Math.min(headersMs / 4, 5_000)),
-      keepAliveTimeout: options.keepAliveMs ?? 5_000,
-      maxHeaderSize: options.headerBytes ?? 16_384,
-      requireHostHeader: false,
-      noDelay: true
-    },
-    (incoming, outgoing) => {
-      outgoing.once("close", () => {
-        if (closing !== undefined) http.closeIdleConnections()
-      })
-      void respond()
-
-      async function respond(): Promise<void> {
-        try {
-          const response = await answer()
-          if (closing !== undefined) response.headers.set("connection", "close")
-          await write(outgoing, response, stallMs)
-          letGo(clock, outgoing)
-        } catch {
-          // A stream that failed, which the server told of: what was promised cannot be kept, and a cut tells so.
-          outgoing.destroy()
-        }
-      }
-
-      async function answer(): Promise<Response> {
-        try {
-          const request = toRequest(incoming, outgoing)
-          refuseHost(request)
-          return await server.fetch(request)
-        } catch (error) {
-          const refusal = refusalOf(error)
-          if (refusal === undefined) throw error
-          return responseOfRefusal(refusal)
-        }
-      }
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<Response> => {
+    try {
+      const request = toRequest(incoming, outgoing)
+      refuseHost(request)
+      return await server.fetch(request)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal === undefined) throw error
+      return responseOfRefusal(refusal)
     }
-  )
+  }
+
+  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    outgoing.once("close", () => {
+      if (closing !== undefined) http.closeIdleConnections()
+    })
+    try {
+      const response = await answer(incoming, outgoing)
+      if (closing !== undefined) response.headers.set("connection", "close")
+      await write(outgoing, response, stallMs)
+      letGo(clock, outgoing)
+    } catch {
+      // A stream that failed, of which the server told: what was promised cannot be kept, and a cut says so.
+      outgoing.destroy()
+    }
+  }
+
+  const http = createServer({
+    highWaterMark: socketBytes,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.max(50, Math.min(headersMs / 4, 5_000)),
+    keepAliveTimeout: options.keepAliveMs ?? 5_000,
+    maxHeaderSize: options.headerBytes ?? 16_384,
+    requireHostHeader: false,
+    noDelay: true
+  })
+  http.on("request", respond)
+  // An expectation that is not known is not met, and the request answered all the same.
+  http.on("checkExpectation", respond)
   http.maxConnections = options.connections ?? 10_000
   http.on("clientError", refuseMalformed)
   await listening(http, port, host)

@@ -137,6 +137,7 @@ export const make = (options: ServerOptions): Server => {
     if (closing.signal.aborted) throw new HttpError("closing", "The server is closing", { retryAfterMs: 1_000 })
     const who = await authorize(request)
     if ("deny" in who) throw denied(who)
+    if (typeof who.owner !== "string" || who.owner === "") throw new TypeError("authorize names an owner by a text")
     const { call, settle } = makeCall(home, request, url, params, who, (error) => void unexpected(error, request, url))
     try {
       return await route.handle(call)

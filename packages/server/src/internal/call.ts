@@ -45,7 +45,12 @@ export const makeCall = (
   }
 
   const stream = (frames: Frames, { headers, last }: StreamOptions = {}): Response => {
-    claimStream()
+    try {
+      claimStream()
+    } catch (error) {
+      if (typeof frames !== "function") void frames[Symbol.asyncIterator]().return?.()
+      throw error
+    }
     const streaming: FrameStream = new FrameStream(frames, {
       last,
       failed,

@@ -22,8 +22,8 @@ export interface Owner {
   /** When the tokens were counted. */
   at: number
   streams: number
-  /** The chats that were alive when they were last looked at, by the Troupe's id. */
-  readonly chats: Map<string, ChatRef.ChatRef>
+  /** The chats that were alive when they were last looked at, by the Troupe's id; `undefined` while one is asked for. */
+  readonly chats: Map<string, ChatRef.ChatRef | undefined>
 }
 
 const minuteMs = 60_000
@@ -65,20 +65,31 @@ export class Owners {
 
   /** The chat, begun if there is none; throws an `HttpError` (429) when too many live. */
   async chat(owner: Owner, troupe: RunningTroupe, id: string): Promise<ChatRef.ChatRef> {
-    const known = owner.chats.get(id)
-    if (known === undefined && owner.chats.size >= this.#limits.conversations) {
-      forgetEnded(owner)
-      if (owner.chats.size >= this.#limits.conversations) {
-        throw new HttpError(
-          "too_many_conversations",
-          `More than ${this.#limits.conversations} conversations are alive at once; delete one, or wait until one is idle`,
-          { retryAfterMs: minuteMs }
-        )
-      }
+    if (!owner.chats.has(id)) {
+      this.#makeRoom(owner)
+      // Its place, from before it is asked for (OWNER1).
+      owner.chats.set(id, undefined)
     }
-    const chat = await troupe.chat(id)
-    owner.chats.set(id, chat)
-    return chat
+    try {
+      const chat = await troupe.chat(id)
+      owner.chats.set(id, chat)
+      return chat
+    } catch (error) {
+      if (owner.chats.get(id) === undefined) owner.chats.delete(id)
+      throw error
+    }
+  }
+
+  #makeRoom(owner: Owner): void {
+    const { conversations } = this.#limits
+    if (owner.chats.size < conversations) return
+    forgetEnded(owner)
+    if (owner.chats.size < conversations) return
+    throw new HttpError(
+      "too_many_conversations",
+      `More than ${conversations} conversations are alive at once; delete one, or wait until one is idle`,
+      { retryAfterMs: minuteMs }
+    )
   }
 
   #of(name: string): Owner {
@@ -110,5 +121,5 @@ export class Owners {
 }
 
 const forgetEnded = ({ chats }: Owner): void => {
-  for (const [id, { pid }] of chats) if (pid === undefined) chats.delete(id)
+  for (const [id, chat] of chats) if (chat !== undefined && chat.pid === undefined) chats.delete(id)
 }
