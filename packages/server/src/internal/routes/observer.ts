@@ -1,4 +1,69 @@
-/** What the observer shows. */
-import type { Route } from "../route.ts"
+/**
+ * The observer: the processes of the whole Troupe, for those who may see them. It shows the chats of all owners.
+ *
+ * Chats are named as the caller names them: their own by their id, those of others by the Troupe's.
+ */
+import { Observation } from "@troupe/chat"
+import type { RunningTroupe } from "@troupe/chat"
+import * as z from "zod"
+import type { Watched } from "../../ChatLink.ts"
+import { HttpError } from "../../HttpError.ts"
+import { closingFrame, events, json } from "../reply.ts"
+import type { Call, Route } from "../route.ts"
+import { watchedFrames } from "../watchedFrames.ts"
 
-export const observerRoutes: ReadonlyArray<Route> = []
+const observations = new WeakMap<RunningTroupe, Observation.Observation>()
+
+/** One for each Troupe, for all who watch it. Throws an `HttpError` (403) for those who may not. */
+const observationFor = ({ mayObserve, troupe }: Call): Observation.Observation => {
+  if (!mayObserve) throw new HttpError("forbidden", "You may not observe this server")
+  const known = observations.get(troupe) ?? Observation.make(troupe)
+  observations.set(troupe, known)
+  return known
+}
+
+const streamOf = <A>(call: Call, watched: Watched<A>, wire: (state: A) => unknown): Response =>
+  call.stream(watchedFrames(watched, wire), { last: closingFrame })
+
+type Named = { readonly chat?: string | undefined }
+
+const named = <A extends Named>(node: A, { chats }: Call): A =>
+  node.chat === undefined ? node : { ...node, chat: chats.outerId(node.chat) }
+
+const namedAll = (nodes: ReadonlyArray<Observation.ProcessNode>, call: Call): ReadonlyArray<Observation.ProcessNode> =>
+  nodes.map((node) => named({ ...node, children: namedAll(node.children, call) }, call))
+
+const tree = async (call: Call): Promise<Response> =>
+  streamOf(call, observationFor(call).tree, (state) => ({ ...state, tree: namedAll(state.tree, call) }))
+
+const process = async (call: Call): Promise<Response> => {
+  const watched = observationFor(call).process(call.params["pid"] ?? "")
+  const leave = watched.subscribe(() => {})
+  const isThere = watched.getState() !== undefined
+  leave()
+  if (!isThere) throw new HttpError("not_found", "No process lives under this pid; the tree has those that do")
+  return streamOf(call, watched, (state) => named(state, call))
+}
+
+/** The caller's chat of this name, or else the Troupe's. */
+const timeline = async (call: Call): Promise<Response> => {
+  const { timeline: timelineOf } = observationFor(call)
+  const name = call.params["chat"] ?? ""
+  const own = `${call.chats.prefix}${name}`
+  const isOther = !(await call.troupe.has(own)) && (await call.troupe.has(name))
+  return streamOf(call, timelineOf(isOther ? name : own), (state) => ({ ...state, chat: name }))
+}
+
+const kill = async (call: Call): Promise<Response> => {
+  const observation = observationFor(call)
+  await call.body(z.strictObject({}))
+  await observation.kill(call.params["pid"] ?? "")
+  return Response.json({ ok: true })
+}
+
+export const observerRoutes: ReadonlyArray<Route> = [
+  { method: "GET", path: "/observer/tree", handle: tree, produces: [events] },
+  { method: "GET", path: "/observer/processes/:pid", handle: process, produces: [events] },
+  { method: "GET", path: "/observer/timeline/:chat", handle: timeline, produces: [events] },
+  { method: "POST", path: "/observer/processes/:pid/kill", handle: kill, produces: [json] }
+]
