@@ -37,6 +37,7 @@ import type { ChatRecord } from "./ChatRecord.ts"
 import { ChatRef } from "./ChatRef.ts"
 import * as Engine from "./Engine.ts"
 import type { AnswerForm } from "./internal/answer.ts"
+import { Drafts } from "./internal/drafts.ts"
 import { inputId } from "./internal/delivery.ts"
 import { type ChatPid, LiveChat } from "./internal/liveChat.ts"
 import { LiveView } from "./internal/liveView.ts"
@@ -44,7 +45,14 @@ import { preflight } from "./internal/preflight.ts"
 import { checkRecord, checkTroupeOptions } from "./internal/troupeOptions.ts"
 import { type RunOptions, resolveOptions } from "./internal/resolveOptions.ts"
 import { ToolSlots } from "./internal/toolSlots.ts"
-import { guarded, type Guarded, type StoreCall, type StoreServer, storeServer } from "./internal/storeServer.ts"
+import {
+  guarded,
+  type Guarded,
+  type StoreCall,
+  type StoreServer,
+  storeServer,
+  takesDrafts
+} from "./internal/storeServer.ts"
 import type { Hooks } from "./Hooks.ts"
 import { user } from "./Message.ts"
 import { keepsLiving } from "./internal/livingChats.ts"
@@ -82,6 +90,11 @@ export interface TroupeOptions
    * up one with few. A call that is waited for no longer counts no more.
    */
   readonly maxToolCalls?: number | undefined
+  /**
+   * How often what a reply has said is kept while it streams, in milliseconds, where the store takes it. Default: 2,000;
+   * `Infinity` is never.
+   */
+  readonly draftEveryMs?: number | undefined
   /** Told of every crash, in a form people can read. Default: nobody. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
 }
@@ -127,6 +140,7 @@ export class RunningTroupe {
   readonly #chatOptions: ChatOptions
   readonly #toolSlots: ToolSlots | undefined
   readonly #store: Guarded
+  readonly #draftEveryMs: number
   readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
   readonly #suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
   readonly #living = new Map<string, Living>()
@@ -148,8 +162,19 @@ export class RunningTroupe {
   private constructor(options: TroupeOptions) {
     checkTroupeOptions(options)
     keepsLiving(this, this.#living)
-    const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, maxToolCalls, ...rest } =
-      options
+    const {
+      store,
+      system,
+      name,
+      maxRestarts,
+      maxSeconds,
+      onCrash,
+      suspendedTtlMs,
+      answer,
+      maxToolCalls,
+      draftEveryMs,
+      ...rest
+    } = options
     const { engine, chat } = split(rest)
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
@@ -158,6 +183,7 @@ export class RunningTroupe {
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
     this.#toolSlots = maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls)
     this.#store = guarded(store ?? Store.memory(), this.system.clock)
+    this.#draftEveryMs = draftEveryMs ?? 2_000
     this.#supervision = { name, maxRestarts, maxSeconds }
     this.#suspension = { suspendedTtlMs, answer }
   }
@@ -204,7 +230,7 @@ export class RunningTroupe {
     }
     let living = this.#living.get(id)
     if (living === undefined) {
-      const chat = new LiveChat(id, this.#home, new LiveView(this.system.clock, this.#chatOptions.permissions?.mode))
+      const chat = new LiveChat(id, this.#home, this.#viewOf(id))
       const ref = new ChatRef(chat)
       living = { chat, ref, handle: handleOf(ref) }
       this.#living.set(id, living)
@@ -220,6 +246,16 @@ export class RunningTroupe {
    */
   async has(id: string): Promise<boolean> {
     return this.#living.has(id) || (await this.#load(id)) !== undefined
+  }
+
+  #viewOf(id: string): LiveView {
+    const { clock } = this.system
+    const takes = this.#draftEveryMs < Infinity && takesDrafts(this.#store.store)
+    const keep = (text: string): void => {
+      if (this.#storeServer !== undefined) GenServer.cast(this.#storeServer, { id, text })
+    }
+    const drafts = takes ? new Drafts(clock, this.#draftEveryMs, keep) : undefined
+    return new LiveView(clock, this.#chatOptions.permissions?.mode, drafts)
   }
 
   /** The handlers of this Troupe's system that still run though their call is over. */

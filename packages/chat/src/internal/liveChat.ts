@@ -200,6 +200,7 @@ export class LiveChat {
   }
 
   async #stop(): Promise<void> {
+    this.view.cutShort()
     await this.#home.stop(this.id)
     await this.#settleReceipts()
     await this.#endSession()
@@ -328,6 +329,7 @@ export class LiveChat {
   #died(pid: ChatPid, reason: unknown): void {
     if (this.#pid !== pid) return
     this.#pid = undefined
+    this.view.cutShort()
     this.#sent.clear()
     if (this.#stopping !== undefined) return
     let mustRevive = false

@@ -19,6 +19,7 @@ import type { Mode } from "../Permissions.ts"
 import type { StepWatcher } from "../StepMachine.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import * as Usage from "../Usage.ts"
+import type { Drafts } from "./drafts.ts"
 import { pendingApprovalsOf } from "./openCalls.ts"
 import type { ToolBatchEvent } from "./batchContract.ts"
 import type { ToolCallView } from "./toolCallView.ts"
@@ -96,6 +97,7 @@ const none = (): ReadonlyArray<ToolCallView> => nothing
 export class LiveView implements StepWatcher {
   readonly #clock: Clock.Clock
   readonly #mode: Mode
+  readonly #drafts: Drafts | undefined
   readonly #observers = new Set<SnapshotObserver>()
   #machine: MachineSnapshot | undefined
   #collector: StreamCollector | undefined
@@ -111,13 +113,15 @@ export class LiveView implements StepWatcher {
   #recorders: Set<() => void> | undefined
 
   /** `mode` is the permission mode of the chat's options. */
-  constructor(clock: Clock.Clock, mode: Mode = "default") {
+  constructor(clock: Clock.Clock, mode: Mode = "default", drafts?: Drafts) {
     this.#clock = clock
     this.#mode = mode
+    this.#drafts = drafts
   }
 
   stepStarted(collector: StreamCollector): void {
     this.#collector = collector
+    this.#drafts?.begin(collector)
     this.#stepsBefore = this.#machine?.context.steps.length ?? 0
     this.#forgetToolCalls()
     this.#snapshot = undefined
@@ -129,6 +133,17 @@ export class LiveView implements StepWatcher {
     this.#snapshot = undefined
     this.changed()
     this.#seen()
+  }
+
+  #endReply(): void {
+    this.#collector = undefined
+    this.#drafts?.end()
+  }
+
+  /** The chat's process is gone, or is to end: what its reply had said can be said no better than now. */
+  cutShort(): void {
+    this.#drafts?.flush()
+    this.#drafts?.end()
   }
 
   #forgetToolCalls(): void {
@@ -145,7 +160,7 @@ export class LiveView implements StepWatcher {
   transitioned(machine: MachineSnapshot): void {
     this.#machine = machine
     const { turn, steps } = machine.context
-    if (turn === undefined || steps.length > this.#stepsBefore) this.#collector = undefined
+    if (turn === undefined || steps.length > this.#stepsBefore) this.#endReply()
     if (turn === undefined) this.#forgetToolCalls()
     this.#snapshot = undefined
     this.#tell()

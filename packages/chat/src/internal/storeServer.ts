@@ -10,6 +10,9 @@
  *         What the dead one had not begun is not begun any more, and nobody waits for what it was loading. Nothing is begun
  *         without a process: what is to be done again (STORE4) waits for the next, and after the Troupe's end for ever.
  *
+ * STORE6. A draft is begun behind what was asked before it, and says which entry it is behind; nothing waits for it. One that
+ *         comes late is of an entry that is no longer the newest, and the store drops it.
+ *
  * A process that dies behind a slow write:
  *   1. the store is asked for a write, and another of the same chat waits for it.
  *   2. the process dies, and the chats with it; the next process is asked for the chat's record.
@@ -18,7 +21,7 @@
  */
 import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
 import type { ChatRecord } from "../ChatRecord.ts"
-import type { Store } from "../Store.ts"
+import type { Saved, SessionStore, Store } from "../Store.ts"
 import { isPromiseLike } from "./awaitable.ts"
 
 /** What the store's process is asked. */
@@ -26,6 +29,12 @@ export type StoreCall =
   | { readonly type: "load"; readonly id: string }
   | { readonly type: "save"; readonly record: ChatRecord }
   | { readonly type: "delete"; readonly id: string }
+
+/** What it is told, and does not answer: what a reply has said so far. */
+export interface Draft {
+  readonly id: string
+  readonly text: string
+}
 
 /** What it answers: the record, where one was asked for, or what the store threw. */
 export type StoreAnswer = { readonly record: ChatRecord | undefined } | { readonly error: unknown }
@@ -36,7 +45,7 @@ interface Overdue {
 }
 
 /** The address of the store's process. */
-export type StoreServer = GenServer.Server<StoreCall, StoreAnswer>
+export type StoreServer = GenServer.Server<StoreCall, StoreAnswer, Draft>
 
 /** The writes of a chat that nobody waits for any longer, and the newest that was kept since. */
 interface Late {
@@ -59,6 +68,10 @@ export interface Guarded {
   readonly busy: Map<string, Promise<void>>
   readonly underWay: Set<UnderWay>
   readonly late: Map<string, Late>
+  /** The number of each chat's newest entry, where the store numbers them. */
+  readonly newest: Map<string, number>
+  /** The drafts that the store was given and has not taken, and the one that waits behind each. */
+  readonly drafting: Map<string, { waiting: (Draft & { readonly after: number }) | undefined }>
   /** What came back late while there was no process. */
   readonly owed: Array<readonly [id: string, late: Late]>
   /** The process that guards it, or was the last to. */
@@ -72,6 +85,8 @@ export const guarded = (store: Store, clock: Clock.Clock): Guarded => ({
   busy: new Map(),
   underWay: new Set(),
   late: new Map(),
+  newest: new Map(),
+  drafting: new Map(),
   owed: [],
   guard: undefined
 })
@@ -92,13 +107,26 @@ const perform = (store: Store, call: StoreCall): unknown => {
   }
 }
 
+/** Where the store numbers its entries, which is the newest. */
+const note = ({ newest }: Guarded, call: StoreCall, done: unknown): void => {
+  const id = idOf(call)
+  const number: unknown =
+    call.type === "load" ? (done as ChatRecord | undefined)?.version : (done as Saved | undefined)?.seq
+  if (call.type === "delete") newest.delete(id)
+  else if (typeof number === "number") newest.set(id, Math.max(number, newest.get(id) ?? 0))
+}
+
 const answer = (done: unknown): StoreAnswer => ({ record: (done ?? undefined) as ChatRecord | undefined })
 
 /** What the store answers, now or later; its failure is an answer. */
-const attempt = ({ store }: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAnswer> => {
+const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAnswer> => {
   try {
-    const done = perform(store, call)
-    return isPromiseLike(done) ? Promise.resolve(done).then(answer, (error: unknown) => ({ error })) : answer(done)
+    const done = perform(state.store, call)
+    const answered = (value: unknown): StoreAnswer => {
+      note(state, call, value)
+      return answer(value)
+    }
+    return isPromiseLike(done) ? Promise.resolve(done).then(answered, (error: unknown) => ({ error })) : answered(done)
   } catch (error) {
     return { error }
   }
@@ -179,6 +207,37 @@ const cameBack = (state: Guarded, id: string, late: Late): void => {
   follow(state, late.newest ?? { type: "load", id }, again, () => {})
 }
 
+/** STORE6 */
+const keepDraft = (state: Guarded, draft: Draft): void => {
+  const before = state.busy.get(draft.id)
+  if (before === undefined) giveDraft(state, draft, state.newest.get(draft.id))
+  else void before.then(() => giveDraft(state, draft, state.newest.get(draft.id)))
+}
+
+const giveDraft = (state: Guarded, { id, text }: Draft, after: number | undefined): void => {
+  const { store, drafting, guard } = state
+  if (!takesDrafts(store) || after === undefined || guard === undefined || !Process.isAlive(guard)) return
+  const given = drafting.get(id)
+  if (given !== undefined) return void (given.waiting = { id, text, after })
+  try {
+    const kept = store.keepDraft(id, text, after)
+    if (!isPromiseLike(kept)) return
+    drafting.set(id, { waiting: undefined })
+    const settled = () => {
+      const next = drafting.get(id)?.waiting
+      drafting.delete(id)
+      if (next !== undefined && next.after === state.newest.get(id)) giveDraft(state, next, next.after)
+    }
+    Promise.resolve(kept).then(settled, settled)
+  } catch {
+    // What a reply has said is not worth its turn (DRAFT2): the next draft says it again.
+  }
+}
+
+/** Whether a store takes what a reply has said so far. */
+export const takesDrafts = (store: Store): store is Store & Pick<SessionStore, "keepDraft"> =>
+  "keepDraft" in store && typeof store.keepDraft === "function"
+
 export const storeServer = GenServer.make({
   label: "Store",
   init: (state: Guarded, self: Pid<Overdue>) => {
@@ -203,6 +262,10 @@ export const storeServer = GenServer.make({
       // A process that the store ended by being asked is not waited for: nothing is under way.
       if (Process.isAlive(self)) follow(state, call, () => answering, reply)
     }
+    return GenServer.noreply(state)
+  },
+  handleCast: (draft: Draft, state: Guarded) => {
+    keepDraft(state, draft)
     return GenServer.noreply(state)
   },
   handleInfo: (message: Overdue | { readonly _tag: string } | "timeout") => {

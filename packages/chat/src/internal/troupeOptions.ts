@@ -20,7 +20,8 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   if (typeof options !== "object" || options === null) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, maxToolCalls } = options
+  const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, maxToolCalls, draftEveryMs } =
+    options
   const found: Array<Finding> = ["signal", "requestId"]
     .filter((field) => field in options)
     .map((field) => ({ field: [field], reason: "is no option of a Troupe: it would be that of every turn" }))
@@ -38,6 +39,7 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   check("maxSeconds", maxSeconds === undefined || isPositive(maxSeconds), "must be a number more than 0")
   check("onCrash", onCrash === undefined || typeof onCrash === "function", "must be a function")
   check("suspendedTtlMs", suspendedTtlMs === undefined || isPositive(suspendedTtlMs), "must be a number more than 0")
+  check("draftEveryMs", draftEveryMs === undefined || isPositive(draftEveryMs), "must be a number more than 0")
   check(
     "maxToolCalls",
     maxToolCalls === undefined || positive(maxToolCalls) === undefined,
