@@ -1,0 +1,58 @@
+/**
+ * What goes wrong between a store and its database.
+ *
+ * @module
+ */
+
+const reasons = [
+  "cannot_open",
+  "read_only",
+  "not_a_database",
+  "another_program",
+  "newer_schema",
+  "corrupt",
+  "busy",
+  "full",
+  "unreachable",
+  "refused",
+  "failed"
+] as const
+
+/**
+ * Why the database did not do what it was asked.
+ *
+ * - `cannot_open`: there is no such folder, or the file may not be opened
+ * - `read_only`: the file or its folder may not be written
+ * - `not_a_database`: the file is something else
+ * - `another_program`: the database belongs to another program
+ * - `newer_schema`: a newer version of this package wrote it
+ * - `corrupt`: the file is damaged, or what is in it is no record
+ * - `busy`: another program holds its lock
+ * - `full`: there is no room left
+ * - `unreachable`: the database server gives no answer
+ * - `refused`: the database server does not let this user in, or do this
+ * - `failed`: anything else; `cause` says what
+ */
+export type StoreErrorReason = (typeof reasons)[number]
+
+/**
+ * The database of a store failed. What was asked was not done; of a database server that became unreachable meanwhile, it
+ * may have been.
+ *
+ * **Details**: `database` names it, without a password; the message says what to do, and `cause` is what the database said.
+ */
+export class StoreError extends Error {
+  readonly _tag = "StoreError"
+  readonly reason: StoreErrorReason
+  readonly database: string
+
+  constructor(reason: StoreErrorReason, database: string, message: string, fields: { readonly cause?: unknown } = {}) {
+    super(message, fields.cause === undefined ? undefined : { cause: fields.cause })
+    this.name = this._tag
+    this.reason = reason
+    this.database = database
+  }
+
+  /** All reasons there are. */
+  static readonly reasons: ReadonlyArray<StoreErrorReason> = Object.freeze(reasons)
+}

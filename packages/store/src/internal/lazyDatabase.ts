@@ -1,0 +1,33 @@
+/** A database whose code is loaded when it is first asked: who keeps chats elsewhere does not load it. */
+import type { Dialect } from "./dialect.ts"
+import type { Asking } from "./query.ts"
+import type { Database } from "./sqlStore.ts"
+
+/** The database. */
+export class LazyDatabase implements Database {
+  readonly dialect: Dialect
+  readonly #load: () => Promise<Database>
+  #loading: Promise<Database> | undefined
+
+  constructor(dialect: Dialect, load: () => Promise<Database>) {
+    this.dialect = dialect
+    this.#load = load
+  }
+
+  async read<A>(ask: () => Asking<A>): Promise<A> {
+    return (await this.#loaded()).read(ask)
+  }
+
+  async write<A>(ask: () => Asking<A>): Promise<A> {
+    return (await this.#loaded()).write(ask)
+  }
+
+  async close(): Promise<void> {
+    await (await this.#loading)?.close()
+  }
+
+  #loaded(): Promise<Database> {
+    this.#loading ??= this.#load()
+    return this.#loading
+  }
+}

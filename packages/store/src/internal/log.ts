@@ -1,0 +1,301 @@
+/**
+ * The log of conversations in tables.
+ *
+ * Owns: which rows an entry is. Does not own the database, its transactions or how it is reached: every verb is questions
+ * ({@link Asking}) that somebody asks, a verb that writes in one transaction.
+ *
+ * The items of a list (messages, known ids) each have a row that says from which entry on it is part of the list, and from
+ * which on no longer. The newest record, or that of any entry, is a selection of rows; nothing is played back.
+ *
+ * SQLLOG1. An entry costs what it adds: an item that stays is neither written nor read again.
+ * SQLLOG2. A record costs the items its conversation has rows for, not the entries: of those, one is read.
+ * SQLLOG3. A verb that is refused has written nothing.
+ * SQLLOG4. A writer holds the row of its conversation from the look at the precondition to the end of its transaction.
+ */
+import { type ChatRecord, Store } from "@troupe/chat"
+import type { Clock } from "@troupe/otp"
+import { type AddedItems, type Dialect, lists } from "./dialect.ts"
+import { commitOf, recordOf, written } from "./entryForm.ts"
+import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
+import type { Standing, Standings } from "./standing.ts"
+import { checkedId, readable } from "./storedText.ts"
+
+type Chat = ChatRecord.ChatRecord
+
+/** The row of a conversation. */
+interface Head {
+  readonly key: number
+  readonly seq: number
+  readonly writer: string | undefined
+}
+
+/** Which entries of a history. */
+type Page = ReturnType<typeof Store.historyOptions>
+
+/** What an entry is besides its record. */
+interface Entry {
+  readonly kind: Store.Commit["kind"]
+  readonly from?: Store.Commit["from"]
+  readonly writer: string | undefined
+}
+
+const headIn = (row: Row | undefined): Head | undefined =>
+  row === undefined
+    ? undefined
+    : {
+        key: numberIn(row, "key"),
+        seq: numberIn(row, "seq"),
+        writer: maybeTextIn(row, "writer")
+      }
+
+/** The log. */
+export class Log {
+  readonly #dialect: Dialect
+  readonly #clock: Clock.Clock
+  readonly #standings: Standings
+  readonly #sql: ReturnType<typeof statements>
+
+  constructor(dialect: Dialect, clock: Clock.Clock, standings: Standings) {
+    this.#dialect = dialect
+    this.#clock = clock
+    this.#standings = standings
+    this.#sql = statements(dialect)
+  }
+
+  /** The newest record, and which entry that is. */
+  *load(id: string): Asking<Standing | undefined> {
+    const head = yield* this.#head(id)
+    if (head === undefined) return undefined
+    const record = yield* this.#record(id, head.key, head.seq)
+    return record === undefined ? undefined : { key: head.key, record }
+  }
+
+  /** What the reply that streams has said, if that was kept since the newest entry. */
+  *draft(key: number, seq: number): Asking<string | undefined> {
+    const [row] = yield* rowsOf(this.#sql.draft, key, seq)
+    return row === undefined ? undefined : String(JSON.parse(textIn(row, "body")))
+  }
+
+  *save(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing> {
+    for (;;) {
+      const head = yield* this.#held(record.id)
+      check(record.id, head, precondition)
+      const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer })
+      if (saved !== undefined) return saved
+    }
+  }
+
+  *delete(id: string): Asking<void> {
+    yield* rowsOf(this.#sql.delete, checkedId(id))
+  }
+
+  *history(id: string, { after, limit }: Page): Asking<ReadonlyArray<Store.Commit>> {
+    const head = yield* this.#head(id)
+    if (head === undefined) return []
+    const entries = yield* rowsOf(this.#sql.entries, head.key, after, limit)
+    const items = yield* rowsOf(this.#sql.added, head.key, after, after + limit)
+    return entries.map((row) => {
+      const seq = numberIn(row, "seq")
+      return commitOf({ body: textIn(row, "body"), ...split(items.filter((item) => numberIn(item, "seq") === seq)) })
+    })
+  }
+
+  *at(id: string, seq: number): Asking<Chat | undefined> {
+    const head = yield* this.#head(id)
+    return head === undefined || !Number.isSafeInteger(seq) ? undefined : yield* this.#record(id, head.key, seq)
+  }
+
+  *fork(id: string, to: string, at: number | undefined): Asking<Standing> {
+    const head = yield* this.#head(id)
+    if (head === undefined) throw Store.refused("unknown_chat", id)
+    const seq = yield* this.#step(id, head, at)
+    const record = yield* this.#record(id, head.key, seq)
+    if (record === undefined) throw Store.refused("unknown_commit", id, seq)
+    const entry = { kind: "forked", from: { id, seq }, writer: undefined } as const
+    const existing = yield* this.#held(to)
+    const forked = existing === undefined ? yield* this.#add(undefined, Store.forked(record, to), entry) : undefined
+    if (forked === undefined) throw Store.refused("chat_exists", to)
+    return forked
+  }
+
+  *rewind(id: string, seq: number, precondition: Store.Precondition | undefined): Asking<Standing> {
+    const head = yield* this.#held(id)
+    if (head === undefined) throw Store.refused("unknown_chat", id)
+    check(id, head, precondition)
+    yield* this.#step(id, head, seq)
+    const newest = yield* this.#record(id, head.key, head.seq)
+    const earlier = yield* this.#record(id, head.key, seq)
+    if (newest === undefined || earlier === undefined) throw Store.refused("unknown_commit", id, seq)
+    const entry = { kind: "rewound", from: { id, seq }, writer: precondition?.writer } as const
+    const rewound = yield* this.#add(head, Store.rewound(newest, earlier), entry)
+    if (rewound === undefined) throw Store.refused("unknown_chat", id)
+    return rewound
+  }
+
+  *list(options: ReturnType<typeof Store.listOptions<number>>): Asking<Store.ChatList> {
+    const { prefix, search, limit, after } = options
+    const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
+    const rows = yield* rowsOf(
+      this.#sql.list(having.sql),
+      prefix,
+      prefix,
+      after ?? Number.MAX_SAFE_INTEGER,
+      ...having.params,
+      limit + 1
+    )
+    const chats = rows.slice(0, limit).map((row) => ({
+      id: textIn(row, "id"),
+      title: textIn(row, "title"),
+      seq: numberIn(row, "seq"),
+      messages: numberIn(row, "messages"),
+      createdAt: numberIn(row, "created_at"),
+      updatedAt: numberIn(row, "updated_at"),
+      running: numberIn(row, "running") === 1
+    }))
+    return rows.length > limit ? { chats, next: textIn(rows[limit - 1], "written") } : { chats }
+  }
+
+  *keepDraft(id: string, text: string, after: number): Asking<void> {
+    yield* rowsOf(this.#sql.keepDraft, JSON.stringify(text), checkedId(id), after)
+  }
+
+  *expire(ttlMs: number, isKept: (id: string) => boolean): Asking<number> {
+    const end = Math.floor(this.#clock.now()) - ttlMs
+    const over = yield* rowsOf(this.#sql.over, end)
+    let count = 0
+    for (const row of over) {
+      const id = textIn(row, "id")
+      if (isKept(id)) continue
+      // It may have been written since it was looked for.
+      const deleted = yield* rowsOf(this.#sql.deleteOver, id, end)
+      count += deleted.length
+    }
+    return count
+  }
+
+  *#head(id: string): Asking<Head | undefined> {
+    const [row] = yield* rowsOf(this.#sql.head, checkedId(id))
+    return headIn(row)
+  }
+
+  /** SQLLOG4 */
+  *#held(id: string): Asking<Head | undefined> {
+    const [row] = yield* rowsOf(this.#sql.held, checkedId(id))
+    return headIn(row)
+  }
+
+  /** SQLLOG2 */
+  *#record(id: string, key: number, seq: number): Asking<Chat | undefined> {
+    const [entry] = yield* rowsOf(this.#sql.entry, key, seq)
+    if (entry === undefined) return undefined
+    const items = yield* rowsOf(this.#sql.items, key, seq, seq)
+    return recordOf(id, { body: textIn(entry, "body"), ...split(items) })
+  }
+
+  /** The entry a fork or a rewind leads to. */
+  *#step(id: string, { key }: Head, at: number | undefined): Asking<number> {
+    if (at === undefined) {
+      const [newest] = yield* rowsOf(this.#sql.newestStep, key)
+      if (newest === undefined) throw Store.refused("not_a_step", id)
+      return numberIn(newest, "seq")
+    }
+    const [entry] = Number.isSafeInteger(at) ? yield* rowsOf(this.#sql.entry, key, at) : []
+    if (entry === undefined) throw Store.refused("unknown_commit", id, at)
+    if (numberIn(entry, "is_step") !== 1) throw Store.refused("not_a_step", id, at)
+    return at
+  }
+
+  /**
+   * Adds an entry; `undefined` when another program began the conversation meanwhile. What stays of the entry before is known
+   * of a living chat, and read otherwise (SQLLOG1).
+   */
+  *#add(head: Head | undefined, record: Chat, { kind, from, writer }: Entry): Asking<Standing | undefined> {
+    const sql = this.#sql
+    const now = Math.floor(this.#clock.now())
+    const before = head === undefined ? undefined : yield* this.#before(head, record)
+    const seq = (head?.seq ?? 0) + 1
+    const change = Store.commitOf(before, record)
+    const entry = { seq, at: now, kind, ...change }
+    const { body, messages, known } = written(from === undefined ? entry : { ...entry, from })
+    const newest = { ...record, version: seq }
+    const { title, messages: count } = Store.summaryOf(newest, { createdAt: now, updatedAt: now })
+    const summary = [seq, writer ?? null, readable(title), count, newest.running ? 1 : 0, now] as const
+    const [row] =
+      head === undefined
+        ? yield* rowsOf(sql.begin, ...summary, now, checkedId(record.id))
+        : yield* rowsOf(sql.goOn, ...summary, head.key)
+    if (row === undefined) return undefined
+    const chat = numberIn(row, "key")
+    const knownKept = change.known?.kept ?? 0
+    if (change.kept < (before?.thread.messages.length ?? 0)) {
+      yield* rowsOf(sql.supersede, seq, chat, lists.messages, change.kept)
+    }
+    if (knownKept < (before?.known?.length ?? 0)) yield* rowsOf(sql.supersede, seq, chat, lists.known, knownKept)
+    yield* rowsOf(sql.addEntry, chat, seq, change.isStep ? 1 : 0, body)
+    const words = change.messages.map((message) => Store.searched(message))
+    yield* this.#addItems({ chat, seq, list: lists.messages, from: change.kept, bodies: messages, words })
+    yield* this.#addItems({
+      chat,
+      seq,
+      list: lists.known,
+      from: knownKept,
+      bodies: known,
+      words: known.map(() => null)
+    })
+    return { key: chat, record: newest }
+  }
+
+  *#addItems(added: AddedItems): Asking<void> {
+    if (added.bodies.length > 0) yield* this.#dialect.addItems(added)
+  }
+
+  *#before({ key, seq }: Head, record: Chat): Asking<Chat | undefined> {
+    return this.#standings.before(record, key, seq) ?? (yield* this.#record(record.id, key, seq))
+  }
+}
+
+const check = (id: string, head: Head | undefined, precondition: Store.Precondition | undefined): void => {
+  if (precondition === undefined) return
+  const newest = head?.seq ?? 0
+  if (newest === precondition.after || (head !== undefined && head.writer === precondition.writer)) return
+  throw Store.refused("store_conflict", id, newest)
+}
+
+/** The rows of items, by list. */
+const split = (
+  rows: ReadonlyArray<Row>
+): { readonly messages: ReadonlyArray<string>; readonly known: ReadonlyArray<string> } => {
+  const messages: Array<string> = []
+  const known: Array<string> = []
+  for (const row of rows) (numberIn(row, "list") === lists.messages ? messages : known).push(textIn(row, "body"))
+  return { messages, known }
+}
+
+/** Every question of the log. Where two entries are meant, the rows are those that are part of the list at it. */
+const statements = ({ prefix, hold, nextWrite }: Dialect) => {
+  const [chats, commits, items, drafts] = ["chats", "commits", "items", "drafts"].map((table) => prefix + table)
+  return {
+    head: `SELECT key, seq, writer FROM ${chats} WHERE id = ?`,
+    held: `SELECT key, seq, writer FROM ${chats} WHERE id = ? ${hold}`,
+    entry: `SELECT body, is_step FROM ${commits} WHERE chat = ? AND seq = ?`,
+    newestStep: `SELECT seq FROM ${commits} WHERE chat = ? AND is_step = 1 ORDER BY seq DESC LIMIT 1`,
+    items: `SELECT list, body FROM ${items} WHERE chat = ? AND seq <= ? AND (until IS NULL OR until > ?)
+      ORDER BY list, position`,
+    entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    added: `SELECT seq, list, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
+    draft: `SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?`,
+    begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, created_at, id, written)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,
+    goOn: `UPDATE ${chats} SET seq = ?, writer = ?, title = ?, messages = ?, running = ?, updated_at = ?,
+      written = ${nextWrite} WHERE key = ? RETURNING key`,
+    supersede: `UPDATE ${items} SET until = ? WHERE chat = ? AND list = ? AND position >= ? AND until IS NULL`,
+    addEntry: `INSERT INTO ${commits} (chat, seq, is_step, body) VALUES (?, ?, ?, ?)`,
+    delete: `DELETE FROM ${chats} WHERE id = ?`,
+    keepDraft: `INSERT INTO ${drafts} (chat, seq, body) SELECT key, seq, ? FROM ${chats} WHERE id = ? AND seq = ?
+      ON CONFLICT (chat) DO UPDATE SET seq = excluded.seq, body = excluded.body`,
+    over: `SELECT id FROM ${chats} WHERE updated_at < ? ORDER BY key`,
+    deleteOver: `DELETE FROM ${chats} WHERE id = ? AND updated_at < ? RETURNING key`,
+    list: (having: string) => `SELECT id, title, seq, messages, running, created_at, updated_at, written FROM ${chats}
+      WHERE substr(id, 1, length(?)) = ? AND written < ? AND ${having} ORDER BY written DESC LIMIT ?`
+  } as const
+}

@@ -1,0 +1,64 @@
+/** The tables in PostgreSQL, version by version, and what only PostgreSQL says. */
+import type { AddedItems, Dialect } from "./dialect.ts"
+import { all, type Migration, withWords } from "./migrations.ts"
+import { type Asking, type Query, rowsOf } from "./query.ts"
+import { readable } from "./storedText.ts"
+
+/** How PostgreSQL says it, of tables in this schema. */
+export const postgresDialect = (schema: string): Dialect => {
+  const prefix = `"${schema}".`
+  const addItems = `INSERT INTO ${prefix}items (chat, list, position, seq, body, words)
+    SELECT ?::bigint, ?::integer, ?::integer + place - 1, ?::bigint, body, nullif(words, '')
+    FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS added (body, words, place)`
+  return {
+    prefix,
+    hold: "FOR UPDATE",
+    nextWrite: `nextval('${prefix}writes')`,
+    addItems: function* ({ chat, seq, list, from, bodies, words }: AddedItems): Asking<void> {
+      yield* rowsOf(addItems, chat, list, from, seq, bodies, words.map(wordsOf))
+    },
+    having: (search: string): Query => ({
+      sql: `key IN (SELECT chat FROM ${prefix}items WHERE list = 0 AND until IS NULL AND words LIKE ?)`,
+      params: [`%${readable(search).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`]
+    })
+  }
+}
+
+const wordsOf = (words: string | null): string => readable(words ?? "")
+
+/** Where versions are noted. */
+export const postgresBasis = (prefix: string): string => `CREATE TABLE IF NOT EXISTS ${prefix}migrations
+  (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+
+const log = (prefix: string): Migration => ({
+  version: 1,
+  name: "the log",
+  apply: () =>
+    all([
+      `CREATE SEQUENCE ${prefix}writes`,
+      `CREATE TABLE ${prefix}chats (key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+        seq BIGINT NOT NULL, writer TEXT, written BIGINT NOT NULL UNIQUE, title TEXT NOT NULL, messages INTEGER NOT NULL,
+        running INTEGER NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL)`,
+      `CREATE INDEX chats_updated_at ON ${prefix}chats (updated_at)`,
+      `CREATE TABLE ${prefix}commits (chat BIGINT NOT NULL REFERENCES ${prefix}chats (key) ON DELETE CASCADE,
+        seq BIGINT NOT NULL, is_step INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (chat, seq))`,
+      `CREATE TABLE ${prefix}items (item BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        chat BIGINT NOT NULL REFERENCES ${prefix}chats (key) ON DELETE CASCADE, list INTEGER NOT NULL,
+        position INTEGER NOT NULL, seq BIGINT NOT NULL, until BIGINT, body TEXT NOT NULL,
+        UNIQUE (chat, list, position, seq))`,
+      `CREATE TABLE ${prefix}drafts (chat BIGINT PRIMARY KEY REFERENCES ${prefix}chats (key) ON DELETE CASCADE,
+        seq BIGINT NOT NULL, body TEXT NOT NULL)`
+    ])
+})
+
+const search = (prefix: string): Migration => ({
+  version: 2,
+  name: "the search",
+  apply: function* () {
+    yield* rowsOf(`ALTER TABLE ${prefix}items ADD COLUMN words TEXT`)
+    yield* withWords(prefix, `UPDATE ${prefix}items SET words = ? WHERE item = ?`)
+  }
+})
+
+/** All there are, in their order. */
+export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [log(prefix), search(prefix)]

@@ -1,0 +1,132 @@
+/**
+ * A store over a database: the verbs, the log they are questions of, and the database that is asked.
+ *
+ * Owns: whether it is closed, and the records known of living chats. Does not own the rows (the log), nor the connection.
+ */
+import { type ChatRecord, Store } from "@troupe/chat"
+import type { Clock } from "@troupe/otp"
+import type { Dialect } from "./dialect.ts"
+import { Log } from "./log.ts"
+import type { Asking } from "./query.ts"
+import { type Standing, Standings } from "./standing.ts"
+
+/** Now, or later. */
+type Answer<A> = A | Promise<A>
+
+/**
+ * A database.
+ *
+ * **Contract**: `write` asks in one transaction, and resolves once that is kept; whatever fails in it, nothing of it is done.
+ * `read` sees what was written before.
+ */
+export interface Database {
+  readonly dialect: Dialect
+  readonly read: <A>(ask: () => Asking<A>) => Answer<A>
+  readonly write: <A>(ask: () => Asking<A>) => Promise<A>
+  readonly close: () => Answer<void>
+}
+
+/** How a store keeps. */
+export interface Keeping {
+  readonly clock: Clock.Clock
+  readonly ttlMs: number | undefined
+}
+
+/** The store. */
+export class SqlStore implements Store.SessionStore {
+  readonly ttlMs: number | undefined
+  readonly #database: Database
+  readonly #standings = new Standings()
+  readonly #log: Log
+  #isClosed = false
+
+  constructor(database: Database, { clock, ttlMs }: Keeping) {
+    this.#database = database
+    this.ttlMs = ttlMs
+    this.#log = new Log(database.dialect, clock, this.#standings)
+  }
+
+  async load(id: string): Promise<ChatRecord.ChatRecord | undefined> {
+    const log = this.#log
+    const found = await this.#read(id, function* () {
+      const standing = yield* log.load(id)
+      return standing === undefined
+        ? undefined
+        : { standing, draft: yield* log.draft(standing.key, standing.record.version ?? 0) }
+    })
+    if (found === undefined) return undefined
+    const { standing, draft } = found
+    this.#standings.note(standing)
+    return draft === undefined ? standing.record : { ...standing.record, draft }
+  }
+
+  async save(record: ChatRecord.ChatRecord, precondition?: Store.Precondition): Promise<Store.Saved> {
+    const { version = 0 } = await this.#add(record.id, () => this.#log.save(record, precondition))
+    return { seq: version }
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#write(id, () => this.#log.delete(id))
+  }
+
+  async history(id: string, options?: Store.HistoryOptions): Promise<ReadonlyArray<Store.Commit>> {
+    const page = Store.historyOptions(options)
+    return this.#read(id, () => this.#log.history(id, page))
+  }
+
+  async at(id: string, seq: number): Promise<ChatRecord.ChatRecord | undefined> {
+    return this.#read(id, () => this.#log.at(id, seq))
+  }
+
+  async fork(id: string, to: string, at?: number): Promise<ChatRecord.ChatRecord> {
+    return this.#add(id, () => this.#log.fork(id, to, at))
+  }
+
+  async rewind(id: string, seq: number, precondition?: Store.Precondition): Promise<ChatRecord.ChatRecord> {
+    return this.#add(id, () => this.#log.rewind(id, seq, precondition))
+  }
+
+  async list(options?: Store.ListOptions): Promise<Store.ChatList> {
+    const asked = Store.listOptions(options, cursorOf)
+    return this.#read("", () => this.#log.list(asked))
+  }
+
+  async keepDraft(id: string, text: string, after: number): Promise<void> {
+    await this.#write(id, () => this.#log.keepDraft(id, text, after))
+  }
+
+  async expire(isKept: (id: string) => boolean = () => false): Promise<number> {
+    const { ttlMs } = this
+    this.#open("")
+    return ttlMs === undefined ? 0 : this.#write("", () => this.#log.expire(ttlMs, isKept))
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#database.close()
+  }
+
+  /** STAND1: what was added is known once it is kept. */
+  async #add(id: string, ask: () => Asking<Standing>): Promise<ChatRecord.ChatRecord> {
+    const standing = await this.#write(id, ask)
+    this.#standings.note(standing)
+    return standing.record
+  }
+
+  async #read<A>(id: string, ask: () => Asking<A>): Promise<A> {
+    this.#open(id)
+    return this.#database.read(ask)
+  }
+
+  async #write<A>(id: string, ask: () => Asking<A>): Promise<A> {
+    this.#open(id)
+    return this.#database.write(ask)
+  }
+
+  #open(id: string): void {
+    if (this.#isClosed) throw Store.refused("store_closed", id)
+  }
+}
+
+const cursorOf = (after: string): number | undefined => (/^\d{1,15}$/.test(after) ? Number(after) : undefined)

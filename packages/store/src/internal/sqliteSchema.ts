@@ -1,0 +1,78 @@
+/** The tables in SQLite, version by version, and what only SQLite says. */
+import { type AddedItems, type Dialect, lists } from "./dialect.ts"
+import { all, type Migration, withWords } from "./migrations.ts"
+import { type Asking, numberIn, type Query, rowsOf } from "./query.ts"
+
+const addItem = `INSERT INTO items (chat, list, position, seq, body) VALUES (?, ?, ?, ?, ?) RETURNING item`
+
+const addWords = "INSERT INTO words (text, rowid) VALUES (?, ?)"
+
+function* addItems({ chat, seq, list, from, bodies, words }: AddedItems): Asking<void> {
+  for (const [index, body] of bodies.entries()) {
+    const [row] = yield* rowsOf(addItem, chat, list, from + index, seq, body)
+    const text = words[index]
+    if (typeof text === "string" && text !== "") yield* rowsOf(addWords, text, numberIn(row, "item"))
+  }
+}
+
+/** The index finds three characters and more; what it finds is compared letter by letter. */
+const having = (search: string): Query => {
+  const found = "key IN (SELECT chat FROM words JOIN items ON item = words.rowid WHERE instr(text, ?) > 0"
+  const isIndexed = Array.from(search).length >= 3 && !search.includes("\0")
+  return isIndexed
+    ? { sql: `${found} AND words MATCH ?)`, params: [search, `"${search.replaceAll('"', '""')}"`] }
+    : { sql: `${found})`, params: [search] }
+}
+
+/** How SQLite says it. */
+export const sqliteDialect: Dialect = {
+  prefix: "",
+  hold: "",
+  nextWrite: "(SELECT coalesce(max(written), 0) + 1 FROM chats)",
+  addItems,
+  having
+}
+
+/** Where versions are noted. */
+export const sqliteBasis = `CREATE TABLE IF NOT EXISTS migrations
+  (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
+
+/** What marks a file as ours: "TRUP". */
+export const applicationId = 0x54_52_55_50
+
+const log: Migration = {
+  version: 1,
+  name: "the log",
+  apply: () =>
+    all([
+      `CREATE TABLE chats (key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL,
+        writer TEXT, written INTEGER NOT NULL UNIQUE, title TEXT NOT NULL, messages INTEGER NOT NULL,
+        running INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT`,
+      "CREATE INDEX chats_updated_at ON chats (updated_at)",
+      `CREATE TABLE commits (chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE, seq INTEGER NOT NULL,
+        is_step INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (chat, seq)) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE items (item INTEGER PRIMARY KEY, chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE,
+        list INTEGER NOT NULL, position INTEGER NOT NULL, seq INTEGER NOT NULL, until INTEGER, body TEXT NOT NULL,
+        UNIQUE (chat, list, position, seq)) STRICT`,
+      `CREATE TABLE drafts (chat INTEGER PRIMARY KEY REFERENCES chats (key) ON DELETE CASCADE, seq INTEGER NOT NULL,
+        body TEXT NOT NULL) STRICT`
+    ])
+}
+
+const search: Migration = {
+  version: 2,
+  name: "the search",
+  apply: function* () {
+    yield* all([
+      "CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'trigram case_sensitive 1')",
+      `CREATE TRIGGER items_superseded AFTER UPDATE OF until ON items WHEN old.list = ${lists.messages}
+        BEGIN DELETE FROM words WHERE rowid = old.item; END`,
+      `CREATE TRIGGER items_deleted AFTER DELETE ON items WHEN old.list = ${lists.messages} AND old.until IS NULL
+        BEGIN DELETE FROM words WHERE rowid = old.item; END`
+    ])
+    yield* withWords("", addWords)
+  }
+}
+
+/** All there are, in their order. */
+export const sqliteMigrations: ReadonlyArray<Migration> = [log, search]
