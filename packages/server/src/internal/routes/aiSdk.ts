@@ -1,4 +1,203 @@
-/** The AI SDK's UI message stream. */
-import type { Route } from "../route.ts"
+/**
+ * The AI SDK's UI message stream: `POST /api/chat` and what its clients expect beside it.
+ *
+ * AISDK1. The conversation is the server's: of what a client posts only what is new is taken, and what does not fit is refused.
+ * AISDK2. The same request again does nothing again: it is answered with the stream of what it began, or of what came of it.
+ * AISDK3. A client that leaves ends nothing. It finds the whole reply again at `/api/chat/:id/stream`.
+ */
+import { type Approval, type ChatRef, type ChatResult, Message } from "@troupe/chat"
+import { HttpError } from "../../HttpError.ts"
+import type { Call, Route } from "../route.ts"
+import { claim, type Follower, isRepeated, ofChat, ofTurn, taken } from "../wire/following.ts"
+import { dataFrame, dataFrames, doneFrame } from "../wire/frames.ts"
+import { isRunning, isSaid, messageName, named, replyName, type Standing, standingOf } from "../wire/reply.ts"
+import { uiMessages } from "../wire/uiParts.ts"
+import { answersIn, contentOf, type UiInput, UiRequest } from "../wire/uiRequest.ts"
+import { type UiChunk, UiStream } from "../wire/uiStream.ts"
 
-export const aiSdkRoutes: ReadonlyArray<Route> = []
+type Chat = ChatRef.ChatRef
+type Context = ChatRef.LiveContext
+type Turn = ReturnType<Chat["send"]>
+
+const headers = { "x-vercel-ai-ui-message-stream": "v1" }
+
+const post = async (call: Call): Promise<Response> => {
+  const body = await call.body(UiRequest)
+  const last = body.messages.at(-1)
+  if (last === undefined) throw new HttpError("invalid_input", "There are no messages")
+  call.claimStream()
+  if (body.trigger === "regenerate-message") return regenerate(call, body.id, last)
+  if (last.role === "user") return say(call, await call.chats.chat(body.id), last, body.whenBusy)
+  if (last.role === "assistant") return answer(call, await call.chats.existing(body.id), last)
+  throw new HttpError("invalid_input", "The last message is the user's, or the model's with answers to its tool calls")
+}
+
+const contextOf = (chat: Chat): Context | undefined => chat.getSnapshot()?.context
+
+/** What the user says is new, or it is said again (AISDK2). */
+const say = async (call: Call, chat: Chat, said: UiInput, whenBusy: UiRequest["whenBusy"]): Promise<Response> => {
+  const message = named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
+  const context = contextOf(chat)
+  const repeated = repeats(context, message, said.id)
+  if (repeated && context !== undefined) return following(call, chat, context)
+  if (context?.phase === "awaitingApproval")
+    throw new HttpError("awaiting_approval", "Decide about the tool calls first")
+  if (context?.phase === "awaitingTools")
+    throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first")
+  const turn = chat.send(message, { whenBusy, ...(said.id === undefined ? {} : { id: said.id }) })
+  const isOwn = claim(turn)
+  await taken(turn)
+  const now = contextOf(chat)
+  if ((!isOwn || isRepeated(turn)) && now !== undefined) return following(call, chat, now)
+  return streamed(call, replyName(said.id ?? turn.id), (ui, signal) => ofTurn(turn, ui, signal))
+}
+
+/** Whether the chat's last question is this one. Throws an `HttpError` (409) for another under its id, or an earlier one. */
+const repeats = (context: Context | undefined, message: Message.UserMessage, id: string | undefined): boolean => {
+  const messages = context?.thread.messages ?? []
+  const at =
+    id === undefined ? -1 : messages.findLastIndex((one, index) => isSaid(one) && messageName(one, index) === id)
+  if (at === -1) return false
+  const isLast = at === messages.findLastIndex(isSaid)
+  if (isLast && JSON.stringify(messages[at]?.content) === JSON.stringify(message.content)) return true
+  throw new HttpError(
+    "already_delivered",
+    "A message that was said stays as it was; fork or rewind the conversation to say another"
+  )
+}
+
+/** What the client answers of the calls that wait. */
+const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> => {
+  const context = contextOf(chat)
+  const { decisions, results } = answersIn(said)
+  const approvals = (context?.pendingApprovals ?? []).filter(({ toolCall }) => decisions.has(toolCall.id))
+  const given = (context?.pendingToolCalls ?? []).filter(({ id }) => results.has(id))
+  if (approvals.length === 0 && given.length === 0) {
+    if (context !== undefined && isRunning(context)) return following(call, chat, context)
+    throw new HttpError(
+      "invalid_status_for_operation",
+      "The conversation waits for none of these answers, or no longer; load it anew"
+    )
+  }
+  const turns: Array<Turn> = []
+  if (given.length > 0)
+    turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
+  for (const { toolCall } of approvals) turns.push(chat.approve(toolCall.id, decisionOf(decisions.get(toolCall.id))))
+  for (const turn of turns) await taken(turn)
+  const turn = turns.at(-1)
+  if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
+  const asked = (context.pendingApprovals ?? []).map(({ toolCall }) => toolCall.id)
+  return streamed(call, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), asked)
+}
+
+const decisionOf = (
+  said: { readonly approved: boolean; readonly reason: string | undefined } | undefined
+): Approval.Decision =>
+  said?.approved === true
+    ? { type: "allow" }
+    : { type: "deny", ...(said?.reason === undefined ? {} : { reason: said.reason }) }
+
+/** The last question again, for another answer. */
+const regenerate = async (call: Call, id: string, last: UiInput): Promise<Response> => {
+  const chat = await call.chats.existing(id)
+  const messages = contextOf(chat)?.thread.messages ?? []
+  const at = messages.findLastIndex(isSaid)
+  const asked = messages[at]
+  if (last.role === "user" && asked !== undefined && last.id !== undefined && last.id !== messageName(asked, at)) {
+    throw new HttpError(
+      "invalid_status_for_operation",
+      "Only the last question is answered again; fork or rewind for an earlier one"
+    )
+  }
+  await chat.cancel()
+  const turn = chat.retry()
+  claim(turn)
+  await taken(turn)
+  const now = contextOf(chat)
+  const standing = now === undefined ? undefined : standingOf(now)
+  return streamed(call, standing?.name ?? replyName("m"), (ui, signal) => ofTurn(turn, ui, signal, standing))
+}
+
+/** The turn that runs, or the reply that came of the last. */
+const following = (call: Call, chat: Chat, context: Context): Response =>
+  streamed(call, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
+
+/** What is followed, until the client is gone. */
+type Followed = (ui: Follower<UiChunk>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<UiChunk>>
+
+const streamed = (call: Call, name: string, followed: Followed, asked: Iterable<string> = []): Response =>
+  call.stream((signal) => framesOf(name, followed, new UiStream(asked), signal), { headers, last: closingFrame })
+
+async function* framesOf(
+  name: string,
+  followed: Followed,
+  ui: UiStream,
+  signal: AbortSignal
+): AsyncGenerator<string, void> {
+  yield dataFrames(ui.start(name))
+  for await (const chunks of followed(followerOf(ui), signal)) if (chunks.length > 0) yield dataFrames(chunks)
+  yield doneFrame
+}
+
+/** The turn goes on: the client is told to come again. */
+const closingFrame = dataFrame({ type: "error", errorText: "The server is closing; load the conversation anew" })
+
+const followerOf = (ui: UiStream): Follower<UiChunk> => ({
+  before: (messages) => ui.said(messages),
+  event: (event) => ui.push(event),
+  standing: (context, { now }) => ui.standing(stands(context, now)),
+  over: (context, { now }) => [
+    ...ui.standing(stands(context, now)),
+    ...ui.ended(context.result ?? { haltedReason: restingReason(context), metadata: {} })
+  ],
+  failed: (error) => ui.failed(error)
+})
+
+/** Why a chat is at rest that has no result of this life. */
+const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): ChatResult.HaltedReason =>
+  phase === "interrupted" ? "interrupted" : lastHaltedReason
+
+const stands = (context: Context, messages: Standing["now"]) => ({
+  messages,
+  approvals: context.pendingApprovals,
+  partial: context.partial.text
+})
+
+/** The reply that is under way, from its beginning (AISDK3); nothing where none is. */
+const resume = async (call: Call): Promise<Response> => {
+  const chat = await existing(call)
+  const context = chat === undefined ? undefined : contextOf(chat)
+  if (chat === undefined || !isRunning(context)) return new Response(null, { status: 204 })
+  return following(call, chat, context)
+}
+
+const stop = async (call: Call): Promise<Response> => {
+  await (await existing(call))?.cancel()
+  return new Response(null, { status: 204 })
+}
+
+const load = async (call: Call): Promise<Response> => {
+  const chat = await existing(call)
+  const context = chat === undefined ? undefined : contextOf(chat)
+  if (context === undefined) return Response.json({ messages: [] })
+  const { thread, pendingApprovals, phase, partial } = context
+  const said = phase === "interrupted" ? partial.text : ""
+  return Response.json({ messages: uiMessages(thread.messages, pendingApprovals, said) })
+}
+
+/** A conversation that nobody has begun is no error here: clients ask before they say something. */
+const existing = async ({ chats, params }: Call): Promise<Chat | undefined> => {
+  try {
+    return await chats.existing(params["id"] ?? "")
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+export const aiSdkRoutes: ReadonlyArray<Route> = [
+  { method: "POST", path: "/api/chat", handle: post },
+  { method: "GET", path: "/api/chat/:id/stream", handle: resume },
+  { method: "POST", path: "/api/chat/:id/stop", handle: stop },
+  { method: "GET", path: "/api/chat/:id/messages", handle: load }
+]

@@ -1,0 +1,38 @@
+/** A Troupe behind a real socket, for one test. */
+import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
+import { onTestFinished } from "vitest"
+import * as Node from "../../src/Node.ts"
+import * as Server from "../../src/Server.ts"
+
+export interface Serving {
+  readonly url: string
+  readonly troupe: RunningTroupe
+  readonly post: (path: string, body: unknown, init?: RequestInit) => Promise<Response>
+}
+
+/** Everybody is one owner; the chat `c` is the Troupe's `anna/c`. */
+export const serving = async (options: TroupeOptions, more: Partial<Server.ServerOptions> = {}): Promise<Serving> => {
+  const troupe = await Troupe.start(options)
+  const server = Server.make({
+    troupe,
+    authorize: () => ({ owner: "anna" }),
+    limits: { requestsPerMinute: 1_000_000 },
+    ...more
+  })
+  const { url, close } = await Node.listen(server, { graceMs: 1_000 })
+  onTestFinished(async () => {
+    await close()
+    await troupe.stop()
+  })
+  return {
+    url,
+    troupe,
+    post: (path, body, init = {}) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+        ...init
+      })
+  }
+}
