@@ -23,12 +23,7 @@ import { checkOrigin, open, preflight } from "./internal/origins.ts"
 import { Owners } from "./internal/owners.ts"
 import type { Route } from "./internal/route.ts"
 import { makeRouter } from "./internal/router.ts"
-import { agUiRoutes } from "./internal/routes/agUi.ts"
-import { aiSdkRoutes } from "./internal/routes/aiSdk.ts"
-import { chatRoutes } from "./internal/routes/chats.ts"
-import { observerRoutes } from "./internal/routes/observer.ts"
-import { openAiRoutes } from "./internal/routes/openAi.ts"
-import { viewRoutes } from "./internal/routes/view.ts"
+import { everyRoute } from "./internal/routes/every.ts"
 
 /** Who asks: the owner of the conversations that are reachable; `observer` says whether the processes are, too. */
 export interface Authorized {
@@ -91,15 +86,6 @@ export interface Server {
   readonly hosts: ReadonlyArray<string> | undefined
 }
 
-const routes: ReadonlyArray<Route> = [
-  ...chatRoutes,
-  ...viewRoutes,
-  ...observerRoutes,
-  ...aiSdkRoutes,
-  ...agUiRoutes,
-  ...openAiRoutes
-]
-
 const limitsOf = (given: Limits = {}): { readonly [Name in keyof Limits]-?: number } => ({
   bodyBytes: given.bodyBytes ?? 1_048_576,
   messageCharacters: given.messageCharacters ?? 100_000,
@@ -113,7 +99,7 @@ export const make = (options: ServerOptions): Server => {
   const { troupe, authorize, basePath = "", hosts, onError } = options
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)
-  const find = makeRouter(routes, basePath)
+  const find = makeRouter(everyRoute, basePath)
   const owners = new Owners(limits, () => clock.now())
   const streams = new OpenStreams(clock)
   const places = { origins: new Set(options.origins), hosts: hosts === undefined ? undefined : new Set(hosts) }

@@ -1,7 +1,8 @@
-import { askUser, Codec, Fake, tool } from "@troupe/chat"
+import { askUser, Codec, Fake, SessionError, tool } from "@troupe/chat"
 import { Clock, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
+import { HttpError } from "../src/HttpError.ts"
 import { codeOf, endless, framesIn, reading, served, until } from "./double/served.ts"
 
 const events = { accept: "text/event-stream" }
@@ -36,7 +37,7 @@ describe("a message", () => {
     const { ask } = await served()
     const response = await ask("POST", "/chats/c1/messages", { input: "Hello" }, events)
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
-    const said = framesIn(await response.text()).map(({ cursor: _, ...event }) => Codec.fromJson("Event", event))
+    const said = framesIn(await response.text()).map(({ json }) => Codec.fromJson("Event", json))
     expect(said.map(({ type }) => type).slice(0, 1)).toEqual(["message_started"])
     expect(said.at(-1)).toMatchObject({ type: "chat_completed", result: { haltedReason: "completed" } })
   })
@@ -99,7 +100,7 @@ describe("attached", () => {
     await ask("POST", "/chats/c1/messages?wait", { input: "Hello" })
     const first = reading(await ask("GET", "/chats/c1/events"))
     const [snapshot] = framesIn(await first.until("\n\n"))
-    expect(snapshot).toMatchObject({ type: "snapshot", view: { id: "c1", phase: "idle" } })
+    expect(snapshot?.json).toMatchObject({ type: "snapshot", view: { id: "c1", phase: "idle" } })
     await first.leave()
 
     await ask("POST", "/chats/c1/messages?wait", { input: "Again" })
@@ -198,6 +199,10 @@ describe("a question, a call that waits, results", () => {
 })
 
 describe("an error", () => {
+  test("SERVE3 of every reason of a chat is one that a client is told by its word", () => {
+    expect(SessionError.reasons.filter((reason) => !HttpError.isCode(reason))).toEqual([])
+  })
+
   test("SERVE3 in a conversation is told without stack, cause and metadata", async () => {
     const adapter = Fake.make({
       scripts: [

@@ -21,11 +21,12 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   chat_stopped: "The conversation was stopped; ask again",
   chat_died: "The conversation's process died, and was started again with what was committed; retry",
   store_failed: "What was said could not be stored; try again",
+  store_closed: "The server's store is closed; try again soon",
   invalid_record: "What is stored of this conversation cannot be read; the server's operator can mend it",
   troupe_stopped: "The server is closing; try again soon"
 }
 
-const retryLater: ReadonlySet<string> = new Set(["chat_died", "store_failed", "troupe_stopped"])
+const retryLater: ReadonlySet<string> = new Set(["chat_died", "store_closed", "store_failed", "troupe_stopped"])
 
 /** The refusal an error stands for; `undefined` for one that nobody expects. */
 export const refusalOf = (error: unknown): HttpError | undefined => {

@@ -66,7 +66,7 @@ export const codeOf = async (response: Response): Promise<string> => {
 export interface Said {
   readonly cursor: string | undefined
   readonly type: string
-  readonly [key: string]: unknown
+  readonly json: unknown
 }
 
 /** The frames of a stream of which all is there. */
@@ -74,7 +74,9 @@ export const framesIn = (text: string): ReadonlyArray<Said> =>
   text.split("\n\n").flatMap((frame) => {
     const data = /^data: (?<data>.*)$/mu.exec(frame)?.groups?.["data"]
     const cursor = /^id: (?<id>.*)$/mu.exec(frame)?.groups?.["id"]
-    return data === undefined ? [] : [{ ...(JSON.parse(data) as { readonly type: string }), cursor }]
+    if (data === undefined) return []
+    const json = JSON.parse(data) as { readonly type: string }
+    return [{ type: json.type, json, cursor }]
   })
 
 /** Reads a response chunk by chunk; `until` gives all text as soon as it has a word. */
@@ -98,7 +100,9 @@ export const reading = (response: Response) => {
         text += decoder.decode(next.value, { stream: true })
       }
     },
-    leave: async (): Promise<void> => void (await reader?.cancel())
+    leave: async (): Promise<void> => {
+      await reader?.cancel()
+    }
   }
 }
 

@@ -1,28 +1,206 @@
-import { Fake, Troupe } from "@troupe/chat"
-import { afterEach, expect, test } from "vitest"
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Clock } from "@troupe/otp"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { FrameStream, responseOf } from "../../src/internal/frameStream.ts"
+import { write } from "../../src/internal/node/outgoing.ts"
 import * as Node from "../../src/Node.ts"
-import * as Server from "../../src/Server.ts"
+import type { ServerOptions } from "../../src/Server.ts"
+import { codeOf, endless, framesIn, hello, reading, served, until } from "../double/served.ts"
+import { connected, everything, exchanged } from "../double/sockets.ts"
 
-const cleanups: Array<() => Promise<void>> = []
+const json = { "content-type": "application/json" }
+const events = { ...json, accept: "text/event-stream" }
+const message = JSON.stringify({ input: "Hello" })
 
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+const listening = async (options: Node.ListenOptions = {}, adapter = hello(), more: Partial<ServerOptions> = {}) => {
+  const home = await served({ adapter }, { authorize: () => ({ owner: "anna" }), ...more })
+  const node = await Node.listen(home.server, options)
+  onTestFinished(node.close)
+  const post = (path: string, body: string, headers: Record<string, string> = json, signal?: AbortSignal) =>
+    fetch(node.url + path, { method: "POST", headers, body, ...(signal === undefined ? {} : { signal }) })
+  return { ...home, node, post, adapter }
+}
+
+/** A request as bytes. */
+const bytes = (head: string, ...lines: ReadonlyArray<string>): string =>
+  [head, "host: localhost", ...lines, "", ""].join("\r\n")
+
+test("a conversation over a socket: a message with its events, then what stands in it", async () => {
+  const { node, post } = await listening()
+  const said = framesIn(await (await post("/chats/c1/messages", message, events)).text())
+  expect(said.at(-1)?.type).toBe("chat_completed")
+  const view = await (await fetch(`${node.url}/chats/c1`)).json()
+  expect(view).toMatchObject({ phase: "idle", messages: [{ content: "Hello" }, { content: "Hi there" }] })
 })
 
-test("a conversation over a socket: a message with its events, then the snapshot", async () => {
-  const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi" }, { finish: "stop" }] }) })
-  const server = Server.make({ troupe, authorize: () => ({ owner: "anna" }) })
-  const listening = await Node.listen(server)
-  cleanups.push(async () => {
-    await listening.close()
-    await troupe.stop()
+test("a stream's headers are there before its first frame", async () => {
+  const { post, adapter } = await listening({}, endless())
+  const stream = reading(await post("/chats/c1/messages", message, events))
+  await stream.until("Once")
+  const quiet = await fetch((await listening()).node.url)
+  expect(quiet.status).toBe(404)
+  expect(adapter.open).toBe(1)
+  await stream.leave()
+})
+
+describe("NODE1 a client that reads no more", () => {
+  test("holds what its socket holds and one frame, and is gone after a while", async () => {
+    const frame = `data: ${"x".repeat(1_000)}\n\n`
+    let pulled = 0
+    let ended = 0
+    let answer: ServerResponse | undefined
+    const http = createServer({ highWaterMark: Node.socketBytes }, (_, outgoing) => {
+      answer = outgoing
+      const iterator: AsyncIterableIterator<string> = {
+        [Symbol.asyncIterator]: () => iterator,
+        next: async () => ({ done: false, value: ((pulled += 1), frame) })
+      }
+      const stream = new FrameStream(iterator, { last: undefined, failed: () => {}, ended: () => (ended += 1) })
+      outgoing.once("close", () => stream.cancel())
+      void write(outgoing, responseOf(stream, { "content-type": "text/event-stream" }), 200)
+    })
+    await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve))
+    const socket = await connected(`http://127.0.0.1:${(http.address() as AddressInfo).port}`)
+    socket.pause()
+    socket.write(bytes("GET / HTTP/1.1"))
+
+    await until(() => answer?.writableNeedDrain === true && answer.socket?.writableLength === answer.writableLength)
+    let most = 0
+    let before = -1
+    await until(() => {
+      most = Math.max(most, answer?.writableLength ?? 0)
+      const isStill = before === pulled && answer?.destroyed === true
+      before = pulled
+      return isStill
+    })
+    expect(most).toBeGreaterThan(Node.socketBytes / 2)
+    expect(most).toBeLessThanOrEqual(Node.socketBytes + 2 * frame.length)
+    expect(ended).toBe(1)
+    socket.destroy()
+    await new Promise<void>((resolve) => void http.close(() => resolve()))
   })
-  const response = await fetch(`${listening.url}/chats/c1/messages`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "text/event-stream" },
-    body: JSON.stringify({ input: "Hello" })
+})
+
+describe("NODE2 a client that goes", () => {
+  test("in the middle of a stream has it released, and the turn goes on", async () => {
+    const { post, adapter, troupe } = await listening({}, endless(), { limits: { streams: 1 } })
+    const gone = new AbortController()
+    const stream = reading(await post("/chats/c1/messages", message, events, gone.signal))
+    await stream.until("upon")
+    gone.abort()
+    let next = await post("/chats/c1/messages?wait", '{"input":""}')
+    expect(next.status).toBe(422)
+    while ((next = await post("/chats/c1/messages", JSON.stringify({ input: "More" }), events)).status === 429) {
+      await next.body?.cancel()
+    }
+    expect(next.status).toBe(200)
+    expect(adapter.open).toBe(1)
+    await (await troupe.chat("anna/c1")).cancel()
+    await next.body?.cancel()
   })
-  expect(await response.text()).toContain('"type":"chat_completed"')
-  const view = (await (await fetch(`${listening.url}/chats/c1`)).json()) as { readonly phase: string }
-  expect(view.phase).toBe("idle")
+})
+
+describe("NODE3 a client that does not send what it began", () => {
+  test.each([
+    ["headers", "GET /chats/c1 HTTP/1.1\r\nhost: loc"],
+    ["a body", bytes("POST /chats/c1/messages HTTP/1.1", "content-type: application/json", "content-length: 9") + "{"],
+    ["nothing", ""]
+  ])("%s: is told so, and cut", async (_, part) => {
+    const { node } = await listening({ headersMs: 100, requestMs: 100, keepAliveMs: 100 })
+    const came = await exchanged(node.url, part)
+    expect(came).toContain('"code":"request_timeout"')
+  })
+
+  test.each([
+    ["no request", "nonsense\r\n\r\n", "400", "malformed_request"],
+    ["too many headers", bytes("GET / HTTP/1.1", `x: ${"a".repeat(20_000)}`), "431", "headers_too_large"],
+    ["a header that splits", bytes("GET / HTTP/1.1", "x: a\rb"), "400", "malformed_request"],
+    ["two lengths", bytes("POST / HTTP/1.1", "content-length: 1", "content-length: 2"), "400", "malformed_request"],
+    ["no host", "GET / HTTP/1.1\r\nconnection: close\r\n\r\n", "400", "invalid_host"],
+    ["a host with a path", "GET / HTTP/1.1\r\nhost: a/b\r\nconnection: close\r\n\r\n", "400", "invalid_host"],
+    ["no path", bytes("GET ftp://localhost/ HTTP/1.1", "connection: close"), "400", "invalid_path"],
+    ["another method", bytes("TRACE / HTTP/1.1", "connection: close"), "405", "method_not_allowed"]
+  ])("%s is refused with a typed error", async (_, request, status, code) => {
+    const { node } = await listening()
+    const came = await exchanged(node.url, request)
+    expect(came.split("\r\n", 1).join("")).toContain(status)
+    expect(came).toContain(`"code":"${code}"`)
+  })
+
+  test("a body that is too large is refused while it comes, however long it says it is", async () => {
+    const { node } = await listening({}, hello(), { limits: { bodyBytes: 1_000 } })
+    const chunked = bytes(
+      "POST /chats/c1/messages HTTP/1.1",
+      "content-type: application/json",
+      "transfer-encoding: chunked"
+    )
+    const chunk = `400\r\n${"a".repeat(1_024)}\r\n`
+    const socket = await connected(node.url)
+    const came = everything(socket)
+    socket.write(chunked + chunk)
+    await until(() => socket.bytesRead > 0)
+    socket.destroySoon()
+    expect(await came).toContain('"code":"body_too_large"')
+  })
+})
+
+test("a host that is not this computer's is refused where only this computer can ask", async () => {
+  const { node } = await listening()
+  const rebound =
+    "GET /chats/c1 HTTP/1.1\r\nhost: evil.example\r\norigin: http://evil.example\r\nconnection: close\r\n\r\n"
+  expect(await exchanged(node.url, rebound)).toContain('"code":"host_refused"')
+  const listed = await listening({}, hello(), { hosts: ["app.example"] })
+  expect(await exchanged(listed.node.url, rebound.replaceAll("evil.", "app."))).toContain('"code":"unknown_chat"')
+})
+
+describe("NODE4 closed", () => {
+  test("it ends streams with their last frame, answers what it has, and takes no more", async () => {
+    const adapter = endless()
+    const asked = Promise.withResolvers<void>()
+    const allowed = Promise.withResolvers<void>()
+    const { node, post } = await listening({}, adapter, {
+      authorize: async ({ url }) => {
+        if (url.endsWith("/slow")) {
+          asked.resolve()
+          await allowed.promise
+        }
+        return { owner: "anna" }
+      }
+    })
+    const stream = reading(await post("/chats/c1/messages", message, events))
+    await stream.until("upon")
+    const slow = fetch(`${node.url}/chats/slow`)
+    await asked.promise
+    const closed = node.close()
+    expect(framesIn(await stream.rest()).at(-1)?.type).toBe("closing")
+    await expect(fetch(`${node.url}/chats/c1`)).rejects.toThrow()
+    allowed.resolve()
+    expect(await codeOf(await slow)).toBe("404 unknown_chat")
+    await closed
+    await node.close()
+  })
+
+  test("what is left after its time is cut", async () => {
+    const clock = Clock.test()
+    const asked = Promise.withResolvers<void>()
+    const never = new Promise<never>(() => {})
+    const { node } = await listening({ clock, graceMs: 1_000 }, hello(), {
+      authorize: () => {
+        asked.resolve()
+        return never
+      }
+    })
+    const slow = fetch(`${node.url}/chats/c1`)
+    await asked.promise
+    const closed = node.close()
+    await clock.advance(999)
+    await Promise.all([expect(slow).rejects.toThrow(), clock.advance(1)])
+    await closed
+  })
+
+  test("a port that is taken is said by a rejection", async () => {
+    const { node, server } = await listening()
+    await expect(Node.listen(server, { port: node.port })).rejects.toThrow("EADDRINUSE")
+  })
 })

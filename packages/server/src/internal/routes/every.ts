@@ -1,0 +1,17 @@
+/** All routes of a server. */
+import type { Route } from "../route.ts"
+import { agUiRoutes } from "./agUi.ts"
+import { aiSdkRoutes } from "./aiSdk.ts"
+import { chatRoutes } from "./chats.ts"
+import { observerRoutes } from "./observer.ts"
+import { openAiRoutes } from "./openAi.ts"
+import { viewRoutes } from "./view.ts"
+
+export const everyRoute: ReadonlyArray<Route> = [
+  ...chatRoutes,
+  ...viewRoutes,
+  ...observerRoutes,
+  ...aiSdkRoutes,
+  ...agUiRoutes,
+  ...openAiRoutes
+]
