@@ -17,9 +17,23 @@ export interface ExportedName {
 }
 
 /** Every module named by a static import, a re-export, an import type or a literal dynamic import, in order. */
-export const importsOf = (text: string): ReadonlyArray<string> => {
+export const importsOf = (text: string): ReadonlyArray<string> => sourcesIn(text, () => true)
+
+/** Of these, the modules that are there at run time from the beginning: no types, nothing that is imported when it is needed. */
+export const loadedBy = (text: string): ReadonlyArray<string> =>
+  sourcesIn(
+    text,
+    (node) =>
+      node.type !== "TSImportType" &&
+      node.type !== "ImportExpression" &&
+      textOf(node, "importKind") !== "type" &&
+      textOf(node, "exportKind") !== "type"
+  )
+
+const sourcesIn = (text: string, counts: (node: SyntaxNode) => boolean): ReadonlyArray<string> => {
   const sources: Array<string> = []
   for (const node of walk(parse(text))) {
+    if (!counts(node)) continue
     const isImport =
       node.type === "ImportDeclaration" ||
       node.type === "ExportNamedDeclaration" ||

@@ -12,13 +12,11 @@
  *   2. the last subscription ends: that life is over.
  *   3. the Troupe answers: a life that is over watches nothing.
  */
-import type { ChatRef, Inbox, RunningTroupe } from "@troupe/chat"
+import type { ChatRef, RunningTroupe } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/ChatError"
 import * as ChatView from "@troupe/chat/ChatView"
 import type { ChatLink, LinkState } from "../ChatLink.ts"
 import { Listeners } from "./listeners.ts"
-
-type Turn = ReturnType<ChatRef.ChatRef["send"]>
 
 /** What the subscribers of a time see of the chat. */
 interface Life {
@@ -143,10 +141,10 @@ export class LocalChat implements ChatLink {
 const noLog = (): Error => new SessionError("store_failed", "The store of this Troupe keeps no log")
 
 /** A turn whose events nobody here reads: the view shows them. */
-const taken = async (turn: Turn): Promise<void> => {
-  await turn.return?.()
-  const receipt: Inbox.Receipt = await turn.receipt
-  if (receipt.status === "rejected") throw asError(receipt.error)
+const taken = async (turn: ChatRef.LiveTurn): Promise<void> => {
+  await turn.return()
+  await Promise.race([turn.receipt, turn.ended])
+  if (turn.status === "rejected" && turn.failure !== undefined) throw asError(turn.failure.error)
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error), { cause: error }))

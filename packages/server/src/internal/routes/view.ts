@@ -1,4 +1,19 @@
 /** The view of a chat, as it changes. */
-import type { Route } from "../route.ts"
+import { closingFrame, events, frame, framesOf } from "../reply.ts"
+import type { Call, Route } from "../route.ts"
+import { ViewFrames } from "../viewFrames.ts"
 
-export const viewRoutes: ReadonlyArray<Route> = []
+/** A chat is begun by who looks at it: nothing of it is kept until something was said. */
+const view = async (call: Call): Promise<Response> => {
+  const id = call.params["id"] ?? ""
+  call.claimStream()
+  const chat = await call.chats.chat(id)
+  return call.stream(
+    framesOf(new ViewFrames(id, chat), (item) => frame(JSON.stringify(item))),
+    { last: closingFrame }
+  )
+}
+
+export const viewRoutes: ReadonlyArray<Route> = [
+  { method: "GET", path: "/chats/:id/view", handle: view, produces: [events] }
+]

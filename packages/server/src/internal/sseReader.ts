@@ -1,0 +1,39 @@
+/** Reads server-sent events. */
+
+/**
+ * The data of each event, as it comes; comments are told by their bytes alone.
+ *
+ * **Errors**: fails as the body does.
+ */
+export async function* dataOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<string, void> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let unread = ""
+  let pieces: Array<string> = []
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      heard()
+      const piece = decoder.decode(value, { stream: true })
+      pieces.push(piece)
+      unread = unread.slice(-1) + piece
+      if (!unread.includes("\n\n")) continue
+      const events = pieces.join("").split("\n\n")
+      unread = events.pop() ?? ""
+      pieces = [unread]
+      for (const event of events) {
+        const data = linesOf(event)
+        if (data !== "") yield data
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+const linesOf = (event: string): string =>
+  event
+    .split("\n")
+    .flatMap((line) => (line.startsWith("data:") ? [line.slice(line.startsWith("data: ") ? 6 : 5)] : []))
+    .join("\n")
