@@ -30,8 +30,7 @@ test("a chat of the page is shown live, rendered at most once in a frame", async
   await until(() => shown?.connection === "open", frames)
   const before = renders
   await shown?.send("hi")
-  await until(() => shown?.messages.length === 2, frames)
-  expect(shown?.status).toBe("ready")
+  await until(() => shown?.messages.length === 2 && shown.status === "ready", frames)
   expect(renders - before).toBeLessThan(20)
   await troupe.stop()
 })
