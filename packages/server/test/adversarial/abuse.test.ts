@@ -14,7 +14,7 @@ const scripts: ReadonlyArray<Fake.Script> = [
 ]
 
 /** What they are refused for, as far as each kind gets. */
-const refusals: ReadonlyArray<string> = [
+const refusals: Array<string> = [
   "already_delivered",
   "body_too_large",
   "host_refused",
