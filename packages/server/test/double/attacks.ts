@@ -48,7 +48,8 @@ const filled = (path: string, id: string): string => path.replaceAll(/:\w+/gu, i
 const posts = everyRoute
   .filter(({ method, path }) => method === "POST" && !path.endsWith("/stop"))
   .map(({ path }) => path)
-const ofChats = everyRoute.filter(({ path }) => path.startsWith("/chats/:id"))
+/** Those that begin no conversation: a message and a look at one do, whose own it is then. */
+const ofChats = everyRoute.filter(({ path }) => path.startsWith("/chats/:id") && !/\/(?:messages|view)$/u.test(path))
 
 const valid = JSON.stringify({ input: [{ type: "text", text: "Hello" }], whenBusy: "queue", id: "m1" })
 
@@ -134,10 +135,7 @@ const makers: Readonly<Record<string, (chance: Chance) => string>> = {
   "two lengths": () =>
     request("POST", "/chats/x/messages", { "content-length": "5", "transfer-encoding": "chunked" }, "0\r\n\r\n"),
   "a foreign id": (chance) => {
-    const { method, path } = pick(
-      chance,
-      ofChats.filter((route) => !route.path.endsWith("/messages"))
-    )
+    const { method, path } = pick(chance, ofChats)
     const id = pick(chance, foreign)
     const target = filled(path, chance() < 0.5 ? id : encodeURIComponent(id))
     return method === "POST"
