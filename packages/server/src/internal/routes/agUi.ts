@@ -1,4 +1,155 @@
-/** AG-UI. */
-import type { Route } from "../route.ts"
+/**
+ * AG-UI 1.0: `POST /ag-ui`, one run at a time.
+ *
+ * AGUIRUN1. The conversation is the server's: of what a client posts only what is new is taken. With nothing new the client is
+ *           told where the conversation stands, and follows what is under way.
+ * AGUIRUN2. A client that leaves ends nothing.
+ */
+import { type ChatRef, Message } from "@troupe/chat"
+import { HttpError } from "../../HttpError.ts"
+import type { Call, Route } from "../route.ts"
+import { agUiMessages, AgUiStream, type AgUiEvent, stepCount } from "../wire/agUiStream.ts"
+import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUiRequest.ts"
+import { claim, type Follower, isRepeated, ofChat, ofTurn, taken } from "../wire/following.ts"
+import { dataFrame, dataFrames } from "../wire/frames.ts"
+import { isRunning, isSaid, messageName, named, replyName, standingOf } from "../wire/reply.ts"
 
-export const agUiRoutes: ReadonlyArray<Route> = []
+type Chat = ChatRef.ChatRef
+type Context = ChatRef.LiveContext
+type Turn = ReturnType<Chat["send"]>
+
+const run = async (call: Call): Promise<Response> => {
+  const body = await call.body(AgUiRequest)
+  call.claimStream()
+  const chat = await call.chats.chat(body.threadId)
+  const context = chat.getSnapshot()?.context
+  if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
+  const answered = answer(chat, context, body, call)
+  if (answered.length > 0) return goOn(call, chat, context, body, answered)
+  const last = body.messages.at(-1)
+  return last?.role === "user" && !isKnown(context, last)
+    ? say(call, chat, context, body, last)
+    : connect(call, chat, body)
+}
+
+const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
+  thread.messages.some((message, index) => isSaid(message) && messageName(message, index) === id)
+
+/** What the client answers of what the chat waits for. Throws an `HttpError` (409) where it waits for none of that. */
+const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest, call: Call): ReadonlyArray<Turn> => {
+  const results = resultsIn(messages)
+  const { decisions, answers } = answersIn(resume ?? [])
+  const given = context.pendingToolCalls.filter(({ id }) => results.has(id))
+  const decided = context.pendingApprovals.filter(({ toolCall }) => decisions.has(toolCall.id))
+  const asked = context.pendingQuestion
+  const said = asked === undefined ? undefined : answers.get(asked.toolCallId)
+  const turns: Array<Turn> = []
+  if (given.length > 0)
+    turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
+  for (const { toolCall } of decided)
+    turns.push(chat.approve(toolCall.id, decisions.get(toolCall.id) ?? { type: "deny" }))
+  if (said !== undefined)
+    turns.push(
+      chat.send(contentOf({ id: "answer", role: "user", content: said }, call.limits.messageCharacters) as string)
+    )
+  if (turns.length === 0 && decisions.size + answers.size > 0 && !isRunning(context)) {
+    throw new HttpError(
+      "invalid_status_for_operation",
+      "The conversation waits for none of these answers, or no longer; load it anew"
+    )
+  }
+  return turns
+}
+
+/** The reply goes on. */
+const goOn = async (
+  call: Call,
+  chat: Chat,
+  before: Context,
+  body: AgUiRequest,
+  turns: ReadonlyArray<Turn>
+): Promise<Response> => {
+  for (const turn of turns) await taken(turn)
+  const turn = turns.at(-1)
+  if (turn === undefined) throw new Error("an answer began no turn")
+  const asked = turn.turn.messages.some(({ role }) => role === "user")
+  const { name, now } = standingOf(asked ? (chat.getSnapshot()?.context ?? before) : before)
+  const stream = streamFor(body, name, asked ? 0 : stepCount(now))
+  return streamed(call, stream, (signal) => ofTurn(turn, followerOf(stream), signal))
+}
+
+const say = async (call: Call, chat: Chat, context: Context, body: AgUiRequest, last: AgUiInput): Promise<Response> => {
+  if (context.phase === "awaitingApproval")
+    throw new HttpError("awaiting_approval", "Decide about the tool calls first, with resume")
+  if (context.phase === "awaitingTools") {
+    throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first, as tool messages")
+  }
+  const message = named(Message.user(contentOf(last, call.limits.messageCharacters)), last.id)
+  const turn = chat.send(message, { id: last.id })
+  const isOwn = claim(turn)
+  await taken(turn)
+  if (!isOwn || isRepeated(turn)) return connect(call, chat, body)
+  const stream = streamFor(body, replyName(last.id), 0)
+  return streamed(call, stream, (signal) => ofTurn(turn, followerOf(stream), signal))
+}
+
+/** Where the conversation stands, and what is under way (AGUIRUN1). */
+const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Response> => {
+  const context = chat.getSnapshot()?.context
+  if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
+  const stream = streamFor(body, standingOf(context).name, 0)
+  const follower = followerOf(stream)
+  const atRest: Follower<AgUiEvent> = {
+    ...follower,
+    over: ({ thread, pendingQuestion, pendingApprovals, pendingToolCalls }, { now }) => [
+      ...stream.snapshot(thread.messages, stepCount(now)),
+      ...stream.ended({ haltedReason: "completed", metadata: {}, pendingQuestion, pendingApprovals, pendingToolCalls })
+    ]
+  }
+  return streamed(call, stream, (signal) => ofChat(chat, context, isRunning(context) ? follower : atRest, signal))
+}
+
+const streamFor = ({ threadId, runId }: AgUiRequest, reply: string, steps: number): AgUiStream =>
+  new AgUiStream({ threadId, runId, reply, steps })
+
+const followerOf = (stream: AgUiStream): Follower<AgUiEvent> => ({
+  before: (reply, earlier) => stream.snapshot([...earlier, ...reply], stepCount(reply)),
+  event: (event) => stream.push(event),
+  standing: ({ thread, partial }, { now }) => stream.snapshot(thread.messages, stepCount(now), partial.text),
+  over: ({ thread, result }, { now }) => [
+    ...stream.snapshot(thread.messages, stepCount(now)),
+    ...(result === undefined ? stream.failed(undefined) : stream.ended(result))
+  ],
+  failed: (error) => stream.failed(error)
+})
+
+const streamed = (
+  call: Call,
+  stream: AgUiStream,
+  followed: (signal: AbortSignal) => AsyncIterable<ReadonlyArray<AgUiEvent>>
+): Response => call.stream((signal) => framesOf(stream, followed(signal)), { last: closingFrame })
+
+async function* framesOf(
+  stream: AgUiStream,
+  followed: AsyncIterable<ReadonlyArray<AgUiEvent>>
+): AsyncGenerator<string, void> {
+  yield dataFrames(stream.start())
+  for await (const events of followed) if (events.length > 0) yield dataFrames(events)
+}
+
+const closingFrame = dataFrame({
+  type: "RUN_ERROR",
+  message: "The server is closing; run again to go on",
+  code: "closing"
+})
+
+/** A thread as its messages, for a client that has none. */
+const load = async (call: Call): Promise<Response> => {
+  const chat = await call.chats.existing(call.params["id"] ?? "")
+  return Response.json({ messages: agUiMessages(chat.thread.messages) })
+}
+
+export const agUiRoutes: ReadonlyArray<Route> = [
+  { method: "POST", path: "/ag-ui", handle: run },
+  { method: "GET", path: "/ag-ui/:id/messages", handle: load }
+]

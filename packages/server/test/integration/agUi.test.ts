@@ -1,0 +1,220 @@
+import { type AgentSubscriber, type BaseEvent, HttpAgent, type Interrupt, type Message } from "@ag-ui/client"
+import { EventSchemas } from "@ag-ui/core/schemas"
+import { askUser, Fake, tool } from "@troupe/chat"
+import { describe, expect, it } from "vitest"
+import { handModel } from "../double/handModel.ts"
+import { serving } from "../double/serving.ts"
+
+const agentOf = (url: string, threadId = "c") => new HttpAgent({ url: `${url}/ag-ui`, threadId })
+
+const say = (agent: HttpAgent, id: string, content: string) => agent.addMessage({ id, role: "user", content })
+
+/** Runs, and says what came: every event of a form the protocol knows. */
+const run = async (agent: HttpAgent, parameters: Parameters<HttpAgent["runAgent"]>[0] = {}) => {
+  const events: Array<BaseEvent> = []
+  const seen: {
+    outcome?: string
+    interrupts?: ReadonlyArray<Interrupt>
+    pending?: ReadonlyArray<string>
+    error?: string
+  } = {}
+  const subscriber: AgentSubscriber = {
+    onEvent: ({ event }) => {
+      events.push(event)
+      expect({ event, isKnown: EventSchemas.safeParse(event).success }).toEqual({ event, isKnown: true })
+    },
+    onRunFinishedEvent: (finished) => {
+      seen.outcome = finished.outcome
+      if (finished.outcome === "interrupt") seen.interrupts = finished.interrupts
+      if (finished.outcome === "success") seen.pending = finished.pendingToolCallIds
+    },
+    onRunErrorEvent: ({ event }) => {
+      seen.error = `${event.code}: ${event.message}`
+    }
+  }
+  await agent.runAgent(parameters, subscriber)
+  return { ...seen, types: events.map(({ type }): string => type) }
+}
+
+const briefly = (messages: ReadonlyArray<Message>) => messages.map(({ id, role, content }) => ({ id, role, content }))
+
+/** What another client is told of the conversation. */
+const reloaded = async (url: string) => {
+  const other = agentOf(url)
+  await run(other)
+  return other.messages
+}
+
+describe("HttpAgent of @ag-ui/client", () => {
+  it("AGUI1. runs: something is said, the answer streams, and all that is begun is ended", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({ script: [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }] })
+    })
+    const agent = agentOf(url)
+    say(agent, "u1", "Hi")
+    const { types, outcome } = await run(agent)
+    expect(outcome).toBe("success")
+    expect([...new Set(types)]).toEqual([
+      "RUN_STARTED",
+      "STEP_STARTED",
+      "TEXT_MESSAGE_START",
+      "TEXT_MESSAGE_CONTENT",
+      "TEXT_MESSAGE_END",
+      "STEP_FINISHED",
+      "RUN_FINISHED"
+    ])
+    expect(briefly(agent.messages)).toEqual([
+      { id: "u1", role: "user", content: "Hi" },
+      { id: "u1.reply.1", role: "assistant", content: "Hello" }
+    ])
+    say(agent, "u2", "Again")
+    await run(agent)
+    expect(agent.messages.length).toBe(4)
+  })
+
+  it("AGUI2. messages have the same ids live, and when the conversation is loaded anew", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ text: "Wait." }, { toolCall: { id: "c0", name: "add", arguments: { a: 1 } } }, { finish: "tool_calls" }],
+          [{ toolCall: { id: "c1", name: "add", arguments: { a: 2 } } }, { finish: "tool_calls" }],
+          [{ text: "Done" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "add", execute: ({ a }) => ({ sum: a }) })]
+    })
+    const agent = agentOf(url)
+    say(agent, "u1", "Go")
+    await run(agent)
+    expect(agent.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "tool",
+      "assistant"
+    ])
+    expect(JSON.parse(JSON.stringify(await reloaded(url)))).toEqual(JSON.parse(JSON.stringify(agent.messages)))
+  })
+
+  it("a tool of the client's is left to it, and its result is taken with the next run", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "c0", name: "where", arguments: { exact: true } } }, { finish: "tool_calls" }],
+          [{ text: "In Oslo" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "where", manual: true })]
+    })
+    const agent = agentOf(url)
+    say(agent, "u1", "Where am I?")
+    expect(await run(agent)).toMatchObject({ outcome: "success", pending: ["c0"] })
+    agent.addMessage({ id: "t1", role: "tool", toolCallId: "c0", content: '{"city":"Oslo"}' })
+    expect(await run(agent)).toMatchObject({ outcome: "success", pending: [] })
+    expect(agent.messages.at(-1)).toMatchObject({ id: "u1.reply.2", content: "In Oslo" })
+  })
+
+  it("a call that waits for a decision interrupts the run, and resume decides", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "c0", name: "pay" } }, { toolCall: { id: "c1", name: "pay" } }, { finish: "tool_calls" }],
+          [{ text: "Paid once" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "pay", execute: () => "paid" })],
+      permissions: { ask: () => "suspend" }
+    })
+    const agent = agentOf(url)
+    say(agent, "u1", "Pay")
+    const { outcome, interrupts = [] } = await run(agent)
+    expect(outcome).toBe("interrupt")
+    expect(interrupts).toMatchObject([{ toolCallId: "c0", reason: "tool_call" }, { toolCallId: "c1" }])
+    const [first, second] = interrupts
+    const resumed = await run(agent, {
+      resume: [
+        { interruptId: first?.id ?? "", status: "resolved", payload: { approved: true } },
+        { interruptId: second?.id ?? "", status: "cancelled" }
+      ]
+    })
+    expect(resumed.outcome).toBe("success")
+    const results = agent.messages.flatMap(({ role, content }) => (role === "tool" ? [content] : []))
+    expect(new Set(results)).toEqual(new Set(["Nobody decided", "paid"]))
+    expect(agent.messages.at(-1)?.content).toBe("Paid once")
+  })
+
+  it("a question interrupts the run, and resume answers it", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "c0", name: "asks" } }, { finish: "tool_calls" }],
+          [{ text: "Blue it is" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "asks", execute: () => askUser("Which?", { choices: ["red", "blue"] }) })]
+    })
+    const agent = agentOf(url)
+    say(agent, "u1", "Paint")
+    const { interrupts = [] } = await run(agent)
+    expect(interrupts).toMatchObject([{ message: "Which?", metadata: { options: { choices: ["red", "blue"] } } }])
+    await run(agent, { resume: [{ interruptId: interrupts[0]?.id ?? "", status: "resolved", payload: "blue" }] })
+    expect(agent.messages.at(-1)?.content).toBe("Blue it is")
+  })
+
+  it("a failed run says so, with a code", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({ script: [{ preflightError: "rate_limited" }] }),
+      retry: false
+    })
+    const agent = agentOf(url)
+    say(agent, "u1", "Hi")
+    const error = await run(agent).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ error: "rate_limited: The model request failed: rate limited" })
+  })
+
+  it("a cancelled run is neither a success nor an error", async () => {
+    const model = handModel()
+    const { url, post } = await serving({ adapter: model.adapter })
+    const agent = agentOf(url)
+    say(agent, "u1", "Hi")
+    const running = run(agent)
+    await model.whenOpened(1)
+    model.text("Once")
+    await post("/api/chat/c/stop", {})
+    expect((await running).outcome).toBe("cancelled")
+  })
+
+  it("AGUIRUN2. a client that left finds what is under way again, with nothing missing and nothing twice", async () => {
+    const model = handModel()
+    const { url } = await serving({ adapter: model.adapter })
+    const agent = agentOf(url)
+    say(agent, "u1", "Hi")
+    const left = run(agent).catch(() => undefined)
+    await model.whenOpened(1)
+    model.text("Once ")
+    agent.abortRun()
+    await left
+    const other = agentOf(url)
+    const following = run(other)
+    model.text("upon a time")
+    model.finish("stop", "Once upon a time")
+    expect((await following).outcome).toBe("success")
+    expect(briefly(other.messages)).toEqual([
+      { id: "u1", role: "user", content: "Hi" },
+      { id: "u1.reply.1", role: "assistant", content: "Once upon a time" }
+    ])
+    expect(model.opened).toBe(1)
+  })
+
+  it("AGUIRUN1. answers to nothing are refused", async () => {
+    const { post } = await serving({ adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] }) })
+    const body = {
+      threadId: "c",
+      runId: "r",
+      messages: [],
+      resume: [{ interruptId: "approval:c0", status: "resolved" }]
+    }
+    expect((await post("/ag-ui", body)).status).toBe(409)
+  })
+})

@@ -1,0 +1,202 @@
+// @vitest-environment jsdom
+import { useChat } from "@ai-sdk/react"
+import { Fake, tool } from "@troupe/chat"
+import { act, cleanup, renderHook, waitFor } from "@testing-library/react"
+import {
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+  type UIMessage
+} from "ai"
+import { afterEach, describe, expect, it } from "vitest"
+import { handModel } from "../double/handModel.ts"
+import { serving } from "../double/serving.ts"
+
+afterEach(cleanup)
+
+type Options = Parameters<typeof useChat>[0]
+
+/** A page with the chat `c`. */
+const page = (url: string, options: Options = {}) =>
+  renderHook(() => useChat({ id: "c", transport: new DefaultChatTransport({ api: `${url}/api/chat` }), ...options }))
+    .result
+
+const load = async (url: string) => {
+  const { messages } = (await (await fetch(`${url}/api/chat/c/messages`)).json()) as {
+    readonly messages: Array<UIMessage>
+  }
+  return messages
+}
+
+const textOf = (message: UIMessage | undefined): string =>
+  message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? ""
+
+const partsOf = (message: UIMessage | undefined) => message?.parts.filter(({ type }) => type !== "step-start")
+
+describe("useChat of @ai-sdk/react", () => {
+  it("says something and reads the answer, which the server has kept the same", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({ script: [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }] })
+    })
+    const chat = page(url)
+    await act(() => chat.current.sendMessage({ text: "Hi" }))
+    expect(chat.current.status).toBe("ready")
+    expect(chat.current.messages.map(textOf)).toEqual(["Hi", "Hello"])
+    expect((await load(url)).map(({ id }) => id)).toEqual(chat.current.messages.map(({ id }) => id))
+    await act(() => chat.current.sendMessage({ text: "Again" }))
+    expect(chat.current.messages.map(textOf)).toEqual(["Hi", "Hello", "Again", "Hello"])
+  })
+
+  it("sees tools at work", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [
+            { text: "Wait. " },
+            { toolCall: { id: "c0", name: "add", arguments: { a: 1, b: 2 } } },
+            { finish: "tool_calls" }
+          ],
+          [{ text: "Three." }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "add", execute: ({ a, b }) => Number(a) + Number(b) })]
+    })
+    const chat = page(url)
+    await act(() => chat.current.sendMessage({ text: "1 + 2?" }))
+    expect(partsOf(chat.current.messages.at(-1))).toMatchObject([
+      { type: "text", text: "Wait. " },
+      { type: "tool-add", state: "output-available", input: { a: 1, b: 2 }, output: 3 },
+      { type: "text", text: "Three." }
+    ])
+  })
+
+  it("answers a tool of its own, and goes on by itself", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "c0", name: "where" } }, { finish: "tool_calls" }],
+          [{ text: "You are in Oslo" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "where", manual: true })]
+    })
+    const chat = page(url, {
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onToolCall: ({ toolCall }) => {
+        void chat.current.addToolOutput({ tool: "where", toolCallId: toolCall.toolCallId, output: { city: "Oslo" } })
+      }
+    })
+    await act(() => chat.current.sendMessage({ text: "Where am I?" }))
+    await waitFor(() => expect(textOf(chat.current.messages.at(-1))).toBe("You are in Oslo"))
+    expect(chat.current.messages.length).toBe(2)
+    expect(partsOf((await load(url)).at(-1))).toMatchObject([
+      { type: "tool-where", state: "output-available", output: { city: "Oslo" } },
+      { type: "text", text: "You are in Oslo" }
+    ])
+  })
+
+  it("decides about a call, and goes on by itself", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "c0", name: "pay" } }, { toolCall: { id: "c1", name: "pay" } }, { finish: "tool_calls" }],
+          [{ text: "Paid once" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "pay", execute: () => "paid" })],
+      permissions: { ask: () => "suspend" }
+    })
+    const chat = page(url, { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses })
+    await act(() => chat.current.sendMessage({ text: "Pay" }))
+    expect(partsOf(chat.current.messages.at(-1))).toMatchObject([
+      { state: "approval-requested", approval: { id: "c0" } },
+      { state: "approval-requested", approval: { id: "c1" } }
+    ])
+    await act(async () => {
+      await chat.current.addToolApprovalResponse({ id: "c0", approved: true })
+      await chat.current.addToolApprovalResponse({ id: "c1", approved: false, reason: "Once is enough" })
+    })
+    await waitFor(() => expect(chat.current.status).toBe("ready"))
+    expect(partsOf(chat.current.messages.at(-1))).toMatchObject([
+      { toolCallId: "c0", state: "output-available", output: "paid" },
+      { toolCallId: "c1", state: "output-denied" },
+      { type: "text", text: "Paid once" }
+    ])
+  })
+
+  it("takes up an answer after a reload in its middle", async () => {
+    const model = handModel()
+    const { url } = await serving({ adapter: model.adapter })
+    const before = page(url)
+    act(() => void before.current.sendMessage({ text: "Tell me" }))
+    await model.whenOpened(1)
+    model.text("Once ")
+    await waitFor(() => expect(textOf(before.current.messages.at(-1))).toBe("Once "))
+    cleanup()
+    const chat = page(url, { messages: await load(url), resume: true })
+    await waitFor(() => expect(textOf(chat.current.messages.at(-1))).toBe("Once "))
+    expect(chat.current.status).toBe("streaming")
+    model.text("upon a time")
+    model.finish("stop", "Once upon a time")
+    await waitFor(() => expect(chat.current.status).toBe("ready"))
+    expect(chat.current.messages.map(textOf)).toEqual(["Tell me", "Once upon a time"])
+    expect((await load(url)).map(({ id }) => id)).toEqual(chat.current.messages.map(({ id }) => id))
+  })
+
+  it("finds nothing to take up where nothing is under way", async () => {
+    const { url } = await serving({ adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] }) })
+    const chat = page(url, { resume: true })
+    await act(() => chat.current.resumeStream())
+    expect(chat.current.status).toBe("ready")
+    await act(() => chat.current.sendMessage({ text: "Hi" }))
+    expect(chat.current.messages.map(textOf)).toEqual(["Hi", "Hello"])
+  })
+
+  it("stops: the reading by itself, the turn by the server's stop", async () => {
+    const model = handModel()
+    const { url, post } = await serving({ adapter: model.adapter })
+    const chat = page(url)
+    act(() => void chat.current.sendMessage({ text: "Tell me" }))
+    await model.whenOpened(1)
+    model.text("Once ")
+    await waitFor(() => expect(textOf(chat.current.messages.at(-1))).toBe("Once "))
+    await act(async () => {
+      await post("/api/chat/c/stop", {})
+      await chat.current.stop()
+    })
+    expect(chat.current.status).toBe("ready")
+    expect((await load(url)).map(textOf)).toEqual(["Tell me", "Once "])
+    expect(model.left).toBe(1)
+  })
+
+  it("has the last answer given again, while the first is still under way too", async () => {
+    const model = handModel()
+    const { url } = await serving({ adapter: model.adapter })
+    const chat = page(url)
+    act(() => void chat.current.sendMessage({ text: "A number?" }))
+    await model.whenOpened(1)
+    model.text("On")
+    await waitFor(() => expect(textOf(chat.current.messages.at(-1))).toBe("On"))
+    await act(() => chat.current.stop())
+    act(() => void chat.current.regenerate())
+    await model.whenOpened(2)
+    model.text("Two")
+    model.finish("stop", "Two")
+    await waitFor(() => expect(chat.current.messages.map(textOf)).toEqual(["A number?", "Two"]))
+    expect((await load(url)).map(textOf)).toEqual(["A number?", "Two"])
+  })
+
+  it("is told of an error in words, and can try again", async () => {
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [[{ preflightError: "authentication_failed" }], [{ text: "Hello" }, { finish: "stop" }]]
+      })
+    })
+    const chat = page(url)
+    await act(() => chat.current.sendMessage({ text: "Hi" }))
+    expect(chat.current.status).toBe("error")
+    expect(chat.current.error?.message).toBe("The model request failed: authentication failed")
+    await act(() => chat.current.regenerate())
+    expect(chat.current.messages.map(textOf)).toEqual(["Hi", "Hello"])
+  })
+})
