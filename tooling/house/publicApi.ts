@@ -15,8 +15,8 @@ export interface PublicName extends ExportedName {
 
 /** Every name of every public module of a library, sorted by module and name. */
 export const publicNames = (folder: string): ReadonlyArray<PublicName> =>
-  files(`${folder}/src/*.ts`)
-    .flatMap((path) => namesOf(path).map((found) => ({ ...found, module: basename(path, ".ts") })))
+  files(`${folder}/src/*.{ts,tsx}`)
+    .flatMap((path) => namesOf(path).map((found) => ({ ...found, module: basename(path).replace(/\.tsx?$/, "") })))
     .toSorted((left, right) => compare(left.module, right.module) || compare(left.name, right.name))
 
 /** What is wrong with a public name's doc comment, or nothing. */

@@ -15,11 +15,24 @@ export interface SyntaxNode {
   readonly [field: string]: unknown
 }
 
-/** Parses TypeScript; throws what the parser says when the text is not a module. */
+/** Parses TypeScript, with JSX or without; throws what the parser says when the text is not a module. */
 export const parse = (text: string): SyntaxNode => {
-  const program: unknown = parseAst(text, { lang: "ts" })
+  const program = parsed(text)
   if (!isNode(program)) throw new TypeError("the parser returned no tree")
   return program
+}
+
+/** What is no TypeScript may have JSX in it; what is neither is refused as TypeScript. */
+const parsed = (text: string): unknown => {
+  try {
+    return parseAst(text, { lang: "ts" })
+  } catch (refusal) {
+    try {
+      return parseAst(text, { lang: "tsx" })
+    } catch {
+      throw refusal
+    }
+  }
 }
 
 /** The node in a field, if there is one. */

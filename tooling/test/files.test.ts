@@ -30,13 +30,12 @@ describe("file names", () => {
   })
 
   test("below a library's src/internal are camelCase", () => {
-    expect(files("packages/*/src/*/**/*.ts").filter((path) => !/^[a-z][A-Za-z0-9]*\.ts$/.test(basename(path)))).toEqual(
-      []
-    )
+    const below = files("packages/*/src/*/**/*.{ts,tsx}")
+    expect(below.filter((path) => !/^[a-z][A-Za-z0-9]*\.tsx?$/.test(basename(path)))).toEqual([])
   })
 
   test("a library's src has one folder, internal", () => {
-    expect(files("packages/*/src/*/**/*.ts").filter((path) => path.split("/")[3] !== "internal")).toEqual([])
+    expect(files("packages/*/src/*/**/*.{ts,tsx}").filter((path) => path.split("/")[3] !== "internal")).toEqual([])
   })
 })
 
@@ -139,7 +138,7 @@ describe("a package", () => {
     "$folder exports each public module from its index, but those that alone touch Node",
     (found) => {
       const node = importTable[found.short]?.node
-      const modules = files(`${found.folder}/src/*.ts`)
+      const modules = files(`${found.folder}/src/*.{ts,tsx}`)
         .map((path) => basename(path))
         .filter((name) => name !== "index.ts" && !(Array.isArray(node) && node.includes(name)))
       const exported = exportsOf(readText(`${found.folder}/src/index.ts`)).map((one) => one.from?.source)

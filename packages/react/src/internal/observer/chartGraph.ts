@@ -1,0 +1,99 @@
+/** A statechart as a graph to be drawn: read from the machine itself, so that the picture cannot say anything else. */
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from "xstate"
+
+/** A state; `id` is the path to it, with dots. */
+export interface GraphState {
+  readonly id: string
+  readonly key: string
+  readonly isFinal: boolean
+  readonly initial: string | undefined
+  readonly states: ReadonlyArray<GraphState>
+}
+
+/** All transitions from one state to another; a label says by what event, and under which guard. */
+export interface GraphEdge {
+  readonly from: string
+  readonly to: string
+  readonly labels: ReadonlyArray<string>
+}
+
+/** A chart. */
+export interface ChartGraph {
+  readonly id: string
+  readonly states: ReadonlyArray<GraphState>
+  readonly initial: string | undefined
+  readonly edges: ReadonlyArray<GraphEdge>
+}
+
+/** The id of a state: `running.committing`. That of the machine is empty. */
+const idOf = (node: AnyStateNode): string => node.path.join(".")
+
+const wordOf = (part: unknown): string => {
+  if (typeof part === "string") return part
+  if (typeof part === "object" && part !== null && "type" in part) return wordOf(part.type)
+  return "…"
+}
+
+const eventOf = (event: string, node: AnyStateNode): string => {
+  const [, kind, rest = ""] = /^xstate\.(after|done\.actor|error\.actor|done\.state)\.(.*)$/.exec(event) ?? []
+  const invoked = node.invoke.find(({ id }) => id === rest)
+  const subject = invoked !== undefined && rest.includes(".") ? wordOf(invoked.src) : rest
+  if (kind === "after") return `after ${rest.replace(`.${node.id}`, "")}`
+  if (kind === "done.actor") return `${subject} done`
+  if (kind === "error.actor") return `${subject} failed`
+  return kind === undefined ? event : "done"
+}
+
+const labelOf = (transition: AnyTransitionDefinition, node: AnyStateNode): string => {
+  const guard = transition.guard === undefined ? "" : `[${wordOf(transition.guard)}]`
+  return [eventOf(transition.eventType, node), guard].filter((part) => part !== "").join(" ")
+}
+
+const edgesOf = (node: AnyStateNode): ReadonlyArray<GraphEdge> => [
+  ...[...(node.always ?? []), ...[...node.transitions.values()].flat()].flatMap((transition) =>
+    (transition.target ?? []).map((target) => ({
+      from: idOf(node),
+      to: idOf(target),
+      labels: [labelOf(transition, node)]
+    }))
+  ),
+  ...Object.values(node.states).flatMap(edgesOf)
+]
+
+/** One edge for all transitions between two states. */
+const together = (edges: ReadonlyArray<GraphEdge>): ReadonlyArray<GraphEdge> =>
+  [...Map.groupBy(edges, ({ from, to }) => `${from}>${to}`).values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const labels = new Set([first, ...others].flatMap((edge) => edge.labels).filter((label) => label !== ""))
+    return [{ from: first.from, to: first.to, labels: [...labels] }]
+  })
+
+const initialOf = (node: AnyStateNode): string | undefined => {
+  const first = Object.keys(node.states).length === 0 ? undefined : node.initial.target[0]
+  return first === undefined ? undefined : idOf(first)
+}
+
+const statesOf = (node: AnyStateNode): ReadonlyArray<GraphState> =>
+  Object.values(node.states).map((state) => ({
+    id: idOf(state),
+    key: state.key,
+    isFinal: state.type === "final",
+    initial: initialOf(state),
+    states: statesOf(state)
+  }))
+
+/** The graph of a machine. */
+export const graphOf = ({ root }: AnyStateMachine): ChartGraph => ({
+  id: root.key,
+  states: statesOf(root),
+  initial: initialOf(root),
+  edges: together(edgesOf(root).filter(({ from }) => from !== ""))
+})
+
+/** The ids of the states a state value stands for: `{ running: "stepping" }` is `running` and `running.stepping`. */
+export const activeOf = (value: unknown, above = ""): ReadonlyArray<string> => {
+  const below = (key: string): string => (above === "" ? key : `${above}.${key}`)
+  if (typeof value === "string") return [below(value)]
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => [below(key), ...activeOf(inner, below(key))])
+}

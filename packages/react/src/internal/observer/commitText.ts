@@ -1,0 +1,44 @@
+/** What an entry of a conversation's log says, in a line. */
+import type { Message, Store } from "@troupe/chat"
+
+const contentText = (message: Message.Message): string =>
+  typeof message.content === "string"
+    ? message.content
+    : message.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ")
+
+/** A message in a few words: who, and what. */
+export interface SaidLine {
+  readonly who: "user" | "assistant" | "tool" | "system"
+  readonly text: string
+}
+
+/** What was said in an entry, one line for each message; a call and its result are named. */
+export const saidIn = (commit: Store.Commit): ReadonlyArray<SaidLine> =>
+  commit.messages.map((message) => {
+    const calls = message.role === "assistant" ? (message.toolCalls ?? []) : []
+    const called = calls.length === 0 ? "" : `calls ${calls.map(({ name }) => name).join(", ")}`
+    const text = [contentText(message).trim(), called].filter((part) => part !== "").join(" · ")
+    return { who: message.role, text: text === "" ? "(nothing)" : text }
+  })
+
+/** What an entry without a message is about: where the turn stands. */
+export const standingOf = ({ kind, from, state }: Store.Commit): string => {
+  if (kind === "rewound") return `Rewound to #${from?.seq ?? "?"}`
+  if (kind === "forked") return `Forked from ${from?.id ?? "another"} at #${from?.seq ?? "?"}`
+  if (state.pendingQuestion !== undefined) return "Waits for an answer"
+  if (state.pendingToolCalls.length > 0) return "Waits for results"
+  if (state.running) return state.open === undefined ? "Turn goes on" : "Calls are under way"
+  return state.lastHaltedReason === undefined ? "At rest" : `Turn ended: ${state.lastHaltedReason.replaceAll("_", " ")}`
+}
+
+/** The numbers of the entries the conversation came by to where it is: what was rewound over is not among them. */
+export const lineOf = (commits: ReadonlyArray<Store.Commit>): ReadonlySet<number> => {
+  const bySeq = new Map(commits.map((commit) => [commit.seq, commit]))
+  const line = new Set<number>()
+  let at = commits.at(-1)
+  while (at !== undefined && !line.has(at.seq)) {
+    line.add(at.seq)
+    at = bySeq.get(at.kind === "rewound" && at.from !== undefined ? at.from.seq : at.seq - 1)
+  }
+  return line
+}

@@ -1,0 +1,88 @@
+/** A button for what cannot be taken back: it asks first. */
+import { type ReactNode, useEffect, useRef, useState } from "react"
+
+interface ConfirmButtonProps {
+  readonly children: ReactNode
+  /** What it is called where its text does not say enough. */
+  readonly label?: string | undefined
+  readonly question: string
+  readonly confirm: string
+  readonly isDangerous?: boolean
+  readonly disabled?: boolean
+  readonly onConfirm: () => Promise<void>
+}
+
+type Standing = "rest" | "asking" | "busy"
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Asks where the button stood; Escape, or the other button, takes it back. What fails is said there. */
+export const ConfirmButton = (props: ConfirmButtonProps) => {
+  const { children, label, question, confirm, isDangerous = false, disabled = false, onConfirm } = props
+  const [standing, setStanding] = useState<Standing>("rest")
+  const [failure, setFailure] = useState<string>()
+  const opener = useRef<HTMLButtonElement>(null)
+  const wasAsked = useRef(false)
+  useEffect(() => {
+    if (standing === "rest" && wasAsked.current) opener.current?.focus()
+    wasAsked.current = standing !== "rest"
+  }, [standing])
+  const act = async () => {
+    setStanding("busy")
+    setFailure(undefined)
+    try {
+      await onConfirm()
+    } catch (error) {
+      setFailure(messageOf(error))
+    }
+    setStanding("rest")
+  }
+  if (standing === "rest") {
+    return (
+      <>
+        <button
+          ref={opener}
+          type="button"
+          className="tro-button"
+          data-danger={isDangerous || undefined}
+          aria-label={label}
+          disabled={disabled}
+          onClick={() => setStanding("asking")}
+        >
+          {children}
+        </button>
+        {failure !== undefined && (
+          <span role="alert" className="tro-failure">
+            {failure}
+          </span>
+        )}
+      </>
+    )
+  }
+  return (
+    <span
+      role="group"
+      aria-label={question}
+      className="tro-confirm"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") setStanding("rest")
+      }}
+    >
+      <span>{question}</span>
+      <button
+        type="button"
+        className="tro-button"
+        data-danger={isDangerous || undefined}
+        data-solid
+        disabled={standing === "busy"}
+        ref={(button) => (standing === "asking" ? button?.focus() : undefined)}
+        onClick={() => void act()}
+      >
+        {confirm}
+      </button>
+      <button type="button" className="tro-button" onClick={() => setStanding("rest")}>
+        Cancel
+      </button>
+    </span>
+  )
+}

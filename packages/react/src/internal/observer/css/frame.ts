@@ -1,0 +1,139 @@
+/** Colours, type, and where the parts stand. */
+export const frameCss = `
+:where(.troupe-observer) {
+  color-scheme: light dark;
+  --tro-page: light-dark(#f5f6f8, #0e1115);
+  --tro-card: light-dark(#ffffff, #161a20);
+  --tro-sunken: light-dark(#f3f5f8, #101318);
+  --tro-hover: light-dark(#eef1f6, #1e242c);
+  --tro-line: light-dark(#e0e4ea, #2a313a);
+  --tro-edge: light-dark(#a3adba, #566171);
+  --tro-text: light-dark(#171c24, #e7eaef);
+  --tro-muted: light-dark(#56606e, #9ba6b4);
+  --tro-accent: light-dark(#3a4fd0, #98abff);
+  --tro-accent-soft: light-dark(#e9ecfd, #232c4e);
+  --tro-on-accent: light-dark(#ffffff, #10142a);
+  --tro-good: light-dark(#13713f, #62d49b);
+  --tro-good-soft: light-dark(#e0f5e9, #15342a);
+  --tro-warn: light-dark(#8a5300, #f2be63);
+  --tro-warn-soft: light-dark(#fdf1db, #3a2c12);
+  --tro-bad: light-dark(#b3202f, #ff979d);
+  --tro-bad-soft: light-dark(#fdeaec, #40191e);
+  --tro-font: ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  --tro-mono: ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  --tro-radius: 10px;
+}
+[data-theme="light"] .troupe-observer, .troupe-observer[data-theme="light"] { color-scheme: light; }
+[data-theme="dark"] .troupe-observer, .troupe-observer[data-theme="dark"] { color-scheme: dark; }
+.troupe-observer {
+  background: var(--tro-page);
+  color: var(--tro-text);
+  font: 13px/1.45 var(--tro-font);
+  font-variant-numeric: tabular-nums;
+  text-align: start;
+  -webkit-text-size-adjust: 100%;
+}
+.troupe-observer, .troupe-observer *, .troupe-observer *::before, .troupe-observer *::after { box-sizing: border-box; }
+.troupe-observer :where(h2, h3, h4, p, dl, dd, ul, ol, pre) { margin: 0; padding: 0; }
+.troupe-observer :where(ul, ol) { list-style: none; }
+.troupe-observer code { font-family: var(--tro-mono); font-size: 0.92em; overflow-wrap: anywhere; }
+.troupe-observer :focus-visible { outline: 2px solid var(--tro-accent); outline-offset: 1px; }
+.tro-observer { block-size: 100%; min-block-size: 0; }
+.tro-frame {
+  container-type: inline-size;
+  block-size: 100%;
+  display: flex;
+  flex-direction: column;
+  gap: 12px;
+  padding: 12px;
+}
+.tro-summary { display: flex; flex-wrap: wrap; gap: 12px; align-items: stretch; }
+.tro-summary > * {
+  background: var(--tro-card);
+  border: 1px solid var(--tro-line);
+  border-radius: var(--tro-radius);
+  padding: 8px 16px;
+}
+.tro-counters { display: flex; flex-wrap: wrap; gap: 4px 24px; flex: 1 1 auto; }
+.tro-counters dt, .tro-meter-figures dt, .tro-figures dt { color: var(--tro-muted); font-size: 11px; white-space: nowrap; }
+.tro-counters dd { font-size: 20px; font-weight: 600; line-height: 1.25; letter-spacing: -0.01em; }
+.tro-counters [data-bad] dd { color: var(--tro-bad); }
+.tro-grid {
+  display: grid;
+  flex: 1 1 auto;
+  gap: 12px;
+  grid-template-columns: minmax(0, 2fr) minmax(0, 3fr);
+  grid-template-areas: "processes process" "chart chart" "turn turn" "log log";
+  grid-auto-rows: minmax(0, auto);
+}
+.tro-panel {
+  display: flex;
+  flex-direction: column;
+  min-inline-size: 0;
+  min-block-size: 0;
+  background: var(--tro-card);
+  border: 1px solid var(--tro-line);
+  border-radius: var(--tro-radius);
+  overflow: hidden;
+}
+.tro-grid > [data-part="processes"] { grid-area: processes; }
+.tro-grid > [data-part="process"] { grid-area: process; }
+.tro-grid > [data-part="chart"] { grid-area: chart; }
+.tro-grid > [data-part="turn"] { grid-area: turn; }
+.tro-grid > [data-part="log"] { grid-area: log; }
+.tro-grid > .tro-panel { max-block-size: 520px; }
+.tro-panel > h2 {
+  padding: 10px 16px;
+  border-block-end: 1px solid var(--tro-line);
+  font-size: 13px;
+  font-weight: 600;
+}
+.tro-body { overflow: auto; min-block-size: 0; flex: 1 1 auto; display: flex; flex-direction: column; }
+.tro-body > * { flex: 1 1 auto; min-block-size: 0; }
+@container (min-width: 1080px) {
+  .tro-grid {
+    grid-template-columns: minmax(300px, 4fr) minmax(0, 5fr) minmax(0, 6fr);
+    grid-template-areas: "processes process chart";
+    grid-template-rows: minmax(420px, 1fr);
+  }
+  [data-chat] > .tro-grid {
+    grid-template-areas: "processes process chart" "log turn turn";
+    grid-template-rows: minmax(400px, 5fr) minmax(260px, 3fr);
+  }
+  .tro-grid > .tro-panel { max-block-size: none; }
+  .tro-grid > .tro-panel { block-size: 0; min-block-size: 100%; }
+}
+.tro-frame[data-narrow] { gap: 8px; padding: 8px; }
+.tro-frame[data-narrow] > .tro-panel { flex: 1 1 auto; overflow: auto; }
+.tro-frame[data-narrow] > .tro-panel > * { flex: 1 0 auto; }
+.tro-frame[data-narrow] .tro-counters { justify-content: space-between; gap: 4px 8px; }
+.tro-frame[data-narrow] .tro-counters dd { font-size: 16px; }
+.tro-frame[data-narrow] .tro-summary > * { padding: 8px 12px; flex-basis: 100%; }
+.tro-tabs {
+  display: flex;
+  overflow-x: auto;
+  gap: 2px;
+  background: var(--tro-card);
+  border: 1px solid var(--tro-line);
+  border-radius: var(--tro-radius);
+  padding: 4px;
+}
+.tro-tabs > button {
+  flex: 1 0 auto;
+  min-block-size: 40px;
+  padding: 0 12px;
+  border: 0;
+  border-radius: 7px;
+  background: none;
+  color: var(--tro-muted);
+  font: inherit;
+  font-weight: 500;
+  cursor: pointer;
+}
+.tro-tabs > button[aria-selected="true"] { background: var(--tro-accent-soft); color: var(--tro-text); }
+.tro-empty { color: var(--tro-muted); padding: 12px 16px; }
+.tro-block .tro-empty { padding: 0; }
+.tro-note { color: var(--tro-muted); padding: 8px 16px; }
+.tro-hidden { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.tro-number { font-variant-numeric: tabular-nums; color: var(--tro-muted); white-space: nowrap; }
+`

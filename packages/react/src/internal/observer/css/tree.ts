@@ -1,0 +1,56 @@
+/** The tree of processes. */
+export const treeCss = `
+.tro-tree { padding: 6px; }
+.tro-row {
+  --indent: calc(var(--level) * 16px);
+  display: flex;
+  align-items: center;
+  gap: 6px;
+  min-block-size: 30px;
+  padding-inline: calc(4px + var(--indent)) 8px;
+  border-radius: 7px;
+  cursor: pointer;
+  background-image: repeating-linear-gradient(to right, transparent 0 12px, var(--tro-line) 12px 13px, transparent 13px 16px);
+  background-size: var(--indent) 100%;
+  background-repeat: no-repeat;
+}
+[dir="rtl"] .tro-row { background-position: right; }
+.tro-row:hover { background-color: var(--tro-hover); }
+.tro-row[aria-selected="true"] { background-color: var(--tro-accent-soft); }
+.tro-row[data-new] { animation: tro-in 400ms ease-out; }
+.tro-row[data-gone] { animation: tro-out 700ms ease-in forwards; cursor: default; text-decoration: line-through; }
+.tro-row[data-back] { animation: tro-back 2400ms ease-out; }
+@keyframes tro-in { from { opacity: 0; transform: translateX(-6px); } }
+@keyframes tro-out {
+  from { opacity: 1; background-color: var(--tro-bad-soft); }
+  to { opacity: 0; background-color: var(--tro-bad-soft); }
+}
+@keyframes tro-back { 0%, 40% { background-color: var(--tro-good-soft); box-shadow: inset 0 0 0 1px var(--tro-good); } }
+.tro-twist { flex: none; inline-size: 18px; block-size: 18px; display: grid; place-items: center; border-radius: 5px; }
+.tro-twist[data-parent]::before {
+  content: "";
+  inline-size: 6px;
+  block-size: 6px;
+  border: solid var(--tro-muted);
+  border-width: 0 1.5px 1.5px 0;
+  transform: rotate(-45deg);
+}
+[aria-expanded="true"] > .tro-twist[data-parent]::before { transform: translateY(-1px) rotate(45deg); }
+.tro-twist[data-parent]:hover { background: var(--tro-line); }
+.tro-dot { flex: none; inline-size: 8px; block-size: 8px; border-radius: 50%; border: 1.5px solid var(--tro-edge); }
+.tro-dot:is([data-status="running"], [data-status="busy"]) { border-color: var(--tro-good); background: var(--tro-good); }
+.tro-dot[data-status="busy"] { animation: tro-pulse 1.4s ease-in-out infinite; }
+.tro-dot[data-status="queued"] { border-color: var(--tro-accent); background: var(--tro-accent); }
+.tro-dot[data-status="suspended"] { border-color: var(--tro-warn); background: var(--tro-warn); border-radius: 2px; }
+@keyframes tro-pulse { 50% { box-shadow: 0 0 0 3px var(--tro-good-soft); } }
+.tro-label { flex: 1 1 auto; min-inline-size: 48px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-weight: 500; }
+.tro-name { color: var(--tro-muted); font-weight: 400; }
+.tro-status { flex: none; color: var(--tro-muted); font-size: 12px; }
+.tro-status:is([data-status="running"], [data-status="busy"]) { color: var(--tro-good); }
+.tro-status[data-status="suspended"] { color: var(--tro-warn); }
+.tro-memory { flex: none; min-inline-size: 52px; text-align: end; color: var(--tro-muted); font-size: 12px; }
+@media (pointer: coarse) { .tro-row { min-block-size: 40px; } }
+@media (prefers-reduced-motion: reduce) {
+  .troupe-observer *, .troupe-observer *::before { animation-duration: 1ms !important; animation-iteration-count: 1 !important; }
+}
+`

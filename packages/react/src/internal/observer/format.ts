@@ -1,0 +1,41 @@
+/** How numbers are written: short, and in figures of one width. */
+
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
+const clock = new Intl.DateTimeFormat("en", {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23"
+})
+const day = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" })
+
+/** `12,345` */
+export const count = (value: number): string => grouped.format(value)
+
+/** `12.3K` */
+export const compact = (value: number): string => short.format(value)
+
+/** `1 message`, `2 messages` */
+export const plural = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`
+
+/** `840 B`, `12.3 kB`, `4.5 MB` */
+export const bytes = (value: number): string =>
+  value < 1000 ? `${value} B` : value < 1_000_000 ? `${(value / 1000).toFixed(1)} kB` : `${(value / 1e6).toFixed(1)} MB`
+
+/** `340 ms`, `1.24 s`, `2 min 5 s` */
+export const duration = (ms: number): string => {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+/** `$0.0042`, `$1.25` */
+export const money = (amount: number): string => `$${amount.toFixed(amount < 0.01 ? 5 : amount < 1 ? 4 : 2)}`
+
+/** `14:03:27`, where the reader is. */
+export const timeOfDay = (at: number): string => clock.format(at)
+
+/** The day as well, for who wants to know. */
+export const dayAndTime = (at: number): string => day.format(at)

@@ -1,0 +1,53 @@
+/** The log of a conversation as it grows. Entries never change: each is asked for once. */
+import type { Store } from "@troupe/chat"
+import type { ChatLink } from "@troupe/server/ChatLink"
+import { useEffect, useState, useSyncExternalStore } from "react"
+
+/** What is known of a log. */
+export interface LogEntries {
+  readonly commits: ReadonlyArray<Store.Commit>
+  readonly isLoading: boolean
+  readonly failure: string | undefined
+  /** Looks again now. */
+  readonly again: () => void
+}
+
+type Known = Omit<LogEntries, "again">
+
+const atOnce = 100
+
+const nothing: Known = { commits: [], isLoading: true, failure: undefined }
+
+/**
+ * All entries, the oldest first. When the chat's thread or phase changes, those are asked for that came since.
+ *
+ * 1. A look asks for what is behind the newest entry it knows, until there is no more.
+ * 2. The chat changes meanwhile: its look begins with what is known then, and the one under way is over with its next answer.
+ */
+export const useLogEntries = (chat: ChatLink): LogEntries => {
+  const [known, setKnown] = useState({ chat, ...nothing })
+  const log = known.chat === chat ? known : { chat, ...nothing }
+  const { view } = useSyncExternalStore(chat.subscribe, chat.getState, chat.getState)
+  const { messages, phase } = view
+  const [turned, setTurned] = useState(0)
+  useEffect(() => {
+    let isOver = false
+    const look = async (commits: ReadonlyArray<Store.Commit>) => {
+      const more = await chat.history({ after: commits.at(-1)?.seq ?? 0, limit: atOnce })
+      if (isOver) return
+      const all = [...commits, ...more]
+      const isLoading = more.length === atOnce
+      setKnown({ chat, commits: all, isLoading, failure: undefined })
+      if (isLoading) await look(all)
+    }
+    look(log.commits).catch((error: unknown) => {
+      if (isOver) return
+      const failure = error instanceof Error ? error.message : String(error)
+      setKnown((now) => ({ ...(now.chat === chat ? now : { chat, ...nothing }), isLoading: false, failure }))
+    })
+    return () => {
+      isOver = true
+    }
+  }, [chat, messages, phase, turned])
+  return { ...log, again: () => setTurned((count) => count + 1) }
+}

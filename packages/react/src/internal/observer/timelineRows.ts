@@ -1,0 +1,89 @@
+/** The spans of a chat's turns as rows of bars. */
+import type { Observation } from "@troupe/chat"
+
+/** Stretches that belong together: those of one tool call, of one request, of the turn. */
+export interface TimelineRow {
+  readonly id: string
+  readonly label: string
+  readonly spans: ReadonlyArray<Observation.Span>
+}
+
+/** A turn: its rows, and the time it takes up, with what its zombies do afterwards. */
+export interface TimelineTurn {
+  readonly turn: Observation.Span
+  readonly rows: ReadonlyArray<TimelineRow>
+  readonly from: number
+  readonly to: number
+  readonly isLive: boolean
+}
+
+/** The stretches of one call have ids that begin the same, up to the word for their kind. */
+const rowIdOf = ({ id, kind }: Observation.Span): string => {
+  const at = id.indexOf(`.${kind}`)
+  return at === -1 ? id : id.slice(0, at)
+}
+
+/** A zombie goes on in the row of its call: one of its name, whose last stretch ended when it began, or before. */
+const zombieRow = (
+  zombie: Observation.Span,
+  rows: ReadonlyMap<string, ReadonlyArray<Observation.Span>>
+): string | undefined => {
+  const ends = [...rows].flatMap(([id, spans]) => {
+    const to = Math.max(...spans.map((span) => span.to ?? Infinity))
+    return spans[0]?.label === zombie.label && to <= zombie.from + 50 ? [{ id, to }] : []
+  })
+  return ends.toSorted((one, other) => other.to - one.to)[0]?.id
+}
+
+const rowsOf = (spans: ReadonlyArray<Observation.Span>): ReadonlyArray<TimelineRow> => {
+  const rows = new Map<string, ReadonlyArray<Observation.Span>>()
+  const put = (id: string, span: Observation.Span) => rows.set(id, [...(rows.get(id) ?? []), span])
+  for (const span of spans) if (span.kind !== "zombie") put(rowIdOf(span), span)
+  for (const span of spans) if (span.kind === "zombie") put(zombieRow(span, rows) ?? span.id, span)
+  return [...rows]
+    .map(([id, stretches]) => ({
+      id,
+      label: stretches[0]?.label ?? "",
+      spans: stretches.toSorted((one, other) => one.from - other.from)
+    }))
+    .toSorted((one, other) => (one.spans[0]?.from ?? 0) - (other.spans[0]?.from ?? 0))
+}
+
+/** The turns, the oldest first; `now` is when what goes on is shown to end. */
+export const turnsOf = (spans: ReadonlyArray<Observation.Span>, now: number): ReadonlyArray<TimelineTurn> => {
+  const turns = spans.filter(({ kind }) => kind === "turn")
+  const others = spans.filter(({ kind }) => kind !== "turn")
+  return turns.map((turn, index) => {
+    const next = turns[index + 1]?.from ?? Infinity
+    const own = others.filter(({ from }) => from >= turn.from && from < next)
+    const end = turn.to ?? now
+    const last = Math.max(end, ...own.map(({ to }) => to ?? now))
+    return {
+      turn,
+      rows: [{ id: turn.id, label: "Turn", spans: [turn] }, ...rowsOf(own)],
+      from: turn.from,
+      to: Math.max(last, turn.from + 1),
+      isLive: turn.to === undefined || own.some(({ to }) => to === undefined)
+    }
+  })
+}
+
+/** Round marks on the axis: some five of them. */
+export const marksOf = (length: number): ReadonlyArray<number> => {
+  const rough = length / 5
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? length
+  return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step)
+}
+
+const words = {
+  turn: "turn",
+  stream: "model request",
+  queue: "waits for its turn",
+  call: "runs",
+  drain: "told to end, waited for",
+  zombie: "goes on though its call is over"
+} as const
+
+/** What a stretch is, in words. */
+export const wordsFor = (kind: Observation.Span["kind"]): string => words[kind]

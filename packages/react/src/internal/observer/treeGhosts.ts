@@ -1,0 +1,71 @@
+/**
+ * The rows of processes that have just ended: shown a moment longer where they stood, so that one sees them go.
+ *
+ * Owns: which rows those are. A ghost is forgotten when it has faded, and when there are too many.
+ */
+import type { Observation } from "@troupe/chat"
+import { useState } from "react"
+import { nodesOf, type TreeRow } from "./treeRows.ts"
+
+/** A row that is no more; `after` is the row it stood behind. */
+export interface Ghost {
+  readonly row: TreeRow
+  readonly after: string | undefined
+}
+
+/** A row as it is shown. */
+export type ShownRow = TreeRow & { readonly isGhost: boolean }
+
+const mostGhosts = 50
+
+/** The rows with the ghosts between them. */
+export const withGhosts = (rows: ReadonlyArray<TreeRow>, ghosts: ReadonlyArray<Ghost>): ReadonlyArray<ShownRow> => {
+  if (ghosts.length === 0) return rows.map((row) => ({ ...row, isGhost: false }))
+  const behind = Map.groupBy(ghosts, ({ after }) => after)
+  const ghostsAfter = (id: string | undefined): ReadonlyArray<ShownRow> =>
+    (behind.get(id) ?? []).flatMap(({ row }) => [{ ...row, isGhost: true }, ...ghostsAfter(row.node.id)])
+  return [
+    ...ghostsAfter(undefined),
+    ...rows.flatMap((row) => [{ ...row, isGhost: false }, ...ghostsAfter(row.node.id)])
+  ]
+}
+
+/** The ghosts there are when `shown` was shown, and of the processes only `living` live now. */
+export const ghostsAmong = (shown: ReadonlyArray<ShownRow>, living: ReadonlySet<string>): ReadonlyArray<Ghost> =>
+  shown
+    .flatMap((row, index) => (living.has(row.node.id) ? [] : [{ row, after: shown[index - 1]?.node.id }]))
+    .slice(-mostGhosts)
+
+interface Memory {
+  readonly tree: ReadonlyArray<Observation.ProcessNode>
+  readonly shown: ReadonlyArray<ShownRow>
+  readonly ghosts: ReadonlyArray<Ghost>
+  /** Those that were there when the tree was first seen: they do not fade in. */
+  readonly first: ReadonlySet<string>
+}
+
+const idsOf = (tree: ReadonlyArray<Observation.ProcessNode>): ReadonlySet<string> =>
+  new Set(nodesOf(tree).map(({ id }) => id))
+
+/** The rows to be shown, which of them came later, and what is called when a ghost has faded. */
+export const useGhosts = (tree: ReadonlyArray<Observation.ProcessNode>, rows: ReadonlyArray<TreeRow>) => {
+  const [memory, setMemory] = useState<Memory>(() => ({
+    tree,
+    shown: withGhosts(rows, []),
+    ghosts: [],
+    first: idsOf(tree)
+  }))
+  const ghosts = memory.tree === tree ? memory.ghosts : ghostsAmong(memory.shown, idsOf(tree))
+  const shown = withGhosts(rows, ghosts)
+  const isSame =
+    memory.tree === tree &&
+    shown.length === memory.shown.length &&
+    shown.every(({ node, isGhost }, index) => {
+      const before = memory.shown[index]
+      return before?.node === node && before.isGhost === isGhost
+    })
+  if (!isSame) setMemory({ ...memory, tree, ghosts, shown })
+  const faded = (id: string) =>
+    setMemory((now) => ({ ...now, ghosts: now.ghosts.filter(({ row }) => row.node.id !== id) }))
+  return { shown, faded, isNew: (id: string) => !memory.first.has(id) }
+}

@@ -1,0 +1,7 @@
+/** What is watched, read by React: no tearing, and no render while it stays the same object. */
+import type { Watched } from "@troupe/server/ChatLink"
+import { useSyncExternalStore } from "react"
+
+/** What is watched, as it is now; `undefined` until something is known. */
+export const useWatched = <A>(watched: Watched<A>): A | undefined =>
+  useSyncExternalStore(watched.subscribe, watched.getState, watched.getState)
