@@ -1,36 +1,351 @@
 // @vitest-environment jsdom
 import { cleanup, render } from "@testing-library/react"
-import { Fake, Troupe } from "@troupe/chat"
-import { createElement } from "react"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { type Conversation, local, TroupeProvider, useChat } from "../src/index.ts"
-import { handFrames, until } from "./double/frames.ts"
+import { askUser, type Permissions, Tool, tool } from "@troupe/chat"
+import { act, createElement, type FunctionComponent, memo, StrictMode, useLayoutEffect } from "react"
+import { hydrateRoot } from "react-dom/client"
+import { renderToString } from "react-dom/server"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { type Conversation, TroupeProvider, useChat } from "../src/index.ts"
+import { type Frames, handFrames, turn, until } from "./double/frames.ts"
+import { handModel } from "./double/handModel.ts"
+import { counted, far, near } from "./double/systems.ts"
 
-beforeEach(() => vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true))
+let frames: Frames
+
+beforeEach(() => {
+  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true)
+  frames = handFrames()
+})
+
 afterEach(() => {
   cleanup()
+  vi.restoreAllMocks()
   vi.unstubAllGlobals()
 })
 
-test("a chat of the page is shown live, rendered at most once in a frame", async () => {
-  const frames = handFrames()
-  const words = Array.from({ length: 200 }, (_, index) => ({ text: `w${index} ` }))
-  const adapter = Fake.make({ script: [...words, { finish: "stop" }] })
-  const troupe = await Troupe.start({ adapter })
-  const link = local(troupe)
-  let shown: Conversation | undefined
-  let renders = 0
-  const Page = () => {
-    shown = useChat("c1")
-    renders += 1
-    return createElement("p", undefined, shown.partial.text)
+/** A component that shows a chat, and what it showed last. */
+const showing = (id = "c1") => {
+  const shown: { now: Conversation | undefined; renders: number } = { now: undefined, renders: 0 }
+  const Page: FunctionComponent<{ readonly id?: string }> = ({ id: other }) => {
+    const chat = useChat(other ?? id)
+    shown.now = chat
+    shown.renders += 1
+    return createElement("p", undefined, `${chat.messages.length} ${chat.partial.text}`)
+  }
+  return { shown, Page }
+}
+
+const textOf = (chat: Conversation | undefined): ReadonlyArray<unknown> =>
+  chat?.messages.map(({ role, content }) => `${role}: ${String(content)}`) ?? []
+
+describe.each([
+  ["a system of the page", near],
+  ["a system behind a server", far]
+])("over %s", (_, system) => {
+  test("a conversation is shown: what was said, what is being said, and the state it is in", async () => {
+    const model = handModel()
+    const { link } = await system({ adapter: model })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    expect(shown.now).toMatchObject({ connection: "connecting", status: "ready", messages: [] })
+    await until(() => shown.now?.connection === "open", frames)
+    await shown.now?.send("Hello")
+    await until(() => shown.now?.status === "running", frames)
+    model.text("Hi ")
+    await until(() => shown.now?.partial.text === "Hi ", frames)
+    expect(shown.now?.phase).toBe("streaming")
+    model.text("there")
+    model.finish()
+    await until(() => shown.now?.status === "ready", frames)
+    expect(textOf(shown.now)).toEqual(["user: Hello", "assistant: Hi there"])
+    expect(shown.now).toMatchObject({ partial: { text: "" }, haltedReason: "completed", error: undefined })
+  })
+
+  test("tool calls are shown live, a question is answered, a turn is cancelled", async () => {
+    const model = handModel()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const slow = tool({
+      name: "slow",
+      execute: async (_, { progress }) => {
+        progress("half")
+        await promise
+        return "slept"
+      }
+    })
+    const ask = Tool.make({ name: "ask", handler: () => askUser("Which one?") })
+    const { link } = await system({ adapter: model, tools: [slow, ask] })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await shown.now?.send("Go")
+    model.call("t1", "slow", {})
+    model.finish("tool_calls")
+    await until(() => shown.now?.toolCalls[0]?.progress === "half", frames)
+    expect(shown.now?.toolCalls[0]).toMatchObject({ id: "t1", name: "slow", status: "running" })
+    resolve()
+    await until(() => model.requests === 2, frames)
+    model.call("t2", "ask", {})
+    model.finish("tool_calls")
+    await until(() => shown.now?.question !== undefined, frames)
+    expect(shown.now).toMatchObject({ status: "waiting", question: { question: "Which one?", toolCallId: "t2" } })
+    await shown.now?.answer("That one")
+    await until(() => shown.now?.phase === "requesting" || shown.now?.phase === "streaming", frames)
+    model.text("Well")
+    await until(() => shown.now?.partial.text === "Well", frames)
+    await shown.now?.cancel()
+    await until(() => shown.now?.status !== "running", frames)
+    expect(shown.now?.haltedReason).toBe("cancelled")
+  })
+
+  test("a call that waits for a decision is approved, and what was refused is said", async () => {
+    const model = handModel()
+    const write = tool({ name: "write", execute: () => "written" })
+    const permissions: Permissions.Permissions = { ask: () => "suspend" }
+    const { link } = await system({ adapter: model, tools: [write], permissions })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await shown.now?.send("Go")
+    model.call("t1", "write", {})
+    model.finish("tool_calls")
+    await until(() => (shown.now?.approvals.length ?? 0) > 0, frames)
+    expect(shown.now?.approvals[0]?.toolCall.id).toBe("t1")
+    await expect(shown.now?.approve("nobody", { type: "allow" })).rejects.toMatchObject({ message: expect.any(String) })
+    await shown.now?.approve("t1", { type: "allow" })
+    await until(() => model.requests === 2, frames)
+    model.text("Done")
+    model.finish()
+    await until(() => shown.now?.status === "ready", frames)
+    expect(textOf(shown.now)).toContain("tool: written")
+  })
+
+  test("two readers of one chat see the same", async () => {
+    const model = handModel()
+    const { link } = await system({ adapter: model })
+    const one = showing()
+    const two = showing()
+    render(createElement(TroupeProvider, { link }, createElement(one.Page), createElement(two.Page)))
+    await one.shown.now?.send("Hello")
+    model.text("Hi")
+    model.finish()
+    await until(() => two.shown.now?.messages.length === 2, frames)
+    expect(one.shown.now?.messages).toBe(two.shown.now?.messages)
+  })
+})
+
+describe("REACT1 a chat is rendered at most once in a frame", () => {
+  test("however much is said between two frames", async () => {
+    const model = handModel()
+    const { link } = await near({ adapter: model })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await until(() => shown.now?.connection === "open", frames)
+    await shown.now?.send("Hello")
+    await until(() => model.requests === 1)
+    const before = shown.renders
+    let words = ""
+    for (let word = 0; word < 500; word++) {
+      model.text(`${word} `)
+      words += `${word} `
+      if (word % 50 === 0) await turn()
+    }
+    await until(() => link.chat("c1").getState().view.partial.text === words)
+    expect(shown.renders).toBe(before)
+    expect(frames.waiting()).toBe(1)
+    frames.draw()
+    expect(shown.renders).toBe(before + 1)
+    expect(shown.now?.partial.text).toBe(words)
+    frames.draw()
+    expect(shown.renders).toBe(before + 1)
+  })
+
+  test("over a whole answer, no more often than frames were drawn", async () => {
+    const model = handModel()
+    const { link } = await near({ adapter: model })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await until(() => shown.now?.connection === "open", frames)
+    await shown.now?.send("Hello")
+    const before = shown.renders
+    let drawn = 0
+    for (let word = 0; word < 300; word++) {
+      model.text(`${word} `)
+      if (word % 10 !== 0) continue
+      await turn()
+      frames.draw()
+      drawn += 1
+    }
+    model.finish()
+    await until(
+      () => link.chat("c1").getState().view.phase === "idle" && link.chat("c1").getState().view.messages.length === 2
+    )
+    frames.draw()
+    expect(shown.renders - before).toBeLessThanOrEqual(drawn + 1)
+    expect(shown.now?.messages.length).toBe(2)
+  })
+
+  test("at once where nothing is drawn", async () => {
+    vi.stubGlobal("requestAnimationFrame", undefined)
+    vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", false)
+    const model = handModel()
+    const { link } = await near({ adapter: model })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await shown.now?.send("Hello")
+    model.text("Hi")
+    await until(() => shown.now?.partial.text === "Hi")
+    expect(shown.now?.partial.text).toBe("Hi")
+  })
+
+  test("and not kept from a page that is hidden while a frame is waited for", async () => {
+    const model = handModel()
+    const { link } = await near({ adapter: model })
+    const { shown, Page } = showing()
+    render(createElement(TroupeProvider, { link }, createElement(Page)))
+    await until(() => shown.now?.connection === "open", frames)
+    await shown.now?.send("Hello")
+    await until(() => frames.waiting() === 1)
+    vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", false)
+    vi.spyOn(document, "hidden", "get").mockReturnValue(true)
+    model.text("Hi")
+    await until(() => shown.now?.partial.text === "Hi")
+    expect(frames.waiting()).toBe(0)
+  })
+})
+
+test("REACT2 all readers of a chat show the same at each drawing, with and without memo", async () => {
+  const model = handModel()
+  const { link } = await near({ adapter: model })
+  const texts: Array<ReadonlyArray<string>> = []
+  const seen = ["", "", ""]
+  const reader =
+    (at: number): FunctionComponent =>
+    () => {
+      seen[at] = useChat("c1").partial.text
+      return null
+    }
+  const Parts = [reader(0), memo(reader(1)), reader(2)]
+  const Page: FunctionComponent = () => {
+    const { partial } = useChat("c1")
+    useLayoutEffect(() => void texts.push([partial.text, ...seen]))
+    return createElement("div", undefined, ...Parts.map((Part, key) => createElement(Part, { key })))
   }
   render(createElement(TroupeProvider, { link }, createElement(Page)))
-  expect(shown?.connection).toBe("connecting")
-  await until(() => shown?.connection === "open", frames)
-  const before = renders
-  await shown?.send("hi")
-  await until(() => shown?.messages.length === 2 && shown.status === "ready", frames)
-  expect(renders - before).toBeLessThan(20)
-  await troupe.stop()
+  await act(() => link.chat("c1").send("Hello"))
+  for (let word = 0; word < 50; word++) {
+    model.text(`${word} `)
+    await turn()
+    if (word % 3 === 0) frames.draw()
+  }
+  await until(() => (texts.at(-1)?.[0]?.length ?? 0) > 100, frames)
+  for (const [text, ...others] of texts) expect(others).toEqual([text, text, text])
+})
+
+test("REACT3 a component that is gone leaves no subscription and no frame", async () => {
+  const model = handModel()
+  const { link: inner } = await near({ adapter: model })
+  const { link, open } = counted(inner)
+  const { shown, Page } = showing()
+  const page = createElement(StrictMode, undefined, createElement(TroupeProvider, { link }, createElement(Page)))
+  const { unmount } = render(page)
+  await until(() => shown.now?.connection === "open", frames)
+  expect(open()).toBe(1)
+  await shown.now?.send("Hello")
+  await until(() => frames.waiting() === 1)
+  unmount()
+  expect([open(), frames.waiting()]).toEqual([0, 0])
+  model.text("Hi")
+  model.finish()
+  await turn()
+  expect(frames.waiting()).toBe(0)
+})
+
+test("REACT3 under StrictMode a chat is shown as without", async () => {
+  const model = handModel()
+  const { link } = await near({ adapter: model })
+  const { shown, Page } = showing()
+  const page = createElement(StrictMode, undefined, createElement(TroupeProvider, { link }, createElement(Page)))
+  const { unmount } = render(page)
+  await until(() => shown.now?.connection === "open", frames)
+  await shown.now?.send("Hello")
+  model.text("Hi")
+  model.finish()
+  await until(() => shown.now?.messages.length === 2, frames)
+  unmount()
+  render(page)
+  expect(shown.now?.messages.length).toBe(2)
+})
+
+test("REACT4 another id shows another chat at once, and the one before is left", async () => {
+  const model = handModel()
+  const { link: inner } = await near({ adapter: model })
+  const { link, open } = counted(inner)
+  const { shown, Page } = showing()
+  const page = (id: string) => createElement(TroupeProvider, { link }, createElement(Page, { id }))
+  const { rerender } = render(page("c1"))
+  await until(() => shown.now?.connection === "open", frames)
+  await shown.now?.send("Hello")
+  model.text("Hi")
+  model.finish()
+  await until(() => shown.now?.messages.length === 2, frames)
+  rerender(page("c2"))
+  expect(shown.now).toMatchObject({ id: "c2", messages: [] })
+  expect(open()).toBe(1)
+  await until(() => shown.now?.connection === "open", frames)
+  expect(shown.now?.messages).toEqual([])
+  rerender(page("c1"))
+  expect(shown.now).toMatchObject({ id: "c1" })
+  expect(shown.now?.messages.length).toBe(2)
+})
+
+test("REACT5 verbs stay the same functions, and parts that did not change the same objects", async () => {
+  const model = handModel()
+  const { link } = await near({ adapter: model })
+  const { shown, Page } = showing()
+  render(createElement(TroupeProvider, { link }, createElement(Page)))
+  await until(() => shown.now?.connection === "open", frames)
+  const first = shown.now
+  await first?.send("Hello")
+  model.text("Hi")
+  await until(() => shown.now?.partial.text === "Hi", frames)
+  const { messages } = shown.now ?? {}
+  model.text(" there")
+  await until(() => shown.now?.partial.text === "Hi there", frames)
+  expect(shown.now?.messages).toBe(messages)
+  for (const verb of ["send", "answer", "cancel", "retry", "approve", "fork", "rewind", "history"] as const) {
+    expect(shown.now?.[verb]).toBe(first?.[verb])
+  }
+})
+
+describe("REACT6 a chat is rendered on the server", () => {
+  test("as one that nothing is known of, or as it is given, and the page takes that over without a difference", async () => {
+    const model = handModel()
+    const { link } = await near({ adapter: model })
+    const complaints = vi.spyOn(console, "error").mockImplementation(() => {})
+    await link.chat("c1").send("Hello")
+    model.text("Hi")
+    model.finish()
+    const leave = link.chat("c1").subscribe(() => {})
+    await until(() => link.chat("c1").getState().view.messages.length === 2)
+    const { view: initial } = link.chat("c1").getState()
+    leave()
+    const Page: FunctionComponent<{ readonly known: boolean }> = ({ known }) => {
+      const { messages, connection } = useChat("c1", known ? { link, initial } : { link })
+      return createElement("p", undefined, `${connection} ${messages.length}`)
+    }
+    const blank = renderToString(createElement(Page, { known: false }))
+    expect(blank).toBe("<p>connecting 0</p>")
+    const html = renderToString(createElement(Page, { known: true }))
+    expect(html).toBe("<p>connecting 2</p>")
+    const place = document.createElement("div")
+    place.innerHTML = html
+    const root = await act(async () => hydrateRoot(place, createElement(Page, { known: true })))
+    await until(() => place.textContent === "open 2", frames)
+    expect(complaints.mock.calls).toEqual([])
+    act(() => root.unmount())
+  })
+})
+
+test("without a provider and without a link it says what is missing", () => {
+  vi.spyOn(console, "error").mockImplementation(() => {})
+  const { Page } = showing()
+  expect(() => render(createElement(Page))).toThrow(/TroupeProvider/)
 })

@@ -1,13 +1,11 @@
 /** The frames of the page. */
 
-/**
- * Runs a function when the page is drawn next, and gives what forgets that; `undefined` where nothing is drawn: outside of a
- * browser, and in a page that nobody sees.
- */
-export const onFrame = (run: () => void): (() => void) | undefined => {
-  if (typeof requestAnimationFrame !== "function" || isHidden()) return undefined
+/** Whether there are frames: not outside of a browser, nor in a page that nobody sees. */
+export const isDrawn = (): boolean =>
+  typeof requestAnimationFrame === "function" && (typeof document === "undefined" || !document.hidden)
+
+/** Runs a function when the page is drawn next, and gives what forgets that. */
+export const onFrame = (run: () => void): (() => void) => {
   const id = requestAnimationFrame(run)
   return () => cancelAnimationFrame(id)
 }
-
-const isHidden = (): boolean => typeof document !== "undefined" && document.hidden

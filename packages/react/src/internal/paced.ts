@@ -9,7 +9,7 @@
  * PACED3. Without subscribers there is neither a subscription to the source nor a frame.
  * PACED4. Where nothing is drawn, each change is told at once.
  */
-import { onFrame } from "./frame.ts"
+import { isDrawn, onFrame } from "./frame.ts"
 
 /** Something whose state changes. The state is the same value until it did. */
 export interface Source<A> {
@@ -50,10 +50,12 @@ const paced = <A>(source: Source<A>): Paced<A> => {
   }
 
   const changed = (): void => {
-    const waiting = forgetFrame
-    const forget = waiting === undefined ? onFrame(show) : waiting
-    forgetFrame = forget
-    if (forget === undefined) show()
+    if (isDrawn()) {
+      forgetFrame ??= onFrame(show)
+      return
+    }
+    forgetFrame?.()
+    show()
   }
 
   const begin = (): void => {

@@ -28,12 +28,20 @@ export const handFrames = (): Frames => {
   }
 }
 
+/** Whether the test has React wait for it. */
+const isActing = (): boolean => Reflect.get(globalThis, "IS_REACT_ACT_ENVIRONMENT") === true
+
+const hop = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
 /** A turn of the event loop, and what React does in it. */
-export const turn = (): Promise<void> => act(() => new Promise<void>((resolve) => void setImmediate(resolve)))
+export const turn = (): Promise<void> => (isActing() ? act(hop) : hop())
+
+/** How long something is waited for, in milliseconds, before the test fails. */
+const patienceMs = 10_000
 
 /** Turns of the event loop, and frames, until something holds. */
 export const until = async (holds: () => boolean, frames?: Frames): Promise<void> => {
-  for (let hop = 0; hop < 2_000; hop++) {
+  for (const from = performance.now(); performance.now() - from < patienceMs;) {
     if (holds()) return
     await turn()
     frames?.draw()
