@@ -7,6 +7,7 @@ import type { Store } from "@troupe/chat"
 import { Clock } from "@troupe/otp"
 import { checkedOptions } from "./internal/options.ts"
 import { LazyDatabase } from "./internal/lazyDatabase.ts"
+import { databaseName } from "./internal/databaseName.ts"
 import { postgresDialect } from "./internal/postgresSchema.ts"
 import { SqlStore } from "./internal/sqlStore.ts"
 
@@ -50,7 +51,7 @@ export const postgres = (url: string, options: PostgresOptions = {}): Store.Sess
     clock = Clock.live,
     ttlMs
   } = checkedOptions("postgres", url, options)
-  const database = new LazyDatabase(postgresDialect(schema), async () => {
+  const database = new LazyDatabase(databaseName(url), postgresDialect(schema), async () => {
     const { PostgresDatabase } = await import("./internal/postgresDatabase.ts")
     return new PostgresDatabase({ url, schema, maxConnections, connectTimeoutMs, now: () => clock.now() })
   })

@@ -1,17 +1,18 @@
 /** Where the databases differ. */
+import type { Message } from "@troupe/chat"
 import type { Asking, Query } from "./query.ts"
 
 /** The lists of a record that are kept item by item. */
 export const lists = { messages: 0, known: 1 } as const
 
-/** What an entry adds to a list: the items from a place on, and what a search looks at in each. */
+/** What an entry adds to a list: the items from a place on, and the messages they are, where they are some. */
 export interface AddedItems {
   readonly chat: number
   readonly seq: number
   readonly list: number
   readonly from: number
   readonly bodies: ReadonlyArray<string>
-  readonly words: ReadonlyArray<string | null>
+  readonly messages: ReadonlyArray<Message.Message>
 }
 
 /** How one database says what the other says differently. */
@@ -24,6 +25,8 @@ export interface Dialect {
   readonly nextWrite: string
   /** Adds items. */
   readonly addItems: (added: AddedItems) => Asking<void>
-  /** Which conversations have a message with this text: a condition on `key`. */
+  /** Which conversations have a message with this text, of those that are indexed: a condition on `key`. */
   readonly having: (search: string) => Query
+  /** Indexes some of the messages that are not; whether there may be more. Where it is missing, every message is when it is added. */
+  readonly index?: () => Asking<boolean>
 }

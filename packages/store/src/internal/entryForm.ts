@@ -4,7 +4,8 @@
  * FORM1. Writing costs what the entry adds, not what the record has.
  * FORM2. What is read is a record, or refused as corrupt.
  */
-import { Codec, Store } from "@troupe/chat"
+import { type ChatRecord, Codec, Store } from "@troupe/chat"
+import { StoreError } from "../StoreError.ts"
 
 /** An entry as it is kept. */
 export interface WrittenEntry {
@@ -35,20 +36,41 @@ export const written = (commit: Store.Commit): WrittenEntry => {
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<unknown> =>
   texts.map((text) => JSON.parse(text) as unknown)
 
-/** Reads an entry. */
-export const commitOf = ({ body, messages, known }: WrittenEntry): Store.Commit => {
-  const { known: place, ...rest } = JSON.parse(body) as Body
-  const entry = { ...rest, messages: parsed(messages) }
-  return Codec.fromJson(
-    "Commit",
-    place === undefined ? entry : { ...entry, known: { kept: place.kept, added: parsed(known) } }
-  )
+/** Where something was read, for the error that says it is damaged. */
+export interface Origin {
+  readonly database: string
+  readonly id: string
 }
 
-/** Reads a record: that of an entry whose lists are given whole. */
-export const recordOf = (id: string, { body, messages, known }: WrittenEntry): ReturnType<typeof Store.recordOf> => {
-  const { known: place, ...rest } = JSON.parse(body) as Body
-  const entry = { ...rest, kept: 0, messages: parsed(messages) }
-  const whole = place === undefined ? entry : { ...entry, known: { kept: 0, added: parsed(known) } }
-  return Store.recordOf(id, [Codec.fromJson("Commit", whole)])
+/** FORM2 */
+const whole = <A>({ database, id }: Origin, read: () => A): A => {
+  try {
+    return read()
+  } catch (cause) {
+    const what = `What ${database} has of the chat ${id} is no record`
+    throw new StoreError("corrupt", database, `${what}; delete the chat, or put a backup in its place`, { cause })
+  }
 }
+
+/** Reads an entry. **Errors**: throws a `StoreError` (`corrupt`). */
+export const commitOf = (origin: Origin, { body, messages, known }: WrittenEntry): Store.Commit =>
+  whole(origin, () => {
+    const { known: place, ...rest } = JSON.parse(body) as Body
+    const entry = { ...rest, messages: parsed(messages) }
+    return Codec.fromJson(
+      "Commit",
+      place === undefined ? entry : { ...entry, known: { kept: place.kept, added: parsed(known) } }
+    )
+  })
+
+/** Reads a record: that of an entry whose lists are given whole. **Errors**: as {@link commitOf}. */
+export const recordOf = (origin: Origin, { body, messages, known }: WrittenEntry): ChatRecord.ChatRecord =>
+  whole(origin, () => {
+    const { known: place, ...rest } = JSON.parse(body) as Body
+    const entry = { ...rest, kept: 0, messages: parsed(messages) }
+    const commit = place === undefined ? entry : { ...entry, known: { kept: 0, added: parsed(known) } }
+    return Store.recordOf(origin.id, [Codec.fromJson("Commit", commit)])
+  })
+
+/** What a search looks at in a message that was written. */
+export const searchedText = (body: string): string => Store.searched(Codec.fromJson("Message", JSON.parse(body)))

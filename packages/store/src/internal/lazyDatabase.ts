@@ -5,11 +5,13 @@ import type { Database } from "./sqlStore.ts"
 
 /** The database. */
 export class LazyDatabase implements Database {
+  readonly name: string
   readonly dialect: Dialect
   readonly #load: () => Promise<Database>
   #loading: Promise<Database> | undefined
 
-  constructor(dialect: Dialect, load: () => Promise<Database>) {
+  constructor(name: string, dialect: Dialect, load: () => Promise<Database>) {
+    this.name = name
     this.dialect = dialect
     this.#load = load
   }

@@ -48,15 +48,24 @@ const headIn = (row: Row | undefined): Head | undefined =>
         writer: maybeTextIn(row, "writer")
       }
 
+/** What the log is told besides its dialect; `database` is how its errors name the database. */
+export interface LogOptions {
+  readonly database: string
+  readonly clock: Clock.Clock
+  readonly standings: Standings
+}
+
 /** The log. */
 export class Log {
   readonly #dialect: Dialect
+  readonly #database: string
   readonly #clock: Clock.Clock
   readonly #standings: Standings
   readonly #sql: ReturnType<typeof statements>
 
-  constructor(dialect: Dialect, clock: Clock.Clock, standings: Standings) {
+  constructor(dialect: Dialect, { database, clock, standings }: LogOptions) {
     this.#dialect = dialect
+    this.#database = database
     this.#clock = clock
     this.#standings = standings
     this.#sql = statements(dialect)
@@ -96,7 +105,10 @@ export class Log {
     const items = yield* rowsOf(this.#sql.added, head.key, after, after + limit)
     return entries.map((row) => {
       const seq = numberIn(row, "seq")
-      return commitOf({ body: textIn(row, "body"), ...split(items.filter((item) => numberIn(item, "seq") === seq)) })
+      return commitOf(
+        { database: this.#database, id },
+        { body: textIn(row, "body"), ...split(items.filter((item) => numberIn(item, "seq") === seq)) }
+      )
     })
   }
 
@@ -189,7 +201,7 @@ export class Log {
     const [entry] = yield* rowsOf(this.#sql.entry, key, seq)
     if (entry === undefined) return undefined
     const items = yield* rowsOf(this.#sql.items, key, seq, seq)
-    return recordOf(id, { body: textIn(entry, "body"), ...split(items) })
+    return recordOf({ database: this.#database, id }, { body: textIn(entry, "body"), ...split(items) })
   }
 
   /** The entry a fork or a rewind leads to. */
@@ -232,16 +244,10 @@ export class Log {
     }
     if (knownKept < (before?.known?.length ?? 0)) yield* rowsOf(sql.supersede, seq, chat, lists.known, knownKept)
     yield* rowsOf(sql.addEntry, chat, seq, change.isStep ? 1 : 0, body)
-    const words = change.messages.map((message) => Store.searched(message))
-    yield* this.#addItems({ chat, seq, list: lists.messages, from: change.kept, bodies: messages, words })
-    yield* this.#addItems({
-      chat,
-      seq,
-      list: lists.known,
-      from: knownKept,
-      bodies: known,
-      words: known.map(() => null)
-    })
+    const item = { chat, seq }
+    const said = { ...item, list: lists.messages, from: change.kept, bodies: messages, messages: change.messages }
+    yield* this.#addItems(said)
+    yield* this.#addItems({ ...item, list: lists.known, from: knownKept, bodies: known, messages: [] })
     return { key: chat, record: newest }
   }
 

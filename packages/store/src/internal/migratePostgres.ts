@@ -6,17 +6,16 @@
  */
 import { StoreError } from "../StoreError.ts"
 import { migrate, newestVersion, schemaVersion } from "./migrations.ts"
-import { databaseName } from "./postgresFailure.ts"
 import { postgresBasis, postgresDialect, postgresMigrations } from "./postgresSchema.ts"
 import { type Asking, rowsOf } from "./query.ts"
 
 /** All of it, in one transaction. **Errors**: throws a `StoreError` of a newer schema. */
 export function* migratePostgres({
-  url,
+  database,
   schema,
   now
 }: {
-  readonly url: string
+  readonly database: string
   readonly schema: string
   readonly now: number
 }): Asking<void> {
@@ -33,7 +32,7 @@ export function* migratePostgres({
   if (from <= newest) return yield* migrate(migrations, { prefix, from, now: Math.floor(now) })
   throw new StoreError(
     "newer_schema",
-    databaseName(url),
+    database,
     `The schema ${schema} has the version ${from}, and this version of @troupe/store knows those up to ${newest}; install a newer one`
   )
 }

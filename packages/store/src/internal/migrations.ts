@@ -4,10 +4,7 @@
  * MIGRATE1. A migration is applied once, in the transaction that notes it in the table `migrations`.
  * MIGRATE2. A schema newer than this program knows is refused, and not touched.
  */
-import { Codec, Store } from "@troupe/chat"
-import { lists } from "./dialect.ts"
-import { type Asking, numberIn, rowsOf, textIn } from "./query.ts"
-import { readable } from "./storedText.ts"
+import { type Asking, numberIn, rowsOf } from "./query.ts"
 
 /** What leads from one version to the next. */
 export interface Migration {
@@ -40,21 +37,4 @@ export function* migrate(
 /** Asks each of these statements. */
 export function* all(statements: ReadonlyArray<string>): Asking<void> {
   for (const statement of statements) yield* rowsOf(statement)
-}
-
-/** Items that are looked at together. */
-const page = 500
-
-/** Gives every message of a newest record, as a search sees it, to `note`, a statement of those words and the item's number. */
-export function* withWords(prefix: string, note: string): Asking<void> {
-  const next = `SELECT item, body FROM ${prefix}items WHERE list = ? AND until IS NULL AND item > ? ORDER BY item LIMIT ?`
-  for (let last = 0; ;) {
-    const rows = yield* rowsOf(next, lists.messages, last, page)
-    for (const row of rows) {
-      last = numberIn(row, "item")
-      const message = Codec.fromJson("Message", JSON.parse(textIn(row, "body")))
-      yield* rowsOf(note, readable(Store.searched(message)), last)
-    }
-    if (rows.length < page) return
-  }
 }

@@ -23,11 +23,10 @@ interface Opening {
 
 /** Opens it. **Errors**: throws a `StoreError`. */
 export const openSqlite = (path: string, opening: Opening): SqliteDatabase => {
-  const failure = sqliteFailure(path)
   let connection: DatabaseSync | undefined
   try {
     connection = connect(path, opening.busyTimeoutMs)
-    const database = new SqliteDatabase(connection, failure)
+    const database = new SqliteDatabase(path, connection)
     database.read(() => checkOwner(path))
     connection.exec("PRAGMA journal_mode = WAL")
     connection.exec(`PRAGMA synchronous = ${opening.durability === "power" ? "FULL" : "NORMAL"}`)
@@ -35,7 +34,7 @@ export const openSqlite = (path: string, opening: Opening): SqliteDatabase => {
     return database
   } catch (error) {
     connection?.close()
-    throw failure(error)
+    throw sqliteFailure(path)(error)
   }
 }
 

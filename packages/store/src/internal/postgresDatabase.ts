@@ -16,6 +16,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { databaseName } from "./databaseName.ts"
 import type { Dialect } from "./dialect.ts"
 import { migratePostgres } from "./migratePostgres.ts"
 import { postgresFailure } from "./postgresFailure.ts"
@@ -51,6 +52,7 @@ const maxMessageSize = 2 ** 30
 
 /** The database. */
 export class PostgresDatabase implements Database {
+  readonly name: string
   readonly dialect: Dialect
   readonly #reaching: Reaching
   readonly #failure: (error: unknown) => unknown
@@ -59,8 +61,9 @@ export class PostgresDatabase implements Database {
   #pool: Promise<Pool> | undefined
 
   constructor(reaching: Reaching) {
+    this.name = databaseName(reaching.url)
     this.#reaching = reaching
-    this.#failure = postgresFailure(reaching.url)
+    this.#failure = postgresFailure(this.name)
     this.dialect = postgresDialect(reaching.schema)
   }
 
@@ -114,7 +117,9 @@ export class PostgresDatabase implements Database {
         maxMessageSize,
         applicationName: "troupe"
       })
-      yield* client.withTransaction(this.#drive(client, () => migratePostgres({ url, schema, now: now() })))
+      yield* client.withTransaction(
+        this.#drive(client, () => migratePostgres({ database: this.name, schema, now: now() }))
+      )
       return { client, scope }
     }).pipe(Scope.provide(scope), Effect.provide(Reactivity.layer))
     const exit = await Effect.runPromiseExit(opening)

@@ -2,12 +2,6 @@
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { StoreError, type StoreErrorReason } from "../StoreError.ts"
 
-/** How a message names the database: without user and password. */
-export const databaseName = (url: string): string => {
-  const parsed = URL.parse(url)
-  return parsed === null ? "the database" : `${parsed.host}${parsed.pathname}`
-}
-
 /** What somebody can do something about, by the code of PostgreSQL's errors. */
 const meanings: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {
   "3D000": ["cannot_open", "does not exist; create it, or give another"],
@@ -31,10 +25,9 @@ const codeOf = ({ reason }: SqlError): string => {
 
 /** An error of the database as one of the store; any other as it is. */
 export const postgresFailure =
-  (url: string) =>
+  (name: string) =>
   (error: unknown): unknown => {
     if (!isSqlError(error)) return error
-    const name = databaseName(url)
     const [reason, what] = meanings[codeOf(error)] ??
       byKind[error.reason._tag] ?? ["failed", `failed: ${error.message}`]
     return new StoreError(reason, name, `The database ${name} ${what}`, { cause: error })

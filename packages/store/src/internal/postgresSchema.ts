@@ -1,7 +1,9 @@
 /** The tables in PostgreSQL, version by version, and what only PostgreSQL says. */
-import type { AddedItems, Dialect } from "./dialect.ts"
-import { all, type Migration, withWords } from "./migrations.ts"
-import { type Asking, type Query, rowsOf } from "./query.ts"
+import { type Message, Store } from "@troupe/chat"
+import { type AddedItems, type Dialect, lists } from "./dialect.ts"
+import { searchedText } from "./entryForm.ts"
+import { all, type Migration } from "./migrations.ts"
+import { type Asking, numberIn, type Query, rowsOf, textIn } from "./query.ts"
 import { readable } from "./storedText.ts"
 
 /** How PostgreSQL says it, of tables in this schema. */
@@ -14,17 +16,19 @@ export const postgresDialect = (schema: string): Dialect => {
     prefix,
     hold: "FOR UPDATE",
     nextWrite: `nextval('${prefix}writes')`,
-    addItems: function* ({ chat, seq, list, from, bodies, words }: AddedItems): Asking<void> {
-      yield* rowsOf(addItems, chat, list, from, seq, bodies, words.map(wordsOf))
+    addItems: function* ({ chat, seq, list, from, bodies, messages }: AddedItems): Asking<void> {
+      const words = bodies.map((_, index) => wordsOf(messages[index]))
+      yield* rowsOf(addItems, chat, list, from, seq, bodies, words)
     },
     having: (search: string): Query => ({
-      sql: `key IN (SELECT chat FROM ${prefix}items WHERE list = 0 AND until IS NULL AND words LIKE ?)`,
+      sql: `key IN (SELECT chat FROM ${prefix}items WHERE list = ${lists.messages} AND until IS NULL AND words LIKE ?)`,
       params: [`%${readable(search).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`]
     })
   }
 }
 
-const wordsOf = (words: string | null): string => readable(words ?? "")
+const wordsOf = (message: Message.Message | undefined): string =>
+  message === undefined ? "" : readable(Store.searched(message))
 
 /** Where versions are noted. */
 export const postgresBasis = (prefix: string): string => `CREATE TABLE IF NOT EXISTS ${prefix}migrations
@@ -56,9 +60,25 @@ const search = (prefix: string): Migration => ({
   name: "the search",
   apply: function* () {
     yield* rowsOf(`ALTER TABLE ${prefix}items ADD COLUMN words TEXT`)
-    yield* withWords(prefix, `UPDATE ${prefix}items SET words = ? WHERE item = ?`)
+    const next = `SELECT item, body FROM ${prefix}items WHERE list = ? AND item > ? ORDER BY item LIMIT ?`
+    for (let last = 0, count = page; count === page;) {
+      const rows = yield* rowsOf(next, lists.messages, last, page)
+      const items = rows.map((row) => textIn(row, "item"))
+      const words = rows.map((row) => readable(searchedText(textIn(row, "body"))))
+      yield* rowsOf(
+        `UPDATE ${prefix}items AS old SET words = new.words
+          FROM unnest(?::text[], ?::text[]) AS new (item, words) WHERE old.item = new.item::bigint`,
+        items,
+        words
+      )
+      last = numberIn(rows.at(-1), "item")
+      count = rows.length
+    }
   }
 })
+
+/** Messages that are brought up to date together. */
+const page = 500
 
 /** All there are, in their order. */
 export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [log(prefix), search(prefix)]

@@ -20,6 +20,8 @@ type Answer<A> = A | Promise<A>
  * `read` sees what was written before.
  */
 export interface Database {
+  /** How a message names it. */
+  readonly name: string
   readonly dialect: Dialect
   readonly read: <A>(ask: () => Asking<A>) => Answer<A>
   readonly write: <A>(ask: () => Asking<A>) => Promise<A>
@@ -43,7 +45,7 @@ export class SqlStore implements Store.SessionStore {
   constructor(database: Database, { clock, ttlMs }: Keeping) {
     this.#database = database
     this.ttlMs = ttlMs
-    this.#log = new Log(database.dialect, clock, this.#standings)
+    this.#log = new Log(database.dialect, { database: database.name, clock, standings: this.#standings })
   }
 
   async load(id: string): Promise<ChatRecord.ChatRecord | undefined> {
@@ -88,6 +90,7 @@ export class SqlStore implements Store.SessionStore {
 
   async list(options?: Store.ListOptions): Promise<Store.ChatList> {
     const asked = Store.listOptions(options, cursorOf)
+    if (asked.search !== "") await this.#index()
     return this.#read("", () => this.#log.list(asked))
   }
 
@@ -105,6 +108,13 @@ export class SqlStore implements Store.SessionStore {
     if (this.#isClosed) return
     this.#isClosed = true
     await this.#database.close()
+  }
+
+  /** Message by message of those that came since the last search, some at a time: others have their turn in between. */
+  async #index(): Promise<void> {
+    const { index } = this.#database.dialect
+    if (index === undefined) return
+    while (await this.#write("", index));
   }
 
   /** STAND1: what was added is known once it is kept. */

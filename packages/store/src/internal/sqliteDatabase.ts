@@ -12,6 +12,7 @@ import { setImmediate } from "node:timers"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { Asking, Query, Row } from "./query.ts"
 import type { Database } from "./sqlStore.ts"
+import { sqliteFailure } from "./sqliteFailure.ts"
 import { sqliteDialect } from "./sqliteSchema.ts"
 
 /** A write that waits; it is done in the transaction, and `told` after it. */
@@ -22,16 +23,17 @@ interface Waiting {
 
 /** The database. */
 export class SqliteDatabase implements Database {
+  readonly name: string
   readonly dialect = sqliteDialect
   readonly #connection: DatabaseSync
   readonly #failure: (error: unknown) => unknown
   readonly #statements = new Map<string, StatementSync>()
   #waiting: Array<Waiting> = []
 
-  /** `failure` says what an error of the database means. */
-  constructor(connection: DatabaseSync, failure: (error: unknown) => unknown) {
+  constructor(path: string, connection: DatabaseSync) {
+    this.name = path
     this.#connection = connection
-    this.#failure = failure
+    this.#failure = sqliteFailure(path)
   }
 
   /** SQLITE4 */

@@ -1,18 +1,36 @@
 /** The tables in SQLite, version by version, and what only SQLite says. */
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
-import { all, type Migration, withWords } from "./migrations.ts"
-import { type Asking, numberIn, type Query, rowsOf } from "./query.ts"
+import { all, type Migration } from "./migrations.ts"
+import { type Asking, numberIn, type Query, rowsOf, textIn } from "./query.ts"
+import { searchedText } from "./entryForm.ts"
 
-const addItem = `INSERT INTO items (chat, list, position, seq, body) VALUES (?, ?, ?, ?, ?) RETURNING item`
+const addItem = "INSERT INTO items (chat, list, position, seq, body) VALUES (?, ?, ?, ?, ?)"
 
-const addWords = "INSERT INTO words (text, rowid) VALUES (?, ?)"
+function* addItems({ chat, seq, list, from, bodies }: AddedItems): Asking<void> {
+  for (const [index, body] of bodies.entries()) yield* rowsOf(addItem, chat, list, from + index, seq, body)
+}
 
-function* addItems({ chat, seq, list, from, bodies, words }: AddedItems): Asking<void> {
-  for (const [index, body] of bodies.entries()) {
-    const [row] = yield* rowsOf(addItem, chat, list, from + index, seq, body)
-    const text = words[index]
-    if (typeof text === "string" && text !== "") yield* rowsOf(addWords, text, numberIn(row, "item"))
+/** Messages that are indexed together: some milliseconds. */
+const together = 200
+
+/**
+ * Indexes some of the messages that came since the last search. A save does not: an index is cheap to write in one go, and dear
+ * message by message.
+ */
+function* index(): Asking<boolean> {
+  const rows = yield* rowsOf(
+    `SELECT item, body FROM items WHERE item > (SELECT item FROM indexed) AND list = ${lists.messages} AND until IS NULL
+      ORDER BY item LIMIT ${together}`
+  )
+  for (const row of rows) {
+    yield* rowsOf(
+      "INSERT INTO words (rowid, text) VALUES (?, ?)",
+      numberIn(row, "item"),
+      searchedText(textIn(row, "body"))
+    )
   }
+  if (rows.length > 0) yield* rowsOf("UPDATE indexed SET item = ?", numberIn(rows.at(-1), "item"))
+  return rows.length === together
 }
 
 /** The index finds three characters and more; what it finds is compared letter by letter. */
@@ -30,7 +48,8 @@ export const sqliteDialect: Dialect = {
   hold: "",
   nextWrite: "(SELECT coalesce(max(written), 0) + 1 FROM chats)",
   addItems,
-  having
+  having,
+  index
 }
 
 /** Where versions are noted. */
@@ -51,7 +70,7 @@ const log: Migration = {
       "CREATE INDEX chats_updated_at ON chats (updated_at)",
       `CREATE TABLE commits (chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE, seq INTEGER NOT NULL,
         is_step INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (chat, seq)) STRICT, WITHOUT ROWID`,
-      `CREATE TABLE items (item INTEGER PRIMARY KEY, chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE,
+      `CREATE TABLE items (item INTEGER PRIMARY KEY AUTOINCREMENT, chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE,
         list INTEGER NOT NULL, position INTEGER NOT NULL, seq INTEGER NOT NULL, until INTEGER, body TEXT NOT NULL,
         UNIQUE (chat, list, position, seq)) STRICT`,
       `CREATE TABLE drafts (chat INTEGER PRIMARY KEY REFERENCES chats (key) ON DELETE CASCADE, seq INTEGER NOT NULL,
@@ -62,16 +81,16 @@ const log: Migration = {
 const search: Migration = {
   version: 2,
   name: "the search",
-  apply: function* () {
-    yield* all([
+  apply: () =>
+    all([
       "CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'trigram case_sensitive 1')",
+      "CREATE TABLE indexed (item INTEGER NOT NULL) STRICT",
+      "INSERT INTO indexed VALUES (0)",
       `CREATE TRIGGER items_superseded AFTER UPDATE OF until ON items WHEN old.list = ${lists.messages}
         BEGIN DELETE FROM words WHERE rowid = old.item; END`,
       `CREATE TRIGGER items_deleted AFTER DELETE ON items WHEN old.list = ${lists.messages} AND old.until IS NULL
         BEGIN DELETE FROM words WHERE rowid = old.item; END`
     ])
-    yield* withWords("", addWords)
-  }
 }
 
 /** All there are, in their order. */

@@ -1,0 +1,5 @@
+/** How a message names the database: without user and password. */
+export const databaseName = (url: string): string => {
+  const parsed = URL.parse(url)
+  return parsed === null ? "the database" : `${parsed.host}${parsed.pathname}`
+}

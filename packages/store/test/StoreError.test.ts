@@ -1,0 +1,179 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { ValidationError } from "@troupe/chat"
+import { describe, expect, test } from "vitest"
+import { sqlite, type SqliteOptions, StoreError } from "../src/index.ts"
+import { Folder } from "./double/folder.ts"
+import { said } from "./double/records.ts"
+
+const failureOf = async (ask: () => unknown): Promise<StoreError> => {
+  try {
+    await ask()
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError)
+    return error as StoreError
+  }
+  throw new Error("it did not fail")
+}
+
+const told = async (ask: () => unknown): Promise<readonly [string, string]> => {
+  const { reason, message } = await failureOf(ask)
+  return [reason, message]
+}
+
+describe("opening an SQLite file", () => {
+  test("in a folder that is not there says which to create", async () => {
+    using folder = new Folder()
+    expect(await told(() => sqlite(folder.file("none/chats.db")))).toEqual([
+      "cannot_open",
+      `There is no folder ${folder.file("none")}; create it, or give another path`
+    ])
+  })
+
+  test("that is a folder says that it cannot be opened", async () => {
+    using folder = new Folder()
+    mkdirSync(folder.file("chats.db"))
+    expect(await told(() => sqlite(folder.file("chats.db")))).toEqual([
+      "cannot_open",
+      `${folder.file("chats.db")} cannot be opened; give this user the right to read and write the file and its folder`
+    ])
+  })
+
+  test("that is no database says so, and leaves it as it is", async () => {
+    using folder = new Folder()
+    const path = folder.file()
+    writeFileSync(path, "Dear diary,\n".repeat(100))
+    expect(await told(() => sqlite(path))).toEqual([
+      "not_a_database",
+      `${path} is no SQLite database; give another path`
+    ])
+    expect(readFileSync(path, "utf8")).toBe("Dear diary,\n".repeat(100))
+  })
+
+  test.each([
+    ["its tables", "CREATE TABLE chats (name TEXT)"],
+    ["its mark", "PRAGMA application_id = 7"]
+  ])("of another program, known by %s, says so, and leaves it as it is", async (_, sql) => {
+    using folder = new Folder()
+    const path = folder.file()
+    const other = new DatabaseSync(path)
+    other.exec(sql)
+    other.close()
+    const before = readFileSync(path)
+    expect(await told(() => sqlite(path))).toEqual([
+      "another_program",
+      `${path} is a database of another program; give another path`
+    ])
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  test("that may only be read says so", async () => {
+    using folder = new Folder().open()
+    const path = folder.file()
+    await sqlite(path).close()
+    chmodSync(path, 0o444)
+    const source = new URL("../src/index.ts", import.meta.url).href
+    const program = `const { sqlite } = await import(${JSON.stringify(source)})
+      try { sqlite(${JSON.stringify(path)}) } catch (error) { console.log(error.reason + ": " + error.message) }`
+    // Rights do not bind root.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program], { ...user, cwd: "/" })
+    let said = ""
+    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()))
+    child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()))
+    await once(child, "close")
+    expect(said.trim()).toBe(
+      `read_only: ${path} may only be read; give this user the right to write the file and its folder`
+    )
+  })
+
+  test.each<readonly [string, unknown]>([
+    ["durability", { durability: "none" }],
+    ["ttlMs", { ttlMs: -1 }],
+    ["busyTimeoutMs", { busyTimeoutMs: 0.5 }],
+    ["clock", { clock: 7 }],
+    ["other", { other: 1 }]
+  ])("with the option %s that makes no sense is refused by its name", async (field, options) => {
+    const ask = () => sqlite(":memory:", options as SqliteOptions)
+    expect(ask).toThrow(ValidationError)
+    expect(ask).toThrow(`${field}: `)
+    expect(() => sqlite("")).toThrow("sqlite: must_be_a_non_empty_string")
+  })
+})
+
+describe("an SQLite file", () => {
+  test("that another program has locked is busy until that lets go", async () => {
+    using folder = new Folder()
+    const path = folder.file()
+    const store = sqlite(path, { busyTimeoutMs: 20 })
+    const program = `const { DatabaseSync } = require("node:sqlite")
+      new DatabaseSync(${JSON.stringify(path)}).exec("BEGIN IMMEDIATE")
+      process.stdout.write("locked")
+      process.stdin.resume()`
+    const other = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", "inherit"] })
+    await once(other.stdout, "data")
+    expect(await told(() => store.save(said("a", "one")))).toEqual([
+      "busy",
+      `Another program holds the lock of ${path}; try again when it has let go`
+    ])
+    expect(await store.load("a")).toBeUndefined()
+    other.kill("SIGKILL")
+    await once(other, "close")
+    expect(await store.save(said("a", "one"))).toEqual({ seq: 1 })
+    await store.close()
+  })
+
+  test("that is damaged says so, of what it cannot read", async () => {
+    using folder = new Folder()
+    const path = folder.file()
+    const store = sqlite(path)
+    for (let count = 0; count < 50; count++) await store.save(said(`chat ${count}`, "x".repeat(2_000)))
+    await store.close()
+    const file = openSync(path, "r+")
+    const noise = Buffer.alloc(4_096, 0x5a)
+    for (let at = 8 * 4_096; at < statSync(path).size; at += 4_096) writeSync(file, noise, 0, noise.length, at)
+    closeSync(file)
+    const damaged = sqlite(path)
+    expect(await told(() => damaged.load("chat 49"))).toEqual([
+      "corrupt",
+      `${path} is damaged; put a backup in its place`
+    ])
+    await damaged.close()
+  })
+
+  test.each([
+    ["an entry that is no JSON", "UPDATE commits SET body = '{' WHERE chat = 1"],
+    ["an entry that is no record", "UPDATE commits SET body = '{}' WHERE chat = 1"],
+    ["a message that is none", `UPDATE items SET body = '{"role":"nobody"}' WHERE chat = 1`]
+  ])("with %s refuses that conversation, and keeps the others", async (_, sql) => {
+    using folder = new Folder()
+    const path = folder.file()
+    const store = sqlite(path)
+    await store.save(said("a", "one"))
+    await store.save(said("b", "one"))
+    const other = new DatabaseSync(path)
+    other.exec(sql)
+    other.close()
+    const corrupt = [
+      "corrupt",
+      `What ${path} has of the chat a is no record; delete the chat, or put a backup in its place`
+    ]
+    expect(await told(() => store.load("a"))).toEqual(corrupt)
+    expect(await told(() => store.history("a"))).toEqual(corrupt)
+    expect((await store.load("b"))?.version).toBe(1)
+    await store.delete("a")
+    expect(await store.save(said("a", "anew"))).toEqual({ seq: 1 })
+    await store.close()
+  })
+})
+
+test("an id that a database could take for another's is refused", async () => {
+  const store = sqlite(":memory:")
+  for (const id of ["a\ud800", "a\0b"]) {
+    await expect(store.save(said(id, "one"))).rejects.toThrow("must_be_well_formed_text")
+    await expect(store.load(id)).rejects.toBeInstanceOf(ValidationError)
+  }
+  await store.close()
+})

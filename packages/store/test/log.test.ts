@@ -1,0 +1,141 @@
+import { assistant, type ChatRecord, type Message, user } from "@troupe/chat"
+import { Clock } from "@troupe/otp"
+import { describe, expect, test } from "vitest"
+import { openSqlite } from "../src/internal/openSqlite.ts"
+import type { Asking, Query } from "../src/internal/query.ts"
+import { type Database, SqlStore } from "../src/internal/sqlStore.ts"
+import { recordOf } from "./double/records.ts"
+
+const clock = Clock.live
+
+/** A store that counts what it asks its database, and the characters that go there and come back. */
+class Counted {
+  questions = 0
+  sent = 0
+  read = 0
+  readonly store: SqlStore
+
+  constructor() {
+    const database = openSqlite(":memory:", { durability: "process", busyTimeoutMs: 0, clock })
+    const counted: Database = {
+      name: database.name,
+      dialect: database.dialect,
+      read: (ask) => database.read(() => this.#counting(ask())),
+      write: (ask) => database.write(() => this.#counting(ask())),
+      close: () => database.close()
+    }
+    this.store = new SqlStore(counted, { clock, ttlMs: undefined })
+  }
+
+  *#counting<A>(asking: Asking<A>): Asking<A> {
+    let step = asking.next()
+    while (step.done !== true) {
+      const query: Query = step.value
+      this.questions += 1
+      this.sent += JSON.stringify(query.params).length
+      const rows = yield query
+      this.read += JSON.stringify(rows).length
+      step = asking.next(rows)
+    }
+    return step.value
+  }
+
+  /** What some work costs. */
+  async cost(work: () => Promise<unknown>): Promise<readonly [questions: number, sent: number, read: number]> {
+    const before = [this.questions, this.sent, this.read] as const
+    await work()
+    return [this.questions - before[0], this.sent - before[1], this.read - before[2]]
+  }
+}
+
+const line = (index: number): Message.Message =>
+  index % 2 === 0
+    ? user(`Question ${String(index).padStart(5, "0")}`)
+    : assistant(`Answer ${String(index).padStart(7, "0")}`)
+
+/** A conversation that a living chat goes on with. */
+const grown = async ({ store }: Counted, from: ChatRecord.ChatRecord, to: number): Promise<ChatRecord.ChatRecord> => {
+  let record = from
+  for (let index = from.thread.messages.length; index < to; index++) {
+    const known = [...(record.known ?? []), `input ${String(index).padStart(5, "0")}`]
+    record = recordOf("a", [...record.thread.messages, line(index)], { known })
+    await store.save(record, { writer: "w1", after: index })
+  }
+  return record
+}
+
+const within = (seen: ReadonlyArray<number>, of: ReadonlyArray<number>, slack: number): boolean =>
+  seen.every((count, index) => Math.abs(count - (of[index] ?? 0)) <= slack)
+
+describe("SQLLOG1", () => {
+  test("a save of a long conversation costs what that of a short one does", async () => {
+    const counted = new Counted()
+    const short = await grown(counted, recordOf("a", []), 10)
+    const early = await counted.cost(() => grown(counted, short, 11))
+    const long = await grown(counted, short, 1_000)
+    const late = await counted.cost(() => grown(counted, long, 1_001))
+    expect(within(late, early, 20), `${late} after ${early}`).toBe(true)
+    expect(early[0]).toBeLessThanOrEqual(6)
+    await counted.store.close()
+  })
+
+  test("so does the first save after the conversation was loaded", async () => {
+    const counted = new Counted()
+    await grown(counted, recordOf("a", []), 500)
+    const loaded = await counted.store.load("a")
+    if (loaded === undefined) throw new Error("nothing was loaded")
+    const [questions, sent, read] = await counted.cost(() => grown(counted, loaded, 501))
+    expect(questions).toBeLessThanOrEqual(6)
+    expect(sent + read).toBeLessThan(1_000)
+    await counted.store.close()
+  })
+
+  test("a record that is not known any more is compared with what is kept", async () => {
+    const counted = new Counted()
+    await grown(counted, recordOf("a", []), 3)
+    const other = recordOf("a", [line(0), line(1), user("Another"), line(3)], { known: ["input 00000"] })
+    await counted.store.save(other)
+    expect((await counted.store.history("a")).at(-1)).toMatchObject({ kept: 2, known: { kept: 1, added: [] } })
+    expect(await counted.store.load("a")).toEqual({ ...other, version: 4 })
+    await counted.store.close()
+  })
+})
+
+describe("SQLLOG2", () => {
+  test("to load a conversation of many entries costs what its messages do", async () => {
+    const counted = new Counted()
+    await grown(counted, recordOf("a", []), 200)
+    const few = await counted.cost(async () => counted.store.load("a"))
+    const record = await counted.store.load("a")
+    for (let count = 0; count < 300; count++) await counted.store.save({ ...record, id: "a" } as ChatRecord.ChatRecord)
+    const many = await counted.cost(async () => counted.store.load("a"))
+    expect(within(many, few, 20), `${many} after ${few}`).toBe(true)
+    expect(many[0]).toBe(4)
+    await counted.store.close()
+  })
+})
+
+describe("STAND2", () => {
+  test("what is known of a conversation that was deleted is not taken for that of the next of its id", async () => {
+    const counted = new Counted()
+    const shared = [line(0), line(1)]
+    await counted.store.save(recordOf("a", shared))
+    await counted.store.delete("a")
+    await counted.store.save(recordOf("a", [line(8)]))
+    const next = recordOf("a", [...shared, line(2)])
+    await counted.store.save(next)
+    expect(await counted.store.load("a")).toEqual({ ...next, version: 2 })
+    await counted.store.close()
+  })
+
+  test("what is known of one conversation is not taken for that of another with the same messages", async () => {
+    const counted = new Counted()
+    const shared = [line(0), line(1)]
+    await counted.store.save(recordOf("b", [line(8)]))
+    await counted.store.save(recordOf("a", shared))
+    const next = recordOf("b", [...shared, line(2)])
+    await counted.store.save(next)
+    expect(await counted.store.load("b")).toEqual({ ...next, version: 2 })
+    await counted.store.close()
+  })
+})
