@@ -80,11 +80,11 @@ describe("opening an SQLite file", () => {
     // Rights do not bind root.
     const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
     const child = spawn(process.execPath, ["--input-type=module", "-e", program], { ...user, cwd: "/" })
-    let said = ""
-    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()))
-    child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()))
+    let output = ""
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()))
     await once(child, "close")
-    expect(said.trim()).toBe(
+    expect(output.trim()).toBe(
       `read_only: ${path} may only be read; give this user the right to write the file and its folder`
     )
   })

@@ -1,6 +1,8 @@
 import { DatabaseSync } from "node:sqlite"
 import { SessionError, user, ValidationError } from "@troupe/chat"
 import { describe, expect, test } from "vitest"
+import { openSqlite } from "../src/internal/openSqlite.ts"
+import { rowsOf } from "../src/internal/query.ts"
 import { SqliteDatabase } from "../src/internal/sqliteDatabase.ts"
 import { SqlStore } from "../src/internal/sqlStore.ts"
 import { sqlite } from "../src/index.ts"
@@ -25,7 +27,7 @@ describe("SQLITE1, SQLITE2", () => {
     using folder = new Folder()
     const path = folder.file()
     const store = sqlite(path)
-    const saving = ids.map((id) => store.save(said(id, "Hello")))
+    const saving = ids.map(async (id) => store.save(said(id, "Hello")))
     expect(countIn(path)).toBe(0)
     await saving[0]
     expect(countIn(path)).toBe(ids.length)
@@ -93,20 +95,11 @@ describe("durability", () => {
   test.each([
     ["power", 2],
     ["process", 1]
-  ] as const)("of %s waits for the disk as it says", async (durability, synchronous) => {
+  ] as const)("of %s waits for the disk as it says", (durability, synchronous) => {
     using folder = new Folder()
-    const path = folder.file()
-    const seen: Array<unknown> = []
-    const { exec } = DatabaseSync.prototype
-    DatabaseSync.prototype.exec = function (sql: string) {
-      exec.call(this, sql)
-      if (sql.includes("synchronous")) seen.push(this.prepare("PRAGMA synchronous").get()?.["synchronous"])
-    }
-    try {
-      await sqlite(path, { durability }).close()
-    } finally {
-      DatabaseSync.prototype.exec = exec
-    }
-    expect(seen).toEqual([synchronous])
+    const database = openSqlite(folder.file(), { durability, busyTimeoutMs: 0, clock: Clock.live })
+    expect(database.read(() => rowsOf("PRAGMA synchronous"))).toEqual([{ synchronous }])
+    expect(database.read(() => rowsOf("PRAGMA journal_mode"))).toEqual([{ journal_mode: "wal" }])
+    database.close()
   })
 })

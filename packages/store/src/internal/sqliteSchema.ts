@@ -7,7 +7,7 @@ import { searchedText } from "./entryForm.ts"
 const addItem = "INSERT INTO items (chat, list, position, seq, body) VALUES (?, ?, ?, ?, ?)"
 
 function* addItems({ chat, seq, list, from, bodies }: AddedItems): Asking<void> {
-  for (const [index, body] of bodies.entries()) yield* rowsOf(addItem, chat, list, from + index, seq, body)
+  for (const [place, body] of bodies.entries()) yield* rowsOf(addItem, chat, list, from + place, seq, body)
 }
 
 /** Messages that are indexed together: some milliseconds. */
