@@ -19,9 +19,20 @@ export interface CliOptions {
   readonly baseUrl: string | undefined
 }
 
+/** What `observe` is asked for. */
+export interface ObserveOptions {
+  /** Where the server's paths begin. */
+  readonly url: string
+  /** What is sent with each request. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Print the tree and end. */
+  readonly once: boolean
+}
+
 /** The command line read: options, or a text to print and nothing else to do. */
 export type CommandLine =
   | { readonly type: "chat"; readonly options: CliOptions }
+  | { readonly type: "observe"; readonly options: ObserveOptions }
   | { readonly type: "text"; readonly text: string }
 
 const about = `Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY choose their provider; without one, and
@@ -31,7 +42,8 @@ Examples:
   demo
   demo --model anthropic:claude-sonnet-5
   demo --base-url http://localhost:11434/v1 --model llama3.2
-  printf 'list the files here\\n' | demo`
+  printf 'list the files here\\n' | demo
+  demo observe http://127.0.0.1:8787`
 
 /**
  * Reads the arguments after the program's name.
@@ -39,29 +51,61 @@ Examples:
  * **Errors**: throws a `CliError` of one line.
  */
 export const parseCommandLine = (args: ReadonlyArray<string>): CommandLine => {
-  let printed = ""
+  const words = args.filter((word) => word !== "--")
+  return words[0] === "observe" ? parseObserve(words.slice(1)) : parseChat(words)
+}
+
+const parseChat = (words: ReadonlyArray<string>): CommandLine => {
   const command = new Command("demo")
-    .description("A supervised chat in the terminal.")
+    .description("A supervised chat in the terminal. `demo observe` shows a running server's processes.")
     .option("-m, --model <provider:id>", "openai, anthropic, google or scripted, with a model id or its default one")
     .option("-b, --base-url <url>", "an OpenAI-compatible server; --model then names its model")
     .addHelpText("after", `\n${about}`)
-    .allowExcessArguments(false)
-    .exitOverride()
-    .configureOutput({ writeOut: (text) => (printed += text), writeErr: () => {} })
-  try {
-    command.parse(
-      [...args].filter((word) => word !== "--"),
-      { from: "user" }
-    )
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode === 0) return { type: "text", text: printed }
-    throw new CliError(`${error.message.replace(/^error: /, "")}; --help shows the options`)
-  }
+  const text = parsed(command, words)
+  if (text !== undefined) return { type: "text", text }
   const { model, baseUrl } = command.opts<{ readonly model?: string; readonly baseUrl?: string }>()
   if (baseUrl !== undefined && !isHttpUrl(baseUrl))
     throw new CliError(`--base-url must be an http(s) URL, not "${baseUrl}"`)
   return { type: "chat", options: { model: model === undefined ? undefined : readModel(model, baseUrl), baseUrl } }
+}
+
+const parseObserve = (words: ReadonlyArray<string>): CommandLine => {
+  const command = new Command("demo observe")
+    .description("The processes of a running server, live. Without a terminal: the tree, then a line for each change.")
+    .argument("[url]", "where the server's paths begin", "http://127.0.0.1:8787")
+    .option("-H, --header <name: value>", "sent with each request; may be said more than once", collected, [])
+    .option("--once", "print the tree and end", false)
+  const text = parsed(command, words)
+  if (text !== undefined) return { type: "text", text }
+  const { header, once } = command.opts<{ readonly header: ReadonlyArray<string>; readonly once: boolean }>()
+  const [url = ""] = command.processedArgs as ReadonlyArray<string>
+  if (!isHttpUrl(url)) throw new CliError(`observe needs an http(s) URL, not "${url}"`)
+  return { type: "observe", options: { url, headers: Object.fromEntries(header.map(readHeader)), once } }
+}
+
+const collected = (value: string, before: ReadonlyArray<string>): ReadonlyArray<string> => [...before, value]
+
+/** Reads the words; gives what is to be printed instead, if that is so. */
+const parsed = (command: Command, words: ReadonlyArray<string>): string | undefined => {
+  let printed = ""
+  command
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => (printed += text), writeErr: () => {} })
+  try {
+    command.parse([...words], { from: "user" })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return printed
+    throw new CliError(`${error.message.replace(/^error: /, "")}; --help shows the options`)
+  }
+  return undefined
+}
+
+const readHeader = (text: string): readonly [name: string, value: string] => {
+  const [, name = "", value = ""] = /^([\w-]+):[ \t]*([\x20-\x7E\t]*)$/.exec(text) ?? []
+  if (name === "") throw new CliError(`--header must be "name: value", not "${text}"`)
+  return [name, value]
 }
 
 const readModel = (text: string, baseUrl: string | undefined): ModelName => {

@@ -8,6 +8,7 @@ import { type CliOptions, parseCommandLine } from "./cliOptions.ts"
 import { startDemoChat } from "./demoChat.ts"
 import { appendingDisplay } from "./display.ts"
 import { chooseModel } from "./models.ts"
+import { observe } from "./observe.ts"
 import { paintFor } from "./paint.ts"
 import { runPiped } from "./piped.ts"
 import { runTerminal } from "./terminal.ts"
@@ -35,6 +36,11 @@ export const runProgram = async (surroundings: ProgramSurroundings): Promise<0 |
   try {
     const commandLine = parseCommandLine(args)
     if (commandLine.type === "chat") return await runChat(commandLine.options, surroundings)
+    if (commandLine.type === "observe") {
+      const { env, stdin, signal } = surroundings
+      await observe(commandLine.options, { input: stdin, output: stdout, paint: paintFor(stdout, env), signal })
+      return 0
+    }
     stdout.write(commandLine.text)
     return 0
   } catch (error) {

@@ -4,7 +4,7 @@ import { type CliOptions, parseCommandLine } from "../src/cliOptions.ts"
 
 const options = (...args: ReadonlyArray<string>): CliOptions => {
   const read = parseCommandLine(args)
-  if (read.type !== "chat") throw new Error(`expected options, got the text ${read.text}`)
+  if (read.type !== "chat") throw new Error(`expected options of a chat, got ${JSON.stringify(read)}`)
   return read.options
 }
 
@@ -17,6 +17,27 @@ const refusal = (...args: ReadonlyArray<string>): string => {
   }
   return "accepted"
 }
+
+describe("the command line of observe", () => {
+  test("names a server, the headers it is asked with, and whether to end at once", () => {
+    expect(parseCommandLine(["observe"])).toEqual({
+      type: "observe",
+      options: { url: "http://127.0.0.1:8787", headers: {}, once: false }
+    })
+    const args = ["observe", "https://example.com/troupe", "-H", "authorization: Bearer x", "--header", "a:b", "--once"]
+    expect(parseCommandLine(args)).toEqual({
+      type: "observe",
+      options: { url: "https://example.com/troupe", headers: { authorization: "Bearer x", a: "b" }, once: true }
+    })
+  })
+
+  test("refuses what is no URL, no header, or too much", () => {
+    expect(refusal("observe", "localhost")).toBe('observe needs an http(s) URL, not "localhost"')
+    expect(refusal("observe", "-H", "x y: z")).toBe('--header must be "name: value", not "x y: z"')
+    expect(refusal("observe", "http://a", "http://b")).toMatch(/too many arguments.*--help shows the options$/s)
+    expect(parseCommandLine(["observe", "--help"])).toMatchObject({ type: "text" })
+  })
+})
 
 describe("the command line", () => {
   test("asks for nothing by default", () => {

@@ -94,11 +94,13 @@ export interface Timeline {
  * Something that is watched.
  *
  * **Contract**: the state is there as soon as somebody is subscribed, and stays when the last has left; it is the same object
- * until something changed. `undefined` for what is not there.
+ * until something changed. `undefined` for what is not there, or not yet. Behind a server, `getError` is what keeps it from
+ * being watched just now, or for good; who is subscribed is told of that, too.
  */
 export interface Watched<A> {
   readonly getState: () => A | undefined
   readonly subscribe: (changed: () => void) => () => void
+  readonly getError?: (() => Error | undefined) | undefined
 }
 
 /** What can be watched of a Troupe, and done to it. */

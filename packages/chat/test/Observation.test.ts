@@ -304,6 +304,20 @@ describe("a timeline", () => {
     expect(turns()).toEqual(["turn 2", "turn 3", "turn 4", "turn 5", "turn 6"])
   })
 
+  test("SPAN3 of a turn that nobody saw begin it tells what is known still", async () => {
+    troupe = await started([calls(["slow", { ms: 1_000 }]), says("done")])
+    await clock.advance(50)
+    const chat = await troupe.chat("c1")
+    const turn = chat.send("go")
+    await hop()
+    await clock.advance(300)
+    const timeline = Observation.make(troupe).timeline("c1")
+    timeline.subscribe(() => {})
+    expect(spansOf(timeline)).toEqual(["turn go 50-", "call slow 50-"])
+    await clock.advance(700)
+    await turn.result()
+  })
+
   test("follows a chat that is stopped and started again", async () => {
     troupe = await started([says("1"), says("2")])
     const timeline = Observation.make(troupe).timeline("c1")

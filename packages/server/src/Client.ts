@@ -14,7 +14,7 @@ import { checkedId } from "./internal/chatId.ts"
 import { KeptWeakly } from "./internal/keptWeakly.ts"
 import { makeRemote } from "./internal/remote.ts"
 import { query, RemoteChat } from "./internal/remoteChat.ts"
-import { unobserved } from "./internal/unobserved.ts"
+import { remoteObserver } from "./internal/remoteObserver.ts"
 
 export { ConnectionError } from "./ConnectionError.ts"
 export { HttpError } from "./HttpError.ts"
@@ -58,7 +58,7 @@ export const connect = (options: ConnectOptions): TroupeLink => {
     list: async ({ prefix, search, limit, after } = {}) =>
       (await remote.ask("GET", `/chats${query({ prefix, search, limit, after })}`)) as Store.ChatList,
     remove: async (id) => void (await remote.ask("DELETE", `/chats/${encodeURIComponent(checkedId(id))}`)),
-    observer: unobserved
+    observer: remoteObserver(remote)
   }
 }
 

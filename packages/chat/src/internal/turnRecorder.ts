@@ -70,6 +70,8 @@ export class TurnRecorder {
   readonly #zombies = new Map<string, Span>()
   readonly #past: Past
   #count: number
+  /** Whether it has seen nothing yet: then a turn that runs has begun before. */
+  #isNew = true
 
   constructor(chat: LiveChat, clock: Clock.Clock, past: Past) {
     this.#chat = chat
@@ -105,19 +107,23 @@ export class TurnRecorder {
       running.close(now, pid === running.pid ? (context?.lastHaltedReason ?? "ended") : "crashed")
       this.#running = undefined
     }
-    if (context?.turn === undefined || pid === undefined) return
-    const recorded = this.#running ?? this.#begin(context.turn, pid, now)
+    if (context?.turn === undefined || pid === undefined) {
+      this.#isNew = false
+      return
+    }
+    const recorded = this.#running ?? this.#begin(context.turn, pid, this.#isNew ? earliest(context, now) : now)
+    this.#isNew = false
     seeStream(recorded, context, now)
     context.toolCalls.forEach((call, index) => seeCall(recorded, index, call, now))
   }
 
-  #begin(turn: Turn, pid: Pid, now: number): RecordedTurn {
+  #begin(turn: Turn, pid: Pid, from: number): RecordedTurn {
     const id = `${++this.#count}`
     const recorded = new RecordedTurn(id, turn, pid, Process.onExit(pid, this.see))
-    recorded.put({ id, kind: "turn", label: labelOf(turn), from: now, to: undefined, outcome: undefined })
+    recorded.put({ id, kind: "turn", label: labelOf(turn), from, to: undefined, outcome: undefined })
     this.#running = recorded
     this.#turns = [...this.#turns.slice(1 - mostTurns), recorded]
-    const oldest = this.#turns[0]?.spans.get(this.#turns[0].id)?.from ?? now
+    const oldest = this.#turns[0]?.spans.get(this.#turns[0].id)?.from ?? from
     for (const [known, { to }] of this.#zombies) if (to !== undefined && to < oldest) this.#zombies.delete(known)
     return recorded
   }
@@ -148,6 +154,10 @@ export class TurnRecorder {
 }
 
 const step = ({ steps }: LiveContext): number => steps.length + 1
+
+/** The earliest that is known of a turn that nobody saw begin (SPAN3). */
+const earliest = ({ toolCalls }: LiveContext, now: number): number =>
+  toolCalls.reduce((time, { queuedAt }) => Math.min(time, queuedAt), now)
 
 const labelOf = ({ messages, retry }: Turn): string => {
   const [message] = messages
