@@ -30,6 +30,7 @@ import {
   Supervisor,
   System
 } from "@troupe/otp"
+import * as Chat from "./Chat.ts"
 import type { ChatOptions } from "./ChatOptions.ts"
 import { SessionError, ValidationError } from "./ChatError.ts"
 import { chatMachine } from "./ChatMachine.ts"
@@ -38,6 +39,7 @@ import { ChatRef } from "./ChatRef.ts"
 import * as Engine from "./Engine.ts"
 import type { AnswerForm } from "./internal/answer.ts"
 import { Drafts } from "./internal/drafts.ts"
+import type { EventStream } from "./internal/eventStream.ts"
 import { inputId } from "./internal/delivery.ts"
 import { type ChatPid, LiveChat } from "./internal/liveChat.ts"
 import { LiveView } from "./internal/liveView.ts"
@@ -256,6 +258,34 @@ export class RunningTroupe {
     }
     const drafts = takes ? new Drafts(clock, this.#draftEveryMs, keep) : undefined
     return new LiveView(clock, this.#chatOptions.permissions?.mode, drafts)
+  }
+
+  /** What its chats run on. */
+  get engine(): Engine.Engine {
+    return this.#engine
+  }
+
+  /**
+   * Runs a chat on plain values as `Chat.stream` does, with this Troupe's engine and its chats' options: nothing is kept of it,
+   * and it is no living chat. `options` take the place of the Troupe's.
+   *
+   * **Details**: `maxToolCalls` does not count its calls.
+   *
+   * **Errors**: as of `Chat.stream`.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe, user } from "@troupe/chat"
+   *
+   * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+   * const types: Array<string> = []
+   * for await (const event of await troupe.stream([user("Hello")])) types.push(event.type)
+   * types.at(-1) // => "chat_completed"
+   * await troupe.stop()
+   * ```
+   */
+  stream(thread: Thread.ThreadInput, options: ChatOptions = {}): Promise<EventStream> {
+    return Chat.stream(this.#engine, thread, { ...this.#chatOptions, ...options })
   }
 
   /** The handlers of this Troupe's system that still run though their call is over. */

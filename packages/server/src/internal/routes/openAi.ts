@@ -1,4 +1,208 @@
-/** OpenAI's chat completions. */
-import type { Route } from "../route.ts"
+/**
+ * OpenAI's chat completions: `POST /v1/chat/completions` and `GET /v1/models`.
+ *
+ * OPENAIRUN1. The messages of a request are the thread, and nothing is kept of it. Where the request names a conversation, by the
+ *             header `x-troupe-chat` or `metadata.chat_id`, only what it says last is taken, and the rest is the server's.
+ * OPENAIRUN2. A client that leaves ends the run; of a conversation it ends nothing but the reading.
+ */
+import type { ChatRef, Event } from "@troupe/chat"
+import { System } from "@troupe/otp"
+import { HttpError } from "../../HttpError.ts"
+import type { Call, Route } from "../route.ts"
+import { taken } from "../wire/following.ts"
+import { dataFrame, dataFrames, doneFrame } from "../wire/frames.ts"
+import { ofEnd, ofFailure, ofRefusal, type OpenAiError, responseOf, unexpected } from "../wire/openAiError.ts"
+import { finishReasonOf, OpenAiReply, usageOf } from "../wire/openAiReply.ts"
+import { messageOf, OpenAiRequest, optionsOf, toolsOf } from "../wire/openAiRequest.ts"
 
-export const openAiRoutes: ReadonlyArray<Route> = []
+/** The events of a run. */
+type Run = AsyncIterableIterator<Event.Event, undefined>
+
+/** What all its chunks, or the whole, begin with. */
+interface Head {
+  readonly id: string
+  readonly created: number
+  readonly model: string
+}
+
+/** Whom clients ask for that know no model here. */
+const anyModel = "troupe"
+
+const modelsOf = ({ troupe }: Call): ReadonlyArray<string> => [...new Set([troupe.engine.model ?? anyModel, anyModel])]
+
+const complete = async (call: Call): Promise<Response> => {
+  const body = await call.body(OpenAiRequest)
+  if (!modelsOf(call).includes(body.model)) {
+    throw new HttpError("not_found", "There is no such model here; GET /v1/models lists those there are")
+  }
+  call.claimStream()
+  const id = chatNamed(call, body)
+  const gone = new AbortController()
+  const leave = (): void => gone.abort()
+  call.request.signal.addEventListener("abort", leave, { once: true })
+  const engineTools = call.troupe.engine.tools
+  const tools = id === undefined ? toolsOf(body, new Set(engineTools.map(({ name }) => name))) : []
+  try {
+    const run = id === undefined ? await runOf(call, body, tools, gone.signal) : await turnOf(call, body, id)
+    const manual = new Set([...engineTools, ...tools].flatMap((tool) => (tool.manual ? [tool.name] : [])))
+    const reply = new OpenAiReply(manual)
+    const { system } = call.troupe
+    const head = {
+      id: `chatcmpl-${System.uuid(system, "server")}`,
+      created: Math.floor(system.clock.now() / 1_000),
+      model: body.model
+    }
+    if (body.stream === true) return streamed(call, body, head, run, reply)
+    return await whole(head, run, reply, gone.signal)
+  } catch (error) {
+    const failure = ofFailure(error)
+    if (failure === undefined) throw error
+    return responseOf(failure)
+  } finally {
+    call.request.signal.removeEventListener("abort", leave)
+  }
+}
+
+const runOf = (
+  { troupe, limits }: Call,
+  body: OpenAiRequest,
+  tools: ReturnType<typeof toolsOf>,
+  signal: AbortSignal
+): Promise<Run> =>
+  troupe.stream(
+    body.messages.map((said) => messageOf(said, limits.messageCharacters)),
+    { ...optionsOf(body, tools), signal }
+  )
+
+/** The conversation a request names. */
+const chatNamed = ({ request }: Call, { metadata, tools }: OpenAiRequest): string | undefined => {
+  const named = request.headers.get("x-troupe-chat") ?? metadata?.["chat_id"]
+  if (named === undefined) return undefined
+  if (typeof named !== "string")
+    throw new HttpError("invalid_id", "metadata.chat_id is the id of a conversation, as text")
+  if ((tools ?? []).length > 0) {
+    throw new HttpError(
+      "invalid_input",
+      "A conversation has the tools of its server; leave out tools, or the conversation"
+    )
+  }
+  return named
+}
+
+/** What is said last goes to the conversation: results of calls it waits for, else what the user says. */
+const turnOf = async (call: Call, { messages }: OpenAiRequest, id: string): Promise<Run> => {
+  const chat = await call.chats.chat(id)
+  const behind = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
+  const turn = begin(chat, behind, call)
+  await taken(turn)
+  return turn
+}
+
+const begin = (
+  chat: ChatRef.ChatRef,
+  behind: OpenAiRequest["messages"],
+  call: Call
+): ReturnType<ChatRef.ChatRef["send"]> => {
+  const results = behind.flatMap((said) => (said.role === "tool" ? [said] : []))
+  if (results.length > 0) {
+    return chat.submitToolResults(
+      Object.fromEntries(
+        results.map((said) => [said.tool_call_id, messageOf(said, call.limits.messageCharacters).content])
+      )
+    )
+  }
+  const said = behind.findLast(({ role }) => role === "user")
+  const message = said === undefined ? undefined : messageOf(said, call.limits.messageCharacters)
+  if (message?.role === "user") return chat.send(message)
+  throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
+}
+
+const whole = async (head: Head, run: Run, reply: OpenAiReply, signal: AbortSignal): Promise<Response> => {
+  const leave = (): void => void run.return?.()
+  signal.addEventListener("abort", leave, { once: true })
+  try {
+    for await (const event of run) reply.push(event)
+  } finally {
+    signal.removeEventListener("abort", leave)
+  }
+  const end = endOf(reply)
+  if ("error" in end) return responseOf(end)
+  const choice = { index: 0, message: reply.message, logprobs: null, finish_reason: end.reason }
+  return Response.json({ ...head, object: "chat.completion", choices: [choice], usage: end.usage })
+}
+
+/** How a run ended that was read to its end. */
+const endOf = ({
+  result
+}: OpenAiReply): OpenAiError | { readonly reason: string; readonly usage: ReturnType<typeof usageOf> } => {
+  if (result === undefined) return unexpected
+  const reason = finishReasonOf(result)
+  if (reason !== undefined) return { reason, usage: usageOf(result) }
+  return result.haltedReason === "error"
+    ? (ofFailure(result.metadata["error"]) ?? unexpected)
+    : ofEnd(result.haltedReason)
+}
+
+const streamed = (
+  call: Call,
+  { stream_options }: OpenAiRequest,
+  head: Head,
+  run: Run,
+  reply: OpenAiReply
+): Response => {
+  const withUsage = stream_options?.include_usage === true
+  return call.stream((signal) => framesOf(head, run, reply, withUsage, signal), { last: closingFrame })
+}
+
+async function* framesOf(
+  head: Head,
+  run: Run,
+  reply: OpenAiReply,
+  withUsage: boolean,
+  signal: AbortSignal
+): AsyncGenerator<string, void> {
+  const leave = (): void => void run.return?.()
+  signal.addEventListener("abort", leave, { once: true })
+  if (signal.aborted) leave()
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    ...head,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+    ...(withUsage ? { usage: null } : {})
+  })
+  try {
+    yield dataFrame(chunk({ role: "assistant", content: "" }))
+    for await (const event of run) {
+      const deltas = reply.push(event)
+      if (deltas.length > 0) yield dataFrames(deltas.map((delta) => chunk(delta)))
+    }
+    const end = endOf(reply)
+    if ("error" in end) yield dataFrame({ error: end.error })
+    else {
+      yield dataFrame(chunk({}, end.reason))
+      if (withUsage) yield dataFrame({ ...head, object: "chat.completion.chunk", choices: [], usage: end.usage })
+    }
+    yield doneFrame
+  } catch (error) {
+    yield dataFrame({ error: (ofFailure(error) ?? unexpected).error }) + doneFrame
+  } finally {
+    signal.removeEventListener("abort", leave)
+    await run.return?.()
+  }
+}
+
+const closingFrame = dataFrame({
+  error: { message: "The server is closing; try again", type: "server_error", param: null, code: "closing" }
+})
+
+const models = async (call: Call): Promise<Response> => {
+  const data = modelsOf(call).map((id) => ({ id, object: "model", created: 0, owned_by: "troupe" }))
+  return Response.json({ object: "list", data })
+}
+
+const refused = (error: HttpError): Response => responseOf(ofRefusal(error))
+
+export const openAiRoutes: ReadonlyArray<Route> = [
+  { method: "POST", path: "/v1/chat/completions", handle: complete, refused },
+  { method: "GET", path: "/v1/models", handle: models, refused }
+]

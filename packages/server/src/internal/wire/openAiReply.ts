@@ -1,0 +1,154 @@
+/**
+ * A chat's events as one choice of OpenAI's chat completions.
+ *
+ * Owns: what was said so far. Does not own where the events come from.
+ *
+ * OPENAI1. What streams adds up to the message that comes whole.
+ * OPENAI2. Only calls that the client answers are told; those of the server's own tools are its own.
+ */
+import { type ChatResult, type Event, Usage } from "@troupe/chat"
+
+/** What is added to the message. */
+export interface Delta {
+  readonly role?: "assistant"
+  readonly content?: string
+  readonly tool_calls?: ReadonlyArray<{
+    readonly index: number
+    readonly id?: string
+    readonly type?: "function"
+    readonly function: { readonly name?: string; readonly arguments: string }
+  }>
+}
+
+interface Call {
+  readonly id: string
+  readonly name: string
+  written: string
+}
+
+export class OpenAiReply {
+  readonly #manual: ReadonlySet<string>
+  readonly #calls: Array<Call> = []
+  #open = new Map<string, number>()
+  #content = ""
+  #hasText = false
+  #result: ChatResult.ChatResult | undefined
+
+  /** `manual` are the tools whose calls the client answers. */
+  constructor(manual: ReadonlySet<string>) {
+    this.#manual = manual
+  }
+
+  push(event: Event.Event): ReadonlyArray<Delta> {
+    switch (event.type) {
+      case "message_started":
+        this.#hasText = false
+        return []
+      case "text_delta":
+        return this.#say(event.delta)
+      case "text_completed":
+        return this.#hasText ? [] : this.#say(event.text)
+      case "ask_user_requested":
+        this.#hasText = false
+        return this.#say(event.question)
+      case "tool_call_started":
+        return this.#begin(event.id, event.name)
+      case "tool_call_delta":
+        return this.#write(event.id, event.argumentsDelta)
+      case "tool_call_completed": {
+        const begun = this.#begin(event.id, event.name)
+        const at = this.#open.get(event.id)
+        const rest =
+          at === undefined || this.#calls[at]?.written !== "" ? [] : this.#write(event.id, event.rawArguments)
+        this.#open.delete(event.id)
+        return [...begun, ...rest]
+      }
+      case "chat_completed":
+        this.#result = event.result
+        return []
+      default:
+        return []
+    }
+  }
+
+  /** What the run came to, once it is over. */
+  get result(): ChatResult.ChatResult | undefined {
+    return this.#result
+  }
+
+  /** The whole message. */
+  get message() {
+    return {
+      role: "assistant" as const,
+      content: this.#content === "" && this.#calls.length > 0 ? null : this.#content,
+      refusal: null,
+      ...(this.#calls.length === 0
+        ? {}
+        : {
+            tool_calls: this.#calls.map(({ id, name, written }) => ({
+              id,
+              type: "function" as const,
+              function: { name, arguments: written }
+            }))
+          })
+    }
+  }
+
+  #say(delta: string): ReadonlyArray<Delta> {
+    if (delta === "") return []
+    // What the model says in another step is a paragraph of its own.
+    const content = !this.#hasText && this.#content !== "" ? `\n\n${delta}` : delta
+    this.#hasText = true
+    this.#content += content
+    return [{ content }]
+  }
+
+  #begin(id: string, name: string): ReadonlyArray<Delta> {
+    if (!this.#manual.has(name) || this.#open.has(id)) return []
+    const index = this.#calls.push({ id, name, written: "" }) - 1
+    this.#open.set(id, index)
+    return [{ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] }]
+  }
+
+  #write(id: string, text: string): ReadonlyArray<Delta> {
+    const index = this.#open.get(id)
+    const call = index === undefined ? undefined : this.#calls[index]
+    if (index === undefined || call === undefined || text === "") return []
+    call.written += text
+    return [{ tool_calls: [{ index, function: { arguments: text } }] }]
+  }
+}
+
+/** Why the message ends; `undefined` where it cannot be said so: the run failed, or waits for what a client cannot give. */
+export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult.ChatResult): string | undefined => {
+  switch (haltedReason) {
+    case "manual_tool_calls":
+      return "tool_calls"
+    case "max_turns":
+    case "budget_tokens":
+    case "budget_cost":
+    case "budget_time":
+      return "length"
+    case "error":
+    case "cancelled":
+    case "awaiting_approval":
+      return undefined
+    default: {
+      const said = finalResponse?.finishReason
+      return said === "length" || said === "content_filter" ? said : "stop"
+    }
+  }
+}
+
+/** What all requests of the run cost. */
+export const usageOf = ({ steps }: ChatResult.ChatResult) => {
+  const usage = steps.reduce((sum, { response }) => Usage.add(sum, response.usage), Usage.empty)
+  const { inputTokens = 0, outputTokens = 0, cachedInputTokens, reasoningTokens } = usage
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: Usage.totalTokens(usage) ?? inputTokens + outputTokens,
+    ...(cachedInputTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedInputTokens } }),
+    ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } })
+  }
+}
