@@ -30,6 +30,7 @@ const idOf = (node: AnyStateNode): string => node.path.join(".")
 
 const wordOf = (part: unknown): string => {
   if (typeof part === "string") return part
+  if (typeof part === "function" && part.name !== "" && part.name !== "guard") return part.name
   if (typeof part === "object" && part !== null && "type" in part) return wordOf(part.type)
   return "…"
 }

@@ -167,7 +167,7 @@ const Pids = ({ title, ids, labels, onSelect }: PidsProps) => (
       <p className="tro-empty">None</p>
     ) : (
       <ul className="tro-pids">
-        {ids.map((id) => (
+        {[...new Set(ids)].map((id) => (
           <li key={id}>
             <button type="button" className="tro-link" onClick={() => onSelect?.(id)}>
               {labels.get(id) ?? "process"} <code>{id}</code>

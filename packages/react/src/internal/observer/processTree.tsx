@@ -55,7 +55,9 @@ const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Obser
 
   const focus = (id: string) => {
     setFocused(id)
-    list.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)?.focus()
+    for (const row of list.current?.querySelectorAll<HTMLElement>("[data-id]") ?? []) {
+      if (row.dataset["id"] === id) row.focus()
+    }
   }
   const turn = (ids: ReadonlyArray<string>, isOpen: boolean) =>
     setClosed((now) => new Set([...[...now].filter((id) => !ids.includes(id)), ...(isOpen ? [] : ids)]))

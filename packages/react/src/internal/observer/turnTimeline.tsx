@@ -122,7 +122,9 @@ const Bars = ({ turn, now }: TurnProps) => {
     }[event.key]
     if (next === undefined) return
     event.preventDefault()
-    field.current?.querySelector<HTMLElement>(`[data-span="${CSS.escape(next.id)}"]`)?.focus()
+    for (const bar of field.current?.querySelectorAll<HTMLElement>("[data-span]") ?? []) {
+      if (bar.dataset["span"] === next.id) bar.focus()
+    }
   }
   return (
     <div className="tro-bars" ref={field} role="group" aria-label="Bars of the turn">
