@@ -1,6 +1,13 @@
 /**
  * A chat as a component shows it.
  *
+ * REACT1. A chat is rendered at most once in a frame, however much is said; where nothing is drawn, at the pace of its link.
+ * REACT2. All components show the same of a chat at each drawing.
+ * REACT3. A component that is gone, and one that StrictMode mounts twice, leaves no subscription and no frame.
+ * REACT4. Another id shows another chat at once.
+ * REACT5. Verbs stay the same functions while the chat is the same; parts that did not change are the same objects.
+ * REACT6. A chat is rendered on the server, and the page takes over what the server made without a difference.
+ *
  * @module
  */
 import * as View from "@troupe/chat/ChatView"

@@ -1,6 +1,10 @@
 /**
  * The list of chats, as a component shows it.
  *
+ * LIST1. It is asked for when the component appears, page by page, and anew when it is told to.
+ * LIST2. An answer to what is no longer asked for is dropped.
+ * LIST3. A failure is shown, and what was listed stays.
+ *
  * @module
  */
 import type { Store } from "@troupe/chat"
@@ -44,8 +48,8 @@ const nothing: Listed = { chats: [], next: undefined, loading: true, error: unde
 /**
  * Lists the chats that are kept.
  *
- * **Details**: asked for when the component appears and when what is asked for changes; `refresh` asks again. An answer to
- * what is no longer asked for is dropped.
+ * **Details**: asked for when the component appears and when what is asked for changes. The list does not follow the chats:
+ * `refresh` asks again, as after a turn.
  */
 export const useChats = ({ link, prefix, search, limit }: ConversationsOptions = {}): Conversations => {
   const troupe = useTroupe(link)

@@ -1,6 +1,10 @@
 /**
  * A part of what changes, as a component shows it.
  *
+ * SNAP1. A component is rendered when its part is another, by `Object.is` or the comparison that is given, and only then.
+ * SNAP2. Parts of chats and links are shown at most once in a frame, parts of an actor at once.
+ * SNAP3. A part is rendered on the server.
+ *
  * @module
  */
 

@@ -36,7 +36,7 @@ const showing = (id = "c1") => {
 }
 
 const textOf = (chat: Conversation | undefined): ReadonlyArray<unknown> =>
-  chat?.messages.map(({ role, content }) => `${role}: ${String(content)}`) ?? []
+  chat?.messages.map(({ role, content }) => `${role}: ${typeof content === "string" ? content : ""}`) ?? []
 
 describe.each([
   ["a system of the page", near],
@@ -66,7 +66,7 @@ describe.each([
     const { promise, resolve } = Promise.withResolvers<void>()
     const slow = tool({
       name: "slow",
-      execute: async (_, { progress }) => {
+      execute: async (_args, { progress }) => {
         progress("half")
         await promise
         return "slept"
