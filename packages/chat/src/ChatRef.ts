@@ -191,7 +191,9 @@ export class ChatRef {
    * ```
    */
   attach(options: AttachOptions = {}): Attachment {
-    return this.#chat.feed.attach(this.id, options)
+    const attached = this.#chat.feed.attach(this.id, options)
+    this.#chat.wake()
+    return attached
   }
 
   /**
@@ -292,6 +294,7 @@ export class ChatRef {
     if (typeof observer !== "function" && !isRecord(observer)) {
       throw refused(["observer"], "must_be_a_function, or an observer with next, error or complete")
     }
+    this.#chat.wake()
     return this.#chat.view.subscribe(typeof observer === "function" ? { next: observer } : observer)
   }
 

@@ -43,6 +43,7 @@ import type { EventStream } from "./internal/eventStream.ts"
 import { inputId } from "./internal/delivery.ts"
 import { type ChatPid, LiveChat } from "./internal/liveChat.ts"
 import { LiveView } from "./internal/liveView.ts"
+import { Passivation } from "./internal/passivation.ts"
 import { preflight } from "./internal/preflight.ts"
 import { checkRecord, checkTroupeOptions } from "./internal/troupeOptions.ts"
 import { type RunOptions, resolveOptions } from "./internal/resolveOptions.ts"
@@ -97,6 +98,11 @@ export interface TroupeOptions
    * `Infinity` is never.
    */
   readonly draftEveryMs?: number | undefined
+  /**
+   * How long a chat may rest, watched by nobody, before its process ends, in milliseconds: at most a quarter more. It is there
+   * again, from the store, as soon as somebody wants something of it. Default: 600,000, ten minutes; `Infinity` is never.
+   */
+  readonly passivateAfterMs?: number | undefined
   /** Told of every crash, in a form people can read. Default: nobody. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
 }
@@ -143,6 +149,7 @@ export class RunningTroupe {
   readonly #toolSlots: ToolSlots | undefined
   readonly #store: Guarded
   readonly #draftEveryMs: number
+  readonly #passivation: Passivation<Living>
   readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
   readonly #suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
   readonly #living = new Map<string, Living>()
@@ -175,6 +182,7 @@ export class RunningTroupe {
       answer,
       maxToolCalls,
       draftEveryMs,
+      passivateAfterMs = 600_000,
       ...rest
     } = options
     const { engine, chat } = split(rest)
@@ -186,6 +194,9 @@ export class RunningTroupe {
     this.#toolSlots = maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls)
     this.#store = guarded(store ?? Store.memory(), this.system.clock)
     this.#draftEveryMs = draftEveryMs ?? 2_000
+    this.#passivation = new Passivation(this.system.clock, passivateAfterMs, this.#living, (id) =>
+      this.#reviving.has(id)
+    )
     this.#supervision = { name, maxRestarts, maxSeconds }
     this.#suspension = { suspendedTtlMs, answer }
   }
@@ -230,13 +241,14 @@ export class RunningTroupe {
     if (typeof id !== "string" || id === "") {
       throw new ValidationError("invalid_options", [{ field: ["id"], reason: "must_be_a_non_empty_string" }])
     }
-    let living = this.#living.get(id)
+    let living = this.#passivation.get(id)
     if (living === undefined) {
       const chat = new LiveChat(id, this.#home, this.#viewOf(id))
       const ref = new ChatRef(chat)
       living = { chat, ref, handle: handleOf(ref) }
-      this.#living.set(id, living)
+      this.#passivation.hold(id, living)
     }
+    living.chat.touched()
     await this.#revive(id)
     return living.ref
   }
@@ -304,7 +316,8 @@ export class RunningTroupe {
     const root = this.#root
     if (root === undefined) return
     this.#root = undefined
-    await Promise.all([...this.#living.values()].map(({ chat }) => chat.stop()))
+    this.#passivation.stop()
+    await Promise.all(this.#passivation.all.map(({ chat }) => chat.stop()))
     if (Process.isAlive(root)) await GenServer.stop(root, "shutdown")
     if (this.#ownsSystem) await System.stop(this.system)
   }
@@ -327,6 +340,7 @@ export class RunningTroupe {
   #revive(id: string): Promise<ChatPid> {
     const underWay = this.#reviving.get(id)
     if (underWay !== undefined) return underWay
+    this.#passivation.hold(id)
     const reviving = this.#find(id).finally(() => this.#reviving.delete(id))
     this.#reviving.set(id, reviving)
     return reviving
@@ -423,7 +437,7 @@ export class RunningTroupe {
         engine: this.#engine,
         record: chat.recall(record),
         cutOff: chat.cutOff(record),
-        commit: async (committed) => void (await this.#ask({ type: "save", record: committed })),
+        commit: (committed) => chat.keep(() => this.#ask({ type: "save", record: committed })),
         watcher: chat.view,
         clock: this.system.clock,
         ...this.#suspension
@@ -465,7 +479,7 @@ export class RunningTroupe {
 
   async #stopChat(id: string): Promise<void> {
     await outsideTurn()
-    this.#living.delete(id)
+    this.#passivation.forget(id)
     const pid = this.#alive(id)
     const chats = this.#chats
     if (pid === undefined || chats === undefined) return

@@ -21,6 +21,11 @@ export interface Clock {
   setTimeout(run: () => void, ms: number): unknown
   /** Forgets a function that has not run; anything else is ignored. */
   clearTimeout(id: unknown): void
+  /**
+   * As `setTimeout`, for what nobody waits for: it keeps no program alive, and a test clock does not count it. A clock may
+   * have no such timers.
+   */
+  setBackgroundTimeout?(run: () => void, ms: number): unknown
 }
 
 /** A clock that stands still until it is told how much time has passed. */
@@ -53,18 +58,43 @@ const delayOf = (ms: number): number => {
 
 const isEntry = (id: unknown): id is TimerEntry => typeof id === "object" && id !== null && "index" in id
 
+/** A host whose timers keep its program alive lets a timer say that it does not. */
+const letGo = (id: unknown): void => {
+  if (typeof id === "object" && id !== null && "unref" in id && typeof id.unref === "function") id.unref()
+}
+
+/** A timer of a clock that nothing holds on to. */
+class Background {
+  readonly clear: () => void
+
+  constructor(clear: () => void) {
+    this.clear = clear
+  }
+}
+
+const clearBackground = (id: unknown): void => {
+  if (id instanceof Background) id.clear()
+}
+
 const longestHostTimeout = 2_147_483_647
 const epoch = performance.timeOrigin
 
 /**
- * CLOCK1. While a timer waits, a timer of the host is due no later than it.
+ * CLOCK1. While a timer waits, a timer of the host is due no later than it. Those of the background have one of their own,
+ *         which holds no program.
  * CLOCK2. When none waits, the host's timer is gone after the present turn of the event loop: a call that is answered at
  *         once, and then another, do not make and drop one each.
  */
 class LiveClock implements Clock {
+  readonly #holds: boolean
+  #background: LiveClock | undefined
   readonly #timers = new TimerHeap()
   #host: { readonly id: ReturnType<typeof setTimeout>; readonly due: number } | undefined
   #leaving = false
+
+  constructor(holds = true) {
+    this.#holds = holds
+  }
 
   now(): number {
     return epoch + performance.now()
@@ -77,11 +107,17 @@ class LiveClock implements Clock {
   }
 
   clearTimeout(id: unknown): void {
-    if (!isEntry(id)) return
+    if (!isEntry(id)) return clearBackground(id)
     this.#timers.remove(id)
     if (this.#timers.size > 0 || this.#leaving) return
     this.#leaving = true
     macrotask(this.#leave)
+  }
+
+  setBackgroundTimeout(run: () => void, ms: number): unknown {
+    const background = (this.#background ??= new LiveClock(false))
+    const id = background.setTimeout(run, ms)
+    return new Background(() => background.clearTimeout(id))
   }
 
   readonly #leave = (): void => {
@@ -100,6 +136,7 @@ class LiveClock implements Clock {
     this.#disarm()
     const delay = Math.min(longestHostTimeout, Math.max(1, Math.ceil(next.due - performance.now())))
     this.#host = { id: setTimeout(() => this.#fire(), delay), due: next.due }
+    if (!this.#holds) letGo(this.#host.id)
   }
 
   #fire(): void {
@@ -121,6 +158,7 @@ const patience = 20
 
 class ManualClock implements TestClock {
   readonly #timers = new TimerHeap()
+  readonly #background = new TimerHeap()
   #now = 0
 
   get pending(): number {
@@ -137,6 +175,12 @@ class ManualClock implements TestClock {
 
   clearTimeout(id: unknown): void {
     if (isEntry(id)) this.#timers.remove(id)
+    else clearBackground(id)
+  }
+
+  setBackgroundTimeout(run: () => void, ms: number): unknown {
+    const entry = this.#background.add(this.#now + delayOf(ms), run)
+    return new Background(() => this.#background.remove(entry))
   }
 
   async advance(ms: number): Promise<void> {
@@ -145,13 +189,22 @@ class ManualClock implements TestClock {
     }
     const end = this.#now + ms
     await settle()
-    for (let next = this.#timers.peek(); next !== undefined && next.due <= end; next = this.#timers.peek()) {
-      this.#timers.remove(next)
+    for (let next = this.#take(end); next !== undefined; next = this.#take(end)) {
       this.#now = Math.max(this.#now, next.due)
       next.run()
       await settle()
     }
     this.#now = end
+  }
+
+  /** Takes out the timer that is due first, of the background too. */
+  #take(end: number): TimerEntry | undefined {
+    const [one, other] = [this.#timers.peek(), this.#background.peek()]
+    const isOfBackground = other !== undefined && (one === undefined || other.due < one.due)
+    const next = isOfBackground ? other : one
+    if (next === undefined || next.due > end) return undefined
+    ;(isOfBackground ? this.#background : this.#timers).remove(next)
+    return next
   }
 
   async run<A>(work: PromiseLike<A>): Promise<A> {

@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process"
+import host from "node:process"
+import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { Clock } from "../src/index.ts"
 
@@ -94,4 +97,32 @@ test("a test clock is advanced by a finite time, 0 or more, and by nothing else"
     await expect(clock.advance(ms)).rejects.toThrow(RangeError)
   }
   expect(clock.now()).toBe(5)
+})
+
+test("CLOCK1 a test clock runs a timer of the background in its turn, and does not count it", async () => {
+  const clock = Clock.test()
+  const ran: Array<string> = []
+  clock.setTimeout(() => ran.push("later"), 20)
+  clock.setBackgroundTimeout?.(() => ran.push("background"), 10)
+  const cleared = clock.setBackgroundTimeout?.(() => ran.push("cleared"), 10)
+  clock.clearTimeout(cleared)
+  expect(clock.pending).toBe(1)
+  await clock.advance(15)
+  expect(ran).toEqual(["background"])
+  await clock.advance(15)
+  expect([ran, clock.pending]).toEqual([["background", "later"], 0])
+})
+
+test("CLOCK1 a timer of the background runs, and keeps no program alive", async () => {
+  const program = `
+    import { live } from ${JSON.stringify(new URL("../src/Clock.ts", import.meta.url).href)}
+    live.setBackgroundTimeout(() => console.log("background"), 20)
+    live.setTimeout(() => {
+      console.log("foreground")
+      live.setBackgroundTimeout(() => console.log("never"), 60_000)
+      live.clearTimeout(live.setBackgroundTimeout(() => console.log("cleared"), 1))
+    }, 60)
+  `
+  const { stdout } = await promisify(execFile)(host.execPath, ["--input-type=module", "-e", program])
+  expect(stdout.trim().split("\n")).toEqual(["background", "foreground"])
 })

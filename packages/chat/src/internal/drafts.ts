@@ -12,6 +12,10 @@
 import type { Clock } from "@troupe/otp"
 import type { StreamCollector } from "../StreamCollector.ts"
 
+/** Sets a timer that nobody waits for, where the clock has such. */
+export const inBackground = (clock: Clock.Clock, run: () => void, ms: number): unknown =>
+  clock.setBackgroundTimeout === undefined ? clock.setTimeout(run, ms) : clock.setBackgroundTimeout(run, ms)
+
 /** The drafts of one chat. */
 export class Drafts {
   readonly #clock: Clock.Clock
@@ -50,10 +54,12 @@ export class Drafts {
     this.#keep(text)
   }
 
+  readonly #due = (): void => {
+    this.flush()
+    if (this.#collector?.completed === false) this.#arm()
+  }
+
   #arm(): void {
-    this.#timer = this.#clock.setTimeout(() => {
-      this.flush()
-      if (this.#collector?.completed === false) this.#arm()
-    }, this.#everyMs)
+    this.#timer = inBackground(this.#clock, this.#due, this.#everyMs)
   }
 }

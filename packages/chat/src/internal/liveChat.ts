@@ -18,6 +18,7 @@
  *      process before could say so; any other is sent again, under the same id, as that one is.
  */
 import { Process, StateMachine } from "@troupe/otp"
+import * as Equal from "effect/Equal"
 import { SessionError } from "../ChatError.ts"
 import type { ChatContext, chatMachine } from "../ChatMachine.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
@@ -73,6 +74,14 @@ export class LiveChat {
   /** The turn that was cancelled while there was no process. */
   #cancelled: LiveTurn | undefined
   #stopping: Promise<void> | undefined
+  /** The newest save, until the store has it; one that failed, until a later one is kept. */
+  #unkept: object | undefined
+  /** Whether the process was ended because the chat rested, and there was none since. */
+  #isPassive = false
+  /** How many wait for the process to hear them, beside turns. */
+  #asking = 0
+  /** How the chat stood when it was last looked at, and since when it has. */
+  #seen: { readonly standing: unknown; readonly at: number } | undefined
   /** Whether a turn was started, and whether hooks were told so. */
   #began = false
   #hooksBegan = false
@@ -98,6 +107,52 @@ export class LiveChat {
     if ((this.context?.mailbox.held.length ?? 0) > 0) return true
     for (const turn of this.#turns.values()) if (!turn.over) return true
     return false
+  }
+
+  /** Whether hooks are still to hear of its end. */
+  get owesEnd(): boolean {
+    return this.#began && has(this.#home.hooks(), "SessionEnd")
+  }
+
+  /** Since when it rests, as far as was seen when it was looked at: at rest, watched by nobody, and all of it stored (PASS1). */
+  idleSince(now: number): number | undefined {
+    const { standing } = this.view
+    if (!this.#isIdle) this.#seen = undefined
+    else if (this.#seen === undefined || this.#seen.standing !== standing) this.#seen = { standing, at: now }
+    return this.#seen?.at
+  }
+
+  get #isIdle(): boolean {
+    const isAsked = this.#turns.size > 0 || this.#waiting.size > 0 || this.#asking > 0 || this.#stopping !== undefined
+    return !isAsked && this.#unkept === undefined && this.view.isAtRest && !this.view.isObserved && !this.feed.isRead
+  }
+
+  /** Somebody asked for it, or holds on to it. */
+  touched(): void {
+    this.#seen = undefined
+  }
+
+  /** Has no process until somebody wants one (PASS2). */
+  passivate(): void {
+    const pid = this.#pid
+    this.#pid = undefined
+    this.#seen = undefined
+    this.#isPassive = true
+    this.feed.forgetAll()
+    if (pid !== undefined) Process.exit(pid, "shutdown")
+  }
+
+  /** Somebody watches: what is seen is what a process says. */
+  wake(): void {
+    if (this.#isPassive && this.#stopping === undefined) this.#revive()
+  }
+
+  /** Has a record stored; the chat does not rest while the store may not have it. */
+  async keep(save: () => Promise<unknown>): Promise<void> {
+    const unkept = {}
+    this.#unkept = unkept
+    await save()
+    if (this.#unkept === unkept) this.#unkept = undefined
   }
 
   /** An id for an input whose sender has none. */
@@ -176,6 +231,15 @@ export class LiveChat {
   /** Has the chat's process set the mode, once there is one. */
   async setPermissionMode(mode: Mode): Promise<void> {
     if (this.#stopping !== undefined) throw chatStopped(this.id)
+    this.#asking += 1
+    try {
+      await this.#tellMode(mode)
+    } finally {
+      this.#asking -= 1
+    }
+  }
+
+  async #tellMode(mode: Mode): Promise<void> {
     const pid = this.#pid ?? (await this.#home.revive(this.id))
     const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
       const forget = Process.onExit(pid, (reason) => reject(died(this.id, reason)))
@@ -238,20 +302,26 @@ export class LiveChat {
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
   recall(record: ChatRecord | undefined): ChatRecord | undefined {
     if (record === undefined) return undefined
+    if (this.#isPassive) return record
     const recalled = this.context?.journal?.recall(record) ?? record
     const permissionMode = this.context?.modeKeeper.standing
-    return permissionMode === undefined ? recalled : { ...recalled, permissionMode }
+    const isKept = permissionMode === undefined || Equal.equals(permissionMode, record.permissionMode)
+    this.#unkept = recalled === record && isKept ? undefined : recalled
+    return isKept ? recalled : { ...recalled, permissionMode }
   }
 
   /** What the process before had its reply say that the record does not have. */
   cutOff(record: ChatRecord | undefined): string | undefined {
     const { context } = this
-    return record === undefined || context === undefined ? undefined : cutOffBy(context, this.view.said(), record)
+    return record === undefined || context === undefined || this.#isPassive
+      ? undefined
+      : cutOffBy(context, this.view.said(), record)
   }
 
   /** The supervisor started a process for this chat. */
   attached(pid: ChatPid): void {
     this.#pid = pid
+    this.#isPassive = false
     this.#hooksBegan ||= this.context?.told.started === true
     const snapshot = StateMachine.snapshot(pid)
     this.view.transitioned(snapshot)

@@ -82,12 +82,20 @@ export class LiveFeed {
     return slowest
   }
 
+  /** Whether somebody is attached. */
+  get isRead(): boolean {
+    return this.#readers.size > 0
+  }
+
+  /** What was said is not held any more: its places are lost. */
+  forgetAll(): void {
+    this.#unlogged = []
+    this.#log?.clear()
+  }
+
   /** The chat has a process (FEED3). */
   attached(): void {
-    if (this.#hadProcess) {
-      this.#unlogged = []
-      this.#log?.clear()
-    }
+    if (this.#hadProcess) this.forgetAll()
     this.#hadProcess = true
     this.#serve()
   }

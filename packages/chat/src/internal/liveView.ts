@@ -195,6 +195,21 @@ export class LiveView implements StepWatcher {
     }, flushMs)
   }
 
+  /** The machine's state, the same object until it changed. */
+  get standing(): MachineSnapshot | undefined {
+    return this.#machine
+  }
+
+  /** Whether nothing is under way, and nothing waits to be run. */
+  get isAtRest(): boolean {
+    const machine = this.#machine
+    return machine === undefined || (resting.has(machine.value) && machine.context.mailbox.entries.length === 0)
+  }
+
+  get isObserved(): boolean {
+    return this.#observers.size > 0
+  }
+
   /** The machine's own context; `undefined` before there was a process. */
   get context(): ChatContext | undefined {
     return this.#machine?.context

@@ -20,8 +20,19 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   if (typeof options !== "object" || options === null) {
     throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const { store, system, name, maxRestarts, maxSeconds, onCrash, suspendedTtlMs, answer, maxToolCalls, draftEveryMs } =
-    options
+  const {
+    store,
+    system,
+    name,
+    maxRestarts,
+    maxSeconds,
+    onCrash,
+    suspendedTtlMs,
+    answer,
+    maxToolCalls,
+    draftEveryMs,
+    passivateAfterMs
+  } = options
   const found: Array<Finding> = ["signal", "requestId"]
     .filter((field) => field in options)
     .map((field) => ({ field: [field], reason: "is no option of a Troupe: it would be that of every turn" }))
@@ -39,6 +50,11 @@ export const checkTroupeOptions = (options: TroupeOptions): void => {
   check("maxSeconds", maxSeconds === undefined || isPositive(maxSeconds), "must be a number more than 0")
   check("onCrash", onCrash === undefined || typeof onCrash === "function", "must be a function")
   check("suspendedTtlMs", suspendedTtlMs === undefined || isPositive(suspendedTtlMs), "must be a number more than 0")
+  check(
+    "passivateAfterMs",
+    passivateAfterMs === undefined || isPositive(passivateAfterMs),
+    "must be a number more than 0"
+  )
   check("draftEveryMs", draftEveryMs === undefined || isPositive(draftEveryMs), "must be a number more than 0")
   check(
     "maxToolCalls",

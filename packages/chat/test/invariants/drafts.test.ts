@@ -1,9 +1,12 @@
+import { Clock } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { draftStore, type DraftStore } from "../double/draftStore.ts"
 import { heldBy } from "../double/processes.ts"
+import { Drafts } from "../../src/internal/drafts.ts"
+import { StreamCollector } from "../../src/StreamCollector.ts"
 import type { TroupeOptions } from "../../src/Troupe.ts"
 
 const check = leakCheck()
@@ -23,6 +26,13 @@ const streaming = async (store: DraftStore, options: Partial<TroupeOptions> = {}
   }
   return { ...made, chat, turn, adapter, speak }
 }
+
+/** The same clock, without a background: all of its timers are counted. */
+const plain = (clock: Clock.Clock): Clock.Clock => ({
+  now: () => clock.now(),
+  setTimeout: (run, ms) => clock.setTimeout(run, ms),
+  clearTimeout: (id) => clock.clearTimeout(id)
+})
 
 const texts = ({ drafts }: DraftStore) => drafts.map(({ text }) => text)
 
@@ -57,17 +67,27 @@ describe("DRAFT1 the text of a reply that streams is kept", () => {
     expect([never.drafts, timers]).toEqual([[], 0])
   })
 
-  test("with no timer before the reply, after it, or while its tools run", async () => {
-    const store = draftStore()
-    const { clock, speak, turn, adapter, chat } = await streaming(store)
-    expect(clock.pending).toBeGreaterThan(0)
-    await speak("a")
-    adapter.streams[0]?.finish("stop")
-    await turn.result()
-    await hop()
-    const atRest = clock.pending
-    await clock.advance(100_000)
-    expect([store.drafts, clock.pending, chat.getSnapshot()?.value]).toEqual([[], atRest, "idle"])
+  test("with no timer before the reply, after it, or once it is complete", async () => {
+    const clock = Clock.test()
+    const kept: Array<string> = []
+    const drafts = new Drafts(plain(clock), 10, (text) => kept.push(text))
+    const collector = new StreamCollector()
+    expect(clock.pending).toBe(0)
+    drafts.begin(collector)
+    expect(clock.pending).toBe(1)
+    collector.apply({ type: "text_delta", id: null, delta: "a" })
+    await clock.advance(10)
+    expect([kept, clock.pending]).toEqual([["a"], 1])
+    drafts.end()
+    expect(clock.pending).toBe(0)
+    drafts.begin(collector)
+    collector.apply({
+      type: "message_completed",
+      message: { role: "assistant", content: "" },
+      finishReason: "tool_calls"
+    })
+    await clock.advance(10)
+    expect(clock.pending).toBe(0)
   })
 })
 

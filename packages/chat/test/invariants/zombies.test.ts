@@ -12,6 +12,7 @@ import type { Handler, ToolContext } from "../../src/Tool.ts"
 import { runToolCalls } from "../../src/ToolRunner.ts"
 import * as Zombies from "../../src/Zombies.ts"
 import { hop } from "../double/hop.ts"
+import { collected } from "../double/collected.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { refusal } from "../double/refusal.ts"
@@ -178,17 +179,6 @@ test("ZOMBIE4 the end of a system waits for no handler, and forgets none", async
   await new Promise<void>((resolve) => EventLoop.nextTurn(resolve))
   expect(Zombies.counts(system)).toEqual({ listed: 0, late: 1 })
 })
-
-/** Whether what is behind these references goes when nothing holds it. */
-const collected = async (refs: ReadonlyArray<WeakRef<object>>): Promise<ReadonlyArray<boolean>> => {
-  const { gc } = globalThis
-  if (gc === undefined) throw new Error("run this with --expose-gc")
-  for (let turn = 0; turn < 20 && refs.some((ref) => ref.deref() !== undefined); turn++) {
-    await hop()
-    gc()
-  }
-  return refs.map((ref) => ref.deref() === undefined)
-}
 
 describe("EXEC5 a handler that is listed holds nothing of its chat", () => {
   /** It calls `t`, then says something, and keeps no request. */
