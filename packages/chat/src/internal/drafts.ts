@@ -11,10 +11,7 @@
  */
 import type { Clock } from "@troupe/otp"
 import type { StreamCollector } from "../StreamCollector.ts"
-
-/** Sets a timer that nobody waits for, where the clock has such. */
-export const inBackground = (clock: Clock.Clock, run: () => void, ms: number): unknown =>
-  clock.setBackgroundTimeout === undefined ? clock.setTimeout(run, ms) : clock.setBackgroundTimeout(run, ms)
+import { inBackground } from "./backgroundTimer.ts"
 
 /** The drafts of one chat. */
 export class Drafts {
