@@ -300,6 +300,11 @@ export class RunningTroupe {
     return Chat.stream(this.#engine, thread, { ...this.#chatOptions, ...options })
   }
 
+  /** Whether the chat of this id has a process now. */
+  isAlive(id: string): boolean {
+    return this.#alive(id) !== undefined
+  }
+
   /** The handlers of this Troupe's system that still run though their call is over. */
   zombies(): ReadonlyArray<Zombies.Zombie> {
     return Zombies.list(this.system)

@@ -100,7 +100,11 @@ export const make = (options: ServerOptions): Server => {
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)
   const find = makeRouter(everyRoute, basePath)
-  const owners = new Owners(limits, () => clock.now())
+  const owners = new Owners(
+    limits,
+    () => clock.now(),
+    (id) => troupe.isAlive(id)
+  )
   const streams = new OpenStreams(clock)
   const places = { origins: new Set(options.origins), hosts: hosts === undefined ? undefined : new Set(hosts) }
   const closing = new AbortController()

@@ -1,5 +1,6 @@
 /** Makes what a route is called with. */
 import type { RunningTroupe } from "@troupe/chat"
+import { System } from "@troupe/otp"
 import { HttpError } from "../HttpError.ts"
 import type { Authorized } from "../Server.ts"
 import { type ChatId, checkedId } from "./chatId.ts"
@@ -99,13 +100,21 @@ const ownedChats = ({ troupe, owners, chatId }: CallHome, owner: Owner, name: st
     innerId,
     prefix,
     outerId: (inner) => (inner.startsWith(prefix) ? inner.slice(prefix.length) : inner),
-    chat: async (id) => owners.chat(owner, troupe, innerId(id)),
+    chat: async (id) => {
+      const inner = innerId(id)
+      return owners.chat(owner, inner, () => troupe.chat(inner))
+    },
     existing: async (id) => {
       const inner = innerId(id)
-      if (!(await troupe.has(inner))) {
-        throw new HttpError("unknown_chat", "There is no such conversation; say something in it, and there is")
-      }
-      return owners.chat(owner, troupe, inner)
+      if (!(await troupe.has(inner))) throw unknownChat()
+      return owners.chat(owner, inner, () => troupe.chat(inner))
+    },
+    begun: async (id, begin) => {
+      const inner = innerId(id ?? System.uuid(troupe.system, "server"))
+      return owners.chat(owner, inner, () => begin(inner))
     }
   }
 }
+
+const unknownChat = (): HttpError =>
+  new HttpError("unknown_chat", "There is no such conversation; say something in it, and there is")

@@ -11,9 +11,17 @@ export const jsonBody = async <A>(request: Request, schema: z.ZodType<A>, maxByt
   if (!/^application\/json\s*(?:;|$)/iu.test(type)) {
     throw new HttpError("unsupported_media_type", "Send the body as JSON, with content-type: application/json")
   }
-  const { success, data, error } = schema.safeParse(parsed(await text(request, maxBytes)))
+  return checked(schema, parsed(await text(request, maxBytes)), "The body")
+}
+
+/** The parameters behind the path. Throws an `HttpError` (422). */
+export const queryOf = <A>({ searchParams }: URL, schema: z.ZodType<A>): A =>
+  checked(schema, Object.fromEntries(searchParams), "The query")
+
+const checked = <A>(schema: z.ZodType<A>, value: unknown, what: string): A => {
+  const { success, data, error } = schema.safeParse(value)
   if (success) return data
-  throw new HttpError("invalid_input", "The body does not have the form that is asked for; `issues` says where", {
+  throw new HttpError("invalid_input", `${what} does not have the form that is asked for; \`issues\` says where`, {
     issues: error.issues.slice(0, 20).map(({ path, message }): Issue => ({
       field: path.map((step) => (typeof step === "number" ? step : String(step).slice(0, 100))),
       reason: message.slice(0, 300)

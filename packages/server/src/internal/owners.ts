@@ -6,7 +6,7 @@
  * OWNER1. An owner never has more streams open, or more conversations living through this server, than the limits say.
  * OWNER2. What is known of owners who use nothing is forgotten, sooner than it is as much again.
  */
-import type { ChatRef, RunningTroupe } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat"
 import { HttpError } from "../HttpError.ts"
 
 /** What bounds one owner. */
@@ -22,8 +22,8 @@ export interface Owner {
   /** When the tokens were counted. */
   at: number
   streams: number
-  /** The chats that were alive when they were last looked at, by the Troupe's id; `undefined` while one is asked for. */
-  readonly chats: Map<string, ChatRef.ChatRef | undefined>
+  /** The Troupe's ids of the chats that were alive when they were last looked at, and how often each is being asked for. */
+  readonly chats: Map<string, number>
 }
 
 const minuteMs = 60_000
@@ -32,12 +32,15 @@ const fewest = 1_024
 export class Owners {
   readonly #limits: OwnerLimits
   readonly #now: () => number
+  readonly #isAlive: (id: string) => boolean
   readonly #owners = new Map<string, Owner>()
   #sweepAt = fewest
 
-  constructor(limits: OwnerLimits, now: () => number) {
+  /** `isAlive` says of a chat of the Troupe whether it has a process. */
+  constructor(limits: OwnerLimits, now: () => number, isAlive: (id: string) => boolean) {
     this.#limits = limits
     this.#now = now
+    this.#isAlive = isAlive
   }
 
   /** Counts a request; throws an `HttpError` (429) for one too many. */
@@ -63,27 +66,24 @@ export class Owners {
     owner.streams += 1
   }
 
-  /** The chat, begun if there is none; throws an `HttpError` (429) when too many live. */
-  async chat(owner: Owner, troupe: RunningTroupe, id: string): Promise<ChatRef.ChatRef> {
-    if (!owner.chats.has(id)) {
-      this.#makeRoom(owner)
-      // Its place, from before it is asked for (OWNER1).
-      owner.chats.set(id, undefined)
-    }
+  /** The chat that `open` gives, begun if there is none; throws an `HttpError` (429) when too many live. */
+  async chat(owner: Owner, id: string, open: () => Promise<ChatRef.ChatRef>): Promise<ChatRef.ChatRef> {
+    if (!owner.chats.has(id)) this.#makeRoom(owner)
+    // Its place, from before it is asked for (OWNER1).
+    owner.chats.set(id, (owner.chats.get(id) ?? 0) + 1)
     try {
-      const chat = await troupe.chat(id)
-      owner.chats.set(id, chat)
-      return chat
-    } catch (error) {
-      if (owner.chats.get(id) === undefined) owner.chats.delete(id)
-      throw error
+      return await open()
+    } finally {
+      const asked = (owner.chats.get(id) ?? 1) - 1
+      owner.chats.set(id, asked)
+      if (asked === 0 && !this.#isAlive(id)) owner.chats.delete(id)
     }
   }
 
   #makeRoom(owner: Owner): void {
     const { conversations } = this.#limits
     if (owner.chats.size < conversations) return
-    forgetEnded(owner)
+    this.#forgetEnded(owner)
     if (owner.chats.size < conversations) return
     throw new HttpError(
       "too_many_conversations",
@@ -108,18 +108,18 @@ export class Owners {
     owner.at = now
   }
 
+  #forgetEnded({ chats }: Owner): void {
+    for (const [id, asked] of chats) if (asked === 0 && !this.#isAlive(id)) chats.delete(id)
+  }
+
   /** OWNER2. */
   #sweep(): void {
     for (const [name, owner] of this.#owners) {
       this.#refill(owner)
-      forgetEnded(owner)
+      this.#forgetEnded(owner)
       const isUnused = owner.streams === 0 && owner.chats.size === 0 && owner.tokens >= this.#limits.requestsPerMinute
       if (isUnused) this.#owners.delete(name)
     }
     this.#sweepAt = Math.max(fewest, 2 * this.#owners.size)
   }
-}
-
-const forgetEnded = ({ chats }: Owner): void => {
-  for (const [id, chat] of chats) if (chat !== undefined && chat.pid === undefined) chats.delete(id)
 }

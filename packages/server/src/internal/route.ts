@@ -15,6 +15,11 @@ export interface OwnedChats {
   readonly chat: (id: string) => Promise<ChatRef.ChatRef>
   /** The chat if it lives or is kept. Throws an `HttpError` (404) otherwise. */
   readonly existing: (id: string) => Promise<ChatRef.ChatRef>
+  /** A chat that is begun in another way, under this id or a new one. Throws an `HttpError` past the limit of conversations. */
+  readonly begun: (
+    id: string | undefined,
+    begin: (inner: string) => Promise<ChatRef.ChatRef>
+  ) => Promise<ChatRef.ChatRef>
 }
 
 /** The frames of a stream. With a function they begin when it is called; its signal is aborted when the stream is over. */
