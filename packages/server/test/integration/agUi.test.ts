@@ -207,14 +207,18 @@ describe("HttpAgent of @ag-ui/client", () => {
     expect(model.opened).toBe(1)
   })
 
-  it("AGUIRUN1. answers to nothing are refused", async () => {
-    const { post } = await serving({ adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] }) })
-    const body = {
-      threadId: "c",
-      runId: "r",
-      messages: [],
-      resume: [{ interruptId: "approval:c0", status: "resolved" }]
-    }
-    expect((await post("/ag-ui", body)).status).toBe(409)
+  it("AGUIRUN1. answers to nothing are refused, and a look begins nothing", async () => {
+    const { url, post, troupe } = await serving({
+      adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] })
+    })
+    const resume = [{ interruptId: "approval:c0", status: "resolved" }]
+    const answers = { threadId: "c", runId: "r", messages: [], resume }
+    expect((await post("/ag-ui", answers)).status).toBe(404)
+    expect(await reloaded(url)).toEqual([])
+    expect(await troupe.has("anna/c")).toBe(false)
+    const agent = agentOf(url)
+    say(agent, "u1", "Hi")
+    await run(agent)
+    expect((await post("/ag-ui", answers)).status).toBe(409)
   })
 })

@@ -21,15 +21,33 @@ type Turn = ReturnType<Chat["send"]>
 const run = async (call: Call): Promise<Response> => {
   const body = await call.body(AgUiRequest)
   call.claimStream()
-  const chat = await call.chats.chat(body.threadId)
-  const context = chat.getSnapshot()?.context
-  if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
+  const last = body.messages.at(-1)
+  const said = last?.role === "user" ? last : undefined
+  const message =
+    said === undefined ? undefined : named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
+  const chat = message === undefined ? await existing(call, body.threadId) : await call.chats.chat(body.threadId)
+  if (chat === undefined) return nothing(call, body)
+  const context = contextOf(chat)
   const answered = answer(chat, context, body, call)
   if (answered.length > 0) return goOn(call, chat, context, body, answered)
-  const last = body.messages.at(-1)
-  return last?.role === "user" && !isKnown(context, last)
-    ? say(call, chat, context, body, last)
-    : connect(call, chat, body)
+  if (said === undefined || message === undefined || isKnown(context, said)) return connect(call, chat, body)
+  return say(call, chat, body, message, said.id)
+}
+
+const contextOf = (chat: Chat): Context => {
+  const context = chat.getSnapshot()?.context
+  if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
+  return context
+}
+
+/** A conversation that nobody has begun is not begun by looking at it. */
+const existing = async ({ chats }: Call, id: string): Promise<Chat | undefined> => {
+  try {
+    return await chats.existing(id)
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 404) return undefined
+    throw error
+  }
 }
 
 const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
@@ -73,30 +91,51 @@ const goOn = async (
   const turn = turns.at(-1)
   if (turn === undefined) throw new Error("an answer began no turn")
   const asked = turn.turn.messages.some(({ role }) => role === "user")
-  const { name, now } = standingOf(asked ? (chat.getSnapshot()?.context ?? before) : before)
+  const { name, now } = standingOf(asked ? contextOf(chat) : before)
   const stream = streamFor(body, name, asked ? 0 : stepCount(now))
   return streamed(call, stream, (signal) => ofTurn(turn, followerOf(stream), signal))
 }
 
-const say = async (call: Call, chat: Chat, context: Context, body: AgUiRequest, last: AgUiInput): Promise<Response> => {
-  if (context.phase === "awaitingApproval")
+const say = async (
+  call: Call,
+  chat: Chat,
+  body: AgUiRequest,
+  message: Message.UserMessage,
+  id: string
+): Promise<Response> => {
+  const { phase } = contextOf(chat)
+  if (phase === "awaitingApproval")
     throw new HttpError("awaiting_approval", "Decide about the tool calls first, with resume")
-  if (context.phase === "awaitingTools") {
+  if (phase === "awaitingTools") {
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first, as tool messages")
   }
-  const message = named(Message.user(contentOf(last, call.limits.messageCharacters)), last.id)
-  const turn = chat.send(message, { id: last.id })
+  const turn = chat.send(message, { id })
   const isOwn = claim(turn)
   await taken(turn)
   if (!isOwn || isRepeated(turn)) return connect(call, chat, body)
-  const stream = streamFor(body, replyName(last.id), 0)
+  const stream = streamFor(body, replyName(id), 0)
   return streamed(call, stream, (signal) => ofTurn(turn, followerOf(stream), signal))
+}
+
+/** There is nothing yet: answers fit nothing, and a look sees nothing. */
+const nothing = (call: Call, body: AgUiRequest): Response => {
+  if ((body.resume ?? []).length > 0)
+    throw new HttpError("unknown_chat", "There is no such conversation; say something in it")
+  const stream = streamFor(body, replyName("m"), 0)
+  const events = [
+    ...stream.snapshot([], 0),
+    ...stream.ended({ haltedReason: "completed", metadata: {}, pendingToolCalls: [] })
+  ]
+  return streamed(call, stream, () => alone(events))
+}
+
+async function* alone<A>(item: A): AsyncGenerator<A, void> {
+  yield item
 }
 
 /** Where the conversation stands, and what is under way (AGUIRUN1). */
 const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Response> => {
-  const context = chat.getSnapshot()?.context
-  if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
+  const context = contextOf(chat)
   const stream = streamFor(body, standingOf(context).name, 0)
   const follower = followerOf(stream)
   const atRest: Follower<AgUiEvent> = {

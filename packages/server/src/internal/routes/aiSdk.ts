@@ -27,7 +27,7 @@ const post = async (call: Call): Promise<Response> => {
   if (last === undefined) throw new HttpError("invalid_input", "There are no messages")
   call.claimStream()
   if (body.trigger === "regenerate-message") return regenerate(call, body.id, last)
-  if (last.role === "user") return say(call, await call.chats.chat(body.id), last, body.whenBusy)
+  if (last.role === "user") return say(call, body, last)
   if (last.role === "assistant") return answer(call, await call.chats.existing(body.id), last)
   throw new HttpError("invalid_input", "The last message is the user's, or the model's with answers to its tool calls")
 }
@@ -35,8 +35,9 @@ const post = async (call: Call): Promise<Response> => {
 const contextOf = (chat: Chat): Context | undefined => chat.getSnapshot()?.context
 
 /** What the user says is new, or it is said again (AISDK2). */
-const say = async (call: Call, chat: Chat, said: UiInput, whenBusy: UiRequest["whenBusy"]): Promise<Response> => {
+const say = async (call: Call, { id, whenBusy }: UiRequest, said: UiInput): Promise<Response> => {
   const message = named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
+  const chat = await call.chats.chat(id)
   const context = contextOf(chat)
   const repeated = repeats(context, message, said.id)
   if (repeated && context !== undefined) return following(call, chat, context)

@@ -91,30 +91,21 @@ const chatNamed = ({ request }: Call, { metadata, tools }: OpenAiRequest): strin
 
 /** What is said last goes to the conversation: results of calls it waits for, else what the user says. */
 const turnOf = async (call: Call, { messages }: OpenAiRequest, id: string): Promise<Run> => {
-  const chat = await call.chats.chat(id)
   const behind = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
-  const turn = begin(chat, behind, call)
-  await taken(turn)
-  return turn
+  const read = (said: (typeof behind)[number]) => messageOf(said, call.limits.messageCharacters)
+  const results = behind.flatMap((said) =>
+    said.role === "tool" ? [[said.tool_call_id, read(said).content] as const] : []
+  )
+  const last = behind.findLast(({ role }) => role === "user")
+  const message = last === undefined ? undefined : read(last)
+  if (results.length > 0) return begun((await call.chats.existing(id)).submitToolResults(Object.fromEntries(results)))
+  if (message?.role === "user") return begun((await call.chats.chat(id)).send(message))
+  throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
 }
 
-const begin = (
-  chat: ChatRef.ChatRef,
-  behind: OpenAiRequest["messages"],
-  call: Call
-): ReturnType<ChatRef.ChatRef["send"]> => {
-  const results = behind.flatMap((said) => (said.role === "tool" ? [said] : []))
-  if (results.length > 0) {
-    return chat.submitToolResults(
-      Object.fromEntries(
-        results.map((said) => [said.tool_call_id, messageOf(said, call.limits.messageCharacters).content])
-      )
-    )
-  }
-  const said = behind.findLast(({ role }) => role === "user")
-  const message = said === undefined ? undefined : messageOf(said, call.limits.messageCharacters)
-  if (message?.role === "user") return chat.send(message)
-  throw new HttpError("invalid_input", "The last message is the user's, or the result of a tool call")
+const begun = async (turn: ChatRef.LiveTurn): Promise<Run> => {
+  await taken(turn)
+  return turn
 }
 
 const whole = async (head: Head, run: Run, reply: OpenAiReply, signal: AbortSignal): Promise<Response> => {

@@ -1,0 +1,266 @@
+import { Fake, tool } from "@troupe/chat"
+import { Process } from "@troupe/otp"
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai"
+import { describe, expect, it } from "vitest"
+import { seeded } from "../double/attacks.ts"
+import { type HandModel, handModel } from "../double/handModel.ts"
+import { serving } from "../double/serving.ts"
+import { streamOf } from "../double/streamOf.ts"
+
+const said = (id: string, text: string) => ({ id, role: "user", parts: [{ type: "text", text }] })
+
+const chunksOf = (body: string): ReadonlyArray<UIMessageChunk> =>
+  body
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: {"))
+    .map((frame) => JSON.parse(frame.slice("data: ".length)) as UIMessageChunk)
+
+const messageOf = async (body: string): Promise<UIMessage | undefined> => {
+  let last: UIMessage | undefined
+  for await (const next of readUIMessageStream({ stream: streamOf(chunksOf(body)) })) last = next
+  return last === undefined ? undefined : (JSON.parse(JSON.stringify(last)) as UIMessage)
+}
+
+const kept = async (url: string) => {
+  const { messages } = (await (await fetch(`${url}/api/chat/c/messages`)).json()) as {
+    readonly messages: ReadonlyArray<UIMessage>
+  }
+  return messages.at(-1)
+}
+
+const until = async (response: Response, text: string): Promise<void> => {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let body = ""
+  while (!body.includes(text)) {
+    const next = await reader?.read()
+    if (next === undefined || next.done) throw new Error(`the body ended without ${text}: ${body}`)
+    body += next.value
+  }
+  await reader?.cancel()
+}
+
+describe("a reply is found again", () => {
+  it("AISDK3. by clients that come and go at random, as the one that stayed has it", async () => {
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      const chance = seeded(seed)
+      const model = handModel()
+      const { url, post } = await serving({
+        adapter: model.adapter,
+        tools: [tool({ name: "echo", execute: (args) => args })]
+      })
+      const stayed = await post("/api/chat", { id: "c", messages: [said("u1", "Go")] })
+      await model.whenOpened(1)
+      const late: Array<Promise<string>> = []
+      for (let step = 0; step < 4; step++) {
+        let text = ""
+        for (let word = 0; word < 3; word++) {
+          text += `w${word} `
+          model.text(`w${word} `)
+          const response = await fetch(`${url}/api/chat/c/stream`)
+          expect(response.status).toBe(200)
+          if (chance() < 0.5) late.push(response.text())
+          else await until(response, '"start-step"')
+        }
+        if (step === 3) model.finish("stop", text)
+        else {
+          model.say({ type: "tool_call_started", id: `c${step}`, name: "echo" })
+          model.say({
+            type: "tool_call_completed",
+            id: `c${step}`,
+            name: "echo",
+            arguments: { step },
+            rawArguments: ""
+          })
+          model.finish("tool_calls", text)
+          await model.whenOpened(step + 2)
+        }
+      }
+      const whole = await messageOf(await stayed.text())
+      expect(whole?.parts.filter(({ type }) => type === "tool-echo").length).toBe(3)
+      expect(await kept(url)).toEqual(whole)
+      for (const body of await Promise.all(late)) expect(await messageOf(body)).toEqual(whole)
+    }
+  })
+
+  it("AISDK3. where its beginning is no longer held, from what is kept and what is under way", async () => {
+    const model = handModel()
+    const { url, post } = await serving({
+      adapter: model.adapter,
+      tools: [tool({ name: "echo", execute: (args) => args })]
+    })
+    const stayed = await post("/api/chat", { id: "c", messages: [said("u1", "Go")] })
+    await model.whenOpened(1)
+    const first = await fetch(`${url}/api/chat/c/stream`)
+    model.say({ type: "tool_call_started", id: "c0", name: "echo" })
+    model.say({ type: "tool_call_completed", id: "c0", name: "echo", arguments: { x: 1 }, rawArguments: "" })
+    model.finish("tool_calls")
+    await model.whenOpened(2)
+    const long = "x".repeat(2_000_000)
+    for (let at = 0; at < long.length; at += 100_000) model.text(long.slice(at, at + 100_000))
+    await until(await fetch(`${url}/api/chat/c/stream`), "x".repeat(50_000))
+    const later = await fetch(`${url}/api/chat/c/stream`)
+    model.text("y")
+    model.finish("stop", `${long}y`)
+    const whole = await messageOf(await stayed.text())
+    expect(whole?.parts.map((part) => (part.type === "text" ? part.text.length : part.type))).toEqual([
+      "step-start",
+      "tool-echo",
+      "step-start",
+      2_000_001
+    ])
+    expect(await messageOf(await later.text())).toEqual(whole)
+    expect(await messageOf(await first.text())).toEqual(whole)
+  })
+})
+
+describe("the death of a chat's process", () => {
+  const died = async (model: HandModel, follow: (url: string) => Promise<Response>) => {
+    const { url, post, troupe } = await serving({ adapter: model.adapter })
+    const posted = await post("/api/chat", { id: "c", messages: [said("u1", "Go")] })
+    await model.whenOpened(1)
+    model.text("Once ")
+    const followed = await follow(url)
+    const { pid } = await troupe.chat("anna/c")
+    if (pid === undefined) throw new Error("no process")
+    Process.exit(pid, new Error("a secret of the program"))
+    return { url, post, bodies: [await posted.text(), await followed.text()] }
+  }
+
+  it("ends the streams of its turn with an end of their protocol, and nothing of the program", async () => {
+    const { bodies } = await died(handModel(), (url) => fetch(`${url}/api/chat/c/stream`))
+    for (const body of bodies) {
+      expect(body).not.toContain("secret")
+      expect(body).toMatch(/"type":"(?:error|finish)"/u)
+      expect(body.endsWith("data: [DONE]\n\n")).toBe(true)
+    }
+    const { bodies: others } = await died(handModel(), (url) =>
+      fetch(`${url}/ag-ui`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ threadId: "c", runId: "r", messages: [] })
+      })
+    )
+    expect(others[1]).not.toContain("secret")
+    expect(others[1]).toMatch(/"type":"RUN_(?:ERROR|FINISHED)"[^\n]*\n\n$/u)
+  })
+
+  it("leaves a reply that is given again", async () => {
+    const model = handModel()
+    const { url, post } = await died(model, (at) => fetch(`${at}/api/chat/c/stream`))
+    const again = post("/api/chat", { id: "c", trigger: "regenerate-message", messages: [said("u1", "Go")] })
+    await model.whenOpened(2)
+    model.finish("stop", "There")
+    expect((await messageOf(await (await again).text()))?.parts.at(-1)).toMatchObject({ text: "There" })
+    expect(await kept(url)).toMatchObject({ id: "u1.reply" })
+  })
+})
+
+describe("bodies that mean harm", () => {
+  const bases: Readonly<Record<string, unknown>> = {
+    "/api/chat": { id: "c", messages: [said("u9", "Hi")], trigger: "submit-message", messageId: "x" },
+    "/ag-ui": {
+      threadId: "c",
+      runId: "r",
+      messages: [
+        {
+          id: "t",
+          role: "tool",
+          toolCallId: "c0",
+          content: [{ type: "image", source: { type: "url", value: "http://x" } }]
+        }
+      ],
+      resume: [{ interruptId: "approval:c0", status: "resolved", payload: { approved: true } }],
+      tools: [],
+      context: []
+    },
+    "/v1/chat/completions": {
+      model: "troupe",
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Hi" }] },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{" } }]
+        },
+        { role: "tool", tool_call_id: "c", content: "x" }
+      ],
+      tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }],
+      tool_choice: "auto",
+      response_format: { type: "json_schema", json_schema: { name: "a", schema: {} } },
+      metadata: { chat_id: "c" }
+    }
+  }
+  const odd: ReadonlyArray<unknown> = [
+    null,
+    -1,
+    1e308,
+    "",
+    "\u0000",
+    "\uD800",
+    [],
+    {},
+    [[]],
+    true,
+    "__proto__",
+    "../..",
+    "data:,x",
+    "x".repeat(300)
+  ]
+
+  /** The value with one part of it, somewhere, replaced. */
+  const mutated = (value: unknown, chance: () => number): unknown => {
+    const pick = <A>(list: ReadonlyArray<A>): A | undefined => list[Math.floor(chance() * list.length)]
+    if (typeof value !== "object" || value === null || chance() < 0.2) return pick(odd)
+    const keys = Object.keys(value)
+    const key = pick(keys)
+    if (key === undefined) return pick(odd)
+    if (Array.isArray(value)) return value.with(Number(key), mutated(value[Number(key)], chance))
+    if (chance() < 0.1) return Object.fromEntries(Object.entries(value).filter(([other]) => other !== key))
+    return { ...value, [key]: mutated(Reflect.get(value, key), chance) }
+  }
+
+  it("are answered, or refused with a typed error, and lose nothing", async () => {
+    const errors: Array<unknown> = []
+    const adapter = Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] })
+    const { post, url } = await serving(
+      { adapter },
+      { onError: (error) => void errors.push(error), limits: { requestsPerMinute: 1e9, conversations: 1e6 } }
+    )
+    await (await post("/api/chat", { id: "kept", messages: [said("u1", "Hi")] })).text()
+    const before = await (await fetch(`${url}/api/chat/kept/messages`)).text()
+    const chance = seeded(4_711)
+    const wrong: Array<unknown> = []
+    const seen = new Set<string>()
+    for (let round = 0; round < 300; round++) {
+      for (const [path, base] of Object.entries(bases)) {
+        let body = mutated(base, chance)
+        if (chance() < 0.3) body = mutated(body, chance)
+        const response = await post(path, body)
+        const text = await response.text()
+        seen.add(`${path} ${response.status} ${/"code":"(?<code>\w+)"/u.exec(text)?.groups?.["code"]}`)
+        const isRefused = response.status >= 400 && response.status < 500 && /"error":\{[^}]*"code":"\w+"/u.test(text)
+        if (!(response.status === 200 || isRefused) || /\n\s+at |\.ts:\d/u.test(text))
+          wrong.push({ path, body, status: response.status, text })
+      }
+    }
+    expect(wrong.slice(0, 3)).toEqual([])
+    expect([...seen].toSorted()).toEqual([
+      "/ag-ui 200 undefined",
+      "/ag-ui 400 invalid_id",
+      "/ag-ui 404 unknown_chat",
+      "/ag-ui 409 invalid_status_for_operation",
+      "/ag-ui 422 invalid_input",
+      "/api/chat 200 undefined",
+      "/api/chat 400 invalid_id",
+      "/api/chat 409 already_delivered",
+      "/api/chat 422 invalid_input",
+      "/v1/chat/completions 200 undefined",
+      "/v1/chat/completions 400 invalid_id",
+      "/v1/chat/completions 400 invalid_input",
+      "/v1/chat/completions 404 not_found",
+      "/v1/chat/completions 409 unknown_tool_call_id"
+    ])
+    expect(errors.slice(0, 3)).toEqual([])
+    expect(await (await fetch(`${url}/api/chat/kept/messages`)).text()).toBe(before)
+  })
+})
