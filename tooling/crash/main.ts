@@ -1,0 +1,53 @@
+/**
+ * `pnpm crash [--seed N] [--sqlite N] [--postgres N]`: a program is killed so many times on each database, and what is kept is
+ * compared with what it had been promised. The exit code is 1 when something is lost, doubled or damaged.
+ *
+ * @module
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { startPostgres } from "../../packages/store/test/double/postgresServer.ts"
+import { crash } from "./crash.ts"
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    sqlite: { type: "string", default: "300" },
+    postgres: { type: "string", default: "100" }
+  }
+})
+const seed = Number(values.seed)
+const folder = mkdtempSync(join(tmpdir(), "troupe-crash-"))
+
+const run = async (name: string, database: string, lives: number): Promise<boolean> => {
+  if (lives === 0) return true
+  console.log(`${name}: ${lives} lives, seed ${seed}`)
+  const { promised, calls, early, interrupted, wrong } = await crash({
+    database,
+    journal: join(folder, `${name}.journal`),
+    lives,
+    seed,
+    told: (life, seen) => {
+      if (seen.length > 0 || life % 25 === 0) console.log(`${name}: life ${life}, ${seen.length} wrong`)
+    }
+  })
+  const answers = Array.from(promised.answered.values()).reduce((sum, texts) => sum + texts.size, 0)
+  const counts = `${promised.accepted.size} inputs accepted, ${answers} answers given, ${promised.forked.size} forks, ${calls} calls that write`
+  console.log(`${name}: ${counts}; ${interrupted} conversations interrupted, ${early} lives ended before they began`)
+  for (const what of wrong) console.log(`✗ ${what}`)
+  if (wrong.length === 0) console.log("✓ nothing lost, nothing doubled, nothing damaged")
+  return wrong.length === 0
+}
+
+try {
+  const isWhole = await run("sqlite", join(folder, "chats.db"), Number(values.sqlite))
+  const lives = Number(values.postgres)
+  const server = lives === 0 ? undefined : await startPostgres()
+  const isKept = server === undefined || (await run("postgres", server.url, lives))
+  await server?.stop()
+  process.exitCode = isWhole && isKept ? 0 : 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,7 @@
+/** The store of a run: a path of a file, or the address of a server. */
+import type { Store } from "@troupe/chat"
+import { postgres, sqlite } from "@troupe/store"
+
+/** Opens it. */
+export const openStore = (database: string): Store.SessionStore =>
+  database.startsWith("postgres:") ? postgres(database) : sqlite(database)
