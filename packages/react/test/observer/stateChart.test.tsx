@@ -90,7 +90,7 @@ describe("a layout", () => {
       whole
     )
     const near = viewAround([{ x: 900, y: 600, width: 80, height: 30 }], whole, { width: 500, height: 400 })
-    expect([near.x < 900, near.x + near.width > 980, near.width]).toEqual([true, true, 600])
+    expect([near.x < 900, near.x + near.width > 980, near.width]).toEqual([true, true, 500])
   })
 })
 

@@ -6,9 +6,6 @@ export const wholeOf = ({ width, height }: Pick<Drawing, "width" | "height">): B
 
 const largest = 2
 
-/** How much more is seen around what is followed, at the cost of size. */
-const aside = 1.2
-
 /** Nearer or farther, about a point that stays where it is: by default the middle. */
 export const zoomed = (
   view: Box,
@@ -50,7 +47,7 @@ export const viewAround = (
   const top = Math.min(...boxes.map(({ y }) => y))
   const right = Math.max(...boxes.map(({ x, width }) => x + width))
   const bottom = Math.max(...boxes.map(({ y, height }) => y + height))
-  const [width, height] = [frame.width * aside, frame.height * aside]
+  const { width, height } = frame
   return {
     x: within((left + right - width) / 2, -20, Math.max(-20, whole.width - width + 20)),
     y: within((top + bottom - height) / 2, -20, Math.max(-20, whole.height - height + 20)),

@@ -132,10 +132,12 @@ const Figures = ({ detail }: { readonly detail: Observation.ProcessDetail }) => 
       <dt>Busy</dt>
       <dd>{duration(detail.busyMs)}</dd>
     </div>
-    <div>
-      <dt>Restarts</dt>
-      <dd>{detail.restarts === undefined ? "–" : count(detail.restarts)}</dd>
-    </div>
+    {detail.restarts !== undefined && (
+      <div>
+        <dt>Restarts</dt>
+        <dd>{count(detail.restarts)}</dd>
+      </div>
+    )}
   </dl>
 )
 

@@ -68,12 +68,21 @@ export const turnsOf = (spans: ReadonlyArray<Observation.Span>, now: number): Re
   })
 }
 
-/** Round marks on the axis: some five of them. */
+/**
+ * How long the axis is. While something goes on it is longer than that, and grows in steps: what has ended stays where it is,
+ * and can be read.
+ */
+export const axisOf = ({ from, to, isLive }: TimelineTurn): number => {
+  const length = to - from
+  return isLive ? 500 * 1.3 ** Math.max(0, Math.ceil(Math.log(length / 500) / Math.log(1.3))) : length
+}
+
+/** Round marks on the axis: some five of them, none so near the end that there is no room for its name. */
 export const marksOf = (length: number): ReadonlyArray<number> => {
   const rough = length / 5
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? length
-  return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step)
+  return Array.from({ length: Math.floor((length * 0.93) / step) + 1 }, (_, index) => index * step)
 }
 
 const words = {

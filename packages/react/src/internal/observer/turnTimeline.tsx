@@ -5,7 +5,7 @@ import { type KeyboardEvent, useId, useMemo, useRef, useState } from "react"
 import { duration } from "./format.ts"
 import { useLiveTime } from "./frameTime.ts"
 import { Surface } from "./surface.tsx"
-import { marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
+import { axisOf, marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
 import { useWatched } from "./watched.ts"
 
 /** What a timeline is shown with: the chat whose turns it draws. */
@@ -100,8 +100,8 @@ const sayingOf = (span: Observation.Span, { from }: TimelineTurn, now: number): 
 }
 
 const Bars = ({ turn, now }: TurnProps) => {
-  const { from, to, rows } = turn
-  const all = to - from
+  const { from, rows } = turn
+  const all = axisOf(turn)
   const spans = rows.flatMap((row) => row.spans)
   const [pointed, setPointed] = useState<string>()
   const [stop, setStop] = useState<string>()
@@ -174,7 +174,7 @@ const Bars = ({ turn, now }: TurnProps) => {
                   data-late={(span.from - from) / all > 0.5 || undefined}
                   style={
                     (span.from - from) / all > 0.5
-                      ? { insetInlineEnd: part(to - (span.to ?? now)) }
+                      ? { insetInlineEnd: part(all - (span.to ?? now) + from) }
                       : { insetInlineStart: part(span.from - from) }
                   }
                 >

@@ -7,7 +7,7 @@ export const processCss = `
 .tro-sub { color: var(--tro-muted); }
 .tro-figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(64px, 1fr)); gap: 8px; }
 .tro-figures > div { background: var(--tro-sunken); border-radius: 8px; padding: 6px 10px; }
-.tro-figures dd { font-size: 14px; font-weight: 600; white-space: nowrap; }
+.tro-figures dd { font-size: 13px; font-weight: 600; white-space: nowrap; }
 .tro-actions { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; }
 .tro-return { background: var(--tro-good-soft); color: var(--tro-text); border-radius: 8px; padding: 8px 12px; }
 .tro-block { display: flex; flex-direction: column; gap: 6px; min-inline-size: 0; }
@@ -29,8 +29,8 @@ export const processCss = `
 .tro-pids { display: flex; flex-wrap: wrap; gap: 2px 16px; }
 .tro-meters { display: flex; flex-direction: column; justify-content: center; gap: 8px; flex: 1 1 320px; }
 .tro-meter-figures { display: flex; flex-wrap: wrap; gap: 4px 20px; }
-.tro-meter-figures dd { font-size: 14px; font-weight: 600; }
-.tro-meter-figures [data-kind="total"] dd, .tro-meter-figures [data-kind="cost"] dd { font-size: 20px; line-height: 1.25; margin-block-start: -5px; letter-spacing: -0.01em; }
+.tro-meter-figures dd { font-size: 14px; font-weight: 600; line-height: 24px; }
+.tro-meter-figures [data-kind="total"] dd, .tro-meter-figures [data-kind="cost"] dd { font-size: 20px; letter-spacing: -0.01em; }
 .tro-meter-figures [data-kind="cost"] { margin-inline-start: auto; text-align: end; }
 .tro-meter-figures dt::before { content: ""; display: inline-block; inline-size: 8px; block-size: 8px; border-radius: 2px; margin-inline-end: 5px; }
 .tro-meter-figures :is([data-kind="total"], [data-kind="cost"], [data-kind="reasoning"]) dt::before { display: none; }
