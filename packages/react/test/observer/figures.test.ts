@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { costOf, tokensOf } from "../../src/internal/observer/cost.ts"
-import { bytes, duration, money } from "../../src/internal/observer/format.ts"
+import { bytes, duration, mark, money } from "../../src/internal/observer/format.ts"
 import { lostIn, successorOf } from "../../src/internal/observer/successor.ts"
 import { axisOf, marksOf, turnsOf } from "../../src/internal/observer/timelineRows.ts"
 import { node, treeWith } from "../double/observerLinks.ts"
@@ -15,6 +15,7 @@ describe("a figure", () => {
       "59.9 s",
       "2 min 5 s"
     ])
+    expect([0, 400, 2_500].map(mark)).toEqual(["0", "400 ms", "2.5 s"])
     expect([0.00042, 0.0662, 1.5].map(money)).toEqual(["$0.00042", "$0.0662", "$1.50"])
   })
 })

@@ -31,6 +31,9 @@ export const duration = (ms: number): string => {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
+/** A mark on an axis: `500 ms`, `2.5 s`. */
+export const mark = (ms: number): string => (ms === 0 ? "0" : ms < 1000 ? `${ms} ms` : `${ms / 1000} s`)
+
 /** `$0.0042`, `$1.25` */
 export const money = (amount: number): string => `$${amount.toFixed(amount < 0.01 ? 5 : amount < 1 ? 4 : 2)}`
 

@@ -208,7 +208,7 @@ const Cells = ({ node, isParent, isBack = false, onTurn }: CellsProps) => (
         <span className="tro-hidden"> restarts</span>
       </span>
     )}
-    <span className="tro-status" data-status={node.status}>
+    <span className={node.status === "idle" ? "tro-hidden" : "tro-status"} data-status={node.status}>
       {node.status}
     </span>
     <span className="tro-memory">{bytes(node.memory)}</span>

@@ -2,7 +2,7 @@
 import type { Observation } from "@troupe/chat"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from "react"
-import { duration } from "./format.ts"
+import { duration, mark } from "./format.ts"
 import { useLiveTime } from "./frameTime.ts"
 import { Surface } from "./surface.tsx"
 import { axisOf, marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
@@ -129,9 +129,9 @@ const Bars = ({ turn, now }: TurnProps) => {
   return (
     <div className="tro-bars" ref={field} role="group" aria-label="Bars of the turn">
       <div className="tro-axis" aria-hidden>
-        {marksOf(all).map((mark) => (
-          <span key={mark} style={{ insetInlineStart: part(mark) }}>
-            {duration(mark)}
+        {marksOf(all).map((ms) => (
+          <span key={ms} style={{ insetInlineStart: part(ms) }}>
+            {mark(ms)}
           </span>
         ))}
       </div>

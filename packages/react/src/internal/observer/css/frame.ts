@@ -38,7 +38,7 @@ export const frameCss = `
 .troupe-observer :where(ul, ol) { list-style: none; }
 .troupe-observer code { font-family: var(--tro-mono); font-size: 0.92em; overflow-wrap: anywhere; }
 .troupe-observer :focus-visible { outline: 2px solid var(--tro-accent); outline-offset: 1px; }
-.tro-observer { block-size: 100%; min-block-size: 0; }
+.tro-observer { block-size: 100%; min-block-size: 0; overflow: auto; }
 .tro-frame {
   container-type: inline-size;
   block-size: 100%;
@@ -109,6 +109,7 @@ export const frameCss = `
 .tro-frame[data-narrow] .tro-counters { justify-content: space-between; gap: 4px 8px; }
 .tro-frame[data-narrow] .tro-counters dd { font-size: 16px; }
 .tro-frame[data-narrow] .tro-summary > * { padding: 8px 12px; flex-basis: 100%; }
+.tro-summary, .tro-tabs { flex: none; }
 .tro-tabs {
   display: flex;
   overflow-x: auto;
