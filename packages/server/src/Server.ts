@@ -23,6 +23,7 @@ import { checkOrigin, open, preflight } from "./internal/origins.ts"
 import { Owners } from "./internal/owners.ts"
 import type { Route } from "./internal/route.ts"
 import { makeRouter } from "./internal/router.ts"
+import { checkServerOptions, limitsOf } from "./internal/serverOptions.ts"
 import { everyRoute } from "./internal/routes/every.ts"
 
 /** Who asks: the owner of the conversations that are reachable; `observer` says whether the processes are, too. */
@@ -86,16 +87,34 @@ export interface Server {
   readonly hosts: ReadonlyArray<string> | undefined
 }
 
-const limitsOf = (given: Limits = {}): { readonly [Name in keyof Limits]-?: number } => ({
-  bodyBytes: given.bodyBytes ?? 1_048_576,
-  messageCharacters: given.messageCharacters ?? 100_000,
-  conversations: given.conversations ?? 1_000,
-  requestsPerMinute: given.requestsPerMinute ?? 600,
-  streams: given.streams ?? 100
-})
-
-/** Makes a server of a Troupe. */
+/**
+ * Makes a server of a Troupe.
+ *
+ * **Details**: what it answers to are the routes of docs/serving.md, and the protocols of existing clients. It holds nothing of a
+ * conversation but its name: closed, another can be made of the same Troupe.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for options that cannot be meant.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { Server } from "@troupe/server"
+ *
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+ * const server = Server.make({ troupe, authorize: () => ({ owner: "anna" }) })
+ * const request = new Request("http://localhost/chats/c1/messages", {
+ *   method: "POST",
+ *   headers: { "content-type": "application/json" },
+ *   body: JSON.stringify({ input: "Hello", id: "m1" })
+ * })
+ * const response = await server.fetch(request)
+ * await response.json() // => { id: "m1", status: "delivered" }
+ * await server.close()
+ * await troupe.stop()
+ * ```
+ */
 export const make = (options: ServerOptions): Server => {
+  checkServerOptions(options)
   const { troupe, authorize, basePath = "", hosts, onError } = options
   const { clock } = troupe.system
   const limits = limitsOf(options.limits)

@@ -3,6 +3,7 @@ import { Clock, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { HttpError } from "../src/HttpError.ts"
+import type { ServerOptions } from "../src/Server.ts"
 import { codeOf, endless, framesIn, reading, served, until } from "./double/served.ts"
 
 const events = { accept: "text/event-stream" }
@@ -302,4 +303,16 @@ describe("SERVE2 who asks", () => {
     const { ask } = await served({}, { authorize: () => ({ deny: 403 }) })
     expect(await codeOf(await ask("GET", "/chats/c1"))).toBe("403 forbidden")
   })
+})
+
+test.each<[Partial<ServerOptions>, ReadonlyArray<string | number>]>([
+  [{ limits: { streams: 0 } }, ["limits", "streams"]],
+  [{ limits: { bodyBytes: Number.NaN } }, ["limits", "bodyBytes"]],
+  [{ origins: ["https://app.example.com/"] }, ["origins", 0]],
+  [{ origins: ["*"] }, ["origins", 0]],
+  [{ hosts: ["localhost:80"] }, ["hosts", 0]],
+  [{ basePath: "/api/" }, ["basePath"]],
+  [{ basePath: "api" }, ["basePath"]]
+])("options that cannot be meant are refused: %j", async (options, field) => {
+  await expect(served({}, options)).rejects.toMatchObject({ reason: "invalid_options", errors: [{ field }] })
 })

@@ -29,6 +29,7 @@ export const served = async (
 ): Promise<Served> => {
   const errors: Array<unknown> = []
   const troupe = await Troupe.start({ adapter: hello(), ...troupeOptions })
+  onTestFinished(() => troupe.stop())
   const server = Server.make({
     troupe,
     authorize: ({ headers }) => {
@@ -38,10 +39,7 @@ export const served = async (
     onError: (error) => void errors.push(error),
     ...options
   })
-  onTestFinished(async () => {
-    await server.close()
-    await troupe.stop()
-  })
+  onTestFinished(server.close)
   const ask: Served["ask"] = (method, path, body, headers = {}) =>
     server.fetch(
       new Request(`http://localhost${path}`, {

@@ -1,0 +1,55 @@
+/** Checks what a server is made with: what would refuse everybody, or nobody, says so at once. */
+import { type ChatError, ValidationError } from "@troupe/chat"
+import type { Limits, ServerOptions } from "../Server.ts"
+
+/** The limits that count. */
+export type AllLimits = { readonly [Name in keyof Limits]-?: number }
+
+const defaults: AllLimits = {
+  bodyBytes: 1_048_576,
+  messageCharacters: 100_000,
+  conversations: 1_000,
+  requestsPerMinute: 600,
+  streams: 100
+}
+
+const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
+
+export const limitsOf = (given: Limits = {}): AllLimits => ({
+  ...defaults,
+  ...Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
+})
+
+/** Throws a `ValidationError` (`invalid_options`) that names each option of the wrong kind. */
+export const checkServerOptions = ({
+  authorize,
+  limits = {},
+  origins = [],
+  hosts = [],
+  basePath
+}: ServerOptions): void => {
+  const found: Array<ChatError.Finding> = []
+  if (typeof authorize !== "function") {
+    found.push({ field: ["authorize"], reason: "must be a function: without one anybody could ask for anything" })
+  }
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!names.some((known) => known === name)) found.push({ field: ["limits", name], reason: "unknown_option" })
+    else if (limit !== undefined && !(limit >= 1)) {
+      found.push({ field: ["limits", name], reason: "must be a number, 1 or more" })
+    }
+  }
+  for (const [index, origin] of origins.entries()) {
+    if (!(URL.canParse(origin) && new URL(origin).origin === origin)) {
+      found.push({ field: ["origins", index], reason: "must be an origin, as https://app.example.com" })
+    }
+  }
+  for (const [index, host] of hosts.entries()) {
+    if (!(URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname === host)) {
+      found.push({ field: ["hosts", index], reason: "must be the name of a host, without port" })
+    }
+  }
+  if (basePath !== undefined && basePath !== "" && !/^(?:\/[\w.-]+)+$/u.test(basePath)) {
+    found.push({ field: ["basePath"], reason: "must be a path, as /api" })
+  }
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
+}
