@@ -1,7 +1,7 @@
 /**
  * Runs the examples of Markdown files and doc comments as tests.
  *
- * Owns the ids `<file>.<line>.doctest.ts`, one module per example; the file the example stands in registers one test for
+ * Owns the ids `<file>.<line>.doctest.ts`, or `.tsx`, one module per example; the file the example stands in registers one test for
  * each, which imports it. Finding examples is `examples.ts`, rewriting their assertions `assertions.ts`.
  *
  * **Invariants**
@@ -19,7 +19,7 @@ import type { Plugin } from "vitest/config"
 import { expectName, rewriteAssertions } from "./assertions.ts"
 import { examplesOf, marker } from "./examples.ts"
 
-const exampleId = /^(.+)\.(\d+)\.doctest\.ts$/
+const exampleId = /^(.+)\.(\d+)\.doctest\.tsx?$/
 
 /** The plugin; `root` is the workspace's root folder. */
 export const doctestPlugin = (root: string): Plugin => ({
@@ -44,17 +44,21 @@ export const doctestPlugin = (root: string): Plugin => ({
   }
 })
 
+/** Makes a document; loaded before anything the example imports. */
+const pagePath = join(import.meta.dirname, "page.ts")
+
 const exampleModule = (path: string, line: number): string => {
   const example = examplesOf(path, readFileSync(path, "utf8")).find((found) => found.line === line)
   if (example === undefined) throw new Error(`${path} has no runnable example at line ${line}`)
   const code = rewriteAssertions(example.code)
-  return `import { expect as ${expectName} } from "vitest"; ${code}\nexport {}`
+  const page = example.isPage === true ? `import ${JSON.stringify(pagePath)}; ` : ""
+  return `${page}import { expect as ${expectName} } from "vitest"; ${code}\nexport {}`
 }
 
 const registrations = (root: string, path: string, text: string): string => {
   const tests = examplesOf(path, text).map((example) => {
     const title = `${relative(root, path)}:${example.line} ${example.title}`
-    const id = `${path}.${example.line}.doctest.ts`
+    const id = `${path}.${example.line}.doctest.${example.isPage === true ? "tsx" : "ts"}`
     return `import.meta.vitest.test(${JSON.stringify(title)}, () => import(${JSON.stringify(id)}))`
   })
   return `if (import.meta.vitest) {\n${tests.join("\n")}\n}`

@@ -1,6 +1,6 @@
 /**
- * Finds the examples that run as tests: fences whose info string is `ts import.meta.vitest`, in Markdown and in doc
- * comments.
+ * Finds the examples that run as tests: fences whose info string is `ts import.meta.vitest`, or `tsx` where it shows a page,
+ * in Markdown and in doc comments.
  *
  * @module
  */
@@ -12,10 +12,13 @@ export interface Example {
   /** The line of its first line of code in the file, from 1. */
   readonly line: number
   readonly code: string
+  /** Whether it shows a page: it has JSX in it, and a document to draw in. */
+  readonly isPage?: true
 }
 
-/** The info string that makes a fence run. */
+/** The info strings that make a fence run. */
 export const marker = "ts import.meta.vitest"
+const pageMarker = "tsx import.meta.vitest"
 
 /** The runnable examples of a file, by its kind. */
 export const examplesOf = (path: string, text: string): ReadonlyArray<Example> =>
@@ -39,26 +42,29 @@ const fences = (lines: ReadonlyArray<string>, firstLine: number, fallback: strin
   const found: Array<Example> = []
   let title = fallback
   let open:
-    | { readonly ticks: string; readonly line: number; readonly runs: boolean; readonly indent: number }
+    | { readonly ticks: string; readonly line: number; readonly info: string; readonly indent: number }
     | undefined
   let code: Array<string> = []
   for (const [index, line] of lines.entries()) {
     const fence = /^(\s*)(`{3,})\s*(.*?)\s*$/.exec(line)
     if (open !== undefined) {
       if (fence !== null && fence[2] === open.ticks && fence[3] === "") {
-        if (open.runs) found.push({ title, line: open.line, code: code.join("\n") })
+        const example = { title, line: open.line, code: code.join("\n") }
+        if (open.info === marker) found.push(example)
+        if (open.info === pageMarker) found.push({ ...example, isPage: true })
         open = undefined
       } else {
         code.push(line.slice(Math.min(open.indent, line.length - line.trimStart().length)))
       }
     } else if (fence !== null) {
       const [, indent = "", ticks = "", info = ""] = fence
-      open = { ticks, line: firstLine + index + 1, runs: info === marker, indent: indent.length }
+      open = { ticks, line: firstLine + index + 1, info, indent: indent.length }
       code = []
     } else {
       title = /^#{1,6}\s+(.+)$/.exec(line)?.[1] ?? title
     }
   }
-  if (open?.runs === true) throw new Error(`the example that starts at line ${open.line} has no closing fence`)
+  if (open !== undefined && (open.info === marker || open.info === pageMarker))
+    throw new Error(`the example that starts at line ${open.line} has no closing fence`)
   return found
 }

@@ -37,6 +37,11 @@ describe("an example is found", () => {
     expect(markdownExamples(text).map((found) => found.code)).toEqual(["f(\n  1)"])
   })
 
+  test("as a page, when its fence says that there is JSX in it", () => {
+    const text = [`${ticks}tsx import.meta.vitest`, "<p />", ticks].join("\n")
+    expect(markdownExamples(text)).toEqual([{ title: "example", line: 2, code: "<p />", isPage: true }])
+  })
+
   test("never inside a longer fence that only shows it", () => {
     expect(markdownExamples(["````md", runnable, "f()", ticks, "````"].join("\n"))).toEqual([])
   })
