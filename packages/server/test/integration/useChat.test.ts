@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { useChat } from "@ai-sdk/react"
-import { Fake, tool } from "@troupe/chat"
+import { askUser, Fake, tool } from "@troupe/chat"
 import { act, cleanup, renderHook, waitFor } from "@testing-library/react"
 import {
   DefaultChatTransport,
@@ -93,6 +93,27 @@ describe("useChat of @ai-sdk/react", () => {
       { type: "tool-where", state: "output-available", output: { city: "Oslo" } },
       { type: "text", text: "You are in Oslo" }
     ])
+  })
+
+  it("leaves the server's tools to the server: it is asked to answer none, and goes on for none", async () => {
+    const adapter = Fake.make({
+      scripts: [
+        [{ toolCall: { id: "c0", name: "asks" } }, { finish: "tool_calls" }],
+        [{ text: "Blue" }, { finish: "stop" }]
+      ]
+    })
+    const { url } = await serving({ adapter, tools: [tool({ name: "asks", execute: () => askUser("Which?") })] })
+    const called: Array<string> = []
+    const chat = page(url, {
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
+      onToolCall: ({ toolCall }) => void called.push(toolCall.toolName)
+    })
+    await act(() => chat.current.sendMessage({ text: "Paint" }))
+    expect(chat.current.status).toBe("ready")
+    expect(textOf(chat.current.messages.at(-1))).toBe("Which?")
+    await act(() => chat.current.sendMessage({ text: "Blue" }))
+    expect(textOf(chat.current.messages.at(-1))).toBe("Blue")
+    expect([called, adapter.requests.length]).toEqual([[], 2])
   })
 
   it("decides about a call, and goes on by itself", async () => {

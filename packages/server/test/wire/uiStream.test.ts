@@ -16,6 +16,8 @@ const fails = tool({
 const asks = tool({ name: "asks", execute: () => askUser("Which?", { choices: ["a", "b"] }) })
 const byHand = tool({ name: "byHand", manual: true })
 
+const manual = new Set(["byHand"])
+
 /** What the client makes of chunks: every one of a form it knows. */
 const read = async (chunks: ReadonlyArray<UiChunk>): Promise<UIMessage | undefined> => {
   const schema = uiMessageChunkSchema()
@@ -52,7 +54,7 @@ const replyChunks = (ui: UiStream, chat: ChatRef.ChatRef, events: ReadonlyArray<
   ...events.flatMap((event) => ui.push(event))
 ]
 
-const kept = (chat: ChatRef.ChatRef) => plain(uiMessages(chat.thread.messages).at(-1))
+const kept = (chat: ChatRef.ChatRef) => plain(uiMessages(chat.thread.messages, { manual, approvals: [] }).at(-1))
 
 const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
   "an answer": [[{ text: "Hel" }, { text: "lo" }, { finish: "stop" }]],
@@ -89,11 +91,11 @@ describe("UI1. a client has the same message, however it read it", () => {
     it(`of ${title}`, async () => {
       const chat = await chatWith(scripts)
       const events = await eventsOf(chat.send("Go"))
-      const live = await read(replyChunks(new UiStream(), chat, events))
+      const live = await read(replyChunks(new UiStream(manual), chat, events))
       const thread = kept(chat)
       expect(live).toEqual(thread)
 
-      const said = new UiStream()
+      const said = new UiStream(manual)
       const { name, messages } = replyIn(chat.thread.messages)
       const replayed = await read([...said.start(name), ...said.said(messages)])
       expect(replayed).toEqual(thread)
@@ -114,7 +116,7 @@ describe("UI1. a client has the same message, however it read it", () => {
     }
     const stepsEnd = seen.findIndex(({ event }) => event.type === "step_completed")
     for (const lost of [0, 1, 2, 4, stepsEnd]) {
-      const ui = new UiStream()
+      const ui = new UiStream(manual)
       const chunks = [...ui.start("m0.reply")]
       for (const { event } of seen.slice(0, lost)) chunks.push(...ui.push(event))
       const committed = stepsOf(seen[stepsEnd]?.event)
@@ -125,7 +127,7 @@ describe("UI1. a client has the same message, however it read it", () => {
   })
 
   it("with text that was under way when it came back", async () => {
-    const ui = new UiStream()
+    const ui = new UiStream(manual)
     const chunks = [
       ...ui.start("m0.reply"),
       ...ui.standing({ messages: [], approvals: [], partial: "Once " }),
@@ -156,7 +158,7 @@ describe("UI2. what is begun is ended", () => {
         { finish: "stop" }
       ]
     ])
-    const ui = new UiStream()
+    const ui = new UiStream(manual)
     const chunks = replyChunks(ui, chat, await eventsOf(chat.send("Go")))
     expect((await read(chunks))?.parts).toEqual([
       { type: "step-start" },
@@ -168,7 +170,7 @@ describe("UI2. what is begun is ended", () => {
   it("a text that was cancelled, before the abort", async () => {
     const chat = await chatWith([[{ text: "Once" }, { hang: true }]])
     const turn = chat.send("Go")
-    const ui = new UiStream()
+    const ui = new UiStream(manual)
     const chunks: Array<UiChunk> = []
     for await (const event of turn) {
       chunks.push(...ui.push(event))
@@ -186,13 +188,13 @@ describe("UI2. what is begun is ended", () => {
 
   it("an error says its reason, and nothing of the program", async () => {
     const chat = await chatWith([[{ text: "Once" }, { error: "rate_limited" }, { finish: "error" }]])
-    const ui = new UiStream()
+    const ui = new UiStream(manual)
     const chunks = replyChunks(ui, chat, await eventsOf(chat.send("Go")))
     expect(chunks.at(-1)).toEqual({ type: "error", errorText: "The model request failed: rate limited" })
   })
 
   it("a step that begins again is reset", () => {
-    const ui = new UiStream()
+    const ui = new UiStream(manual)
     const started: Event.Event = { type: "message_started", message: { role: "assistant", content: "" } }
     expect(
       [started, { type: "text_delta", id: null, delta: "x" } as const, started].flatMap((event) => ui.push(event))
@@ -205,7 +207,7 @@ describe("UI2. what is begun is ended", () => {
   })
 
   it("fragments of a call whose beginning was not heard are not told", () => {
-    const ui = new UiStream()
+    const ui = new UiStream(manual)
     expect(ui.push({ type: "tool_call_delta", id: "c", argumentsDelta: "{" })).toEqual([])
   })
 })
@@ -213,7 +215,7 @@ describe("UI2. what is begun is ended", () => {
 describe("UI3. what the protocol has no word for is transient data", () => {
   it("a question, and why a turn ended", async () => {
     const chat = await chatWith(turns["a question"] ?? [])
-    const ui = new UiStream()
+    const ui = new UiStream(manual)
     const chunks = replyChunks(ui, chat, await eventsOf(chat.send("Go")))
     const data = chunks.filter(({ type }) => type.startsWith("data-"))
     expect(data).toEqual([

@@ -123,11 +123,18 @@ const regenerate = async (call: Call, id: string, last: UiInput): Promise<Respon
 const following = (call: Call, chat: Chat, context: Context): Response =>
   streamed(call, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
 
+/** The tools whose calls the client answers. */
+const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
+  new Set(troupe.engine.tools.flatMap(({ name, manual }) => (manual ? [name] : [])))
+
 /** What is followed, until the client is gone. */
 type Followed = (ui: Follower<UiChunk>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<UiChunk>>
 
 const streamed = (call: Call, name: string, followed: Followed, asked: Iterable<string> = []): Response =>
-  call.stream((signal) => framesOf(name, followed, new UiStream(asked), signal), { headers, last: closingFrame })
+  call.stream((signal) => framesOf(name, followed, new UiStream(manualTools(call), asked), signal), {
+    headers,
+    last: closingFrame
+  })
 
 async function* framesOf(
   name: string,
@@ -183,7 +190,8 @@ const load = async (call: Call): Promise<Response> => {
   if (context === undefined) return Response.json({ messages: [] })
   const { thread, pendingApprovals, phase, partial } = context
   const said = phase === "interrupted" ? partial.text : ""
-  return Response.json({ messages: uiMessages(thread.messages, pendingApprovals, said) })
+  const calls = { manual: manualTools(call), approvals: pendingApprovals }
+  return Response.json({ messages: uiMessages(thread.messages, calls, said) })
 }
 
 /** A conversation that nobody has begun is no error here: clients ask before they say something. */

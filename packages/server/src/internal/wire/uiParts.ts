@@ -18,6 +18,8 @@ export type ToolPart = {
   readonly type: `tool-${string}`
   readonly toolCallId: string
   readonly input: unknown
+  /** The server runs it: clients neither answer it nor wait for who does. */
+  readonly providerExecuted?: true
 } & ToolState
 
 /** One part of a message. */
@@ -35,10 +37,16 @@ export interface UiMessage {
   readonly parts: ReadonlyArray<UiPart>
 }
 
-/** A thread's messages; `approvals` are the calls that wait for a decision, `partial` what an interrupted reply had said. */
+/** What is known of calls beside the thread: the tools whose calls the client answers, and the calls that wait for a decision. */
+export interface UiCalls {
+  readonly manual: ReadonlySet<string>
+  readonly approvals: ReadonlyArray<Approval.PendingApproval>
+}
+
+/** A thread's messages; `partial` is what an interrupted reply had said. */
 export const uiMessages = (
   messages: ReadonlyArray<Message.Message>,
-  approvals: ReadonlyArray<Approval.PendingApproval> = [],
+  calls: UiCalls,
   partial = ""
 ): ReadonlyArray<UiMessage> => {
   const all: Array<UiMessage> = []
@@ -46,7 +54,7 @@ export const uiMessages = (
   let reply: Array<Message.Message> = []
   const replied = (last: string) => {
     const begun: ReadonlyArray<UiPart> = last === "" ? [] : [{ type: "step-start" }, ...textParts(last)]
-    const parts = [...stepsOf(reply).flatMap((step) => stepParts(step, approvals)), ...begun]
+    const parts = [...stepsOf(reply).flatMap((step) => stepParts(step, calls)), ...begun]
     if (parts.length > 0) all.push({ id: name, role: "assistant", parts })
     reply = []
   }
@@ -64,10 +72,7 @@ export const uiMessages = (
 }
 
 /** The parts of a step. */
-export const stepParts = (
-  { said, behind }: StepMessages,
-  approvals: ReadonlyArray<Approval.PendingApproval>
-): ReadonlyArray<UiPart> => [
+export const stepParts = ({ said, behind }: StepMessages, { manual, approvals }: UiCalls): ReadonlyArray<UiPart> => [
   { type: "step-start" },
   ...reasoningOf(said).map((text): UiPart => ({ type: "reasoning", text, state: "done" })),
   ...textParts(Message.text(said)),
@@ -79,6 +84,7 @@ export const stepParts = (
       type: `tool-${name}`,
       toolCallId: id,
       input: input ?? rawArguments ?? null,
+      ...(manual.has(name) ? {} : { providerExecuted: true as const }),
       ...(result?.role === "tool" ? answered(result) : waiting === undefined ? pending : asked(waiting))
     }
   }),

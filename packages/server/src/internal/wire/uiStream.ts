@@ -28,6 +28,7 @@ export interface UiStanding {
 }
 
 export class UiStream {
+  readonly #manual: ReadonlySet<string>
   readonly #asked: Set<string>
   readonly #answered = new Set<string>()
   readonly #begun = new Set<string>()
@@ -40,8 +41,9 @@ export class UiStream {
   #reasoning: { readonly id: string; readonly of: unknown } | undefined
   #finish: string | undefined
 
-  /** `asked` are the calls that the client was asked to decide about before. */
-  constructor(asked: Iterable<string> = []) {
+  /** `manual` are the tools whose calls the client answers, `asked` the calls it was asked to decide about before. */
+  constructor(manual: ReadonlySet<string>, asked: Iterable<string> = []) {
+    this.#manual = manual
     this.#asked = new Set(asked)
   }
 
@@ -207,20 +209,24 @@ export class UiStream {
     if (this.#begun.has(toolCallId)) return []
     this.#begun.add(toolCallId)
     this.#answered.delete(toolCallId)
-    return [{ type: "tool-input-start", toolCallId, toolName }]
+    return [{ type: "tool-input-start", toolCallId, toolName, ...this.#runBy(toolName) }]
   }
 
   #callCompleted({ id, name, arguments: input, rawArguments }: Event.ToolCallCompleted): ReadonlyArray<UiChunk> {
     const begun = [...this.#beginStep(), ...this.#endReasoning()]
     this.#begun.delete(id)
     this.#answered.delete(id)
-    const call = { toolCallId: id, toolName: name }
+    const call = { toolCallId: id, toolName: name, ...this.#runBy(name) }
     return input === null
       ? [
           ...begun,
           { type: "tool-input-error", ...call, input: rawArguments, errorText: "The arguments are no JSON object" }
         ]
       : [...begun, { type: "tool-input-available", ...call, input }]
+  }
+
+  #runBy(toolName: string): Pick<ToolPart, "providerExecuted"> {
+    return this.#manual.has(toolName) ? {} : { providerExecuted: true }
   }
 
   #answer(toolCallId: string, content: string, outcome: Outcome.Outcome | undefined): ReadonlyArray<UiChunk> {
@@ -287,7 +293,7 @@ export class UiStream {
   }
 
   #sayStep(step: StepMessages, approvals: ReadonlyArray<Approval.PendingApproval>): ReadonlyArray<UiChunk> {
-    return stepParts(step, approvals).flatMap((part) => this.#part(part))
+    return stepParts(step, { manual: this.#manual, approvals }).flatMap((part) => this.#part(part))
   }
 
   #part(part: UiPart): ReadonlyArray<UiChunk> {
@@ -300,9 +306,10 @@ export class UiStream {
         return this.#block(part.type, part.text)
       default: {
         const { type, toolCallId, input } = part
+        const toolName = type.slice("tool-".length)
         if (part.state !== "input-available" && part.state !== "approval-requested") this.#answered.add(toolCallId)
         return [
-          { type: "tool-input-available", toolCallId, toolName: type.slice("tool-".length), input },
+          { type: "tool-input-available", toolCallId, toolName, input, ...this.#runBy(toolName) },
           ...this.#state(toolCallId, part)
         ]
       }
