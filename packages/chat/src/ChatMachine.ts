@@ -31,6 +31,8 @@
  *         is over, comes after the expiry, however late its timer is. Since when a call waits, and until when, is stored as
  *         soon as it is known, and no restart changes it.
  *
+ * CHAT15. A chat that is to leave ends between two turns, and begins none: those that wait are its successor's.
+ *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
@@ -165,6 +167,7 @@ export const chatMachine = setup({
     }),
     cancelRunning: raise({ type: "turn.cancel" }),
     markCancelled: assign({ cancelled: true }),
+    markLeaving: assign({ leaving: true }),
     startTime: raise({ type: "turn.deadline" }, { id: "deadline", delay: "deadline" }),
     markTimed: assign({ timed: true }),
     stopTime: cancel("deadline"),
@@ -214,6 +217,7 @@ export const chatMachine = setup({
   on: {
     "journal.due": { actions: "saveJournal" },
     "mode.set": { actions: "setMode" },
+    "chat.leave": { target: ".settled", actions: "markLeaving" },
     "inbox.saved": { actions: ["recordInbox", "saveInbox"] },
     "inbox.failed": { actions: ["dropUnsaved", "saveInbox"] }
   },
@@ -221,6 +225,7 @@ export const chatMachine = setup({
     settled: {
       entry: "keepFound",
       always: [
+        { guard: "isLeaving", target: "ended" },
         { guard: "isDone", target: "ended" },
         { guard: "hasExpired", ...expires },
         { guard: "mustRefuse", target: "settled", reenter: true, actions: "refuseNext" },
@@ -255,7 +260,8 @@ export const chatMachine = setup({
       on: {
         "turn.start": enqueues,
         "turn.cancel": { actions: "markCancelled" },
-        "turn.deadline": { actions: "markOutOfTime" }
+        "turn.deadline": { actions: "markOutOfTime" },
+        "chat.leave": { actions: "markLeaving" }
       },
       initial: "deciding",
       states: {

@@ -32,7 +32,7 @@ import {
 } from "@troupe/otp"
 import * as Chat from "./Chat.ts"
 import type { ChatOptions } from "./ChatOptions.ts"
-import { SessionError, ValidationError } from "./ChatError.ts"
+import { SessionError } from "./ChatError.ts"
 import { chatMachine } from "./ChatMachine.ts"
 import type { ChatRecord } from "./ChatRecord.ts"
 import { ChatRef } from "./ChatRef.ts"
@@ -41,6 +41,8 @@ import type { AnswerForm } from "./internal/answer.ts"
 import { Drafts } from "./internal/drafts.ts"
 import type { EventStream } from "./internal/eventStream.ts"
 import { inputId } from "./internal/delivery.ts"
+import { commitsBehind, type Save } from "./internal/commits.ts"
+import { checkId, Conversations } from "./internal/conversations.ts"
 import { type ChatPid, LiveChat } from "./internal/liveChat.ts"
 import { LiveView } from "./internal/liveView.ts"
 import { Passivation } from "./internal/passivation.ts"
@@ -53,6 +55,7 @@ import {
   type Guarded,
   type StoreCall,
   type StoreServer,
+  type StoreValues,
   storeServer,
   takesDrafts
 } from "./internal/storeServer.ts"
@@ -95,7 +98,7 @@ export interface TroupeOptions
   readonly maxToolCalls?: number | undefined
   /**
    * How often what a reply has said is kept while it streams, in milliseconds, where the store takes it. Default: 2,000;
-   * `Infinity` is never.
+   * `Infinity` is never, and the default where no store is given.
    */
   readonly draftEveryMs?: number | undefined
   /**
@@ -105,6 +108,17 @@ export interface TroupeOptions
   readonly passivateAfterMs?: number | undefined
   /** Told of every crash, in a form people can read. Default: nobody. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
+}
+
+/** Where a fork begins, and what it is called. */
+export interface ForkOptions {
+  readonly at?: number | undefined
+  readonly id?: string | undefined
+}
+
+/** Whether a rewind cancels a turn that runs; by default it is refused then. */
+export interface RewindOptions {
+  readonly cancel?: boolean | undefined
 }
 
 /** Starts a Troupe. */
@@ -148,6 +162,7 @@ export class RunningTroupe {
   readonly #chatOptions: ChatOptions
   readonly #toolSlots: ToolSlots | undefined
   readonly #store: Guarded
+  readonly #conversations: Conversations
   readonly #draftEveryMs: number
   readonly #passivation: Passivation<Living>
   readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
@@ -192,8 +207,17 @@ export class RunningTroupe {
     this.#chatOptions = { onUnknownTool: "continue", schedule: "effects", ...chat, system: this.system }
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
     this.#toolSlots = maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls)
-    this.#store = guarded(store ?? Store.memory(), this.system.clock)
-    this.#draftEveryMs = draftEveryMs ?? 2_000
+    const kept = store ?? Store.memory({ clock: this.system.clock })
+    const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
+    this.#store = guarded(kept, this.system.clock, writer, (id) => this.#living.has(id))
+    this.#conversations = new Conversations({
+      ask: (call) => this.#ask(call),
+      living: (id) => this.#passivation.get(id)?.chat,
+      between: (id, work) => this.#between(id, work),
+      newId: () => System.uuid(this.system, "chats")
+    })
+    // A store that ends with the program keeps no more of a reply than the chat itself does.
+    this.#draftEveryMs = draftEveryMs ?? (store === undefined ? Infinity : 2_000)
     this.#passivation = new Passivation(this.system.clock, passivateAfterMs, this.#living, (id) =>
       this.#reviving.has(id)
     )
@@ -238,9 +262,7 @@ export class RunningTroupe {
    * `invalid_record` when what it has is no chat; with a `ValidationError` for an id that is no text.
    */
   async chat(id: string): Promise<ChatRef> {
-    if (typeof id !== "string" || id === "") {
-      throw new ValidationError("invalid_options", [{ field: ["id"], reason: "must_be_a_non_empty_string" }])
-    }
+    checkId(id)
     let living = this.#passivation.get(id)
     if (living === undefined) {
       const chat = new LiveChat(id, this.#home, this.#viewOf(id))
@@ -260,6 +282,82 @@ export class RunningTroupe {
    */
   async has(id: string): Promise<boolean> {
     return this.#living.has(id) || (await this.#load(id)) !== undefined
+  }
+
+  /**
+   * The entries of a conversation, the oldest first.
+   *
+   * **Errors**: rejects with a `SessionError`: `store_without_log` where the store keeps the newest record only; `store_failed`;
+   * `troupe_stopped`. With a `ValidationError` (`invalid_options`) for options that make no sense.
+   */
+  history(id: string, options?: Store.HistoryOptions): Promise<ReadonlyArray<Store.Commit>> {
+    return this.#conversations.history(id, options)
+  }
+
+  /** The record of an entry; `undefined` where there is none. **Errors**: as for {@link history}. */
+  at(id: string, seq: number): Promise<ChatRecord | undefined> {
+    return this.#conversations.at(id, seq)
+  }
+
+  /** A page of the conversations the store has, those last written first. **Errors**: as for {@link history}. */
+  list(options?: Store.ListOptions): Promise<Store.ChatList> {
+    return this.#conversations.list(options)
+  }
+
+  /**
+   * Begins another conversation where this one was at an entry, and gives that chat. This one goes on as it is.
+   *
+   * **Units and defaults**: `at` is the newest entry without an open step; `id` is a new one.
+   *
+   * **Errors**: as for {@link history}, and `unknown_chat`, `unknown_commit` and `not_a_step` for an entry that is not there, or
+   * where a step was open; `chat_exists` for an `id` that is taken.
+   *
+   * @example
+   * ```ts import.meta.vitest
+   * import { Fake, Troupe } from "@troupe/chat"
+   *
+   * const says = (text: string) => [{ text }, { finish: "stop" as const }]
+   * const adapter = Fake.make({ scripts: [says("Noon."), says("One o'clock."), says("Midnight.")] })
+   * const troupe = await Troupe.start({ adapter })
+   * const chat = await troupe.chat("a")
+   * await chat.send("What time is it?").result()
+   * await chat.send("And now?").result()
+   *
+   * const [, answered] = await troupe.history("a")
+   * const fork = await troupe.fork("a", { at: answered?.seq, id: "b" })
+   * await fork.send("And at night?").result()
+   * fork.thread.messages.map(({ content }) => content) // => ["What time is it?", "Noon.", "And at night?", "Midnight."]
+   * chat.thread.messages.length // => 4
+   * await troupe.stop()
+   * ```
+   */
+  async fork(id: string, options: ForkOptions = {}): Promise<ChatRef> {
+    return this.chat(await this.#conversations.fork(id, options.at, options.id))
+  }
+
+  /**
+   * Has a conversation stand where it stood at an earlier entry, and gives the record it goes on from. Nothing is removed: the
+   * rewind is an entry of its own, and can be rewound.
+   *
+   * **Details**: a chat that lives goes on from there; those who observe it, or are attached, get a snapshot. Inputs that wait
+   * go on waiting. `cancel` has a turn that runs cancelled first.
+   *
+   * **Errors**: as for {@link fork}, and `busy` while a turn runs or waits, unless it is to be cancelled.
+   */
+  rewind(id: string, seq: number, options: RewindOptions = {}): Promise<ChatRecord> {
+    return this.#conversations.rewind(id, seq, options.cancel === true)
+  }
+
+  /**
+   * Stops a chat, if it lives, and removes all there is of the conversation.
+   *
+   * **Errors**: rejects with a `SessionError`: `store_failed`, `troupe_stopped`.
+   */
+  async delete(id: string): Promise<void> {
+    for (let living = this.#passivation.get(id); living !== undefined; living = this.#passivation.get(id)) {
+      await living.chat.stop()
+    }
+    await this.#conversations.delete(id)
   }
 
   #viewOf(id: string): LiveView {
@@ -351,6 +449,19 @@ export class RunningTroupe {
     return reviving
   }
 
+  /** Does something while no process of a living chat is started; then one is, whatever came of it (CONV2). */
+  async #between(id: string, work: () => Promise<void>): Promise<void> {
+    for (let underWay = this.#reviving.get(id); underWay !== undefined; underWay = this.#reviving.get(id)) {
+      await underWay.catch(() => undefined)
+    }
+    this.#passivation.hold(id)
+    const reviving = work()
+      .then(() => this.#find(id))
+      .finally(() => this.#reviving.delete(id))
+    this.#reviving.set(id, reviving)
+    await reviving
+  }
+
   /**
    * A process of the tree can end meanwhile, which is started again, and the supervisor after it: then this looks again. No
    * other process of the chat can begin between the load and the start, since every start comes here, once at a time.
@@ -436,22 +547,28 @@ export class RunningTroupe {
     if (registry === undefined || chat === undefined || this.#alive(id) !== undefined) return "ignore"
     // The tree is being started again, and this supervisor with it: a process here would be ended at once.
     if (this.#chatsUp() !== parent) return "ignore"
+    const life: { pid?: ChatPid } = {}
     const pid = StateMachine.startLink(parent, chatMachine, {
       input: {
         id,
         engine: this.#engine,
         record: chat.recall(record),
         cutOff: chat.cutOff(record),
-        commit: (committed) => chat.keep(() => this.#ask({ type: "save", record: committed })),
+        commit: commitsBehind(record, this.#saver(chat), () => chat.conflicted(life.pid)),
         watcher: chat.view,
         clock: this.system.clock,
         ...this.#suspension
       },
       label: `Chat ${id}`
     })
+    life.pid = pid
     Registry.register(registry, id, pid)
     chat.attached(pid)
     return pid
+  }
+
+  #saver(chat: LiveChat): Save {
+    return (record, after) => chat.keep(() => this.#ask<"save">({ type: "save", record, after }))
   }
 
   #kept(id: string, withinMs: number): Promise<ChatRecord | undefined> {
@@ -475,11 +592,14 @@ export class RunningTroupe {
     }
   }
 
-  async #ask(call: StoreCall): Promise<ChatRecord | undefined> {
+  async #ask<Type extends StoreCall["type"]>(
+    call: Extract<StoreCall, { readonly type: Type }>
+  ): Promise<StoreValues[Type]> {
     if (this.#storeServer === undefined) throw new SessionError("troupe_stopped", "The store is not running")
     const answer = await GenServer.call(this.#storeServer, call)
     if ("error" in answer) throw answer.error
-    return answer.record
+    // The process answers each call with its kind of value.
+    return answer.value as StoreValues[Type]
   }
 
   async #stopChat(id: string): Promise<void> {

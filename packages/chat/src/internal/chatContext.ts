@@ -30,6 +30,7 @@ import {
   type Terminal,
   terminalCondition
 } from "./terminalCondition.ts"
+import { storeFailure } from "./storeRefusal.ts"
 import { toldOnce, untold } from "./told.ts"
 import { isUnanswered } from "./unsaved.ts"
 import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "./twoPasses.ts"
@@ -86,6 +87,7 @@ export const initialContext = (input: ChatInput): ChatContext => {
     modeKeeper: new PermissionMode(record?.permissionMode),
     expiresAt: record?.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
     once: turn !== undefined,
+    leaving: false,
     commit,
     watcher,
     suspendedTtlMs,
@@ -294,7 +296,7 @@ export const committed = (context: ChatContext): Partial<ChatContext> =>
  */
 export const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
   const cause: unknown = "error" in event ? event.error : undefined
-  const failure = storeFailed(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
+  const failure = storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
   const back = withdrawn(context, failure, isUnanswered(cause))
   const from = { ...context, ...back }
   const { pendingQuestion, pendingToolCalls } = from
@@ -306,11 +308,11 @@ export const commitFailed = (context: ChatContext, event: object): Partial<ChatC
 /** A turn that is to stop does not wait for the store any longer. */
 export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => ({
   committed: true,
-  ...withdrawn(context, storeFailed("The store gave no answer before the turn had to stop; send again"))
+  ...withdrawn(
+    context,
+    new SessionError("store_failed", "The store gave no answer before the turn had to stop; send again")
+  )
 })
-
-const storeFailed = (message: string, cause?: unknown): SessionError =>
-  new SessionError("store_failed", message, { cause })
 
 /** The turn is over, for this reason. */
 export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
@@ -380,8 +382,9 @@ const draftOf = ({ interrupted, result, steps, watcher }: ChatContext): string |
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
-/** What a chat that ran one turn ends with. */
-export const outputOf = ({ result, refusal }: ChatContext): ChatOutput => {
+/** What a chat ends with. */
+export const outputOf = ({ result, refusal, leaving }: ChatContext): ChatOutput => {
+  if (leaving) return { type: "left" }
   if (result !== undefined) return { type: "completed", result }
   if (refusal !== undefined) return { type: "refused", error: refusal }
   throw new Error("a chat ended without a result")

@@ -77,19 +77,22 @@ export interface ChatInput {
  * - `inbox.saved`, `inbox.failed`, from its own store: what became of the inputs that wait
  * - `mode.set`: the host says by which mode calls are judged from the next batch on
  * - `suspension.expired`, from its own clock: nobody answered in time
+ * - `chat.leave`: end when no turn runs; what the store has is newer than what the chat knows, or is to be
  */
 export type ChatEvent =
   | { readonly type: "turn.start"; readonly turn: Turn }
   | { readonly type: "turn.cancel" }
   | { readonly type: "turn.deadline" }
   | { readonly type: "suspension.expired" }
+  | { readonly type: "chat.leave" }
   | { readonly type: "journal.due" }
   | ModeSet
   | InboxSettled
   | EventsTaken
 
-/** What a chat that ran one turn ends with. */
+/** What a chat ends with: one that ran one turn, with what that came to; one that left, with nothing. */
 export type ChatOutput =
+  | { readonly type: "left" }
   | { readonly type: "completed"; readonly result: ChatResult }
   | { readonly type: "refused"; readonly error: PreflightError }
 
@@ -142,6 +145,8 @@ export interface ChatContext {
   /** Until when the chat waits for what is pending; on the system's clock. */
   readonly expiresAt: number | undefined
   readonly once: boolean
+  /** Whether it ends when the running turn has ended. */
+  readonly leaving: boolean
   readonly commit: Commit | undefined
   readonly watcher: StepWatcher | undefined
   readonly suspendedTtlMs: number | undefined

@@ -13,6 +13,7 @@ interface At {
 }
 
 export const guards = {
+  isLeaving: ({ context }: At) => context.leaving,
   isDone: ({ context }: At) => context.once && (context.result ?? context.refusal) !== undefined,
   canBegin: ({ context }: At) =>
     context.mailbox.next !== undefined && refusalOf(context, context.mailbox.next) === undefined,

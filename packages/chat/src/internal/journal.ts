@@ -12,11 +12,12 @@
  * JOUR5. The outcome of such a call is carried by the next save; one is made for it while other calls go on running.
  * JOUR6. An outcome that no save carried yet is not lost with the chat's process, only with the program.
  */
-import { SessionError } from "../ChatError.ts"
+import type { SessionError } from "../ChatError.ts"
 import type { ChatRecord } from "../ChatRecord.ts"
 import type { ToolMessage } from "../Message.ts"
 import type { StepHalt } from "../StepResult.ts"
 import { describe } from "../ToolResultEncoder.ts"
+import { storeFailure } from "./storeRefusal.ts"
 import type { Usage } from "../Usage.ts"
 import { keptHalt, type OpenCall, type Opened, type OpenStep, withResults } from "./openCalls.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
@@ -158,10 +159,9 @@ export class Journal {
       await keep()
       return undefined
     } catch (cause) {
-      return new SessionError(
-        "store_failed",
+      return storeFailure(
         `The intent of a tool call could not be stored: ${describe(cause)}; the call was not started`,
-        { cause }
+        cause
       )
     }
   }

@@ -10,6 +10,8 @@
  * REF2. Turns run in the order they were sent, but those that interrupt.
  * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped; none is delivered
  *       twice.
+ * REF5. A chat that leaves its process for what the store has takes nothing along of what that process knew: what another
+ *       program wrote is where the next one begins. An input that waited in the record is that program's then.
  *
  * A process that dies while its chat has asked the store to keep an input:
  *   1. the store keeps it, or does not; nobody is there to hear which.
@@ -34,6 +36,7 @@ import { LiveTurn } from "./liveTurn.ts"
 import type { LiveView } from "./liveView.ts"
 import type { Decided } from "./openCalls.ts"
 import type { RunOptions } from "./resolveOptions.ts"
+import { refused, storeFailure } from "./storeRefusal.ts"
 import { tellStopped } from "./telling.ts"
 import type { CallCommand } from "./batchContract.ts"
 import type { ToolCallView } from "./toolCallView.ts"
@@ -82,6 +85,8 @@ export class LiveChat {
   #asking = 0
   /** How the chat stood when it was last looked at, and since when it has. */
   #seen: { readonly standing: unknown; readonly at: number } | undefined
+  /** Why the process is to be another one (REF5). */
+  #leaving: "conflict" | "rewind" | undefined
   /** Whether a turn was started, and whether hooks were told so. */
   #began = false
   #hooksBegan = false
@@ -148,11 +153,12 @@ export class LiveChat {
   }
 
   /** Has a record stored; the chat does not rest while the store may not have it. */
-  async keep(save: () => Promise<unknown>): Promise<void> {
+  async keep<A>(save: () => Promise<A>): Promise<A> {
     const unkept = {}
     this.#unkept = unkept
-    await save()
+    const kept = await save()
     if (this.#unkept === unkept) this.#unkept = undefined
+    return kept
   }
 
   /** An id for an input whose sender has none. */
@@ -252,10 +258,37 @@ export class LiveChat {
     try {
       await said.kept
     } catch (cause) {
-      throw new SessionError("store_failed", `The permission mode counts, and could not be stored in ${this.id}`, {
-        cause
-      })
+      throw storeFailure(`The permission mode counts, and could not be stored in ${this.id}`, cause)
     }
+  }
+
+  /** The store has what another program wrote; this process of the chat does not know it (REF5). */
+  conflicted(pid: ChatPid | undefined): void {
+    if (pid === undefined || pid !== this.#pid) return
+    this.#leaving = "conflict"
+    Process.send(pid, { type: "chat.leave" })
+  }
+
+  /**
+   * Ends the process between two turns, for a record that is to take the place of what it knows (REF5). A turn that runs is
+   * refused, or cancelled.
+   */
+  async leave(cancel: boolean): Promise<void> {
+    const runs = [...this.#turns.values()].some((turn) => !turn.over)
+    if (runs && !cancel) {
+      throw new SessionError(
+        "busy",
+        `A turn runs or waits in the chat ${this.id}; wait for it, or say { cancel: true }`
+      )
+    }
+    const pid = this.#pid
+    if (pid === undefined) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    Process.onExit(pid, () => resolve())
+    this.#leaving = "rewind"
+    Process.send(pid, { type: "chat.leave" })
+    if (runs) Process.send(pid, { type: "turn.cancel" })
+    await promise
   }
 
   stop(): Promise<void> {
@@ -301,8 +334,8 @@ export class LiveChat {
 
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
   recall(record: ChatRecord | undefined): ChatRecord | undefined {
-    if (record === undefined) return undefined
-    if (this.#isPassive) return record
+    if (this.#leaving !== undefined) this.#unkept = undefined
+    if (record === undefined || this.#leaving !== undefined || this.#isPassive) return record
     const recalled = this.context?.journal?.recall(record) ?? record
     const permissionMode = this.context?.modeKeeper.standing
     const isKept = permissionMode === undefined || Equal.equals(permissionMode, record.permissionMode)
@@ -313,7 +346,7 @@ export class LiveChat {
   /** What the process before had its reply say that the record does not have. */
   cutOff(record: ChatRecord | undefined): string | undefined {
     const { context } = this
-    return record === undefined || context === undefined || this.#isPassive
+    return record === undefined || context === undefined || this.#isPassive || this.#leaving !== undefined
       ? undefined
       : cutOffBy(context, this.view.said(), record)
   }
@@ -322,6 +355,7 @@ export class LiveChat {
   attached(pid: ChatPid): void {
     this.#pid = pid
     this.#isPassive = false
+    this.#leaving = undefined
     this.#hooksBegan ||= this.context?.told.started === true
     const snapshot = StateMachine.snapshot(pid)
     this.view.transitioned(snapshot)
@@ -402,9 +436,11 @@ export class LiveChat {
     this.view.cutShort()
     this.#sent.clear()
     if (this.#stopping !== undefined) return
-    let mustRevive = false
+    const isConflict = this.#leaving === "conflict"
+    let mustRevive = isConflict
     for (const turn of Array.from(this.#turns.values())) {
-      if (turn.status === "delivered") turn.fail(died(this.id, reason))
+      if (isConflict && turn.status === "pending") turn.fail(refused("store_conflict", this.id))
+      else if (turn.status === "delivered") turn.fail(died(this.id, reason))
       else if (!turn.over) mustRevive = true
     }
     if (mustRevive) this.#revive()

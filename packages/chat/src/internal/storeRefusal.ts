@@ -17,6 +17,14 @@ const advice = {
 /** Why a store with a log refuses. */
 export type Refusal = keyof typeof advice
 
+/** Whether what a store failed with says that another program wrote. */
+export const isConflict = (cause: unknown): cause is SessionError =>
+  cause instanceof SessionError && cause.reason === "store_conflict"
+
+/** What a chat says of a store that failed with this: that it did, or whom else it kept from. */
+export const storeFailure = (message: string, cause: unknown): SessionError =>
+  isConflict(cause) ? cause : new SessionError("store_failed", message, { cause })
+
 /** The error a store refuses with: a `SessionError` of that reason, whose message says what to do. */
 export const refused = (reason: Refusal, id: string, seq?: number): SessionError => {
   const say: (id: string, seq: number | undefined) => string = advice[reason]

@@ -13,6 +13,11 @@
  * STORE6. A draft is begun behind what was asked before it, and says which entry it is behind; nothing waits for it. One that
  *         comes late is of an entry that is no longer the newest, and the store drops it.
  *
+ * STORE7. Where the store keeps a log, a save says which entry it follows, and who writes: what another program wrote is not
+ *         written over. A fork or a rewind has no writer: what was late before it stays undone, and is not done again.
+ * STORE8. Where conversations have a time to live, those that are over are deleted each minute, but for the ones that live
+ *         here. A store that fails with that is asked again the next minute.
+ *
  * A process that dies behind a slow write:
  *   1. the store is asked for a write, and another of the same chat waits for it.
  *   2. the process dies, and the chats with it; the next process is asked for the chat's record.
@@ -21,14 +26,45 @@
  */
 import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
 import type { ChatRecord } from "../ChatRecord.ts"
-import type { Saved, SessionStore, Store } from "../Store.ts"
-import { isPromiseLike } from "./awaitable.ts"
+import {
+  type ChatList,
+  type Commit,
+  type HistoryOptions,
+  isSessionStore,
+  type ListOptions,
+  type Saved,
+  type SessionStore,
+  type Store
+} from "../Store.ts"
+import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
+import { refused } from "./storeRefusal.ts"
 
 /** What the store's process is asked. */
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }
-  | { readonly type: "save"; readonly record: ChatRecord }
+  | { readonly type: "save"; readonly record: ChatRecord; readonly after?: number }
   | { readonly type: "delete"; readonly id: string }
+  | LogCall
+
+/** What only a store with a log can be asked. */
+type LogCall =
+  | { readonly type: "history"; readonly id: string; readonly options: HistoryOptions | undefined }
+  | { readonly type: "at"; readonly id: string; readonly seq: number }
+  | { readonly type: "fork"; readonly id: string; readonly to: string; readonly at: number | undefined }
+  | { readonly type: "rewind"; readonly id: string; readonly seq: number }
+  | { readonly type: "list"; readonly options: ListOptions | undefined }
+
+/** What each call comes to. */
+export interface StoreValues {
+  readonly load: ChatRecord | undefined
+  readonly save: Saved | undefined
+  readonly delete: undefined
+  readonly history: ReadonlyArray<Commit>
+  readonly at: ChatRecord | undefined
+  readonly fork: ChatRecord
+  readonly rewind: ChatRecord
+  readonly list: ChatList
+}
 
 /** What it is told, and does not answer: what a reply has said so far. */
 export interface Draft {
@@ -36,12 +72,17 @@ export interface Draft {
   readonly text: string
 }
 
-/** What it answers: the record, where one was asked for, or what the store threw. */
-export type StoreAnswer = { readonly record: ChatRecord | undefined } | { readonly error: unknown }
+/** What it answers: the value that was asked for, or what the store threw. */
+export type StoreAnswer = { readonly value: StoreValues[keyof StoreValues] } | { readonly error: unknown }
 
 /** It tells itself that an operation takes too long. */
 interface Overdue {
   readonly giveUp: () => void
+}
+
+/** It tells itself that a minute is over. */
+interface Sweep {
+  readonly sweep: true
 }
 
 /** The address of the store's process. */
@@ -63,7 +104,12 @@ interface UnderWay extends Overdue {
 /** A store, and what it does; outlives the processes that guard it (STORE5). */
 export interface Guarded {
   readonly store: Store
+  /** The store, where it keeps a log. */
+  readonly log: SessionStore | undefined
   readonly clock: Clock.Clock
+  /** Who writes to a store with a log, and which conversations live here. */
+  readonly writer: string
+  readonly isLiving: (id: string) => boolean
   /** The last operation on each chat: resolves when the next may begin. */
   readonly busy: Map<string, Promise<void>>
   readonly underWay: Set<UnderWay>
@@ -75,13 +121,21 @@ export interface Guarded {
   /** What came back late while there was no process. */
   readonly owed: Array<readonly [id: string, late: Late]>
   /** The process that guards it, or was the last to. */
-  guard: Pid<Overdue> | undefined
+  guard: Pid<Overdue | Sweep> | undefined
 }
 
 /** A store that nothing was asked of yet. */
-export const guarded = (store: Store, clock: Clock.Clock): Guarded => ({
+export const guarded = (
+  store: Store,
+  clock: Clock.Clock,
+  writer: string,
+  isLiving: (id: string) => boolean
+): Guarded => ({
   store,
+  log: isSessionStore(store) ? store : undefined,
   clock,
+  writer,
+  isLiving,
   busy: new Map(),
   underWay: new Set(),
   late: new Map(),
@@ -94,16 +148,53 @@ export const guarded = (store: Store, clock: Clock.Clock): Guarded => ({
 /** As long as `GenServer.call` waits. */
 const callerWaitsMs = 5_000
 
-const idOf = (call: StoreCall): string => (call.type === "save" ? call.record.id : call.id)
+const sweepEveryMs = 60_000
 
-const perform = (store: Store, call: StoreCall): unknown => {
+/** What concerns all conversations is none's. */
+const ofAll = ""
+
+const idOf = (call: StoreCall): string => {
+  switch (call.type) {
+    case "save":
+      return call.record.id
+    case "list":
+      return ofAll
+    default:
+      return call.id
+  }
+}
+
+/** Whether it changes the chat it is asked of: then it has an effect, also when it comes back late (STORE4). */
+const isWrite = ({ type }: StoreCall): boolean => type === "save" || type === "delete" || type === "rewind"
+
+const perform = ({ store, log, writer }: Guarded, call: StoreCall): unknown => {
   switch (call.type) {
     case "load":
       return store.load(call.id)
     case "save":
-      return store.save(call.record)
+      return log === undefined || call.after === undefined
+        ? store.save(call.record)
+        : log.save(call.record, { writer, after: call.after })
     case "delete":
       return store.delete(call.id)
+    default:
+      if (log === undefined) throw refused("store_without_log", idOf(call))
+      return performLog(log, call)
+  }
+}
+
+const performLog = (store: SessionStore, call: LogCall): unknown => {
+  switch (call.type) {
+    case "history":
+      return store.history(call.id, call.options)
+    case "at":
+      return store.at(call.id, call.seq)
+    case "fork":
+      return store.fork(call.id, call.to, call.at)
+    case "rewind":
+      return store.rewind(call.id, call.seq)
+    case "list":
+      return store.list(call.options)
   }
 }
 
@@ -111,17 +202,22 @@ const perform = (store: Store, call: StoreCall): unknown => {
 const note = ({ newest }: Guarded, call: StoreCall, done: unknown): void => {
   const id = idOf(call)
   const number: unknown =
-    call.type === "load" ? (done as ChatRecord | undefined)?.version : (done as Saved | undefined)?.seq
+    call.type === "load" || call.type === "rewind"
+      ? (done as ChatRecord | undefined)?.version
+      : call.type === "save"
+        ? (done as Saved | undefined)?.seq
+        : undefined
   if (call.type === "delete") newest.delete(id)
   else if (typeof number === "number") newest.set(id, Math.max(number, newest.get(id) ?? 0))
 }
 
-const answer = (done: unknown): StoreAnswer => ({ record: (done ?? undefined) as ChatRecord | undefined })
+/** A store of another's keeps what its type says; a record is checked where it is taken up. */
+const answer = (done: unknown): StoreAnswer => ({ value: (done ?? undefined) as StoreValues[keyof StoreValues] })
 
 /** What the store answers, now or later; its failure is an answer. */
 const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAnswer> => {
   try {
-    const done = perform(state.store, call)
+    const done = perform(state, call)
     const answered = (value: unknown): StoreAnswer => {
       note(state, call, value)
       return answer(value)
@@ -134,9 +230,9 @@ const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAn
 
 /** A write was kept, and is newer than those that are late. */
 const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer): void => {
-  if (late.size === 0 || call.type === "load" || "error" in answered) return
+  if (late.size === 0 || !isWrite(call) || "error" in answered) return
   const waited = late.get(idOf(call))
-  if (waited !== undefined) waited.newest = call
+  if (waited !== undefined) waited.newest = call.type === "rewind" ? undefined : call
 }
 
 /**
@@ -170,7 +266,7 @@ const follow = (
     })
     const isSettled = await Promise.race([settled, promise])
     state.underWay.delete(operation)
-    if (isSettled !== true && call.type !== "load") late = isLate(state, id)
+    if (isSettled !== true && isWrite(call)) late = isLate(state, id)
   }
   const release = async (): Promise<void> => {
     await run()
@@ -238,19 +334,37 @@ const giveDraft = (state: Guarded, { id, text }: Draft, after: number | undefine
 export const takesDrafts = (store: Store): store is Store & Pick<SessionStore, "keepDraft"> =>
   "keepDraft" in store && typeof store.keepDraft === "function"
 
+const awaitSweep = (guard: Pid<Sweep>): void => void Timer.sendAfter(guard, { sweep: true }, sweepEveryMs)
+
+/** STORE8 */
+const sweep = ({ log, guard, isLiving }: Guarded): void => {
+  if (guard === undefined || log === undefined) return
+  awaitSweep(guard)
+  try {
+    ignoreRejection(log.expire(isLiving))
+  } catch {
+    // The next minute asks again.
+  }
+}
+
 export const storeServer = GenServer.make({
   label: "Store",
-  init: (state: Guarded, self: Pid<Overdue>) => {
+  init: (state: Guarded, self: Pid<Overdue | Sweep>) => {
     state.guard = self
     for (const operation of state.underWay) {
-      if (operation.call.type === "load") operation.giveUp()
+      if (!isWrite(operation.call)) operation.giveUp()
       else waitFor(state, operation)
     }
     for (const [id, late] of state.owed.splice(0)) cameBack(state, id, late)
+    if (state.log?.ttlMs !== undefined) awaitSweep(self)
     return GenServer.ok(state)
   },
-  handleCall: (call: StoreCall, from: GenServer.From<StoreAnswer>, state: Guarded, self: Pid<Overdue>) => {
+  handleCall: (call: StoreCall, from: GenServer.From<StoreAnswer>, state: Guarded, self: Pid<Overdue | Sweep>) => {
     const reply = (done: StoreAnswer): void => GenServer.reply(from, done)
+    if (call.type === "list") {
+      void Promise.resolve(attempt(state, call)).then(reply)
+      return GenServer.noreply(state)
+    }
     if (state.busy.has(idOf(call))) {
       follow(state, call, () => (Process.isAlive(self) ? attempt(state, call) : undefined), reply)
     } else {
@@ -268,7 +382,9 @@ export const storeServer = GenServer.make({
     keepDraft(state, draft)
     return GenServer.noreply(state)
   },
-  handleInfo: (message: Overdue | { readonly _tag: string } | "timeout") => {
-    if (typeof message === "object" && "giveUp" in message) message.giveUp()
+  handleInfo: (message: Overdue | Sweep | { readonly _tag: string } | "timeout", state: Guarded) => {
+    if (typeof message !== "object") return
+    if ("giveUp" in message) message.giveUp()
+    else if ("sweep" in message) sweep(state)
   }
 })

@@ -1,9 +1,9 @@
 /** Inputs that have to wait, until the store has them. */
 import { OtpError } from "@troupe/otp"
-import { SessionError } from "../ChatError.ts"
 import type { ChatContext, Turn } from "../ChatMachine.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { InboxKeeper } from "./inboxKeeper.ts"
+import { storeFailure } from "./storeRefusal.ts"
 
 /** The turn waits; its input is to be stored, if it has one and there is a store. */
 export const accepted = (context: ChatContext, turn: Turn): Partial<ChatContext> => {
@@ -51,9 +51,7 @@ const without = ({ mailbox }: ChatContext, turns: ReadonlyArray<Turn>, cause: un
     return {}
   }
   for (const turn of mailbox.among(failed)) {
-    turn.outlet.fail(
-      new SessionError("store_failed", `The input could not be stored: ${describe(cause)}; send it again`, { cause })
-    )
+    turn.outlet.fail(storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause))
   }
   return { mailbox: mailbox.without(failed) }
 }

@@ -81,7 +81,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
   const { cancelled, outOfTime, timed, committed, result, refusal, failure, mailbox, steps, told, aside } = context
   return [
     [cancelled, outOfTime, timed, committed, steps.length, context.firstPass?.haltedReason],
-    [told, aside !== undefined],
+    [told, aside !== undefined, context.leaving],
     [result?.haltedReason, refusal !== undefined, failure !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
     [context.open?.calls.map(({ state }) => state), context.journal !== undefined],
@@ -112,6 +112,7 @@ const heard = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, Any
     due: { type: "journal.due" },
     "host plans": { type: "mode.set", mode: "plan", counts: () => {} },
     expired: { type: "suspension.expired" },
+    leaves: { type: "chat.leave" },
     taken: { type: "events.taken" },
     saved: { type: "inbox.saved" },
     "not saved": { type: "inbox.failed", error: new Error("full") },
@@ -195,6 +196,7 @@ const stored = ["committed", "not committed", "drained"]
 testPaths(chatMachine, () => [
   walk("one turn", { begun: true }, "cancel", "taken", ...steps),
   walk("a chat that keeps nothing", {}, "host plans", "said", "results", "cancel", "taken", ...steps),
+  walk("a chat that leaves", { commit }, "said", "leaves", "cancel", "taken", "answers", "committed"),
   walk("a chat with a store", { commit }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
   walk("inputs in the middle of a turn", { commit }, "said", "steer", "interrupt", "taken", "answers", "committed"),
   walk(

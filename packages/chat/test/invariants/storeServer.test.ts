@@ -48,6 +48,8 @@ const held = () => {
   return { store, asked, kept, letGo }
 }
 
+const nameOf = (value: unknown): string => (value as ChatRecord | undefined)?.known?.[0] ?? "nothing"
+
 /** A process that guards the store, and what it is asked for. */
 const guarding = async (system: System.System, state: Guarded) => {
   const server = await GenServer.start(system, storeServer, state)
@@ -64,7 +66,7 @@ const guarding = async (system: System.System, state: Guarded) => {
     },
     load: async (): Promise<void> => {
       GenServer.call(server, { type: "load", id: "c" }).then(
-        (answer) => answered("error" in answer ? "failed" : `loaded ${answer.record?.known?.[0]}`),
+        (answer) => answered("error" in answer ? "failed" : `loaded ${nameOf(answer.value)}`),
         () => answered("load not answered")
       )
       await hop()
@@ -83,7 +85,7 @@ const begun = async (): Promise<{
 }> => {
   const { system, clock } = check.system()
   const outside = held()
-  const state = guarded(outside.store, clock)
+  const state = guarded(outside.store, clock, "w", () => false)
   return { outside, clock, process: () => guarding(system, state) }
 }
 
