@@ -1,6 +1,7 @@
 /** Many chats at once: one model turn with two tool calls of 50 ms, then one of 50 text deltas. */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises"
-import { type Adapter, Chat, Engine, type Event, tool, Troupe, user } from "@troupe/chat"
+import { type Adapter, Chat, Engine, type Event, Observation, tool, Troupe, user } from "@troupe/chat"
+import type { RunningTroupe } from "@troupe/chat"
 
 const toolMs = 50
 const words = 50
@@ -79,12 +80,32 @@ export const chatsOnValues = (count: number, pace: Pace): Promise<void> => {
   return all(count, async () => read(await Chat.stream(engine, [user("go")])))
 }
 
+/**
+ * What of a Troupe an observer watches.
+ *
+ * - `"nothing"`: it is not there
+ * - `"the tree"`
+ * - `"all it can"`: the tree, the supervisor of all chats, and the timeline of one of them
+ */
+export type Watch = "nothing" | "the tree" | "all it can"
+
+const watch = (troupe: RunningTroupe, watches: Watch): ReadonlyArray<() => void> => {
+  if (watches === "nothing") return []
+  const { tree, process, timeline } = Observation.make(troupe)
+  const watched = [tree.subscribe(() => {})]
+  const supervisor = tree.getState()?.tree[0]?.children.at(-1)
+  if (watches === "the tree" || supervisor === undefined) return watched
+  return [...watched, process(supervisor.id).subscribe(() => {}), timeline("chat-0").subscribe(() => {})]
+}
+
 /** Chat processes under a supervisor, each sent one message. */
-export const chatsOnTroupe = async (count: number, pace: Pace): Promise<void> => {
+export const chatsOnTroupe = async (count: number, pace: Pace, watches: Watch = "nothing"): Promise<void> => {
   const troupe = await Troupe.start({ adapter: adapter(pace), tools: [wait] })
+  const leave = watch(troupe, watches)
   await all(count, async (index) => {
     const chat = await troupe.chat(`chat-${index}`)
     await read(chat.send("go"))
   })
+  for (const left of leave) left()
   await troupe.stop()
 }

@@ -33,6 +33,15 @@ const compareChats = async (pace: Pace): Promise<void> => {
   }
 }
 
+const compareWatchers = async (): Promise<void> => {
+  console.log(`\n${chats} concurrent living chats, as above by turns, by what an observer watches\n`)
+  row("watched", "wall", "cpu a chat")
+  for (const watched of ["nothing", "the tree", "all it can"] as const) {
+    const { wallMs, cpuMs } = await measure(rounds, () => chatsOnTroupe(chats, "by turns", watched))
+    row(watched, `${wallMs.toFixed(0)} ms`, `${((cpuMs * 1_000) / chats).toFixed(0)} µs`)
+  }
+}
+
 const compareDeltas = async (): Promise<void> => {
   console.log(`\none stream of ${deltas} deltas\n`)
   const baseline = await measure(rounds, () => deltasOnGenerators(deltas))
@@ -89,6 +98,7 @@ const compareCrowds = async (): Promise<void> => {
 const benchChats = async (): Promise<void> => {
   await compareChats("at once")
   await compareChats("by turns")
+  await compareWatchers()
   await compareDeltas()
   await compareSubscribers()
   await compareReaders()

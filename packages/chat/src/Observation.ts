@@ -6,9 +6,9 @@
  *
  * @module
  */
-import { Observer, type Pid, Process } from "@troupe/otp"
+import { Observer, Process } from "@troupe/otp"
 import { ValidationError } from "./ChatError.ts"
-import { livingChatsOf } from "./internal/livingChats.ts"
+import { chatAt, livingChatsOf } from "./internal/livingChats.ts"
 import { processSight } from "./internal/processDetail.ts"
 import { type ChatOf, observed } from "./internal/processTree.ts"
 import { timelineSight } from "./internal/turnTimeline.ts"
@@ -147,15 +147,12 @@ export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationO
   const { system } = troupe
   const living = livingChatsOf(troupe)
   const pace = new Pace(system.clock, lookEveryMs)
-  const chats = (): ChatOf => {
-    const byPid = new Map<Pid | undefined, string>(Array.from(living, ([id, { chat }]) => [chat.pid, id]))
-    return (pid) => byPid.get(pid)
-  }
+  const chatOf: ChatOf = (pid) => chatAt(living, pid)
   const processes = new Map<string, Watched<ProcessDetail>>()
   const timelines = new Map<string, Watched<Timeline>>()
   return {
-    tree: new Watching<Observed>({ look: (before) => observed(system, maxProcesses, chats(), before) }, pace),
-    process: (id) => kept(processes, id, () => new Watching(processSight(system, id, chats), pace)),
+    tree: new Watching<Observed>({ look: (before) => observed(system, maxProcesses, chatOf, before) }, pace),
+    process: (id) => kept(processes, id, () => new Watching(processSight(system, id, chatOf), pace)),
     timeline: (chat) =>
       kept(
         timelines,

@@ -61,7 +61,7 @@ import {
 } from "./internal/storeServer.ts"
 import type { Hooks } from "./Hooks.ts"
 import { user } from "./Message.ts"
-import { keepsLiving } from "./internal/livingChats.ts"
+import { chatLabel, keepsLiving } from "./internal/livingChats.ts"
 import * as Store from "./Store.ts"
 import * as Thread from "./Thread.ts"
 import type { ChatHandle } from "./Tool.ts"
@@ -559,7 +559,7 @@ export class RunningTroupe {
         clock: this.system.clock,
         ...this.#suspension
       },
-      label: `Chat ${id}`
+      label: chatLabel(id)
     })
     life.pid = pid
     Registry.register(registry, id, pid)

@@ -34,7 +34,7 @@ class Trace {
 }
 
 /** How a process is looked at that is found by its pid's text. */
-export const processSight = (system: System.System, id: string, chats: () => ChatOf): Sight<ProcessDetail> => {
+export const processSight = (system: System.System, id: string, chatOf: ChatOf): Sight<ProcessDetail> => {
   const trace = new Trace(system.clock)
   let pid: Pid | undefined
   return {
@@ -49,7 +49,7 @@ export const processSight = (system: System.System, id: string, chats: () => Cha
       }
     },
     look: (before) => {
-      const now = detailOf(pid, trace, chats, before)
+      const now = detailOf(pid, trace, chatOf, before)
       return now === undefined || isSame(before, now) ? before : now
     }
   }
@@ -58,7 +58,7 @@ export const processSight = (system: System.System, id: string, chats: () => Cha
 const detailOf = (
   pid: Pid | undefined,
   { recent, handled, busyMs }: Trace,
-  chats: () => ChatOf,
+  chatOf: ChatOf,
   before: ProcessDetail | undefined
 ): ProcessDetail | undefined => {
   const traced = { recent, handled, busyMs }
@@ -66,7 +66,7 @@ const detailOf = (
   if (seen === undefined) return before && { ...before, ...traced, ...ended }
   const { mailbox, state, links, monitors, chart } = seen
   return {
-    ...plainLook(seen, chatAbove(seen.pid, chats())),
+    ...plainLook(seen, chatAbove(seen.pid, chatOf)),
     alive: true,
     mailbox,
     state: state ?? "",
