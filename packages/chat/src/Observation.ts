@@ -2,7 +2,10 @@
  * What can be observed of a running Troupe, as plain data: its processes, its charts, what its turns spent their time on.
  *
  * It shows the chats of everybody whose chats the Troupe runs: what stands in a mailbox, what a state holds, what was asked.
- * It costs nothing while nobody watches; what is watched is looked at five times a second, and told of when it changed.
+ *
+ * OBSERVE1. Nothing is attached and no timer runs while nobody watches. What is watched is looked at five times a second, and
+ *           who watches is told when it changed.
+ * OBSERVE2. Looking takes no turn of a process, waits for none, and shows at most so many processes, messages and characters.
  *
  * @module
  */

@@ -128,6 +128,25 @@ describe("the tree", () => {
 })
 
 describe("a process", () => {
+  test("OBSERVE2 is shown within bounds and without a turn of it, however much it holds and however it hangs", async () => {
+    troupe = await started([])
+    const pid = Process.spawn(system, () => new Promise(() => {}), { label: "x".repeat(100_000) })
+    for (let index = 0; index < 1_000; index++) {
+      Process.send(pid, "y".repeat(100_000))
+      Process.link(
+        pid,
+        Process.spawn(system, () => new Promise(() => {}))
+      )
+    }
+    const { process, tree } = Observation.make(troupe)
+    const watched = process(String(pid))
+    watched.subscribe(() => {})
+    tree.subscribe(() => {})
+    expect(watched.getState()).toMatchObject({ alive: true, queueLength: 1_000 })
+    expect(JSON.stringify(watched.getState()).length).toBeLessThan(20_000)
+    expect(JSON.stringify(tree.getState()).length).toBeLessThan(100_000)
+  })
+
   test("is shown with its chart, its state and what it did since somebody looks", async () => {
     troupe = await started([calls(["slow", { ms: 1_000 }]), says("done")])
     const chat = await troupe.chat("c1")

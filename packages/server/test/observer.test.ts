@@ -67,7 +67,7 @@ const all = (nodes: ReadonlyArray<Observation.ProcessNode>): ReadonlyArray<Obser
   nodes.flatMap((node) => [node, ...all(node.children)])
 
 describe("the observer", () => {
-  test("OBSERVE2 is nobody's but theirs whom `authorize` names observers", async () => {
+  test("OBSERVE3 is nobody's but theirs whom `authorize` names observers", async () => {
     await say("c1", "bob")
     const [chat] = all(await firstTree()).filter(({ label }) => label.startsWith("Chat "))
     const paths = ["GET /observer/tree", `GET /observer/processes/${chat?.id}`, "GET /observer/timeline/c1"]
@@ -80,7 +80,7 @@ describe("the observer", () => {
     expect(all(await firstTree()).some(({ id }) => id === chat?.id)).toBe(true)
   })
 
-  test("shows the processes of all owners' chats, the caller's own by their own ids", async () => {
+  test("OBSERVE4 shows the processes of all owners' chats, the caller's own by their own ids", async () => {
     await say("c1", "anna")
     await say("c1", "bob")
     const chats = all(await firstTree()).flatMap(({ label, chat }) => (label.startsWith("Chat ") ? [chat] : []))
@@ -124,7 +124,7 @@ describe("the observer", () => {
     }
   })
 
-  test("follows the timeline of the caller's chat, and of others' by the Troupe's id", async () => {
+  test("OBSERVE4 follows the timeline of the caller's chat, and of others' by the Troupe's id", async () => {
     await say("c1")
     await say("c2", "bob")
     for (const [path, chat] of [

@@ -12,8 +12,8 @@ export const plainLook = (
   chat: string | undefined
 ): Omit<ProcessNode, "children" | "hidden"> => ({
   id: pid.toString(),
-  label,
-  ...(name === undefined ? {} : { name }),
+  label: cut(label),
+  ...(name === undefined ? {} : { name: cut(name) }),
   kind,
   status,
   queueLength,
@@ -21,6 +21,10 @@ export const plainLook = (
   ...(restarts === undefined ? {} : { restarts }),
   ...(chat === undefined ? {} : { chat })
 })
+
+const longestLabel = 200
+
+const cut = (label: string): string => (label.length <= longestLabel ? label : `${label.slice(0, longestLabel - 1)}…`)
 
 /** What is to be seen of a system now; `before` where that is the same but for the time. */
 export const observed = (

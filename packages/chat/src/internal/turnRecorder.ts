@@ -48,17 +48,20 @@ class RecordedTurn {
 
   /** Begins a span; one that has begun goes on. */
   put(span: Span): void {
-    if (this.spans.size < mostSpans && !this.spans.has(span.id)) this.spans.set(span.id, span)
+    if (this.spans.size >= mostSpans || this.spans.has(span.id)) return
+    this.spans.set(span.id, { ...span, label: span.label.slice(0, labelLength) })
   }
 
   end(id: string, to: number, outcome: string | undefined): void {
     const span = this.spans.get(id)
-    if (span !== undefined && span.to === undefined) this.spans.set(id, { ...span, to, outcome })
+    if (span !== undefined && span.to === undefined) {
+      this.spans.set(id, { ...span, to, outcome: outcome?.slice(0, labelLength) })
+    }
   }
 
   close(to: number, outcome: string): void {
     this.forget()
-    for (const [id, span] of this.spans) if (span.to === undefined) this.spans.set(id, { ...span, to, outcome })
+    for (const id of this.spans.keys()) this.end(id, to, outcome)
   }
 }
 
@@ -140,7 +143,7 @@ export class TurnRecorder {
 
   #putZombie(
     toolCallId: string,
-    label: string,
+    name: string,
     from: number,
     to: number | undefined,
     outcome: string | undefined
@@ -149,7 +152,7 @@ export class TurnRecorder {
     const known = this.#zombies.get(id)
     if (known !== undefined && (known.to !== undefined || to === undefined)) return
     if (known === undefined && this.#zombies.size >= mostZombies) return
-    this.#zombies.set(id, { id, kind: "zombie", label, from, to, outcome })
+    this.#zombies.set(id, { id, kind: "zombie", label: name.slice(0, labelLength), from, to, outcome })
   }
 }
 
@@ -162,7 +165,7 @@ const earliest = ({ toolCalls }: LiveContext, now: number): number =>
 const labelOf = ({ messages, retry }: Turn): string => {
   const [message] = messages
   if (message === undefined) return retry === true ? "retry" : "decisions"
-  return message.role === "tool" ? "tool results" : Message.text(message).slice(0, labelLength)
+  return message.role === "tool" ? "tool results" : Message.text(message)
 }
 
 const seeStream = (recorded: RecordedTurn, context: LiveContext, now: number): void => {

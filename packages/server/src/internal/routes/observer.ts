@@ -1,7 +1,8 @@
 /**
  * The observer: the processes of the whole Troupe, for those who may see them. It shows the chats of all owners.
  *
- * Chats are named as the caller names them: their own by their id, those of others by the Troupe's.
+ * OBSERVE3. Only those whom `authorize` says to be observers see or kill anything by it.
+ * OBSERVE4. Chats are named as the caller names them: their own by their id, those of others by the Troupe's.
  */
 import { Observation } from "@troupe/chat"
 import type { RunningTroupe } from "@troupe/chat"
