@@ -67,6 +67,7 @@ describe.each([
     })
     const chat = await troupe.chat(innerId("c1"))
     await show(<TurnTimeline link={link.observer} chat="c1" />)
+    await until(() => screen.queryByText(/^No turn was seen yet/) !== null, frames)
     await chat.send("One and one?").result()
     const names = () => [...document.querySelectorAll(".tro-track-name")].map(({ textContent }) => textContent)
     await until(() => names().length >= 4, frames)

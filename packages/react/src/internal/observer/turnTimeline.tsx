@@ -38,7 +38,7 @@ export const TurnTimeline = ({ link, chat }: TurnTimelineProps) => {
   if (shown === undefined) {
     return (
       <Surface className="tro-timeline">
-        <p className="tro-empty">No turn was seen yet: say something.</p>
+        <p className="tro-empty">{timeline === undefined ? "Looking…" : "No turn was seen yet: say something."}</p>
       </Surface>
     )
   }
