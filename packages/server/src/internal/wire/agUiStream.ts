@@ -7,6 +7,7 @@
  * AGUI2. A message has the same id live and in a snapshot of the messages: that of the reply, and the step's number in it.
  */
 import { type Approval, type ChatResult, type Event, type Message, Message as Messages } from "@troupe/chat"
+import { isoTime } from "./isoTime.ts"
 import { errorCode, errorText, isQuestion, isSaid, isStep, messageName, replyName, stepsOf } from "./reply.ts"
 
 /** One event. */
@@ -267,7 +268,7 @@ const interruptsOf = (
     message: reason,
     toolCallId: toolCall.id,
     responseSchema: approvalSchema,
-    ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() })
+    ...(expiresAt === undefined ? {} : { expiresAt: isoTime(expiresAt) })
   })),
   ...(question === undefined
     ? []

@@ -1,6 +1,6 @@
 /** Errors in OpenAI's form. */
 import { AdapterError, SessionError } from "@troupe/chat"
-import { HttpError } from "../../HttpError.ts"
+import type { HttpError } from "../../HttpError.ts"
 import { refusalOf, retryAfter } from "../failure.ts"
 import { errorText } from "./reply.ts"
 
