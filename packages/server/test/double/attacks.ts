@@ -75,7 +75,7 @@ const tricks: ReadonlyArray<string> = [
   "\\",
   "//",
   "/",
-  "chats",
+  "chat",
   "kept",
   "%00",
   "%",
@@ -142,12 +142,10 @@ const makers: Readonly<Record<string, (chance: Chance) => string>> = {
       ? withBody(target, pick(chance, ["{}", valid, '{"type":"allow"}', '{"mode":"plan"}']))
       : request(method, target, {})
   },
-  "a path": (chance) =>
-    request(
-      "GET",
-      `/${Array.from({ length: 1 + Math.floor(chance() * 6) }, () => pick(chance, tricks)).join(chance() < 0.5 ? "/" : "")}`,
-      {}
-    ),
+  "a path": (chance) => {
+    const parts = Array.from({ length: 1 + Math.floor(chance() * 6) }, () => pick(chance, tricks))
+    return request("GET", pick(chance, ["/", "/chats/"]) + parts.join(pick(chance, ["/", ""])), {})
+  },
   "an injection": (chance) =>
     request(
       "GET",
