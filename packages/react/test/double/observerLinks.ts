@@ -79,7 +79,7 @@ export const treeWith = (chat = "<0.7.0>"): Observation.Observed => {
 }
 
 /** What is seen of a process of a tree. */
-export const detailOf = (
+const detailOf = (
   found: Observation.ProcessNode,
   parts: Partial<Observation.ProcessDetail> = {}
 ): Observation.ProcessDetail => {

@@ -50,6 +50,16 @@ describe("a process", () => {
     expect(killed).toEqual(["<0.7.0>"])
   })
 
+  test("that is about to be killed leaves the focus where it is, while the system goes on", async () => {
+    const { link, tree } = observerDouble()
+    await show(<Observer link={link} chat={chatDouble().link} />)
+    fireEvent.click(pane().getByRole("button", { name: "Kill…" }))
+    const cancel = pane().getByRole("button", { name: "Cancel" })
+    act(() => cancel.focus())
+    act(() => tree.put(treeWith()))
+    expect(document.activeElement).toBe(cancel)
+  })
+
   test("that could not be killed says why", async () => {
     const { link } = observerDouble()
     const refusing = { ...link, kill: () => Promise.reject(new Error("You may not kill here")) }

@@ -113,7 +113,7 @@ const boxOf = ({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box => ({
 const round = (value: number): number => Math.round(value * 10) / 10
 
 /** The lines of an edge, with their corners rounded. */
-export const pathOf = (points: ReadonlyArray<{ readonly x: number; readonly y: number }>, radius = 6): string =>
+const pathOf = (points: ReadonlyArray<{ readonly x: number; readonly y: number }>, radius = 6): string =>
   points
     .map((point, index) => {
       const before = points[index - 1]

@@ -22,8 +22,10 @@ export const ConfirmButton = (props: ConfirmButtonProps) => {
   const [standing, setStanding] = useState<Standing>("rest")
   const [failure, setFailure] = useState<string>()
   const opener = useRef<HTMLButtonElement>(null)
+  const confirmer = useRef<HTMLButtonElement>(null)
   const wasAsked = useRef(false)
   useEffect(() => {
+    if (standing === "asking") confirmer.current?.focus()
     if (standing === "rest" && wasAsked.current) opener.current?.focus()
     wasAsked.current = standing !== "rest"
   }, [standing])
@@ -75,7 +77,7 @@ export const ConfirmButton = (props: ConfirmButtonProps) => {
         data-danger={isDangerous || undefined}
         data-solid
         disabled={standing === "busy"}
-        ref={(button) => (standing === "asking" ? button?.focus() : undefined)}
+        ref={confirmer}
         onClick={() => void act()}
       >
         {confirm}

@@ -6,7 +6,7 @@ import { bytes, count, plural } from "./format.ts"
 import { Surface } from "./surface.tsx"
 import { type ShownRow, useGhosts } from "./treeGhosts.ts"
 import { moveOf, rowsOf, typedTo } from "./treeRows.ts"
-import { useWatched } from "./watched.ts"
+import { useTrouble, useWatched } from "./watched.ts"
 
 /** What a tree of processes is shown with. */
 export interface ProcessTreeProps {
@@ -29,12 +29,20 @@ const wordPause = 700
  */
 export const ProcessTree = ({ link, ...props }: ProcessTreeProps) => {
   const observed = useWatched(link.tree)
+  const trouble = useTrouble(link.tree)
   return (
     <Surface className="tro-tree">
-      {observed === undefined ? (
-        <p className="tro-empty" role="status">
-          Waiting for the first look at the system…
+      {trouble !== undefined && (
+        <p className="tro-trouble" role="alert">
+          {observed === undefined ? "Nothing can be seen" : "This is what was seen last"}: {trouble.message}
         </p>
+      )}
+      {observed === undefined ? (
+        trouble === undefined && (
+          <p className="tro-empty" role="status">
+            Waiting for the first look at the system…
+          </p>
+        )
       ) : (
         <Tree observed={observed} {...props} />
       )}

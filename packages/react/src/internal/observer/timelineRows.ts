@@ -2,7 +2,7 @@
 import type { Observation } from "@troupe/chat"
 
 /** Stretches that belong together: those of one tool call, of one request, of the turn. */
-export interface TimelineRow {
+interface TimelineRow {
   readonly id: string
   readonly label: string
   readonly spans: ReadonlyArray<Observation.Span>

@@ -19,7 +19,7 @@ export type ShownRow = TreeRow & { readonly isGhost: boolean }
 const mostGhosts = 50
 
 /** The rows with the ghosts between them. */
-export const withGhosts = (rows: ReadonlyArray<TreeRow>, ghosts: ReadonlyArray<Ghost>): ReadonlyArray<ShownRow> => {
+const withGhosts = (rows: ReadonlyArray<TreeRow>, ghosts: ReadonlyArray<Ghost>): ReadonlyArray<ShownRow> => {
   if (ghosts.length === 0) return rows.map((row) => ({ ...row, isGhost: false }))
   const behind = Map.groupBy(ghosts, ({ after }) => after)
   const ghostsAfter = (id: string | undefined): ReadonlyArray<ShownRow> =>
@@ -31,7 +31,7 @@ export const withGhosts = (rows: ReadonlyArray<TreeRow>, ghosts: ReadonlyArray<G
 }
 
 /** The ghosts there are when `shown` was shown, and of the processes only `living` live now. */
-export const ghostsAmong = (shown: ReadonlyArray<ShownRow>, living: ReadonlySet<string>): ReadonlyArray<Ghost> =>
+const ghostsAmong = (shown: ReadonlyArray<ShownRow>, living: ReadonlySet<string>): ReadonlyArray<Ghost> =>
   shown
     .flatMap((row, index) => (living.has(row.node.id) ? [] : [{ row, after: shown[index - 1]?.node.id }]))
     .slice(-mostGhosts)

@@ -24,6 +24,7 @@ export const formCss = `
 .tro-button[aria-pressed="true"] { background: var(--tro-accent-soft); border-color: transparent; }
 .tro-confirm { display: inline-flex; flex-wrap: wrap; align-items: center; gap: 6px; }
 .tro-failure { color: var(--tro-bad); padding: 4px 0; overflow-wrap: anywhere; }
+.tro-trouble { background: var(--tro-warn-soft); color: var(--tro-text); border-radius: 8px; padding: 8px 12px; overflow-wrap: anywhere; }
 p.tro-failure { padding: 8px 16px; }
 .tro-link {
   padding: 2px 0;
