@@ -68,6 +68,8 @@ import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "./internal/unsa
 import { resumedStepMachine, stepMachine, type StepOutput } from "./StepMachine.ts"
 
 export type { ChatContext, ChatEvent, ChatInput, ChatOutput, Commit, Turn } from "./internal/chatContract.ts"
+export { turn } from "./internal/ownTurn.ts"
+export type { OwnTurnOptions } from "./internal/ownTurn.ts"
 
 const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
   Effect.suspend(() => {

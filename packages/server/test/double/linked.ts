@@ -15,7 +15,7 @@ export const until = async (holds: () => boolean): Promise<void> => {
 }
 
 /** A stream that a client has open, as the test sees it. */
-export interface OpenStream {
+interface OpenStream {
   readonly path: string
   /** Whether the client has let go of it. */
   readonly isOver: () => boolean

@@ -1,0 +1,65 @@
+// @vitest-environment jsdom
+import { cleanup, render } from "@testing-library/react"
+import { ChatMachine, Engine, Fake, Message, StepMachine, tool, ToolCallMachine } from "@troupe/chat"
+import { useActor, useActorRef, useMachine } from "@xstate/react"
+import { createElement, StrictMode, useEffect } from "react"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { useSnapshot } from "../src/index.ts"
+import { until } from "./double/frames.ts"
+
+beforeEach(() => vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true))
+
+afterEach(() => {
+  cleanup()
+  vi.unstubAllGlobals()
+})
+
+const echo = tool({ name: "echo", execute: (args) => args })
+
+const engineOf = (...scripts: ReadonlyArray<Fake.Script>): Engine.Engine =>
+  Engine.make({ adapter: Fake.make({ scripts }), tools: [echo] })
+
+const calling: Fake.Script = [{ toolCall: { id: "t1", name: "echo", arguments: { x: 1 } } }, { finish: "tool_calls" }]
+const saying: Fake.Script = [{ text: "done" }, { finish: "stop" }]
+
+test("a page runs a chat's machine with useMachine, tools and all", async () => {
+  const engine = engineOf(calling, saying)
+  const turn = ChatMachine.turn(engine, "hi")
+  const Page = () => {
+    const [{ context, value }, send] = useMachine(ChatMachine.chatMachine, { input: { id: "c1", engine } })
+    useEffect(() => send({ type: "turn.start", turn }), [send])
+    const said = context.thread.messages.map((message) => Message.text(message))
+    return createElement("p", undefined, [JSON.stringify(value), ...said].join(" | "))
+  }
+  const { container } = render(createElement(Page))
+  await until(() => container.textContent === '"idle" | hi |  | {"x":1} | done')
+  expect(container.textContent).toContain("done")
+})
+
+test("a page runs a step's machine with useActor", async () => {
+  const engine = engineOf(calling)
+  const { options, outlet } = ChatMachine.turn(engine, "hi")
+  const input = { engine, options, outlet, thread: { messages: [Message.user("hi")] } }
+  let said: ReadonlyArray<string> = []
+  const Page = () => {
+    const [{ output, status }] = useActor(StepMachine.stepMachine, { input })
+    if (output?.type === "completed") said = output.result.thread.messages.map((message) => Message.text(message))
+    return createElement("p", undefined, status)
+  }
+  const { container } = render(createElement(Page))
+  await until(() => container.textContent === "done")
+  expect(said).toEqual(["hi", "", '{"x":1}'])
+})
+
+test("a page runs a tool call's machine, and shows a part of it with useSnapshot", async () => {
+  const { options } = ChatMachine.turn(engineOf(), "hi")
+  const input = { tool: echo, toolCall: { id: "t1", name: "echo", arguments: { x: 1 } }, options, startAtOnce: true }
+  const Page = () => {
+    const actor = useActorRef(ToolCallMachine.toolCallMachine, { input })
+    const value = useSnapshot(actor, (snapshot) => snapshot.value)
+    return createElement("p", undefined, String(value))
+  }
+  const { container } = render(createElement(StrictMode, undefined, createElement(Page)))
+  await until(() => container.textContent === "completed")
+  expect(container.textContent).toBe("completed")
+})
