@@ -57,7 +57,7 @@ test("a page runs a tool call's machine, and shows a part of it with useSnapshot
   const Page = () => {
     const actor = useActorRef(ToolCallMachine.toolCallMachine, { input })
     const value = useSnapshot(actor, (snapshot) => snapshot.value)
-    return createElement("p", undefined, String(value))
+    return createElement("p", undefined, value)
   }
   const { container } = render(createElement(StrictMode, undefined, createElement(Page)))
   await until(() => container.textContent === "completed")

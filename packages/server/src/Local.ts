@@ -18,8 +18,8 @@ export const local = (troupe: RunningTroupe): TroupeLink => {
   const chats = new KeptWeakly<ChatLink>()
   return {
     chat: (id) => chats.get(id, () => new LocalChat(troupe, id)),
-    list: () => Promise.resolve({ chats: [] }),
-    remove: async (id) => (await troupe.chat(id)).stop(),
+    list: (options) => troupe.list(options),
+    remove: (id) => troupe.delete(id),
     observer: Observation.make(troupe)
   }
 }

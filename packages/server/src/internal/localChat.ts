@@ -131,14 +131,12 @@ export class LocalChat implements ChatLink {
   readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) =>
     (await this.#use()).setPermissionMode(mode)
 
-  readonly history: ChatLink["history"] = () => Promise.reject(noLog())
+  readonly history: ChatLink["history"] = (options) => this.#troupe.history(this.id, options)
 
-  readonly fork: ChatLink["fork"] = () => Promise.reject(noLog())
+  readonly fork: ChatLink["fork"] = async (options) => (await this.#troupe.fork(this.id, options)).id
 
-  readonly rewind: ChatLink["rewind"] = () => Promise.reject(noLog())
+  readonly rewind: ChatLink["rewind"] = async (seq) => void (await this.#troupe.rewind(this.id, seq))
 }
-
-const noLog = (): Error => new SessionError("store_failed", "The store of this Troupe keeps no log")
 
 /** A turn whose events nobody here reads: the view shows them. */
 const taken = async (turn: ChatRef.LiveTurn): Promise<void> => {
