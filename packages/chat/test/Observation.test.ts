@@ -40,15 +40,21 @@ const idOf = (nodes: ReadonlyArray<ProcessNode> | undefined, label: string): str
 
 describe("the tree", () => {
   test("OBSERVE1 nothing is attached and no timer runs while nobody watches", async () => {
-    troupe = await started([says("hi")])
+    troupe = await started([says("hi"), says("again")])
     const chat = await troupe.chat("c1")
     const { tree, process, timeline } = Observation.make(troupe)
-    const quiet = clock.pending
+    const states = () => [tree, process(String(chat.pid)), timeline("c1")].map(({ getState }) => getState())
     const leave = [tree, process(String(chat.pid)), timeline("c1")].map((watched) => watched.subscribe(() => {}))
-    expect(clock.pending).toBe(quiet + 1)
+    expect(isWatched()).toBe(true)
+    await chat.send("go").result()
+    await clock.advance(200)
+    const seen = states()
     for (const left of leave) left()
-    expect(clock.pending).toBe(quiet)
     expect(isWatched()).toBe(false)
+    await chat.retry().result()
+    await troupe.chat("c2")
+    await clock.advance(1_000)
+    expect(states().map((state, index) => state === seen[index])).toEqual([true, true, true])
   })
 
   test("who watches is told of what changed, five times a second at most, and of nothing else", async () => {

@@ -3,12 +3,13 @@
  *
  * Owns: who watches what, and the one timer. Does not own what is seen.
  *
- * WATCHING1. Nothing is opened and no timer runs while nobody watches.
+ * WATCHING1. Nothing is opened and no timer runs while nobody watches; the one there is keeps no program alive.
  * WATCHING2. What is watched is looked at when the first comes, then once in an interval; who watches is told of what changed,
  *            and of nothing else.
  * WATCHING3. The state is the same object until something changed.
  */
 import type { Clock } from "@troupe/otp"
+import { inBackground } from "./backgroundTimer.ts"
 
 /** How something is looked at. */
 export interface Sight<A> {
@@ -83,9 +84,10 @@ export class Pace {
   }
 
   #start(): void {
-    this.#timer = this.#clock.setTimeout(() => {
+    const look = (): void => {
       this.#start()
       for (const watched of Array.from(this.#watched)) if (this.#watched.has(watched)) watched.look()
-    }, this.#everyMs)
+    }
+    this.#timer = inBackground(this.#clock, look, this.#everyMs)
   }
 }
