@@ -52,8 +52,8 @@ const wrongPhase = (
   { chat, phase, partial }: Extract<Line, { readonly type: "revived" }>,
   record: ChatRecord.ChatRecord | undefined
 ): ReadonlyArray<string> => {
-  const wasIntended = record?.open?.calls.some(({ state }) => state === "intended" || state === "waiting") ?? false
-  const wanted = record?.running !== true ? "idle" : wasIntended ? "awaitingApproval" : "interrupted"
+  const asks = record?.open?.calls.some(({ state }) => state === "intended" || state === "waiting") ?? false
+  const wanted = asks ? "awaitingApproval" : record?.running === true ? "interrupted" : "idle"
   if (phase !== wanted) return [`${chat} is ${phase} instead of ${wanted}`]
   const text = phase === "interrupted" ? (record?.draft ?? "") : ""
   return phase !== "interrupted" || partial === text ? [] : [`${chat} has said "${partial}" instead of "${text}"`]

@@ -8,6 +8,7 @@ import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
+import { queries } from "../../packages/store/test/double/queries.ts"
 import { chanceOf } from "../soak/chance.ts"
 import { audited, type Found, nothingPromised, type Promised, takeUp } from "./audit.ts"
 import { type Line, linesOf } from "./lines.ts"
@@ -46,6 +47,7 @@ export const crash = async ({ database, journal, lives, seed, told }: CrashOptio
     const lines = await lifeOf([database, journal, String(seed), String(life)], chance)
     early += lines.some(({ type }) => type === "ready") ? 0 : 1
     interrupted += lines.filter((line) => line.type === "revived" && line.phase === "interrupted").length
+    await quiet(database)
     const store = openStore(database)
     const seen = [...takeUp(lines, promised, found)]
     seen.push(...(await audited(store, promised, journalOf(journal), found)))
@@ -76,6 +78,13 @@ const lifeOf = async (argv: ReadonlyArray<string>, chance: () => number): Promis
   child.kill("SIGKILL")
   await closed
   return linesOf(said)
+}
+
+/** A server goes on with what a killed program had sent it, a commit say, until it notices: nothing is compared before. */
+const quiet = async (database: string): Promise<void> => {
+  if (!database.startsWith("postgres:")) return
+  const connected = "SELECT pid FROM pg_stat_activity WHERE application_name = 'troupe'"
+  while ((await queries(database, [connected])).length > 0) await setTimeout(5)
 }
 
 const journalOf = (path: string): ReadonlyArray<readonly [string, string]> =>
