@@ -1,12 +1,12 @@
 /**
  * Compares what a store has with what a killed program had been promised.
  *
- * CRASH1. An input that was accepted is in its conversation once, in the thread or waiting.
- * CRASH2. An answer that was given is in its conversation, and no answer is there twice.
- * CRASH3. The log of every conversation has no gap, and each of its entries is a record.
- * CRASH4. A call that writes ran at most once, and its intent is kept wherever it did.
- * CRASH5. A fork that was promised is there.
- * CRASH6. A conversation that was in a turn is revived as interrupted, or asks about its calls; its partial text is the kept one.
+ * KILL1. An input that was accepted is in its conversation once, in the thread or waiting.
+ * KILL2. An answer that was given is in its conversation, and no answer is there twice.
+ * KILL3. The log of every conversation has no gap, and each of its entries is a record.
+ * KILL4. A call that writes ran at most once, and its intent is kept wherever it did.
+ * KILL5. A fork that was promised is there.
+ * KILL6. A conversation that was in a turn is revived as interrupted, or asks about its calls; its partial text is the kept one.
  */
 import { type ChatRecord, Message, type Store } from "@troupe/chat"
 import type { Line } from "./lines.ts"
@@ -24,7 +24,7 @@ export const nothingPromised = (): Promised => ({ accepted: new Map(), answered:
 /** What was found of each conversation, for the life that revives it. */
 export type Found = Map<string, { readonly record: ChatRecord.ChatRecord; readonly audited: number }>
 
-/** Takes up what a life said; what it found revived is compared with what was there (CRASH6). */
+/** Takes up what a life said; what it found revived is compared with what was there (KILL6). */
 export const takeUp = (lines: ReadonlyArray<Line>, promised: Promised, found: Found): ReadonlyArray<string> =>
   lines.flatMap((line) => {
     switch (line.type) {
@@ -68,11 +68,11 @@ export const audited = async (
 ): Promise<ReadonlyArray<string>> => {
   const wrong: Array<string> = []
   const chats = await allOf(store)
-  for (const fork of promised.forked) if (!chats.includes(fork)) wrong.push(`CRASH5: there is no ${fork}`)
+  for (const fork of promised.forked) if (!chats.includes(fork)) wrong.push(`KILL5: there is no ${fork}`)
   for (const id of new Set([...chats, ...promised.accepted.values()])) {
     const record = await store.load(id)
     if (record === undefined) {
-      wrong.push(`CRASH1: there is no ${id}`)
+      wrong.push(`KILL1: there is no ${id}`)
       continue
     }
     wrong.push(...(await wrongEntries(store, record, found.get(id)?.audited ?? 0)))
@@ -92,7 +92,7 @@ const allOf = async (store: Store.SessionStore): Promise<ReadonlyArray<string>> 
   }
 }
 
-/** CRASH3, of the entries that were not looked at yet */
+/** KILL3, of the entries that were not looked at yet */
 const wrongEntries = async (
   store: Store.SessionStore,
   { id, version = 0 }: ChatRecord.ChatRecord,
@@ -102,20 +102,20 @@ const wrongEntries = async (
   let last = from
   while (last < version) {
     const entries = await store.history(id, { after: last })
-    if (entries.length === 0) return [...wrong, `CRASH3: ${id} has no entry ${last + 1} of ${version}`]
+    if (entries.length === 0) return [...wrong, `KILL3: ${id} has no entry ${last + 1} of ${version}`]
     for (const { seq } of entries) {
-      if (seq !== last + 1) wrong.push(`CRASH3: ${id} has the entry ${seq} behind ${last}`)
+      if (seq !== last + 1) wrong.push(`KILL3: ${id} has the entry ${seq} behind ${last}`)
       last = seq
       const record = await store.at(id, seq)
-      if (record?.version !== seq) wrong.push(`CRASH3: the entry ${seq} of ${id} is no record`)
+      if (record?.version !== seq) wrong.push(`KILL3: the entry ${seq} of ${id} is no record`)
     }
   }
-  return last === version ? wrong : [...wrong, `CRASH3: ${id} has the entry ${last} behind its newest, ${version}`]
+  return last === version ? wrong : [...wrong, `KILL3: ${id} has the entry ${last} behind its newest, ${version}`]
 }
 
 const times = (list: ReadonlyArray<string>, one: string): number => list.filter((other) => other === one).length
 
-/** CRASH1 */
+/** KILL1 */
 const wrongInputs = ({ id, thread, inbox = [] }: ChatRecord.ChatRecord, { accepted }: Promised) => {
   const said = thread.messages.filter(({ role }) => role === "user").map(Message.text)
   const inputs = [...said, ...inbox.map(({ message }) => Message.text(message))]
@@ -124,24 +124,24 @@ const wrongInputs = ({ id, thread, inbox = [] }: ChatRecord.ChatRecord, { accept
   const doubled = Array.from(counts).filter(([, count]) => count > 1)
   const lost = Array.from(accepted).filter(([input, chat]) => chat === id && !counts.has(input))
   return [
-    ...doubled.map(([input, count]) => `CRASH1: ${input} is ${count} times in ${id}`),
-    ...lost.map(([input]) => `CRASH1: ${input} is not in ${id}`)
+    ...doubled.map(([input, count]) => `KILL1: ${input} is ${count} times in ${id}`),
+    ...lost.map(([input]) => `KILL1: ${input} is not in ${id}`)
   ]
 }
 
-/** CRASH2 */
+/** KILL2 */
 const wrongAnswers = ({ id, thread }: ChatRecord.ChatRecord, { answered }: Promised): ReadonlyArray<string> => {
   const given = thread.messages.filter(({ role }) => role === "assistant").map(Message.text)
   const answers = given.filter((text) => text.includes("The answer to"))
   const doubled = new Set(answers.filter((text, at) => answers.indexOf(text) !== at))
   const lost = Array.from(answered.get(id) ?? []).filter((text) => times(given, text) === 0)
   return [
-    ...Array.from(doubled, (text) => `CRASH2: "${text}" is ${times(answers, text)} times in ${id}`),
-    ...lost.map((text) => `CRASH2: "${text}" is not in ${id}`)
+    ...Array.from(doubled, (text) => `KILL2: "${text}" is ${times(answers, text)} times in ${id}`),
+    ...lost.map((text) => `KILL2: "${text}" is not in ${id}`)
   ]
 }
 
-/** CRASH4 */
+/** KILL4 */
 const wrongCalls = (
   found: Found,
   journal: ReadonlyArray<readonly [key: string, call: string]>
@@ -156,7 +156,7 @@ const wrongCalls = (
   const keys = journal.map(([key]) => key)
   const doubled = new Set(keys.filter((key, at) => keys.indexOf(key) !== at))
   return [
-    ...Array.from(doubled, (key) => `CRASH4: the call ${key} ran ${times(keys, key)} times`),
-    ...journal.filter(([, call]) => !known.has(call)).map(([, call]) => `CRASH4: nothing is kept of ${call}, which ran`)
+    ...Array.from(doubled, (key) => `KILL4: the call ${key} ran ${times(keys, key)} times`),
+    ...journal.filter(([, call]) => !known.has(call)).map(([, call]) => `KILL4: nothing is kept of ${call}, which ran`)
   ]
 }

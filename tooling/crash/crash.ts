@@ -1,7 +1,7 @@
 /**
  * A program that is killed again and again, and started again on what it left.
  *
- * Each life is told by the seed how long it is; the kill is `SIGKILL`, from outside, wherever the program then is.
+ * The seed says how many lines each life has; the kill is `SIGKILL`, from outside, wherever the program then is.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -60,24 +60,31 @@ export const crash = async ({ database, journal, lives, seed, told }: CrashOptio
   return { promised, calls: journalOf(journal).length, early, interrupted, wrong }
 }
 
-/** One life, in milliseconds from its first words: what it said before it was killed. Now and then it is killed while it begins. */
+/** The longest that may pass without a word, in milliseconds. */
+const silence = 30_000
+
+/**
+ * One life: what it said before it was killed, some milliseconds after some line of it. Now and then it is killed while it begins.
+ */
 const lifeOf = async (argv: ReadonlyArray<string>, chance: () => number): Promise<ReadonlyArray<Line>> => {
   const child = spawn(process.execPath, [program, ...argv], { stdio: ["ignore", "pipe", "inherit"] })
+  const [isEarly, length, jitter] = [chance() < 0.1, Math.ceil(chance() * 24), chance()]
   let said = ""
-  const revived = new Promise<void>((resolve) => {
+  const enough = new Promise<void>((resolve) => {
     child.stdout.on("data", (chunk: Buffer) => {
       said += chunk.toString()
-      if (said.includes('"revived"')) resolve()
+      if (linesOf(said).length >= length) resolve()
     })
     child.once("close", () => resolve())
   })
   const closed = once(child, "close")
-  const [isEarly, length] = [chance() < 0.1, chance()]
-  if (!isEarly) await revived
-  await setTimeout(length * (isEarly ? 800 : 250))
+  if (isEarly) await setTimeout(jitter * 800)
+  else await Promise.race([enough, setTimeout(silence, undefined, { ref: false })])
+  if (!isEarly) await setTimeout(jitter * 20)
   child.kill("SIGKILL")
   await closed
-  return linesOf(said)
+  const ended: ReadonlyArray<Line> = child.exitCode === null ? [] : [{ type: "wrong", what: "it ended by itself" }]
+  return [...linesOf(said), ...ended]
 }
 
 /** A server goes on with what a killed program had sent it, a commit say, until it notices: nothing is compared before. */

@@ -63,14 +63,14 @@ test("the audit finds what is lost, doubled, without its intent, and revived as 
     ["k1", "note one"]
   ] as const
   expect(await audited(store, promised, journal, found)).toEqual([
-    "CRASH5: there is no a/1",
-    "CRASH1: two is 2 times in a",
-    "CRASH1: three is not in a",
-    'CRASH2: "The answer to one." is not in a',
-    "CRASH1: there is no b",
-    "CRASH4: the call k1 ran 2 times",
-    "CRASH4: nothing is kept of note one, which ran",
-    "CRASH4: nothing is kept of note one, which ran"
+    "KILL5: there is no a/1",
+    "KILL1: two is 2 times in a",
+    "KILL1: three is not in a",
+    'KILL2: "The answer to one." is not in a',
+    "KILL1: there is no b",
+    "KILL4: the call k1 ran 2 times",
+    "KILL4: nothing is kept of note one, which ran",
+    "KILL4: nothing is kept of note one, which ran"
   ])
   const revived = { type: "revived", chat: "a", phase: "idle", partial: "" } as const
   expect(takeUp([revived], promised, found)).toEqual(["a is idle instead of interrupted"])
