@@ -218,8 +218,12 @@ export class RunningTroupe {
     })
     // A store that ends with the program keeps no more of a reply than the chat itself does.
     this.#draftEveryMs = draftEveryMs ?? (store === undefined ? Infinity : 2_000)
-    this.#passivation = new Passivation(this.system.clock, passivateAfterMs, this.#living, (id) =>
-      this.#reviving.has(id)
+    this.#passivation = new Passivation(
+      this.system.clock,
+      passivateAfterMs,
+      this.#living,
+      (id) => this.#reviving.has(id),
+      (id) => void this.#store.newest.delete(id)
     )
     this.#supervision = { name, maxRestarts, maxSeconds }
     this.#suspension = { suspendedTtlMs, answer }

@@ -32,6 +32,7 @@ export class Passivation<Living extends Kept> {
   readonly #afterMs: number
   readonly #living: Map<string, Living>
   readonly #isReviving: (id: string) => boolean
+  readonly #letGo: (id: string) => void
   readonly #resting = new Map<string, WeakRef<LiveChat>>()
   /** As long as the chat itself. */
   readonly #known = new WeakMap<LiveChat, Living>()
@@ -41,12 +42,19 @@ export class Passivation<Living extends Kept> {
   #timer: unknown
   #isStopped = false
 
-  /** `living` are the chats that are held strongly. */
-  constructor(clock: Clock.Clock, afterMs: number, living: Map<string, Living>, isReviving: (id: string) => boolean) {
+  /** `living` are the chats that are held strongly; `letGo` hears of one that is so no longer. */
+  constructor(
+    clock: Clock.Clock,
+    afterMs: number,
+    living: Map<string, Living>,
+    isReviving: (id: string) => boolean,
+    letGo: (id: string) => void
+  ) {
     this.#clock = clock
     this.#afterMs = afterMs
     this.#living = living
     this.#isReviving = isReviving
+    this.#letGo = letGo
   }
 
   /** The chat, if it is held by anybody. */
@@ -74,6 +82,7 @@ export class Passivation<Living extends Kept> {
   forget(id: string): void {
     this.#living.delete(id)
     this.#resting.delete(id)
+    this.#letGo(id)
   }
 
   /** Nothing is passivated any more. */
@@ -110,6 +119,7 @@ export class Passivation<Living extends Kept> {
     chat.passivate()
     if (chat.owesEnd) return
     this.#living.delete(id)
+    this.#letGo(id)
     this.#known.set(chat, living)
     this.#resting.set(id, new WeakRef(chat))
     this.#collected.register(chat, id, chat)

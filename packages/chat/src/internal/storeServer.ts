@@ -114,7 +114,7 @@ export interface Guarded {
   readonly busy: Map<string, Promise<void>>
   readonly underWay: Set<UnderWay>
   readonly late: Map<string, Late>
-  /** The number of each chat's newest entry, where the store numbers them. */
+  /** The number of the newest entry of each chat that lives here, where the store numbers them. */
   readonly newest: Map<string, number>
   /** The drafts that the store was given and has not taken, and the one that waits behind each. */
   readonly drafting: Map<string, { waiting: (Draft & { readonly after: number }) | undefined }>
@@ -199,7 +199,7 @@ const performLog = (store: SessionStore, call: LogCall): unknown => {
 }
 
 /** Where the store numbers its entries, which is the newest. */
-const note = ({ newest }: Guarded, call: StoreCall, done: unknown): void => {
+const note = ({ newest, isLiving }: Guarded, call: StoreCall, done: unknown): void => {
   const id = idOf(call)
   const number: unknown =
     call.type === "load" || call.type === "rewind"
@@ -208,7 +208,7 @@ const note = ({ newest }: Guarded, call: StoreCall, done: unknown): void => {
         ? (done as Saved | undefined)?.seq
         : undefined
   if (call.type === "delete") newest.delete(id)
-  else if (typeof number === "number") newest.set(id, Math.max(number, newest.get(id) ?? 0))
+  else if (typeof number === "number" && isLiving(id)) newest.set(id, Math.max(number, newest.get(id) ?? 0))
 }
 
 /** A store of another's keeps what its type says; a record is checked where it is taken up. */

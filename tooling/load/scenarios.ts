@@ -1,0 +1,151 @@
+/** What is done to a server, and what it came to. */
+import { setTimeout as after } from "node:timers/promises"
+import type { Report } from "./child.ts"
+import { Crowd } from "./crowd.ts"
+import { Remote } from "./remote.ts"
+
+export type Kind = "bare" | "troupe"
+
+/** How much is asked of a server. */
+export interface Load {
+  readonly clients: number
+  readonly wordsPerSecond: number
+  readonly seconds: number
+  readonly profile?: string | undefined
+}
+
+/** How long a reply is; whoever has read one begins another conversation. */
+const replySeconds = 10
+
+/** How streams went. */
+export interface Streamed {
+  readonly words: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+  /** The fewest words of a client, of those that were said to it. */
+  readonly leastShare: number
+  readonly longestMs: number
+  readonly cpuShare: number
+  readonly cpuMicrosOfWord: number
+  readonly before: Report
+  /** After the first half of the time, and after the second. */
+  readonly middle: Report
+  readonly end: Report
+}
+
+const quantile = (sorted: Float64Array, share: number): number =>
+  (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) / 1_000
+
+/** Clients come one after another, not in a crowd. */
+const join = async (crowd: Crowd, remote: Remote, clients: number, everyMs = 0.5): Promise<void> => {
+  const began = performance.now()
+  for (let index = 0; index < clients; index++) {
+    await crowd.join(remote.port, remote.path(index), remote.body)
+    const early = began + index * everyMs - performance.now()
+    if (early > 1) await after(early)
+  }
+}
+
+/** Until it holds, or time is up: what is looked at then says which. */
+const settled = async (remote: Remote, holds: (report: Report) => boolean, withinMs = 20_000): Promise<Report> => {
+  const until = performance.now() + withinMs
+  let report = await remote.report()
+  while (!holds(report) && performance.now() < until) {
+    await after(200)
+    report = await remote.report()
+  }
+  return report
+}
+
+/** Listens for a while, and then has the server collect what it can, and say what is left. */
+const measured = async (remote: Remote, crowd: Crowd, seconds: number) => {
+  await after(2_000)
+  const { cpuMs } = await remote.look()
+  crowd.clear()
+  const from = performance.now()
+  await after(seconds * 1_000)
+  const { delays, readers } = crowd
+  const stayed = [...readers].filter(({ beganAt }) => beganAt < from)
+  const leastWords = Math.min(...stayed.map(({ words }) => words))
+  const longestMs = Math.max(...stayed.map((reader) => reader.longestMs))
+  const spent = (await remote.look()).cpuMs - cpuMs
+  return { delays, leastWords, longestMs, cpuMs: spent, report: await remote.report() }
+}
+
+/** Everybody reads at the pace of the words. */
+export const streaming = async (what: Kind, load: Load): Promise<Streamed> => {
+  const { clients, wordsPerSecond, seconds, profile } = load
+  const words = wordsPerSecond * replySeconds
+  const remote = await Remote.start({ type: "serve", what, wordsPerSecond, words }, profile)
+  let last = clients
+  let isOver = false
+  const crowd: Crowd = new Crowd(() => {
+    if (!isOver) crowd.join(remote.port, remote.path(last++), remote.body).catch(() => {})
+  })
+  const before = await remote.report()
+  // Evenly over the time of a reply: so many begin and end in each second from then on.
+  await join(crowd, remote, clients, (replySeconds * 1_000) / clients)
+  await settled(remote, ({ open }) => open >= clients * 0.98)
+  const first = await measured(remote, crowd, seconds / 2)
+  const second = await measured(remote, crowd, seconds / 2)
+  const sorted = Float64Array.from([...first.delays, ...second.delays]).toSorted()
+  const streamed: Streamed = {
+    words: sorted.length,
+    p50Ms: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+    maxMs: quantile(sorted, 1),
+    leastShare: Math.min(first.leastWords, second.leastWords) / ((seconds / 2) * wordsPerSecond),
+    longestMs: Math.max(first.longestMs, second.longestMs),
+    cpuShare: (first.cpuMs + second.cpuMs) / (seconds * 1_000),
+    cpuMicrosOfWord: ((first.cpuMs + second.cpuMs) * 1_000) / sorted.length,
+    before,
+    middle: first.report,
+    end: second.report
+  }
+  isOver = true
+  crowd.vanish()
+  await remote.end()
+  await remote.close()
+  return streamed
+}
+
+/** What a server held at the points of a story. */
+export interface Held {
+  readonly before: Report
+  readonly middle: Report
+  readonly after: Report
+}
+
+/** Everybody reads a little and then no more, while the replies go on to their end; then all are gone. */
+export const stalling = async (load: Load): Promise<Held> => {
+  const { clients, wordsPerSecond, seconds } = load
+  const words = wordsPerSecond * seconds
+  const remote = await Remote.start({ type: "serve", what: "troupe", wordsPerSecond, words })
+  const crowd = new Crowd()
+  const before = await remote.report()
+  await join(crowd, remote, clients)
+  crowd.stall()
+  const middle = await settled(remote, ({ open }) => open === 0, seconds * 2_000 + 20_000)
+  crowd.vanish()
+  const end = await settled(remote, ({ chats, sockets }) => chats + sockets === 0)
+  await remote.close()
+  return { before, middle, after: end }
+}
+
+/** Everybody is gone in the middle of a reply. */
+export const vanishing = async (load: Load): Promise<Held> => {
+  const { clients, wordsPerSecond } = load
+  const words = wordsPerSecond * 1_000
+  const remote = await Remote.start({ type: "serve", what: "troupe", wordsPerSecond, words })
+  const crowd = new Crowd()
+  const before = await remote.report()
+  await join(crowd, remote, clients)
+  await settled(remote, ({ open }) => open === clients)
+  crowd.vanish()
+  const middle = await settled(remote, ({ sockets }) => sockets === 0)
+  await remote.end()
+  const end = await settled(remote, ({ chats, open }) => chats + open === 0)
+  await remote.close()
+  return { before, middle, after: end }
+}
