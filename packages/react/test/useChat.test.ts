@@ -117,6 +117,37 @@ describe.each([
     expect(textOf(shown.now)).toContain("tool: written")
   })
 
+  test("a conversation is forked and rewound at an entry of its log, listed and deleted", async () => {
+    const model = handModel()
+    const { link } = await system({ adapter: model })
+    const { shown, Page } = showing()
+    const page = (id: string) => createElement(TroupeProvider, { link }, createElement(Page, { id }))
+    const { rerender } = render(page("c1"))
+    const say = async (question: string, answer: string) => {
+      await shown.now?.send(question)
+      await until(() => shown.now?.status === "running", frames)
+      model.text(answer)
+      model.finish()
+      await until(() => shown.now?.status === "ready", frames)
+    }
+    await say("One?", "First.")
+    await say("Two?", "Second.")
+    const commits = (await shown.now?.history()) ?? []
+    const first = commits.findLast(({ isStep, state }, at) => isStep && !state.running && at < commits.length - 1)
+    const forked = await shown.now?.fork({ at: first?.seq ?? 0, id: "c2" })
+    expect(forked).toBe("c2")
+    await shown.now?.rewind(first?.seq ?? 0)
+    await until(() => shown.now?.messages.length === 2, frames)
+    expect(textOf(shown.now)).toEqual(["user: One?", "assistant: First."])
+    rerender(page("c2"))
+    await until(() => shown.now?.messages.length === 2, frames)
+    expect(textOf(shown.now)).toEqual(["user: One?", "assistant: First."])
+    const ids = async () => (await link.list()).chats.map(({ id }) => id).toSorted()
+    expect(await ids()).toEqual(["c1", "c2"])
+    await link.remove("c1")
+    expect(await ids()).toEqual(["c2"])
+  })
+
   test("two readers of one chat see the same", async () => {
     const model = handModel()
     const { link } = await system({ adapter: model })
