@@ -62,6 +62,22 @@ export interface Listening {
  * Listens; resolves when connections are taken.
  *
  * **Errors**: rejects with Node's own error when it cannot listen there.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { Server } from "@troupe/server"
+ * import { listen } from "@troupe/server/Node"
+ *
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+ * const server = Server.make({ troupe, authorize: () => ({ owner: "anna" }) })
+ * const { url, close } = await listen(server)
+ *
+ * const response = await fetch(`${url}/chats/c1`)
+ * response.status // => 404
+ * await close()
+ * await troupe.stop()
+ * ```
  */
 export const listen = async (server: Server, options: ListenOptions = {}): Promise<Listening> => {
   const { port = 0, host = "127.0.0.1", graceMs = 10_000, stallMs = 120_000, clock = Clock.live } = options

@@ -10,7 +10,7 @@ export const json = "application/json"
 export const events = "text/event-stream"
 
 /** Whether the client asks for events. */
-export const asksForEvents = ({ request }: Call): boolean => request.headers.get("accept")?.includes(events) ?? false
+const asksForEvents = ({ request }: Call): boolean => request.headers.get("accept")?.includes(events) ?? false
 
 /** A response of JSON text. */
 export const jsonText = (text: string, status = 200): Response =>

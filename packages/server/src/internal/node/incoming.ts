@@ -7,19 +7,22 @@ export const toRequest = (incoming: IncomingMessage, outgoing: ServerResponse): 
   const url = urlOf(incoming)
   const method = incoming.method ?? "GET"
   const gone = new AbortController()
+  const request = made(url, { method, headers: headersOf(incoming), signal: gone.signal }, incoming)
   outgoing.once("close", () => {
-    if (!outgoing.writableFinished) gone.abort()
+    // A request's signal follows another only as long as the request is remembered: here it is.
+    if (!outgoing.writableFinished && !request.signal.aborted) gone.abort()
   })
-  const init = { method, headers: headersOf(incoming), signal: gone.signal }
+  return request
+}
+
+const made = (url: URL, init: RequestInit & { readonly method: string }, incoming: IncomingMessage): Request => {
   try {
-    if (method === "GET" || method === "HEAD") return new Request(url, init)
+    if (init.method === "GET" || init.method === "HEAD") return new Request(url, init)
     const withBody: RequestInit & { duplex: "half" } = { ...init, body: bodyOf(incoming), duplex: "half" }
     return new Request(url, withBody)
   } catch (cause) {
-    throw new HttpError("method_not_allowed", "This method is not served", {
-      cause,
-      headers: { allow: "GET, POST, DELETE" }
-    })
+    const headers = { allow: "GET, POST, DELETE" }
+    throw new HttpError("method_not_allowed", "This method is not served", { cause, headers })
   }
 }
 

@@ -2,7 +2,12 @@
 import type { ServerResponse } from "node:http"
 import { streamOf } from "../frameStream.ts"
 
-/** Resolves when all is written, or the client is gone. Rejects when what is written failed. */
+/**
+ * Resolves when all is written, or the client is gone. Rejects when what is written failed.
+ *
+ * **Details**: pieces that are ready go out together, in one write: Node holds a socket's writes back until the present turn is
+ * over.
+ */
 export const write = async (outgoing: ServerResponse, response: Response, stallMs: number): Promise<void> => {
   if (outgoing.destroyed) {
     await response.body?.cancel()
