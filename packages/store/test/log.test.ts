@@ -1,6 +1,7 @@
 import { assistant, type ChatRecord, type Message, user } from "@troupe/chat"
 import { Clock } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
+import { sqlite } from "../src/index.ts"
 import { openSqlite } from "../src/internal/openSqlite.ts"
 import type { Asking, Query } from "../src/internal/query.ts"
 import { type Database, SqlStore } from "../src/internal/sqlStore.ts"
@@ -112,6 +113,53 @@ describe("SQLLOG2", () => {
     expect(within(many, few, 20), `${many} after ${few}`).toBe(true)
     expect(many[0]).toBe(4)
     await counted.store.close()
+  })
+})
+
+describe("STAND1", () => {
+  test("what a transaction that failed would have kept is not taken for what is kept", async () => {
+    const database = openSqlite(":memory:", { durability: "process", busyTimeoutMs: 0, clock })
+    let fails = false
+    const failing = function* <A>(asking: Asking<A>): Asking<A> {
+      const answer = yield* asking
+      if (fails) yield { sql: "SELECT abs(-9223372036854775808)", params: [] }
+      return answer
+    }
+    const store = new SqlStore(
+      {
+        name: database.name,
+        dialect: database.dialect,
+        read: (ask) => database.read(ask),
+        write: (ask) => database.write(() => failing(ask())),
+        close: () => database.close()
+      },
+      { clock, ttlMs: undefined }
+    )
+    await store.save(recordOf("a", [line(0)]))
+    const lost = [line(0), line(1)]
+    fails = true
+    await expect(store.save(recordOf("a", lost))).rejects.toMatchObject({ reason: "failed" })
+    fails = false
+    await store.save(recordOf("a", [line(0), line(7)]))
+    const next = recordOf("a", [...lost, line(2)])
+    await store.save(next)
+    expect(await store.load("a")).toEqual({ ...next, version: 3 })
+    await store.close()
+  })
+})
+
+describe("the time to live", () => {
+  test("deletes however many are over it, but for those that are kept", async () => {
+    const still = Clock.test()
+    const store = sqlite(":memory:", { clock: still, ttlMs: 10 })
+    const ids = Array.from({ length: 105 }, (_, index) => `chat ${index}`)
+    await Promise.all(ids.map(async (id) => store.save(recordOf(id, [line(0)]))))
+    await still.advance(11)
+    expect(await store.expire((id) => id.endsWith("7"))).toBe(95)
+    expect((await store.list({ limit: 100, search: "question" })).chats.length).toBe(10)
+    expect(await store.expire()).toBe(10)
+    expect(await store.list({ search: "question" })).toEqual({ chats: [] })
+    await store.close()
   })
 })
 

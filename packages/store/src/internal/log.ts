@@ -48,6 +48,15 @@ const headIn = (row: Row | undefined): Head | undefined =>
         writer: maybeTextIn(row, "writer")
       }
 
+/** How many conversations expired, and where to go on. */
+export interface Expired {
+  readonly count: number
+  readonly next: number | undefined
+}
+
+/** Conversations that are deleted together. */
+const atOnce = 20
+
 /** What the log is told besides its dialect; `database` is how its errors name the database. */
 export interface LogOptions {
   readonly database: string
@@ -171,9 +180,9 @@ export class Log {
     yield* rowsOf(this.#sql.keepDraft, JSON.stringify(text), checkedId(id), after)
   }
 
-  *expire(ttlMs: number, isKept: (id: string) => boolean): Asking<number> {
-    const end = Math.floor(this.#clock.now()) - ttlMs
-    const over = yield* rowsOf(this.#sql.over, end)
+  /** Some of those without an entry since `end`, behind the key `after`; where the next begin, if there may be more. */
+  *expire(end: number, isKept: (id: string) => boolean, after: number): Asking<Expired> {
+    const over = yield* rowsOf(this.#sql.over, end, after, atOnce)
     let count = 0
     for (const row of over) {
       const id = textIn(row, "id")
@@ -182,7 +191,7 @@ export class Log {
       const deleted = yield* rowsOf(this.#sql.deleteOver, id, end)
       count += deleted.length
     }
-    return count
+    return { count, next: over.length < atOnce ? undefined : numberIn(over.at(-1), "key") }
   }
 
   *#head(id: string): Asking<Head | undefined> {
@@ -299,7 +308,7 @@ const statements = ({ prefix, hold, nextWrite }: Dialect) => {
     delete: `DELETE FROM ${chats} WHERE id = ?`,
     keepDraft: `INSERT INTO ${drafts} (chat, seq, body) SELECT key, seq, ? FROM ${chats} WHERE id = ? AND seq = ?
       ON CONFLICT (chat) DO UPDATE SET seq = excluded.seq, body = excluded.body`,
-    over: `SELECT id FROM ${chats} WHERE updated_at < ? ORDER BY key`,
+    over: `SELECT key, id FROM ${chats} WHERE updated_at < ? AND key > ? ORDER BY key LIMIT ?`,
     deleteOver: `DELETE FROM ${chats} WHERE id = ? AND updated_at < ? RETURNING key`,
     list: (having: string) => `SELECT id, title, seq, messages, running, created_at, updated_at, written FROM ${chats}
       WHERE substr(id, 1, length(?)) = ? AND written < ? AND ${having} ORDER BY written DESC LIMIT ?`

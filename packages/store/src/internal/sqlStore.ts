@@ -6,7 +6,7 @@
 import { type ChatRecord, Store } from "@troupe/chat"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
-import { Log } from "./log.ts"
+import { type Expired, Log } from "./log.ts"
 import type { Asking } from "./query.ts"
 import { type Standing, Standings } from "./standing.ts"
 
@@ -38,12 +38,14 @@ export interface Keeping {
 export class SqlStore implements Store.SessionStore {
   readonly ttlMs: number | undefined
   readonly #database: Database
+  readonly #clock: Clock.Clock
   readonly #standings = new Standings()
   readonly #log: Log
   #isClosed = false
 
   constructor(database: Database, { clock, ttlMs }: Keeping) {
     this.#database = database
+    this.#clock = clock
     this.ttlMs = ttlMs
     this.#log = new Log(database.dialect, { database: database.name, clock, standings: this.#standings })
   }
@@ -98,10 +100,20 @@ export class SqlStore implements Store.SessionStore {
     await this.#write(id, () => this.#log.keepDraft(id, text, after))
   }
 
+  /** Some at a time: others have their turn in between. */
   async expire(isKept: (id: string) => boolean = () => false): Promise<number> {
     const { ttlMs } = this
     this.#open("")
-    return ttlMs === undefined ? 0 : this.#write("", () => this.#log.expire(ttlMs, isKept))
+    if (ttlMs === undefined) return 0
+    const end = Math.floor(this.#clock.now()) - ttlMs
+    let count = 0
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const from: number = after
+      const expired: Expired = await this.#write("", () => this.#log.expire(end, isKept, from))
+      count += expired.count
+      after = expired.next
+    }
+    return count
   }
 
   async close(): Promise<void> {
