@@ -126,6 +126,25 @@ describe("UI1. a client has the same message, however it read it", () => {
     }
   })
 
+  it("with a step that was not heard from any of its events on, calls and all", async () => {
+    for (const [title, scripts] of Object.entries(turns)) {
+      const chat = await chatWith(scripts)
+      const events = await eventsOf(chat.send("Go"))
+      const stepEnd = events.findIndex(({ type }) => type === "step_completed")
+      for (let heard = 0; heard <= stepEnd; heard++) {
+        const before = events.slice(0, heard)
+        const partial = before.map((event) => (event.type === "text_delta" ? event.delta : "")).join("")
+        const ui = new UiStream(manual)
+        const chunks = [
+          ...ui.start("m0.reply"),
+          ...ui.standing({ messages: [], approvals: [], partial }),
+          ...events.slice(heard).flatMap((event) => ui.push(event))
+        ]
+        expect({ title, heard, message: await read(chunks) }).toEqual({ title, heard, message: kept(chat) })
+      }
+    }
+  })
+
   it("with text that was under way when it came back", async () => {
     const ui = new UiStream(manual)
     const chunks = [
@@ -184,6 +203,18 @@ describe("UI2. what is begun is ended", () => {
       "finish-step",
       "abort"
     ])
+  })
+
+  it("a reply that was cancelled before its first word says nothing of the calls before it", async () => {
+    const chat = await chatWith([...(turns["a question"] ?? []), [{ hang: true }]])
+    await eventsOf(chat.send("Go"))
+    const ui = new UiStream(manual)
+    const chunks: Array<UiChunk> = []
+    for await (const event of chat.send("That one")) {
+      chunks.push(...ui.push(event))
+      if (event.type === "message_started") void chat.cancel()
+    }
+    expect(chunks.map(({ type }) => type)).toEqual(["start-step", "finish-step", "abort"])
   })
 
   it("an error says its reason, and nothing of the program", async () => {

@@ -12,7 +12,7 @@ import { agUiMessages, AgUiStream, type AgUiEvent, stepCount } from "../wire/agU
 import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUiRequest.ts"
 import { claim, type Follower, isRepeated, ofChat, ofTurn, taken } from "../wire/following.ts"
 import { dataFrame, dataFrames } from "../wire/frames.ts"
-import { isRunning, isSaid, messageName, named, replyName, standingOf } from "../wire/reply.ts"
+import { callsOf, isRunning, isSaid, messageName, named, replyName, standingOf } from "../wire/reply.ts"
 
 type Chat = ChatRef.ChatRef
 type Context = ChatRef.LiveContext
@@ -92,7 +92,7 @@ const goOn = async (
   if (turn === undefined) throw new Error("an answer began no turn")
   const asked = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asked ? contextOf(chat) : before)
-  const stream = streamFor(body, name, asked ? 0 : stepCount(now))
+  const stream = streamFor(body, name, asked ? [] : now)
   return streamed(call, stream, (signal) => ofTurn(turn, followerOf(stream), signal))
 }
 
@@ -113,7 +113,7 @@ const say = async (
   const isOwn = claim(turn)
   await taken(turn)
   if (!isOwn || isRepeated(turn)) return connect(call, chat, body)
-  const stream = streamFor(body, replyName(id), 0)
+  const stream = streamFor(body, replyName(id))
   return streamed(call, stream, (signal) => ofTurn(turn, followerOf(stream), signal))
 }
 
@@ -121,7 +121,7 @@ const say = async (
 const nothing = (call: Call, body: AgUiRequest): Response => {
   if ((body.resume ?? []).length > 0)
     throw new HttpError("unknown_chat", "There is no such conversation; say something in it")
-  const stream = streamFor(body, replyName("m"), 0)
+  const stream = streamFor(body, replyName("m"))
   const events = [
     ...stream.snapshot([], 0),
     ...stream.ended({ haltedReason: "completed", metadata: {}, pendingToolCalls: [] })
@@ -136,7 +136,7 @@ async function* alone<A>(item: A): AsyncGenerator<A, void> {
 /** Where the conversation stands, and what is under way (AGUIRUN1). */
 const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Response> => {
   const context = contextOf(chat)
-  const stream = streamFor(body, standingOf(context).name, 0)
+  const stream = streamFor(body, standingOf(context).name)
   const follower = followerOf(stream)
   const atRest: Follower<AgUiEvent> = {
     ...follower,
@@ -148,8 +148,11 @@ const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Respo
   return streamed(call, stream, (signal) => ofChat(chat, context, isRunning(context) ? follower : atRest, signal))
 }
 
-const streamFor = ({ threadId, runId }: AgUiRequest, reply: string, steps: number): AgUiStream =>
-  new AgUiStream({ threadId, runId, reply, steps })
+const streamFor = (
+  { threadId, runId }: AgUiRequest,
+  reply: string,
+  said: ReadonlyArray<Message.Message> = []
+): AgUiStream => new AgUiStream({ threadId, runId, reply, steps: stepCount(said), calls: callsOf(said) })
 
 const followerOf = (stream: AgUiStream): Follower<AgUiEvent> => ({
   before: (reply, earlier) => stream.snapshot([...earlier, ...reply], stepCount(reply)),

@@ -10,10 +10,10 @@ import { HttpError } from "../../HttpError.ts"
 import type { Call, Route } from "../route.ts"
 import { claim, type Follower, isRepeated, ofChat, ofTurn, taken } from "../wire/following.ts"
 import { dataFrame, dataFrames, doneFrame } from "../wire/frames.ts"
-import { isRunning, isSaid, messageName, named, replyName, type Standing, standingOf } from "../wire/reply.ts"
+import { callsOf, isRunning, isSaid, messageName, named, replyName, type Standing, standingOf } from "../wire/reply.ts"
 import { uiMessages } from "../wire/uiParts.ts"
 import { answersIn, contentOf, type UiInput, UiRequest } from "../wire/uiRequest.ts"
-import { type UiChunk, UiStream } from "../wire/uiStream.ts"
+import { type UiChunk, type UiKnown, UiStream } from "../wire/uiStream.ts"
 
 type Chat = ChatRef.ChatRef
 type Context = ChatRef.LiveContext
@@ -87,8 +87,9 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
   for (const turn of turns) await taken(turn)
   const turn = turns.at(-1)
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
-  const asked = (context.pendingApprovals ?? []).map(({ toolCall }) => toolCall.id)
-  return streamed(call, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), asked)
+  const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
+  const known = { asked, told: callsOf(context.thread.messages) }
+  return streamed(call, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), known)
 }
 
 const decisionOf = (
@@ -130,8 +131,8 @@ const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
 /** What is followed, until the client is gone. */
 type Followed = (ui: Follower<UiChunk>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<UiChunk>>
 
-const streamed = (call: Call, name: string, followed: Followed, asked: Iterable<string> = []): Response =>
-  call.stream((signal) => framesOf(name, followed, new UiStream(manualTools(call), asked), signal), {
+const streamed = (call: Call, name: string, followed: Followed, known: UiKnown = {}): Response =>
+  call.stream((signal) => framesOf(name, followed, new UiStream(manualTools(call), known), signal), {
     headers,
     last: closingFrame
   })

@@ -6,9 +6,27 @@
  * AGUI1. `RUN_STARTED` is first, and `RUN_FINISHED` or `RUN_ERROR` last; what is begun between them is ended.
  * AGUI2. A message has the same id live and in a snapshot of the messages: that of the reply, and the step's number in it.
  */
-import { type Approval, type ChatResult, type Event, type Message, Message as Messages } from "@troupe/chat"
+import {
+  type Approval,
+  type ChatResult,
+  type Event,
+  type Message,
+  Message as Messages,
+  type ToolCall
+} from "@troupe/chat"
 import { isoTime } from "./isoTime.ts"
-import { errorCode, errorText, isQuestion, isSaid, isStep, messageName, replyName, stepsOf } from "./reply.ts"
+import {
+  callsOf,
+  errorCode,
+  errorText,
+  isQuestion,
+  isSaid,
+  isStep,
+  leftBy,
+  messageName,
+  replyName,
+  stepsOf
+} from "./reply.ts"
 
 /** One event. */
 export interface AgUiEvent {
@@ -16,12 +34,13 @@ export interface AgUiEvent {
   readonly [field: string]: unknown
 }
 
-/** Which run it is, and of which reply: `steps` of that are over. */
+/** Which run it is, and of which reply: `steps` of that are over, and the client knows the `calls` of the last. */
 export interface AgUiRun {
   readonly threadId: string
   readonly runId: string
   readonly reply: string
   readonly steps: number
+  readonly calls: Iterable<string>
 }
 
 /** What belongs to a call has an id of its own step: models use ids of calls again. */
@@ -31,9 +50,12 @@ const resultId = (step: string, toolCallId: string): string => `${step}.${toolCa
 export class AgUiStream {
   readonly #run: AgUiRun
   readonly #answered = new Set<string>()
+  /** The calls of the step, as far as the client knows them. */
+  #told: Set<string>
   #steps: number
   #inStep = false
   #hasText = false
+  #hasQuestion = false
   #isTextOpen = false
   #reasoning: string | undefined
   readonly #calls = new Map<string, { written: boolean }>()
@@ -41,6 +63,7 @@ export class AgUiStream {
   constructor(run: AgUiRun) {
     this.#run = run
     this.#steps = run.steps
+    this.#told = new Set(run.calls)
   }
 
   start(): ReadonlyArray<AgUiEvent> {
@@ -64,10 +87,12 @@ export class AgUiStream {
       case "tool_call_completed":
         return this.#callCompleted(event)
       case "tool_result_encoded":
-        return this.#result(event.id, event.content)
+        return this.#heard(event.id, event.content)
       case "tool_halt":
-        return this.#result(event.toolCallId, event.content)
+        return this.#heard(event.toolCallId, event.content)
       case "ask_user_requested":
+        if (!this.#told.has(event.toolCallId)) return []
+        this.#hasQuestion = true
         return whole(questionId(this.#callsStep, event.toolCallId), event.question)
       case "step_completed":
         return this.#stepCompleted(event)
@@ -109,6 +134,7 @@ export class AgUiStream {
   snapshot(messages: ReadonlyArray<Message.Message>, steps: number, partial = ""): ReadonlyArray<AgUiEvent> {
     const closed = this.#endStep()
     this.#steps = steps
+    this.#told = new Set(callsOf(messages))
     return [
       ...closed,
       { type: "MESSAGES_SNAPSHOT", messages: agUiMessages(messages) },
@@ -134,6 +160,8 @@ export class AgUiStream {
     if (this.#inStep) return []
     this.#inStep = true
     this.#hasText = false
+    this.#hasQuestion = false
+    this.#told.clear()
     return [{ type: "STEP_STARTED", stepName: `step ${this.#steps + 1}` }]
   }
 
@@ -195,6 +223,7 @@ export class AgUiStream {
     if (this.#calls.has(toolCallId)) return []
     const begun = [...this.#beginStep(), ...this.#endReasoning()]
     this.#calls.set(toolCallId, { written: false })
+    this.#told.add(toolCallId)
     this.#answered.delete(toolCallId)
     return [...begun, { type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId: this.#messageId }]
   }
@@ -206,7 +235,18 @@ export class AgUiStream {
     return [{ type: "TOOL_CALL_ARGS", toolCallId, delta }]
   }
 
-  #callCompleted({ id, name, rawArguments }: Event.ToolCallCompleted): ReadonlyArray<AgUiEvent> {
+  /** What a call came to; one whose beginning was not heard is told, in its place, when the step is over. */
+  #heard(id: string, content: string): ReadonlyArray<AgUiEvent> {
+    return this.#told.has(id) ? this.#result(id, content) : []
+  }
+
+  #tell({ id, name, arguments: given, rawArguments }: ToolCall.ToolCall): ReadonlyArray<AgUiEvent> {
+    if (this.#told.has(id)) return []
+    return this.#callCompleted({ id, name, rawArguments: rawArguments ?? JSON.stringify(given ?? {}) })
+  }
+
+  #callCompleted(call: Pick<Event.ToolCallCompleted, "id" | "name" | "rawArguments">): ReadonlyArray<AgUiEvent> {
+    const { id, name, rawArguments } = call
     const begun = this.#beginCall(id, name)
     const written = this.#calls.get(id)?.written === true ? [] : this.#argumentsOf(id, rawArguments)
     this.#calls.delete(id)
@@ -226,15 +266,19 @@ export class AgUiStream {
     ]
   }
 
-  #stepCompleted({ thread, response }: Event.StepCompleted): ReadonlyArray<AgUiEvent> {
-    const behind = thread.messages.slice(thread.messages.findLastIndex(isStep) + 1)
+  #stepCompleted(event: Event.StepCompleted): ReadonlyArray<AgUiEvent> {
+    const { response, halt } = event
+    const { said, behind = [] } = leftBy(event, !this.#inStep) ?? {}
+    const isUnsaid = halt?.type === "question" && !this.#hasQuestion
     return [
       ...(this.#inStep && !this.#hasText ? this.#delta(response.outputText) : []),
+      ...(said?.toolCalls ?? []).flatMap((call) => this.#tell(call)),
       ...behind.flatMap((message) =>
         message.role !== "tool" || this.#answered.has(message.toolCallId)
           ? []
           : this.#result(message.toolCallId, Messages.text(message))
       ),
+      ...(isUnsaid ? whole(questionId(this.#callsStep, halt.toolCallId), halt.question) : []),
       ...this.#endStep()
     ]
   }

@@ -4,7 +4,7 @@
  * REPLY1. A reply has one name, however it is read: it is named after the message it answers. A message is named by the id its
  *         sender gave it, else by its place in the thread.
  */
-import type { ChatRef, Message } from "@troupe/chat"
+import type { ChatRef, Event, Message } from "@troupe/chat"
 
 type Context = ChatRef.LiveContext
 
@@ -54,6 +54,23 @@ export const stepsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray
     else if (!isUnsaid(message)) steps.at(-1)?.behind.push(message)
   }
   return steps
+}
+
+/** The calls of the last step. */
+export const callsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<string> =>
+  (messages.findLast(isStep)?.toolCalls ?? []).map(({ id }) => id)
+
+/**
+ * What a step left in its thread; `undefined` where that is nothing: cancelled before its first word it leaves no message, and the
+ * last there is another's. A step that goes on with the calls of one before has the message of that.
+ */
+export const leftBy = ({ thread, response }: Event.StepCompleted, goesOn: boolean): StepMessages | undefined => {
+  const at = thread.messages.findLastIndex(isStep)
+  const said = thread.messages[at]
+  if (said?.role !== "assistant") return undefined
+  const made = new Set(response.toolCalls.map(({ id }) => id))
+  if (!goesOn && !(said.toolCalls ?? []).every(({ id }) => made.has(id))) return undefined
+  return { said, behind: thread.messages.slice(at + 1) }
 }
 
 /** A reply: its name, and its messages. */

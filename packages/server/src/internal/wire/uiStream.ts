@@ -9,7 +9,7 @@
  * UI3. What the client cannot know by that protocol is `data-troupe-…`, and transient.
  */
 import { type Approval, type ChatResult, type Event, Message, type Outcome } from "@troupe/chat"
-import { errorCode, errorText, isStep, type StepMessages, stepsOf } from "./reply.ts"
+import { errorCode, errorText, leftBy, type StepMessages, stepsOf } from "./reply.ts"
 import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts"
 
 /** One chunk. */
@@ -27,10 +27,18 @@ export interface UiStanding {
   readonly partial: string
 }
 
+/** What a client knows of a step that a turn goes on with: its calls, and those it was asked to decide about. */
+export interface UiKnown {
+  readonly told?: Iterable<string>
+  readonly asked?: Iterable<string>
+}
+
 export class UiStream {
   readonly #manual: ReadonlySet<string>
   readonly #asked: Set<string>
   readonly #answered = new Set<string>()
+  /** The calls of the step, as far as the client knows them. */
+  readonly #told: Set<string>
   readonly #begun = new Set<string>()
   #outcomes = new Map<string, Outcome.Outcome>()
   #inStep = false
@@ -38,13 +46,15 @@ export class UiStream {
   #blocks = 0
   #text: string | undefined
   #hasText = false
+  #hasQuestion = false
   #reasoning: { readonly id: string; readonly of: unknown } | undefined
   #finish: string | undefined
 
-  /** `manual` are the tools whose calls the client answers, `asked` the calls it was asked to decide about before. */
-  constructor(manual: ReadonlySet<string>, asked: Iterable<string> = []) {
+  /** `manual` are the tools whose calls the client answers; `before` is what it knows of the step that goes on. */
+  constructor(manual: ReadonlySet<string>, before: UiKnown = {}) {
     this.#manual = manual
-    this.#asked = new Set(asked)
+    this.#asked = new Set(before.asked)
+    this.#told = new Set(before.told)
   }
 
   /** What comes first. */
@@ -90,11 +100,13 @@ export class UiStream {
         this.#outcomes.set(event.id, event.outcome)
         return []
       case "tool_result_encoded":
-        return this.#answer(event.id, event.content, this.#outcomes.get(event.id))
+        return this.#heard(event.id, event.content)
       case "tool_halt":
-        return this.#answer(event.toolCallId, event.content, this.#outcomes.get(event.toolCallId))
+        return this.#heard(event.toolCallId, event.content)
       case "ask_user_requested": {
         const { toolCallId, question, options } = event
+        if (!this.#told.has(toolCallId)) return []
+        this.#hasQuestion = true
         return [
           ...this.#block("text", question),
           { type: "data-troupe-question", transient: true, data: { toolCallId, question, options } }
@@ -147,7 +159,7 @@ export class UiStream {
   #beginStep(): ReadonlyArray<UiChunk> {
     if (this.#inStep) return []
     this.#inStep = true
-    this.#hasText = false
+    this.#forgetStep()
     return [{ type: "start-step" }]
   }
 
@@ -164,9 +176,20 @@ export class UiStream {
     if (!this.#inStep) return []
     this.#text = undefined
     this.#reasoning = undefined
-    this.#hasText = false
-    this.#begun.clear()
+    this.#forgetStep()
     return [{ type: "reset-step" }]
+  }
+
+  #forgetStep(): void {
+    this.#hasText = false
+    this.#hasQuestion = false
+    this.#told.clear()
+    this.#begun.clear()
+  }
+
+  /** What a call came to; a step with one whose beginning was not heard is said anew when it is over. */
+  #heard(id: string, content: string, outcome = this.#outcomes.get(id)): ReadonlyArray<UiChunk> {
+    return this.#told.has(id) ? this.#answer(id, content, outcome) : []
   }
 
   #delta(delta: string): ReadonlyArray<UiChunk> {
@@ -208,21 +231,24 @@ export class UiStream {
   #beginCall(toolCallId: string, toolName: string): ReadonlyArray<UiChunk> {
     if (this.#begun.has(toolCallId)) return []
     this.#begun.add(toolCallId)
+    this.#told.add(toolCallId)
     this.#answered.delete(toolCallId)
     return [{ type: "tool-input-start", toolCallId, toolName, ...this.#runBy(toolName) }]
   }
 
-  #callCompleted({ id, name, arguments: input, rawArguments }: Event.ToolCallCompleted): ReadonlyArray<UiChunk> {
+  #callCompleted(call: Event.ToolCallCompleted): ReadonlyArray<UiChunk> {
+    const { id, name, arguments: input, rawArguments } = call
     const begun = [...this.#beginStep(), ...this.#endReasoning()]
+    this.#told.add(id)
     this.#begun.delete(id)
     this.#answered.delete(id)
-    const call = { toolCallId: id, toolName: name, ...this.#runBy(name) }
+    const said = { toolCallId: id, toolName: name, ...this.#runBy(name) }
     return input === null
       ? [
           ...begun,
-          { type: "tool-input-error", ...call, input: rawArguments, errorText: "The arguments are no JSON object" }
+          { type: "tool-input-error", ...said, input: rawArguments, errorText: "The arguments are no JSON object" }
         ]
-      : [...begun, { type: "tool-input-available", ...call, input }]
+      : [...begun, { type: "tool-input-available", ...said, input }]
   }
 
   #runBy(toolName: string): Pick<ToolPart, "providerExecuted"> {
@@ -276,18 +302,23 @@ export class UiStream {
     )
   }
 
-  #stepCompleted({ thread, response, pendingApprovals = [] }: Event.StepCompleted): ReadonlyArray<UiChunk> {
-    const at = thread.messages.findLastIndex(isStep)
-    const called = new Set(
-      (thread.messages[at] as Message.AssistantMessage | undefined)?.toolCalls?.map(({ id }) => id)
-    )
-    const cutShort = this.#inStep ? response.toolCalls.filter(({ id }) => !called.has(id)) : []
+  #stepCompleted(event: Event.StepCompleted): ReadonlyArray<UiChunk> {
+    const { response, halt, pendingApprovals = [] } = event
+    const left = leftBy(event, !this.#inStep)
+    const kept = new Set(left?.said.toolCalls?.map(({ id }) => id))
+    const cutShort = this.#inStep ? response.toolCalls.filter(({ id }) => !kept.has(id)) : []
     if (response.finishReason !== null) this.#finish = finishReasons[response.finishReason]
+    const asks: ReadonlyArray<UiChunk> = halt?.type === "question" ? this.#block("text", halt.question) : []
+    if (left !== undefined && [...kept].some((id) => !this.#told.has(id))) {
+      const anew = [...this.#beginStep(), ...this.#resetStep(), ...this.#sayStep(left, pendingApprovals)]
+      return [...anew, ...asks, ...this.#endStep()]
+    }
     return [
       ...(this.#inStep && !this.#hasText ? this.#delta(response.outputText) : []),
-      ...this.#answersOf(thread.messages.slice(at + 1)),
-      ...cutShort.flatMap(({ id }) => this.#answer(id, "The reply was cut short; the call was not run", "not_started")),
+      ...this.#answersOf(left?.behind ?? []),
+      ...cutShort.flatMap(({ id }) => this.#heard(id, "The reply was cut short; the call was not run", "not_started")),
       ...pendingApprovals.flatMap(({ toolCall, reason }) => this.#ask(toolCall.id, reason)),
+      ...(this.#hasQuestion ? [] : asks),
       ...this.#endStep()
     ]
   }
@@ -307,6 +338,7 @@ export class UiStream {
       default: {
         const { type, toolCallId, input } = part
         const toolName = type.slice("tool-".length)
+        this.#told.add(toolCallId)
         if (part.state !== "input-available" && part.state !== "approval-requested") this.#answered.add(toolCallId)
         return [
           { type: "tool-input-available", toolCallId, toolName, input, ...this.#runBy(toolName) },
