@@ -150,12 +150,12 @@ const nobodySelected: Selection = {
   back: undefined
 }
 
-/** Which process is selected: the reader's, or at first the chat's; and after it was killed, its successor (OBS2). */
+/** Which process is selected: the reader's choice, until then the chat's, or the first chat's; and after it was killed, its successor (OBS2). */
 const useSelection = (tree: Observation.Observed["tree"] | undefined, chat: string | undefined) => {
   const [state, setState] = useState(nobodySelected)
   const nodes = useMemo(() => nodesOf(tree ?? []), [tree])
-  const own = nodes.find((node) => chat !== undefined && node.chat === chat) ?? nodes[0]
-  const selected = state.selected ?? own?.id
+  const selected =
+    state.selected ?? nodes.find((node) => node.chat !== undefined && node.chat === (chat ?? node.chat))?.id
   const isSeen = selected !== undefined && nodes.some(({ id }) => id === selected)
   const successor =
     isSeen || tree === undefined || state.seen?.id !== selected || state.seen === undefined
@@ -163,14 +163,14 @@ const useSelection = (tree: Observation.Observed["tree"] | undefined, chat: stri
       : successorOf(state.seen, tree)
   if (successor !== undefined && state.isKilled) setState({ ...nobodySelected, selected: successor, back: successor })
   else if (isSeen && tree !== undefined && (state.tree !== tree || state.seen?.id !== selected)) {
-    setState({ ...state, selected, tree, seen: lostIn(tree, selected) })
+    setState({ ...state, tree, seen: lostIn(tree, selected) })
   }
   return {
     selected,
     successor,
     highlighted: state.back ?? successor,
     select: (id: string) => setState({ ...nobodySelected, selected: id, back: id === state.back ? id : undefined }),
-    watch: () => setState({ ...state, isKilled: true, back: undefined })
+    watch: () => setState({ ...state, selected, isKilled: true, back: undefined })
   }
 }
 

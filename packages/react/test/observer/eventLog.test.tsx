@@ -87,6 +87,19 @@ test("a chat that goes on is asked for the entries that came since, alone", asyn
   expect(asked).toEqual([0, 7])
 })
 
+test("a store without a log and a chat that nobody began are no failures", async () => {
+  const { link } = chatDouble()
+  const refused = (fields: object) => ({
+    ...link,
+    history: () => Promise.reject(Object.assign(new Error("no"), fields))
+  })
+  const { rerender } = await show(<EventLog chat={refused({ reason: "store_without_log" })} />)
+  expect(screen.getByText("The store keeps no log.")).toBeDefined()
+  await act(async () => rerender(<EventLog chat={refused({ code: "unknown_chat" })} />))
+  expect(screen.getByText("Nothing was kept yet.")).toBeDefined()
+  expect(screen.queryByRole("alert")).toBeNull()
+})
+
 test("a log that cannot be read says why, and is read again on demand", async () => {
   const { link } = chatDouble()
   let refused = true

@@ -20,6 +20,27 @@ test("the chat's process is selected at first, and its chart is drawn", async ()
   expect(screen.getByRole("region", { name: "Chart" }).textContent).toContain("chat is in running › stepping")
 })
 
+test("until the reader has chosen, the chat's process is selected as soon as there is one", async () => {
+  const first = treeWith()
+  const { link, tree } = observerDouble({ ...first, tree: withoutChat(first.tree) })
+  await show(<Observer link={link} chat={chatDouble().link} />)
+  expect(screen.queryAllByRole("treeitem", { selected: true })).toEqual([])
+  act(() => tree.put(first))
+  expect(row("Chat trip-to-lisbon").getAttribute("aria-selected")).toBe("true")
+  fireEvent.click(row("Store"))
+  act(() => tree.put(treeWith()))
+  expect(row("Store").getAttribute("aria-selected")).toBe("true")
+})
+
+test("who is about to kill what nobody starts again is told so", async () => {
+  await show(<Observer link={observerDouble().link} />)
+  fireEvent.click(row("Troupe"))
+  fireEvent.click(pane().getByRole("button", { name: "Kill…" }))
+  expect(pane().getByRole("group").getAttribute("aria-label")).toBe(
+    "Kill Troupe, and all below it? Nobody starts it again."
+  )
+})
+
 test("a link of a process leads to the process it names", async () => {
   await show(<Observer link={observerDouble().link} />)
   fireEvent.click(row("Chat trip-to-lisbon"))
@@ -83,9 +104,10 @@ describe("a process", () => {
     expect(back.textContent).toContain("back")
   })
 
-  test("that ended by itself stays, and its successor is offered", async () => {
+  test("that was chosen and ended by itself stays, and its successor is offered", async () => {
     const { link, tree, process } = observerDouble()
     await show(<Observer link={link} chat={chatDouble().link} />)
+    fireEvent.click(row("Chat trip-to-lisbon"))
     const before = process("<0.7.0>").getState()
     act(() => {
       if (before !== undefined) process("<0.7.0>").put({ ...before, alive: false })

@@ -27,6 +27,7 @@ export const standingOf = ({ kind, from, state }: Store.Commit): string => {
   if (kind === "forked") return `Forked from ${from?.id ?? "another"} at #${from?.seq ?? "?"}`
   if (state.pendingQuestion !== undefined) return "Waits for an answer"
   if (state.pendingToolCalls.length > 0) return "Waits for results"
+  if (!state.running && state.open !== undefined) return "Waits for a decision"
   if (state.running) return state.open === undefined ? "Turn goes on" : "Calls are under way"
   return state.lastHaltedReason === undefined ? "At rest" : `Turn ended: ${state.lastHaltedReason.replaceAll("_", " ")}`
 }

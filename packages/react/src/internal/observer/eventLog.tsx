@@ -22,7 +22,7 @@ export interface EventLogProps {
  * conversation there or rewind it to there. Entries that were rewound over are dimmed.
  */
 export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
-  const { commits, isLoading, failure, again } = useLogEntries(chat)
+  const { commits, isLoading, failure, isWithout, again } = useLogEntries(chat)
   const [page, setPage] = useState(0)
   const [told, setTold] = useState<string>()
   const line = useMemo(() => lineOf(commits), [commits])
@@ -56,7 +56,9 @@ export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
         {told}
       </p>
       {commits.length === 0 && failure === undefined && (
-        <p className="tro-empty">{isLoading ? "Reading the log…" : "Nothing was kept yet."}</p>
+        <p className="tro-empty">
+          {isWithout ? "The store keeps no log." : isLoading ? "Reading the log…" : "Nothing was kept yet."}
+        </p>
       )}
       <ol className="tro-entries" reversed aria-label="Entries, the newest first">
         {shown.map((commit) => (

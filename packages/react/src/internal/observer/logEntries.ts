@@ -8,6 +8,8 @@ export interface LogEntries {
   readonly commits: ReadonlyArray<Store.Commit>
   readonly isLoading: boolean
   readonly failure: string | undefined
+  /** The store keeps no log: there is nothing to be shown, ever. */
+  readonly isWithout: boolean
   /** Looks again now. */
   readonly again: () => void
 }
@@ -16,10 +18,18 @@ type Known = Omit<LogEntries, "again">
 
 const atOnce = 100
 
-const nothing: Known = { commits: [], isLoading: true, failure: undefined }
+const nothing: Known = { commits: [], isLoading: true, failure: undefined, isWithout: false }
+
+/** What a refusal comes to; that of a chat nobody began is none. Errors near and far say why in fields of their own. */
+const refusal = (error: unknown): Omit<Known, "commits"> => {
+  const why = error instanceof Error ? (Reflect.get(error, "reason") ?? Reflect.get(error, "code")) : undefined
+  const isWithout = why === "store_without_log"
+  const failure = error instanceof Error ? error.message : String(error)
+  return { isLoading: false, isWithout, failure: isWithout || why === "unknown_chat" ? undefined : failure }
+}
 
 /**
- * All entries, the oldest first. When the chat's thread or phase changes, those are asked for that came since.
+ * All entries, the oldest first. When the chat's thread or phase changes, or a call of it ends, those are asked for that came since.
  *
  * 1. A look asks for what is behind the newest entry it knows, until there is no more.
  * 2. The chat changes meanwhile: its look begins with what is known then, and the one under way is over with its next answer.
@@ -28,7 +38,8 @@ export const useLogEntries = (chat: ChatLink): LogEntries => {
   const [known, setKnown] = useState({ chat, ...nothing })
   const log = known.chat === chat ? known : { chat, ...nothing }
   const { view } = useSyncExternalStore(chat.subscribe, chat.getState, chat.getState)
-  const { messages, phase } = view
+  const { messages, phase, toolCalls } = view
+  const settled = toolCalls.filter(({ status }) => status === "done").length
   const [turned, setTurned] = useState(0)
   useEffect(() => {
     let isOver = false
@@ -37,17 +48,16 @@ export const useLogEntries = (chat: ChatLink): LogEntries => {
       if (isOver) return
       const all = [...commits, ...more]
       const isLoading = more.length === atOnce
-      setKnown({ chat, commits: all, isLoading, failure: undefined })
+      setKnown({ chat, commits: all, isLoading, failure: undefined, isWithout: false })
       if (isLoading) await look(all)
     }
     look(log.commits).catch((error: unknown) => {
       if (isOver) return
-      const failure = error instanceof Error ? error.message : String(error)
-      setKnown((now) => ({ ...(now.chat === chat ? now : { chat, ...nothing }), isLoading: false, failure }))
+      setKnown((now) => ({ ...(now.chat === chat ? now : { chat, ...nothing }), ...refusal(error) }))
     })
     return () => {
       isOver = true
     }
-  }, [chat, messages, phase, turned])
+  }, [chat, messages, phase, settled, turned])
   return { ...log, again: () => setTurned((count) => count + 1) }
 }

@@ -40,6 +40,7 @@ export const ProcessPane = ({ link, id, onSelect, onKill, successor }: ProcessPa
       </Surface>
     )
   }
+  const isRoot = observed?.tree.some((root) => root.id === id) === true
   const kill = async () => {
     onKill?.(id)
     await link.kill(id)
@@ -68,7 +69,15 @@ export const ProcessPane = ({ link, id, onSelect, onKill, successor }: ProcessPa
       <Figures detail={detail} />
       {detail.alive && (
         <div className="tro-actions">
-          <ConfirmButton key={id} isDangerous question={`Kill ${detail.label}?`} confirm="Kill" onConfirm={kill}>
+          <ConfirmButton
+            key={id}
+            isDangerous
+            question={
+              isRoot ? `Kill ${detail.label}, and all below it? Nobody starts it again.` : `Kill ${detail.label}?`
+            }
+            confirm="Kill"
+            onConfirm={kill}
+          >
             Kill…
           </ConfirmButton>
         </div>
