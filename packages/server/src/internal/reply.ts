@@ -13,7 +13,7 @@ export const events = "text/event-stream"
 const asksForEvents = ({ request }: Call): boolean => request.headers.get("accept")?.includes(events) ?? false
 
 /** A response of JSON text. */
-export const jsonText = (text: string, status = 200): Response =>
+const jsonText = (text: string, status = 200): Response =>
   new Response(text, { status, headers: { "content-type": json } })
 
 /** A frame of server-sent events; `id` is what the client gives back to go on behind it. */
