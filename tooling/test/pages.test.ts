@@ -1,7 +1,8 @@
 import { dirname, join } from "node:path"
+import { build } from "vite"
 import { expect, test } from "vitest"
 import { loadedBy } from "../house/moduleFacts.ts"
-import { exists, readText } from "../house/workspace.ts"
+import { exists, readText, root } from "../house/workspace.ts"
 
 /** The file a module's import leads to; a foreign package as it is named. */
 const target = (from: string, specifier: string): string => {
@@ -46,4 +47,39 @@ test("CLIENT1 nor does one that shows chats with the hooks", () => {
       )
     ).toEqual([])
   }
+})
+
+/** What a bundler makes of a page: its files' names and characters, and the modules in them. React is not looked at. */
+const bundled = async (code: string) => {
+  const entry = join(root, "tooling/page.js")
+  const made = await build({
+    configFile: false,
+    logLevel: "error",
+    root,
+    build: { write: false, rollupOptions: { input: entry, external: [/^react/], preserveEntrySignatures: "strict" } },
+    plugins: [
+      {
+        name: "page",
+        resolveId: (id) => (id === entry ? id : undefined),
+        load: (id) => (id === entry ? code : undefined)
+      }
+    ]
+  })
+  if (!("output" in made)) throw new Error("no bundle")
+  return made.output.flatMap((file) =>
+    file.type === "chunk" ? [{ characters: file.code.length, modules: Object.keys(file.modules) }] : []
+  )
+}
+
+test("CLIENT1 a bundler keeps of the packages what such a page uses, though it imports them by their names alone", async () => {
+  const chunks = await bundled(`
+    import { TroupeProvider, useChat, useChats } from "@troupe/react"
+    import { Client } from "@troupe/server"
+    export const page = { TroupeProvider, useChat, useChats, connect: Client.connect }
+  `)
+  const modules = chunks.flatMap((chunk) => chunk.modules)
+  expect(modules.filter((path) => /node_modules|ChatMachine|Troupe\.ts|Server\.ts|Observer\.tsx/.test(path))).toEqual(
+    []
+  )
+  expect(chunks.reduce((sum, { characters }) => sum + characters, 0)).toBeLessThan(30_000)
 })

@@ -7,7 +7,7 @@ import * as Fake from "../src/Fake.ts"
 import { ok } from "../src/HandlerResult.ts"
 import { assistant, user } from "../src/Message.ts"
 import { Troupe } from "../src/Troupe.ts"
-import { anything, choice, count, fields, type Gen, list, oneOf, text } from "./double/arbitrary.ts"
+import { anything, choice, count, dateOf, fields, type Gen, list, oneOf, text } from "./double/arbitrary.ts"
 import { calls, handling, says } from "./double/scripts.ts"
 import { values } from "./double/values.ts"
 
@@ -199,7 +199,7 @@ test("SHOW3 what JSON has no word for is described", () => {
   const odd = {
     bytes: new Uint8Array(3),
     big: 2n ** 70n,
-    at: new Date(0),
+    at: dateOf(0),
     what: () => 1,
     never: Number.NaN,
     map: new Map(),

@@ -62,5 +62,5 @@ export const connect = (options: ConnectOptions): TroupeLink => {
   }
 }
 
-/** No chance of the host's that tests would have to put up with is asked for more than the time of a try. */
+/** A number from 0 to 1 of the host's. */
 const chance = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
