@@ -35,12 +35,14 @@ export const rowsOf = (tree: ReadonlyArray<Observation.ProcessNode>): ReadonlyAr
   return rows
 }
 
-/** The row of what is chosen; of what has ended its successor's, if there is one; else the first. */
+/** The row of what is chosen; of what has ended its successor's, or else that of the nearest above it that lives. */
 export const chosenRow = (rows: ReadonlyArray<ProcessRow>, chosen: Chosen | undefined): number => {
-  const itself = rows.findIndex(({ node }) => node.id === chosen?.id)
+  if (chosen === undefined) return 0
+  const itself = rows.findIndex(({ node }) => node.id === chosen.id)
   if (itself >= 0) return itself
-  return Math.max(
-    0,
-    rows.findLastIndex(({ path }) => path === chosen?.path)
-  )
+  const successor = rows.findLastIndex(({ path }) => path === chosen.path)
+  if (successor >= 0) return successor
+  const above = rows.filter(({ path }) => chosen.path.startsWith(`${path}/`))
+  const nearest = above.toSorted((one, other) => one.path.length - other.path.length).at(-1)
+  return nearest === undefined ? 0 : rows.indexOf(nearest)
 }

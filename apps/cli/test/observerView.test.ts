@@ -218,4 +218,9 @@ describe("what is chosen", () => {
     expect(chosenRow(again, { id: "<0.8.0>", path: "/gone" })).toBe(0)
     expect(chosenRow([], chosen)).toBe(0)
   })
+
+  test("is the nearest process above it, where nothing took its place", () => {
+    const chosen = { id: "<0.9.0>", path: "/Troupe/ChatSupervisor/Chat c1/step/ToolBatch" }
+    expect(chosenRow(rowsOf(tree), chosen)).toBe(3)
+  })
 })

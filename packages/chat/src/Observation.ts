@@ -73,7 +73,7 @@ export interface ProcessDetail extends Omit<ProcessNode, "children" | "hidden"> 
 /**
  * A stretch of time of a turn.
  *
- * - `turn`: all of it; `stream`: a model request; `queue`: a call waits for its turn; `call`: its handler runs; `drain`: it was
+ * - `turn`: all of it; `stream`: a model request; `queue`: a call waits for its turn, five milliseconds or more; `call`: its handler runs; `drain`: it was
  *   told to end and is waited for; `zombie`: it goes on though its call is over
  */
 export interface Span {

@@ -243,6 +243,21 @@ describe("a timeline", () => {
     ])
   })
 
+  test("a call that hardly waited has no stretch of waiting", async () => {
+    troupe = await started([calls(["slow", { ms: 4 }], ["slow", { ms: 100 }]), says("done")], { maxConcurrency: 1 })
+    const chat = await troupe.chat("c1")
+    const timeline = Observation.make(troupe).timeline("c1")
+    timeline.subscribe(() => {})
+    const turn = chat.send("go")
+    await hop()
+    await clock.advance(200)
+    await turn.result()
+    expect(spansOf(timeline).filter((span) => span.includes("slow"))).toEqual([
+      "call slow 0-4 completed",
+      "call slow 4-104 completed"
+    ])
+  })
+
   test("a cancelled call is drained, and one that does not end is a zombie until it does", async () => {
     troupe = await started([calls(["slow", { ms: 1_000 }]), says("done")])
     const chat = await troupe.chat("c1")

@@ -23,6 +23,9 @@ const mostSpans = 500
 const mostZombies = 50
 const labelLength = 60
 
+/** Who waited less did not wait. */
+const shortestWaitMs = 5
+
 /** What was recorded before, and how many turns there were. */
 export interface Past {
   readonly turns: number
@@ -190,7 +193,7 @@ const seeCall = (recorded: RecordedTurn, index: number, call: ToolCallView, now:
   const known = recorded.runs.get(id)
   const waitedUntil = startedAt ?? endedAt
   if (known === undefined) {
-    if (queuedAt < (waitedUntil ?? now)) span("queue", "queue", queuedAt)
+    if ((waitedUntil ?? now) - queuedAt >= shortestWaitMs) span("queue", "queue", queuedAt)
     if (waitedUntil !== undefined)
       recorded.end(`${id}.queue`, waitedUntil, startedAt === undefined ? outcome : undefined)
   }
