@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
 import { expectMigrated } from "./double/migrated.ts"
+import { run, source } from "./double/programs.ts"
 import { said } from "./double/records.ts"
 import { sqliteVersion1 } from "./double/version1.ts"
 
@@ -45,6 +46,22 @@ describe("MIGRATE1", () => {
     await sqlite(old).close()
     await sqlite(fresh).close()
     expect(schemaOf(old)).toEqual(schemaOf(fresh))
+  })
+
+  test("programs that create one file at once all use it", async () => {
+    using folder = new Folder()
+    const path = folder.file()
+    const text = `const { sqlite } = await import(${JSON.stringify(source)})
+      const store = sqlite(process.argv[1])
+      const record = { thread: { messages: [] }, usage: {}, running: false, pendingToolCalls: [] }
+      const { seq } = await store.save({ ...record, id: String(process.pid) })
+      console.log(seq)
+      await store.close()`
+    expect(await Promise.all([run(text, path), run(text, path), run(text, path)])).toEqual(["1", "1", "1"])
+    const store = sqlite(path)
+    expect((await store.list()).chats.length).toBe(3)
+    await store.close()
+    expect(schemaOf(path)[1]).toEqual([1, 2])
   })
 
   test("a migration that fails leaves the file as it was", () => {
