@@ -1,4 +1,4 @@
-import { Fake, tool } from "@troupe/chat"
+import { Fake, Store, tool } from "@troupe/chat"
 import { Process } from "@troupe/otp"
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai"
 import { describe, expect, it } from "vitest"
@@ -152,6 +152,31 @@ describe("the death of a chat's process", () => {
     model.finish("stop", "There")
     expect((await messageOf(await (await again).text()))?.parts.at(-1)).toMatchObject({ text: "There" })
     expect(await kept(url)).toMatchObject({ id: "u1.reply" })
+  })
+})
+
+describe("the end of a program in the middle of a reply", () => {
+  it("leaves what was said, and the reply is given again when it is asked for", async () => {
+    const store = Store.memory()
+    const before = handModel()
+    const first = await serving({ adapter: before.adapter, store, draftEveryMs: 1 })
+    const cut = await first.post("/api/chat", { id: "c", messages: [said("u1", "Go")] })
+    await before.whenOpened(1)
+    before.text("Once upon ")
+    await expect.poll(async () => (await store.load("anna/c"))?.draft).toBe("Once upon ")
+
+    const after = handModel()
+    const { url, post } = await serving({ adapter: after.adapter, store })
+    expect((await fetch(`${url}/api/chat/c/stream`)).status).toBe(204)
+    expect(await kept(url)).toMatchObject({ id: "u1.reply", parts: [{ type: "step-start" }, { text: "Once upon " }] })
+    const repeated = await (await post("/api/chat", { id: "c", messages: [said("u1", "Go")] })).text()
+    expect(chunksOf(repeated).at(-1)).toEqual({ type: "finish", finishReason: "interrupted" })
+    const again = post("/api/chat", { id: "c", trigger: "regenerate-message", messages: [said("u1", "Go")] })
+    await after.whenOpened(1)
+    after.finish("stop", "The end")
+    expect((await messageOf(await (await again).text()))?.id).toBe("u1.reply")
+    expect((await kept(url))?.parts.at(-1)).toMatchObject({ text: "The end" })
+    await cut.body?.cancel()
   })
 })
 
