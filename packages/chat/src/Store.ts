@@ -25,7 +25,7 @@ export type { Refusal } from "./internal/storeRefusal.ts"
  * Records are plain data.
  *
  * **Concurrency**: operations on one chat come one after another, but behind one that has not settled in five seconds; those on different chats at the same time. Two Troupes
- * must not keep the same chat at once.
+ * must not keep the same chat at once, unless the store keeps a log ({@link SessionStore}).
  */
 export interface Store {
   readonly load: (id: string) => ChatRecord | undefined | Promise<ChatRecord | undefined>

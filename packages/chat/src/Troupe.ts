@@ -71,7 +71,7 @@ import * as Zombies from "./Zombies.ts"
 /**
  * What a Troupe is started with: an engine's parts, the options of its chats, and where they are kept.
  *
- * **Units and defaults**: `store` is in memory. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
+ * **Units and defaults**: `store` is in memory, with its log. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
  * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
  * (`onUnknownTool: "continue"`) unless told otherwise, and run tools by their effects (`schedule: "effects"`). A chat waits for its user for ever, unless there is a
  * `suspendedTtlMs`; the user's answer is a message (`answer: "user_message"`).

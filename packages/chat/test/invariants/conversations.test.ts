@@ -395,6 +395,18 @@ describe("CONV2 a rewind", () => {
     expect(lines(await troupe.chat("c"))).toEqual(["a1", "A1"])
   })
 
+  test("of a chat that rests, and that somebody holds, is seen by who holds it", async () => {
+    const adapter = check.fake({ scripts: [says("A1"), says("A2")] })
+    const { troupe, clock } = await check.troupe({ adapter, store: Store.memory(), passivateAfterMs: 1_000 })
+    const chat = await troupe.chat("c")
+    await chat.send("a1").result()
+    await chat.send("a2").result()
+    await clock.advance(2_000)
+    expect(chat.pid).toBeUndefined()
+    await troupe.rewind("c", 2)
+    expect(lines(chat)).toEqual(["a1", "A1"])
+  })
+
   test("comes one after another, however many are asked for at once", async () => {
     const { chat, troupe } = await speaking(Store.memory(), "A1", "A2", "A3")
     await chat.send("a1").result()
