@@ -13,7 +13,17 @@ export default defineConfig({
         test: {
           name: "tests",
           include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "tooling/test/**/*.test.ts"],
+          exclude: ["apps/playground/test/browser/**"],
           execArgv: ["--expose-gc"]
+        }
+      },
+      {
+        test: {
+          name: "browser",
+          include: ["apps/playground/test/browser/**/*.test.ts"],
+          globalSetup: ["apps/playground/test/browser/setup.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000
         }
       },
       {

@@ -1,0 +1,117 @@
+/**
+ * The model that answers without a key: it plans real tool calls from what is typed, and answers from their results.
+ *
+ * @module
+ */
+import { type Adapter, Fake, Message, type Request } from "@troupe/chat"
+
+/** How it behaves. `wordDelayMs` is the time between two words. */
+export interface ScriptedModelOptions {
+  readonly wordDelayMs: number
+}
+
+interface Planned {
+  readonly name: string
+  readonly arguments: Record<string, unknown>
+}
+
+/** What it knows, as the page offers it. */
+export const suggestions: ReadonlyArray<string> = [
+  "What's the weather in Oslo, Lima and Kyoto?",
+  "Write a report about owls",
+  "Run the stubborn tool",
+  "Charge 20 dollars",
+  "Book a table",
+  "Crash a tool and look at the weather in Rome",
+  "Tell me a long story"
+]
+
+const cities = (text: string): ReadonlyArray<string> => {
+  const named = /\b(?:in|of|for)\s+(.+)$/iu.exec(text)?.[1] ?? "Oslo"
+  return named
+    .split(/,|\band\b/iu)
+    .map((city) => city.replaceAll(/[^\p{L}\s-]/gu, "").trim())
+    .filter((city) => city !== "")
+    .slice(0, 6)
+}
+
+const plan = (text: string): ReadonlyArray<Planned> => [
+  ...(/\bcrash/iu.test(text) ? [{ name: "crash", arguments: {} }] : []),
+  ...(/\bweather\b/iu.test(text) ? cities(text).map((city) => ({ name: "weather", arguments: { city } })) : []),
+  ...(/\breport\b/iu.test(text)
+    ? [{ name: "report", arguments: { topic: /about\s+(.+?)[.?!]*$/iu.exec(text)?.[1] ?? "owls" } }]
+    : []),
+  ...(/\bstubborn\b/iu.test(text) ? [{ name: "stubborn", arguments: { seconds: 6 } }] : []),
+  ...(/\bcharge\b|\bpay\b/iu.test(text)
+    ? [{ name: "charge", arguments: { dollars: Number(/\d+/u.exec(text)?.[0] ?? 20) } }]
+    : []),
+  ...(/\bbook\b|\breserve\b/iu.test(text)
+    ? [{ name: "ask", arguments: { question: "For when, and for how many?" } }]
+    : [])
+]
+
+const story = [
+  "Once there was a lighthouse keeper who wrote down every ship that passed.",
+  "One night a ship passed that was in no register, and he wrote it down all the same.",
+  "In the morning the line was gone; in the evening the ship came back.",
+  "He asked its name over the water. It answered with his own.",
+  "So he lit the lamp twice, as one does for friends, and the fog took both of them kindly.",
+  "People say the lamp still lights twice when somebody is expected."
+].join(" ")
+
+const greeting = [
+  "I am a small scripted model, so that you can see Troupe work without a key. Try one of these:",
+  "",
+  ...suggestions.map((suggestion) => `- ${suggestion}`)
+].join("\n")
+
+const textOf = (message: Message.Message | undefined): string => (message === undefined ? "" : Message.text(message))
+
+/** The newest question of the user, whether it answers a tool's, and what tools said since. */
+const turnOf = (messages: Request.Request["messages"]) => {
+  const last = messages.findLastIndex(({ role }) => role === "user")
+  const before = messages[last - 1]
+  return {
+    said: textOf(messages[last]),
+    answers: before?.role === "assistant" && before.metadata?.["ask_user"] === true,
+    results: messages.slice(last + 1).filter((message) => message.role === "tool")
+  }
+}
+
+const reply = (
+  messages: Request.Request["messages"]
+): { readonly text: string; readonly calls: ReadonlyArray<Planned> } => {
+  const { said, answers, results } = turnOf(messages)
+  if (answers) return { text: `Noted: "${said}". Being a script, I do nothing more with it.`, calls: [] }
+  if (results.length > 0) {
+    const lines = results.map(
+      (result) => `- ${textOf(result)}${result.outcome === "completed" ? "" : ` *(${result.outcome ?? "answered"})*`}`
+    )
+    return { text: ["Here is what came of it:", "", ...lines].join("\n"), calls: [] }
+  }
+  const calls = plan(said)
+  if (calls.length > 0)
+    return { text: calls.length === 1 ? "One moment." : `I do these ${calls.length} things.`, calls }
+  return { text: /\bstory\b/iu.test(said) ? story : greeting, calls: [] }
+}
+
+const scriptOf = (request: Request.Request, { wordDelayMs }: ScriptedModelOptions, made: number): Fake.Script => {
+  const { text, calls } = reply(request.messages)
+  const words = text.split(/(?<=\s)(?=\S)/u)
+  const read = request.messages.reduce((sum, message) => sum + textOf(message).split(/\s+/u).length, 0)
+  return [
+    ...words.flatMap((word): Fake.Script => [{ delayMs: wordDelayMs }, { text: word }]),
+    ...calls.map((call, index): Fake.ScriptEntry => ({ toolCall: { id: `call_${made + index + 1}`, ...call } })),
+    { usage: { inputTokens: read, outputTokens: words.length, totalTokens: read + words.length } },
+    { finish: calls.length > 0 ? "tool_calls" : "stop" }
+  ]
+}
+
+const callsIn = (messages: Request.Request["messages"]): number =>
+  messages.reduce((sum, message) => sum + (message.role === "assistant" ? (message.toolCalls?.length ?? 0) : 0), 0)
+
+/** The scripted model as an adapter. */
+export const scriptedModel = (options: ScriptedModelOptions): Adapter.Adapter => {
+  const fake = Fake.make({ respond: (request) => scriptOf(request, options, callsIn(request.messages)) })
+  return { name: "scripted", stream: fake.stream }
+}
