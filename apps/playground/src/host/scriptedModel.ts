@@ -4,6 +4,7 @@
  * @module
  */
 import { type Adapter, Fake, Message, type Request } from "@troupe/chat"
+import { suggestions } from "../suggestions.ts"
 
 /** How it behaves. `wordDelayMs` is the time between two words. */
 export interface ScriptedModelOptions {
@@ -14,17 +15,6 @@ interface Planned {
   readonly name: string
   readonly arguments: Record<string, unknown>
 }
-
-/** What it knows, as the page offers it. */
-export const suggestions: ReadonlyArray<string> = [
-  "What's the weather in Oslo, Lima and Kyoto?",
-  "Write a report about owls",
-  "Run the stubborn tool",
-  "Charge 20 dollars",
-  "Book a table",
-  "Crash a tool and look at the weather in Rome",
-  "Tell me a long story"
-]
 
 const cities = (text: string): ReadonlyArray<string> => {
   const named = /\b(?:in|of|for)\s+(.+)$/iu.exec(text)?.[1] ?? "Oslo"

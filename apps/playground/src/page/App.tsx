@@ -1,0 +1,68 @@
+import { useObserver } from "@troupe/react"
+import { Observer } from "@troupe/react/Observer"
+import { type ReactNode, useEffect, useState } from "react"
+import { Chats } from "./Chats.tsx"
+import { Conversation } from "./Conversation.tsx"
+import { hrefOf, newId, usePlace } from "./place.ts"
+import { ThemeButton } from "./ThemeButton.tsx"
+
+type Room = "chats" | "chat" | "observer"
+
+const rooms: ReadonlyArray<readonly [Room, string]> = [
+  ["chats", "Chats"],
+  ["chat", "Chat"],
+  ["observer", "Observer"]
+]
+
+/** Dollars for a million tokens, so that the meter has something to count. */
+const prices = { input: 1.25, cachedInput: 0.125, output: 10 }
+
+/** Three rooms side by side; on a narrow screen one at a time. */
+export const App = (): ReactNode => {
+  const id = usePlace()
+  const [room, setRoom] = useState<Room>("chat")
+  useEffect(() => {
+    if (id === undefined) location.replace(hrefOf(newId()))
+  }, [id])
+  if (id === undefined) return null
+  return (
+    <div className="app" data-room={room}>
+      <header className="top">
+        <a className="brand" href="#main">
+          Troupe <span>playground</span>
+        </a>
+        <ThemeButton />
+      </header>
+      <nav className="rooms" aria-label="Rooms">
+        {rooms.map(([name, label]) => (
+          <button key={name} type="button" aria-pressed={room === name} onClick={() => setRoom(name)}>
+            {label}
+          </button>
+        ))}
+      </nav>
+      <aside className="room chats" aria-label="Conversations">
+        <Chats current={id} onChosen={() => setRoom("chat")} />
+      </aside>
+      <main className="room chat" id="main">
+        <Conversation key={id} id={id} />
+      </main>
+      <section className="room observer" aria-label="Observer">
+        <Watched id={id} />
+      </section>
+    </div>
+  )
+}
+
+const Watched = ({ id }: { readonly id: string }): ReactNode => {
+  const observer = useObserver()
+  return (
+    <Observer
+      link={observer.link}
+      chat={id}
+      prices={prices}
+      onForked={(forked) => {
+        location.hash = hrefOf(forked)
+      }}
+    />
+  )
+}

@@ -1,0 +1,32 @@
+import type { ToolCall } from "@troupe/chat"
+import type { ReactNode } from "react"
+import type { Results } from "./Messages.tsx"
+
+const inWords = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))
+
+/** The calls of a message, and what came of each. */
+export const Calls = ({
+  calls,
+  results
+}: {
+  readonly calls: ReadonlyArray<ToolCall.ToolCall>
+  readonly results: Results
+}): ReactNode => (
+  <ul className="calls">
+    {calls.map((call) => {
+      const result = results.get(call.id)
+      const outcome = result === undefined ? "open" : (result.outcome ?? "answered")
+      return (
+        <li key={call.id} data-outcome={outcome}>
+          <details>
+            <summary>
+              <code>{call.name}</code> <span className="outcome">{outcome.replaceAll("_", " ")}</span>
+            </summary>
+            <pre>{inWords(call.arguments ?? {})}</pre>
+            {result === undefined ? null : <pre>{inWords(result.content)}</pre>}
+          </details>
+        </li>
+      )
+    })}
+  </ul>
+)

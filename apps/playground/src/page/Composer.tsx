@@ -1,0 +1,62 @@
+import { type ReactNode, useRef, useState } from "react"
+
+/** Where one types: Enter says it, Shift and Enter begins a line. */
+export const Composer = ({
+  label,
+  busy,
+  onSay,
+  onCancel
+}: {
+  readonly label: string
+  readonly busy: boolean
+  readonly onSay: (text: string) => Promise<boolean>
+  readonly onCancel: () => void
+}): ReactNode => {
+  const [text, setText] = useState("")
+  const box = useRef<HTMLTextAreaElement>(null)
+  const say = (): void => {
+    const said = text.trim()
+    if (said === "") return
+    setText("")
+    void onSay(said).then((taken) => {
+      // What was refused stays to be said again.
+      if (!taken) setText((now) => (now === "" ? said : now))
+    })
+    box.current?.focus()
+  }
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        say()
+      }}
+    >
+      <textarea
+        ref={box}
+        rows={2}
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+            event.preventDefault()
+            say()
+          }
+          if (event.key === "Escape" && busy) onCancel()
+        }}
+      />
+      <div className="verbs">
+        {busy ? (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        ) : null}
+        <button type="submit" className="primary" disabled={text.trim() === ""}>
+          {busy ? "Queue" : "Send"}
+        </button>
+      </div>
+    </form>
+  )
+}

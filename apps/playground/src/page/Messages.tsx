@@ -1,0 +1,48 @@
+import type { ChatView, Message } from "@troupe/chat"
+import { memo, type ReactNode } from "react"
+import Markdown from "react-markdown"
+import { Calls } from "./Calls.tsx"
+
+const textOf = ({ content }: Message.Message): string =>
+  typeof content === "string"
+    ? content
+    : content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n")
+
+/** What one message says; tool messages stand with the calls they answer. */
+const Said = memo(
+  ({ message, results }: { readonly message: Message.Message; readonly results: Results }): ReactNode => {
+    if (message.role === "tool" || message.role === "system") return null
+    const text = textOf(message)
+    const calls = message.role === "assistant" ? (message.toolCalls ?? []) : []
+    return (
+      <article className={`message ${message.role}`} aria-label={message.role === "user" ? "You" : "Model"}>
+        {text === "" ? null : message.role === "user" ? <p className="plain">{text}</p> : <Markdown>{text}</Markdown>}
+        {calls.length === 0 ? null : <Calls calls={calls} results={results} />}
+        {message.metadata?.["cancelled"] === true ? <p className="note">cut short</p> : null}
+      </article>
+    )
+  }
+)
+
+/** The tool messages of a thread by the call they answer. */
+export type Results = ReadonlyMap<string, Message.ToolMessage>
+
+const resultsOf = (messages: ReadonlyArray<Message.Message>): Results =>
+  new Map(messages.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message] as const] : [])))
+
+/** A conversation, the reply that streams last. */
+export const Messages = ({ view }: { readonly view: Pick<ChatView.ChatView, "messages" | "partial"> }): ReactNode => {
+  const results = resultsOf(view.messages)
+  return (
+    <>
+      {view.messages.map((message, index) => (
+        <Said key={index} message={message} results={results} />
+      ))}
+      {view.partial.text === "" ? null : (
+        <article className="message assistant partial" aria-label="Model, still speaking">
+          <Markdown>{view.partial.text}</Markdown>
+        </article>
+      )}
+    </>
+  )
+}

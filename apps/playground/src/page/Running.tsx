@@ -1,0 +1,47 @@
+import type { ChatView } from "@troupe/chat"
+import type { ReactNode } from "react"
+
+const partOf = (progress: unknown): { readonly done: number; readonly total: number } | undefined => {
+  if (typeof progress !== "object" || progress === null) return undefined
+  const { done, total } = progress as { readonly done?: unknown; readonly total?: unknown }
+  return typeof done === "number" && typeof total === "number" && total > 0 ? { done, total } : undefined
+}
+
+/** The tool calls of the running step, each with what can be done to it. */
+export const Running = ({
+  calls,
+  onCancel,
+  onRestart
+}: {
+  readonly calls: ReadonlyArray<ChatView.CallView>
+  readonly onCancel: (id: string) => void
+  readonly onRestart: (id: string) => void
+}): ReactNode =>
+  calls.length === 0 ? null : (
+    <ul className="running" aria-label="Running tools">
+      {calls.map(({ id, name, status, outcome, progress }) => {
+        const part = partOf(progress)
+        return (
+          <li key={id} data-status={status} data-outcome={outcome}>
+            <code>{name}</code>
+            <span className="outcome">{(outcome ?? status).replaceAll("_", " ")}</span>
+            {part === undefined ? null : (
+              <progress value={part.done} max={part.total}>
+                {part.done} of {part.total}
+              </progress>
+            )}
+            {status === "running" ? (
+              <span className="verbs">
+                <button type="button" className="quiet" onClick={() => onRestart(id)}>
+                  Restart
+                </button>
+                <button type="button" className="quiet" onClick={() => onCancel(id)}>
+                  Cancel {name}
+                </button>
+              </span>
+            ) : null}
+          </li>
+        )
+      })}
+    </ul>
+  )

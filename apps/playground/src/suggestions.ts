@@ -1,0 +1,10 @@
+/** What the scripted model knows, as the page offers it. */
+export const suggestions: ReadonlyArray<string> = [
+  "What's the weather in Oslo, Lima and Kyoto?",
+  "Write a report about owls",
+  "Run the stubborn tool",
+  "Charge 20 dollars",
+  "Book a table",
+  "Crash a tool and look at the weather in Rome",
+  "Tell me a long story"
+]
