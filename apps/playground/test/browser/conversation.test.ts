@@ -1,0 +1,162 @@
+import { Store } from "@troupe/chat"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import type { Playground } from "../../src/host/playground.ts"
+import { openBrowser, openPage, openPlayground, picture } from "./browser.ts"
+
+let browser: Browser
+const open: Array<Playground> = []
+
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()))
+  await Promise.all(open.splice(0).map((playground) => playground.close()))
+})
+
+afterAll(() => browser.close())
+
+const begin = async (options: Parameters<typeof openPlayground>[0] = {}): Promise<Playground> => {
+  const playground = await openPlayground(options)
+  open.push(playground)
+  return playground
+}
+
+const say = async (page: Page, text: string): Promise<void> => {
+  await page.locator(".composer textarea").fill(text)
+  await page.keyboard.press("Enter")
+}
+
+const settles = (page: Page, phase = "idle"): Promise<void> =>
+  page.locator(`.status[data-phase="${phase}"][data-connection="open"]`).waitFor()
+
+const story = /^Once there was a lighthouse keeper.*somebody is expected\.$/su
+
+describe("a conversation in the browser", () => {
+  test("tools run beside each other, and the answer has their results", async () => {
+    const { url } = await begin()
+    const { page, faults } = await openPage(browser, url)
+    await say(page, "What's the weather in Oslo, Lima and Kyoto?")
+    await page.locator(".running li").nth(2).waitFor()
+    await picture(page, "tools-running")
+    await settles(page)
+    const answer = page.locator(".message.assistant").last()
+    for (const city of ["Oslo", "Lima", "Kyoto"]) await answer.getByText(`°C in ${city}`).waitFor()
+    expect(await page.locator('.calls li[data-outcome="completed"]').count()).toBe(3)
+    await picture(page, "tools-done")
+    expect(faults).toEqual([])
+  })
+
+  test("a tool's question is answered where one types, and a call that may change something waits for a decision", async () => {
+    const { url } = await begin()
+    const { page, faults } = await openPage(browser, url)
+    await say(page, "Book a table")
+    await settles(page, "awaitingUser")
+    await page.getByLabel("For when, and for how many?").fill("Friday, for two")
+    await page.keyboard.press("Enter")
+    await page.getByText('Noted: "Friday, for two"').waitFor()
+    await settles(page)
+    await say(page, "Charge 20 dollars")
+    await page.getByRole("button", { name: "Allow" }).waitFor()
+    await picture(page, "approval")
+    await page.getByRole("button", { name: "Allow" }).click()
+    await page.locator(".message.assistant").last().getByText("charged 20 dollars").waitFor()
+    await settles(page)
+    expect(faults).toEqual([])
+  })
+
+  test("cancel ends an answer at once and keeps what was said", async () => {
+    const { url } = await begin({ wordDelayMs: 60 })
+    const { page, faults } = await openPage(browser, url)
+    await say(page, "Tell me a long story")
+    await page.locator(".partial").getByText("Once there was").waitFor()
+    await page.getByRole("button", { name: "Cancel" }).click()
+    await settles(page)
+    const kept = await page.locator(".message.assistant").last().innerText()
+    expect(kept).toContain("Once there was")
+    expect(kept).toContain("cut short")
+    expect(kept).not.toContain("somebody is expected")
+    expect(faults).toEqual([])
+  })
+
+  test("one running tool is cancelled, its siblings are untouched", async () => {
+    const { url } = await begin()
+    const { page, faults } = await openPage(browser, url)
+    await say(page, "Write a report about owls and tell the weather in Rome")
+    await page.getByRole("button", { name: "Cancel report" }).click()
+    await page.locator(".message.assistant").last().getByText("°C in Rome").waitFor()
+    await settles(page)
+    expect(await page.locator('.calls li[data-outcome="cancelled"]').count()).toBe(1)
+    expect(await page.locator('.calls li[data-outcome="completed"]').count()).toBe(1)
+    expect(faults).toEqual([])
+  })
+
+  test("a page that is loaded again in mid-answer goes on with it, and nothing is missed or said twice", async () => {
+    const { url } = await begin({ wordDelayMs: 40 })
+    const { page, faults } = await openPage(browser, url)
+    await say(page, "Tell me a long story")
+    await page.locator(".partial").getByText("lighthouse").waitFor()
+    await page.reload()
+    await page.locator(".partial").getByText("lighthouse").waitFor()
+    await picture(page, "reloaded-in-mid-answer")
+    await settles(page)
+    expect(await page.locator(".message.user").count()).toBe(1)
+    expect(await page.locator(".message.assistant").count()).toBe(1)
+    expect(await page.locator(".message.assistant").innerText()).toMatch(story)
+    expect(faults).toEqual([])
+  })
+
+  test("two tabs on one conversation show the same, whoever speaks", async () => {
+    const { url } = await begin()
+    const first = await openPage(browser, `${url}/#/c/shared`)
+    const second = await openPage(browser, `${url}/#/c/shared`)
+    await say(first.page, "Tell me a long story")
+    await second.page.locator(".partial").getByText("lighthouse").waitFor()
+    await settles(second.page)
+    await say(second.page, "Hello")
+    await first.page.getByText("I am a small scripted model").waitFor()
+    await settles(first.page)
+    await settles(second.page)
+    const texts = await Promise.all([first, second].map(({ page }) => page.locator(".messages").innerText()))
+    expect(texts[0]).toBe(texts[1])
+    expect([...first.faults, ...second.faults]).toEqual([])
+  })
+
+  test("a chat that is killed from the observer returns, and goes on where it was committed", async () => {
+    const { url, troupe } = await begin({ wordDelayMs: 60 })
+    const { page, faults } = await openPage(browser, `${url}/#/c/victim`)
+    await say(page, "Hello")
+    await settles(page)
+    const [before] = [String((await troupe.chat("you/victim")).pid)]
+    await say(page, "Tell me a long story")
+    await page.locator(".partial").getByText("lighthouse").waitFor()
+    page.on("dialog", (dialog) => void dialog.accept())
+    await page.getByRole("treeitem", { name: /Chat you/u }).first().click()
+    await page.getByRole("button", { name: /^Kill/u }).click()
+    await settles(page, "interrupted")
+    await picture(page, "killed")
+    expect(await page.locator(".messages").innerText()).toContain("lighthouse")
+    expect(String((await troupe.chat("you/victim")).pid)).not.toBe(before)
+    await page.getByRole("button", { name: "Resume" }).click()
+    await settles(page)
+    expect(await page.locator(".message.assistant").last().innerText()).toMatch(story)
+    expect(faults).toEqual([])
+  })
+
+  test("a conversation is there again when the server was started again", async () => {
+    const store = Store.memory()
+    const first = await begin({ store })
+    const { page } = await openPage(browser, `${first.url}/#/c/kept`)
+    await say(page, "Hello")
+    await settles(page)
+    await page.close()
+    await first.close()
+    open.length = 0
+    const second = await begin({ store })
+    const again = await openPage(browser, `${second.url}/#/c/kept`)
+    await again.page.getByText("I am a small scripted model").waitFor()
+    expect(again.faults).toEqual([])
+  })
+})

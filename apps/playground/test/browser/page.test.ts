@@ -1,0 +1,77 @@
+import { AxeBuilder } from "@axe-core/playwright"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { Playground } from "../../src/host/playground.ts"
+import { openBrowser, openPage, openPlayground, picture } from "./browser.ts"
+
+let browser: Browser
+let playground: Playground
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  playground = await openPlayground()
+})
+
+afterAll(async () => {
+  await browser.close()
+  await playground.close()
+})
+
+const converse = async (page: Page): Promise<void> => {
+  await page.locator(".composer textarea").fill("Crash a tool and look at the weather in Rome")
+  await page.keyboard.press("Enter")
+  await page.getByText("Here is what came of it").waitFor()
+  await page.locator('.status[data-phase="idle"]').waitFor()
+}
+
+const problems = async (page: Page): Promise<ReadonlyArray<string>> => {
+  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21aa"]).analyze()
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`))
+}
+
+describe("the page", () => {
+  test.each(["light", "dark"] as const)("has no accessibility fault that can be found by machine, %s", async (colorScheme) => {
+    const { page, faults } = await openPage(browser, `${playground.url}/#/c/${colorScheme}`, { colorScheme })
+    await converse(page)
+    await page.getByRole("treeitem").first().click()
+    await picture(page, `whole-${colorScheme}`)
+    expect(await problems(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  test("on a phone one room is seen at a time, and nothing is wider than the screen", async () => {
+    const { page, faults } = await openPage(browser, `${playground.url}/#/c/phone`, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true
+    })
+    await converse(page)
+    for (const room of ["Chats", "Chat", "Observer"]) {
+      await page.getByRole("button", { name: room, exact: true }).click()
+      await picture(page, `phone-${room.toLowerCase()}`)
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      expect(wider, room).toBe(0)
+    }
+    expect(await problems(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  test("is used by keyboard alone", async () => {
+    const { page, faults } = await openPage(browser, `${playground.url}/#/c/keys`)
+    const reach = async (found: (element: Element | null) => boolean, name: string): Promise<void> => {
+      for (let presses = 0; presses < 60; presses++) {
+        await page.keyboard.press("Tab")
+        if (await page.evaluate(`(${String(found)})(document.activeElement)`)) return
+      }
+      throw new Error(`Tab does not reach ${name}`)
+    }
+    await reach((element) => element?.matches(".composer textarea") === true, "where one types")
+    await page.keyboard.type("Hello")
+    await page.keyboard.press("Enter")
+    await page.getByText("I am a small scripted model").waitFor()
+    await reach((element) => element?.getAttribute("role") === "treeitem", "the tree")
+    await page.keyboard.press("End")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: /^Kill/u }).waitFor()
+    expect(faults).toEqual([])
+  })
+})
