@@ -8,7 +8,7 @@ import { askUser, type Tool, tool } from "@troupe/chat"
 import * as z from "zod"
 
 const degreesOf = (city: string): number =>
-  [...city].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % 30
+  Array.from(city).reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % 30
 
 const weather = tool({
   name: "weather",

@@ -1,4 +1,4 @@
-import { useObserver } from "@troupe/react"
+import { useTroupe } from "@troupe/react"
 import { Observer } from "@troupe/react/Observer"
 import { type ReactNode, useEffect, useState } from "react"
 import { Chats } from "./Chats.tsx"
@@ -54,11 +54,11 @@ export const App = (): ReactNode => {
 }
 
 const Watched = ({ id }: { readonly id: string }): ReactNode => {
-  const observer = useObserver()
+  const troupe = useTroupe()
   return (
     <Observer
-      link={observer.link}
-      chat={id}
+      link={troupe.observer}
+      chat={troupe.chat(id)}
       prices={prices}
       onForked={(forked) => {
         location.hash = hrefOf(forked)

@@ -5,7 +5,8 @@ import { build } from "vite"
 
 const folder = join(import.meta.dirname, "../..")
 
-export default async function setup(): Promise<void> {
+/** Runs once, before the first test. */
+export const setup = async (): Promise<void> => {
   if (process.env["CHROMIUM_PATH"] === undefined) execFileSync(join(folder, "../../.ci/browser"), { stdio: "inherit" })
   await build({ root: folder, configFile: join(folder, "vite.config.ts"), logLevel: "warn" })
 }
