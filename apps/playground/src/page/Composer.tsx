@@ -14,22 +14,20 @@ export const Composer = ({
 }): ReactNode => {
   const [text, setText] = useState("")
   const box = useRef<HTMLTextAreaElement>(null)
-  const say = (): void => {
+  const say = async (): Promise<void> => {
     const said = text.trim()
     if (said === "") return
     setText("")
-    void onSay(said).then((taken) => {
-      // What was refused stays to be said again.
-      if (!taken) setText((now) => (now === "" ? said : now))
-    })
     box.current?.focus()
+    // What was refused stays to be said again.
+    if (!(await onSay(said))) setText((now) => (now === "" ? said : now))
   }
   return (
     <form
       className="composer"
       onSubmit={(event) => {
         event.preventDefault()
-        say()
+        void say()
       }}
     >
       <textarea

@@ -49,7 +49,7 @@ describe("the page", () => {
       await page.getByRole("button", { name: room, exact: true }).click()
       await picture(page, `phone-${room.toLowerCase()}`)
       const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-      expect(wider, room).toBe(0)
+      expect({ room, wider }).toEqual({ room, wider: 0 })
     }
     expect(await problems(page)).toEqual([])
     expect(faults).toEqual([])
