@@ -40,7 +40,7 @@ export const Composer = ({
         onKeyDown={(event) => {
           if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
             event.preventDefault()
-            say()
+            void say()
           }
           if (event.key === "Escape" && busy) onCancel()
         }}
