@@ -60,7 +60,7 @@ const Watched = ({ id }: { readonly id: string }): ReactNode => {
       link={troupe.observer}
       chat={troupe.chat(id)}
       prices={prices}
-      onForked={(forked) => {
+      onFork={(forked) => {
         location.hash = hrefOf(forked)
       }}
     />
