@@ -40,7 +40,7 @@ export const pagesOf = async (folder: string): Promise<(request: Request) => Res
         "cache-control": "no-cache",
         "x-content-type-options": "nosniff",
         "content-security-policy":
-          "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
+          "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
       }
     })
   }

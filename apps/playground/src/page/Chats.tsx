@@ -1,5 +1,5 @@
-import { useChats } from "@troupe/react"
-import { type ReactNode, useState } from "react"
+import { useChats, useSnapshot, useTroupe } from "@troupe/react"
+import { type ReactNode, useEffect, useState } from "react"
 import { hrefOf, newId } from "./place.ts"
 
 /** The conversations there are: search, open, begin, delete. */
@@ -11,7 +11,11 @@ export const Chats = ({
   readonly onChosen: () => void
 }): ReactNode => {
   const [search, setSearch] = useState("")
-  const { chats, error, remove } = useChats(search === "" ? {} : { search })
+  const { chats, error, remove, refresh } = useChats(search === "" ? {} : { search })
+  const said = useSnapshot(useTroupe().chat(current), ({ view }) => view.messages.length)
+  useEffect(() => {
+    void refresh()
+  }, [said, refresh])
   return (
     <>
       <a className="button new" href={hrefOf(newId())} onClick={onChosen}>

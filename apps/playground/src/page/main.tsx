@@ -3,7 +3,11 @@ import { connect } from "@troupe/server/Client"
 import { TroupeProvider } from "@troupe/react"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
+import { config } from "zod/v4/core"
 import { App } from "./App.tsx"
+
+// The page's content security policy lets nothing be compiled.
+config({ jitless: true })
 
 const link = connect({ url: new URL("/troupe", location.href).href })
 const root = document.querySelector("#root")
