@@ -132,7 +132,10 @@ describe("a conversation in the browser", () => {
     const [before] = [String((await troupe.chat("you/victim")).pid)]
     await say(page, "Tell me a long story")
     await page.locator(".partial").getByText("lighthouse").waitFor()
-    await page.getByRole("treeitem", { name: /Chat you/u }).first().click()
+    await page
+      .getByRole("treeitem", { name: /Chat you/u })
+      .first()
+      .click()
     await page.getByRole("button", { name: "Kill…" }).click()
     await page.getByRole("button", { name: "Kill", exact: true }).click()
     await settles(page, "interrupted")

@@ -30,14 +30,17 @@ const problems = async (page: Page): Promise<ReadonlyArray<string>> => {
 }
 
 describe("the page", () => {
-  test.each(["light", "dark"] as const)("has no accessibility fault that can be found by machine, %s", async (colorScheme) => {
-    const { page, faults } = await openPage(browser, `${playground.url}/#/c/${colorScheme}`, { colorScheme })
-    await converse(page)
-    await page.getByRole("treeitem").first().click()
-    await picture(page, `whole-${colorScheme}`)
-    expect(await problems(page)).toEqual([])
-    expect(faults).toEqual([])
-  })
+  test.each(["light", "dark"] as const)(
+    "has no accessibility fault that can be found by machine, %s",
+    async (colorScheme) => {
+      const { page, faults } = await openPage(browser, `${playground.url}/#/c/${colorScheme}`, { colorScheme })
+      await converse(page)
+      await page.getByRole("treeitem").first().click()
+      await picture(page, `whole-${colorScheme}`)
+      expect(await problems(page)).toEqual([])
+      expect(faults).toEqual([])
+    }
+  )
 
   test("on a phone one room is seen at a time, and nothing is wider than the screen", async () => {
     const { page, faults } = await openPage(browser, `${playground.url}/#/c/phone`, {
@@ -48,7 +51,9 @@ describe("the page", () => {
     for (const room of ["Chats", "Chat", "Observer"]) {
       await page.getByRole("button", { name: room, exact: true }).click()
       await picture(page, `phone-${room.toLowerCase()}`)
-      const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      const wider = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+      )
       expect({ room, wider }).toEqual({ room, wider: 0 })
     }
     expect(await problems(page)).toEqual([])
