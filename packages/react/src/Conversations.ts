@@ -84,20 +84,21 @@ export const useChats = ({ link, prefix, search, limit }: ConversationsOptions =
     }
   }, [ask])
 
+  const refresh = useCallback(() => ask(), [ask])
   const { chats, next, loading, error } = listed
   return useMemo(
     () => ({
       chats,
       loading,
       error,
-      refresh: () => ask(),
+      refresh,
       more: next === undefined ? undefined : () => ask(next),
       remove: async (id) => {
         await troupe.remove(id)
         await ask()
       }
     }),
-    [chats, next, loading, error, ask, troupe]
+    [chats, next, loading, error, ask, refresh, troupe]
   )
 }
 
