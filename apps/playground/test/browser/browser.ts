@@ -38,7 +38,7 @@ export const openPlayground = (
   options: { readonly store?: Store.Store; readonly wordDelayMs?: number } = {}
 ): Promise<Playground> =>
   startPlayground({
-    adapter: scriptedModel({ wordDelayMs: options.wordDelayMs ?? 15 }),
+    adapter: scriptedModel({ wordDelayMs: options.wordDelayMs ?? 5 }),
     store: options.store ?? Store.memory(),
     pages: join(folder, "dist/page")
   })

@@ -68,7 +68,7 @@ describe("a conversation in the browser", () => {
   })
 
   test("cancel ends an answer at once and keeps what was said", async () => {
-    const { url } = await begin({ wordDelayMs: 60 })
+    const { url } = await begin({ wordDelayMs: 30 })
     const { page, faults } = await openPage(browser, url)
     await say(page, "Tell me a long story")
     await page.locator(".partial").getByText("Once there was").waitFor()
@@ -94,7 +94,7 @@ describe("a conversation in the browser", () => {
   })
 
   test("a page that is loaded again in mid-answer goes on with it, and nothing is missed or said twice", async () => {
-    const { url } = await begin({ wordDelayMs: 40 })
+    const { url } = await begin({ wordDelayMs: 25 })
     const { page, faults } = await openPage(browser, url)
     await say(page, "Tell me a long story")
     await page.locator(".partial").getByText("lighthouse").waitFor()
@@ -125,7 +125,7 @@ describe("a conversation in the browser", () => {
   })
 
   test("a chat that is killed from the observer returns, and goes on where it was committed", async () => {
-    const { url, troupe } = await begin({ wordDelayMs: 60 })
+    const { url, troupe } = await begin({ wordDelayMs: 30 })
     const { page, faults } = await openPage(browser, `${url}/#/c/victim`)
     await say(page, "Hello")
     await settles(page)
