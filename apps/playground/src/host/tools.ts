@@ -62,6 +62,7 @@ const charge = tool({
 const ask = tool({
   name: "ask",
   description: "Asks the user a question and waits for the answer",
+  effect: "read",
   parameters: z.object({ question: z.string() }),
   execute: ({ question }) => askUser(question)
 })

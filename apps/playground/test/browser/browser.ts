@@ -54,7 +54,7 @@ export const openPage = async (
   const faults: Array<string> = []
   page.on("pageerror", (error) => faults.push(error.message))
   page.on("console", (message) => {
-    if (message.type() === "error") faults.push(message.text())
+    if (message.type() === "error") faults.push(`${message.text()} ${message.location().url}`)
   })
   await page.goto(url)
   return { page, faults }

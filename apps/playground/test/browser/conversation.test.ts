@@ -24,9 +24,11 @@ const begin = async (options: Parameters<typeof openPlayground>[0] = {}): Promis
   return playground
 }
 
+/** Says something, and waits until the chat has taken it. */
 const say = async (page: Page, text: string): Promise<void> => {
   await page.locator(".composer textarea").fill(text)
   await page.keyboard.press("Enter")
+  await page.locator(".message.user").getByText(text).last().waitFor()
 }
 
 const settles = (page: Page, phase = "idle"): Promise<void> =>
