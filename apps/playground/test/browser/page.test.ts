@@ -20,7 +20,7 @@ afterAll(async () => {
 const converse = async (page: Page): Promise<void> => {
   await page.locator(".composer textarea").fill("Crash a tool and look at the weather in Rome")
   await page.keyboard.press("Enter")
-  await page.getByText("Here is what came of it").waitFor()
+  await page.locator(".message").getByText("Here is what came of it").waitFor()
   await page.locator('.status[data-phase="idle"]').waitFor()
 }
 

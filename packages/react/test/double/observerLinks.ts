@@ -205,7 +205,7 @@ export const observerDouble = (first: Observation.Observed | undefined = treeWit
 const view: ChatView.ChatView = {
   id: "trip-to-lisbon",
   phase: "idle",
-  messages: [],
+  messages: [{ role: "user", content: "Hello" }],
   partial: { text: "" },
   toolCalls: [],
   question: undefined,

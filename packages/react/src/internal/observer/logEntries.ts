@@ -43,6 +43,8 @@ export const useLogEntries = (chat: ChatLink): LogEntries => {
   const [turned, setTurned] = useState(0)
   useEffect(() => {
     let isOver = false
+    // Of a chat in which nothing was said nothing is kept: it is not asked for.
+    if (messages.length === 0 && log.commits.length === 0) return
     const look = async (commits: ReadonlyArray<Store.Commit>) => {
       const more = await chat.history({ after: commits.at(-1)?.seq ?? 0, limit: atOnce })
       if (isOver) return
@@ -59,5 +61,6 @@ export const useLogEntries = (chat: ChatLink): LogEntries => {
       isOver = true
     }
   }, [chat, messages, phase, settled, turned])
-  return { ...log, again: () => setTurned((count) => count + 1) }
+  const isLoading = log.isLoading && messages.length > 0
+  return { ...log, isLoading, again: () => setTurned((count) => count + 1) }
 }
