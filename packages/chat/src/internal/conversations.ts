@@ -16,7 +16,7 @@ import type { StoreCall, StoreValues } from "./storeServer.ts"
 import { refused } from "./storeRefusal.ts"
 
 /** Asks the store's process. */
-export type AskStore = <Type extends StoreCall["type"]>(
+type AskStore = <Type extends StoreCall["type"]>(
   call: Extract<StoreCall, { readonly type: Type }>
 ) => Promise<StoreValues[Type]>
 

@@ -1,4 +1,5 @@
 /** Records for the laws of a store: a conversation, entry by entry, with everything a record can hold. */
+import * as DateTime from "effect/DateTime"
 import type { ChatRecord } from "../ChatRecord.ts"
 import { assistant, type Message, toolResult, user } from "../Message.ts"
 import * as Usage from "../Usage.ts"
@@ -24,12 +25,14 @@ export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord =>
     texts.map((text) => user(text))
   )
 
-const call = { id: "c1", name: "pay", arguments: { amount: 3, when: new Date(86_400_000), exact: 12n } }
+const dateAt = (ms: number): Date => DateTime.toDateUtc(DateTime.makeUnsafe(ms))
+
+const call = { id: "c1", name: "pay", arguments: { amount: 3, when: dateAt(86_400_000), exact: 12n } }
 const other = { id: "c2", name: "ask", arguments: null, rawArguments: '{"cut' }
 
 const question: Message = {
   ...user('Pay 3 € to "O\'Hara" — 100%_sure \u{1F600}'),
-  metadata: { at: new Date(1), tags: [] }
+  metadata: { at: dateAt(1), tags: [] }
 }
 const calls: Message = { ...assistant("", [call, other]), metadata: { cost: Number.NaN } }
 const paid: Message = toolResult("c1", { paid: 3 })
@@ -53,7 +56,7 @@ export const conversation = (id: string): ReadonlyArray<ChatRecord> => {
   } satisfies ChatRecord
   const inPlace = {
     ...open,
-    thread: { messages: [question, calls, paid], metadata: { title: "Payments", since: new Date(2) } },
+    thread: { messages: [question, calls, paid], metadata: { title: "Payments", since: dateAt(2) } },
     open: { at: 1, calls: [{ state: "done" }, { state: "decided", kind: "permission", decision: { type: "allow" } }] }
   } satisfies ChatRecord
   const pendingQuestion = { toolCallId: "c2", question: "Which account?", options: { choices: ["a", 1n] } }
