@@ -24,7 +24,7 @@ const complaint = (found: WorkspacePackage, row: ImportRow, path: string, specif
   }
   if (specifier.startsWith(".")) {
     if (!normalize(join(dirname(path), specifier)).startsWith(source)) return "leaves its own src"
-    return /\.(tsx?|json)$/.test(specifier) ? undefined : "has no .ts at its end"
+    return /\.(tsx?|json|css)$/.test(specifier) ? undefined : "has no .ts at its end"
   }
   const packageName = packageOf(specifier)
   if (packageName === found.manifest.name) return "imports its own package by name"
