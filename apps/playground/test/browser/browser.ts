@@ -10,7 +10,7 @@ import { scriptedModel } from "../../src/host/scriptedModel.ts"
 const folder = join(import.meta.dirname, "../..")
 
 /** Where the pictures go. */
-export const pictures = join(folder, "dist/pictures")
+const pictures = join(folder, "dist/pictures")
 
 const places = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].map(
   (name) => `/usr/bin/${name}`
