@@ -57,6 +57,17 @@ const greeting = [
 
 const textOf = (message: Message.Message | undefined): string => (message === undefined ? "" : Message.text(message))
 
+/** What a result says; of an error, what it says happened. */
+const saidBy = (result: Message.Message): string => {
+  const text = textOf(result)
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown }
+    return typeof error === "string" ? error : text
+  } catch {
+    return text
+  }
+}
+
 /** The newest question of the user, whether it answers a tool's, and what tools said since. */
 const turnOf = (messages: Request.Request["messages"]) => {
   const last = messages.findLastIndex(({ role }) => role === "user")
@@ -75,7 +86,7 @@ const reply = (
   if (answers) return { text: `Noted: "${said}". Being a script, I do nothing more with it.`, calls: [] }
   if (results.length > 0) {
     const lines = results.map(
-      (result) => `- ${textOf(result)}${result.outcome === "completed" ? "" : ` *(${result.outcome ?? "answered"})*`}`
+      (result) => `- ${saidBy(result)}${result.outcome === "completed" ? "" : ` *(${result.outcome ?? "answered"})*`}`
     )
     return { text: ["Here is what came of it:", "", ...lines].join("\n"), calls: [] }
   }

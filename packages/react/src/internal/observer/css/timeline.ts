@@ -10,6 +10,8 @@ export const timelineCss = `
 .tro-track-name { flex: none; inline-size: var(--name); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12px; color: var(--tro-muted); }
 .tro-lane { position: relative; flex: 1 1 auto; block-size: 22px; border-radius: 5px; background: var(--tro-sunken); }
 .tro-bar {
+  min-block-size: 0;
+  min-inline-size: 2px;
   --bar: var(--tro-edge);
   position: absolute;
   inset-block: 3px;
