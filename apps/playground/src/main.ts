@@ -28,7 +28,9 @@ const page = await createServer({
   server: { port, strictPort: true, host: "127.0.0.1", proxy: { "/troupe": { target: playground.url } } }
 })
 await page.listen()
-process.stdout.write(`\n  Troupe's playground: http://127.0.0.1:${port}\n  ${model.label} answers; Ctrl-C ends it\n`)
+process.stdout.write(
+  `\n  Troupe's playground: http://127.0.0.1:${port}\n  ${model.label} answers; Ctrl-C ends it\n  npx pnpm@12 observe http://127.0.0.1:${port}/troupe: its processes in a terminal\n`
+)
 
 const end = async (): Promise<void> => {
   await page.close()

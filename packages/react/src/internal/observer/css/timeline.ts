@@ -11,7 +11,6 @@ export const timelineCss = `
 .tro-lane { position: relative; flex: 1 1 auto; block-size: 22px; border-radius: 5px; background: var(--tro-sunken); }
 .tro-bar {
   min-block-size: 0;
-  min-inline-size: 2px;
   --bar: var(--tro-edge);
   position: absolute;
   inset-block: 3px;
