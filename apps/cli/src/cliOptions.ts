@@ -43,7 +43,7 @@ Examples:
   demo --model anthropic:claude-sonnet-5
   demo --base-url http://localhost:11434/v1 --model llama3.2
   printf 'list the files here\\n' | demo
-  demo observe http://127.0.0.1:8787`
+  demo observe http://127.0.0.1:5173/troupe`
 
 /**
  * Reads the arguments after the program's name.
@@ -72,7 +72,7 @@ const parseChat = (words: ReadonlyArray<string>): CommandLine => {
 const parseObserve = (words: ReadonlyArray<string>): CommandLine => {
   const command = new Command("demo observe")
     .description("The processes of a running server, live. Without a terminal: the tree, then a line for each change.")
-    .argument("[url]", "where the server's paths begin", "http://127.0.0.1:8787")
+    .argument("[url]", "where the server's paths begin", "http://127.0.0.1:5173/troupe")
     .option("-H, --header <name: value>", "sent with each request; may be said more than once", collected, [])
     .option("--once", "print the tree and end", false)
   const text = parsed(command, words)

@@ -22,7 +22,7 @@ describe("the command line of observe", () => {
   test("names a server, the headers it is asked with, and whether to end at once", () => {
     expect(parseCommandLine(["observe"])).toEqual({
       type: "observe",
-      options: { url: "http://127.0.0.1:8787", headers: {}, once: false }
+      options: { url: "http://127.0.0.1:5173/troupe", headers: {}, once: false }
     })
     const args = ["observe", "https://example.com/troupe", "-H", "authorization: Bearer x", "--header", "a:b", "--once"]
     expect(parseCommandLine(args)).toEqual({
