@@ -21,6 +21,8 @@ export interface Report {
   readonly rss: number
   /** Streams of the model that are read. */
   readonly open: number
+  /** And those that ever were. */
+  readonly begun: number
   readonly sockets: number
   readonly chats: number
 }
@@ -46,10 +48,14 @@ const reported = (collects: boolean): Report => {
     heap: heapUsed,
     rss,
     open: pace?.open ?? 0,
+    begun: pace?.begun ?? 0,
     sockets,
     chats: served?.chats() ?? 0
   }
 }
+
+// A server whose parent is gone serves nobody.
+process.on("disconnect", () => process.exit())
 
 process.on("message", async (order: Order) => {
   switch (order.type) {

@@ -9,7 +9,9 @@ export interface Reader {
   /** The longest it waited for a word, from its first on, in milliseconds. */
   longestMs: number
   over: boolean
-  readonly beganAt: number
+  /** When it came, and when its first word did. */
+  readonly cameAt: number
+  heardAt: number | undefined
 }
 
 const at = "@".charCodeAt(0)
@@ -21,6 +23,8 @@ export class Crowd {
   readonly #over: (reader: Reader) => void
   /** In microseconds, of the words since `clear`. */
   delays: Array<number> = []
+  /** How long it took from coming to the first word, in milliseconds, of all clients. */
+  readonly openings: Array<number> = []
 
   constructor(over: (reader: Reader) => void = () => {}) {
     this.#over = over
@@ -34,7 +38,14 @@ export class Crowd {
   /** A client of its own; resolves when it is connected. */
   async join(port: number, path: string, body: string): Promise<Reader> {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true })
-    const reader: Reader = { socket, words: 0, longestMs: 0, over: false, beganAt: performance.now() }
+    const reader: Reader = {
+      socket,
+      words: 0,
+      longestMs: 0,
+      over: false,
+      cameAt: performance.now(),
+      heardAt: undefined
+    }
     this.readers.add(reader)
     let rest: Buffer = Buffer.alloc(0)
     let last = 0
@@ -60,6 +71,10 @@ export class Crowd {
         if (reader.words > 0) reader.longestMs = Math.max(reader.longestMs, (now - last) / 1_000)
         last = now
         reader.words += 1
+        if (reader.heardAt === undefined) {
+          reader.heardAt = performance.now()
+          this.openings.push(reader.heardAt - reader.cameAt)
+        }
       }
       rest = bytes.subarray(Math.max(from, bytes.length - 32))
       if (rest.indexOf(at) === -1) rest = Buffer.alloc(0)

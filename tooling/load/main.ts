@@ -47,6 +47,8 @@ const streams = async (): Promise<boolean> => {
   console.log(compared("delay, p50 (ms)", bare.p50Ms, own.p50Ms, 2))
   console.log(compared("delay, p99 (ms)", bare.p99Ms, own.p99Ms, 2))
   console.log(compared("delay, longest (ms)", bare.maxMs, own.maxMs))
+  console.log(compared("from coming to word 1, p50 (ms)", bare.openP50Ms, own.openP50Ms))
+  console.log(compared("from coming to word 1, p99 (ms)", bare.openP99Ms, own.openP99Ms))
   console.log(compared("longest wait of a stream (ms)", bare.longestMs, own.longestMs, 0))
   console.log(compared("least share of a stream (%)", bare.leastShare * 100, own.leastShare * 100))
   console.log(compared("processor (%)", bare.cpuShare * 100, own.cpuShare * 100, 0))

@@ -20,6 +20,7 @@ export class Pace {
   #timer: NodeJS.Timeout | undefined
   #told = 0
   #open = 0
+  #begun = 0
   #over = false
 
   constructor(wordsPerSecond: number) {
@@ -31,6 +32,11 @@ export class Pace {
     return this.#open
   }
 
+  /** How many streams were begun. */
+  get begun(): number {
+    return this.#begun
+  }
+
   /** All streams end after their next word. */
   end(): void {
     this.#over = true
@@ -39,6 +45,7 @@ export class Pace {
   /** The words of one stream. */
   async *words(count: number): AsyncGenerator<string, void> {
     this.#open += 1
+    this.#begun += 1
     let due = performance.now()
     try {
       for (let said = 0; said < count && !this.#over; said++) {

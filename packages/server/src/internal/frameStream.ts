@@ -22,7 +22,8 @@ export interface FrameStreamOptions {
   readonly failed: (error: unknown) => void
 }
 
-interface Question {
+/** What a socket asks with: the same again for each piece, so that a piece makes no promise. */
+export interface Question {
   readonly resolve: (piece: string | undefined) => void
   readonly reject: (error: unknown) => void
 }
@@ -34,7 +35,8 @@ const quietBeats = 3
 
 export class FrameStream {
   readonly #iterator: AsyncIterator<string>
-  readonly #abort = new AbortController()
+  /** Only of frames that want a signal: an abort that nobody hears is dear. */
+  readonly #abort: AbortController | undefined
   readonly #options: FrameStreamOptions
   #question: Question | undefined
   #reading = false
@@ -45,17 +47,24 @@ export class FrameStream {
 
   constructor(frames: Frames, options: FrameStreamOptions) {
     this.#options = options
-    const iterable = typeof frames === "function" ? frames(this.#abort.signal) : frames
+    let iterable: AsyncIterable<string>
+    if (typeof frames === "function") {
+      this.#abort = new AbortController()
+      iterable = frames(this.#abort.signal)
+    } else iterable = frames
     this.#iterator = iterable[Symbol.asyncIterator]()
   }
 
   /** The next piece for the wire, or `undefined` at the end. One question at a time. */
   next(): Promise<string | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#question = { resolve, reject }
-      if (this.#held.length > 0 || this.#over) this.#answer()
-      else if (!this.#reading) this.#read()
-    })
+    return new Promise((resolve, reject) => this.ask({ resolve, reject }))
+  }
+
+  /** Asks for the next piece, or the end (`undefined`). */
+  ask(question: Question): void {
+    this.#question = question
+    if (this.#held.length > 0 || this.#over) this.#answer()
+    else if (!this.#reading) this.#read()
   }
 
   /** Time passed (FRAME4). */
@@ -118,7 +127,7 @@ export class FrameStream {
   #finish(returns: boolean): void {
     if (this.#over) return
     this.#over = true
-    this.#abort.abort()
+    this.#abort?.abort()
     if (returns) this.#return()
     this.#answer()
     this.#options.ended()

@@ -23,6 +23,8 @@ export const frame = (text: string, id?: string): string =>
 /** The last frame of a stream whose server closes. */
 export const closingFrame = frame(JSON.stringify({ type: "closing" }))
 
+const over: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
 /**
  * The frames of what is read. A refusal is the last frame; an error nobody expects breaks the stream. Leaving goes straight to
  * what is read, also while the next is awaited.
@@ -33,19 +35,16 @@ export const framesOf = <A>(
 ): AsyncIterable<string> => ({
   [Symbol.asyncIterator]: () => {
     let failed = false
+    const framed = ({ done, value }: IteratorResult<A, undefined>): IteratorResult<string, undefined> =>
+      done === true ? { done, value } : { done: false, value: frameOf(value) }
+    const refused = (error: unknown): IteratorResult<string, undefined> => {
+      const refusal = refusalOf(error)
+      if (refusal === undefined) throw error
+      failed = true
+      return { done: false, value: frame(JSON.stringify({ type: "failed", ...bodyOf(refusal) })) }
+    }
     return {
-      next: async () => {
-        if (failed) return { done: true, value: undefined }
-        try {
-          const { done, value } = await source.next()
-          return done === true ? { done, value } : { done: false, value: frameOf(value) }
-        } catch (error) {
-          const refusal = refusalOf(error)
-          if (refusal === undefined) throw error
-          failed = true
-          return { done: false, value: frame(JSON.stringify({ type: "failed", ...bodyOf(refusal) })) }
-        }
-      },
+      next: () => (failed ? Promise.resolve(over) : source.next().then(framed).catch(refused)),
       return: async () => {
         await source.return?.()
         return { done: true, value: undefined }

@@ -65,7 +65,9 @@ describe("NODE1 a client that reads no more", () => {
     socket.pause()
     socket.write(bytes("GET / HTTP/1.1"))
 
-    await until(() => answer?.writableNeedDrain === true && answer.socket?.writableLength === answer.writableLength)
+    await until(
+      () => answer?.socket?.writableNeedDrain === true && answer.socket?.writableLength === answer.writableLength
+    )
     let most = 0
     let before = -1
     await until(() => {
