@@ -10,7 +10,7 @@ import { memoryStore } from "./internal/memoryStore.ts"
 import { isRecord } from "./internal/optionChecks.ts"
 
 export { listOptions, historyOptions, searched, summaryOf } from "./internal/chatList.ts"
-export { Commit, commitOf, forked, recordOf, rewound } from "./internal/commitLog.ts"
+export { blank, Commit, commitOf, forked, recordOf, rewound } from "./internal/commitLog.ts"
 export type { Change } from "./internal/commitLog.ts"
 export { refused } from "./internal/storeRefusal.ts"
 export type { Refusal } from "./internal/storeRefusal.ts"
@@ -103,7 +103,8 @@ type Answer<A> = A | Promise<A>
  * - `at` gives the record of an entry, its `version` that entry's number.
  * - `fork` begins a conversation with the record of another's entry, the newest one that `isStep` unless `at` says; without
  *   the inputs that waited there. Neither knows of the other afterwards.
- * - `rewind` adds an entry that stands where an earlier one did, with the inputs that wait now.
+ * - `rewind` adds an entry that stands where an earlier one did, with the inputs that wait now; the entry 0 is the beginning,
+ *   where nothing was said.
  * - `keepDraft` keeps what a reply that streams has said so far, in the place of what it had said before; the next entry
  *   removes it. It is no entry. Where `after` is not the number of the newest entry, the draft is late, and dropped: it may
  *   come while an entry is written, or behind it.

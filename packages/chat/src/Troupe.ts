@@ -340,8 +340,8 @@ export class RunningTroupe {
   }
 
   /**
-   * Has a conversation stand where it stood at an earlier entry, and gives the record it goes on from. Nothing is removed: the
-   * rewind is an entry of its own, and can be rewound.
+   * Has a conversation stand where it stood at an earlier entry, and gives the record it goes on from; 0 is the beginning, where
+   * nothing was said. Nothing is removed: the rewind is an entry of its own, and can be rewound.
    *
    * **Details**: a chat that lives goes on from there; those who observe it, or are attached, get a snapshot. Inputs that wait
    * go on waiting. `cancel` has a turn that runs cancelled first.

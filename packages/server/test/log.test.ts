@@ -113,6 +113,16 @@ describe("a rewind", () => {
     expect(await said(ask, "c1")).toEqual(["One", "Three"])
   })
 
+  test("leads to the beginning, where nothing was said", async () => {
+    const { ask } = await served()
+    await say(ask, "c1", "One")
+    expect((await ask("POST", "/chats/c1/rewind", { seq: 0 })).status).toBe(200)
+    expect(await said(ask, "c1")).toEqual([])
+    await say(ask, "c1", "Two")
+    expect(await said(ask, "c1")).toEqual(["Two"])
+    expect(await codeOf(await ask("POST", "/chats/c1/rewind", { seq: -1 }))).toBe("422 invalid_input")
+  })
+
   test("is refused while a turn runs, unless it may cancel it", async () => {
     const scripts: ReadonlyArray<Fake.Script> = [
       [{ text: "Hi." }, { finish: "stop" }],

@@ -9,7 +9,8 @@ import * as Equal from "effect/Equal"
 import * as z from "zod"
 import { ChatRecord } from "../ChatRecord.ts"
 import { Message } from "../Message.ts"
-import { Thread } from "../Thread.ts"
+import * as Threads from "../Thread.ts"
+import * as Usage from "../Usage.ts"
 
 const place = z.number().int().nonnegative()
 
@@ -42,7 +43,7 @@ export const Commit = z
       .object({ kept: place, added: z.array(z.string()).readonly() })
       .readonly()
       .optional(),
-    metadata: Thread.unwrap().shape.metadata,
+    metadata: Threads.Thread.unwrap().shape.metadata,
     state: ChatRecord.unwrap().omit({ id: true, thread: true, version: true, known: true }).readonly(),
     isStep: z.boolean()
   })
@@ -162,6 +163,15 @@ const inOrder = <A>({ parts }: Backwards<A>): ReadonlyArray<A> => parts.toRevers
 
 const tooFew = (id: string): RangeError =>
   new RangeError(`The entries of the chat ${id} do not reach back to all of its messages: give those before them too`)
+
+/** What a conversation is before anything was said: where a rewind to the entry 0 leads. */
+export const blank = (id: string): ChatRecord => ({
+  id,
+  thread: Threads.empty,
+  usage: Usage.empty,
+  running: false,
+  pendingToolCalls: none
+})
 
 /** What a fork begins with: the record, as that of another conversation, without the inputs that waited in it. */
 export const forked = (record: ChatRecord, id: string): ChatRecord => ({ ...withoutInbox(record), id })

@@ -78,6 +78,7 @@ export class Conversations {
 
   /** A chat is not disturbed for what is going to be refused. */
   async #checkStep(id: string, seq: number): Promise<void> {
+    if (seq === 0) return
     const isNumber = Number.isSafeInteger(seq) && seq > 0
     const [commit] = await this.history(id, { after: isNumber ? seq - 1 : 0, limit: 1 })
     if (commit === undefined || !isNumber) throw refused("unknown_commit", id, seq)

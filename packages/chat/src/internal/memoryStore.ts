@@ -10,7 +10,7 @@ import type { Clock } from "@troupe/otp"
 import type { ChatRecord } from "../ChatRecord.ts"
 import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "../Store.ts"
 import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
-import { type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
+import { blank, type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
 import { type Refusal, refused } from "./storeRefusal.ts"
 
 /** What is kept of one conversation; `written` counts the writes of all of them. */
@@ -92,9 +92,8 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     rewind: (id, to, precondition) => {
       const log = known(id)
       check(id, log, precondition)
-      const { seq } = stepAt(id, log, to)
-      const record = rewound(log.record, recordAt(id, log, seq))
-      return add(log, record, "rewound", { id, seq }, precondition?.writer)
+      const earlier = to === 0 ? blank(id) : recordAt(id, log, stepAt(id, log, to).seq)
+      return add(log, rewound(log.record, earlier), "rewound", { id, seq: to }, precondition?.writer)
     },
     list: (options) => {
       find("")

@@ -2,6 +2,7 @@
 import type { ChatRecord } from "../ChatRecord.ts"
 import { assistant, user } from "../Message.ts"
 import type { SessionStore } from "../Store.ts"
+import { blank } from "./commitLog.ts"
 import type { Law } from "./law.ts"
 import { listLaws } from "./storeListSuite.ts"
 import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"
@@ -339,6 +340,19 @@ const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
       same("the history", (await store.history("a")).slice(0, records.length), before)
     }
   ),
+  storeLaw(make, "a rewind to the entry 0 leads to the beginning, and can be rewound", async (store) => {
+    const records = conversation("a")
+    await saveAll(store, records)
+    const seq = records.length + 1
+    const inbox = records.at(-1)?.inbox
+    const beginning = { ...blank("a"), ...(inbox === undefined ? {} : { inbox }), version: seq }
+    same("what it came to", await store.rewind("a", 0), beginning)
+    same("the record", await store.load("a"), beginning)
+    const [commit] = await store.history("a", { after: seq - 1 })
+    same("its entry", [commit?.kind, commit?.from, commit?.isStep], ["rewound", { id: "a", seq: 0 }, true])
+    const { messages } = (await store.rewind("a", 1)).thread
+    same("the first messages", messages, records[0]?.thread.messages)
+  }),
   storeLaw(make, "a rewind keeps the inputs that wait now, not those that waited then", async (store) => {
     const inputs = (id: string): ChatRecord["inbox"] => [{ id, whenBusy: "queue", message: user(`${id}?`) }]
     await store.save({ ...said("a", "one"), inbox: inputs("then") })
@@ -353,7 +367,7 @@ const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
       const before = await everything(store, "a")
       await refuses("a rewind to an open step", "not_a_step", () => store.rewind("a", 2))
       await refuses("a rewind of nothing", "unknown_chat", () => store.rewind("none", 1))
-      for (const seq of [0, -1, 1.5, 99]) {
+      for (const seq of [-1, 1.5, 99]) {
         await refuses(`a rewind to ${seq}`, "unknown_commit", () => store.rewind("a", seq))
       }
       same("what the store has", await everything(store, "a"), before)

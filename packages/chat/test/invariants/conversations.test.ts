@@ -319,6 +319,18 @@ describe("CONV2 a rewind", () => {
     await attached.return()
   })
 
+  test("to the entry 0 leads to the beginning: what is said then is said first", async () => {
+    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2")
+    await chat.send("a1", { id: "u1" }).result()
+    expect(await troupe.rewind("c", 0)).toMatchObject({ id: "c", version: 3, thread: { messages: [] } })
+    expect(lines(chat)).toEqual([])
+    expect(chat.getSnapshot()?.context).toMatchObject({ phase: "idle", usage: {} })
+    await chat.send("a2", { id: "u1" }).result()
+    expect(lines(chat)).toEqual(["a2", "A2"])
+    await troupe.rewind("c", 2)
+    expect(lines(chat)).toEqual(["a1", "A1"])
+  })
+
   test("takes nothing along of what the process knew", async () => {
     const { chat, troupe } = await speaking(Store.memory(), "A1")
     await chat.send("a1").result()
@@ -364,7 +376,7 @@ describe("CONV2 a rewind", () => {
     const open = (await troupe.history("c")).find(({ isStep }) => !isStep)
     expect(open).toBeDefined()
     await expect(troupe.rewind("c", open?.seq ?? 0)).rejects.toMatchObject({ reason: "not_a_step" })
-    for (const seq of [0, -1, 1.5, 99]) {
+    for (const seq of [-1, 1.5, 99]) {
       await expect(troupe.rewind("c", seq)).rejects.toMatchObject({ reason: "unknown_commit" })
     }
     await expect(troupe.rewind("nobody", 1)).rejects.toMatchObject({ reason: "unknown_chat" })

@@ -143,9 +143,8 @@ export class Log {
     const head = yield* this.#held(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
     check(id, head, precondition)
-    yield* this.#step(id, head, seq)
     const newest = yield* this.#record(id, head.key, head.seq)
-    const earlier = yield* this.#record(id, head.key, seq)
+    const earlier = seq === 0 ? Store.blank(id) : yield* this.#record(id, head.key, yield* this.#step(id, head, seq))
     if (newest === undefined || earlier === undefined) throw Store.refused("unknown_commit", id, seq)
     const entry = { kind: "rewound", from: { id, seq }, writer: precondition?.writer } as const
     const rewound = yield* this.#add(head, Store.rewound(newest, earlier), entry)

@@ -13,7 +13,7 @@ const text = z.string().max(256).optional()
 const Listing = z.object({ prefix: text, search: text, limit, after: z.string().max(2_048).optional() })
 const Reading = z.object({ after: z.coerce.number().int().min(0).optional(), limit })
 const Fork = z.strictObject({ at: seq.optional(), id: z.string().optional() })
-const Rewind = z.strictObject({ seq, cancel: z.boolean().optional() })
+const Rewind = z.strictObject({ seq: z.int().min(0), cancel: z.boolean().optional() })
 
 /** The Troupe's id of a chat there is. Throws an `HttpError` (404) where there is none. */
 const known = async ({ chats, params, troupe }: Call): Promise<string> => {
