@@ -1,27 +1,16 @@
 // @vitest-environment jsdom
-import { cleanup, render } from "@testing-library/react"
+import { render } from "@testing-library/react"
 import { askUser, type Permissions, Tool, tool } from "@troupe/chat"
 import { act, createElement, type FunctionComponent, memo, StrictMode, useLayoutEffect } from "react"
 import { hydrateRoot } from "react-dom/client"
 import { renderToString } from "react-dom/server"
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { type Conversation, TroupeProvider, useChat } from "../src/index.ts"
-import { type Frames, handFrames, turn, until } from "./double/frames.ts"
+import { framesByHand, turn, until } from "./double/frames.ts"
 import { handModel } from "./double/handModel.ts"
 import { counted, far, near } from "./double/systems.ts"
 
-let frames: Frames
-
-beforeEach(() => {
-  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true)
-  frames = handFrames()
-})
-
-afterEach(() => {
-  cleanup()
-  vi.restoreAllMocks()
-  vi.unstubAllGlobals()
-})
+const frames = framesByHand()
 
 /** A component that shows a chat, and what it showed last. */
 const showing = (id = "c1") => {

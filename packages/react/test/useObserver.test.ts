@@ -1,23 +1,13 @@
 // @vitest-environment jsdom
-import { cleanup, render } from "@testing-library/react"
+import { render } from "@testing-library/react"
 import { Fake, type Observation } from "@troupe/chat"
 import { createElement } from "react"
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { type Observed, TroupeProvider, useObserver, useProcess, useTimeline } from "../src/index.ts"
-import { type Frames, handFrames, until } from "./double/frames.ts"
+import { framesByHand, until } from "./double/frames.ts"
 import { near } from "./double/systems.ts"
 
-let frames: Frames
-
-beforeEach(() => {
-  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true)
-  frames = handFrames()
-})
-
-afterEach(() => {
-  cleanup()
-  vi.unstubAllGlobals()
-})
+const frames = framesByHand()
 
 const all = (nodes: ReadonlyArray<Observation.ProcessNode> = []): ReadonlyArray<Observation.ProcessNode> =>
   nodes.flatMap((node) => [node, ...all(node.children)])

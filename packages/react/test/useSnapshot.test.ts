@@ -1,25 +1,15 @@
 // @vitest-environment jsdom
-import { act, cleanup, render } from "@testing-library/react"
+import { act, render } from "@testing-library/react"
 import { Fake } from "@troupe/chat"
 import { createElement, type FunctionComponent, StrictMode } from "react"
 import { renderToString } from "react-dom/server"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { assign, createActor, setup } from "xstate"
 import { useSnapshot } from "../src/index.ts"
-import { type Frames, handFrames, turn, until } from "./double/frames.ts"
+import { framesByHand, turn, until } from "./double/frames.ts"
 import { near } from "./double/systems.ts"
 
-let frames: Frames
-
-beforeEach(() => {
-  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true)
-  frames = handFrames()
-})
-
-afterEach(() => {
-  cleanup()
-  vi.unstubAllGlobals()
-})
+const frames = framesByHand()
 
 const counter = setup({
   types: { context: {} as { readonly count: number; readonly other: number }, events: {} as { type: "add" | "touch" } }

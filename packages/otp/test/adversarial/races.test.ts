@@ -231,6 +231,8 @@ test("CLOCK2 calls that are answered make one timer of the host for all, which i
   for (let index = 0; index < 100; index++) await GenServer.call(server, "ask")
   expect(hostTimers()).toBeLessThanOrEqual(before + 1)
   await hop()
-  expect([hostTimers(), System.stats(system).timers]).toEqual([before, 0])
+  // The host may have had a timer of the test runner's that is gone by now.
+  expect(hostTimers()).toBeLessThanOrEqual(before)
+  expect(System.stats(system).timers).toBe(0)
   await System.stop(system)
 })

@@ -1,5 +1,6 @@
+import { cleanup } from "@testing-library/react"
 import { act } from "react"
-import { vi } from "vitest"
+import { afterEach, beforeEach, vi } from "vitest"
 
 /** Frames that are drawn when the test says so. */
 export interface Frames {
@@ -10,7 +11,7 @@ export interface Frames {
 }
 
 /** Takes the place of the page's frames, until the test's globals are put back. */
-export const handFrames = (): Frames => {
+const handFrames = (): Frames => {
   let next = 1
   let asked = new Map<number, FrameRequestCallback>()
   vi.stubGlobal("requestAnimationFrame", (run: FrameRequestCallback) => {
@@ -26,6 +27,21 @@ export const handFrames = (): Frames => {
       act(() => due.forEach((run) => run(0)))
     }
   }
+}
+
+/** Has each test of the file draw its page's frames by hand, and leave no page behind. */
+export const framesByHand = (): Frames => {
+  let frames: Frames | undefined
+  beforeEach(() => {
+    vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true)
+    frames = handFrames()
+  })
+  afterEach(() => {
+    cleanup()
+    vi.restoreAllMocks()
+    vi.unstubAllGlobals()
+  })
+  return { waiting: () => frames?.waiting() ?? 0, draw: () => frames?.draw() }
 }
 
 /** Whether the test has React wait for it. */

@@ -1,24 +1,15 @@
 // @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen } from "@testing-library/react"
+import { act, fireEvent, screen } from "@testing-library/react"
 import { Fake, tool } from "@troupe/chat"
 import { renderToString } from "react-dom/server"
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { Observer, TurnTimeline } from "../../src/index.ts"
-import { type Frames, handFrames, until } from "../double/frames.ts"
+import { framesByHand, until } from "../double/frames.ts"
 import { chatDouble, observerDouble } from "../double/observerLinks.ts"
 import { far, near } from "../double/systems.ts"
 import { row, show } from "./screen.ts"
 
-let frames: Frames
-
-beforeEach(() => {
-  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true)
-  frames = handFrames()
-})
-afterEach(() => {
-  cleanup()
-  vi.unstubAllGlobals()
-})
+const frames = framesByHand()
 
 const has = (look: () => unknown): boolean => {
   try {
