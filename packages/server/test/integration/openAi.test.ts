@@ -4,6 +4,7 @@ import { promisify } from "node:util"
 import OpenAI, { APIError, APIUserAbortError, RateLimitError } from "openai"
 import { describe, expect, it } from "vitest"
 import { handModel } from "../double/handModel.ts"
+import { endless, served } from "../double/served.ts"
 import { serving } from "../double/serving.ts"
 
 const clientOf = (url: string, headers: Record<string, string> = {}) =>
@@ -185,6 +186,27 @@ describe("the openai package", () => {
     expect(await waiting).toBeInstanceOf(APIUserAbortError)
     await expect.poll(() => model.left).toBe(2)
   })
+
+  it.each(["is gone", "reads nothing of it"])(
+    "OPENAIRUN2. that %s when it is answered leaves no run behind",
+    async (how) => {
+      const adapter = endless()
+      const { server } = await served({ adapter })
+      const client = new AbortController()
+      const response = await server.fetch(
+        new Request("http://localhost/v1/chat/completions", {
+          method: "POST",
+          headers: { authorization: "anna", "content-type": "application/json" },
+          body: JSON.stringify({ ...hi, stream: true }),
+          signal: client.signal
+        })
+      )
+      await expect.poll(() => adapter.open).toBe(1)
+      if (how === "is gone") client.abort()
+      else await response.body?.cancel()
+      await expect.poll(() => adapter.open).toBe(0)
+    }
+  )
 
   it("OPENAIRUN1. continues a conversation that it names, saying only what is new", async () => {
     const adapter = hello()

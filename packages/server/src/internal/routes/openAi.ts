@@ -142,19 +142,15 @@ const streamed = (
   reply: OpenAiReply
 ): Response => {
   const withUsage = stream_options?.include_usage === true
-  return call.stream((signal) => framesOf(head, run, reply, withUsage, signal), { last: closingFrame })
+  const frames = (signal: AbortSignal) => {
+    // A reader that is gone before its first frame never starts the frames: the run hears of it here.
+    signal.addEventListener("abort", () => void run.return?.(), { once: true })
+    return framesOf(head, run, reply, withUsage)
+  }
+  return call.stream(frames, { last: closingFrame })
 }
 
-async function* framesOf(
-  head: Head,
-  run: Run,
-  reply: OpenAiReply,
-  withUsage: boolean,
-  signal: AbortSignal
-): AsyncGenerator<string, void> {
-  const leave = (): void => void run.return?.()
-  signal.addEventListener("abort", leave, { once: true })
-  if (signal.aborted) leave()
+async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: boolean): AsyncGenerator<string, void> {
   const chunk = (delta: object, finish_reason: string | null = null) => ({
     ...head,
     object: "chat.completion.chunk",
@@ -177,7 +173,6 @@ async function* framesOf(
   } catch (error) {
     yield dataFrame({ error: (ofFailure(error) ?? unexpected).error }) + doneFrame
   } finally {
-    signal.removeEventListener("abort", leave)
     await run.return?.()
   }
 }
