@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { HttpError } from "../src/HttpError.ts"
 import type { ServerOptions } from "../src/Server.ts"
+import { handModel } from "./double/handModel.ts"
 import { codeOf, endless, framesIn, reading, served, until } from "./double/served.ts"
 
 const events = { accept: "text/event-stream" }
@@ -15,6 +16,12 @@ const asking = () =>
       [{ text: "Noted." }, { finish: "stop" }]
     ]
   })
+
+/** What a stream of events says, its fragments joined. */
+const textOf = (text: string): string =>
+  framesIn(text)
+    .map(({ json }) => (json as { readonly delta?: string }).delta ?? "")
+    .join("")
 
 const failing = tool({
   name: "fail",
@@ -60,6 +67,41 @@ describe("a message", () => {
     )
     const { messages } = (await (await ask("GET", "/chats/c1")).json()) as { readonly messages: ReadonlyArray<unknown> }
     expect(messages).toHaveLength(2)
+  })
+
+  test("FOLLOW1 that is said again while its turn runs or waits is answered with all of that turn, however the first is", async () => {
+    const model = handModel()
+    const { ask } = await served({ adapter: model.adapter })
+    const say = async (id: string, headers: Readonly<Record<string, string>> = events) =>
+      (await ask("POST", "/chats/c1/messages", { input: id, id }, headers)).text()
+    const first = say("m1")
+    await model.whenOpened(1)
+    model.text("Once ")
+    const again = say("m1")
+    expect(await say("m1", {})).toContain("delivered")
+    expect(await say("m2", {})).toContain("pending")
+    const waiting = [say("m2"), say("m2")]
+    model.text("upon")
+    model.finish("stop", "Once upon")
+    await model.whenOpened(2)
+    model.text("Two")
+    model.finish("stop", "Two")
+    const told = await Promise.all([first, again, ...waiting])
+    expect(told.map(textOf)).toEqual(["Once upon", "Once upon", "Two", "Two"])
+    expect(told.map((text) => framesIn(text).at(-1)?.type)).toEqual(Array(4).fill("chat_completed"))
+  })
+
+  test("that is said again by a client that left is answered with all of its turn", async () => {
+    const model = handModel()
+    const { ask } = await served({ adapter: model.adapter })
+    const say = () => ask("POST", "/chats/c1/messages", { input: "Tell", id: "m1" }, events)
+    const left = reading(await say())
+    model.text("Once ")
+    await left.until("Once")
+    await left.leave()
+    const again = await say()
+    model.finish("stop", "Once upon")
+    expect(await again.text()).toMatch(/message_started.*Once .*chat_completed/su)
   })
 
   test("that is not to wait is refused while a turn runs, and a cancel ends the turn", async () => {

@@ -1,8 +1,9 @@
 /** Responses of this server's own routes. */
-import type { ChatRef } from "@troupe/chat"
+import { type ChatRef, ChatView } from "@troupe/chat"
 import { bodyOf, HttpError } from "../HttpError.ts"
 import { refusalOf } from "./failure.ts"
 import type { Call } from "./route.ts"
+import { claim, type Follower, ofSaidAgain } from "./wire/following.ts"
 import { eventText, resultText } from "./wireEvent.ts"
 
 /** What the own routes can answer with. */
@@ -25,6 +26,13 @@ export const closingFrame = frame(JSON.stringify({ type: "closing" }))
 
 const over: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
+/** The last frame of what was refused; throws an error that nobody expects. */
+const failedFrame = (error: unknown): string => {
+  const refusal = refusalOf(error)
+  if (refusal === undefined) throw error
+  return frame(JSON.stringify({ type: "failed", ...bodyOf(refusal) }))
+}
+
 /**
  * The frames of what is read. A refusal is the last frame; an error nobody expects breaks the stream. Leaving goes straight to
  * what is read, also while the next is awaited.
@@ -38,10 +46,9 @@ export const framesOf = <A>(
     const framed = ({ done, value }: IteratorResult<A, undefined>): IteratorResult<string, undefined> =>
       done === true ? { done, value } : { done: false, value: frameOf(value) }
     const refused = (error: unknown): IteratorResult<string, undefined> => {
-      const refusal = refusalOf(error)
-      if (refusal === undefined) throw error
+      const value = failedFrame(error)
       failed = true
-      return { done: false, value: frame(JSON.stringify({ type: "failed", ...bodyOf(refusal) })) }
+      return { done: false, value }
     }
     return {
       next: () => (failed ? Promise.resolve(over) : source.next().then(framed).catch(refused)),
@@ -57,25 +64,53 @@ export const framesOf = <A>(
  * Begins a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
  * Rejects with what the input was refused for.
  */
-export const turnReply = async (call: Call, begin: () => ChatRef.LiveTurn): Promise<Response> => {
+export const turnReply = async (
+  call: Call,
+  chat: ChatRef.ChatRef,
+  begin: () => ChatRef.LiveTurn
+): Promise<Response> => {
   const streams = asksForEvents(call)
   const waits = call.url.searchParams.has("wait")
   if (streams || waits) call.claimStream()
   const turn = begin()
-  if (!streams) await turn.return()
+  const isOwn = claim(turn)
+  if (isOwn && !streams) await turn.return()
   await Promise.race([turn.receipt, turn.ended])
   if (turn.status === "rejected" && turn.failure !== undefined) throw turn.failure.error
   const said = { id: turn.id, status: turn.status }
   if (!streams && !waits) return Response.json(said, { status: 202 })
   if (turn.failure !== undefined) throw turn.failure.error
   if (streams) {
-    return call.stream(
-      framesOf(turn, (event) => frame(eventText(event))),
-      { last: closingFrame }
-    )
+    const frames = isOwn
+      ? framesOf(turn, (event) => frame(eventText(event)))
+      : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal))
+    return call.stream(frames, { last: closingFrame })
   }
   const result = await beforeClosing(call, turn.result())
   return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(result)}}`)
+}
+
+/** Tells of a turn whose events are another reader's. */
+const followerOf = (call: Call, chat: ChatRef.ChatRef, turn: ChatRef.LiveTurn): Follower<string> => {
+  const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
+  const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(error)]
+  return {
+    before: () => [],
+    event: (event) => [frame(eventText(event))],
+    standing,
+    over: ({ result }) => {
+      if (turn.failure !== undefined) return failed(turn.failure.error)
+      return [...standing(), ...(result === undefined ? [] : [frame(eventText({ type: "chat_completed", result }))])]
+    },
+    failed
+  }
+}
+
+const snapshotFrame = ({ params }: Call, chat: ChatRef.ChatRef): string =>
+  frame(JSON.stringify({ type: "snapshot", view: ChatView.of(params["id"] ?? "", chat.getSnapshot()) }))
+
+async function* joined(followed: AsyncIterable<ReadonlyArray<string>>): AsyncGenerator<string, void> {
+  for await (const frames of followed) if (frames.length > 0) yield frames.join("")
 }
 
 /** What is awaited, unless the client goes or the server closes before. */

@@ -207,6 +207,28 @@ describe("HttpAgent of @ag-ui/client", () => {
     expect(model.opened).toBe(1)
   })
 
+  it("AGUIRUN1. a message that waits for its turn, said again, gets its own reply", async () => {
+    const model = handModel()
+    const { url } = await serving({ adapter: model.adapter })
+    const agents = [agentOf(url), agentOf(url), agentOf(url)]
+    for (const [index, agent] of agents.entries()) say(agent, index === 0 ? "u1" : "u2", "Hi")
+    const [first, ...again] = agents.map(async (agent, index) => {
+      if (index > 0) await model.whenOpened(1)
+      return run(agent)
+    })
+    await model.whenOpened(1)
+    await expect.poll(() => fetch(`${url}/chats/c`).then((response) => response.text())).toContain('"inbox":[{')
+    model.finish("stop", "One")
+    expect((await first)?.outcome).toBe("success")
+    await model.whenOpened(2)
+    model.text("Two")
+    model.finish("stop", "Two")
+    await Promise.all(again)
+    for (const agent of agents.slice(1)) {
+      expect(agent.messages.at(-1)).toMatchObject({ id: "u2.reply.1", content: "Two" })
+    }
+  })
+
   it("AGUIRUN1. answers to nothing are refused, and a look begins nothing", async () => {
     const { url, post, troupe } = await serving({
       adapter: Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] })

@@ -286,6 +286,24 @@ describe("AISDK2. the same request again does nothing again", () => {
   })
 })
 
+describe("a message that waits for its turn", () => {
+  it("AISDK2. posted again, gets its own reply, not that which is under way", async () => {
+    const model = handModel()
+    const { post } = await serving({ adapter: model.adapter })
+    const first = await post("/api/chat", { id: "c", messages: [text("u1", "Hi")] })
+    await model.whenOpened(1)
+    const body = { id: "c", messages: [text("u2", "And?")] }
+    const waiting = [await post("/api/chat", body), await post("/api/chat", body)]
+    model.finish("stop", "One")
+    await model.whenOpened(2)
+    model.finish("stop", "Two")
+    await first.text()
+    const [one, other] = await Promise.all(waiting.map(async (response) => messageOf(chunksOf(await response.text()))))
+    expect(one).toMatchObject({ id: "u2.reply", parts: [{ type: "step-start" }, { text: "Two" }] })
+    expect(other).toEqual(one)
+  })
+})
+
 describe("AISDK3. a client that leaves ends nothing", () => {
   it("where nothing is under way there is nothing to resume, and nothing to stop", async () => {
     const { url, post } = await serving({ adapter: hello() })

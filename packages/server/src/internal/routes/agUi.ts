@@ -10,7 +10,7 @@ import { HttpError } from "../../HttpError.ts"
 import type { Call, Route } from "../route.ts"
 import { agUiMessages, AgUiStream, type AgUiEvent, stepCount } from "../wire/agUiStream.ts"
 import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUiRequest.ts"
-import { claim, type Follower, isRepeated, ofChat, ofTurn, taken } from "../wire/following.ts"
+import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn, taken } from "../wire/following.ts"
 import { dataFrame, dataFrames } from "../wire/frames.ts"
 import { callsOf, isRunning, isSaid, messageName, named, replyName, standingOf } from "../wire/reply.ts"
 
@@ -112,9 +112,12 @@ const say = async (
   const turn = chat.send(message, { id })
   const isOwn = claim(turn)
   await taken(turn)
-  if (!isOwn || isRepeated(turn)) return connect(call, chat, body)
+  if (isRepeated(turn)) return connect(call, chat, body)
   const stream = streamFor(body, replyName(id))
-  return streamed(call, stream, (signal) => ofTurn(turn, followerOf(stream), signal))
+  const follower = followerOf(stream)
+  return streamed(call, stream, (signal) =>
+    isOwn ? ofTurn(turn, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
+  )
 }
 
 /** There is nothing yet: answers fit nothing, and a look sees nothing. */

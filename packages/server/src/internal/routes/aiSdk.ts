@@ -8,7 +8,7 @@
 import { type Approval, type ChatRef, type ChatResult, Message } from "@troupe/chat"
 import { HttpError } from "../../HttpError.ts"
 import type { Call, Route } from "../route.ts"
-import { claim, type Follower, isRepeated, ofChat, ofTurn, taken } from "../wire/following.ts"
+import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn, taken } from "../wire/following.ts"
 import { dataFrame, dataFrames, doneFrame } from "../wire/frames.ts"
 import { callsOf, isRunning, isSaid, messageName, named, replyName, type Standing, standingOf } from "../wire/reply.ts"
 import { uiMessages } from "../wire/uiParts.ts"
@@ -49,8 +49,10 @@ const say = async (call: Call, { id, whenBusy }: UiRequest, said: UiInput): Prom
   const isOwn = claim(turn)
   await taken(turn)
   const now = contextOf(chat)
-  if ((!isOwn || isRepeated(turn)) && now !== undefined) return following(call, chat, now)
-  return streamed(call, replyName(said.id ?? turn.id), (ui, signal) => ofTurn(turn, ui, signal))
+  if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
+  return streamed(call, replyName(said.id ?? turn.id), (ui, signal) =>
+    isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)
+  )
 }
 
 /** Whether the chat's last question is this one. Throws an `HttpError` (409) for another under its id, or an earlier one. */

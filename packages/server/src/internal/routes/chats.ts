@@ -40,7 +40,7 @@ const send = async (call: Call): Promise<Response> => {
   const { input: said, ...options } = await call.body(Message)
   const message = input(said, call)
   const chat = await call.chats.chat(idOf(call))
-  return turnReply(call, () => chat.send(message, options))
+  return turnReply(call, chat, () => chat.send(message, options))
 }
 
 const answer = async (call: Call): Promise<Response> => {
@@ -51,25 +51,25 @@ const answer = async (call: Call): Promise<Response> => {
   if (asked === undefined || (toolCallId !== undefined && asked.toolCallId !== toolCallId)) {
     throw new HttpError("no_question", "The conversation does not ask this now; send a message instead")
   }
-  return turnReply(call, () => chat.send(message, options))
+  return turnReply(call, chat, () => chat.send(message, options))
 }
 
 const approve = async (call: Call): Promise<Response> => {
   const decision = await call.body(Approval.Decision)
   const chat = await existing(call)
-  return turnReply(call, () => chat.approve(toolCallIdOf(call), decision))
+  return turnReply(call, chat, () => chat.approve(toolCallIdOf(call), decision))
 }
 
 const submit = async (call: Call): Promise<Response> => {
   const { results } = await call.body(Results)
   const chat = await existing(call)
-  return turnReply(call, () => chat.submitToolResults(results))
+  return turnReply(call, chat, () => chat.submitToolResults(results))
 }
 
 const retry = async (call: Call): Promise<Response> => {
   await call.body(Nothing)
   const chat = await existing(call)
-  return turnReply(call, () => chat.retry())
+  return turnReply(call, chat, () => chat.retry())
 }
 
 /** A verb without a turn. */

@@ -1,7 +1,8 @@
 /**
  * Follows a turn for a client: the sender's own, or the one that runs, from its beginning.
  *
- * FOLLOW1. A turn is followed by its sender once; who asks for it again reads it as any other.
+ * FOLLOW1. A turn is followed by its sender once; who says the same again reads it as any other: from its beginning, when its
+ *          time has come, and takes nothing of it.
  * FOLLOW2. Leaving ends nothing but the reading.
  */
 import type { ChatRef, Event } from "@troupe/chat"
@@ -96,6 +97,30 @@ export async function* ofChat<Item>(
   } catch (error) {
     yield follower.failed(error)
   }
+}
+
+/** A turn that is another sender's to follow, from its beginning; one that waits for its time is waited for (FOLLOW1). */
+export async function* ofSaidAgain<Item>(
+  chat: ChatRef.ChatRef,
+  turn: Turn,
+  follower: Follower<Item>,
+  signal: AbortSignal
+): AsyncGenerator<ReadonlyArray<Item>, void> {
+  await begun(turn, signal)
+  if (signal.aborted) return
+  const context = chat.getSnapshot()?.context
+  if (turn.failure !== undefined) yield follower.failed(turn.failure.error)
+  else if (context !== undefined) yield* ofChat(chat, context, follower, signal)
+}
+
+/** Resolves when what was said is in the thread, or never will be, or nobody waits for it. */
+const begun = async (turn: Turn, signal: AbortSignal): Promise<void> => {
+  const gone = Promise.withResolvers<void>()
+  const leave = (): void => gone.resolve()
+  if (signal.aborted) leave()
+  signal.addEventListener("abort", leave, { once: true })
+  await Promise.race([turn.delivery, turn.ended, gone.promise])
+  signal.removeEventListener("abort", leave)
 }
 
 /** A turn that goes on with the calls of a step says nothing of their message. */
