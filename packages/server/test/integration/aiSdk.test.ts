@@ -116,6 +116,42 @@ describe("AISDK1. the conversation is the server's", () => {
     expect((await kept(url)).length).toBe(2)
   })
 
+  it("a place in the conversation is only gone back to by who says so, and where an entry leads there", async () => {
+    const model = handModel()
+    const { post, url, troupe } = await serving({ adapter: model.adapter })
+    const say = async (body: object) => post("/api/chat", { id: "c", ...body })
+    for (const [index, id] of ["u1", "u2"].entries()) {
+      const response = await say({ messages: [text(id, id)] })
+      await model.whenOpened(index + 1)
+      model.finish("stop", "Yes")
+      await response.text()
+    }
+    const { length } = await troupe.history("anna/c")
+    expect(await codeOf(await say({ messages: [text("u1", "Ho")] }))).toBe("409 already_delivered")
+    expect(await codeOf(await say({ messages: [text("u1", "Ho")], messageId: "u2" }))).toBe("409 already_delivered")
+    const again = { trigger: "regenerate-message", messages: [text("u1", "u1")] }
+    expect(await codeOf(await say(again))).toBe("409 invalid_status_for_operation")
+    expect((await troupe.history("anna/c")).length).toBe(length)
+
+    const running = await say({ messages: [text("u3", "u3")] })
+    await model.whenOpened(3)
+    const polite = { whenBusy: "reject", messageId: "u1" }
+    expect(await codeOf(await say({ ...polite, messages: [text("u1", "Ho")] }))).toBe("409 busy")
+    expect(await codeOf(await say({ ...again, ...polite }))).toBe("409 busy")
+    const waiting = await say({ messages: [text("u4", "u4")] })
+    expect(await codeOf(await say({ messages: [text("u1", "Ho")], messageId: "u1" }))).toBe("409 busy")
+    for (const [index, response] of [running, waiting].entries()) {
+      await model.whenOpened(3 + index)
+      model.finish("stop", "Yes")
+      await response.text()
+    }
+
+    const fork = await troupe.fork("anna/c", { id: "anna/d" })
+    expect(await codeOf(await say({ id: "d", messages: [text("u2", "Ho")], messageId: "u2" }))).toBe("409 not_a_step")
+    expect(fork.thread.messages.length).toBe(8)
+    expect((await kept(url)).length).toBe(8)
+  })
+
   it("calls that wait are answered, before anything else is said", async () => {
     const byHand = tool({ name: "byHand", manual: true })
     const send = tool({ name: "send", execute: () => "sent" })
@@ -265,6 +301,23 @@ describe("AISDK2. the same request again does nothing again", () => {
     const second = await messageOf(chunksOf(await (await post("/api/chat", body)).text()))
     expect(second).toEqual(first)
     expect(adapter.requests.length).toBe(1)
+  })
+
+  it("what is said in the place of a message is said once, and not said again when it was gone on from", async () => {
+    const adapter = hello()
+    const { post, url, troupe } = await serving({ adapter })
+    const say = async (body: object) => post("/api/chat", { id: "c", ...body })
+    await (await say({ messages: [text("u1", "Hi")] })).text()
+    const edit = { messages: [text("u1", "Ho")], messageId: "u1" }
+    const first = await messageOf(chunksOf(await (await say(edit)).text()))
+    const second = await messageOf(chunksOf(await (await say(edit)).text()))
+    expect(second).toEqual(first)
+    expect(adapter.requests.length).toBe(2)
+    await (await say({ messages: [text("u2", "And?")] })).text()
+    const before = (await troupe.history("anna/c")).length
+    expect(await codeOf(await say(edit))).toBe("409 already_delivered")
+    expect((await kept(url)).map(({ id }) => id)).toEqual(["u1", "u1.reply", "u2", "u2.reply"])
+    expect((await troupe.history("anna/c")).length).toBe(before)
   })
 
   it("a message whose answer is under way gives that, to both", async () => {

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { useChat } from "@ai-sdk/react"
-import { askUser, Fake, tool } from "@troupe/chat"
+import { askUser, Fake, type Store, tool } from "@troupe/chat"
 import { act, cleanup, renderHook, waitFor } from "@testing-library/react"
 import {
   DefaultChatTransport,
@@ -32,6 +32,13 @@ const textOf = (message: UIMessage | undefined): string =>
   message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? ""
 
 const partsOf = (message: UIMessage | undefined) => message?.parts.filter(({ type }) => type !== "step-start")
+
+/** What a message says, under its id. */
+const outline = (message: UIMessage) => [message.id, message.role, textOf(message)]
+
+/** A model that answers with how often it was asked. */
+const counting = (most: number) =>
+  Fake.make({ scripts: Array.from({ length: most }, (_, at) => [{ text: `${at + 1}` }, { finish: "stop" }]) })
 
 describe("useChat of @ai-sdk/react", () => {
   it("says something and reads the answer, which the server has kept the same", async () => {
@@ -205,6 +212,93 @@ describe("useChat of @ai-sdk/react", () => {
     model.finish("stop", "Two")
     await waitFor(() => expect(chat.current.messages.map(textOf)).toEqual(["A number?", "Two"]))
     expect((await load(url)).map(textOf)).toEqual(["A number?", "Two"])
+  })
+
+  it("says another thing in the place of an earlier message; what came of that stays in the log", async () => {
+    for (const edited of [0, 1, 2]) {
+      const { url, troupe } = await serving({ adapter: counting(6) })
+      const chat = page(url)
+      for (const text of ["a", "b", "c"]) await act(() => chat.current.sendMessage({ text }))
+      const earlier = chat.current.messages
+      const before = await troupe.history("anna/c")
+      const messageId = earlier[2 * edited]?.id ?? ""
+      await act(() => chat.current.sendMessage({ text: "other", messageId }))
+      expect(chat.current.status).toBe("ready")
+      expect(chat.current.messages.map(textOf)).toEqual([...earlier.slice(0, 2 * edited).map(textOf), "other", "4"])
+      expect(chat.current.messages.map(({ id }) => id)).toEqual(earlier.slice(0, 2 * edited + 2).map(({ id }) => id))
+      expect((await load(url)).map(outline)).toEqual(chat.current.messages.map(outline))
+      const after = await troupe.history("anna/c")
+      expect(after.slice(0, before.length)).toEqual(before)
+      expect(after[before.length]?.kind).toBe("rewound")
+      await act(() => chat.current.sendMessage({ text: "on" }))
+      expect(chat.current.messages.map(textOf).slice(-2)).toEqual(["on", "5"])
+    }
+  })
+
+  it("has an earlier message said another way again and again, also after a reload", async () => {
+    const { url } = await serving({ adapter: counting(6) })
+    const chat = page(url)
+    for (const text of ["a", "b", "c"]) await act(() => chat.current.sendMessage({ text }))
+    const ids = chat.current.messages.map(({ id }) => id)
+    await act(() => chat.current.sendMessage({ text: "b2", messageId: ids[2] ?? "" }))
+    cleanup()
+    const again = page(url, { messages: await load(url) })
+    await act(() => again.current.sendMessage({ text: "b3", messageId: ids[2] ?? "" }))
+    expect(again.current.messages.map(textOf)).toEqual(["a", "1", "b3", "5"])
+    await act(() => again.current.sendMessage({ text: "a2", messageId: ids[0] ?? "" }))
+    expect(again.current.messages.map(textOf)).toEqual(["a2", "6"])
+    expect((await load(url)).map(outline)).toEqual(again.current.messages.map(outline))
+  })
+
+  it("has an earlier answer given again, and a message said another way while a turn runs", async () => {
+    const model = handModel()
+    const { url } = await serving({ adapter: model.adapter })
+    const chat = page(url)
+    const answered = async (count: number, text: string) => {
+      await model.whenOpened(count)
+      model.text(text)
+      model.finish("stop", text)
+      await waitFor(() => expect([textOf(chat.current.messages.at(-1)), chat.current.status]).toEqual([text, "ready"]))
+    }
+    for (const [index, text] of ["a", "b"].entries()) {
+      act(() => void chat.current.sendMessage({ text }))
+      await answered(index + 1, `${text}1`)
+    }
+    const ids = chat.current.messages.map(({ id }) => id)
+    act(() => void chat.current.regenerate({ messageId: ids[1] ?? "" }))
+    await answered(3, "a2")
+    expect(chat.current.messages.map(textOf)).toEqual(["a", "a2"])
+    expect(chat.current.messages.map(({ id }) => id)).toEqual(ids.slice(0, 2))
+    act(() => void chat.current.sendMessage({ text: "c" }))
+    await model.whenOpened(4)
+    model.text("c1")
+    await waitFor(() => expect(textOf(chat.current.messages.at(-1))).toBe("c1"))
+    await act(() => chat.current.stop())
+    act(() => void chat.current.sendMessage({ text: "d", messageId: ids[0] ?? "" }))
+    await answered(5, "d1")
+    expect(chat.current.messages.map(textOf)).toEqual(["d", "d1"])
+    expect((await load(url)).map(outline)).toEqual(chat.current.messages.map(outline))
+    expect(model.left).toBe(5)
+  })
+
+  it("is refused another thing in the place of a message where nothing keeps a log, and nothing changes", async () => {
+    const kept = new Map<string, unknown>()
+    const store = {
+      load: (id: string) => kept.get(id),
+      save: (record: { readonly id: string }) => void kept.set(record.id, record),
+      delete: (id: string) => void kept.delete(id)
+    } as Store.Store
+    const { url } = await serving({ adapter: counting(3), store })
+    const chat = page(url)
+    await act(() => chat.current.sendMessage({ text: "a" }))
+    await act(() => chat.current.sendMessage({ text: "b" }))
+    const before = await load(url)
+    await act(() => chat.current.sendMessage({ text: "other", messageId: before[0]?.id ?? "" }))
+    expect(chat.current.status).toBe("error")
+    expect(chat.current.error?.message).toContain("store_without_log")
+    await act(() => chat.current.regenerate({ messageId: before[0]?.id ?? "" }))
+    expect(chat.current.error?.message).toContain("store_without_log")
+    expect(await load(url)).toEqual(before)
   })
 
   it("is told of an error in words, and can try again", async () => {

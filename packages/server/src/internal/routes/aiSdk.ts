@@ -2,6 +2,8 @@
  * The AI SDK's UI message stream: `POST /api/chat` and what its clients expect beside it.
  *
  * AISDK1. The conversation is the server's: of what a client posts only what is new is taken, and what does not fit is refused.
+ *         Who says another thing in the place of an earlier message, or wants another answer to it, has the conversation rewound
+ *         to there: the log keeps what came of it before, and the messages before it are the server's.
  * AISDK2. The same request again does nothing again: it is answered with the stream of what it began, or of what came of it.
  * AISDK3. A client that leaves ends nothing. It finds the whole reply again at `/api/chat/:id/stream`.
  */
@@ -11,6 +13,7 @@ import type { Call, Route } from "../route.ts"
 import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn, taken } from "../wire/following.ts"
 import { dataFrame, dataFrames, doneFrame } from "../wire/frames.ts"
 import { callsOf, isRunning, isSaid, messageName, named, replyName, type Standing, standingOf } from "../wire/reply.ts"
+import { before, behind, rewound } from "../wire/rewinding.ts"
 import { uiMessages } from "../wire/uiParts.ts"
 import { answersIn, contentOf, type UiInput, UiRequest } from "../wire/uiRequest.ts"
 import { type UiChunk, type UiKnown, UiStream } from "../wire/uiStream.ts"
@@ -26,7 +29,7 @@ const post = async (call: Call): Promise<Response> => {
   const last = body.messages.at(-1)
   if (last === undefined) throw new HttpError("invalid_input", "There are no messages")
   call.claimStream()
-  if (body.trigger === "regenerate-message") return regenerate(call, body.id, last)
+  if (body.trigger === "regenerate-message") return regenerate(call, body, last)
   if (last.role === "user") return say(call, body, last)
   if (last.role === "assistant") return answer(call, await call.chats.existing(body.id), last)
   throw new HttpError("invalid_input", "The last message is the user's, or the model's with answers to its tool calls")
@@ -34,16 +37,23 @@ const post = async (call: Call): Promise<Response> => {
 
 const contextOf = (chat: Chat): Context | undefined => chat.getSnapshot()?.context
 
-/** What the user says is new, or it is said again (AISDK2). */
-const say = async (call: Call, { id, whenBusy }: UiRequest, said: UiInput): Promise<Response> => {
+/** What the user says is new, is said again (AISDK2), or is said in the place of what was said (AISDK1). */
+const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response> => {
+  const { id, whenBusy } = body
   const message = named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
-  const chat = await call.chats.chat(id)
+  let chat = await call.chats.chat(id)
   const context = contextOf(chat)
-  const repeated = repeats(context, message, said.id)
-  if (repeated && context !== undefined) return following(call, chat, context)
-  if (context?.phase === "awaitingApproval")
-    throw new HttpError("awaiting_approval", "Decide about the tool calls first")
-  if (context?.phase === "awaitingTools")
+  const messages = context?.thread.messages ?? []
+  const at = placeOf(messages, said.id)
+  if (context !== undefined && at !== -1) {
+    const isSame = JSON.stringify(messages[at]?.content) === JSON.stringify(message.content)
+    if (isSame && at === messages.findLastIndex(isSaid)) return following(call, chat, context)
+    if (isSame || body.messageId !== said.id) throw stays
+    chat = await rewound(call, id, context, before(messages, at), whenBusy !== "reject")
+  }
+  const phase = contextOf(chat)?.phase
+  if (phase === "awaitingApproval") throw new HttpError("awaiting_approval", "Decide about the tool calls first")
+  if (phase === "awaitingTools")
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first")
   const turn = chat.send(message, { whenBusy, ...(said.id === undefined ? {} : { id: said.id }) })
   const isOwn = claim(turn)
@@ -55,19 +65,14 @@ const say = async (call: Call, { id, whenBusy }: UiRequest, said: UiInput): Prom
   )
 }
 
-/** Whether the chat's last question is this one. Throws an `HttpError` (409) for another under its id, or an earlier one. */
-const repeats = (context: Context | undefined, message: Message.UserMessage, id: string | undefined): boolean => {
-  const messages = context?.thread.messages ?? []
-  const at =
-    id === undefined ? -1 : messages.findLastIndex((one, index) => isSaid(one) && messageName(one, index) === id)
-  if (at === -1) return false
-  const isLast = at === messages.findLastIndex(isSaid)
-  if (isLast && JSON.stringify(messages[at]?.content) === JSON.stringify(message.content)) return true
-  throw new HttpError(
-    "already_delivered",
-    "A message that was said stays as it was; fork or rewind the conversation to say another"
-  )
-}
+/** Where in a thread the message of this id was said; -1 for one that was not. */
+const placeOf = (messages: ReadonlyArray<Message.Message>, id: string | undefined): number =>
+  id === undefined ? -1 : messages.findLastIndex((one, index) => isSaid(one) && messageName(one, index) === id)
+
+const stays = new HttpError(
+  "already_delivered",
+  "This message was said, and stays as it was; say another thing in its place with its id as messageId, or regenerate its answer"
+)
 
 /** What the client answers of the calls that wait. */
 const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> => {
@@ -101,17 +106,19 @@ const decisionOf = (
     ? { type: "allow" }
     : { type: "deny", ...(said?.reason === undefined ? {} : { reason: said.reason }) }
 
-/** The last question again, for another answer. */
-const regenerate = async (call: Call, id: string, last: UiInput): Promise<Response> => {
-  const chat = await call.chats.existing(id)
-  const messages = contextOf(chat)?.thread.messages ?? []
-  const at = messages.findLastIndex(isSaid)
-  const asked = messages[at]
-  if (last.role === "user" && asked !== undefined && last.id !== undefined && last.id !== messageName(asked, at)) {
-    throw new HttpError(
-      "invalid_status_for_operation",
-      "Only the last question is answered again; fork or rewind for an earlier one"
-    )
+/** A question again, for another answer: the last one, or the one that is named. */
+const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, last: UiInput): Promise<Response> => {
+  let chat = await call.chats.existing(id)
+  const context = contextOf(chat)
+  const messages = context?.thread.messages ?? []
+  const newest = messages.findLastIndex(isSaid)
+  const at = last.role === "user" && last.id !== undefined && newest !== -1 ? placeOf(messages, last.id) : newest
+  const mayCancel = whenBusy !== "reject"
+  if (context !== undefined && at !== newest) {
+    if (at === -1 || (messageId ?? undefined) === undefined) throw notLast
+    chat = await rewound(call, id, context, behind(messages, at), mayCancel)
+  } else if (!mayCancel && isRunning(context)) {
+    throw new HttpError("busy", "A turn runs in this conversation; wait for it")
   }
   await chat.cancel()
   const turn = chat.retry()
@@ -121,6 +128,11 @@ const regenerate = async (call: Call, id: string, last: UiInput): Promise<Respon
   const standing = now === undefined ? undefined : standingOf(now)
   return streamed(call, standing?.name ?? replyName("m"), (ui, signal) => ofTurn(turn, ui, signal, standing))
 }
+
+const notLast = new HttpError(
+  "invalid_status_for_operation",
+  "This is not the last question of the conversation; load it anew, or name the message whose answer is to be another"
+)
 
 /** The turn that runs, or the reply that came of the last. */
 const following = (call: Call, chat: Chat, context: Context): Response =>

@@ -25,7 +25,7 @@ export const messageName = (message: Message.Message, index: number): string => 
 export const replyName = (asked: string): string => `${asked}.reply`
 
 /** Whether nobody said it: hooks put it there, or the chat asks itself for its answer's last form. */
-const isUnsaid = ({ metadata }: Message.Message): boolean =>
+export const isUnsaid = ({ metadata }: Message.Message): boolean =>
   metadata?.["injected_by"] !== undefined || metadata?.["structured_finalize"] === true
 
 /** Whether a person said it. */
