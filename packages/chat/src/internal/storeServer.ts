@@ -37,6 +37,7 @@ import {
   type Store
 } from "../Store.ts"
 import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
+import { inBackground } from "./backgroundTimer.ts"
 import { refused } from "./storeRefusal.ts"
 
 /** What the store's process is asked. */
@@ -334,12 +335,20 @@ const giveDraft = (state: Guarded, { id, text }: Draft, after: number | undefine
 export const takesDrafts = (store: Store): store is Store & Pick<SessionStore, "keepDraft"> =>
   "keepDraft" in store && typeof store.keepDraft === "function"
 
-const awaitSweep = (guard: Pid<Sweep>): void => void Timer.sendAfter(guard, { sweep: true }, sweepEveryMs)
+/** A program that has nothing else to do does not stay for a sweep. */
+const awaitSweep = (guard: Pid<Sweep>, clock: Clock.Clock): void => {
+  const due = (): void => {
+    forget()
+    Process.send(guard, { sweep: true })
+  }
+  const timer = inBackground(clock, due, sweepEveryMs)
+  const forget = Process.onExit(guard, () => clock.clearTimeout(timer))
+}
 
 /** STORE8 */
-const sweep = ({ log, guard, isLiving }: Guarded): void => {
+const sweep = ({ log, guard, isLiving, clock }: Guarded): void => {
   if (guard === undefined || log === undefined) return
-  awaitSweep(guard)
+  awaitSweep(guard, clock)
   try {
     ignoreRejection(log.expire(isLiving))
   } catch {
@@ -356,7 +365,7 @@ export const storeServer = GenServer.make({
       else waitFor(state, operation)
     }
     for (const [id, late] of state.owed.splice(0)) cameBack(state, id, late)
-    if (state.log?.ttlMs !== undefined) awaitSweep(self)
+    if (state.log?.ttlMs !== undefined) awaitSweep(self, state.clock)
     return GenServer.ok(state)
   },
   handleCall: (call: StoreCall, from: GenServer.From<StoreAnswer>, state: Guarded, self: Pid<Overdue | Sweep>) => {

@@ -466,12 +466,15 @@ describe("STORE8 a time to live", () => {
     await troupe.stop()
   })
 
-  test("costs a timer where there is one, and none where there is not", async () => {
+  test("keeps no program alive, and no clock waiting", async () => {
     const { clock, troupe } = await living()
-    expect(clock.pending).toBe(1)
-    await troupe.stop()
     expect(clock.pending).toBe(0)
-    const other = await check.troupe({ adapter: check.fake({ script: [] }), store: Store.memory() })
-    expect(other.clock.pending).toBe(0)
+    await troupe.stop()
+    const { Troupe } = await import("../../src/Troupe.ts")
+    const hostTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
+    const before = hostTimers()
+    const alive = await Troupe.start({ adapter: check.fake({ script: [] }), store: Store.memory({ ttlMs: 90_000 }) })
+    expect(hostTimers()).toBeLessThanOrEqual(before)
+    await alive.stop()
   })
 })
