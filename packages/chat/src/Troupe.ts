@@ -364,13 +364,16 @@ export class RunningTroupe {
     await this.#conversations.delete(id)
   }
 
+  get #takesDrafts(): boolean {
+    return this.#draftEveryMs < Infinity && takesDrafts(this.#store.store)
+  }
+
   #viewOf(id: string): LiveView {
     const { clock } = this.system
-    const takes = this.#draftEveryMs < Infinity && takesDrafts(this.#store.store)
     const keep = (text: string): void => {
       if (this.#storeServer !== undefined) GenServer.cast(this.#storeServer, { id, text })
     }
-    const drafts = takes ? new Drafts(clock, this.#draftEveryMs, keep) : undefined
+    const drafts = this.#takesDrafts ? new Drafts(clock, this.#draftEveryMs, keep) : undefined
     return new LiveView(clock, this.#chatOptions.permissions?.mode, drafts)
   }
 
@@ -568,7 +571,14 @@ export class RunningTroupe {
     life.pid = pid
     Registry.register(registry, id, pid)
     chat.attached(pid)
+    if (this.#takesDrafts) Process.onExit(pid, () => this.#left(id))
     return pid
+  }
+
+  /** The store's process need not know any more which entry of the chat is the newest. */
+  #left(id: string): void {
+    const store = this.#storeServer
+    if (store !== undefined && Process.isAlive(store)) GenServer.cast(store, { left: id })
   }
 
   #saver(chat: LiveChat): Save {

@@ -17,6 +17,7 @@
  *         written over. A fork or a rewind has no writer: what was late before it stays undone, and is not done again.
  * STORE8. Where conversations have a time to live, those that are over are deleted each minute, but for the ones that live
  *         here. A store that fails with that is asked again the next minute.
+ * STORE9. It knows nothing of chats without a process, but for what the store was asked and has not answered.
  *
  * A process that dies behind a slow write:
  *   1. the store is asked for a write, and another of the same chat waits for it.
@@ -73,6 +74,11 @@ export interface Draft {
   readonly text: string
 }
 
+/** What it is told when the process of a chat has ended: no draft of it comes any more. */
+export interface Left {
+  readonly left: string
+}
+
 /** What it answers: the value that was asked for, or what the store threw. */
 export type StoreAnswer = { readonly value: StoreValues[keyof StoreValues] } | { readonly error: unknown }
 
@@ -87,7 +93,7 @@ interface Sweep {
 }
 
 /** The address of the store's process. */
-export type StoreServer = GenServer.Server<StoreCall, StoreAnswer, Draft>
+export type StoreServer = GenServer.Server<StoreCall, StoreAnswer, Draft | Left>
 
 /** The writes of a chat that nobody waits for any longer, and the newest that was kept since. */
 interface Late {
@@ -311,6 +317,13 @@ const keepDraft = (state: Guarded, draft: Draft): void => {
   else void before.then(() => giveDraft(state, draft, state.newest.get(draft.id)))
 }
 
+/** Behind what was asked before, and the draft that came last; the chat's next process loads before it says anything. */
+const forgetEntry = ({ busy, newest }: Guarded, id: string): void => {
+  const before = busy.get(id)
+  if (before === undefined) newest.delete(id)
+  else void before.then(() => newest.delete(id))
+}
+
 const giveDraft = (state: Guarded, { id, text }: Draft, after: number | undefined): void => {
   const { store, drafting, guard } = state
   if (!takesDrafts(store) || after === undefined || guard === undefined || !Process.isAlive(guard)) return
@@ -387,8 +400,9 @@ export const storeServer = GenServer.make({
     }
     return GenServer.noreply(state)
   },
-  handleCast: (draft: Draft, state: Guarded) => {
-    keepDraft(state, draft)
+  handleCast: (told: Draft | Left, state: Guarded) => {
+    if ("left" in told) forgetEntry(state, told.left)
+    else keepDraft(state, told)
     return GenServer.noreply(state)
   },
   handleInfo: (message: Overdue | Sweep | { readonly _tag: string } | "timeout", state: Guarded) => {

@@ -2,7 +2,7 @@ import { type Clock, GenServer, Process, type System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { ChatRecord } from "../../src/ChatRecord.ts"
 import { type Guarded, guarded, storeServer } from "../../src/internal/storeServer.ts"
-import type { Store } from "../../src/Store.ts"
+import { memory, type Store } from "../../src/Store.ts"
 import * as Thread from "../../src/Thread.ts"
 import * as Usage from "../../src/Usage.ts"
 import { hop } from "../double/hop.ts"
@@ -166,4 +166,18 @@ test("STORE5 a write that comes back late is mended by the next process, and not
   await outside.letGo("newer")
   expect(outside.kept).toEqual(["newer", "late", "newer"])
   await second.kill()
+})
+
+test("STORE9. of a chat whose process has ended it does not know any more which entry is the newest", async () => {
+  const { system, clock } = check.system()
+  const state = guarded(memory({ clock }), clock, "writer", () => true)
+  const server = await GenServer.start(system, storeServer, state)
+  await GenServer.call(server, { type: "save", record: recordOf("one") })
+  expect(state.newest.get("c")).toBe(1)
+  GenServer.cast(server, { id: "c", text: "so far" })
+  GenServer.cast(server, { left: "c" })
+  await hop()
+  expect(state.newest.size).toBe(0)
+  expect((await state.store.load("c"))?.draft).toBe("so far")
+  await GenServer.stop(server)
 })
