@@ -14,7 +14,7 @@
  * @module
  */
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import { Clock } from "@troupe/otp"
 import { refuseMalformed } from "./internal/node/malformed.ts"
 import { hostGuard } from "./internal/node/hostGuard.ts"
@@ -122,6 +122,11 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
     requireHostHeader: false,
     noDelay: true
   })
+  const open = new Set<Socket>()
+  http.on("connection", (socket) => {
+    open.add(socket)
+    socket.once("close", () => open.delete(socket))
+  })
   http.on("request", respond)
   // An expectation that is not known is not met, and the request answered all the same.
   http.on("checkExpectation", respond)
@@ -132,7 +137,7 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
   return {
     port: taken,
     url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
-    close: () => (closing ??= close(http, server, graceMs, clock))
+    close: () => (closing ??= close(http, server, open, graceMs, clock))
   }
 }
 
@@ -146,12 +151,20 @@ const listening = (http: HttpServer, port: number, host: string): Promise<void> 
   })
 
 /** NODE4. */
-const close = async (http: HttpServer, server: Server, graceMs: number, clock: Clock.Clock): Promise<void> => {
+const close = async (
+  http: HttpServer,
+  server: Server,
+  open: ReadonlySet<Socket>,
+  graceMs: number,
+  clock: Clock.Clock
+): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>()
   http.close(() => resolve())
   const timer = clock.setTimeout(() => http.closeAllConnections(), graceMs)
   await server.close()
   http.closeIdleConnections()
+  // To Node a connection is not idle before its first request: browsers open some in advance.
+  for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   await promise
   clock.clearTimeout(timer)
 }

@@ -207,6 +207,15 @@ describe("NODE4 closed", () => {
     await node.close()
   })
 
+  test("a connection that nothing was said on holds it up no longer", async () => {
+    const clock = Clock.test()
+    const { node } = await listening({ clock })
+    const silent = everything(await connected(node.url))
+    await (await fetch(`${node.url}/chats/c1`)).text()
+    await node.close()
+    expect(await silent).toBe("")
+  })
+
   test("what is left after its time is cut", async () => {
     const clock = Clock.test()
     const asked = Promise.withResolvers<void>()
