@@ -76,7 +76,7 @@ export interface ServerOptions {
    */
   readonly chatId?: ((owner: string, id: string) => string) | undefined
   /** Told of errors that nobody expected. Default: nobody. */
-  readonly onError?: ((error: unknown, about: Unexpected) => void) | undefined
+  readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }
 
 /** A handler of requests; `close` ends what it has open. */
@@ -131,11 +131,7 @@ export const make = (options: ServerOptions): Server => {
 
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {
     const id = System.uuid(troupe.system, "server")
-    try {
-      onError?.(error, { id, method: request.method, path: url.pathname })
-    } catch {
-      // Whoever is told of errors has none of its own to tell.
-    }
+    void tell(onError, error, { id, method: request.method, path: url.pathname })
     return new HttpError("internal", "Something went wrong; the server's operator knows more under this id", { id })
   }
 
@@ -185,6 +181,14 @@ export const make = (options: ServerOptions): Server => {
       closing.abort()
       streams.close()
     }
+  }
+}
+
+const tell = async (onError: ServerOptions["onError"], error: unknown, about: Unexpected): Promise<void> => {
+  try {
+    await onError?.(error, about)
+  } catch {
+    // Whoever is told of errors has none of its own to tell.
   }
 }
 

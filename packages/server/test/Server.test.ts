@@ -268,6 +268,14 @@ describe("an error", () => {
     expect(text).toMatch(/"id":"[\da-f-]{36}"/u)
     expect(text).not.toContain("secret")
   })
+
+  test("SERVE3 is told to an onError that fails later, and nothing comes of that", async () => {
+    const { ask } = await served(
+      {},
+      { authorize: () => Promise.reject(new Error("no")), onError: () => Promise.reject(new Error("nor here")) }
+    )
+    expect((await ask("GET", "/chats/c1")).status).toBe(500)
+  })
 })
 
 describe("a path", () => {

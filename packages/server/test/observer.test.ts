@@ -80,6 +80,12 @@ describe("the observer", () => {
     expect(all(await firstTree()).some(({ id }) => id === chat?.id)).toBe(true)
   })
 
+  test("OBSERVE3 is not theirs of whom it is said in a text, as a claim may", async () => {
+    const claims = JSON.parse('{ "owner": "anna", "observer": "false" }') as Server.Authorized
+    const { fetch } = Server.make({ troupe, authorize: () => claims })
+    expect((await fetch(new Request("http://localhost/observer/tree"))).status).toBe(403)
+  })
+
   test("OBSERVE4 shows the processes of all owners' chats, the caller's own by their own ids", async () => {
     await say("c1", "anna")
     await say("c1", "bob")

@@ -26,7 +26,7 @@ export const makeCall = (
   request: Request,
   url: URL,
   params: Readonly<Record<string, string>>,
-  { owner: name, observer = false }: Authorized,
+  { owner: name, observer }: Authorized,
   failed: (error: unknown) => void
 ): { readonly call: Call; readonly settle: () => void } => {
   const { troupe, owners, limits, closing } = home
@@ -75,7 +75,8 @@ export const makeCall = (
     url,
     params,
     owner: name,
-    mayObserve: observer,
+    // Nothing that merely looks true lets anybody in.
+    mayObserve: observer === true,
     troupe,
     chats: ownedChats(home, owner, name),
     body: (schema) => jsonBody(request, schema, limits.bodyBytes),
