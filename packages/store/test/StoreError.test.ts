@@ -163,10 +163,26 @@ describe("an SQLite file", () => {
     expect(await told(() => store.load("a"))).toEqual(corrupt)
     expect(await told(() => store.history("a"))).toEqual(corrupt)
     expect((await store.load("b"))?.version).toBe(1)
+    expect((await store.list({ search: "one" })).chats.map(({ id }) => id)).toContain("b")
     await store.delete("a")
     expect(await store.save(said("a", "anew"))).toEqual({ seq: 1 })
     await store.close()
   })
+})
+
+test("a draft that is damaged refuses its conversation until another entry removes it", async () => {
+  using folder = new Folder()
+  const path = folder.file()
+  const store = sqlite(path)
+  await store.save(said("a", "one"))
+  await store.keepDraft("a", "so far", 1)
+  const other = new DatabaseSync(path)
+  other.exec("UPDATE drafts SET body = '{'")
+  other.close()
+  expect((await told(() => store.load("a")))[0]).toBe("corrupt")
+  expect(await store.rewind("a", 1)).toMatchObject({ version: 2 })
+  expect(await store.load("a")).toMatchObject({ version: 2 })
+  await store.close()
 })
 
 test("an id that a database could take for another's is refused", async () => {

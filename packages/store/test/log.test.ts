@@ -3,8 +3,9 @@ import { Clock } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { sqlite } from "../src/index.ts"
 import { openSqlite } from "../src/internal/openSqlite.ts"
-import type { Asking, Query } from "../src/internal/query.ts"
+import type { Asking, Query, Row } from "../src/internal/query.ts"
 import { type Database, SqlStore } from "../src/internal/sqlStore.ts"
+import type { SqliteDatabase } from "../src/internal/sqliteDatabase.ts"
 import { recordOf } from "./double/records.ts"
 
 const clock = Clock.live
@@ -186,4 +187,63 @@ describe("STAND2", () => {
     expect(await counted.store.load("b")).toEqual({ ...next, version: 2 })
     await counted.store.close()
   })
+})
+
+describe("SQLLOG5", () => {
+  /** Asks question by question, each by itself; another program acts before one of them. */
+  const interrupted = (
+    database: SqliteDatabase,
+    act: () => Promise<unknown>
+  ): { readonly store: SqlStore; actBefore: number } => {
+    const apart = async <A>(ask: () => Asking<A>): Promise<A> => {
+      const asking = ask()
+      let step = asking.next()
+      for (let asked = 0; step.done !== true; asked++) {
+        if (asked === state.actBefore) await act()
+        const question = step.value
+        const rows = await database.write(function* (): Asking<ReadonlyArray<Row>> {
+          return yield question
+        })
+        step = asking.next(rows)
+      }
+      return step.value
+    }
+    const { name, dialect } = database
+    const asked: Database = { name, dialect, read: apart, write: apart, close: () => {} }
+    const state = { store: new SqlStore(asked, { clock, ttlMs: undefined }), actBefore: 0 }
+    return state
+  }
+
+  const first = recordOf("a", [line(0), line(1)])
+  const second = recordOf("a", [line(0), line(7), line(8)])
+
+  const reads: ReadonlyArray<readonly [what: string, read: (store: SqlStore) => Promise<unknown>]> = [
+    ["a load", (store) => store.load("a")],
+    ["a look at an entry", (store) => store.at("a", 1)],
+    ["a look at an entry that is not there yet", (store) => store.at("a", 2)],
+    ["a history", (store) => store.history("a")],
+    ["a fork", (store) => store.fork("a", "b").catch(() => "refused")]
+  ]
+
+  test.each(
+    reads.flatMap(([what, read]) =>
+      (["delete", "save"] as const).flatMap((verb) => [0, 1, 2, 3].map((before) => [what, verb, before, read] as const))
+    )
+  )(
+    "%s has an entry as a whole or not, though another program's %s comes before its question %i",
+    async (_, verb, before, read) => {
+      const database = openSqlite(":memory:", { durability: "process", busyTimeoutMs: 0, clock: Clock.test() })
+      const other = new SqlStore(database, { clock: Clock.test(), ttlMs: undefined })
+      await other.save(first)
+      const whole = [await read(interrupted(database, async () => {}).store)]
+      await other.delete("b")
+      const cut = interrupted(database, () => (verb === "delete" ? other.delete("a") : other.save(second)))
+      cut.actBefore = before
+      const found = await read(cut.store)
+      await other.delete("b")
+      whole.push(await read(other))
+      expect(whole).toContainEqual(found)
+      await other.close()
+    }
+  )
 })

@@ -139,7 +139,8 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
       "[a": ["[a]"],
       "*": ["*"],
       "'": ["'q"],
-      "\\": []
+      "\\": [],
+      "\0": []
     }
     for (const [prefix, ids] of Object.entries(begins)) {
       same(`what begins with ${prefix}`, (await idsOf(store, { prefix })).toSorted(), ids)

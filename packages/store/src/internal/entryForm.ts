@@ -72,5 +72,14 @@ export const recordOf = (origin: Origin, { body, messages, known }: WrittenEntry
     return Store.recordOf(origin.id, [Codec.fromJson("Commit", commit)])
   })
 
-/** What a search looks at in a message that was written. */
-export const searchedText = (body: string): string => Store.searched(Codec.fromJson("Message", JSON.parse(body)))
+/** Reads what a reply had said. **Errors**: as {@link commitOf}. */
+export const draftOf = (origin: Origin, body: string): string => whole(origin, () => String(JSON.parse(body)))
+
+/** What a search looks at in a message that was written: nothing in one that is damaged, which its conversation is refused for. */
+export const searchedText = (body: string): string => {
+  try {
+    return Store.searched(Codec.fromJson("Message", JSON.parse(body)))
+  } catch {
+    return ""
+  }
+}

@@ -11,14 +11,16 @@
  * SQLLOG2. A record costs the items its conversation has rows for, not the entries: of those, one is read.
  * SQLLOG3. A verb that is refused has written nothing.
  * SQLLOG4. A writer holds the row of its conversation from the look at the precondition to the end of its transaction.
+ * SQLLOG5. What is read is an entry as a whole or none, whatever another program does between two questions: entries are asked
+ *          for behind their items, and are there only if all of those were.
  */
 import { type ChatRecord, Store } from "@troupe/chat"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
-import { commitOf, recordOf, written } from "./entryForm.ts"
+import { commitOf, draftOf, recordOf, written } from "./entryForm.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, Standings } from "./standing.ts"
-import { checkedId, readable } from "./storedText.ts"
+import { checkedId, isDistinct, readable } from "./storedText.ts"
 
 type Chat = ChatRecord.ChatRecord
 
@@ -89,9 +91,9 @@ export class Log {
   }
 
   /** What the reply that streams has said, if that was kept since the newest entry. */
-  *draft(key: number, seq: number): Asking<string | undefined> {
-    const [row] = yield* rowsOf(this.#sql.draft, key, seq)
-    return row === undefined ? undefined : String(JSON.parse(textIn(row, "body")))
+  *draft({ key, record: { id, version = 0 } }: Standing): Asking<string | undefined> {
+    const [row] = yield* rowsOf(this.#sql.draft, key, version)
+    return row === undefined ? undefined : draftOf({ database: this.#database, id }, textIn(row, "body"))
   }
 
   *save(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing> {
@@ -107,23 +109,26 @@ export class Log {
     yield* rowsOf(this.#sql.delete, checkedId(id))
   }
 
+  /** SQLLOG5 */
   *history(id: string, { after, limit }: Page): Asking<ReadonlyArray<Store.Commit>> {
     const head = yield* this.#head(id)
     if (head === undefined) return []
-    const entries = yield* rowsOf(this.#sql.entries, head.key, after, limit)
-    const items = yield* rowsOf(this.#sql.added, head.key, after, after + limit)
-    return entries.map((row) => {
-      const seq = numberIn(row, "seq")
-      return commitOf(
+    const last = Math.min(after + limit, head.seq)
+    const items = yield* rowsOf(this.#sql.added, head.key, after, last)
+    const entries = yield* rowsOf(this.#sql.entries, head.key, after, last)
+    const itemsOf = Map.groupBy(items, (item) => numberIn(item, "seq"))
+    return entries.map((row) =>
+      commitOf(
         { database: this.#database, id },
-        { body: textIn(row, "body"), ...split(items.filter((item) => numberIn(item, "seq") === seq)) }
+        { body: textIn(row, "body"), ...split(itemsOf.get(numberIn(row, "seq")) ?? []) }
       )
-    })
+    )
   }
 
   *at(id: string, seq: number): Asking<Chat | undefined> {
     const head = yield* this.#head(id)
-    return head === undefined || !Number.isSafeInteger(seq) ? undefined : yield* this.#record(id, head.key, seq)
+    const isEntry = head !== undefined && Number.isSafeInteger(seq) && seq > 0 && seq <= head.seq
+    return isEntry ? yield* this.#record(id, head.key, seq) : undefined
   }
 
   *fork(id: string, to: string, at: number | undefined): Asking<Standing> {
@@ -154,6 +159,8 @@ export class Log {
 
   *list(options: ReturnType<typeof Store.listOptions<number>>): Asking<Store.ChatList> {
     const { prefix, search, limit, after } = options
+    // No id that is kept begins so.
+    if (!isDistinct(prefix)) return { chats: [] }
     const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
     const rows = yield* rowsOf(
       this.#sql.list(having.sql),
@@ -204,11 +211,11 @@ export class Log {
     return headIn(row)
   }
 
-  /** SQLLOG2 */
+  /** The record of an entry that was there. SQLLOG2, SQLLOG5 */
   *#record(id: string, key: number, seq: number): Asking<Chat | undefined> {
+    const items = yield* rowsOf(this.#sql.items, key, seq, seq)
     const [entry] = yield* rowsOf(this.#sql.entry, key, seq)
     if (entry === undefined) return undefined
-    const items = yield* rowsOf(this.#sql.items, key, seq, seq)
     return recordOf({ database: this.#database, id }, { body: textIn(entry, "body"), ...split(items) })
   }
 
@@ -295,7 +302,7 @@ const statements = ({ prefix, hold, nextWrite }: Dialect) => {
     newestStep: `SELECT seq FROM ${commits} WHERE chat = ? AND is_step = 1 ORDER BY seq DESC LIMIT 1`,
     items: `SELECT list, body FROM ${items} WHERE chat = ? AND seq <= ? AND (until IS NULL OR until > ?)
       ORDER BY list, position`,
-    entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY seq`,
     added: `SELECT seq, list, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
     draft: `SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?`,
     begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, created_at, id, written)

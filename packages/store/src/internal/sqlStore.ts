@@ -54,9 +54,7 @@ export class SqlStore implements Store.SessionStore {
     const log = this.#log
     const found = await this.#read(id, function* () {
       const standing = yield* log.load(id)
-      return standing === undefined
-        ? undefined
-        : { standing, draft: yield* log.draft(standing.key, standing.record.version ?? 0) }
+      return standing === undefined ? undefined : { standing, draft: yield* log.draft(standing) }
     })
     if (found === undefined) return undefined
     const { standing, draft } = found
