@@ -247,3 +247,40 @@ describe("SQLLOG5", () => {
     }
   )
 })
+
+describe("STAND3", () => {
+  const opened = () => {
+    const database = openSqlite(":memory:", { durability: "process", busyTimeoutMs: 0, clock })
+    return [
+      new SqlStore(database, { clock, ttlMs: undefined }),
+      new SqlStore(database, { clock, ttlMs: undefined })
+    ] as const
+  }
+  const question = line(0)
+  const conflict = { reason: "store_conflict" }
+
+  test("a conversation that another program deleted and began anew is not written over, though it has as many entries", async () => {
+    const [store, other] = opened()
+    await store.save(recordOf("a", [question]), { writer: "w1", after: 0 })
+    await other.delete("a")
+    await other.save(recordOf("a", [line(8)]), { writer: "w2", after: 0 })
+    const next = recordOf("a", [question, line(1)])
+    await expect(store.save(next, { writer: "w1", after: 1 })).rejects.toMatchObject(conflict)
+    expect((await other.load("a"))?.thread.messages).toEqual([line(8)])
+    await store.close()
+  })
+
+  test("what was said in it can be said in the next", async () => {
+    const [store, other] = opened()
+    await store.save(recordOf("a", [question]), { writer: "w1", after: 0 })
+    await other.delete("a")
+    await other.save(recordOf("a", [line(8)]), { writer: "w2", after: 0 })
+    const messages = (await store.load("a"))?.thread.messages ?? []
+    await store.save(recordOf("a", [...messages, question]), { writer: "w1", after: 1 })
+    expect((await other.load("a"))?.thread.messages).toEqual([line(8), question])
+    await store.delete("a")
+    await store.save(recordOf("a", [question]), { writer: "w1", after: 0 })
+    expect(await store.save(recordOf("a", [question, line(1)]), { writer: "w3", after: 1 })).toEqual({ seq: 2 })
+    await store.close()
+  })
+})

@@ -100,6 +100,7 @@ export class Log {
     for (;;) {
       const head = yield* this.#held(record.id)
       check(record.id, head, precondition)
+      this.#checkConversation(record, head, precondition)
       const saved = yield* this.#add(head, record, { kind: "saved", writer: precondition?.writer })
       if (saved !== undefined) return saved
     }
@@ -209,6 +210,12 @@ export class Log {
   *#held(id: string): Asking<Head | undefined> {
     const [row] = yield* rowsOf(this.#sql.held, checkedId(id))
     return headIn(row)
+  }
+
+  /** STAND3: what the same program writes it has in its own order. */
+  #checkConversation(record: Chat, head: Head | undefined, precondition: Store.Precondition | undefined): void {
+    if (head === undefined || precondition === undefined || head.writer === precondition.writer) return
+    if (this.#standings.isOfDeleted(record, head.key)) throw Store.refused("store_conflict", record.id, head.seq)
   }
 
   /** The record of an entry that was there. SQLLOG2, SQLLOG5 */
