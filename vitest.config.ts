@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { doctestPlugin } from "./tooling/doctest/doctestPlugin.ts"
 
@@ -7,6 +8,8 @@ export default defineConfig({
     allowOnly: false,
     retry: 0,
     testTimeout: 20_000,
+    // Tests wait more than they compute, on two processors too.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/vitest-report.json" }]],
     projects: [
       {
