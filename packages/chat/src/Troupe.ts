@@ -1,71 +1,33 @@
 /**
- * A running Troupe: the supervision tree that chats live in.
+ * A running Troupe: what is asked of all its chats, and what they are started with.
  *
- * ```text
- * Troupe (rest_for_one)
- * ├─ Registry         chat id → pid
- * ├─ Store            guards the store
- * └─ ChatSupervisor   one child for each living chat, transient
- * ```
+ * Owns: its options, and when it ends. Does not own the supervision tree (`SupervisionTree`), the chats that live in it
+ * (`LivingChats`), nor the log of a conversation, which the store keeps and `Conversations` asks for.
  *
- * Owns: the tree, and the address of each chat. Does not own what happens inside a chat.
- *
- * TROUPE1. At most one process lives for a chat id.
- * TROUPE2. A chat that crashes is started again from its last committed state, and by its supervisor's count; too many crashes
- *          end the supervisor, which is started again too. Its chats, and one that could not be loaded again, come back when
- *          they are next sent to.
  * TROUPE3. `stop` ends everything in reverse start order; nothing is left of it.
- * TROUPE4. The store is asked for a chat before its supervisor is asked to start it: a slow one holds up that chat only.
  *
  * @module
  */
-import {
-  DynamicSupervisor,
-  GenServer,
-  OtpError,
-  type Pid,
-  Process,
-  Registry,
-  StateMachine,
-  Supervisor,
-  System
-} from "@troupe/otp"
+import { System } from "@troupe/otp"
 import * as Chat from "./Chat.ts"
 import type { ChatOptions } from "./ChatOptions.ts"
-import { SessionError } from "./ChatError.ts"
-import { chatMachine } from "./ChatMachine.ts"
 import type { ChatRecord } from "./ChatRecord.ts"
-import { ChatRef } from "./ChatRef.ts"
+import type { ChatRef } from "./ChatRef.ts"
 import * as Engine from "./Engine.ts"
 import type { AnswerForm } from "./internal/answer.ts"
-import { Drafts } from "./internal/drafts.ts"
-import type { EventStream } from "./internal/eventStream.ts"
-import { inputId } from "./internal/delivery.ts"
-import { commitsBehind, type Save } from "./internal/commits.ts"
 import { checkId, Conversations } from "./internal/conversations.ts"
-import { type ChatPid, LiveChat } from "./internal/liveChat.ts"
-import { LiveView } from "./internal/liveView.ts"
-import { Passivation } from "./internal/passivation.ts"
+import type { EventStream } from "./internal/eventStream.ts"
+import { keepsLiving, LivingChats } from "./internal/livingChats.ts"
+import { outsideTurn } from "./internal/outsideTurn.ts"
 import { preflight } from "./internal/preflight.ts"
-import { checkRecord, checkTroupeOptions } from "./internal/troupeOptions.ts"
-import { type RunOptions, resolveOptions } from "./internal/resolveOptions.ts"
+import { resolveOptions } from "./internal/resolveOptions.ts"
+import { guarded, takesDrafts } from "./internal/storeServer.ts"
+import { SupervisionTree } from "./internal/supervisionTree.ts"
 import { ToolSlots } from "./internal/toolSlots.ts"
-import {
-  guarded,
-  type Guarded,
-  type StoreCall,
-  type StoreServer,
-  type StoreValues,
-  storeServer,
-  takesDrafts
-} from "./internal/storeServer.ts"
-import type { Hooks } from "./Hooks.ts"
+import { troupeParts } from "./internal/troupeOptions.ts"
 import { user } from "./Message.ts"
-import { chatLabel, keepsLiving } from "./internal/livingChats.ts"
 import * as Store from "./Store.ts"
 import * as Thread from "./Thread.ts"
-import type { ChatHandle } from "./Tool.ts"
-import { describe } from "./ToolResultEncoder.ts"
 import * as Zombies from "./Zombies.ts"
 
 /**
@@ -141,18 +103,6 @@ export const Troupe = {
   }
 } as const
 
-/** What is kept of a chat that was asked for: it, its address, and what its tools may say to it. */
-interface Living {
-  readonly chat: LiveChat
-  readonly ref: ChatRef
-  readonly handle: ChatHandle
-}
-
-const handleOf = (ref: ChatRef): ChatHandle => ({
-  id: ref.id,
-  send: async (input, options) => ref.send(input, { whenBusy: "steer", ...options }).receipt
-})
-
 /** A started Troupe. */
 export class RunningTroupe {
   /** The system its processes live in. */
@@ -160,102 +110,49 @@ export class RunningTroupe {
   readonly #ownsSystem: boolean
   readonly #engine: Engine.Engine
   readonly #chatOptions: ChatOptions
-  readonly #toolSlots: ToolSlots | undefined
-  readonly #store: Guarded
+  readonly #tree: SupervisionTree
+  readonly #living: LivingChats
   readonly #conversations: Conversations
-  readonly #draftEveryMs: number
-  readonly #passivation: Passivation<Living>
-  readonly #supervision: Pick<TroupeOptions, "name" | "maxRestarts" | "maxSeconds">
-  readonly #suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
-  readonly #living = new Map<string, Living>()
-  readonly #reviving = new Map<string, Promise<ChatPid>>()
   #stopping: Promise<void> | undefined
-  #root: Pid | undefined
-  #registry: Pid | undefined
-  #storeServer: StoreServer | undefined
-  #chats: Pid | undefined
-  readonly #supervisorAwaited = new Set<() => void>()
 
   /** Starts one; `Troupe.start` does it. */
   static async start(options: TroupeOptions): Promise<RunningTroupe> {
     const troupe = new RunningTroupe(options)
-    await troupe.#begin()
+    await troupe.#tree.start(options)
     return troupe
   }
 
   private constructor(options: TroupeOptions) {
-    checkTroupeOptions(options)
-    keepsLiving(this, this.#living)
-    const {
-      store,
-      system,
-      name,
-      maxRestarts,
-      maxSeconds,
-      onCrash,
-      suspendedTtlMs,
-      answer,
-      maxToolCalls,
-      draftEveryMs,
-      passivateAfterMs = 600_000,
-      ...rest
-    } = options
-    const { engine, chat } = split(rest)
+    const { own, engine, chat } = troupeParts(options)
+    const { store, system, name = "troupe", onCrash, suspendedTtlMs, answer, maxToolCalls } = own
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
-    this.system = system ?? System.make({ name: name ?? "troupe", ...(onCrash === undefined ? {} : { onCrash }) })
+    this.system = system ?? System.make({ name, ...(onCrash === undefined ? {} : { onCrash }) })
     this.#chatOptions = { onUnknownTool: "continue", schedule: "effects", ...chat, system: this.system }
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
-    this.#toolSlots = maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls)
     const kept = store ?? Store.memory({ clock: this.system.clock })
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
-    this.#store = guarded(kept, this.system.clock, writer, (id) => this.#living.has(id))
-    this.#conversations = new Conversations({
-      ask: (call) => this.#ask(call),
-      living: (id) => this.#passivation.get(id)?.chat,
-      between: (id, work) => this.#between(id, work),
-      newId: () => System.uuid(this.system, "chats")
-    })
+    const guardedStore = guarded(kept, this.system.clock, writer, (id) => this.#living.held.has(id))
     // A store that ends with the program keeps no more of a reply than the chat itself does.
-    this.#draftEveryMs = draftEveryMs ?? (store === undefined ? Infinity : 2_000)
-    this.#passivation = new Passivation(
-      this.system.clock,
+    const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
+    this.#tree = new SupervisionTree(this.system, guardedStore)
+    this.#living = new LivingChats({
+      system: this.system,
+      tree: this.#tree,
+      engine: this.#engine,
+      chatOptions: this.#chatOptions,
+      toolSlots: maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls),
+      suspension: { suspendedTtlMs, answer },
+      draftEveryMs: draftEveryMs < Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
-      this.#living,
-      (id) => this.#reviving.has(id),
-      (id) => void this.#store.newest.delete(id)
-    )
-    this.#supervision = { name, maxRestarts, maxSeconds }
-    this.#suspension = { suspendedTtlMs, answer }
-  }
-
-  async #begin(): Promise<void> {
-    const { maxRestarts, maxSeconds } = this.#supervision
-    const limits = {
-      ...(maxRestarts === undefined ? {} : { maxRestarts }),
-      ...(maxSeconds === undefined ? {} : { maxSeconds })
-    }
-    this.#root = await Supervisor.start(this.system, {
-      strategy: "restForOne",
-      label: "Troupe",
-      // Nobody above could start the tree again, so it does not give up; what it starts again is empty.
-      maxRestarts: Number.MAX_SAFE_INTEGER,
-      children: [
-        {
-          id: "Registry",
-          start: async (parent) => (this.#registry = await Registry.startLink(parent, { label: "Registry" }))
-        },
-        {
-          id: "Store",
-          start: async (parent) => (this.#storeServer = await GenServer.startLink(parent, storeServer, this.#store))
-        },
-        {
-          id: "ChatSupervisor",
-          type: "supervisor",
-          start: async (parent) =>
-            this.#supervisorStarted(await DynamicSupervisor.startLink(parent, { label: "ChatSupervisor", ...limits }))
-        }
-      ]
+      letGo: (id) => void guardedStore.newest.delete(id)
+    })
+    keepsLiving(this, this.#living)
+    this.#conversations = new Conversations({
+      ask: (call) => this.#tree.ask(call),
+      living: (id) => this.#living.get(id)?.chat,
+      between: (id, work) => this.#living.between(id, work),
+      newId: () => System.uuid(this.system, "chats")
     })
   }
 
@@ -267,16 +164,7 @@ export class RunningTroupe {
    */
   async chat(id: string): Promise<ChatRef> {
     checkId(id)
-    let living = this.#passivation.get(id)
-    if (living === undefined) {
-      const chat = new LiveChat(id, this.#home, this.#viewOf(id))
-      const ref = new ChatRef(chat)
-      living = { chat, ref, handle: handleOf(ref) }
-      this.#passivation.hold(id, living)
-    }
-    living.chat.touched()
-    await this.#revive(id)
-    return living.ref
+    return this.#living.called(id)
   }
 
   /**
@@ -285,7 +173,7 @@ export class RunningTroupe {
    * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`).
    */
   async has(id: string): Promise<boolean> {
-    return this.#living.has(id) || (await this.#load(id)) !== undefined
+    return this.#living.held.has(id) || (await this.#living.load(id)) !== undefined
   }
 
   /**
@@ -358,23 +246,10 @@ export class RunningTroupe {
    * **Errors**: rejects with a `SessionError`: `store_failed`, `troupe_stopped`.
    */
   async delete(id: string): Promise<void> {
-    for (let living = this.#passivation.get(id); living !== undefined; living = this.#passivation.get(id)) {
+    for (let living = this.#living.get(id); living !== undefined; living = this.#living.get(id)) {
       await living.chat.stop()
     }
     await this.#conversations.delete(id)
-  }
-
-  get #takesDrafts(): boolean {
-    return this.#draftEveryMs < Infinity && takesDrafts(this.#store.store)
-  }
-
-  #viewOf(id: string): LiveView {
-    const { clock } = this.system
-    const keep = (text: string): void => {
-      if (this.#storeServer !== undefined) GenServer.cast(this.#storeServer, { id, text })
-    }
-    const drafts = this.#takesDrafts ? new Drafts(clock, this.#draftEveryMs, keep) : undefined
-    return new LiveView(clock, this.#chatOptions.permissions?.mode, drafts)
   }
 
   /** What its chats run on. */
@@ -407,7 +282,7 @@ export class RunningTroupe {
 
   /** Whether the chat of this id has a process now. */
   isAlive(id: string): boolean {
-    return this.#alive(id) !== undefined
+    return this.#tree.whereis(id) !== undefined
   }
 
   /** The handlers of this Troupe's system that still run though their call is over. */
@@ -423,228 +298,9 @@ export class RunningTroupe {
 
   async #stop(): Promise<void> {
     await outsideTurn()
-    const root = this.#root
-    if (root === undefined) return
-    this.#root = undefined
-    this.#passivation.stop()
-    await Promise.all(this.#passivation.all.map(({ chat }) => chat.stop()))
-    if (Process.isAlive(root)) await GenServer.stop(root, "shutdown")
+    await this.#tree.stop(() => this.#living.stopAll())
     if (this.#ownsSystem) await System.stop(this.system)
   }
-
-  readonly #home = {
-    options: (id: string): RunOptions =>
-      resolveOptions(
-        this.#engine,
-        { sessionId: id, ...this.#chatOptions },
-        { toolSlots: this.#toolSlots, chat: this.#living.get(id)?.handle }
-      ),
-    hooks: (): Hooks | undefined => this.#chatOptions.hooks,
-    revive: (id: string): Promise<ChatPid> => this.#revive(id),
-    stop: (id: string): Promise<void> => this.#stopChat(id),
-    newId: (): string => inputId(this.system),
-    kept: (id: string, withinMs: number): Promise<ChatRecord | undefined> => this.#kept(id, withinMs)
-  }
-
-  /** The chat's process, started if there is none (TROUPE1). */
-  #revive(id: string): Promise<ChatPid> {
-    const underWay = this.#reviving.get(id)
-    if (underWay !== undefined) return underWay
-    this.#passivation.hold(id)
-    const reviving = this.#find(id).finally(() => this.#reviving.delete(id))
-    this.#reviving.set(id, reviving)
-    return reviving
-  }
-
-  /** Does something while no process of a living chat is started; then one is, whatever came of it (CONV2). */
-  async #between(id: string, work: () => Promise<void>): Promise<void> {
-    for (let underWay = this.#reviving.get(id); underWay !== undefined; underWay = this.#reviving.get(id)) {
-      await underWay.catch(() => undefined)
-    }
-    this.#passivation.hold(id)
-    const reviving = work()
-      .then(() => this.#find(id))
-      .finally(() => this.#reviving.delete(id))
-    this.#reviving.set(id, reviving)
-    await reviving
-  }
-
-  /**
-   * A process of the tree can end meanwhile, which is started again, and the supervisor after it: then this looks again. No
-   * other process of the chat can begin between the load and the start, since every start comes here, once at a time.
-   */
-  async #find(id: string): Promise<ChatPid> {
-    await outsideTurn()
-    for (;;) {
-      const alive = this.#alive(id)
-      if (alive !== undefined) return alive
-      const chats = await this.#supervisor()
-      if (!this.#living.has(id))
-        throw new SessionError("chat_stopped", `The chat ${id} was stopped while it was started`)
-      try {
-        const record = await this.#load(id)
-        checkRecord(id, record)
-        let begun = false
-        return await DynamicSupervisor.startChild(chats, {
-          id,
-          restart: "transient",
-          start: (parent) => {
-            if (begun) return this.#startAgain(id)
-            begun = true
-            return this.#startChat(parent, id, record)
-          }
-        })
-      } catch (error) {
-        if (error instanceof OtpError.StartIgnored || this.#chatsUp() !== chats) continue
-        throw error instanceof OtpError.StartFailed ? error.reason : error
-      }
-    }
-  }
-
-  /** The supervisor of chats, if it and what stands before it live: the death of one of those ends it too. */
-  #chatsUp(): Pid | undefined {
-    const [registry, store, chats] = [this.#registry, this.#storeServer, this.#chats]
-    if (registry === undefined || store === undefined || chats === undefined) return undefined
-    return [registry, store, chats].every(Process.isAlive) ? chats : undefined
-  }
-
-  /** The supervisor of chats, waited for while the tree is started again. */
-  async #supervisor(): Promise<Pid> {
-    for (;;) {
-      const root = this.#root
-      const chats = this.#chatsUp()
-      if (root === undefined || !Process.isAlive(root)) {
-        throw new SessionError("troupe_stopped", "This Troupe has ended; start another with Troupe.start")
-      }
-      if (chats !== undefined) return chats
-      const { promise, resolve } = Promise.withResolvers<void>()
-      this.#supervisorAwaited.add(resolve)
-      const forget = Process.onExit(root, () => resolve())
-      await promise
-      forget()
-    }
-  }
-
-  #supervisorStarted(chats: Pid): Pid {
-    this.#chats = chats
-    for (const told of this.#supervisorAwaited) told()
-    this.#supervisorAwaited.clear()
-    return chats
-  }
-
-  #alive(id: string): ChatPid | undefined {
-    return this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
-  }
-
-  /**
-   * A chat crashed, and its supervisor counted that: it is started as one that was asked for (TROUPE4). Where that fails, those
-   * whose turns wait are told, and the next to ask tries again. A start under way may be the one that crashed, and is over first.
-   */
-  #startAgain(id: string): "ignore" {
-    const again = (): void => void this.#revive(id).catch(() => {})
-    const underWay = this.#reviving.get(id)
-    if (underWay === undefined) again()
-    else underWay.then(again, again)
-    return "ignore"
-  }
-
-  #startChat(parent: Pid, id: string, record: ChatRecord | undefined): ChatPid | "ignore" {
-    const registry = this.#registry
-    const chat = this.#living.get(id)?.chat
-    if (registry === undefined || chat === undefined || this.#alive(id) !== undefined) return "ignore"
-    // The tree is being started again, and this supervisor with it: a process here would be ended at once.
-    if (this.#chatsUp() !== parent) return "ignore"
-    const life: { pid?: ChatPid } = {}
-    const pid = StateMachine.startLink(parent, chatMachine, {
-      input: {
-        id,
-        engine: this.#engine,
-        record: chat.recall(record),
-        cutOff: chat.cutOff(record),
-        commit: commitsBehind(record, this.#saver(chat), () => chat.conflicted(life.pid)),
-        watcher: chat.view,
-        clock: this.system.clock,
-        ...this.#suspension
-      },
-      label: chatLabel(id)
-    })
-    life.pid = pid
-    Registry.register(registry, id, pid)
-    chat.attached(pid)
-    if (this.#takesDrafts) Process.onExit(pid, () => this.#left(id))
-    return pid
-  }
-
-  /** The store's process need not know any more which entry of the chat is the newest. */
-  #left(id: string): void {
-    const store = this.#storeServer
-    if (store !== undefined && Process.isAlive(store)) GenServer.cast(store, { left: id })
-  }
-
-  #saver(chat: LiveChat): Save {
-    return (record, after) => chat.keep(() => this.#ask<"save">({ type: "save", record, after }))
-  }
-
-  #kept(id: string, withinMs: number): Promise<ChatRecord | undefined> {
-    return new Promise((resolve) => {
-      const timer = this.system.clock.setTimeout(() => resolve(undefined), withinMs)
-      const answered = (record: ChatRecord | undefined) => {
-        this.system.clock.clearTimeout(timer)
-        resolve(record)
-      }
-      this.#ask({ type: "load", id }).then(answered, () => answered(undefined))
-    })
-  }
-
-  async #load(id: string): Promise<ChatRecord | undefined> {
-    try {
-      return await this.#ask({ type: "load", id })
-    } catch (cause) {
-      throw new SessionError("store_failed", `The chat ${id} could not be loaded: ${describe(cause)}; try again`, {
-        cause
-      })
-    }
-  }
-
-  async #ask<Type extends StoreCall["type"]>(
-    call: Extract<StoreCall, { readonly type: Type }>
-  ): Promise<StoreValues[Type]> {
-    if (this.#storeServer === undefined) throw new SessionError("troupe_stopped", "The store is not running")
-    const answer = await GenServer.call(this.#storeServer, call)
-    if ("error" in answer) throw answer.error
-    // The process answers each call with its kind of value.
-    return answer.value as StoreValues[Type]
-  }
-
-  async #stopChat(id: string): Promise<void> {
-    await outsideTurn()
-    this.#passivation.forget(id)
-    const pid = this.#alive(id)
-    const chats = this.#chats
-    if (pid === undefined || chats === undefined) return
-    try {
-      await DynamicSupervisor.terminateChild(chats, pid)
-    } catch (error) {
-      // A supervisor that ends meanwhile ends its chats.
-      if (Process.isAlive(chats) || Process.isAlive(pid)) throw error
-    }
-  }
 }
-
-/** The turn of a process is synchronous: after this no process is calling, so that its end cannot drop the call. */
-const outsideTurn = (): Promise<void> => Promise.resolve()
 
 const anyThread: Thread.Thread = Thread.fromMessages([user("")])
-
-const engineKeys: ReadonlySet<string> = new Set(Object.keys(Engine.EngineOptions.shape))
-
-/** The engine's parts and the chats' options, which come in one object. */
-const split = (
-  options: Engine.EngineOptions & ChatOptions
-): { readonly engine: Engine.EngineOptions; readonly chat: ChatOptions } => {
-  const entries = Object.entries(options)
-  return {
-    engine: Object.fromEntries(entries.filter(([key]) => engineKeys.has(key))),
-    chat: Object.fromEntries(entries.filter(([key]) => !engineKeys.has(key)))
-  }
-}

@@ -30,7 +30,7 @@ export interface Kept {
 export class Passivation<Living extends Kept> {
   readonly #clock: Clock.Clock
   readonly #afterMs: number
-  readonly #living: Map<string, Living>
+  readonly #held = new Map<string, Living>()
   readonly #isReviving: (id: string) => boolean
   readonly #letGo: (id: string) => void
   readonly #resting = new Map<string, WeakRef<LiveChat>>()
@@ -42,24 +42,22 @@ export class Passivation<Living extends Kept> {
   #timer: unknown
   #isStopped = false
 
-  /** `living` are the chats that are held strongly; `letGo` hears of one that is so no longer. */
-  constructor(
-    clock: Clock.Clock,
-    afterMs: number,
-    living: Map<string, Living>,
-    isReviving: (id: string) => boolean,
-    letGo: (id: string) => void
-  ) {
+  /** `letGo` hears of a chat that is held strongly no longer. */
+  constructor(clock: Clock.Clock, afterMs: number, isReviving: (id: string) => boolean, letGo: (id: string) => void) {
     this.#clock = clock
     this.#afterMs = afterMs
-    this.#living = living
     this.#isReviving = isReviving
     this.#letGo = letGo
   }
 
+  /** The chats that are held strongly. */
+  get held(): ReadonlyMap<string, Living> {
+    return this.#held
+  }
+
   /** The chat, if it is held by anybody. */
   get(id: string): Living | undefined {
-    const living = this.#living.get(id)
+    const living = this.#held.get(id)
     if (living !== undefined) return living
     const chat = this.#resting.get(id)?.deref()
     return chat === undefined ? undefined : this.#known.get(chat)
@@ -68,19 +66,19 @@ export class Passivation<Living extends Kept> {
   /** All that are held by anybody. */
   get all(): ReadonlyArray<Living> {
     const resting = Array.from(this.#resting.keys(), (id) => this.get(id))
-    return [...this.#living.values(), ...resting.filter((living) => living !== undefined)]
+    return [...this.#held.values(), ...resting.filter((living) => living !== undefined)]
   }
 
   /** The chat is to have a process. */
   hold(id: string, living: Living | undefined = this.get(id)): void {
     if (living === undefined) return
     if (this.#resting.delete(id)) this.#collected.unregister(living.chat)
-    this.#living.set(id, living)
+    this.#held.set(id, living)
     if (this.#timer === undefined) this.#arm()
   }
 
   forget(id: string): void {
-    this.#living.delete(id)
+    this.#held.delete(id)
     this.#resting.delete(id)
     this.#letGo(id)
   }
@@ -104,7 +102,7 @@ export class Passivation<Living extends Kept> {
   #look(): void {
     const now = this.#clock.now()
     let isLeft = false
-    for (const [id, living] of this.#living) {
+    for (const [id, living] of this.#held) {
       const since = this.#isReviving(id) ? undefined : living.chat.idleSince(now)
       if (since !== undefined && now - since >= this.#afterMs) this.#passivate(id, living)
       else isLeft ||= living.chat.pid !== undefined || since === undefined
@@ -118,7 +116,7 @@ export class Passivation<Living extends Kept> {
     const { chat } = living
     chat.passivate()
     if (chat.owesEnd) return
-    this.#living.delete(id)
+    this.#held.delete(id)
     this.#letGo(id)
     this.#known.set(chat, living)
     this.#resting.set(id, new WeakRef(chat))

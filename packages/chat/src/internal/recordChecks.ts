@@ -1,0 +1,40 @@
+/** Checks what a store gave for a chat. */
+import { SessionError } from "../ChatError.ts"
+import { ChatRecord } from "../ChatRecord.ts"
+import { toolResult, type ToolMessage } from "../Message.ts"
+import * as Validate from "../Validate.ts"
+import { type Opened, openToolCalls, withResults } from "./openCalls.ts"
+import { answered, unpaired } from "./pairing.ts"
+
+/** Throws a `SessionError` when what a store gave cannot be a chat's record. */
+export const checkRecord = (id: string, record: unknown): void => {
+  if (record === undefined) return
+  const { success, data, error } = ChatRecord.safeParse(record)
+  const invalid = success ? (otherChat(id, data) ?? invalidMessages(data)) : error
+  if (invalid === undefined) return
+  throw new SessionError("invalid_record", `The store's record of the chat ${id} is no ChatRecord; delete or mend it`, {
+    cause: invalid
+  })
+}
+
+const otherChat = (id: string, record: ChatRecord): Error | undefined =>
+  record.id === id ? undefined : new Error(`it is the record of the chat ${record.id}`)
+
+/** Messages that are none, and calls without a result that nobody is going to give. */
+const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRecord): Error | undefined =>
+  Validate.thread(thread) ??
+  Validate.thread({ messages: inbox.map(({ message }) => message) }) ??
+  (open === undefined
+    ? unpaired(pendingToolCalls.reduce((settled, { id }) => answered(settled, toolResult(id, "")), thread))
+    : invalidOpening({ thread, open }))
+
+/** An open step that is not that of the message it names. */
+const invalidOpening = (opened: Opened): Error | undefined => {
+  const { calls } = opened.open
+  const toolCalls = openToolCalls(opened)
+  if (toolCalls.length === 0 || toolCalls.length !== calls.length) return new Error("its open step is of no message")
+  const results = toolCalls.flatMap(({ id }, position): ReadonlyArray<[number, ToolMessage]> =>
+    calls[position]?.state === "done" ? [] : [[position, toolResult(id, "")]]
+  )
+  return unpaired(withResults(opened, new Map(results)).thread)
+}
