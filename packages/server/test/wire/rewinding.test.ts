@@ -21,7 +21,7 @@ const Happening = Schema.Union([
 const logOf = async (happenings: ReadonlyArray<typeof Happening.Type>) => {
   const store = Store.memory()
   let messages: ReadonlyArray<Message.Message> = []
-  store.save(recordOf(messages))
+  await store.save(recordOf(messages))
   for (const one of happenings) {
     if (one.what === "rewind") {
       const entries = await store.history("a", { limit: 1_000 })
