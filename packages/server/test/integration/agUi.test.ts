@@ -46,6 +46,42 @@ const reloaded = async (url: string) => {
 }
 
 describe("HttpAgent of @ag-ui/client", () => {
+  it("is told how far a tool is, and keeps nothing of that in its messages", async () => {
+    let end = (): void => {}
+    const look = tool({
+      name: "look",
+      execute: (_, { progress }) => {
+        progress({ half: 0.5 })
+        return new Promise((resolve) => (end = () => resolve("rain")))
+      }
+    })
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "c0", name: "look" } }, { finish: "tool_calls" }],
+          [{ text: "Rain" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [look]
+    })
+    const agent = agentOf(url)
+    say(agent, "u1", "Weather?")
+    const told: Array<unknown> = []
+    agent.subscribe({
+      onCustomEvent: ({ event }) => {
+        told.push([event.name, event.value])
+        if (told.length === 2) end()
+      }
+    })
+    expect((await run(agent)).outcome).toBe("success")
+    expect(told).toEqual([
+      ["troupe.call", { toolCallId: "c0", state: "running" }],
+      ["troupe.progress", { toolCallId: "c0", progress: { half: 0.5 } }]
+    ])
+    expect(agent.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"])
+    expect(JSON.stringify(agent.messages)).not.toContain("half")
+  })
+
   it("AGUI1. runs: something is said, the answer streams, and all that is begun is ended", async () => {
     const { url } = await serving({
       adapter: Fake.make({ script: [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }] })

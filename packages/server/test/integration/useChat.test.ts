@@ -77,6 +77,39 @@ describe("useChat of @ai-sdk/react", () => {
     ])
   })
 
+  it("is told how far a tool is, and keeps nothing of that in its messages", async () => {
+    let end = (): void => {}
+    const { url } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "c0", name: "look" } }, { finish: "tool_calls" }],
+          [{ text: "Rain" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [
+        tool({
+          name: "look",
+          execute: (_, { progress }) => {
+            progress({ half: 0.5 })
+            return new Promise((resolve) => (end = () => resolve("rain")))
+          }
+        })
+      ]
+    })
+    const told: Array<unknown> = []
+    const chat = page(url, { onData: ({ type, data }) => void told.push([type, data]) })
+    act(() => void chat.current.sendMessage({ text: "Weather?" }))
+    await waitFor(() => expect(told.length).toBe(2))
+    act(() => end())
+    await waitFor(() => expect(chat.current.status).toBe("ready"))
+    expect(told).toEqual([
+      ["data-troupe-call", { toolCallId: "c0", state: "running" }],
+      ["data-troupe-progress", { toolCallId: "c0", progress: { half: 0.5 } }]
+    ])
+    expect(partsOf(chat.current.messages.at(-1))).toMatchObject([{ output: "rain" }, { type: "text", text: "Rain" }])
+    expect(JSON.stringify(chat.current.messages)).not.toContain("troupe")
+  })
+
   it("answers a tool of its own, and goes on by itself", async () => {
     const { url } = await serving({
       adapter: Fake.make({

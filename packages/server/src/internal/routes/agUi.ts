@@ -10,9 +10,11 @@ import { HttpError } from "../../HttpError.ts"
 import type { Call, Route } from "../route.ts"
 import { agUiMessages, AgUiStream, type AgUiEvent, stepCount } from "../wire/agUiStream.ts"
 import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUiRequest.ts"
+import type { CallNews } from "../wire/callNews.ts"
 import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn, taken } from "../wire/following.ts"
 import { dataFrame, dataFrames } from "../wire/frames.ts"
 import { callsOf, isRunning, isSaid, messageName, named, replyName, standingOf } from "../wire/reply.ts"
+import { watching, watchOf, withNews } from "../wire/toldBetween.ts"
 
 type Chat = ChatRef.ChatRef
 type Context = ChatRef.LiveContext
@@ -93,7 +95,7 @@ const goOn = async (
   const asked = turn.turn.messages.some(({ role }) => role === "user")
   const { name, now } = standingOf(asked ? contextOf(chat) : before)
   const stream = streamFor(body, name, asked ? [] : now)
-  return streamed(call, stream, (signal) => ofTurn(turn, followerOf(stream), signal))
+  return streamed(call, chat, stream, (follower, signal) => ofTurn(turn, follower, signal), asked ? [] : now)
 }
 
 const say = async (
@@ -114,8 +116,7 @@ const say = async (
   await taken(turn)
   if (isRepeated(turn)) return connect(call, chat, body)
   const stream = streamFor(body, replyName(id))
-  const follower = followerOf(stream)
-  return streamed(call, stream, (signal) =>
+  return streamed(call, chat, stream, (follower, signal) =>
     isOwn ? ofTurn(turn, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
   )
 }
@@ -126,10 +127,11 @@ const nothing = (call: Call, body: AgUiRequest): Response => {
     throw new HttpError("unknown_chat", "There is no such conversation; say something in it")
   const stream = streamFor(body, replyName("m"))
   const events = [
+    ...stream.start(),
     ...stream.snapshot([], 0),
     ...stream.ended({ haltedReason: "completed", metadata: {}, pendingToolCalls: [] })
   ]
-  return streamed(call, stream, () => alone(events))
+  return call.stream(alone(dataFrames(events)), { last: closingFrame })
 }
 
 async function* alone<A>(item: A): AsyncGenerator<A, void> {
@@ -140,15 +142,15 @@ async function* alone<A>(item: A): AsyncGenerator<A, void> {
 const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Response> => {
   const context = contextOf(chat)
   const stream = streamFor(body, standingOf(context).name)
-  const follower = followerOf(stream)
-  const atRest: Follower<AgUiEvent> = {
-    ...follower,
+  const atRest: Pick<Follower<AgUiEvent>, "over"> = {
     over: ({ thread, pendingQuestion, pendingApprovals, pendingToolCalls }, { now }) => [
       ...stream.snapshot(thread.messages, stepCount(now)),
       ...stream.ended({ haltedReason: "completed", metadata: {}, pendingQuestion, pendingApprovals, pendingToolCalls })
     ]
   }
-  return streamed(call, stream, (signal) => ofChat(chat, context, isRunning(context) ? follower : atRest, signal))
+  return streamed(call, chat, stream, (follower, signal) =>
+    ofChat(chat, context, isRunning(context) ? follower : { ...follower, ...atRest }, signal)
+  )
 }
 
 const streamFor = (
@@ -168,19 +170,24 @@ const followerOf = (stream: AgUiStream): Follower<AgUiEvent> => ({
   failed: (error) => stream.failed(error)
 })
 
+/** `now` is what the client has of the reply that goes on. */
 const streamed = (
   call: Call,
+  chat: Chat,
   stream: AgUiStream,
-  followed: (signal: AbortSignal) => AsyncIterable<ReadonlyArray<AgUiEvent>>
-): Response => call.stream((signal) => framesOf(stream, followed(signal)), { last: closingFrame })
-
-async function* framesOf(
-  stream: AgUiStream,
-  followed: AsyncIterable<ReadonlyArray<AgUiEvent>>
-): AsyncGenerator<string, void> {
-  yield dataFrames(stream.start())
-  for await (const events of followed) if (events.length > 0) yield dataFrames(events)
+  followed: (follower: Follower<AgUiEvent>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<AgUiEvent>>,
+  now: ReadonlyArray<Message.Message> = []
+): Response => {
+  const watch = watchOf(call, chat)
+  watch.goesOnWith(now)
+  const telling = { first: dataFrames(stream.start()), frames: dataFrames, tell: customOf }
+  return call.stream((signal) => withNews(followed(watching(followerOf(stream), watch), signal), watch, telling), {
+    last: closingFrame
+  })
 }
+
+/** Told to who listens for it, and no part of a message. */
+const customOf = ({ type, data }: CallNews): AgUiEvent => ({ type: "CUSTOM", name: `troupe.${type}`, value: data })
 
 const closingFrame = dataFrame({
   type: "RUN_ERROR",

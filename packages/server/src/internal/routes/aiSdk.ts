@@ -10,10 +10,12 @@
 import { type Approval, type ChatRef, type ChatResult, Message } from "@troupe/chat"
 import { HttpError } from "../../HttpError.ts"
 import type { Call, Route } from "../route.ts"
+import type { CallNews } from "../wire/callNews.ts"
 import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn, taken } from "../wire/following.ts"
 import { dataFrame, dataFrames, doneFrame } from "../wire/frames.ts"
 import { callsOf, isRunning, isSaid, messageName, named, replyName, type Standing, standingOf } from "../wire/reply.ts"
 import { before, behind, rewound } from "../wire/rewinding.ts"
+import { watching, watchOf, withNews } from "../wire/toldBetween.ts"
 import { uiMessages } from "../wire/uiParts.ts"
 import { answersIn, contentOf, type UiInput, UiRequest } from "../wire/uiRequest.ts"
 import { type UiChunk, type UiKnown, UiStream } from "../wire/uiStream.ts"
@@ -48,7 +50,7 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   if (context !== undefined && at !== -1) {
     const isSame = JSON.stringify(messages[at]?.content) === JSON.stringify(message.content)
     if (isSame && at === messages.findLastIndex(isSaid)) return following(call, chat, context)
-    if (isSame || body.messageId !== said.id) throw stays
+    if (isSame || body.messageId !== said.id) throw stays()
     chat = await rewound(call, id, context, before(messages, at), whenBusy !== "reject")
   }
   const phase = contextOf(chat)?.phase
@@ -60,7 +62,7 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   await taken(turn)
   const now = contextOf(chat)
   if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
-  return streamed(call, replyName(said.id ?? turn.id), (ui, signal) =>
+  return streamed(call, chat, replyName(said.id ?? turn.id), (ui, signal) =>
     isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)
   )
 }
@@ -69,10 +71,11 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
 const placeOf = (messages: ReadonlyArray<Message.Message>, id: string | undefined): number =>
   id === undefined ? -1 : messages.findLastIndex((one, index) => isSaid(one) && messageName(one, index) === id)
 
-const stays = new HttpError(
-  "already_delivered",
-  "This message was said, and stays as it was; say another thing in its place with its id as messageId, or regenerate its answer"
-)
+const stays = () =>
+  new HttpError(
+    "already_delivered",
+    "This message was said, and stays as it was; say another thing in its place with its id as messageId, or regenerate its answer"
+  )
 
 /** What the client answers of the calls that wait. */
 const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> => {
@@ -96,7 +99,10 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
   const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
   const known = { asked, told: callsOf(context.thread.messages) }
-  return streamed(call, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), known)
+  return streamed(call, chat, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), {
+    ...known,
+    thread: context.thread.messages
+  })
 }
 
 const decisionOf = (
@@ -115,7 +121,7 @@ const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, la
   const at = last.role === "user" && last.id !== undefined && newest !== -1 ? placeOf(messages, last.id) : newest
   const mayCancel = whenBusy !== "reject"
   if (context !== undefined && at !== newest) {
-    if (at === -1 || (messageId ?? undefined) === undefined) throw notLast
+    if (at === -1 || (messageId ?? undefined) === undefined) throw notLast()
     chat = await rewound(call, id, context, behind(messages, at), mayCancel)
   } else if (!mayCancel && isRunning(context)) {
     throw new HttpError("busy", "A turn runs in this conversation; wait for it")
@@ -126,17 +132,18 @@ const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, la
   await taken(turn)
   const now = contextOf(chat)
   const standing = now === undefined ? undefined : standingOf(now)
-  return streamed(call, standing?.name ?? replyName("m"), (ui, signal) => ofTurn(turn, ui, signal, standing))
+  return streamed(call, chat, standing?.name ?? replyName("m"), (ui, signal) => ofTurn(turn, ui, signal, standing))
 }
 
-const notLast = new HttpError(
-  "invalid_status_for_operation",
-  "This is not the last question of the conversation; load it anew, or name the message whose answer is to be another"
-)
+const notLast = () =>
+  new HttpError(
+    "invalid_status_for_operation",
+    "This is not the last question of the conversation; load it anew, or name the message whose answer is to be another"
+  )
 
 /** The turn that runs, or the reply that came of the last. */
 const following = (call: Call, chat: Chat, context: Context): Response =>
-  streamed(call, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
+  streamed(call, chat, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
 
 /** The tools whose calls the client answers. */
 const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
@@ -145,22 +152,23 @@ const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
 /** What is followed, until the client is gone. */
 type Followed = (ui: Follower<UiChunk>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<UiChunk>>
 
-const streamed = (call: Call, name: string, followed: Followed, known: UiKnown = {}): Response =>
-  call.stream((signal) => framesOf(name, followed, new UiStream(manualTools(call), known), signal), {
+/** What the client knows of a reply that goes on; `thread` is where that stands. */
+interface Known extends UiKnown {
+  readonly thread?: ReadonlyArray<Message.Message>
+}
+
+const streamed = (call: Call, chat: Chat, name: string, followed: Followed, known: Known = {}): Response => {
+  const ui = new UiStream(manualTools(call), known)
+  const watch = watchOf(call, chat)
+  if (known.thread !== undefined) watch.goesOnWith(known.thread)
+  const telling = { first: dataFrames(ui.start(name)), frames: dataFrames, tell: chunkOf, last: doneFrame }
+  return call.stream((signal) => withNews(followed(watching(followerOf(ui), watch), signal), watch, telling), {
     headers,
     last: closingFrame
   })
-
-async function* framesOf(
-  name: string,
-  followed: Followed,
-  ui: UiStream,
-  signal: AbortSignal
-): AsyncGenerator<string, void> {
-  yield dataFrames(ui.start(name))
-  for await (const chunks of followed(followerOf(ui), signal)) if (chunks.length > 0) yield dataFrames(chunks)
-  yield doneFrame
 }
+
+const chunkOf = ({ type, data }: CallNews): UiChunk => ({ type: `data-troupe-${type}`, transient: true, data })
 
 /** The turn goes on: the client is told to come again. */
 const closingFrame = dataFrame({ type: "error", errorText: "The server is closing; load the conversation anew" })
