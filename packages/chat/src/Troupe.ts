@@ -18,10 +18,11 @@ import type { AnswerForm } from "./internal/answer.ts"
 import { checkId, Conversations } from "./internal/conversations.ts"
 import type { EventStream } from "./internal/eventStream.ts"
 import { keepsLiving, LivingChats } from "./internal/livingChats.ts"
+import { takesDrafts } from "./internal/newestEntries.ts"
 import { outsideTurn } from "./internal/outsideTurn.ts"
 import { preflight } from "./internal/preflight.ts"
 import { resolveOptions } from "./internal/resolveOptions.ts"
-import { guarded, takesDrafts } from "./internal/storeServer.ts"
+import { guarded } from "./internal/storeServer.ts"
 import { SupervisionTree } from "./internal/supervisionTree.ts"
 import { ToolSlots } from "./internal/toolSlots.ts"
 import { troupeParts } from "./internal/troupeOptions.ts"
@@ -145,7 +146,7 @@ export class RunningTroupe {
       suspension: { suspendedTtlMs, answer },
       draftEveryMs: draftEveryMs < Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
-      letGo: (id) => void guardedStore.newest.delete(id)
+      letGo: (id) => guardedStore.newest.forget(id)
     })
     keepsLiving(this, this.#living)
     this.#conversations = new Conversations({

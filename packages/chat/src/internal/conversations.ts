@@ -12,7 +12,7 @@ import type { ChatRecord } from "../ChatRecord.ts"
 import type { ChatList, Commit, HistoryOptions, ListOptions } from "../Store.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import type { LiveChat } from "./liveChat.ts"
-import type { StoreCall, StoreValues } from "./storeServer.ts"
+import type { StoreCall, StoreValues } from "./storeCall.ts"
 import { refused } from "./storeRefusal.ts"
 
 /** Asks the store's process. */

@@ -9,15 +9,10 @@
  * STORE5. The process may die, the store goes on with what it was asked: the next process keeps STORE1 to STORE4 of it too.
  *         What the dead one had not begun is not begun any more, and nobody waits for what it was loading. Nothing is begun
  *         without a process: what is to be done again (STORE4) waits for the next, and after the Troupe's end for ever.
- *
- * STORE6. A draft is begun behind what was asked before it, and says which entry it is behind; nothing waits for it. One that
- *         comes late is of an entry that is no longer the newest, and the store drops it.
- *
  * STORE7. Where the store keeps a log, a save says which entry it follows, and who writes: what another program wrote is not
  *         written over. A fork or a rewind has no writer: what was late before it stays undone, and is not done again.
  * STORE8. Where conversations have a time to live, those that are over are deleted each minute, but for the ones that live
  *         here. A store that fails with that is asked again the next minute.
- * STORE9. It knows nothing of chats without a process, but for what the store was asked and has not answered.
  *
  * A process that dies behind a slow write:
  *   1. the store is asked for a write, and another of the same chat waits for it.
@@ -26,53 +21,11 @@
  *      chat's next process has kept by then.
  */
 import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
-import type { ChatRecord } from "../ChatRecord.ts"
-import {
-  type ChatList,
-  type Commit,
-  type HistoryOptions,
-  isSessionStore,
-  type ListOptions,
-  type Saved,
-  type SessionStore,
-  type Store
-} from "../Store.ts"
+import { isSessionStore, type Store } from "../Store.ts"
 import { ignoreRejection, isPromiseLike } from "./awaitable.ts"
 import { inBackground } from "./backgroundTimer.ts"
-import { refused } from "./storeRefusal.ts"
-
-/** What the store's process is asked. */
-export type StoreCall =
-  | { readonly type: "load"; readonly id: string }
-  | { readonly type: "save"; readonly record: ChatRecord; readonly after?: number }
-  | { readonly type: "delete"; readonly id: string }
-  | LogCall
-
-/** What only a store with a log can be asked. */
-type LogCall =
-  | { readonly type: "history"; readonly id: string; readonly options: HistoryOptions | undefined }
-  | { readonly type: "at"; readonly id: string; readonly seq: number }
-  | { readonly type: "fork"; readonly id: string; readonly to: string; readonly at: number | undefined }
-  | { readonly type: "rewind"; readonly id: string; readonly seq: number }
-  | { readonly type: "list"; readonly options: ListOptions | undefined }
-
-/** What each call comes to. */
-export interface StoreValues {
-  readonly load: ChatRecord | undefined
-  readonly save: Saved | undefined
-  readonly delete: undefined
-  readonly history: ReadonlyArray<Commit>
-  readonly at: ChatRecord | undefined
-  readonly fork: ChatRecord
-  readonly rewind: ChatRecord
-  readonly list: ChatList
-}
-
-/** What it is told, and does not answer: what a reply has said so far. */
-export interface Draft {
-  readonly id: string
-  readonly text: string
-}
+import { type Draft, NewestEntries } from "./newestEntries.ts"
+import { type Asked, idOf, isWrite, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
 
 /** What it is told when the process of a chat has ended: no draft of it comes any more. */
 export interface Left {
@@ -109,22 +62,15 @@ interface UnderWay extends Overdue {
 }
 
 /** A store, and what it does; outlives the processes that guard it (STORE5). */
-export interface Guarded {
-  readonly store: Store
-  /** The store, where it keeps a log. */
-  readonly log: SessionStore | undefined
+export interface Guarded extends Asked {
   readonly clock: Clock.Clock
-  /** Who writes to a store with a log, and which conversations live here. */
-  readonly writer: string
+  /** Which conversations live here. */
   readonly isLiving: (id: string) => boolean
   /** The last operation on each chat: resolves when the next may begin. */
   readonly busy: Map<string, Promise<void>>
   readonly underWay: Set<UnderWay>
   readonly late: Map<string, Late>
-  /** The number of the newest entry of each chat that lives here, where the store numbers them. */
-  readonly newest: Map<string, number>
-  /** The drafts that the store was given and has not taken, and the one that waits behind each. */
-  readonly drafting: Map<string, { waiting: (Draft & { readonly after: number }) | undefined }>
+  readonly newest: NewestEntries
   /** What came back late while there was no process. */
   readonly owed: Array<readonly [id: string, late: Late]>
   /** The process that guards it, or was the last to. */
@@ -146,8 +92,7 @@ export const guarded = (
   busy: new Map(),
   underWay: new Set(),
   late: new Map(),
-  newest: new Map(),
-  drafting: new Map(),
+  newest: new NewestEntries(store, isLiving),
   owed: [],
   guard: undefined
 })
@@ -157,67 +102,6 @@ const callerWaitsMs = 5_000
 
 const sweepEveryMs = 60_000
 
-/** What concerns all conversations is none's. */
-const ofAll = ""
-
-const idOf = (call: StoreCall): string => {
-  switch (call.type) {
-    case "save":
-      return call.record.id
-    case "list":
-      return ofAll
-    default:
-      return call.id
-  }
-}
-
-/** Whether it changes the chat it is asked of: then it has an effect, also when it comes back late (STORE4). */
-const isWrite = ({ type }: StoreCall): boolean => type === "save" || type === "delete" || type === "rewind"
-
-const perform = ({ store, log, writer }: Guarded, call: StoreCall): unknown => {
-  switch (call.type) {
-    case "load":
-      return store.load(call.id)
-    case "save":
-      return log === undefined || call.after === undefined
-        ? store.save(call.record)
-        : log.save(call.record, { writer, after: call.after })
-    case "delete":
-      return store.delete(call.id)
-    default:
-      if (log === undefined) throw refused("store_without_log", idOf(call))
-      return performLog(log, call)
-  }
-}
-
-const performLog = (store: SessionStore, call: LogCall): unknown => {
-  switch (call.type) {
-    case "history":
-      return store.history(call.id, call.options)
-    case "at":
-      return store.at(call.id, call.seq)
-    case "fork":
-      return store.fork(call.id, call.to, call.at)
-    case "rewind":
-      return store.rewind(call.id, call.seq)
-    case "list":
-      return store.list(call.options)
-  }
-}
-
-/** Where the store numbers its entries, which is the newest. */
-const note = ({ newest, isLiving }: Guarded, call: StoreCall, done: unknown): void => {
-  const id = idOf(call)
-  const number: unknown =
-    call.type === "load" || call.type === "rewind"
-      ? (done as ChatRecord | undefined)?.version
-      : call.type === "save"
-        ? (done as Saved | undefined)?.seq
-        : undefined
-  if (call.type === "delete") newest.delete(id)
-  else if (typeof number === "number" && isLiving(id)) newest.set(id, Math.max(number, newest.get(id) ?? 0))
-}
-
 /** A store of another's keeps what its type says; a record is checked where it is taken up. */
 const answer = (done: unknown): StoreAnswer => ({ value: (done ?? undefined) as StoreValues[keyof StoreValues] })
 
@@ -226,7 +110,7 @@ const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAn
   try {
     const done = perform(state, call)
     const answered = (value: unknown): StoreAnswer => {
-      note(state, call, value)
+      state.newest.done(call, value)
       return answer(value)
     }
     return isPromiseLike(done) ? Promise.resolve(done).then(answered, (error: unknown) => ({ error })) : answered(done)
@@ -299,7 +183,7 @@ const isLate = ({ late }: Guarded, id: string): Late => {
 /** STORE4, once nothing is under way that may be newer. */
 const cameBack = (state: Guarded, id: string, late: Late): void => {
   const again = (): StoreAnswer | Promise<StoreAnswer> | undefined => {
-    if (state.guard === undefined || !Process.isAlive(state.guard)) {
+    if (!isGuarded(state)) {
       state.owed.push([id, late])
       return undefined
     }
@@ -310,43 +194,14 @@ const cameBack = (state: Guarded, id: string, late: Late): void => {
   follow(state, late.newest ?? { type: "load", id }, again, () => {})
 }
 
-/** STORE6 */
-const keepDraft = (state: Guarded, draft: Draft): void => {
-  const before = state.busy.get(draft.id)
-  if (before === undefined) giveDraft(state, draft, state.newest.get(draft.id))
-  else void before.then(() => giveDraft(state, draft, state.newest.get(draft.id)))
-}
-
-/** Behind what was asked before, and the draft that came last; the chat's next process loads before it says anything. */
-const forgetEntry = ({ busy, newest }: Guarded, id: string): void => {
+/** Behind what was asked of the chat before, at once if that is over. */
+const behind = ({ busy }: Guarded, id: string, run: () => void): void => {
   const before = busy.get(id)
-  if (before === undefined) newest.delete(id)
-  else void before.then(() => newest.delete(id))
+  if (before === undefined) run()
+  else void before.then(run)
 }
 
-const giveDraft = (state: Guarded, { id, text }: Draft, after: number | undefined): void => {
-  const { store, drafting, guard } = state
-  if (!takesDrafts(store) || after === undefined || guard === undefined || !Process.isAlive(guard)) return
-  const given = drafting.get(id)
-  if (given !== undefined) return void (given.waiting = { id, text, after })
-  try {
-    const kept = store.keepDraft(id, text, after)
-    if (!isPromiseLike(kept)) return
-    drafting.set(id, { waiting: undefined })
-    const settled = () => {
-      const next = drafting.get(id)?.waiting
-      drafting.delete(id)
-      if (next !== undefined && next.after === state.newest.get(id)) giveDraft(state, next, next.after)
-    }
-    Promise.resolve(kept).then(settled, settled)
-  } catch {
-    // What a reply has said is not worth its turn (DRAFT2): the next draft says it again.
-  }
-}
-
-/** Whether a store takes what a reply has said so far. */
-export const takesDrafts = (store: Store): store is Store & Pick<SessionStore, "keepDraft"> =>
-  "keepDraft" in store && typeof store.keepDraft === "function"
+const isGuarded = ({ guard }: Guarded): boolean => guard !== undefined && Process.isAlive(guard)
 
 /** A program that has nothing else to do does not stay for a sweep. */
 const awaitSweep = (guard: Pid<Sweep>, clock: Clock.Clock): void => {
@@ -401,8 +256,9 @@ export const storeServer = GenServer.make({
     return GenServer.noreply(state)
   },
   handleCast: (told: Draft | Left, state: Guarded) => {
-    if ("left" in told) forgetEntry(state, told.left)
-    else keepDraft(state, told)
+    // Of a chat whose process has ended, behind the draft that came last: the next one loads before it says anything.
+    if ("left" in told) behind(state, told.left, () => state.newest.forget(told.left))
+    else behind(state, told.id, () => state.newest.keep(told, () => isGuarded(state)))
     return GenServer.noreply(state)
   },
   handleInfo: (message: Overdue | Sweep | { readonly _tag: string } | "timeout", state: Guarded) => {

@@ -18,15 +18,9 @@
 import { DynamicSupervisor, GenServer, type Pid, Process, Registry, Supervisor, type System } from "@troupe/otp"
 import { SessionError } from "../ChatError.ts"
 import type { ChatPid } from "./liveChat.ts"
-import {
-  type Draft,
-  type Guarded,
-  type Left,
-  type StoreCall,
-  type StoreServer,
-  type StoreValues,
-  storeServer
-} from "./storeServer.ts"
+import type { Draft } from "./newestEntries.ts"
+import type { StoreCall, StoreValues } from "./storeCall.ts"
+import { type Guarded, type Left, type StoreServer, storeServer } from "./storeServer.ts"
 
 /** How many crashes of chats their supervisor puts up with. */
 export interface Limits {

@@ -146,7 +146,7 @@ describe("a chat whose process dies", () => {
     expect((await other.send("again").result()).thread.messages).toHaveLength(4)
   })
 
-  test("turns that wait while the supervisor is started again are run", async () => {
+  test("TREE1 turns that wait while the supervisor is started again are run", async () => {
     const adapter = hanging(3)
     const { troupe } = await check.troupe({ adapter, maxRestarts: 1, maxSeconds: 60 })
     const chat = await troupe.chat("c")
@@ -187,7 +187,7 @@ describe("a chat whose process dies", () => {
   })
 
   test.each(["Registry", "Store", "ChatSupervisor"])(
-    "%s that dies while a chat is loaded is waited for by those who asked for the chat",
+    "TREE1 %s that dies while a chat is loaded is waited for by those who asked for the chat",
     async (label) => {
       const inner = memory()
       const slow = Promise.withResolvers<void>()
@@ -235,7 +235,7 @@ describe("a chat whose process dies", () => {
     await expect(chat.send("go").result()).rejects.toMatchObject({ reason: "chat_stopped" })
   })
 
-  test("stopping the Troupe in the middle of everything ends everything", async () => {
+  test("TREE2 stopping the Troupe in the middle of everything ends everything", async () => {
     const { troupe, system } = await check.troupe({ adapter: hanging(5), tools: [echo] })
     const turns = await Promise.all(["a", "b", "c"].map(async (id) => (await troupe.chat(id)).send("go")))
     await until(() => processesOf(system, "AdapterStream").length === 3)
