@@ -1,7 +1,7 @@
 /**
  * Links to an observer and a chat that hold what a test puts there: a system of a chat whose step runs two calls.
  */
-import type { ChatView, Observation, Store } from "@troupe/chat"
+import { ChatView, type Observation, type Store } from "@troupe/chat"
 import type { ChatLink } from "@troupe/server"
 
 /** Something that is watched, and can be changed. */
@@ -203,25 +203,15 @@ export const observerDouble = (first: Observation.Observed | undefined = treeWit
 }
 
 const view: ChatView.ChatView = {
-  id: "trip-to-lisbon",
-  phase: "idle",
+  ...ChatView.of("trip-to-lisbon", undefined),
   messages: [{ role: "user", content: "Hello" }],
-  partial: { text: "" },
-  toolCalls: [],
-  question: undefined,
-  approvals: [],
-  pendingToolCalls: [],
-  inbox: [],
   usage: {
     inputTokens: 18_204,
     cachedInputTokens: 12_800,
     outputTokens: 1_311,
     reasoningTokens: 420,
     totalTokens: 19_515
-  },
-  permissionMode: "default",
-  haltedReason: undefined,
-  error: undefined
+  }
 }
 
 const refused = (): Promise<never> => Promise.reject(new Error("not in this double"))

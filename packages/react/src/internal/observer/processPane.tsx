@@ -6,6 +6,7 @@ import { ConfirmButton } from "./confirmButton.tsx"
 import { bytes, count, duration } from "./format.ts"
 import { Surface } from "./surface.tsx"
 import { nodesOf } from "./treeRows.ts"
+import { ScrollTable } from "./scrollTable.tsx"
 import { useWatched } from "./watched.ts"
 
 /** What a process is shown with. */
@@ -195,28 +196,17 @@ const Recent = ({ detail, now }: { readonly detail: Observation.ProcessDetail; r
     {detail.recent.length === 0 ? (
       <p className="tro-empty">Nothing since you look</p>
     ) : (
-      <div className="tro-scroll" tabIndex={0} role="region" aria-label="Telemetry">
-        <table className="tro-table">
-          <thead>
-            <tr>
-              <th scope="col">Ago</th>
-              <th scope="col">Event</th>
-              <th scope="col">Detail</th>
-            </tr>
-          </thead>
-          <tbody>
-            {detail.recent.toReversed().map((entry, index) => (
-              <tr key={detail.recent.length - index}>
-                <td className="tro-number">{duration(Math.max(0, (now ?? entry.at) - entry.at))}</td>
-                <td>{entry.event}</td>
-                <td>
-                  <code>{entry.detail}</code>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ScrollTable label="Telemetry" columns={["Ago", "Event", "Detail"]}>
+        {detail.recent.toReversed().map((entry, index) => (
+          <tr key={detail.recent.length - index}>
+            <td className="tro-number">{duration(Math.max(0, (now ?? entry.at) - entry.at))}</td>
+            <td>{entry.event}</td>
+            <td>
+              <code>{entry.detail}</code>
+            </td>
+          </tr>
+        ))}
+      </ScrollTable>
     )}
   </Part>
 )

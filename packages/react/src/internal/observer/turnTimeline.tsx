@@ -6,6 +6,7 @@ import { duration, mark } from "./format.ts"
 import { useLiveTime } from "./frameTime.ts"
 import { Surface } from "./surface.tsx"
 import { axisOf, marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
+import { ScrollTable } from "./scrollTable.tsx"
 import { useWatched } from "./watched.ts"
 
 /** What a timeline is shown with: the chat whose turns it draws. */
@@ -190,32 +191,19 @@ const Bars = ({ turn, now }: TurnProps) => {
 }
 
 const SpanTable = ({ turn, now }: TurnProps) => (
-  <div className="tro-scroll" tabIndex={0} role="region" aria-label="Stretches of the turn">
-    <table className="tro-table">
-      <thead>
-        <tr>
-          <th scope="col">What</th>
-          <th scope="col">Kind</th>
-          <th scope="col">From</th>
-          <th scope="col">Took</th>
-          <th scope="col">Outcome</th>
+  <ScrollTable label="Stretches of the turn" columns={["What", "Kind", "From", "Took", "Outcome"]}>
+    {turn.rows.flatMap((row) =>
+      row.spans.map((span) => (
+        <tr key={span.id}>
+          <th scope="row">{row.label}</th>
+          <td>
+            <span className="tro-swatch" data-kind={span.kind} aria-hidden /> {span.kind}
+          </td>
+          <td className="tro-number">{duration(span.from - turn.from)}</td>
+          <td className="tro-number">{duration(lengthOf(span, now))}</td>
+          <td>{span.to === undefined ? "goes on" : (span.outcome ?? "–").replaceAll("_", " ")}</td>
         </tr>
-      </thead>
-      <tbody>
-        {turn.rows.flatMap((row) =>
-          row.spans.map((span) => (
-            <tr key={span.id}>
-              <th scope="row">{row.label}</th>
-              <td>
-                <span className="tro-swatch" data-kind={span.kind} aria-hidden /> {span.kind}
-              </td>
-              <td className="tro-number">{duration(span.from - turn.from)}</td>
-              <td className="tro-number">{duration(lengthOf(span, now))}</td>
-              <td>{span.to === undefined ? "goes on" : (span.outcome ?? "–").replaceAll("_", " ")}</td>
-            </tr>
-          ))
-        )}
-      </tbody>
-    </table>
-  </div>
+      ))
+    )}
+  </ScrollTable>
 )

@@ -24,6 +24,7 @@ import {
   isStep,
   leftBy,
   messageName,
+  reasoningIn,
   replyName,
   stepsOf
 } from "./reply.ts"
@@ -192,9 +193,8 @@ export class AgUiStream {
   }
 
   #rawChunk(chunk: unknown): ReadonlyArray<AgUiEvent> {
-    if (typeof chunk !== "object" || chunk === null || Reflect.get(chunk, "type") !== "reasoning_delta") return []
-    const delta: unknown = Reflect.get(chunk, "delta")
-    if (typeof delta !== "string" || delta === "") return []
+    const delta = reasoningIn(chunk)?.delta
+    if (delta === undefined) return []
     const messageId = `${this.#messageId}.reasoning`
     const begun = this.#beginStep()
     const started: ReadonlyArray<AgUiEvent> =

@@ -148,3 +148,10 @@ export const errorCode = (error: unknown): string => {
   const reason = typeof error === "object" && error !== null ? Reflect.get(error, "reason") : undefined
   return typeof reason === "string" && /^[a-z_]{1,64}$/u.test(reason) ? reason : "error"
 }
+
+/** What a provider's chunk has of the model's reasoning, and which stretch of it that is part of. */
+export const reasoningIn = (chunk: unknown): { readonly of: unknown; readonly delta: string } | undefined => {
+  if (typeof chunk !== "object" || chunk === null || Reflect.get(chunk, "type") !== "reasoning_delta") return undefined
+  const delta: unknown = Reflect.get(chunk, "delta")
+  return typeof delta === "string" && delta !== "" ? { of: Reflect.get(chunk, "id"), delta } : undefined
+}

@@ -9,7 +9,7 @@
  * UI3. What the client cannot know by that protocol is `data-troupe-…`, and transient.
  */
 import { type Approval, type ChatResult, type Event, Message, type Outcome } from "@troupe/chat"
-import { errorCode, errorText, leftBy, type StepMessages, stepsOf } from "./reply.ts"
+import { errorCode, errorText, leftBy, reasoningIn, type StepMessages, stepsOf } from "./reply.ts"
 import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts"
 
 /** One chunk. */
@@ -209,9 +209,9 @@ export class UiStream {
   }
 
   #rawChunk(chunk: unknown): ReadonlyArray<UiChunk> {
-    if (typeof chunk !== "object" || chunk === null || Reflect.get(chunk, "type") !== "reasoning_delta") return []
-    const [of, delta]: ReadonlyArray<unknown> = [Reflect.get(chunk, "id"), Reflect.get(chunk, "delta")]
-    if (typeof delta !== "string" || delta === "") return []
+    const said = reasoningIn(chunk)
+    if (said === undefined) return []
+    const { of, delta } = said
     const begun = this.#beginStep()
     if (this.#reasoning?.of === of && this.#reasoning !== undefined) {
       return [...begun, { type: "reasoning-delta", id: this.#reasoning.id, delta }]
