@@ -69,7 +69,7 @@ describe("a message", () => {
     expect(messages).toHaveLength(2)
   })
 
-  test("FOLLOW1 that is said again while its turn runs or waits is answered with all of that turn, however the first is", async () => {
+  test("FOLLOWTURN1 that is said again while its turn runs or waits is answered with all of that turn, however the first is", async () => {
     const model = handModel()
     const { ask } = await served({ adapter: model.adapter })
     const say = async (id: string, headers: Readonly<Record<string, string>> = events) =>

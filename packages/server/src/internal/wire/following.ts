@@ -1,9 +1,9 @@
 /**
  * Follows a turn for a client: the sender's own, or the one that runs, from its beginning.
  *
- * FOLLOW1. A turn is followed by its sender once; who says the same again reads it as any other: from its beginning, when its
- *          time has come, and takes nothing of it.
- * FOLLOW2. Leaving ends nothing but the reading.
+ * FOLLOWTURN1. A turn is followed by its sender once; who says the same again reads it as any other: from its beginning, when
+ *              its time has come, and takes nothing of it.
+ * FOLLOWTURN2. Leaving ends nothing but the reading.
  */
 import type { ChatRef, Event } from "@troupe/chat"
 import { SessionError } from "@troupe/chat"
@@ -23,7 +23,7 @@ export interface Follower<Item> {
   readonly failed: (error: unknown) => ReadonlyArray<Item>
 }
 
-/** Turns whose events somebody reads (FOLLOW1). */
+/** Turns whose events somebody reads (FOLLOWTURN1). */
 const followed = new WeakSet<Turn>()
 
 /** Whether a turn is this sender's to follow; from then on it is nobody else's. */
@@ -99,7 +99,7 @@ export async function* ofChat<Item>(
   }
 }
 
-/** A turn that is another sender's to follow, from its beginning; one that waits for its time is waited for (FOLLOW1). */
+/** A turn that is another sender's to follow, from its beginning; one that waits for its time is waited for (FOLLOWTURN1). */
 export async function* ofSaidAgain<Item>(
   chat: ChatRef.ChatRef,
   turn: Turn,
