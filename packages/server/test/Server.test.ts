@@ -355,9 +355,20 @@ describe("SERVE2 who asks", () => {
   })
 })
 
+/** Options as a program without types may give them. */
+const wrong = (options: object): Partial<ServerOptions> => options
+
 test.each<[Partial<ServerOptions>, ReadonlyArray<string | number>]>([
   [{ limits: { streams: 0 } }, ["limits", "streams"]],
   [{ limits: { bodyBytes: Number.NaN } }, ["limits", "bodyBytes"]],
+  [wrong({ limits: { streams: "5" } }), ["limits", "streams"]],
+  [wrong({ limits: "5" }), ["limits"]],
+  [wrong({ limits: null }), ["limits"]],
+  [wrong({ origins: "https://app.example.com" }), ["origins"]],
+  [wrong({ origins: [5] }), ["origins", 0]],
+  [wrong({ hosts: "localhost" }), ["hosts"]],
+  [wrong({ hosts: [["localhost"]] }), ["hosts", 0]],
+  [wrong({ basePath: 5 }), ["basePath"]],
   [{ origins: ["https://app.example.com/"] }, ["origins", 0]],
   [{ origins: ["*"] }, ["origins", 0]],
   [{ hosts: ["localhost:80"] }, ["hosts", 0]],

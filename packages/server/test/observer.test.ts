@@ -116,6 +116,10 @@ describe("the observer", () => {
     expect([after === undefined, after === before]).toEqual([false, false])
     const malformed = await ask("POST", "/observer/processes/c1/kill")
     expect([malformed.status, await malformed.json()]).toMatchObject([422, { error: { code: "invalid_input" } }])
+    for (const gone of [before, "<0.9999.0>"]) {
+      const refused = await ask("POST", `/observer/processes/${encodeURIComponent(gone ?? "")}/kill`)
+      expect([refused.status, await refused.json()]).toMatchObject([404, { error: { code: "not_found" } }])
+    }
   })
 
   test("shows one process, by its pid, and says what is not there", async () => {

@@ -32,19 +32,22 @@ export const checkServerOptions = ({
   if (typeof authorize !== "function") {
     found.push({ field: ["authorize"], reason: "must be a function: without one anybody could ask for anything" })
   }
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!names.some((known) => known === name)) found.push({ field: ["limits", name], reason: "unknown_option" })
-    else if (limit !== undefined && !(limit >= 1)) {
-      found.push({ field: ["limits", name], reason: "must be a number, 1 or more" })
+  if (typeof limits !== "object" || limits === null || Array.isArray(limits)) {
+    found.push({ field: ["limits"], reason: "must be an object" })
+  } else
+    for (const [name, limit] of Object.entries(limits)) {
+      if (!names.some((known) => known === name)) found.push({ field: ["limits", name], reason: "unknown_option" })
+      else if (limit !== undefined && !(typeof limit === "number" && limit >= 1)) {
+        found.push({ field: ["limits", name], reason: "must be a number, 1 or more" })
+      }
     }
-  }
-  for (const [index, origin] of origins.entries()) {
-    if (!(URL.canParse(origin) && new URL(origin).origin === origin)) {
+  for (const [index, origin] of listed("origins", origins, found)) {
+    if (!(typeof origin === "string" && URL.canParse(origin) && new URL(origin).origin === origin)) {
       found.push({ field: ["origins", index], reason: "must be an origin, as https://app.example.com" })
     }
   }
-  for (const [index, host] of hosts.entries()) {
-    if (!(URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname === host)) {
+  for (const [index, host] of listed("hosts", hosts, found)) {
+    if (!(typeof host === "string" && URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname === host)) {
       found.push({ field: ["hosts", index], reason: "must be the name of a host, without port" })
     }
   }
@@ -52,4 +55,11 @@ export const checkServerOptions = ({
     found.push({ field: ["basePath"], reason: "must be a path, as /api" })
   }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
+}
+
+/** The entries of a list; of what is none there are none, and it is found. */
+const listed = (name: string, value: unknown, found: Array<ChatError.Finding>): Iterable<[number, unknown]> => {
+  if (Array.isArray(value)) return value.entries()
+  found.push({ field: [name], reason: "must be a list" })
+  return []
 }

@@ -1,5 +1,5 @@
 /** The log of conversations: the list, the history, fork, rewind, delete. */
-import { Codec, type Store } from "@troupe/chat"
+import { Codec, SessionError, type Store } from "@troupe/chat"
 import * as z from "zod"
 import { HttpError } from "../../HttpError.ts"
 import { json } from "../reply.ts"
@@ -58,9 +58,18 @@ const fork = async (call: Call): Promise<Response> => {
 
 const rewind = async (call: Call): Promise<Response> => {
   const { seq: to, cancel } = await call.body(Rewind)
-  await call.troupe.rewind(await known(call), to, { cancel })
+  const inner = await known(call)
+  try {
+    await call.troupe.rewind(inner, to, { cancel })
+  } catch (error) {
+    if (error instanceof SessionError && error.reason === "busy") throw busy(error)
+    throw error
+  }
   return Response.json({ ok: true })
 }
+
+const busy = (cause: SessionError): HttpError =>
+  new HttpError("busy", "A turn runs or waits in this conversation; cancel it first, or give cancel: true", { cause })
 
 const remove = async (call: Call): Promise<Response> => {
   await call.troupe.delete(await known(call))

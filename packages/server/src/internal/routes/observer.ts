@@ -6,6 +6,7 @@
  */
 import { Observation } from "@troupe/chat"
 import type { RunningTroupe } from "@troupe/chat"
+import { Observer } from "@troupe/otp"
 import * as z from "zod"
 import type { Watched } from "../../ChatLink.ts"
 import { HttpError } from "../../HttpError.ts"
@@ -42,9 +43,12 @@ const process = async (call: Call): Promise<Response> => {
   const leave = watched.subscribe(() => {})
   const isThere = watched.getState() !== undefined
   leave()
-  if (!isThere) throw new HttpError("not_found", "No process lives under this pid; the tree has those that do")
+  if (!isThere) throw noProcess()
   return streamOf(call, watched, (state) => named(state, call))
 }
+
+const noProcess = (): HttpError =>
+  new HttpError("not_found", "No process lives under this pid; the tree has those that do")
 
 /** The caller's chat of this name, or else the Troupe's. */
 const timeline = async (call: Call): Promise<Response> => {
@@ -58,7 +62,10 @@ const timeline = async (call: Call): Promise<Response> => {
 const kill = async (call: Call): Promise<Response> => {
   const observation = observationFor(call)
   await call.body(z.strictObject({}))
-  await observation.kill(call.params["pid"] ?? "")
+  const pid = call.params["pid"] ?? ""
+  const isThere = Observer.find(call.troupe.system, pid) !== undefined
+  await observation.kill(pid)
+  if (!isThere) throw noProcess()
   return Response.json({ ok: true })
 }
 
