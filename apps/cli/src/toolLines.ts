@@ -84,8 +84,17 @@ export const argumentText = (args: Readonly<Record<string, unknown>> | null): st
   return `(${shortened(parts.join(", "), 72)})`
 }
 
-/** A text from outside without what would steer a terminal: escape sequences and control characters. */
-export const visible = (text: string): string => stripVTControlCharacters(text).replaceAll(/(?![\t\n])\p{Cc}/gu, "")
+/**
+ * A text from outside without what would steer a terminal, escape sequences and control characters; what would turn, part or
+ * hide what stands beside it is shown by its number: `U+202E`.
+ */
+export const visible = (text: string): string =>
+  stripVTControlCharacters(text)
+    .replaceAll(/(?![\t\n])\p{Cc}/gu, "")
+    .replaceAll(unseen, (character) => `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`)
+
+/** Overrides, embeddings and isolates of direction, separators of lines and paragraphs, and spaces and fillers without width. */
+const unseen = /[\u200B\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g
 
 /** A text cut to a length, on one line. */
 export const shortened = (text: string, most: number): string => {

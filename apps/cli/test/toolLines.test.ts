@@ -51,6 +51,17 @@ describe("pieces of a line", () => {
     expect(visible("a\u001b[31mb\u001b]0;title\u0007c\rd\te\nf")).toBe("abcd\te\nf")
   })
 
+  test("a text from outside cannot turn, part or hide what stands beside it", () => {
+    expect(visible("anna/\u202Etxt.c\u2066a\u2028b\u2029c\u200Bd\uFEFF")).toBe(
+      "anna/U+202Etxt.cU+2066aU+2028bU+2029cU+200BdU+FEFF"
+    )
+    expect(shortened("a\u2028b", 20)).toBe("aU+2028b")
+  })
+
+  test("letters and emoji that are joined stay so", () => {
+    expect(visible("👩\u200D💻 می\u200Cخواهم")).toBe("👩\u200D💻 می\u200Cخواهم")
+  })
+
   test("a text is cut with a sign that it was", () => {
     expect(shortened("one  two\nthree", 9)).toBe("one two …")
   })
