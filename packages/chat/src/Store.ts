@@ -68,7 +68,7 @@ export interface HistoryOptions {
   readonly limit?: number | undefined
 }
 
-/** A conversation in a list; `title` is the beginning of the first thing the user said. */
+/** A conversation in a list; `title` is the beginning of the first thing the user said, times are whole milliseconds. */
 export interface ChatSummary {
   readonly id: string
   readonly title: string

@@ -48,7 +48,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
   ): ChatRecord => {
     const change = commitOf(log?.record, record)
     const seq = (log?.commits.length ?? 0) + 1
-    const entry = { seq, at: clock.now(), kind, ...change }
+    const entry = { seq, at: Math.floor(clock.now()), kind, ...change }
     const commit: Commit = from === undefined ? entry : { ...entry, from }
     const newest = { ...record, version: seq }
     const written = ++writes
@@ -106,7 +106,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     expire: (isKept = () => false) => {
       find("")
       if (ttlMs === undefined) return 0
-      const end = clock.now() - ttlMs
+      const end = Math.floor(clock.now()) - ttlMs
       const over = Array.from(logs).filter(([id, { commits }]) => (commits.at(-1)?.at ?? end) < end && !isKept(id))
       for (const [id] of over) logs.delete(id)
       return over.length

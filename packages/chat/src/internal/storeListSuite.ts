@@ -59,6 +59,19 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     await store.rewind("a", 1)
     same("the list", await store.list(), { chats: [{ ...summary, seq: 3, updatedAt: 12, running: true }] })
   }),
+  storeLaw(make, "times are whole milliseconds, on a clock that has parts of them too", async (store, clock) => {
+    await clock.advance(3.7)
+    await store.save(hello)
+    await clock.advance(4.2)
+    await store.save({ ...hello, running: true })
+    const times = (await store.list()).chats.map(({ createdAt, updatedAt }) => [createdAt, updatedAt])
+    same("the list", times, [[3, 7]])
+    same(
+      "the history",
+      (await store.history("a")).map(({ at }) => at),
+      [3, 7]
+    )
+  }),
   storeLaw(
     make,
     "a title is the beginning of the first thing the user said, in one line of 80 characters",
