@@ -198,6 +198,31 @@ describe("HttpAgent of @ag-ui/client", () => {
     expect(agent.messages.at(-1)?.content).toBe("Blue it is")
   })
 
+  it("AGUIRUN3. of answers with one that says nothing none is taken", async () => {
+    const { url, post } = await serving({
+      adapter: Fake.make({
+        scripts: [
+          [{ toolCall: { id: "c0", name: "pay" } }, { finish: "tool_calls" }],
+          [{ text: "Paid" }, { finish: "stop" }]
+        ]
+      }),
+      tools: [tool({ name: "pay", execute: () => "paid" })],
+      permissions: { ask: () => "suspend" }
+    })
+    const agent = agentOf(url)
+    say(agent, "u1", "Pay")
+    await run(agent)
+    const standing = async () => (await fetch(`${url}/chats/c`)).json()
+    const before = await standing()
+    const resume = [
+      { interruptId: "approval:c0", status: "resolved", payload: { approved: true } },
+      { interruptId: "question:c1", status: "resolved", payload: "" }
+    ]
+    expect((await post("/ag-ui", { threadId: "c", runId: "r2", messages: [], resume })).status).toBe(422)
+    expect(await standing()).toEqual(before)
+    expect(before).toMatchObject({ approvals: [{ toolCall: { id: "c0" } }] })
+  })
+
   it("a failed run says so, with a code", async () => {
     const { url } = await serving({
       adapter: Fake.make({ script: [{ preflightError: "rate_limited" }] }),

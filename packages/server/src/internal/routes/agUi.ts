@@ -4,6 +4,7 @@
  * AGUIRUN1. The conversation is the server's: of what a client posts only what is new is taken. With nothing new the client is
  *           told where the conversation stands, and follows what is under way.
  * AGUIRUN2. A client that leaves ends nothing.
+ * AGUIRUN3. Answers are checked before any is given: with one that says nothing, none is.
  */
 import { type ChatRef, Message } from "@troupe/chat"
 import { HttpError } from "../../HttpError.ts"
@@ -55,10 +56,12 @@ const existing = async ({ chats }: Call, id: string): Promise<Chat | undefined> 
 const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
   thread.messages.some((message, index) => isSaid(message) && messageName(message, index) === id)
 
-/** What the client answers of what the chat waits for. Throws an `HttpError` (409) where it waits for none of that. */
+/** What the client answers of what the chat waits for. Throws an `HttpError` (413, 422), and 409 where it waits for none of that. */
 const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest, call: Call): ReadonlyArray<Turn> => {
   const results = resultsIn(messages)
-  const { decisions, answers } = answersIn(resume ?? [])
+  const { decisions, answers: texts } = answersIn(resume ?? [])
+  // AGUIRUN3.
+  const answers = new Map(Array.from(texts, ([id, text]) => [id, answerOf(text, call)]))
   const given = context.pendingToolCalls.filter(({ id }) => results.has(id))
   const decided = context.pendingApprovals.filter(({ toolCall }) => decisions.has(toolCall.id))
   const asked = context.pendingQuestion
@@ -68,10 +71,7 @@ const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest,
     turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
   for (const { toolCall } of decided)
     turns.push(chat.approve(toolCall.id, decisions.get(toolCall.id) ?? { type: "deny" }))
-  if (said !== undefined)
-    turns.push(
-      chat.send(contentOf({ id: "answer", role: "user", content: said }, call.limits.messageCharacters) as string)
-    )
+  if (said !== undefined) turns.push(chat.send(said))
   if (turns.length === 0 && decisions.size + answers.size > 0 && !isRunning(context)) {
     throw new HttpError(
       "invalid_status_for_operation",
@@ -80,6 +80,9 @@ const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest,
   }
   return turns
 }
+
+const answerOf = (text: string, { limits }: Call): string =>
+  contentOf({ id: "answer", role: "user", content: text }, limits.messageCharacters) as string
 
 /** The reply goes on. */
 const goOn = async (
