@@ -50,7 +50,7 @@ export interface CrashReport {
 
 const deepestCause = 5
 
-const internals = decodeURI(new URL("internal/", import.meta.url).pathname)
+const internals = decodeURI(new URL(/* @vite-ignore */ "internal/", import.meta.url).pathname)
 
 /** Whether a line of a stack is code that runs processes, fibers and charts, not code that runs in them. */
 const isMachinery = (line: string): boolean =>
