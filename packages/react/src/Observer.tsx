@@ -15,7 +15,7 @@
  */
 import type { Observation } from "@troupe/chat"
 import type { ChatLink, ObserverLink } from "@troupe/server/ChatLink"
-import { type ReactNode, useMemo, useRef, useState, useSyncExternalStore } from "react"
+import { type ReactNode, useMemo, useRef, useState } from "react"
 import type { AnyStateMachine } from "xstate"
 import type { Prices } from "./internal/observer/cost.ts"
 import { EventLog } from "./internal/observer/eventLog.tsx"
@@ -31,6 +31,7 @@ import { nodesOf } from "./internal/observer/treeRows.ts"
 import { TurnTimeline } from "./internal/observer/turnTimeline.tsx"
 import { UsageMeters } from "./internal/observer/usageMeters.tsx"
 import { useWatched } from "./internal/observer/watched.ts"
+import { useSnapshot } from "./Snapshot.ts"
 
 export type { Prices } from "./internal/observer/cost.ts"
 export { EventLog, type EventLogProps } from "./internal/observer/eventLog.tsx"
@@ -224,6 +225,6 @@ const Counters = ({ observed }: { readonly observed: Observation.Observed | unde
 }
 
 const ChatMeters = ({ chat, prices }: { readonly chat: ChatLink; readonly prices: Prices | undefined }) => {
-  const { view } = useSyncExternalStore(chat.subscribe, chat.getState, chat.getState)
-  return <UsageMeters usage={view.usage} prices={prices} />
+  const usage = useSnapshot(chat, ({ view }) => view.usage)
+  return <UsageMeters usage={usage} prices={prices} />
 }

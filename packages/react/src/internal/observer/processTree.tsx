@@ -1,8 +1,9 @@
 /** The supervision tree, live. */
 import type { Observation } from "@troupe/chat"
 import type { ObserverLink } from "@troupe/server/ChatLink"
-import { type CSSProperties, type KeyboardEvent, useRef, useState } from "react"
+import { type CSSProperties, type KeyboardEvent, useEffect, useRef, useState } from "react"
 import { bytes, count, plural } from "./format.ts"
+import { reveal } from "./reveal.ts"
 import { Surface } from "./surface.tsx"
 import { type ShownRow, useGhosts } from "./treeGhosts.ts"
 import { moveOf, rowsOf, typedTo } from "./treeRows.ts"
@@ -60,12 +61,19 @@ const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Obser
   const { shown, faded, isNew } = useGhosts(observed.tree, rows)
   const has = (id: string | undefined) => rows.some((row) => row.node.id === id)
   const stop = has(focused) ? focused : has(selected) ? selected : rows[0]?.node.id
+  const rowOf = (id: string) =>
+    Array.from(list.current?.querySelectorAll<HTMLElement>("[data-id]") ?? []).find((row) => row.dataset["id"] === id)
+
+  // What is selected is brought into sight once: the reader scrolls on from there.
+  const isThere = has(selected)
+  useEffect(() => {
+    const row = selected === undefined || !isThere ? undefined : rowOf(selected)
+    if (row !== undefined) reveal(row)
+  }, [selected, isThere])
 
   const focus = (id: string) => {
     setFocused(id)
-    for (const row of list.current?.querySelectorAll<HTMLElement>("[data-id]") ?? []) {
-      if (row.dataset["id"] === id) row.focus()
-    }
+    rowOf(id)?.focus()
   }
   const turn = (ids: ReadonlyArray<string>, isOpen: boolean) =>
     setClosed((now) => new Set([...[...now].filter((id) => !ids.includes(id)), ...(isOpen ? [] : ids)]))
