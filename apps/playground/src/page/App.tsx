@@ -28,9 +28,9 @@ export const App = (): ReactNode => {
   return (
     <div className="app" data-room={room}>
       <header className="top">
-        <a className="brand" href="#main">
+        <p className="brand">
           Troupe <span>playground</span>
-        </a>
+        </p>
         <ThemeButton />
       </header>
       <nav className="rooms" aria-label="Rooms">
@@ -43,7 +43,7 @@ export const App = (): ReactNode => {
       <aside className="room chats" aria-label="Conversations">
         <Chats current={id} onChosen={() => setRoom("chat")} />
       </aside>
-      <main className="room chat" id="main">
+      <main className="room chat">
         <Conversation key={id} id={id} />
       </main>
       <section className="room observer" aria-label="Observer">

@@ -11,11 +11,22 @@ export const Chats = ({
   readonly onChosen: () => void
 }): ReactNode => {
   const [search, setSearch] = useState("")
-  const { chats, error, remove, refresh } = useChats(search === "" ? {} : { search })
+  const [refused, setRefused] = useState<string>()
+  const { chats, error, remove, refresh, more } = useChats(search === "" ? {} : { search })
   const said = useSnapshot(useTroupe().chat(current), ({ view }) => view.messages.length)
   useEffect(() => {
     void refresh()
   }, [said, refresh])
+  const forget = async (id: string): Promise<void> => {
+    setRefused(undefined)
+    try {
+      await remove(id)
+    } catch (refusal) {
+      setRefused(refusal instanceof Error ? refusal.message : String(refusal))
+      return
+    }
+    if (id === current) location.hash = hrefOf(newId())
+  }
   return (
     <>
       <a className="button new" href={hrefOf(newId())} onClick={onChosen}>
@@ -25,20 +36,20 @@ export const Chats = ({
         <span className="hidden">Search conversations</span>
         <input type="search" placeholder="Search" value={search} onChange={(event) => setSearch(event.target.value)} />
       </label>
-      {error === undefined ? null : <p role="alert">{error.message}</p>}
+      {refused === undefined && error === undefined ? null : <p role="alert">{refused ?? error?.message}</p>}
       <ul className="list">
         {chats.map((chat) => (
           <li key={chat.id} data-current={chat.id === current}>
             <a href={hrefOf(chat.id)} aria-current={chat.id === current ? "page" : undefined} onClick={onChosen}>
               <strong>{chat.title === "" ? "Nothing said yet" : chat.title}</strong>
-              <small>{chat.messages} messages</small>
+              <small>{chat.messages === 1 ? "1 message" : `${chat.messages} messages`}</small>
             </a>
             <button
               type="button"
               className="quiet"
               aria-label={`Delete ${chat.title}`}
               onClick={() => {
-                if (confirm(`Delete "${chat.title}"? This cannot be undone.`)) void remove(chat.id)
+                if (confirm(`Delete "${chat.title}"? This cannot be undone.`)) void forget(chat.id)
               }}
             >
               ×
@@ -46,6 +57,11 @@ export const Chats = ({
           </li>
         ))}
       </ul>
+      {more === undefined ? null : (
+        <button type="button" className="quiet" onClick={() => void more()}>
+          More
+        </button>
+      )}
     </>
   )
 }

@@ -1,8 +1,9 @@
 import { useChat } from "@troupe/react"
-import { type ReactNode, useEffect, useRef, useState } from "react"
+import { type ReactNode, useState } from "react"
 import { suggestions } from "../suggestions.ts"
 import { Approvals } from "./Approvals.tsx"
 import { Composer } from "./Composer.tsx"
+import { useEnd } from "./end.ts"
 import { Messages } from "./Messages.tsx"
 import { Running } from "./Running.tsx"
 
@@ -29,11 +30,17 @@ const words: Readonly<Record<string, string>> = {
   completing: "Finishing …"
 }
 
+const unreached = {
+  connecting: "Connecting …",
+  reconnecting: "The server does not answer; trying again …",
+  closed: "Closed"
+} as const
+
 /** One conversation: what was said, what runs, what is asked, and where one types. */
 export const Conversation = ({ id }: { readonly id: string }): ReactNode => {
   const chat = useChat(id)
   const [fault, setFault] = useState<string>()
-  const end = useRef<HTMLDivElement>(null)
+  const end = useEnd()
   const busy = busyPhases.has(chat.phase)
   const attempt = (verb: () => Promise<unknown>): Promise<boolean> => {
     setFault(undefined)
@@ -45,12 +52,13 @@ export const Conversation = ({ id }: { readonly id: string }): ReactNode => {
       }
     )
   }
-  useEffect(() => {
-    end.current?.scrollIntoView({ block: "end" })
-  }, [chat.messages.length, chat.partial.text, chat.toolCalls.length])
+  const say = (text: string): Promise<boolean> => {
+    end.seek()
+    return attempt(() => chat.send(text))
+  }
   return (
     <>
-      <div className="messages" role="log" aria-live="polite" aria-busy={busy}>
+      <div ref={end.ref} onScroll={end.onScroll} className="messages" role="log" aria-live="polite" aria-busy={busy}>
         {chat.messages.length === 0 && !busy ? (
           <div className="empty">
             <h1>Say something</h1>
@@ -58,7 +66,7 @@ export const Conversation = ({ id }: { readonly id: string }): ReactNode => {
             <ul>
               {suggestions.map((suggestion) => (
                 <li key={suggestion}>
-                  <button type="button" onClick={() => void attempt(() => chat.send(suggestion))}>
+                  <button type="button" onClick={() => void say(suggestion)}>
                     {suggestion}
                   </button>
                 </li>
@@ -76,11 +84,18 @@ export const Conversation = ({ id }: { readonly id: string }): ReactNode => {
           approvals={chat.approvals}
           onDecide={(callId, decision) => void attempt(() => chat.approve(callId, decision))}
         />
-        <div ref={end} />
       </div>
-      {chat.phase === "interrupted" || chat.error !== undefined || fault !== undefined ? (
+      {fault === undefined ? null : (
         <div className="bar" role="alert">
-          <span>{fault ?? chat.error?.message ?? "The answer was interrupted; what was said is kept."}</span>
+          <span>{fault}</span>
+          <button type="button" onClick={() => setFault(undefined)}>
+            Dismiss
+          </button>
+        </div>
+      )}
+      {chat.phase === "interrupted" || (chat.error !== undefined && !busy) ? (
+        <div className="bar" role="alert">
+          <span>{chat.error?.message ?? "The answer was interrupted; what was said is kept."}</span>
           <button type="button" onClick={() => void attempt(() => chat.retry())}>
             {chat.phase === "interrupted" ? "Resume" : "Retry"}
           </button>
@@ -97,13 +112,15 @@ export const Conversation = ({ id }: { readonly id: string }): ReactNode => {
         </p>
       )}
       <p className="status" role="status" data-phase={chat.phase} data-connection={chat.connection}>
-        <span className="dot" aria-hidden="true" /> {words[chat.phase] ?? chat.phase}
-        {chat.connection === "open" ? null : <em> · {chat.connection}</em>}
+        <span className="dot" aria-hidden="true" />{" "}
+        {chat.connection === "open"
+          ? (words[chat.phase] ?? chat.phase)
+          : `${unreached[chat.connection]}${chat.connection === "closed" && chat.connectionError ? `: ${chat.connectionError.message}` : ""}`}
       </p>
       <Composer
         label={chat.question?.question ?? "Message"}
         busy={busy}
-        onSay={(text) => attempt(() => chat.send(text))}
+        onSay={say}
         onCancel={() => void attempt(() => chat.cancel())}
       />
     </>

@@ -1,12 +1,31 @@
 import type { ChatView, Message } from "@troupe/chat"
-import { memo, type ReactNode } from "react"
-import Markdown from "react-markdown"
+import { memo, type ReactNode, useMemo } from "react"
+import Markdown, { type Components } from "react-markdown"
 import { Calls } from "./Calls.tsx"
 
 const textOf = ({ content }: Message.Message): string =>
   typeof content === "string"
     ? content
     : content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n")
+
+/** A link leaves the conversation where it is; a picture is fetched from nowhere until somebody asks for it. */
+const components: Components = {
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noreferrer">
+      {children}
+    </a>
+  ),
+  img: ({ src, alt }) => (
+    <a href={typeof src === "string" ? src : undefined} target="_blank" rel="noreferrer">
+      {alt === undefined || alt === "" ? "picture" : alt}
+    </a>
+  )
+}
+
+/** Text of the model, read as Markdown once. */
+const Spoken = memo(({ text }: { readonly text: string }): ReactNode => (
+  <Markdown components={components}>{text}</Markdown>
+))
 
 /** What one message says; tool messages stand with the calls they answer. */
 const Said = memo(
@@ -16,7 +35,7 @@ const Said = memo(
     const calls = message.role === "assistant" ? (message.toolCalls ?? []) : []
     return (
       <article className={`message ${message.role}`} aria-label={message.role === "user" ? "You" : "Model"}>
-        {text === "" ? null : message.role === "user" ? <p className="plain">{text}</p> : <Markdown>{text}</Markdown>}
+        {text === "" ? null : message.role === "user" ? <p className="plain">{text}</p> : <Spoken text={text} />}
         {calls.length === 0 ? null : <Calls calls={calls} results={results} />}
         {message.metadata?.["cancelled"] === true ? <p className="note">cut short</p> : null}
       </article>
@@ -32,7 +51,7 @@ const resultsOf = (messages: ReadonlyArray<Message.Message>): Results =>
 
 /** A conversation, the reply that streams last. */
 export const Messages = ({ view }: { readonly view: Pick<ChatView.ChatView, "messages" | "partial"> }): ReactNode => {
-  const results = resultsOf(view.messages)
+  const results = useMemo(() => resultsOf(view.messages), [view.messages])
   return (
     <>
       {view.messages.map((message, index) => (
@@ -40,7 +59,7 @@ export const Messages = ({ view }: { readonly view: Pick<ChatView.ChatView, "mes
       ))}
       {view.partial.text === "" ? null : (
         <article className="message assistant partial" aria-label="Model, still speaking">
-          <Markdown>{view.partial.text}</Markdown>
+          <Spoken text={view.partial.text} />
         </article>
       )}
     </>

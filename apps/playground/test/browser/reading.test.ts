@@ -1,0 +1,124 @@
+import type { Browser, Page } from "playwright-core"
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import type { Playground } from "../../src/host/playground.ts"
+import { openBrowser, openPage, openPlayground } from "./browser.ts"
+
+let browser: Browser
+let playground: Playground
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  playground = await openPlayground({ wordDelayMs: 10 })
+})
+
+afterEach(async () => {
+  await Promise.all(browser.contexts().map((context) => context.close()))
+})
+
+afterAll(async () => {
+  await browser.close()
+  await playground.close()
+})
+
+const say = async (page: Page, text: string): Promise<void> => {
+  await page.locator(".composer textarea").fill(text)
+  await page.keyboard.press("Enter")
+}
+
+const settles = (page: Page, phase = "idle"): Promise<void> =>
+  page.locator(`.status[data-phase="${phase}"][data-connection="open"]`).waitFor()
+
+const answered = async (page: Page, text: string): Promise<void> => {
+  const before = await page.locator(".message.assistant:not(.partial)").count()
+  await say(page, text)
+  await page.locator(".message.assistant:not(.partial)").nth(before).waitFor()
+  await settles(page)
+}
+
+const fill = async (prefix: string, count: number): Promise<void> => {
+  await Promise.all(
+    Array.from({ length: count }, (__, index) => `you/${prefix}-${index}`).map(async (id) => {
+      const chat = await playground.troupe.chat(id)
+      for await (const _ of chat.send("Hello"));
+    })
+  )
+}
+
+describe("reading a conversation", () => {
+  test("who scrolls up stays there while an answer streams, and is at the end again after saying something", async () => {
+    const { page } = await openPage(browser, `${playground.url}/#/c/scrolled`, {
+      viewport: { width: 1280, height: 480 }
+    })
+    const top = (): Promise<number> => page.locator(".messages").evaluate((box) => box.scrollTop)
+    for (const text of ["Hello", "Hello again"]) await answered(page, text)
+    expect(await top()).toBeGreaterThan(0)
+    await say(page, "Tell me a long story")
+    await page.locator(".partial").getByText("lighthouse").waitFor()
+    await page.mouse.move(500, 200)
+    await page.mouse.wheel(0, -10_000)
+    await page.waitForFunction(() => document.querySelector(".messages")?.scrollTop === 0)
+    await page.getByText("somebody is expected").waitFor()
+    await settles(page)
+    expect(await top()).toBe(0)
+    await answered(page, "Hello")
+    const rest = await page.locator(".messages").evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop)
+    expect(rest).toBeLessThan(2)
+  })
+
+  test("what the model says runs nothing, fetches nothing, and leads nowhere in this tab", async () => {
+    const { page, faults } = await openPage(browser, `${playground.url}/#/c/hostile`)
+    await say(page, "Book a table")
+    await settles(page, "awaitingUser")
+    await answered(
+      page,
+      `<img src=x onerror="document.title='x'"> [a](javascript:alert) [b](#elsewhere) ![p](https://example.invalid/p.png)`
+    )
+    const answer = page.locator(".message.assistant").last()
+    expect(await answer.locator("img, script").count()).toBe(0)
+    expect(await answer.locator("a:not([target=_blank])").count()).toBe(0)
+    expect(await answer.locator('a[href^="javascript"]').count()).toBe(0)
+    expect(await page.title()).not.toBe("x")
+    expect(faults).toEqual([])
+  })
+
+  test("what was refused is told, can be put away, and is there to be said again", async () => {
+    const { page } = await openPage(browser, `${playground.url}/#/c/refused`)
+    await say(page, "Charge 20 dollars")
+    await settles(page, "awaitingApproval")
+    await say(page, "Hello")
+    const told = page.getByRole("alert")
+    await told.getByText("waits for decisions").waitFor()
+    expect(await told.getByRole("button").allInnerTexts()).toEqual(["Dismiss"])
+    expect(await page.locator(".composer textarea").inputValue()).toBe("Hello")
+    await told.getByRole("button").click()
+    await told.waitFor({ state: "detached" })
+  })
+
+  test("a chat that is deleted where it is open makes room for a new one", async () => {
+    const { page } = await openPage(browser, `${playground.url}/#/c/deleted`)
+    page.on("dialog", (dialog) => void dialog.accept())
+    await answered(page, "Hello")
+    await page.locator('.list li[data-current="true"] button').click()
+    await page.getByText("Say something").waitFor()
+    expect(page.url()).not.toContain("/#/c/deleted")
+    await settles(page)
+  })
+
+  test("among many chats all can be listed, and the one that is open is in sight in the tree", async () => {
+    await fill("many", 55)
+    const { page, faults } = await openPage(browser, `${playground.url}/#/c/last`)
+    await answered(page, "Hello")
+    await page.locator(".list li").nth(49).waitFor()
+    await page.getByRole("button", { name: "More" }).click()
+    await page.locator(".list li").nth(55).waitFor()
+    const own = page.getByRole("treeitem", { name: /Chat you\/last/u })
+    await own.waitFor()
+    await page.waitForFunction(() => {
+      const row = document.querySelector('[role="treeitem"][aria-selected="true"]')
+      const box = row?.closest(".tro-body, .tro-panel")?.getBoundingClientRect()
+      const { top, bottom } = row?.getBoundingClientRect() ?? { top: -1, bottom: -1 }
+      return box !== undefined && top >= box.top && bottom <= box.bottom + 1
+    })
+    expect(faults).toEqual([])
+  })
+})
