@@ -51,13 +51,19 @@ export const openPage = async (
 ): Promise<{ readonly page: Page; readonly faults: ReadonlyArray<string> }> => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
   const page = await context.newPage()
+  const faults = faultsOf(page)
+  await page.goto(url)
+  return { page, faults }
+}
+
+/** What a page logs as an error from here on. */
+export const faultsOf = (page: Page): ReadonlyArray<string> => {
   const faults: Array<string> = []
   page.on("pageerror", (error) => faults.push(error.message))
   page.on("console", (message) => {
     if (message.type() === "error") faults.push(`${message.text()} ${message.location().url}`)
   })
-  await page.goto(url)
-  return { page, faults }
+  return faults
 }
 
 /** Keeps a picture of the page. */

@@ -1,0 +1,49 @@
+/** A system that lives in the page: a scripted model, a tool, and the link to it. */
+import { Fake, Message, Store, tool, Troupe } from "@troupe/chat"
+import { local } from "@troupe/react"
+import * as z from "zod"
+
+const weather = tool({
+  name: "weather",
+  effect: "read",
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }) => `12 °C in ${city}`
+})
+
+/** Never ends, and does not listen when it is told to. */
+const stuck = tool({ name: "stuck", effect: "read", execute: () => new Promise<string>(() => {}) })
+
+const words = (text: string, delayMs: number): Fake.Script =>
+  text.split(/(?<=\s)/u).flatMap((word): Fake.Script => [{ delayMs }, { text: word }])
+
+const scriptOf = (said: Message.Message | undefined): Fake.Script => {
+  const text = said === undefined ? "" : Message.text(said)
+  if (said?.role === "tool") return [{ text: `So it is ${text}.` }, { finish: "stop" }]
+  if (text === "weather") {
+    return [
+      { toolCall: { id: `t${performance.now()}`, name: "weather", arguments: { city: "Oslo" } } },
+      { finish: "tool_calls" }
+    ]
+  }
+  if (text === "stuck") {
+    return [{ toolCall: { id: `t${performance.now()}`, name: "stuck", arguments: {} } }, { finish: "tool_calls" }]
+  }
+  if (text === "long")
+    return [...words("one two three four five six seven eight nine ten ".repeat(20), 15), { finish: "stop" }]
+  return [{ text: `You said ${text}.` }, { finish: "stop" }]
+}
+
+/** The scripted model. */
+export const adapter = Fake.make({ respond: ({ messages }) => scriptOf(messages.at(-1)) })
+
+/** Starts the system. */
+export const startSystem = async () => {
+  const troupe = await Troupe.start({
+    name: "page",
+    adapter,
+    tools: [weather, stuck],
+    store: Store.memory(),
+    drainMs: 100
+  })
+  return { troupe, link: local(troupe) }
+}
