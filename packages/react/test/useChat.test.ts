@@ -74,7 +74,7 @@ describe.each([
     await until(() => model.requests === 2, frames)
     model.call("t2", "ask", {})
     model.finish("tool_calls")
-    await until(() => shown.now?.question !== undefined, frames)
+    await until(() => shown.now?.status === "waiting", frames)
     expect(shown.now).toMatchObject({ status: "waiting", question: { question: "Which one?", toolCallId: "t2" } })
     await shown.now?.answer("That one")
     await until(() => shown.now?.phase === "requesting" || shown.now?.phase === "streaming", frames)
