@@ -1,6 +1,21 @@
 import type { Approval } from "@troupe/chat"
 import type { ReactNode } from "react"
 
+/** What can be decided, by why the call waits. */
+const verbs: Readonly<
+  Record<Approval.PendingApproval["kind"], ReadonlyArray<readonly [label: string, decision: Approval.Decision]>>
+> = {
+  permission: [
+    ["Allow", { type: "allow" }],
+    ["Deny", { type: "deny" }]
+  ],
+  unknown_outcome: [
+    ["It took effect", { type: "result", value: "it took effect, as a person saw" }],
+    ["It did not", { type: "deny", reason: "it did not take effect, as a person saw" }],
+    ["Run it again", { type: "allow" }]
+  ]
+}
+
 /** The calls that wait for a decision. */
 export const Approvals = ({
   approvals,
@@ -19,12 +34,16 @@ export const Approvals = ({
       </p>
       {reason === undefined || reason === "" ? null : <p className="note">{reason}</p>}
       <div className="verbs">
-        <button type="button" className="primary" onClick={() => onDecide(toolCall.id, { type: "allow" })}>
-          {kind === "unknown_outcome" ? "Run it again" : "Allow"}
-        </button>
-        <button type="button" onClick={() => onDecide(toolCall.id, { type: "deny" })}>
-          Deny
-        </button>
+        {verbs[kind].map(([label, decision], place) => (
+          <button
+            key={label}
+            type="button"
+            className={place === 0 ? "primary" : undefined}
+            onClick={() => onDecide(toolCall.id, decision)}
+          >
+            {label}
+          </button>
+        ))}
       </div>
     </section>
   ))
