@@ -93,6 +93,22 @@ describe("the observer", () => {
     expect(chats).toEqual(["c1", "bob/c1"])
   })
 
+  test("OBSERVE4 names no two chats alike, whatever the caller calls its own", async () => {
+    await say("c1", "bob")
+    await say("own", "anna")
+    await Promise.all(["anna/bob/c1", "own"].map((id) => troupe.chat(id)))
+    const names = all(await firstTree()).flatMap(({ label, chat }) => (label.startsWith("Chat ") ? [chat] : []))
+    expect(names.toSorted()).toEqual(["anna/bob/c1", "anna/own", "bob/c1", "own"])
+    const turnsOf = async (name: string) => {
+      const states = statesOf(await ask("GET", `/observer/timeline/${encodeURIComponent(name)}`))
+      const { spans } = await states.next<Observation.Timeline>()
+      await states.leave()
+      return spans.filter(({ kind }) => kind === "turn").length
+    }
+    expect([await turnsOf("bob/c1"), await turnsOf("anna/bob/c1")]).toEqual([1, 0])
+    expect([await turnsOf("anna/own"), await turnsOf("own")]).toEqual([1, 0])
+  })
+
   test("sends the newest state when it changed, and skips what a slow reader did not take", async () => {
     const states = statesOf(await ask("GET", "/observer/tree"))
     const before = await states.next<Observation.Observed>()
@@ -142,8 +158,13 @@ describe("the observer", () => {
       ["bob%2Fc2", "bob/c2"]
     ]) {
       const states = statesOf(await ask("GET", `/observer/timeline/${path}`))
-      const { spans, chat: of } = await states.next<Observation.Timeline>()
-      expect([of, spans.map(({ kind }) => kind)]).toEqual([chat, ["turn", "call"]])
+      let seen = await states.next<Observation.Timeline>()
+      while (seen.spans.length < 2) {
+        const next = states.next<Observation.Timeline>()
+        await clock.advance(200)
+        seen = await next
+      }
+      expect([seen.chat, seen.spans.map(({ kind }) => kind)]).toEqual([chat, ["turn", "call"]])
       await states.leave()
     }
   })

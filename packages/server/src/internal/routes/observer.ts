@@ -2,7 +2,8 @@
  * The observer: the processes of the whole Troupe, for those who may see them. It shows the chats of all owners.
  *
  * OBSERVE3. Only those whom `authorize` says to be observers see or kill anything by it.
- * OBSERVE4. Chats are named as the caller names them: their own by their id, those of others by the Troupe's.
+ * OBSERVE4. Chats are named as the caller names them: their own by their id, those of others by the Troupe's; their own too
+ *           where that id could be one of the Troupe's. No two chats have the same name.
  */
 import { Observation } from "@troupe/chat"
 import type { RunningTroupe } from "@troupe/chat"
@@ -29,8 +30,17 @@ const streamOf = <A>(call: Call, watched: Watched<A>, wire: (state: A) => unknow
 
 type Named = { readonly chat?: string | undefined }
 
-const named = <A extends Named>(node: A, { chats }: Call): A =>
-  node.chat === undefined ? node : { ...node, chat: chats.outerId(node.chat) }
+const named = <A extends Named>(node: A, call: Call): A =>
+  node.chat === undefined ? node : { ...node, chat: nameOf(node.chat, call) }
+
+/** OBSERVE4. */
+const nameOf = (inner: string, call: Call): string => {
+  const own = call.chats.outerId(inner)
+  return isOthers(own, call) ? inner : own
+}
+
+/** Whether a name is another's chat, or looks like one: the Troupe's ids of chats have a slash in them, or are known to live. */
+const isOthers = (name: string, { troupe }: Call): boolean => name.includes("/") || troupe.isAlive(name)
 
 const namedAll = (nodes: ReadonlyArray<Observation.ProcessNode>, call: Call): ReadonlyArray<Observation.ProcessNode> =>
   nodes.map((node) => named({ ...node, children: namedAll(node.children, call) }, call))
@@ -50,12 +60,12 @@ const process = async (call: Call): Promise<Response> => {
 const noProcess = (): HttpError =>
   new HttpError("not_found", "No process lives under this pid; the tree has those that do")
 
-/** The caller's chat of this name, or else the Troupe's. */
+/** The caller's chat of this name, or else the Troupe's; the other way round for a name that is another's. */
 const timeline = async (call: Call): Promise<Response> => {
   const { timeline: timelineOf } = observationFor(call)
   const name = call.params["chat"] ?? ""
   const own = `${call.chats.prefix}${name}`
-  const isOther = !(await call.troupe.has(own)) && (await call.troupe.has(name))
+  const isOther = (isOthers(name, call) || !(await call.troupe.has(own))) && (await call.troupe.has(name))
   return streamOf(call, timelineOf(isOther ? name : own), (state) => ({ ...state, chat: name }))
 }
 
