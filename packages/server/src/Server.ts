@@ -7,7 +7,7 @@
  * SERVE1. A conversation is reachable by its owner alone: the Troupe's id of it is made of the owner's name and the id.
  * SERVE2. Nobody is let in whom `authorize` does not name, and no page of another place that is not listed.
  * SERVE3. Every refusal is a typed error in JSON; of an error that nobody expects only an id is told, and `onError` the rest.
- * SERVE4. Closed, it refuses what comes, and ends each stream with its last frame.
+ * SERVE4. Closed, it refuses what comes, and ends each stream with its last frame; runs that are nobody's conversation are over.
  *
  * @module
  */
@@ -127,7 +127,8 @@ export const make = (options: ServerOptions): Server => {
   const streams = new OpenStreams(clock)
   const places = { origins: new Set(options.origins), hosts: hosts === undefined ? undefined : new Set(hosts) }
   const closing = new AbortController()
-  const home = { troupe, owners, streams, limits, closing: closing.signal, chatId: options.chatId ?? ownedId }
+  const ends = new Set<() => Promise<unknown>>()
+  const home = { troupe, owners, streams, limits, closing: closing.signal, ends, chatId: options.chatId ?? ownedId }
 
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {
     const id = System.uuid(troupe.system, "server")
@@ -179,7 +180,9 @@ export const make = (options: ServerOptions): Server => {
     hosts,
     close: async () => {
       closing.abort()
+      const ending = Array.from(ends, (end) => end())
       streams.close()
+      await Promise.allSettled(ending)
     }
   }
 }

@@ -17,6 +17,8 @@ export interface CallHome {
   readonly streams: OpenStreams
   readonly limits: { readonly bodyBytes: number; readonly messageCharacters: number }
   readonly closing: AbortSignal
+  /** What is ended when the server closes. */
+  readonly ends: Set<() => Promise<unknown>>
   readonly chatId: ChatId
 }
 
@@ -83,6 +85,10 @@ export const makeCall = (
     stream,
     claimStream,
     closing,
+    whenClosing: (end) => {
+      home.ends.add(end)
+      return () => void home.ends.delete(end)
+    },
     limits
   }
   return { call, settle: giveBack }

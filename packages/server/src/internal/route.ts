@@ -54,6 +54,8 @@ export interface Call {
   readonly claimStream: () => void
   /** Aborted when the server closes; `request.signal`, when the client is gone. */
   readonly closing: AbortSignal
+  /** Ends something when the server closes, which waits for it; gives what forgets it. */
+  readonly whenClosing: (end: () => Promise<unknown>) => () => void
   readonly limits: { readonly messageCharacters: number }
 }
 

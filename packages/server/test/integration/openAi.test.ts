@@ -1,10 +1,12 @@
 import { askUser, Fake, tool } from "@troupe/chat"
+import { Clock } from "@troupe/otp"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import OpenAI, { APIError, APIUserAbortError, RateLimitError } from "openai"
 import { describe, expect, it } from "vitest"
 import { handModel } from "../double/handModel.ts"
-import { endless, served } from "../double/served.ts"
+import * as Node from "../../src/Node.ts"
+import { endless, served, until } from "../double/served.ts"
 import { serving } from "../double/serving.ts"
 
 const clientOf = (url: string, headers: Record<string, string> = {}) =>
@@ -286,6 +288,38 @@ describe("the openai package", () => {
       status: 400,
       code: "content_filter"
     })
+  })
+
+  it("OPENAIRUN3. a completion of a server that closes is told so at once, whole or streamed, and its run is over then", async () => {
+    const adapter = endless()
+    const { server } = await served({ adapter })
+    const node = await Node.listen(server, { clock: Clock.test() })
+    const client = clientOf(node.url, { authorization: "anna" })
+    const [whole, named] = [{}, { "x-troupe-chat": "c1" }].map((headers) =>
+      client.chat.completions.create(hi, { headers }).catch((error: unknown) => error)
+    )
+    const streamed = await fetch(`${node.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "anna", "content-type": "application/json" },
+      body: JSON.stringify({ ...hi, stream: true })
+    })
+    await until(() => adapter.open === 3)
+    await node.close()
+    expect(adapter.open).toBe(1)
+    for (const error of [await whole, await named]) expect(error).toMatchObject({ status: 503, code: "closing" })
+    const frames = (await streamed.text()).split("\n\n").filter((frame) => frame !== "")
+    expect(frames.at(-2)).toContain('"code":"closing"')
+    expect(frames.at(-1)).toBe("data: [DONE]")
+  })
+
+  it("OPENAIRUN3. a server is closed when the runs of its completions are over", async () => {
+    const adapter = endless()
+    const { ask, server } = await served({ adapter })
+    const answer = ask("POST", "/v1/chat/completions", hi)
+    await until(() => adapter.open === 1)
+    await server.close()
+    expect(adapter.open).toBe(0)
+    expect(await (await answer).json()).toMatchObject({ error: { type: "server_error", code: "closing" } })
   })
 })
 

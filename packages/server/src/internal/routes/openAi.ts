@@ -4,6 +4,7 @@
  * OPENAIRUN1. The messages of a request are the thread, and nothing is kept of it. Where the request names a conversation, by the
  *             header `x-troupe-chat` or `metadata.chat_id`, only what it says last is taken, and the rest is the server's.
  * OPENAIRUN2. A client that leaves ends the run; of a conversation it ends nothing but the reading.
+ * OPENAIRUN3. So does a server that closes, and says so at once: whole with a 503, streamed with an error before `[DONE]`.
  */
 import type { ChatRef, Event } from "@troupe/chat"
 import { System } from "@troupe/otp"
@@ -53,7 +54,7 @@ const complete = async (call: Call): Promise<Response> => {
       model: body.model
     }
     if (body.stream === true) return streamed(call, body, head, run, reply)
-    return await whole(head, run, reply, gone.signal)
+    return await whole(call, head, run, reply, gone.signal)
   } catch (error) {
     const failure = ofFailure(error)
     if (failure === undefined) throw error
@@ -108,13 +109,19 @@ const begun = async (turn: ChatRef.LiveTurn): Promise<Run> => {
   return turn
 }
 
-const whole = async (head: Head, run: Run, reply: OpenAiReply, signal: AbortSignal): Promise<Response> => {
+const whole = async (call: Call, head: Head, run: Run, reply: OpenAiReply, signal: AbortSignal): Promise<Response> => {
   const leave = (): void => void run.return?.()
   signal.addEventListener("abort", leave, { once: true })
+  const forget = call.whenClosing(async () => run.return?.())
+  if (call.closing.aborted) leave()
   try {
     for await (const event of run) reply.push(event)
   } finally {
+    forget()
     signal.removeEventListener("abort", leave)
+  }
+  if (call.closing.aborted && reply.result === undefined) {
+    throw new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 })
   }
   const end = endOf(reply)
   if ("error" in end) return responseOf(end)
@@ -143,8 +150,13 @@ const streamed = (
 ): Response => {
   const withUsage = stream_options?.include_usage === true
   const frames = (signal: AbortSignal) => {
+    const forget = call.whenClosing(async () => run.return?.())
     // A reader that is gone before its first frame never starts the frames: the run hears of it here.
-    signal.addEventListener("abort", () => void run.return?.(), { once: true })
+    const over = (): void => {
+      forget()
+      void run.return?.()
+    }
+    signal.addEventListener("abort", over, { once: true })
     return framesOf(head, run, reply, withUsage)
   }
   return call.stream(frames, { last: closingFrame })
@@ -177,9 +189,10 @@ async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: bo
   }
 }
 
-const closingFrame = dataFrame({
-  error: { message: "The server is closing; try again", type: "server_error", param: null, code: "closing" }
-})
+const closingFrame =
+  dataFrame({
+    error: { message: "The server is closing; try again", type: "server_error", param: null, code: "closing" }
+  }) + doneFrame
 
 const models = async (call: Call): Promise<Response> => {
   const data = modelsOf(call).map((id) => ({ id, object: "model", created: 0, owned_by: "troupe" }))
