@@ -31,6 +31,7 @@ export interface PostgresOptions {
  *
  * **Details**: connections are opened when the store is first asked, and the schema brought up to date then. `close` lets go
  * of them. What a save that was answered survives is the server's to say: with its own settings, the end of either machine.
+ * An id has at most 2,048 bytes.
  *
  * **Errors**: throws a `ValidationError` (`invalid_options`) for options that make no sense. The verbs reject with a `StoreError`
  * when the server cannot be reached, does not let the user in, has a newer schema, or fails; the next to ask tries again.

@@ -33,7 +33,8 @@ export interface SqliteOptions {
  * Keeps conversations in an SQLite file, which it creates, or in memory (`":memory:"`).
  *
  * **Details**: the file is opened at once, and its schema brought up to date. What all chats save in one turn of the event loop
- * is one transaction. Beside the file there are two more while it is open, `-wal` and `-shm`; they belong to it.
+ * is one transaction. Beside the file there are two more while it is open, `-wal` and `-shm`; they belong to it. An id has at
+ * most 2,048 bytes.
  *
  * **Errors**: throws a `StoreError` when the file cannot be opened, is none of ours or of a newer schema; a `ValidationError`
  * (`invalid_options`) for options that make no sense. The verbs reject with a `StoreError` when the database fails.

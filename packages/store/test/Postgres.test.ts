@@ -4,7 +4,7 @@ import { postgres, type PostgresOptions, StoreError } from "../src/index.ts"
 import { expectMigrated } from "./double/migrated.ts"
 import { type PostgresServer, startPostgres } from "./double/postgresServer.ts"
 import { queries } from "./double/queries.ts"
-import { said } from "./double/records.ts"
+import { idOf, said } from "./double/records.ts"
 import { postgresVersion1 } from "./double/version1.ts"
 
 let server: PostgresServer
@@ -164,6 +164,37 @@ describe("a PostgreSQL database", () => {
     await queries(server.url, [`UPDATE ${schema}.commits SET body = '{}' WHERE chat = 1`])
     expect((await failureOf(store.load("a"))).reason).toBe("corrupt")
     expect((await store.load("b"))?.version).toBe(1)
+    await store.close()
+  })
+
+  test("takes the longest id there is, and refuses a longer one as that", async () => {
+    const store = open(fresh())
+    const id = idOf(2_048)
+    expect(await store.save(said(id, "one"))).toEqual({ seq: 1 })
+    expect((await store.load(id))?.id).toBe(id)
+    await expect(store.save(said(idOf(2_049), "one"))).rejects.toThrow("id: must_be_at_most 2048 bytes")
+    await store.close()
+  })
+
+  test("that lost an entry or a message refuses that conversation", async () => {
+    const schema = fresh()
+    const store = open(schema)
+    for (const id of ["a", "b", "c"]) await store.save(said(id, "one", "two"))
+    await queries(server.url, [
+      `DELETE FROM ${schema}.commits WHERE chat = 1`,
+      `DELETE FROM ${schema}.items WHERE chat = 2 AND position = 0`
+    ])
+    for (const id of ["a", "b"]) {
+      for (const ask of [
+        () => store.load(id),
+        () => store.history(id),
+        () => store.at(id, 1),
+        () => store.fork(id, "d", 1)
+      ]) {
+        expect((await failureOf(ask())).reason).toBe("corrupt")
+      }
+    }
+    expect((await store.load("c"))?.thread.messages.length).toBe(2)
     await store.close()
   })
 

@@ -6,7 +6,7 @@ import { ValidationError } from "@troupe/chat"
 import { describe, expect, test } from "vitest"
 import { sqlite, type SqliteOptions, StoreError } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
-import { said } from "./double/records.ts"
+import { idOf, said } from "./double/records.ts"
 
 const failureOf = async (ask: () => unknown): Promise<StoreError> => {
   try {
@@ -146,6 +146,8 @@ describe("an SQLite file", () => {
   test.each([
     ["an entry that is no JSON", "UPDATE commits SET body = '{' WHERE chat = 1"],
     ["an entry that is no record", "UPDATE commits SET body = '{}' WHERE chat = 1"],
+    ["its only entry lost", "DELETE FROM commits WHERE chat = 1"],
+    ["its only message lost", "DELETE FROM items WHERE chat = 1"],
     ["a message that is none", `UPDATE items SET body = '{"role":"nobody"}' WHERE chat = 1`]
   ])("with %s refuses that conversation, and keeps the others", async (_, sql) => {
     using folder = new Folder()
@@ -170,6 +172,70 @@ describe("an SQLite file", () => {
   })
 })
 
+describe("SQLLOG6, FORM2", () => {
+  /** Three entries, of which each adds a message and a known id; then rows are lost. */
+  const lost = async (path: string, sql: string) => {
+    const store = sqlite(path)
+    const texts = ["one", "two", "three"]
+    for (const count of [1, 2, 3])
+      await store.save({ ...said("a", ...texts.slice(0, count)), known: texts.slice(0, count) })
+    await store.close()
+    const other = new DatabaseSync(path)
+    other.exec(sql)
+    other.close()
+    return sqlite(path)
+  }
+  const reasonOf = (ask: () => unknown): Promise<string> => told(ask).then(([reason]) => reason)
+
+  test.each([
+    ["the first message", "DELETE FROM items WHERE list = 0 AND position = 0", 1],
+    ["a message", "DELETE FROM items WHERE list = 0 AND position = 1", 2],
+    ["the newest message", "DELETE FROM items WHERE list = 0 AND position = 2", 3],
+    ["a known id", "DELETE FROM items WHERE list = 1 AND position = 1", 2],
+    ["the newest known id", "DELETE FROM items WHERE list = 1 AND position = 2", 3]
+  ])("a conversation that lost %s is refused from there on, and never shorter", async (_, sql, seq) => {
+    using folder = new Folder()
+    const store = await lost(folder.file(), sql)
+    expect(await reasonOf(() => store.load("a"))).toBe("corrupt")
+    expect(await reasonOf(() => store.history("a"))).toBe("corrupt")
+    expect(await reasonOf(() => store.fork("a", "b"))).toBe("corrupt")
+    expect(await reasonOf(() => store.save(said("a", "one", "other")))).toBe("corrupt")
+    for (const [index, entry] of [1, 2, 3].entries()) {
+      if (entry >= seq) expect(await reasonOf(() => store.at("a", entry))).toBe("corrupt")
+      else expect((await store.at("a", entry))?.thread.messages.length).toBe(index + 1)
+    }
+    expect((await store.list()).chats.map(({ id }) => id)).toEqual(["a"])
+    await store.close()
+  })
+
+  test("a conversation that lost its newest entry is refused, and nothing is begun or written in its place", async () => {
+    using folder = new Folder()
+    const store = await lost(folder.file(), "DELETE FROM commits WHERE seq = 3")
+    expect(await reasonOf(() => store.load("a"))).toBe("corrupt")
+    expect(await reasonOf(() => store.at("a", 3))).toBe("corrupt")
+    expect(await reasonOf(() => store.history("a"))).toBe("corrupt")
+    expect(await reasonOf(() => store.save(said("a", "anew"), { writer: "w", after: 3 }))).toBe("corrupt")
+    expect(await reasonOf(() => store.rewind("a", 1))).toBe("corrupt")
+    expect(await reasonOf(() => store.fork("a", "b", 3))).toBe("corrupt")
+    expect((await store.history("a", { limit: 2 })).length).toBe(2)
+    expect((await store.fork("a", "b")).thread).toEqual(said("a", "one", "two").thread)
+    await store.close()
+  })
+
+  test("entries written before they said how many items they add are read as ever", async () => {
+    using folder = new Folder()
+    const older = "UPDATE commits SET body = json_remove(body, '$.messages', '$.known.added')"
+    const store = await lost(folder.file(), older)
+    expect(await store.load("a")).toMatchObject({ ...said("a", "one", "two", "three"), version: 3 })
+    expect((await store.history("a")).map(({ kept, messages }) => [kept, messages.length])).toEqual([
+      [0, 1],
+      [1, 1],
+      [2, 1]
+    ])
+    await store.close()
+  })
+})
+
 test("a draft that is damaged refuses its conversation until another entry removes it", async () => {
   using folder = new Folder()
   const path = folder.file()
@@ -189,6 +255,17 @@ test("an id that a database could take for another's is refused", async () => {
   const store = sqlite(":memory:")
   for (const id of ["a\ud800", "a\0b"]) {
     await expect(store.save(said(id, "one"))).rejects.toThrow("must_be_well_formed_text")
+    await expect(store.load(id)).rejects.toBeInstanceOf(ValidationError)
+  }
+  await store.close()
+})
+
+test("an id is text of at most 2,048 bytes, and a longer one refused as that", async () => {
+  const store = sqlite(":memory:")
+  expect(await store.save(said(idOf(2_048), "one"))).toEqual({ seq: 1 })
+  for (const id of [idOf(2_049), "\u4e2d".repeat(683)]) {
+    await expect(store.save(said(id, "one"))).rejects.toThrow("id: must_be_at_most 2048 bytes")
+    await expect(store.fork(idOf(2_048), id)).rejects.toBeInstanceOf(ValidationError)
     await expect(store.load(id)).rejects.toBeInstanceOf(ValidationError)
   }
   await store.close()

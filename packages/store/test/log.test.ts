@@ -1,4 +1,4 @@
-import { assistant, type ChatRecord, type Message, user } from "@troupe/chat"
+import { assistant, type ChatRecord, type Message, type SessionError, user } from "@troupe/chat"
 import { Clock } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { sqlite } from "../src/index.ts"
@@ -243,6 +243,30 @@ describe("SQLLOG5", () => {
       await other.delete("b")
       whole.push(await read(other))
       expect(whole).toContainEqual(found)
+      await other.close()
+    }
+  )
+
+  test.each(
+    [undefined, 1].flatMap((at) =>
+      ([false, true] as const).flatMap((anew) => [0, 1, 2, 3].map((before) => [at, anew, before] as const))
+    )
+  )(
+    "a fork at %s of a conversation that is deleted meanwhile, and begun anew: %s, is refused for that, before its question %i",
+    async (at, anew, before) => {
+      const database = openSqlite(":memory:", { durability: "process", busyTimeoutMs: 0, clock: Clock.test() })
+      const other = new SqlStore(database, { clock: Clock.test(), ttlMs: undefined })
+      await other.save(first)
+      const cut = interrupted(database, async () => {
+        await other.delete("a")
+        if (anew) await other.save({ ...second, open: { at: 2, calls: [] } })
+      })
+      cut.actBefore = before
+      const reason = await cut.store.fork("a", "b", at).then(
+        () => "done",
+        (error: unknown) => (error as SessionError).reason
+      )
+      expect(reason).toBe(anew && before === 0 ? "not_a_step" : "unknown_chat")
       await other.close()
     }
   )

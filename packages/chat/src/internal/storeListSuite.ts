@@ -198,7 +198,8 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
         "[c]": ["star"],
         "\\D": ["star"],
         needle: ["parts"],
-        user: []
+        user: [],
+        "\0": []
       }
       for (const [search, ids] of Object.entries(finds)) {
         same(`what has ${search}`, await idsOf(store, { search }), ids)

@@ -13,11 +13,13 @@
  * SQLLOG4. A writer holds the row of its conversation from the look at the precondition to the end of its transaction.
  * SQLLOG5. What is read is an entry as a whole or none, whatever another program does between two questions: entries are asked
  *          for behind their items, and are there only if all of those were.
+ * SQLLOG6. An entry that is missing though its conversation is there was lost: that is told, and nothing is begun or written in
+ *          its place.
  */
 import { type ChatRecord, Store } from "@troupe/chat"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
-import { commitOf, draftOf, recordOf, written } from "./entryForm.ts"
+import { commitOf, damaged, draftOf, type Origin, recordOf, written } from "./entryForm.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, Standings } from "./standing.ts"
 import { checkedId, isDistinct, readable } from "./storedText.ts"
@@ -86,14 +88,14 @@ export class Log {
   *load(id: string): Asking<Standing | undefined> {
     const head = yield* this.#head(id)
     if (head === undefined) return undefined
-    const record = yield* this.#record(id, head.key, head.seq)
+    const record = yield* this.#record(id, head, head.seq)
     return record === undefined ? undefined : { key: head.key, record }
   }
 
   /** What the reply that streams has said, if that was kept since the newest entry. */
   *draft({ key, record: { id, version = 0 } }: Standing): Asking<string | undefined> {
     const [row] = yield* rowsOf(this.#sql.draft, key, version)
-    return row === undefined ? undefined : draftOf({ database: this.#database, id }, textIn(row, "body"))
+    return row === undefined ? undefined : draftOf(this.#origin(id), textIn(row, "body"))
   }
 
   *save(record: Chat, precondition: Store.Precondition | undefined): Asking<Standing> {
@@ -110,34 +112,34 @@ export class Log {
     yield* rowsOf(this.#sql.delete, checkedId(id))
   }
 
-  /** SQLLOG5 */
+  /** SQLLOG5, SQLLOG6 */
   *history(id: string, { after, limit }: Page): Asking<ReadonlyArray<Store.Commit>> {
     const head = yield* this.#head(id)
     if (head === undefined) return []
     const last = Math.min(after + limit, head.seq)
     const items = yield* rowsOf(this.#sql.added, head.key, after, last)
     const entries = yield* rowsOf(this.#sql.entries, head.key, after, last)
+    if (entries.length < last - after) {
+      if (entries.length > 0 || (yield* this.#isThere(id, head))) throw damaged(this.#origin(id))
+      return []
+    }
     const itemsOf = Map.groupBy(items, (item) => numberIn(item, "seq"))
     return entries.map((row) =>
-      commitOf(
-        { database: this.#database, id },
-        { body: textIn(row, "body"), ...split(itemsOf.get(numberIn(row, "seq")) ?? []) }
-      )
+      commitOf(this.#origin(id), { body: textIn(row, "body"), items: itemsOf.get(numberIn(row, "seq")) ?? [] })
     )
   }
 
   *at(id: string, seq: number): Asking<Chat | undefined> {
     const head = yield* this.#head(id)
-    const isEntry = head !== undefined && Number.isSafeInteger(seq) && seq > 0 && seq <= head.seq
-    return isEntry ? yield* this.#record(id, head.key, seq) : undefined
+    return head !== undefined && isEntry(head, seq) ? yield* this.#record(id, head, seq) : undefined
   }
 
   *fork(id: string, to: string, at: number | undefined): Asking<Standing> {
     const head = yield* this.#head(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
     const seq = yield* this.#step(id, head, at)
-    const record = yield* this.#record(id, head.key, seq)
-    if (record === undefined) throw Store.refused("unknown_commit", id, seq)
+    const record = yield* this.#record(id, head, seq)
+    if (record === undefined) throw Store.refused("unknown_chat", id)
     const entry = { kind: "forked", from: { id, seq }, writer: undefined } as const
     const existing = yield* this.#held(to)
     const forked = existing === undefined ? yield* this.#add(undefined, Store.forked(record, to), entry) : undefined
@@ -149,9 +151,9 @@ export class Log {
     const head = yield* this.#held(id)
     if (head === undefined) throw Store.refused("unknown_chat", id)
     check(id, head, precondition)
-    const newest = yield* this.#record(id, head.key, head.seq)
-    const earlier = seq === 0 ? Store.blank(id) : yield* this.#record(id, head.key, yield* this.#step(id, head, seq))
-    if (newest === undefined || earlier === undefined) throw Store.refused("unknown_commit", id, seq)
+    const newest = yield* this.#record(id, head, head.seq)
+    const earlier = seq === 0 ? Store.blank(id) : yield* this.#record(id, head, yield* this.#step(id, head, seq))
+    if (newest === undefined || earlier === undefined) throw Store.refused("unknown_chat", id)
     const entry = { kind: "rewound", from: { id, seq }, writer: precondition?.writer } as const
     const rewound = yield* this.#add(head, Store.rewound(newest, earlier), entry)
     if (rewound === undefined) throw Store.refused("unknown_chat", id)
@@ -160,8 +162,8 @@ export class Log {
 
   *list(options: ReturnType<typeof Store.listOptions<number>>): Asking<Store.ChatList> {
     const { prefix, search, limit, after } = options
-    // No id that is kept begins so.
-    if (!isDistinct(prefix)) return { chats: [] }
+    // No id that is kept begins so, and no text is found by what a database cannot be asked for.
+    if (!isDistinct(prefix) || !isDistinct(search)) return { chats: [] }
     const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
     const rows = yield* rowsOf(
       this.#sql.list(having.sql),
@@ -218,25 +220,35 @@ export class Log {
     if (this.#standings.isOfDeleted(record, head.key)) throw Store.refused("store_conflict", record.id, head.seq)
   }
 
-  /** The record of an entry that was there. SQLLOG2, SQLLOG5 */
-  *#record(id: string, key: number, seq: number): Asking<Chat | undefined> {
-    const items = yield* rowsOf(this.#sql.items, key, seq, seq)
-    const [entry] = yield* rowsOf(this.#sql.entry, key, seq)
-    if (entry === undefined) return undefined
-    return recordOf({ database: this.#database, id }, { body: textIn(entry, "body"), ...split(items) })
+  #origin(id: string): Origin {
+    return { database: this.#database, id }
   }
 
-  /** The entry a fork or a rewind leads to. */
-  *#step(id: string, { key }: Head, at: number | undefined): Asking<number> {
-    if (at === undefined) {
-      const [newest] = yield* rowsOf(this.#sql.newestStep, key)
-      if (newest === undefined) throw Store.refused("not_a_step", id)
-      return numberIn(newest, "seq")
+  /** Whether the conversation still is: it may have been deleted, and begun anew. */
+  *#isThere(id: string, { key }: Head): Asking<boolean> {
+    return (yield* this.#head(id))?.key === key
+  }
+
+  /** The record of an entry; `undefined` when its conversation was deleted meanwhile. SQLLOG2, SQLLOG5, SQLLOG6 */
+  *#record(id: string, head: Head, seq: number): Asking<Chat | undefined> {
+    const items = yield* rowsOf(this.#sql.items, head.key, seq, seq)
+    const [entry] = yield* rowsOf(this.#sql.entry, head.key, seq)
+    if (entry !== undefined) return recordOf(this.#origin(id), { body: textIn(entry, "body"), items })
+    if (yield* this.#isThere(id, head)) throw damaged(this.#origin(id))
+    return undefined
+  }
+
+  /** The entry a fork or a rewind leads to. SQLLOG6 */
+  *#step(id: string, head: Head, at: number | undefined): Asking<number> {
+    if (at !== undefined && !isEntry(head, at)) throw Store.refused("unknown_commit", id, at)
+    const { newestStep, entry } = this.#sql
+    const [found] = yield* at === undefined ? rowsOf(newestStep, head.key) : rowsOf(entry, head.key, at)
+    if (found === undefined) {
+      if (!(yield* this.#isThere(id, head))) throw Store.refused("unknown_chat", id)
+      throw at === undefined ? Store.refused("not_a_step", id) : damaged(this.#origin(id))
     }
-    const [entry] = Number.isSafeInteger(at) ? yield* rowsOf(this.#sql.entry, key, at) : []
-    if (entry === undefined) throw Store.refused("unknown_commit", id, at)
-    if (numberIn(entry, "is_step") !== 1) throw Store.refused("not_a_step", id, at)
-    return at
+    if (numberIn(found, "is_step") !== 1) throw Store.refused("not_a_step", id, at)
+    return numberIn(found, "seq")
   }
 
   /**
@@ -277,10 +289,12 @@ export class Log {
     if (added.bodies.length > 0) yield* this.#dialect.addItems(added)
   }
 
-  *#before({ key, seq }: Head, record: Chat): Asking<Chat | undefined> {
-    return this.#standings.before(record, key, seq) ?? (yield* this.#record(record.id, key, seq))
+  *#before(head: Head, record: Chat): Asking<Chat | undefined> {
+    return this.#standings.before(record, head.key, head.seq) ?? (yield* this.#record(record.id, head, head.seq))
   }
 }
+
+const isEntry = ({ seq }: Head, number: number): boolean => Number.isSafeInteger(number) && number > 0 && number <= seq
 
 const check = (id: string, head: Head | undefined, precondition: Store.Precondition | undefined): void => {
   if (precondition === undefined) return
@@ -289,28 +303,18 @@ const check = (id: string, head: Head | undefined, precondition: Store.Precondit
   throw Store.refused("store_conflict", id, newest)
 }
 
-/** The rows of items, by list. */
-const split = (
-  rows: ReadonlyArray<Row>
-): { readonly messages: ReadonlyArray<string>; readonly known: ReadonlyArray<string> } => {
-  const messages: Array<string> = []
-  const known: Array<string> = []
-  for (const row of rows) (numberIn(row, "list") === lists.messages ? messages : known).push(textIn(row, "body"))
-  return { messages, known }
-}
-
 /** Every question of the log. Where two entries are meant, the rows are those that are part of the list at it. */
 const statements = ({ prefix, hold, nextWrite }: Dialect) => {
   const [chats, commits, items, drafts] = ["chats", "commits", "items", "drafts"].map((table) => prefix + table)
   return {
     head: `SELECT key, seq, writer FROM ${chats} WHERE id = ?`,
     held: `SELECT key, seq, writer FROM ${chats} WHERE id = ? ${hold}`,
-    entry: `SELECT body, is_step FROM ${commits} WHERE chat = ? AND seq = ?`,
-    newestStep: `SELECT seq FROM ${commits} WHERE chat = ? AND is_step = 1 ORDER BY seq DESC LIMIT 1`,
-    items: `SELECT list, body FROM ${items} WHERE chat = ? AND seq <= ? AND (until IS NULL OR until > ?)
+    entry: `SELECT seq, body, is_step FROM ${commits} WHERE chat = ? AND seq = ?`,
+    newestStep: `SELECT seq, is_step FROM ${commits} WHERE chat = ? AND is_step = 1 ORDER BY seq DESC LIMIT 1`,
+    items: `SELECT list, position, body FROM ${items} WHERE chat = ? AND seq <= ? AND (until IS NULL OR until > ?)
       ORDER BY list, position`,
     entries: `SELECT seq, body FROM ${commits} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY seq`,
-    added: `SELECT seq, list, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
+    added: `SELECT seq, list, position, body FROM ${items} WHERE chat = ? AND seq > ? AND seq <= ? ORDER BY list, position`,
     draft: `SELECT body FROM ${drafts} WHERE chat = ? AND seq = ?`,
     begin: `INSERT INTO ${chats} (seq, writer, title, messages, running, updated_at, created_at, id, written)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${nextWrite}) ON CONFLICT (id) DO NOTHING RETURNING key`,

@@ -36,7 +36,7 @@ function* index(): Asking<boolean> {
 /** The index finds three characters and more; what it finds is compared letter by letter. */
 const having = (search: string): Query => {
   const found = "key IN (SELECT chat FROM words JOIN items ON item = words.rowid WHERE instr(text, ?) > 0"
-  const isIndexed = Array.from(search).length >= 3 && !search.includes("\0")
+  const isIndexed = Array.from(search).length >= 3
   return isIndexed
     ? { sql: `${found} AND words MATCH ?)`, params: [search, `"${search.replaceAll('"', '""')}"`] }
     : { sql: `${found})`, params: [search] }

@@ -21,3 +21,13 @@ export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord.Ch
     id,
     texts.map((text) => user(text))
   )
+
+/** An id that cannot be made shorter, of so many bytes. */
+export const idOf = (bytes: number): string => {
+  let [id, seed] = ["", 7]
+  while (id.length < bytes) {
+    seed = (seed * 48_271) % 2_147_483_647
+    id += String.fromCodePoint(33 + (seed % 90))
+  }
+  return id
+}
