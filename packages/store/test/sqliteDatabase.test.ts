@@ -71,6 +71,51 @@ describe("SQLITE3", () => {
   })
 })
 
+describe("a damaged file", () => {
+  /** A store of which the end of a write fails, as that of one which comes upon a damaged index does. */
+  const damaged = (path: string) => {
+    const state = { isDamaged: false }
+    openSqlite(path, { durability: "process", busyTimeoutMs: 0, clock: Clock.live }).close()
+    const connection = new DatabaseSync(path)
+    const prepare = connection.prepare.bind(connection)
+    connection.prepare = (sql) => {
+      const statement = prepare(sql)
+      if (sql !== "RELEASE one") return statement
+      const run = statement.run.bind(statement)
+      statement.run = () => {
+        const done = run()
+        if (state.isDamaged) throw Object.assign(new Error("database disk image is malformed"), { errcode: 11 })
+        return done
+      }
+      return statement
+    }
+    const store = new SqlStore(new SqliteDatabase(path, connection), { clock: Clock.live, ttlMs: undefined })
+    return { state, store, connection }
+  }
+
+  test("that fails the end of a write says so to all of its transaction, and nothing of it is kept", async () => {
+    using folder = new Folder()
+    const { state, store } = damaged(folder.file())
+    await store.save(said("kept", "Hello"))
+    state.isDamaged = true
+    const came = await Promise.allSettled([store.save(said("a", "Hello")), store.save(said("b", "Hello"))])
+    for (const one of came) expect(one).toMatchObject({ status: "rejected", reason: { reason: "corrupt" } })
+    state.isDamaged = false
+    expect((await store.list()).chats.map(({ id }) => id)).toEqual(["kept"])
+    expect(await store.save(said("a", "Hello"))).toEqual({ seq: 1 })
+    await store.close()
+  })
+
+  test("whose tables break their own rules is damaged", async () => {
+    using folder = new Folder()
+    const { store, connection } = damaged(folder.file())
+    await store.save(said("a", "Hello"))
+    connection.exec("INSERT INTO commits (chat, seq, is_step, body) VALUES (1, 2, 1, '{}')")
+    await expect(store.save(said("a", "again"))).rejects.toMatchObject({ reason: "corrupt" })
+    await store.close()
+  })
+})
+
 describe("SQLITE4", () => {
   test("a read sees every save that was asked for before it", async () => {
     const store = sqlite(":memory:")

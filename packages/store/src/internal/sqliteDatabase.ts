@@ -94,20 +94,23 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** SQLITE3: but where the error ended the whole transaction, as a full disk does. */
+  /**
+   * SQLITE3: but where the error ended the whole transaction, as a full disk does, and where a damaged file fails the end of the
+   * part: then there is no going back to its beginning any more.
+   */
   #apart({ perform, fail }: Waiting): () => void {
     this.#run("SAVEPOINT one")
+    let tell: () => void
     try {
-      const tell = perform()
-      this.#run("RELEASE one")
-      return tell
+      tell = perform()
     } catch (error) {
       if (!this.#connection.isTransaction) throw error
       this.#run("ROLLBACK TO one")
-      this.#run("RELEASE one")
       const failure = this.#failure(error)
-      return () => fail(failure)
+      tell = () => fail(failure)
     }
+    this.#run("RELEASE one")
+    return tell
   }
 
   #rollBack(): void {

@@ -13,6 +13,8 @@ const meanings: ReadonlyMap<number, readonly [StoreErrorReason, (path: string) =
   [13, ["full", (path) => `There is no room left for ${path}; make some, nothing that was kept is lost`]],
   [14, ["cannot_open", (path) => cannotOpen(path)]],
   [18, ["failed", (path) => `What was to be written to ${path} is longer than SQLite keeps, one billion bytes`]],
+  // What is written here breaks no rule of the tables, unless what they hold is damaged.
+  [19, ["corrupt", (path) => `${path} is damaged; put a backup in its place`]],
   [26, ["not_a_database", (path) => `${path} is no SQLite database; give another path`]]
 ])
 
