@@ -97,7 +97,8 @@ type Answer<A> = A | Promise<A>
  * **Contract**: as {@link Store}, and
  *
  * - `save` adds an entry, and is refused when the precondition does not hold (`store_conflict`); without one it is not
- *   looked at. Its cost is that of what was added, not that of the conversation.
+ *   looked at. So is one of a record that goes on, message for message the same objects, from a conversation of this id that was
+ *   deleted since. Its cost is that of what was added, not that of the conversation.
  * - `load` gives the newest record, its `version` the number of its entry; its `draft` is the one kept since, else the record's own.
  * - `history` gives entries, the oldest first; none of a conversation it does not have.
  * - `at` gives the record of an entry, its `version` that entry's number.

@@ -27,6 +27,9 @@ const shallow = (record: ChatRecord): ChatRecord => recordWith(record.id, record
 
 const flaws: Readonly<Record<string, (kept: Store.SessionStore) => Partial<Store.SessionStore>>> = {
   "does not look at preconditions": (kept) => ({ save: (record) => kept.save(record) }),
+  "takes what goes on from a deleted conversation": (kept) => ({
+    save: (record, on) => kept.save(structuredClone(record), on)
+  }),
   "refuses its own late writes": (kept) => ({
     save: (record, on) =>
       kept.save(record, on === undefined ? undefined : { ...on, writer: `${on.writer} ${on.after}` })

@@ -5,12 +5,16 @@
  * hands out as they came: records are not changed.
  *
  * Keeps LOG1 and LOG2.
+ *
+ * MEMORY1. A record that goes on from a conversation that was deleted is none of the next of its id, though that has as many
+ *          entries: what was said in the deleted one is remembered as long as somebody else holds it, as a living chat does.
  */
 import type { Clock } from "@troupe/otp"
 import type { ChatRecord } from "../ChatRecord.ts"
 import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "../Store.ts"
 import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
 import { blank, type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
+import type { Message } from "../Message.ts"
 import { type Refusal, refused } from "./storeRefusal.ts"
 
 /** What is kept of one conversation; `written` counts the writes of all of them. */
@@ -25,6 +29,8 @@ interface Log {
 /** A store in memory. */
 export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
   const logs = new Map<string, Log>()
+  /** What was said in conversations that were deleted, and in which. */
+  const buried = new WeakMap<Message, Set<string>>()
   let writes = 0
   let isClosed = false
 
@@ -60,6 +66,29 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     return newest
   }
 
+  /** MEMORY1 */
+  const bury = (id: string, log: Log): void => {
+    for (const message of messagesOf(log)) {
+      const ids = buried.get(message)
+      if (ids === undefined) buried.set(message, new Set([id]))
+      else ids.add(id)
+    }
+    logs.delete(id)
+  }
+
+  /** MEMORY1: what the same program writes it has in its own order. */
+  const checkConversation = (
+    record: ChatRecord,
+    log: Log | undefined,
+    precondition: Precondition | undefined
+  ): void => {
+    if (log === undefined || precondition === undefined || log.writer === precondition.writer) return
+    const { id, thread } = record
+    if (!thread.messages.some((message) => buried.get(message)?.has(id) === true)) return
+    const own = new Set(messagesOf(log))
+    if (!thread.messages.some((message) => own.has(message))) throw refused("store_conflict", id, log.commits.length)
+  }
+
   return {
     ttlMs,
     load: (id) => {
@@ -69,11 +98,12 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     save: (record, precondition) => {
       const log = find(record.id)
       check(record.id, log, precondition)
+      checkConversation(record, log, precondition)
       return { seq: add(log, record, "saved", undefined, precondition?.writer).version ?? 0 }
     },
     delete: (id) => {
-      find(id)
-      logs.delete(id)
+      const log = find(id)
+      if (log !== undefined) bury(id, log)
     },
     history: (id, options) => {
       const { after, limit } = historyOptions(options)
@@ -108,7 +138,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       if (ttlMs === undefined) return 0
       const end = Math.floor(clock.now()) - ttlMs
       const over = Array.from(logs).filter(([id, { commits }]) => (commits.at(-1)?.at ?? end) < end && !isKept(id))
-      for (const [id] of over) logs.delete(id)
+      for (const [id, log] of over) bury(id, log)
       return over.length
     },
     close: () => {
@@ -116,6 +146,12 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       logs.clear()
     }
   }
+}
+
+/** All that was ever said in it. */
+function* messagesOf({ commits, record }: Log): Generator<Message, void> {
+  for (const { messages } of commits) yield* messages
+  yield* record.thread.messages
 }
 
 const page = (logs: ReadonlyMap<string, Log>, options: ListOptions | undefined): ChatList => {

@@ -218,6 +218,22 @@ const writerLaws = (make: MakeStore): ReadonlyArray<Law> => [
     await refuses("a save", "store_conflict", () => store.save(said("a", "two"), { writer: "w1", after: 1 }))
     same("the record", await store.load("a"), undefined)
   }),
+  storeLaw(
+    make,
+    "what goes on from a conversation that was deleted is refused by the next of its id, though that has as many entries",
+    async (store) => {
+      const old = said("a", "one").thread.messages
+      await store.save(recordWith("a", old), { writer: "w1", after: 0 })
+      await store.delete("a")
+      await store.save(said("a", "anew"), { writer: "w2", after: 0 })
+      const late = recordWith("a", [...old, user("two")])
+      await refuses("a save", "store_conflict", () => store.save(late, { writer: "w1", after: 1 }))
+      same("the record", await store.load("a"), { ...said("a", "anew"), version: 1 })
+      const messages = (await store.load("a"))?.thread.messages ?? []
+      const again = recordWith("a", [...messages, ...old])
+      same("what is said again", await store.save(again, { writer: "w1", after: 1 }), { seq: 2 })
+    }
+  ),
   storeLaw(make, "of two that write after the same entry at once, one is refused", async (store) => {
     const writers = ["w1", "w2", "w3", "w4"]
     for (let after = 0; after < 5; after++) {

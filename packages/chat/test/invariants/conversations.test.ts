@@ -143,6 +143,19 @@ describe("STORE7 what another program wrote is not written over", () => {
     expect(lines(chat)).toEqual(["a3", "A2"])
   })
 
+  test("nor is one that another program deleted and began anew, though it has as many entries", async () => {
+    const store = Store.memory()
+    const one = await speaking(store, "A1", "A2", "A3")
+    await one.chat.send("a1").result()
+    const other = await speaking(store, "B1")
+    await other.troupe.delete("c")
+    await (await other.troupe.chat("c")).send("b1").result()
+    expect(await failureOf(one.chat.send("a2").result())).toMatchObject(conflict)
+    expect(await kept(store)).toEqual(["b1", "B1"])
+    await one.chat.send("a3").result()
+    expect(lines(one.chat)).toEqual(["b1", "B1", "a3", "A2"])
+  })
+
   test("no conflict counts as a crash, however many there are", async () => {
     const store = Store.memory()
     const { chat, troupe } = await speaking(store, "A1")
