@@ -173,8 +173,8 @@ export class RunningTroupe {
    *
    * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`).
    */
-  async has(id: string): Promise<boolean> {
-    return this.#living.held.has(id) || (await this.#living.load(id)) !== undefined
+  has(id: string): Promise<boolean> {
+    return this.#living.has(id)
   }
 
   /**

@@ -81,10 +81,24 @@ export class LivingChats {
 
   /** The chat of this id, with a process behind it. */
   async called(id: string): Promise<ChatRef> {
-    const { chat, ref } = this.get(id) ?? this.#made(id)
+    const living = this.get(id) ?? this.#made(id)
+    const { chat, ref } = living
     chat.touched()
-    await this.#revive(id)
+    try {
+      await this.#revive(id)
+    } catch (error) {
+      // Without a process so far, nobody has its address: it never began.
+      const isGone = chat.context === undefined && !this.#reviving.has(id) && this.held.get(id) === living
+      if (isGone) this.#passivation.forget(id)
+      throw error
+    }
     return ref
+  }
+
+  /** Whether a process of this chat lives, or the store has it. */
+  async has(id: string): Promise<boolean> {
+    await this.#reviving.get(id)?.catch(() => undefined)
+    return this.#parts.tree.whereis(id) !== undefined || (await this.load(id)) !== undefined
   }
 
   #made(id: string): Living {

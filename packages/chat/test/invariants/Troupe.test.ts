@@ -1,5 +1,5 @@
 import { Observer, Process, System } from "@troupe/otp"
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import * as Fake from "../../src/Fake.ts"
 import { memory } from "../../src/Store.ts"
 import { Troupe } from "../../src/Troupe.ts"
@@ -106,4 +106,51 @@ test("chats of two Troupes over one store share what is kept, and nothing else",
   await (await one.troupe.chat("c")).send("hello").result()
   const revived = await two.troupe.chat("c")
   expect(revived.thread.messages.map(({ content }) => content)).toEqual(["hello", "x"])
+})
+
+describe("a chat that could not be loaded", () => {
+  const failing = async () => {
+    const kept = memory()
+    const fails = new Set<string>()
+    const load = (id: string) => {
+      if (fails.has(id)) throw new Error("the disk is on fire")
+      return kept.load(id)
+    }
+    const made = await check.troupe({ adapter: check.fake({ script: says("x") }), store: { ...kept, load } })
+    return { ...made, fails }
+  }
+
+  test("is not there, and its id is free, however many asked for it", async () => {
+    const { troupe, fails } = await failing()
+    fails.add("c")
+    const asked = await Promise.allSettled([troupe.chat("c"), troupe.chat("c"), troupe.has("c")])
+    for (const one of asked) expect(one).toMatchObject({ status: "rejected", reason: { reason: "store_failed" } })
+    await expect(troupe.has("c")).rejects.toMatchObject({ reason: "store_failed" })
+    fails.clear()
+    expect(await troupe.has("c")).toBe(false)
+    await (await troupe.chat("a")).send("hello").result()
+    const fork = await troupe.fork("a", { id: "c" })
+    expect(fork.thread.messages).toHaveLength(2)
+    expect(await troupe.has("c")).toBe(true)
+  })
+
+  test("is the same for all who ask for it again", async () => {
+    const { troupe, fails } = await failing()
+    fails.add("c")
+    const again = troupe.chat("c").catch(() => {
+      fails.clear()
+      return troupe.chat("c")
+    })
+    const other = troupe.chat("c").catch(() => troupe.chat("c"))
+    expect(await again).toBe(await other)
+    expect(await troupe.chat("c")).toBe(await again)
+    expect(await troupe.has("c")).toBe(true)
+  })
+})
+
+test("a chat that has a process is there, though nothing was said in it", async () => {
+  const { troupe } = await check.troupe({ adapter: check.fake({ script: says("x") }) })
+  expect(await troupe.has("c")).toBe(false)
+  await troupe.chat("c")
+  expect(await troupe.has("c")).toBe(true)
 })
