@@ -53,8 +53,8 @@ export interface CrowdCost {
 
 const finish = async (chat: ChatRef.ChatRef): Promise<void> => {
   for (let turn = 0; turn < 2; turn++) {
-    const { haltedReason } = await chat.send("go").result()
-    if (haltedReason !== "completed") throw new Error(`a chat ended ${haltedReason}`)
+    const { haltedReason, ...result } = await chat.send("go").result()
+    if (haltedReason !== "completed") throw new Error(`a chat ended ${haltedReason}`, { cause: result })
   }
 }
 
