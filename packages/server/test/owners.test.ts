@@ -1,5 +1,6 @@
 import { Clock, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
+import { Owners } from "../src/internal/owners.ts"
 import { codeOf, endless, reading, served, until } from "./double/served.ts"
 
 const events = { accept: "text/event-stream" }
@@ -55,6 +56,28 @@ describe("OWNER1 an owner", () => {
     await (await troupe.chat("anna/c1")).stop()
     expect((await ask("POST", "/chats/c3/messages?wait", { input: "Hello" })).status).toBe(200)
   })
+})
+
+test("OWNER2 conversations that have ended are forgotten, however many an owner may have", async () => {
+  const living = new Set<string>()
+  const limits = { conversations: 1_000_000, requestsPerMinute: 1, streams: 1 }
+  const owners = new Owners(
+    limits,
+    () => 0,
+    (id) => living.has(id)
+  )
+  const owner = owners.request("anna")
+  const begun = async (id: string): Promise<void> => {
+    living.add(id)
+    await owners.chat(owner, id, () => Promise.reject(new Error("none"))).catch(() => {})
+  }
+  for (let count = 0; count < 10; count++) await begun(`stays${count}`)
+  for (let count = 0; count < 5_000; count++) {
+    await begun(`c${count}`)
+    living.delete(`c${count}`)
+  }
+  expect(owner.chats.size).toBeLessThan(2_000)
+  expect([...owner.chats.keys()].slice(0, 10)).toEqual([...living])
 })
 
 test("FRAME2 a client that goes releases its stream, and the turn goes on", async () => {

@@ -4,7 +4,8 @@
  * Owns: the counts. Does not own the streams or the chats.
  *
  * OWNER1. An owner never has more streams open, or more conversations living through this server, than the limits say.
- * OWNER2. What is known of owners who use nothing is forgotten, sooner than it is as much again.
+ * OWNER2. What is known of owners who use nothing is forgotten, and so are conversations that have ended, sooner than it is as
+ *         much again.
  */
 import type { ChatRef } from "@troupe/chat"
 import { HttpError } from "../HttpError.ts"
@@ -24,6 +25,8 @@ export interface Owner {
   streams: number
   /** The Troupe's ids of the chats that were alive when they were last looked at, and how often each is being asked for. */
   readonly chats: Map<string, number>
+  /** How many of those are looked through for ended ones. */
+  lookAt: number
 }
 
 const minuteMs = 60_000
@@ -82,8 +85,9 @@ export class Owners {
 
   #makeRoom(owner: Owner): void {
     const { conversations } = this.#limits
-    if (owner.chats.size < conversations) return
+    if (owner.chats.size < Math.min(conversations, owner.lookAt)) return
     this.#forgetEnded(owner)
+    owner.lookAt = Math.max(fewest, 2 * owner.chats.size)
     if (owner.chats.size < conversations) return
     throw new HttpError(
       "too_many_conversations",
@@ -96,7 +100,13 @@ export class Owners {
     const known = this.#owners.get(name)
     if (known !== undefined) return known
     if (this.#owners.size >= this.#sweepAt) this.#sweep()
-    const owner = { tokens: this.#limits.requestsPerMinute, at: this.#now(), streams: 0, chats: new Map() }
+    const owner = {
+      tokens: this.#limits.requestsPerMinute,
+      at: this.#now(),
+      streams: 0,
+      chats: new Map(),
+      lookAt: fewest
+    }
     this.#owners.set(name, owner)
     return owner
   }
