@@ -1,9 +1,9 @@
 /** Makes what a route is called with. */
 import type { RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
-import { HttpError } from "../HttpError.ts"
 import type { Authorized } from "../Server.ts"
 import { type ChatId, checkedId } from "./chatId.ts"
+import { refused } from "./failure.ts"
 import { FrameStream, responseOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
@@ -113,7 +113,7 @@ const ownedChats = ({ troupe, owners, chatId }: CallHome, owner: Owner, name: st
     },
     existing: async (id) => {
       const inner = innerId(id)
-      if (!(await troupe.has(inner))) throw unknownChat()
+      if (!(await troupe.has(inner))) throw refused("unknown_chat")
       return owners.chat(owner, inner, () => troupe.chat(inner))
     },
     begun: async (id, begin) => {
@@ -122,6 +122,3 @@ const ownedChats = ({ troupe, owners, chatId }: CallHome, owner: Owner, name: st
     }
   }
 }
-
-const unknownChat = (): HttpError =>
-  new HttpError("unknown_chat", "There is no such conversation; say something in it, and there is")

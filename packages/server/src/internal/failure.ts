@@ -28,6 +28,10 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 const retryLater: ReadonlySet<string> = new Set(["chat_died", "store_closed", "store_failed", "troupe_stopped"])
 
+/** The refusal of what a conversation cannot do. */
+export const refused = (code: ErrorCode, fields: ConstructorParameters<typeof HttpError>[2] = {}): HttpError =>
+  new HttpError(code, advice[code] ?? "The conversation cannot do this now", fields)
+
 /** The refusal an error stands for; `undefined` for one that nobody expects. */
 export const refusalOf = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
@@ -42,7 +46,7 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
   }
   if (error instanceof SessionError && HttpError.isCode(error.reason)) {
     const { reason } = error
-    return new HttpError(reason, advice[reason] ?? "The conversation cannot do this now", {
+    return refused(reason, {
       cause: error,
       ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {})
     })

@@ -127,6 +127,24 @@ describe("NODE2 a client that goes", () => {
   })
 })
 
+test("NODE2 a client that goes has a body released that is no stream of this server's, though its next piece never comes", async () => {
+  const released = Promise.withResolvers<string>()
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode("first")),
+      cancel: () => released.resolve("released")
+    })
+  const foreign: Server = { hosts: undefined, close: async () => {}, fetch: async () => new Response(body()) }
+  const node = await Node.listen(foreign)
+  onTestFinished(node.close)
+  const client = new AbortController()
+  const response = await fetch(node.url, { signal: client.signal })
+  const reader = response.body?.getReader()
+  await reader?.read()
+  client.abort()
+  expect(await released.promise).toBe("released")
+})
+
 describe("NODE3 a client that does not send what it began", () => {
   test.each([
     ["headers", "GET /chats/c1 HTTP/1.1\r\nhost: loc"],

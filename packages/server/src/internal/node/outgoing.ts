@@ -18,7 +18,7 @@ export const write = async (outgoing: ServerResponse, response: Response, stallM
   for (const [name, value] of response.headers) outgoing.appendHeader(name, value)
   outgoing.writeHead(response.status)
   const stream = streamOf(response)
-  if (stream === undefined) await pump(outgoing, chunksOf(response))
+  if (stream === undefined) await pump(outgoing, response)
   else {
     outgoing.socket?.setTimeout(stallMs)
     outgoing.flushHeaders()
@@ -28,14 +28,14 @@ export const write = async (outgoing: ServerResponse, response: Response, stallM
   outgoing.end()
 }
 
-const chunksOf = ({ body }: Response): (() => Promise<Uint8Array | undefined>) => {
-  const reader = body?.getReader()
-  return async () => (await reader?.read())?.value
-}
-
-const pump = async (outgoing: ServerResponse, next: () => Promise<string | Uint8Array | undefined>): Promise<void> => {
-  for (let piece = await next(); piece !== undefined && !outgoing.destroyed; piece = await next()) {
-    if (!outgoing.write(piece)) await taken(outgoing)
+/** A body that is nobody's stream of frames: it is left with the client, also while its next piece is awaited. */
+const pump = async (outgoing: ServerResponse, { body }: Response): Promise<void> => {
+  if (body === null) return
+  const reader = body.getReader()
+  const leave = (): void => void reader.cancel().catch(() => {})
+  outgoing.once("close", leave)
+  for (let piece = await reader.read(); !piece.done && !outgoing.destroyed; piece = await reader.read()) {
+    if (!outgoing.write(piece.value)) await taken(outgoing)
   }
 }
 
