@@ -16,6 +16,7 @@
 import { ConnectionError } from "../ConnectionError.ts"
 import { HttpError } from "../HttpError.ts"
 import type { LinkStatus } from "../ChatLink.ts"
+import { asError } from "./asError.ts"
 import { httpErrorOf, isRecord, type Remote } from "./remote.ts"
 import { dataOf } from "./sseReader.ts"
 
@@ -144,5 +145,3 @@ class Life {
 const isFinal = (error: Error): boolean =>
   error instanceof Closed ||
   (error instanceof HttpError && error.status < 500 && error.status !== 429 && error.status !== 408)
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error), { cause: error }))

@@ -16,7 +16,9 @@ import type { ChatRef, RunningTroupe } from "@troupe/chat"
 import { SessionError } from "@troupe/chat/ChatError"
 import * as ChatView from "@troupe/chat/ChatView"
 import type { ChatLink, LinkState } from "../ChatLink.ts"
+import { asError } from "./asError.ts"
 import { Listeners } from "./listeners.ts"
+import { taken } from "./taken.ts"
 
 /** What the subscribers of a time see of the chat. */
 interface Life {
@@ -106,21 +108,21 @@ export class LocalChat implements ChatLink {
     return ref
   }
 
-  readonly send: ChatLink["send"] = async (input, options = {}) => taken((await this.#use()).send(input, options))
+  readonly send: ChatLink["send"] = async (input, options = {}) => unread((await this.#use()).send(input, options))
 
   readonly cancel: ChatLink["cancel"] = async () => (await this.#use()).cancel()
 
-  readonly retry: ChatLink["retry"] = async () => taken((await this.#use()).retry())
+  readonly retry: ChatLink["retry"] = async () => unread((await this.#use()).retry())
 
   readonly resume: ChatLink["resume"] = async () => {
-    await Promise.all((await this.#use()).resume().map(taken))
+    await Promise.all((await this.#use()).resume().map(unread))
   }
 
   readonly approve: ChatLink["approve"] = async (toolCallId, decision) =>
-    taken((await this.#use()).approve(toolCallId, decision))
+    unread((await this.#use()).approve(toolCallId, decision))
 
   readonly submitToolResults: ChatLink["submitToolResults"] = async (results) =>
-    taken((await this.#use()).submitToolResults(results))
+    unread((await this.#use()).submitToolResults(results))
 
   readonly cancelToolCall: ChatLink["cancelToolCall"] = async (toolCallId) =>
     (await this.#use()).cancelToolCall(toolCallId)
@@ -139,10 +141,7 @@ export class LocalChat implements ChatLink {
 }
 
 /** A turn whose events nobody here reads: the view shows them. */
-const taken = async (turn: ChatRef.LiveTurn): Promise<void> => {
+const unread = async (turn: ChatRef.LiveTurn): Promise<void> => {
   await turn.return()
-  await Promise.race([turn.receipt, turn.ended])
-  if (turn.status === "rejected" && turn.failure !== undefined) throw asError(turn.failure.error)
+  await taken(turn)
 }
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error), { cause: error }))

@@ -3,6 +3,7 @@ import { type ChatRef, ChatView } from "@troupe/chat"
 import { bodyOf, HttpError } from "../HttpError.ts"
 import { refusalOf } from "./failure.ts"
 import type { Call } from "./route.ts"
+import { taken } from "./taken.ts"
 import { claim, type Follower, ofSaidAgain } from "./wire/following.ts"
 import { eventText, resultText } from "./wireEvent.ts"
 
@@ -75,8 +76,7 @@ export const turnReply = async (
   const turn = begin()
   const isOwn = claim(turn)
   if (isOwn && !streams) await turn.return()
-  await Promise.race([turn.receipt, turn.ended])
-  if (turn.status === "rejected" && turn.failure !== undefined) throw turn.failure.error
+  await taken(turn)
   const said = { id: turn.id, status: turn.status }
   if (!streams && !waits) return Response.json(said, { status: 202 })
   if (turn.failure !== undefined) throw turn.failure.error

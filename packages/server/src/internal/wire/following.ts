@@ -33,12 +33,6 @@ export const claim = (turn: Turn): boolean => {
   return true
 }
 
-/** Resolves when the chat has taken the input. Throws why it has not. */
-export const taken = async (turn: Turn): Promise<void> => {
-  await Promise.race([turn.receipt, turn.ended])
-  if (turn.status === "rejected" && turn.failure !== undefined) throw turn.failure.error
-}
-
 /** Whether an input was said before, and its turn is over. */
 export const isRepeated = (turn: Turn): boolean => {
   const error = turn.failure?.error

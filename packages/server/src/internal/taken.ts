@@ -1,0 +1,10 @@
+/** Whether a chat has taken an input. */
+import type { ChatRef } from "@troupe/chat"
+
+/** Resolves when the chat has taken the input of a turn. Throws why it has not. */
+export const taken = async (
+  turn: Pick<ChatRef.LiveTurn, "receipt" | "ended" | "status" | "failure">
+): Promise<void> => {
+  await Promise.race([turn.receipt, turn.ended])
+  if (turn.status === "rejected" && turn.failure !== undefined) throw turn.failure.error
+}
