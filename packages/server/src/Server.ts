@@ -64,10 +64,15 @@ export interface ServerOptions {
   /** Says who asks. Nobody is let in without it. */
   readonly authorize: (request: Request) => Authorized | Denied | Promise<Authorized | Denied>
   readonly limits?: Limits | undefined
-  /** Origins that pages of other places may ask from, as `https://app.example.com`. Default: none. */
+  /** The origins of other places whose pages may ask, as `https://app.example.com`. Default: none. */
   readonly origins?: ReadonlyArray<string> | undefined
   /** The names this server is reached by, without port. Default: any, but see `Node.listen`. */
   readonly hosts?: ReadonlyArray<string> | undefined
+  /**
+   * Whether the header `x-forwarded-host` names the host that the client asked for, in place of `host`. Default: `false`. Set
+   * it only behind a proxy that sets or removes this header in every request: a client can send it too.
+   */
+  readonly trustForwardedHost?: boolean | undefined
   /** What stands before all paths. Default: nothing. */
   readonly basePath?: string | undefined
   /**
@@ -125,7 +130,11 @@ export const make = (options: ServerOptions): Server => {
     (id) => troupe.isAlive(id)
   )
   const streams = new OpenStreams(clock)
-  const places = { origins: new Set(options.origins), hosts: hosts === undefined ? undefined : new Set(hosts) }
+  const places = {
+    origins: new Set(options.origins),
+    hosts: hosts === undefined ? undefined : new Set(hosts),
+    trustForwardedHost: options.trustForwardedHost === true
+  }
   const closing = new AbortController()
   const ends = new Set<() => Promise<unknown>>()
   const home = { troupe, owners, streams, limits, closing: closing.signal, ends, chatId: options.chatId ?? ownedId }

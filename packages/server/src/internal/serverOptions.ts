@@ -26,6 +26,7 @@ export const checkServerOptions = ({
   limits = {},
   origins = [],
   hosts = [],
+  trustForwardedHost,
   basePath
 }: ServerOptions): void => {
   const found: Array<ChatError.Finding> = []
@@ -50,6 +51,9 @@ export const checkServerOptions = ({
     if (!(typeof host === "string" && URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname === host)) {
       found.push({ field: ["hosts", index], reason: "must be the name of a host, without port" })
     }
+  }
+  if (trustForwardedHost !== undefined && typeof trustForwardedHost !== "boolean") {
+    found.push({ field: ["trustForwardedHost"], reason: "must be true or false" })
   }
   if (basePath !== undefined && basePath !== "" && !/^(?:\/[\w.-]+)+$/u.test(basePath)) {
     found.push({ field: ["basePath"], reason: "must be a path, as /api" })

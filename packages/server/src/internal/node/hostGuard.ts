@@ -7,7 +7,11 @@ const own: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]", "::
 export const hostGuard = (host: string, hosts: ReadonlyArray<string> | undefined): ((request: Request) => void) => {
   if (hosts !== undefined || !own.has(host)) return () => {}
   return ({ url }) => {
-    if (own.has(new URL(url).hostname)) return
-    throw new HttpError("host_refused", "This server answers to this computer's own names; list others in `hosts`")
+    const { hostname } = new URL(url)
+    if (own.has(hostname)) return
+    throw new HttpError(
+      "host_refused",
+      `This server listens on this computer alone and does not answer to the host ${JSON.stringify(hostname.slice(0, 200))}; list it in \`hosts\` if a proxy asks under that name`
+    )
   }
 }
