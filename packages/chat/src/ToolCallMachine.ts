@@ -12,6 +12,8 @@
  * CALL4. A restarted call has its former run told to end, and waits for it until the drain deadline; then the handler runs
  *        again, under the same idempotency key and with deadlines of its own. What the former run says no longer counts.
  * CALL5. What only a check says (`invalid`, `not_found`, `denied`) is said of no call whose handler ran.
+ * CALL6. A result that comes after a deadline of its call is discarded, and the call is `timed_out`: also when the handler
+ *        blocked the thread, so that the deadline's timer could not run.
  *
  * @module
  */
@@ -73,7 +75,8 @@ export interface ToolCallInput extends CallPlace {
  * - `call.start`: its turn in the queue has come
  * - `call.cancel`: end, and be waited for no longer than the drain deadline
  * - `call.restart`: end the handler, and run it again; nothing for a call that does not run, or is to end
- * - `execution.settled`, from its own handler: the result, whether the handler said it, and whether it was called at all
+ * - `execution.settled`, from its own handler: the result, whether the handler said it, whether it was called at all, and
+ *   the deadline that had passed by then, in words
  * - `deadline.passed`, from its own clock: what did not come in time, in words, and whether the handler was called by then
  */
 export type ToolCallEvent =
@@ -85,6 +88,7 @@ export type ToolCallEvent =
       readonly result: HandlerResult
       readonly byHandler: boolean
       readonly began?: boolean
+      readonly missed?: string | undefined
     }
   | { readonly type: "deadline.passed"; readonly missed: string; readonly began: boolean }
 
@@ -109,7 +113,7 @@ const execution = fromCallback<ExecutionCommand, ToolCallInput>(({ input, system
   const host = StateMachine.hostOf(system)
   const hosting = host === undefined ? undefined : Process.systemOf(host)
   const settled = (result: HandlerResult, byHandler: boolean) =>
-    sendBack({ type: "execution.settled", result, byHandler, began: running.began })
+    sendBack({ type: "execution.settled", result, byHandler, began: running.began, missed: deadlines.missed })
   let limits: Limits
   try {
     limits = limitsOf(input)
@@ -165,7 +169,10 @@ export const toolCallMachine = setup({
     output: {} as ToolOutcome
   },
   actors: { execution },
-  guards: { hasSlot: ({ context }) => context.startAtOnce === true },
+  guards: {
+    hasSlot: ({ context }) => context.startAtOnce === true,
+    isLate: ({ event }) => event.type === "execution.settled" && event.missed !== undefined
+  },
   delays: {
     drain: ({ context }) => context.options.drainMs
   },
@@ -181,6 +188,11 @@ export const toolCallMachine = setup({
     tell: ({ context }, status: "running" | "cancelling" | "restarting") => context.watcher?.changed(status),
     timeOut: assign(({ context }, { missed, began }: { readonly missed: string; readonly began: boolean }) =>
       settle(context, toolFailure(context.toolCall, "timeout", `${missed}; ${began ? mayTakeEffect : neverBegan}`))
+    ),
+    discardLate: assign(({ context, event }) =>
+      event.type === "execution.settled"
+        ? settle(context, toolFailure(context.toolCall, "timeout", `${event.missed}; ${lateMessage(event)}`))
+        : {}
     ),
     recordCancel: assign(({ context: { tool, toolCall, options }, event }) => {
       const wrote = tool.effect === "write" && event.type === "execution.settled" && event.began === true
@@ -209,6 +221,7 @@ export const toolCallMachine = setup({
       entry: "execute",
       on: {
         "execution.settled": [
+          { guard: "isLate", target: "timed_out", actions: "discardLate" },
           { guard: fails, target: "failed", actions: "record" },
           { target: "completed", actions: "record" }
         ],
@@ -269,6 +282,9 @@ const mayHaveTakenEffect = "the call was cancelled while it ran; it may have tak
 /** What the model reads of a call that was late. */
 const mayTakeEffect = "it was told to stop, and may still take effect"
 const neverBegan = "its arguments were still being checked, and it never started"
+const tookTooLong = "it ended after that, and its result was discarded; it may have taken effect"
+
+const lateMessage = ({ began }: { readonly began?: boolean }): string => (began === true ? tookTooLong : neverBegan)
 
 /** A running tool call. */
 export type ToolCallActor = ActorRefFrom<typeof toolCallMachine>

@@ -8,6 +8,8 @@
  *            again.
  * DEADLINE3. After `clear` there is no timer.
  * DEADLINE4. While an answer is waited for there is none either; then they count anew.
+ * DEADLINE5. `missed` compares the clock with the deadlines, so that it is right also before a late timer has run. Progress
+ *            that comes after the idle deadline does not defer it.
  */
 import type { Clock } from "@troupe/otp"
 import { ToolError } from "../ChatError.ts"
@@ -70,6 +72,7 @@ export class Deadlines {
   readonly #passed: (message: string) => void
   #total: unknown
   #idle: unknown
+  #started = 0
   #touched = 0
   /** How many answers are waited for; for ever once it was cleared. */
   #held = 0
@@ -94,7 +97,18 @@ export class Deadlines {
 
   /** The handler gave a sign of life. */
   touch(): void {
-    if (this.#idle !== undefined) this.#touched = this.#clock.now()
+    if (this.#idle === undefined) return
+    const now = this.#clock.now()
+    if (now - this.#touched <= this.#limits.idleMs) this.#touched = now
+  }
+
+  /** The deadline that has passed by now, in words (DEADLINE5). */
+  get missed(): string | undefined {
+    const { totalMs, idleMs } = this.#limits
+    if (this.#held > 0 || (totalMs === Infinity && idleMs === Infinity)) return undefined
+    const now = this.#clock.now()
+    if (now - this.#started > totalMs) return totalMissed(totalMs)
+    return now - this.#touched > idleMs ? idleMissed(idleMs) : undefined
   }
 
   clear(): void {
@@ -104,13 +118,13 @@ export class Deadlines {
 
   #start(): void {
     const { totalMs, idleMs } = this.#limits
+    if (totalMs === Infinity && idleMs === Infinity) return
+    this.#started = this.#clock.now()
+    this.#touched = this.#started
     if (totalMs !== Infinity) {
-      this.#total = this.#clock.setTimeout(() => this.#passed(`no result within ${totalMs} ms`), totalMs)
+      this.#total = this.#clock.setTimeout(() => this.#passed(totalMissed(totalMs)), totalMs)
     }
-    if (idleMs !== Infinity) {
-      this.#touched = this.#clock.now()
-      this.#await(idleMs)
-    }
+    if (idleMs !== Infinity) this.#await(idleMs)
   }
 
   #stop(): void {
@@ -128,6 +142,9 @@ export class Deadlines {
     const left = this.#touched + idleMs - this.#clock.now()
     if (left > 0) return this.#await(left)
     this.#idle = undefined
-    this.#passed(`neither a result nor progress for ${idleMs} ms`)
+    this.#passed(idleMissed(idleMs))
   }
 }
+
+const totalMissed = (totalMs: number): string => `no result within ${totalMs} ms`
+const idleMissed = (idleMs: number): string => `neither a result nor progress for ${idleMs} ms`

@@ -11,6 +11,7 @@
  *        `reference` they are told, and not waited for.
  * DISP5. Under `effects` all calls are judged before the first one starts; one that is refused does not run.
  * DISP6. When the batch is over nothing of it is left: no timer, no listener, no call that was not told.
+ * DISP7. A result that comes after its call's deadline is discarded, also when the runner blocked the thread.
  */
 import { Process, type System } from "@troupe/otp"
 import type { ToolError, ToolErrorReason } from "../ChatError.ts"
@@ -41,6 +42,8 @@ export interface DispatchRunOptions {
 interface Running {
   readonly abort: AbortController
   readonly timer: unknown
+  /** The time of the call's deadline on the system's clock. */
+  readonly due: number
 }
 
 /** Stands where there is no result yet; any value can be one. */
@@ -146,7 +149,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     const abort = new AbortController()
     const timeoutMs = this.#timeoutOf(position)
     const timer = timeoutMs < Infinity ? system.clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
-    this.#running.set(position, { abort, timer })
+    this.#running.set(position, { abort, timer, due: system.clock.now() + timeoutMs })
     hear((signal) => this.#runner(copied(toolCall), given, { signal }), { signal: abort.signal, system })
       .then((heard) => this.#heard(position, given, heard))
       .catch((thrown: unknown) => this.#end(thrown))
@@ -154,10 +157,12 @@ export class DispatchRun<State extends DispatchState, Result> {
 
   #heard(position: number, given: State, heard: Heard): void {
     if (this.#over) return
-    this.#options.system.clock.clearTimeout(this.#running.get(position)?.timer)
+    const { clock } = this.#options.system
+    const { timer, due = Infinity } = this.#running.get(position) ?? {}
+    clock.clearTimeout(timer)
     this.#running.delete(position)
     this.#plan.ended(position)
-    this.#settle(position, given, heard)
+    this.#settle(position, given, clock.now() > due ? { type: "aborted" } : heard)
     this.#fill()
   }
 
