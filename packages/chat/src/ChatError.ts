@@ -39,12 +39,20 @@ const adapterReasons = [
   "timeout",
   "network_error",
   "malformed_response",
+  "reply_too_large",
   "unsupported_feature",
   "no_scripted_response",
   "unknown"
 ] as const
 
-/** Why a model request failed. */
+/**
+ * Why a model request failed.
+ *
+ * - `malformed_response`: the provider or the adapter yielded what no adapter may yield
+ * - `reply_too_large`: the reply exceeded `maxReplyCharacters`
+ * - `no_scripted_response`: the fake adapter has no script left
+ * - the others are the provider's own words
+ */
 export type AdapterErrorReason = (typeof adapterReasons)[number]
 
 /**

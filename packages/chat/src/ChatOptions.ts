@@ -102,6 +102,11 @@ export interface StepOptions {
    * it is sent again as `retry` says. It is never cut short, and up to an eighth longer. Default 300,000.
    */
   readonly streamIdleTimeoutMs?: number | undefined
+  /**
+   * The most characters of one reply: its text, its reasoning and the arguments of its calls, and 10 for each event. A larger
+   * reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
+   */
+  readonly maxReplyCharacters?: number | undefined
   /** How long a cancelled call may take to end before nobody waits for it any more, in milliseconds. Default 1,000. */
   readonly drainMs?: number | undefined
   /** How many tool calls run at once. Default twice the processors, at most the number of calls. */

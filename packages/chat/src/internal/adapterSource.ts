@@ -11,15 +11,17 @@
  *        and says whether it is one (`fail`).
  * ASRC5. An adapter that owes an event for longer than `streamIdleTimeoutMs` has thrown an `AdapterError` (`timeout`), and its
  *        iterator is let go of.
+ * ASRC6. A stream that goes beyond what an adapter may yield (`replyBounds`) is one `error` event, and the end.
  */
 import type { AdapterOptions } from "../Adapter.ts"
 import { AdapterError, type PreflightError, StreamError } from "../ChatError.ts"
-import { type AdapterEvent, isEvent } from "../Event.ts"
+import type { AdapterEvent } from "../Event.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import { describe } from "../ToolResultEncoder.ts"
 import { isPromiseLike } from "./awaitable.ts"
 import type { LazyAbort } from "./lazyAbort.ts"
 import type { Outlet, Source } from "./outlet.ts"
+import { ReplyBounds } from "./replyBounds.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { Silence } from "./silence.ts"
 
@@ -36,6 +38,7 @@ export class AdapterSource implements Source {
   readonly #options: RunOptions
   readonly #abort: LazyAbort
   readonly #listener: SourceListener
+  readonly #bounds: ReplyBounds
   #outlet: Outlet | undefined
   #state: "live" | "over" | "released" = "live"
   #begun = false
@@ -53,6 +56,7 @@ export class AdapterSource implements Source {
     this.#options = options
     this.#abort = abort
     this.#listener = listener
+    this.#bounds = new ReplyBounds(options.maxReplyCharacters)
     this.#silence = new Silence(options.system.clock, options.streamIdleTimeoutMs, (error) => {
       this.#onThrow(error)
       void this.#returnIterator()
@@ -104,9 +108,11 @@ export class AdapterSource implements Source {
     let passes: boolean
     try {
       if (result.done === true) return this.#onEnd(outlet)
-      event = result.value
-      if (!isEvent(event)) return outlet.skip(this)
+      const reading = this.#bounds.read(result.value)
+      if (reading === undefined) return outlet.skip(this)
       this.#begun = true
+      if (reading instanceof AdapterError) throw reading
+      event = reading
       this.#collector.apply(event)
       passes = this.#passes(event)
     } catch (thrown) {

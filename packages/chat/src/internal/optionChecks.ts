@@ -93,6 +93,7 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   toolTimeoutMs: timeout,
   toolIdleTimeoutMs: timeout,
   streamIdleTimeoutMs: milliseconds,
+  maxReplyCharacters: positive,
   drainMs: milliseconds,
   maxConcurrency: positive,
   schedule: oneOf("concurrent", "effects", "reference"),

@@ -22,6 +22,7 @@ export interface RunOptions extends ChatOptions {
   readonly toolResultEncoder: ToolResultEncoder
   readonly toolTimeoutMs: CallTimeout
   readonly streamIdleTimeoutMs: number
+  readonly maxReplyCharacters: number
   readonly drainMs: number
   readonly hookTimeoutMs: number
   readonly schedule: Schedule
@@ -46,6 +47,7 @@ type Living = Pick<RunOptions, "toolSlots" | "chat">
 const defaultMaxTurns = 8
 const defaultToolTimeoutMs = 30_000
 const defaultStreamIdleTimeoutMs = 300_000
+const defaultMaxReplyCharacters = 4_000_000
 const defaultDrainMs = 1_000
 const defaultHookTimeoutMs = 30_000
 
@@ -79,6 +81,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Li
     toolResultEncoder: options.toolResultEncoder ?? engine.toolResultEncoder ?? json,
     toolTimeoutMs: options.toolTimeoutMs ?? defaultToolTimeoutMs,
     streamIdleTimeoutMs: options.streamIdleTimeoutMs ?? defaultStreamIdleTimeoutMs,
+    maxReplyCharacters: options.maxReplyCharacters ?? defaultMaxReplyCharacters,
     drainMs: options.drainMs ?? defaultDrainMs,
     hookTimeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,
     schedule: options.schedule ?? "concurrent",
