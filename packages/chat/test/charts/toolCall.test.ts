@@ -23,6 +23,7 @@ const walk = (startAtOnce: boolean): Walk => ({
     { type: "call.restart" },
     { type: "execution.settled", result: ok(1), byHandler: true },
     { type: "execution.settled", result: error("no"), byHandler: true },
+    { type: "execution.settled", result: ok(1), byHandler: true, began: true, missed: "no result within 5 ms" },
     { type: "deadline.passed", missed: "no result within 5 ms", began: true },
     { type: "xstate.after.drain.toolCall.cancelling" },
     { type: "xstate.after.drain.toolCall.restarting" }
