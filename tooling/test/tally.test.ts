@@ -1,19 +1,22 @@
 import { describe, expect, test } from "vitest"
 import { tally, tallyLine } from "../verify/tally.ts"
 
-const file = (status: string, tests: number) => ({
+const file = (status: string, tests: number, each = "passed", name = "packages/chat/test/a.test.ts") => ({
+  name: `/anywhere/${name}`,
   status,
-  assertionResults: Array.from({ length: tests }, () => ({}))
+  assertionResults: Array.from({ length: tests }, () => ({ status: each }))
 })
+const browserFile = "apps/playground/test/browser/page.test.ts"
 
 describe("a run counts as failed", () => {
   test("when it left no report", () => {
-    expect(tally(undefined)).toEqual({ passed: 0, failed: 1 })
+    expect(tally(undefined)).toEqual({ passed: 0, failed: 1, notRun: 0 })
   })
 
   test("for every test that did not pass, skipped ones included", () => {
-    const report = { success: false, numTotalTests: 5, numPassedTests: 3, testResults: [file("failed", 5)] }
-    expect(tally(report)).toEqual({ passed: 3, failed: 2 })
+    const testResults = [file("failed", 3), file("passed", 2, "skipped")]
+    const report = { success: true, numTotalTests: 5, numPassedTests: 3, testResults }
+    expect(tally(report)).toEqual({ passed: 3, failed: 2, notRun: 0 })
   })
 
   test("for every file that could not be collected", () => {
@@ -21,15 +24,33 @@ describe("a run counts as failed", () => {
       success: false,
       numTotalTests: 2,
       numPassedTests: 2,
-      testResults: [file("passed", 2), file("failed", 0)]
+      testResults: [file("passed", 2), file("failed", 0), file("failed", 0, "passed", browserFile)]
     }
-    expect(tally(report)).toEqual({ passed: 2, failed: 1 })
+    expect(tally(report)).toEqual({ passed: 2, failed: 2, notRun: 0 })
   })
 
   test("when all tests passed and something else went wrong, such as an unhandled rejection", () => {
     const report = { success: false, numTotalTests: 1, numPassedTests: 1, testResults: [file("passed", 1)] }
-    expect(tally(report)).toEqual({ passed: 1, failed: 1 })
+    expect(tally(report)).toEqual({ passed: 1, failed: 1, notRun: 0 })
   })
+
+  test("for a browser test that was skipped beside others that ran", () => {
+    const mixed = { ...file("passed", 2, "skipped", browserFile) }
+    const report = {
+      success: true,
+      numTotalTests: 3,
+      numPassedTests: 1,
+      testResults: [{ ...mixed, assertionResults: [...mixed.assertionResults, { status: "passed" }] }]
+    }
+    expect(tally(report)).toEqual({ passed: 1, failed: 2, notRun: 0 })
+  })
+})
+
+test("the browser tests of a machine without a browser are counted as not run, and fail nothing", () => {
+  const testResults = [file("passed", 4), file("passed", 3, "skipped", browserFile)]
+  const counted = tally({ success: true, numTotalTests: 7, numPassedTests: 4, testResults })
+  expect(counted).toEqual({ passed: 4, failed: 0, notRun: 3 })
+  expect(tallyLine(counted)).toBe("4 passed, 0 failed, 3 skipped")
 })
 
 test("a run where everything passed ends with no failures", () => {

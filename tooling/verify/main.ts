@@ -39,5 +39,5 @@ const counted = tally(readReport(reportPath))
 const failedChecks = results.filter((result) => !result.ok)
 const testFailures = counted.failed === 0 && !tested.ok ? 1 : counted.failed
 if (failedChecks.length > 0) say(`failed checks: ${failedChecks.map((result) => result.name).join(", ")}`)
-say(tallyLine({ passed: counted.passed, failed: testFailures + failedChecks.length }))
+say(tallyLine({ passed: counted.passed, failed: testFailures + failedChecks.length, notRun: counted.notRun }))
 process.exitCode = testFailures + failedChecks.length === 0 ? 0 : 1

@@ -1,17 +1,19 @@
 /**
- * Counts what the test runner's JSON report says.
+ * Counts the results in the test runner's JSON report.
  *
- * **Details**: a test that did not pass has failed, whatever the reason; a file that could not be collected, and a run
- * that ended without a report, count as one failure each. So zero failures means that everything ran and passed.
+ * **Details**: every test that did not pass counts as failed. The one exception is a browser test on a machine without a
+ * browser: it is counted as not run. A file that could not be collected, and a run that ended without a report, count as one
+ * failure each.
  *
  * @module
  */
 import { existsSync, readFileSync } from "node:fs"
 
-/** How many passed and how many failed. */
+/** How many passed, how many failed, and how many browser tests did not run. */
 export interface Tally {
   readonly passed: number
   readonly failed: number
+  readonly notRun: number
 }
 
 /** The parts of the report that are counted. */
@@ -19,17 +21,28 @@ export interface TestReport {
   readonly success: boolean
   readonly numTotalTests: number
   readonly numPassedTests: number
-  readonly testResults: ReadonlyArray<{ readonly status: string; readonly assertionResults: ReadonlyArray<unknown> }>
+  readonly testResults: ReadonlyArray<{
+    readonly name: string
+    readonly status: string
+    readonly assertionResults: ReadonlyArray<{ readonly status: string }>
+  }>
 }
+
+const isBrowserFile = (name: string): boolean => name.replaceAll("\\", "/").includes("/test/browser/")
+const isSkipped = ({ status }: { readonly status: string }): boolean => status === "skipped" || status === "pending"
 
 /** Counts a report; an absent one is one failure. */
 export const tally = (report: TestReport | undefined): Tally => {
-  if (report === undefined) return { passed: 0, failed: 1 }
+  if (report === undefined) return { passed: 0, failed: 1, notRun: 0 }
   const uncollected = report.testResults.filter(
     (file) => file.status === "failed" && file.assertionResults.length === 0
   )
-  const failed = report.numTotalTests - report.numPassedTests + uncollected.length
-  return { passed: report.numPassedTests, failed: failed === 0 && !report.success ? 1 : failed }
+  // Without a browser all tests of a file are skipped: one skipped test beside others that ran is a failure.
+  const notRun = report.testResults
+    .filter(({ name, assertionResults }) => isBrowserFile(name) && assertionResults.every(isSkipped))
+    .reduce((sum, { assertionResults }) => sum + assertionResults.length, 0)
+  const failed = report.numTotalTests - report.numPassedTests - notRun + uncollected.length
+  return { passed: report.numPassedTests, failed: failed === 0 && !report.success ? 1 : failed, notRun }
 }
 
 /** Reads a report from disk, or nothing when the run left none. */
@@ -37,4 +50,5 @@ export const readReport = (path: string): TestReport | undefined =>
   existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as TestReport) : undefined
 
 /** The line a run ends with. */
-export const tallyLine = (found: Tally): string => `${found.passed} passed, ${found.failed} failed`
+export const tallyLine = ({ passed, failed, notRun }: Tally): string =>
+  `${passed} passed, ${failed} failed${notRun === 0 ? "" : `, ${notRun} skipped`}`

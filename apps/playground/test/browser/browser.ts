@@ -1,36 +1,27 @@
-/** Chromium, and a playground for it to look at. */
-import { existsSync } from "node:fs"
+/** A browser, and a playground that it opens. */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Store } from "@troupe/chat"
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { inject } from "vitest"
 import { type Playground, startPlayground } from "../../src/host/playground.ts"
 import { scriptedModel } from "../../src/host/scriptedModel.ts"
+import { launch } from "./findBrowser.ts"
 
 const folder = join(import.meta.dirname, "../..")
 
 /** Where the pictures go. */
 const pictures = join(folder, "dist/pictures")
 
-const places = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].map(
-  (name) => `/usr/bin/${name}`
-)
+const place = inject("browser")
 
-const flags = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync"
-]
+/** The options of a block of tests that need the browser: without one the tests are reported as not run. */
+export const inBrowser: { readonly skip: boolean } = { skip: place === null }
 
 /** Starts the browser. */
 export const openBrowser = (): Promise<Browser> => {
-  const executablePath = process.env["CHROMIUM_PATH"] ?? places.find((place) => existsSync(place))
-  if (executablePath === undefined) throw new Error("There is no Chromium here; name one in CHROMIUM_PATH")
-  return chromium.launch({ executablePath, args: flags })
+  if (place === null) throw new Error("openBrowser() needs a browser: give the block the options inBrowser")
+  return launch(place)
 }
 
 /** A playground of its own for a test, with a model that is fast enough to test and slow enough to watch. */

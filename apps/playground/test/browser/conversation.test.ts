@@ -2,21 +2,10 @@ import { Store } from "@troupe/chat"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import type { Playground } from "../../src/host/playground.ts"
-import { openBrowser, openPage, openPlayground, picture } from "./browser.ts"
+import { inBrowser, openBrowser, openPage, openPlayground, picture } from "./browser.ts"
 
 let browser: Browser
 const open: Array<Playground> = []
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-
-afterEach(async () => {
-  await Promise.all(browser.contexts().map((context) => context.close()))
-  await Promise.all(open.splice(0).map((playground) => playground.close()))
-})
-
-afterAll(() => browser.close())
 
 const begin = async (options: Parameters<typeof openPlayground>[0] = {}): Promise<Playground> => {
   const playground = await openPlayground(options)
@@ -36,7 +25,18 @@ const settles = (page: Page, phase = "idle"): Promise<void> =>
 
 const story = /^Once there was a lighthouse keeper.*somebody is expected\.$/su
 
-describe("a conversation in the browser", () => {
+describe("a conversation in the browser", inBrowser, () => {
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()))
+    await Promise.all(open.splice(0).map((playground) => playground.close()))
+  })
+
+  afterAll(() => browser.close())
+
   test("tools run beside each other, and the answer has their results", async () => {
     const { url } = await begin()
     const { page, faults } = await openPage(browser, url)

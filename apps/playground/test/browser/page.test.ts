@@ -2,20 +2,10 @@ import { AxeBuilder } from "@axe-core/playwright"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Playground } from "../../src/host/playground.ts"
-import { openBrowser, openPage, openPlayground, picture } from "./browser.ts"
+import { inBrowser, openBrowser, openPage, openPlayground, picture } from "./browser.ts"
 
 let browser: Browser
 let playground: Playground
-
-beforeAll(async () => {
-  browser = await openBrowser()
-  playground = await openPlayground()
-})
-
-afterAll(async () => {
-  await browser.close()
-  await playground.close()
-})
 
 const converse = async (page: Page): Promise<void> => {
   await page.locator(".composer textarea").fill("Crash a tool and look at the weather in Rome")
@@ -29,7 +19,17 @@ const problems = async (page: Page): Promise<ReadonlyArray<string>> => {
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`))
 }
 
-describe("the page", () => {
+describe("the page", inBrowser, () => {
+  beforeAll(async () => {
+    browser = await openBrowser()
+    playground = await openPlayground()
+  })
+
+  afterAll(async () => {
+    await browser.close()
+    await playground.close()
+  })
+
   test.each(["light", "dark"] as const)(
     "has no accessibility fault that can be found by machine, %s",
     async (colorScheme) => {
@@ -62,19 +62,23 @@ describe("the page", () => {
 
   test("is used by keyboard alone", async () => {
     const { page, faults } = await openPage(browser, `${playground.url}/#/c/keys`)
-    const reach = async (found: (element: Element | null) => boolean, name: string): Promise<void> => {
+    const isAt = (found: (element: Element | null) => boolean): Promise<boolean> =>
+      page.evaluate(`(${String(found)})(document.activeElement)`)
+    const reach = async (key: string, name: string, found: (element: Element | null) => boolean): Promise<void> => {
       for (let presses = 0; presses < 60; presses++) {
-        await page.keyboard.press("Tab")
-        if (await page.evaluate(`(${String(found)})(document.activeElement)`)) return
+        if (await isAt(found)) return
+        await page.keyboard.press(key)
       }
-      throw new Error(`Tab does not reach ${name}`)
+      throw new Error(`${key} does not reach ${name}`)
     }
-    await reach((element) => element?.matches(".composer textarea") === true, "where one types")
+    await reach("Tab", "the composer", (element) => element?.matches(".composer textarea") === true)
     await page.keyboard.type("Hello")
     await page.keyboard.press("Enter")
     await page.getByText("I am a small scripted model").waitFor()
-    await reach((element) => element?.getAttribute("role") === "treeitem", "the tree")
+    await reach("Tab", "the tree", (element) => element?.getAttribute("role") === "treeitem")
+    // The last rows may be processes of the running turn, which end at any time. The chat's row stays.
     await page.keyboard.press("End")
+    await reach("ArrowUp", "the chat's row", (element) => element?.textContent.startsWith("Chat you/keys") === true)
     await page.keyboard.press("Enter")
     await page.getByRole("button", { name: /^Kill/u }).waitFor()
     expect(faults).toEqual([])

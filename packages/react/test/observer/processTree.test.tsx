@@ -67,6 +67,27 @@ test("letters lead to the next row that begins with them, round the end", async 
   expect(focused()).toBe("ChatSupervisor")
 })
 
+test("OBS3. when the process of the focused row ends, the focus moves to the nearest row above, never to the page", async () => {
+  const { link, tree } = observerDouble()
+  await show(<ProcessTree link={link} />)
+  act(() => row("weather").focus())
+  act(() => tree.put(treeWith("<0.20.0>")))
+  expect(focused()).toBe("Chat budget-2027")
+  act(() => tree.put({ ...treeWith(), tree: [node({ id: "<0.1.0>", label: "Troupe" })] }))
+  expect(focused()).toBe("Troupe")
+  press("ArrowDown")
+  expect(focused()).toBe("Troupe")
+})
+
+test("OBS3. a tree without the focus does not take it when processes end", async () => {
+  const { link, tree } = observerDouble()
+  await show(<ProcessTree link={link} />)
+  act(() => row("weather").focus())
+  act(() => row("weather").blur())
+  act(() => tree.put({ ...treeWith(), tree: [node({ id: "<0.1.0>", label: "Troupe" })] }))
+  expect(document.activeElement).toBe(document.body)
+})
+
 test("Enter, Space and a click select a process", async () => {
   const selected: Array<string> = []
   await show(<ProcessTree link={observerDouble().link} onSelect={(id) => selected.push(id)} />)

@@ -1,7 +1,13 @@
-/** The supervision tree, live. */
+/**
+ * The supervision tree, live.
+ *
+ * Owns: which rows are closed, and which row has the keyboard focus.
+ *
+ * OBS3. When the process of the focused row ends, the nearest row above it that is left gets the focus.
+ */
 import type { Observation } from "@troupe/chat"
 import type { ObserverLink } from "@troupe/server/ChatLink"
-import { type CSSProperties, type KeyboardEvent, useEffect, useRef, useState } from "react"
+import { type CSSProperties, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { bytes, count, plural } from "./format.ts"
 import { reveal } from "./reveal.ts"
 import { Surface } from "./surface.tsx"
@@ -75,6 +81,18 @@ const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Obser
     setFocused(id)
     rowOf(id)?.focus()
   }
+  // OBS3. React fires no blur event for a focused row that it removes, so each render compares the rows.
+  const hasFocus = useRef(false)
+  const before = useRef(rows)
+  useLayoutEffect(() => {
+    const last = before.current
+    before.current = rows
+    if (!hasFocus.current || focused === undefined || has(focused)) return
+    const index = last.findIndex(({ node }) => node.id === focused)
+    const nearest = last.slice(0, Math.max(0, index)).findLast(({ node }) => has(node.id)) ?? rows[0]
+    if (nearest !== undefined) focus(nearest.node.id)
+  })
+
   const turn = (ids: ReadonlyArray<string>, isOpen: boolean) =>
     setClosed((now) => new Set([...[...now].filter((id) => !ids.includes(id)), ...(isOpen ? [] : ids)]))
 
@@ -99,7 +117,18 @@ const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Obser
 
   return (
     <>
-      <ul ref={list} role="tree" aria-label="Processes" className="tro-rows">
+      <ul
+        ref={list}
+        role="tree"
+        aria-label="Processes"
+        className="tro-rows"
+        onFocus={() => {
+          hasFocus.current = true
+        }}
+        onBlur={() => {
+          hasFocus.current = false
+        }}
+      >
         {shown.map((row) => {
           const { id } = row.node
           return (
