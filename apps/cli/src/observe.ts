@@ -86,7 +86,7 @@ const explained = (error: unknown, url: string): unknown => {
   if (error.code === "unauthorized")
     return new CliError(`${url} wants to know who asks: --header "authorization: Bearer …"`)
   if (error.code === "forbidden")
-    return new CliError(`${url} lets only observers observe: its authorize says who is one`)
+    return new CliError(`${url} lets nobody observe but whom its authorize permits it with may: { observe: true }`)
   if (error.status === 404) return elsewhere
   return new CliError(`${url} refuses: ${error.message}`)
 }

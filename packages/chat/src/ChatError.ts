@@ -252,6 +252,7 @@ const sessionReasons = [
   "awaiting_approval",
   "unknown_tool_call_id",
   "tool_call_not_running",
+  "mode_refused",
   "busy",
   "already_delivered",
   "nothing_to_retry",
@@ -280,6 +281,7 @@ const sessionReasons = [
  * - `unknown_tool_call_id`: nobody waits for a result of that call or a decision about it, or no longer; `metadata.toolCallId`
  *   names it
  * - `tool_call_not_running`: there is no call of that id to cancel or restart, or no longer; `metadata.toolCallId` names it
+ * - `mode_refused`: a client may not set a permission mode this loose; `metadata.loosest` is the loosest it may set
  * - `busy`: a turn runs or waits in the chat, and the sender chose `whenBusy: "reject"`
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
  * - `nothing_to_retry`: nothing was said yet

@@ -28,7 +28,8 @@ import { Usage } from "./Usage.ts"
  *   may have run (`intended`), waits for a decision, was decided, is the caller's, is `done`, or none of that yet (`new`)
  * - `version`: the number of its entry in the store's log; none where the store has no log
  * - `draft`: what the interrupted reply had said, as far as that was kept
- * - `permissionMode`: the mode that calls are judged by, and the loosest they may set, where others than the options say
+ * - `permissionMode`: the mode that calls are judged by, the loosest they may set, and the host's, where others than the options
+ *   say
  *
  * @example
  * ```ts import.meta.vitest

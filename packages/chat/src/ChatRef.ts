@@ -35,6 +35,17 @@ export type { ToolCallView } from "./internal/toolCallView.ts"
 export type { LiveTurn } from "./internal/liveTurn.ts"
 export type { UserInput } from "./internal/userMessage.ts"
 
+/**
+ * For whom a permission mode is set.
+ *
+ * **Units and defaults**: without `within` the host sets the mode, any it likes. With it a client does, and may set none that is
+ * looser: than a mode, or than the one that the host set last (`"host"`), which stays known. A client may always set one that is
+ * stricter than the present mode.
+ */
+export interface SetModeOptions {
+  readonly within?: Mode | "host" | undefined
+}
+
 /** A chat: send to it, watch it, cancel it. */
 export class ChatRef {
   readonly id: string
@@ -264,9 +275,10 @@ export class ChatRef {
    * restarts, until it is set again, or a tool's call sets another (`ToolContext.setPermissionMode`).
    *
    * **Details**: takes the place of the `mode` of the Troupe's permissions for this chat, and is the loosest that calls may set
-   * unasked. Resolves when it counts; of a chat at rest, when it is stored.
+   * unasked. Resolves when it counts; of a chat at rest, when it is stored. A program that sets it for a client gives `within`.
    *
-   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no mode. Rejects with a `SessionError`: `store_failed`,
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no mode. Rejects with a `SessionError`: `mode_refused`,
+   * when the mode is looser than `within` allows, and nothing changes; `store_failed`,
    * when it counts and is not stored; `chat_died` when the process died before; `chat_stopped` after `stop`.
    *
    * @example
@@ -280,8 +292,9 @@ export class ChatRef {
    * await troupe.stop()
    * ```
    */
-  setPermissionMode(mode: Mode): Promise<void> {
-    return this.#chat.setPermissionMode(checkedMode(mode))
+  setPermissionMode(mode: Mode, { within }: SetModeOptions = {}): Promise<void> {
+    const bound = within === undefined || within === "host" ? within : checkedMode(within)
+    return this.#chat.setPermissionMode(checkedMode(mode), bound)
   }
 
   /**

@@ -13,6 +13,8 @@ const statuses = {
   malformed_request: 400,
   unauthorized: 401,
   forbidden: 403,
+  invalid_owner: 403,
+  mode_refused: 403,
   origin_refused: 403,
   host_refused: 403,
   not_found: 404,

@@ -6,30 +6,60 @@
  *
  * SERVE1. A conversation is reachable by its owner alone: the Troupe's id of it is made of the owner's name and the id.
  * SERVE2. Nobody is let in whom `authorize` does not name, and no page of another place that is not listed.
+ * MAY1. A client does nothing that its owner may not.
  * SERVE3. Every refusal is a typed error in JSON; of an error that nobody expects only an id is told, and `onError` the rest.
  * SERVE4. Closed, it refuses what comes, and ends each stream with its last frame; runs that are nobody's conversation are over.
  *
  * @module
  */
-import type { RunningTroupe } from "@troupe/chat"
+import type { Permissions, RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { HttpError } from "./HttpError.ts"
 import { accepts } from "./internal/accepts.ts"
-import { ownedId } from "./internal/chatId.ts"
+import { checkedOwner, ownedId } from "./internal/chatId.ts"
 import { makeCall } from "./internal/call.ts"
 import { refusalOf, responseOfRefusal } from "./internal/failure.ts"
 import { OpenStreams } from "./internal/openStreams.ts"
 import { checkOrigin, open, preflight } from "./internal/origins.ts"
 import { Owners } from "./internal/owners.ts"
+import { permittedOf } from "./internal/permitted.ts"
 import type { Route } from "./internal/route.ts"
 import { makeRouter } from "./internal/router.ts"
 import { checkServerOptions, limitsOf } from "./internal/serverOptions.ts"
 import { everyRoute } from "./internal/routes/every.ts"
 
-/** Who asks: the owner of the conversations that are reachable; `observer` says whether the processes are, too. */
+/**
+ * What an owner may do beside chatting and answering questions.
+ *
+ * **Details**: a client may always be stricter than the host: it refuses calls and sets stricter modes without any of these.
+ *
+ * **Units and defaults**
+ *
+ * 1. `mode`: the loosest permission mode that the owner may set, in the order `plan`, `default`, `acceptEdits`, `trusted`,
+ *    `bypass`. Default: the mode that the host set, by the Troupe's permissions or by `chat.setPermissionMode`.
+ * 2. `approve`: whether the owner may allow calls that wait for a decision, or give their results. Default: `false`.
+ * 3. `observe`: whether the owner may see and kill the processes of all owners. Default: `false`.
+ * 4. `rewind`: whether the owner may rewind and fork conversations, edit what was said, and have an earlier answer given again;
+ *    the log keeps what was. Default: `true`.
+ * 5. `delete`: whether the owner may delete conversations, with all of their log. Default: `true`.
+ */
+export interface May {
+  readonly mode?: Permissions.Mode | undefined
+  readonly approve?: boolean | undefined
+  readonly observe?: boolean | undefined
+  readonly rewind?: boolean | undefined
+  readonly delete?: boolean | undefined
+}
+
+/**
+ * Who asks: the owner of the conversations that are reachable, and what the owner may do with them.
+ *
+ * **Units and defaults**: `owner` is text of 1 to 256 characters without control characters; any other is refused with
+ * `invalid_owner`. For `may` see {@link May}.
+ */
 export interface Authorized {
   readonly owner: string
-  readonly observer?: boolean | undefined
+  readonly may?: May | undefined
 }
 
 /** Nobody: `401`, or `403` for somebody who may not. */
@@ -152,8 +182,15 @@ export const make = (options: ServerOptions): Server => {
     if (closing.signal.aborted) throw new HttpError("closing", "The server is closing", { retryAfterMs: 1_000 })
     const who = await authorize(request)
     if ("deny" in who) throw denied(who)
-    if (typeof who.owner !== "string" || who.owner === "") throw new TypeError("authorize names an owner by a text")
-    const { call, settle } = makeCall(home, request, url, params, who, (error) => void unexpected(error, request, url))
+    const asking = { owner: checkedOwner(who.owner), may: permittedOf(who.may) }
+    const { call, settle } = makeCall(
+      home,
+      request,
+      url,
+      params,
+      asking,
+      (error) => void unexpected(error, request, url)
+    )
     try {
       return await route.handle(call)
     } finally {

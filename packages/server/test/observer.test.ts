@@ -19,7 +19,7 @@ beforeEach(async () => {
     troupe,
     authorize: (request) => {
       const owner = request.headers.get("authorization") ?? "nobody"
-      return { owner, observer: owner === "anna" }
+      return { owner, may: { observe: owner === "anna" } }
     }
   })
 })
@@ -80,10 +80,14 @@ describe("the observer", () => {
     expect(all(await firstTree()).some(({ id }) => id === chat?.id)).toBe(true)
   })
 
-  test("OBSERVE3 is not theirs of whom it is said in a text, as a claim may", async () => {
-    const claims = JSON.parse('{ "owner": "anna", "observer": "false" }') as Server.Authorized
+  test.each([
+    ['{ "observe": "false" }', 500],
+    ['{ "observe": 1 }', 500],
+    ["{}", 403]
+  ])("OBSERVE3 is not theirs of whom it is said otherwise, as a claim may: %s", async (claim, status) => {
+    const claims = { owner: "anna", observer: true, may: JSON.parse(claim) as Server.May }
     const { fetch } = Server.make({ troupe, authorize: () => claims })
-    expect((await fetch(new Request("http://localhost/observer/tree"))).status).toBe(403)
+    expect((await fetch(new Request("http://localhost/observer/tree"))).status).toBe(status)
   })
 
   test("OBSERVE4 shows the processes of all owners' chats, the caller's own by their own ids", async () => {

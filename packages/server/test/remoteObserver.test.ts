@@ -21,7 +21,7 @@ beforeEach(async () => {
   troupe = await Troupe.start({ adapter: Fake.make({ script }), tools: [hang], system, drainMs: 10 })
   const server = Server.make({
     troupe,
-    authorize: (request) => ({ owner: "anna", observer: request.headers.get("authorization") !== "no" })
+    authorize: (request) => ({ owner: "anna", may: { observe: request.headers.get("authorization") !== "no" } })
   })
   listening = await Node.listen(server)
   far = connect({ url: listening.url }).observer

@@ -39,7 +39,7 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
   })
   const server = Server.make({
     troupe,
-    authorize: () => ({ owner: "you", observer: true }),
+    authorize: () => ({ owner: "you", may: { approve: true, observe: true } }),
     basePath: "/troupe",
     origins: options.origins ?? []
   })

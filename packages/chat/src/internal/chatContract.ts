@@ -75,7 +75,7 @@ export interface ChatInput {
  * - `events.taken`, from its own turn: the reader asked past `chat_completed`
  * - `journal.due`, from its own running step: calls that write want to start, or have ended
  * - `inbox.saved`, `inbox.failed`, from its own store: what became of the inputs that wait
- * - `mode.set`: the host says by which mode calls are judged from the next batch on
+ * - `mode.set`: the host or a client says by which mode calls are judged from the next batch on
  * - `suspension.expired`, from its own clock: nobody answered in time
  * - `chat.leave`: end when no turn runs; what the store has is newer than what the chat knows, or is to be
  */

@@ -173,14 +173,26 @@ export const blank = (id: string): ChatRecord => ({
   pendingToolCalls: none
 })
 
-/** What a fork begins with: the record, as that of another conversation, without the inputs that waited in it. */
-export const forked = (record: ChatRecord, id: string): ChatRecord => ({ ...withoutInbox(record), id })
+/**
+ * What a fork begins with: the record, as that of another conversation, without the inputs that waited in it.
+ *
+ * **Details**: `permissionMode` is that of `now`, the newest record: nobody leaves a stricter mode by a fork.
+ */
+export const forked = (
+  record: ChatRecord,
+  id: string,
+  now: Pick<ChatRecord, "permissionMode"> = record
+): ChatRecord => ({ ...goingOn(record, now), id })
 
-/** What a rewind leads to: the earlier record, with the inputs that wait now, which were accepted and are not lost. */
-export const rewound = ({ inbox }: ChatRecord, earlier: ChatRecord): ChatRecord =>
-  inbox === undefined ? withoutInbox(earlier) : { ...withoutInbox(earlier), inbox }
+/**
+ * What a rewind leads to: the earlier record, with what stays as it is now.
+ *
+ * **Details**: the inputs that wait were accepted, and are not lost; nobody leaves a stricter `permissionMode` by a rewind.
+ */
+export const rewound = (now: ChatRecord, earlier: ChatRecord): ChatRecord =>
+  now.inbox === undefined ? goingOn(earlier, now) : { ...goingOn(earlier, now), inbox: now.inbox }
 
-const withoutInbox = (record: ChatRecord): ChatRecord => {
-  const { inbox: _, version: __, ...kept } = record
-  return kept
+const goingOn = (record: ChatRecord, { permissionMode }: Pick<ChatRecord, "permissionMode">): ChatRecord => {
+  const { inbox: _, version: __, permissionMode: ___, ...kept } = record
+  return permissionMode === undefined ? kept : { ...kept, permissionMode }
 }

@@ -235,17 +235,19 @@ export class LiveChat {
   }
 
   /** Has the chat's process set the mode, once there is one. */
-  async setPermissionMode(mode: Mode): Promise<void> {
+  async setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
     if (this.#stopping !== undefined) throw chatStopped(this.id)
     this.#asking += 1
     try {
-      await this.#tellMode(mode)
+      await this.#tellMode(mode, within)
     } finally {
       this.#asking -= 1
     }
   }
 
-  async #tellMode(mode: Mode): Promise<void> {
+  async #tellMode(mode: Mode, within: Mode | "host" | undefined): Promise<void> {
+    const { permissions } = this.#home.options(this.id)
+    const bound = within === undefined ? undefined : { within, permissions }
     const pid = this.#pid ?? (await this.#home.revive(this.id))
     const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
       const forget = Process.onExit(pid, (reason) => reject(died(this.id, reason)))
@@ -253,7 +255,11 @@ export class LiveChat {
         forget()
         resolve({ kept })
       }
-      Process.send(pid, { type: "mode.set", mode, counts })
+      const refused = (loosest: Mode) => {
+        forget()
+        reject(modeRefused(this.id, mode, loosest))
+      }
+      Process.send(pid, { type: "mode.set", mode, bound, counts, refused })
     })
     try {
       await said.kept
@@ -480,6 +486,13 @@ const died = (id: string, cause: unknown): SessionError =>
     "chat_died",
     `The chat ${id} died in the middle of a turn; it is started again with what was committed: retry() goes on from there, or send again`,
     cause === undefined ? {} : { cause }
+  )
+
+const modeRefused = (id: string, mode: Mode, loosest: Mode): SessionError =>
+  new SessionError(
+    "mode_refused",
+    `The permission mode ${mode} is looser than ${loosest}, the loosest that a client may set in the chat ${id}; set that or a stricter one`,
+    { metadata: { mode, loosest } }
   )
 
 const notRunning = (id: string, toolCallId: string): SessionError =>

@@ -117,7 +117,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       const log = known(id)
       const { seq } = stepAt(id, log, at ?? log.commits.findLast(({ isStep }) => isStep)?.seq)
       if (logs.has(to)) throw refused("chat_exists", to)
-      return add(undefined, forked(recordAt(id, log, seq), to), "forked", { id, seq })
+      return add(undefined, forked(recordAt(id, log, seq), to, log.record), "forked", { id, seq })
     },
     rewind: (id, to, precondition) => {
       const log = known(id)

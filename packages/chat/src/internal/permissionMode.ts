@@ -7,6 +7,8 @@
  * PMODE2. A call makes a run as strict as it likes, and no looser than was granted: by the options, by the host since, or by
  *         a person who was asked. Where nobody can be asked it is refused.
  * PMODE3. What the host says while a batch runs counts for more than what its calls were granted before.
+ * PMODE4. A client may always set a stricter mode. It sets no mode looser than its bound, by default the mode that the host
+ *         set, which calls and clients leave as it is.
  */
 import * as z from "zod"
 import { ToolError, ValidationError } from "../ChatError.ts"
@@ -19,8 +21,8 @@ import { hear, type Hearing } from "./hearing.ts"
 import { answerIn, Fault } from "./hookAnswers.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
-/** The mode, and the loosest one that calls may choose. */
-export const ModeStanding = z.object({ mode: Mode, loosest: Mode }).readonly()
+/** The mode, the loosest one that calls may choose, and the mode that the host set, where that is another than the loosest. */
+export const ModeStanding = z.object({ mode: Mode, loosest: Mode, host: Mode.optional() }).readonly()
 export type ModeStanding = z.infer<typeof ModeStanding>
 
 /** What a call wants, and whether a person agreed to it. */
@@ -48,10 +50,22 @@ export class PermissionMode {
     this.#standing = { mode, loosest: mode }
   }
 
+  /** A client's word (PMODE4). Returns the bound if it refuses the mode, and changes nothing then. */
+  setWithin(mode: Mode, within: Mode | "host", permissions: Permissions | undefined): Mode | undefined {
+    const before = this.#standing ?? standingOf(permissions)
+    const host = hostOf(before)
+    const bound = within === "host" ? host : within
+    if (!isWithin(mode, bound) && !isWithin(mode, before.mode)) return bound
+    this.#standing = standing(mode, mode, host)
+    return undefined
+  }
+
   /** The permissions of a batch that begins. */
   begin(permissions: Permissions | undefined): Permissions | undefined {
     this.#began = this.#standing
-    return this.#standing === undefined ? permissions : { ...permissions, ...this.#standing }
+    if (this.#standing === undefined) return permissions
+    const { mode, loosest } = this.#standing
+    return { ...permissions, mode, loosest }
   }
 
   /** A batch is over (PMODE1). Gives the mode if calls changed it. */
@@ -60,10 +74,10 @@ export class PermissionMode {
     let changed: ModeStanding | undefined
     for (const { wish } of outcomes) {
       if (wish === undefined) continue
-      const { loosest } = changed ?? this.#standing ?? standingOf(permissions)
+      const before: ModeStanding = changed ?? this.#standing ?? standingOf(permissions)
       const { mode } = wish
-      if (isWithin(mode, loosest)) changed = { mode, loosest }
-      else if (wish.agreed && trusted) changed = { mode, loosest: mode }
+      if (isWithin(mode, before.loosest)) changed = standing(mode, before.loosest, hostOf(before))
+      else if (wish.agreed && trusted) changed = standing(mode, mode, hostOf(before))
     }
     if (changed !== undefined) this.#standing = changed
     return changed?.mode
@@ -71,7 +85,13 @@ export class PermissionMode {
 }
 
 /** What permissions say of themselves. */
-const standingOf = ({ mode = "default", loosest = mode }: Permissions = {}): ModeStanding => ({ mode, loosest })
+const standingOf = ({ mode = "default", loosest = mode }: Permissions = {}): ModeStanding =>
+  standing(mode, loosest, mode)
+
+const standing = (mode: Mode, loosest: Mode, host: Mode): ModeStanding =>
+  host === loosest ? { mode, loosest } : { mode, loosest, host }
+
+const hostOf = ({ loosest, host = loosest }: ModeStanding): Mode => host
 
 const isWithin = (mode: Mode, loosest: Mode): boolean => clamp(mode, loosest) === mode
 

@@ -275,7 +275,7 @@ const forkLaws = (make: MakeStore): ReadonlyArray<Law> => [
         if (record.open !== undefined) continue
         const seq = index + 1
         const id = `fork ${seq}`
-        const { inbox: _, ...rest } = record
+        const { inbox: _, permissionMode: __, ...rest } = record
         same("the fork", await store.fork("a", id, seq), { ...rest, id, version: 1 })
         same("what is loaded of it", await store.load(id), { ...rest, id, version: 1 })
         const [first, ...more] = await store.history(id)
@@ -344,7 +344,7 @@ const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
       for (const [index, record] of records.entries()) {
         if (record.open !== undefined) continue
         seq += 1
-        const { inbox: _, ...rest } = record
+        const { inbox: _, permissionMode: __, ...rest } = record
         const rewound = await store.rewind("a", index + 1)
         same("what it came to", rewound, { ...rest, version: seq })
         same("the record", await store.load("a"), rewound)
@@ -368,6 +368,16 @@ const rewindLaws = (make: MakeStore): ReadonlyArray<Law> => [
     same("its entry", [commit?.kind, commit?.from, commit?.isStep], ["rewound", { id: "a", seq: 0 }, true])
     const { messages } = (await store.rewind("a", 1)).thread
     same("the first messages", messages, records[0]?.thread.messages)
+  }),
+  storeLaw(make, "a fork and a rewind keep the permission mode of now, not that of then", async (store) => {
+    const loose = { mode: "bypass", loosest: "bypass" } as const
+    const strict = { mode: "plan", loosest: "plan", host: "default" } as const
+    await store.save({ ...said("a", "one"), permissionMode: loose })
+    await store.save({ ...said("a", "one", "two"), permissionMode: strict })
+    const began = { ...said("a", "one"), permissionMode: strict }
+    same("the fork", await store.fork("a", "b", 1), { ...began, id: "b", version: 1 })
+    same("the record", await store.rewind("a", 1), { ...began, version: 3 })
+    same("the beginning", await store.rewind("a", 0), { ...blank("a"), permissionMode: strict, version: 4 })
   }),
   storeLaw(make, "a rewind keeps the inputs that wait now, not those that waited then", async (store) => {
     const inputs = (id: string): ChatRecord["inbox"] => [{ id, whenBusy: "queue", message: user(`${id}?`) }]

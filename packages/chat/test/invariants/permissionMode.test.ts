@@ -368,4 +368,61 @@ describe("a living chat", () => {
     expect(chat.getSnapshot()?.context.permissionMode).toBe("plan")
     await troupe.stop()
   })
+
+  describe("PMODE4 a client", () => {
+    const started = async (permissions: Permissions.Permissions, adapter = Fake.make({ script: [] })) => {
+      const troupe = await Troupe.start({ adapter, tools: [setsMode()], permissions })
+      const chat = await troupe.chat("a")
+      return { chat, troupe, mode: () => chat.getSnapshot()?.context.permissionMode, stop: () => troupe.stop() }
+    }
+    const refused = (loosest: Permissions.Mode) => ({ reason: "mode_refused", metadata: { loosest } })
+
+    test("sets no mode looser than the host's, and comes back to that one", async () => {
+      const { chat, mode, stop } = await started({ mode: "acceptEdits", loosest: "trusted" })
+      await expect(chat.setPermissionMode("trusted", { within: "host" })).rejects.toMatchObject(refused("acceptEdits"))
+      expect(mode()).toBe("acceptEdits")
+      for (const next of ["plan", "default", "acceptEdits"] as const) {
+        await chat.setPermissionMode(next, { within: "host" })
+        expect(mode()).toBe(next)
+      }
+      await chat.setPermissionMode("plan")
+      await expect(chat.setPermissionMode("default", { within: "host" })).rejects.toMatchObject(refused("plan"))
+      await stop()
+    })
+
+    test("sets a looser mode up to the one that is said, and always a stricter one", async () => {
+      const { chat, mode, stop } = await started({ mode: "plan" })
+      await chat.setPermissionMode("trusted", { within: "trusted" })
+      expect(mode()).toBe("trusted")
+      await expect(chat.setPermissionMode("bypass", { within: "trusted" })).rejects.toMatchObject(refused("trusted"))
+      await chat.setPermissionMode("acceptEdits", { within: "plan" })
+      expect(mode()).toBe("acceptEdits")
+      await expect(chat.setPermissionMode("trusted", { within: "host" })).rejects.toMatchObject(refused("plan"))
+      expect(() => chat.setPermissionMode("plan", { within: "loose" as Permissions.Mode })).toThrow(ValidationError)
+      await stop()
+    })
+
+    test("that plans is asked before a call leaves the plan", async () => {
+      const { chat, mode, stop } = await started({ mode: "trusted" }, calling([set("default")]))
+      await chat.setPermissionMode("plan", { within: "host" })
+      await chat.send("go").result()
+      expect(mode()).toBe("plan")
+      await stop()
+    })
+
+    test("is bound by the host's mode also behind what calls set, in a fork, and behind a rewind", async () => {
+      const adapter = calling([set("trusted")])
+      const { chat, troupe, mode, stop } = await started({ mode: "plan", ask: () => "allow" }, adapter)
+      expect((await chat.send("go").result()).permissionMode).toBe("trusted")
+      await chat.setPermissionMode("default", { within: "host" })
+      const fork = await troupe.fork("a", { at: 1 })
+      await troupe.rewind("a", 1)
+      for (const one of [chat, fork]) {
+        expect(one.getSnapshot()?.context.permissionMode).toBe("default")
+        await expect(one.setPermissionMode("trusted", { within: "host" })).rejects.toMatchObject(refused("plan"))
+      }
+      expect(mode()).toBe("default")
+      await stop()
+    })
+  })
 })

@@ -1,13 +1,13 @@
 /** Makes what a route is called with. */
 import type { RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
-import type { Authorized } from "../Server.ts"
 import { type ChatId, checkedId } from "./chatId.ts"
 import { refused } from "./failure.ts"
 import { FrameStream, responseOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
 import type { Owner, Owners } from "./owners.ts"
+import type { Permitted } from "./permitted.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
 
 /** What calls have in common. */
@@ -22,13 +22,19 @@ export interface CallHome {
   readonly chatId: ChatId
 }
 
+/** Who asks, and what they may do. */
+interface Asking {
+  readonly owner: string
+  readonly may: Permitted
+}
+
 /** A call; `settle` says that its route has answered. Throws an `HttpError` (429) for one request too many. */
 export const makeCall = (
   home: CallHome,
   request: Request,
   url: URL,
   params: Readonly<Record<string, string>>,
-  { owner: name, observer }: Authorized,
+  { owner: name, may }: Asking,
   failed: (error: unknown) => void
 ): { readonly call: Call; readonly settle: () => void } => {
   const { troupe, owners, limits, closing } = home
@@ -77,8 +83,7 @@ export const makeCall = (
     url,
     params,
     owner: name,
-    // Nothing that merely looks true lets anybody in.
-    mayObserve: observer === true,
+    may,
     troupe,
     chats: ownedChats(home, owner, name),
     body: (schema) => jsonBody(request, schema, limits.bodyBytes),

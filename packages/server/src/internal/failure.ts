@@ -15,6 +15,8 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   store_conflict: "Another program has written to this conversation; read it again",
   store_without_log: "This server's store keeps no log; it takes one that does",
   invalid_status_for_operation: "The conversation does not wait for this now",
+  mode_refused:
+    "You may not set a permission mode this loose; the server's `authorize` permits it with may: { mode }, which is the host's mode by default",
   nothing_to_retry: "Nothing was said yet in this conversation; send something",
   unknown_tool_call_id: "The conversation does not wait for anything about this call, or no longer",
   tool_call_not_running: "No such call runs, or no longer",

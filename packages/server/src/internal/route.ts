@@ -2,6 +2,7 @@
 import type { ChatRef, RunningTroupe } from "@troupe/chat"
 import type * as z from "zod"
 import type { HttpError } from "../HttpError.ts"
+import type { Permitted } from "./permitted.ts"
 
 /** The chats of one owner: ids of others lead nowhere. */
 export interface OwnedChats {
@@ -37,7 +38,7 @@ export interface Call {
   readonly url: URL
   readonly params: Readonly<Record<string, string>>
   readonly owner: string
-  readonly mayObserve: boolean
+  readonly may: Permitted
   readonly troupe: RunningTroupe
   readonly chats: OwnedChats
   /** The body, read within the limit, parsed and checked. Throws an `HttpError` (400, 413, 415, 422). */

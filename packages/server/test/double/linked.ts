@@ -41,7 +41,7 @@ export const linked = async (
   troupeOptions: Partial<TroupeOptions> = {}
 ): Promise<Linked> => {
   const troupe = await Troupe.start({ adapter, ...troupeOptions })
-  const server = Server.make({ troupe, authorize: () => ({ owner: "anna" }), ...options })
+  const server = Server.make({ troupe, authorize: () => ({ owner: "anna", may: { approve: true } }), ...options })
   const clock = Clock.test()
   const streams: Array<OpenStream> = []
   const asked: Array<string> = []

@@ -34,7 +34,7 @@ export const served = async (
     troupe,
     authorize: ({ headers }) => {
       const owner = headers.get("authorization")
-      return owner === null ? { deny: 401 } : { owner, observer: owner === "operator" }
+      return owner === null ? { deny: 401 } : { owner, may: { approve: true, observe: owner === "operator" } }
     },
     onError: (error) => void errors.push(error),
     ...options

@@ -15,7 +15,7 @@ export const serving = async (options: TroupeOptions, more: Partial<Server.Serve
   const troupe = await Troupe.start(options)
   const server = Server.make({
     troupe,
-    authorize: () => ({ owner: "anna" }),
+    authorize: () => ({ owner: "anna", may: { approve: true } }),
     limits: { requestsPerMinute: 1_000_000 },
     ...more
   })

@@ -107,6 +107,13 @@ export const commitOf = (origin: Origin, { body, items }: ReadEntry): Store.Comm
     )
   })
 
+/** Reads what an entry holds beside its lists. **Errors**: as {@link commitOf}. */
+export const stateOf = (origin: Origin, body: string): Store.Commit["state"] =>
+  whole(origin, () => {
+    const { messages: _, known: __, ...rest } = JSON.parse(body) as Body
+    return Codec.fromJson("Commit", { ...rest, messages: [] }).state
+  })
+
 /** Reads a record: that of an entry whose lists are given whole. **Errors**: as {@link commitOf}. */
 export const recordOf = (origin: Origin, { body, items }: ReadEntry): ChatRecord.ChatRecord =>
   whole(origin, () => {

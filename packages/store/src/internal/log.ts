@@ -19,7 +19,7 @@
 import { type ChatRecord, Store } from "@troupe/chat"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
-import { commitOf, damaged, draftOf, type Origin, recordOf, written } from "./entryForm.ts"
+import { commitOf, damaged, draftOf, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, Standings } from "./standing.ts"
 import { checkedId, isDistinct, readable } from "./storedText.ts"
@@ -141,8 +141,12 @@ export class Log {
     const record = yield* this.#record(id, head, seq)
     if (record === undefined) throw Store.refused("unknown_chat", id)
     const entry = { kind: "forked", from: { id, seq }, writer: undefined } as const
+    // Where the newest entry is lost, what is left of the conversation can still be forked.
+    const [newest] = seq === head.seq ? [] : yield* rowsOf(this.#sql.entry, head.key, head.seq)
+    const now = newest === undefined ? record : stateOf(this.#origin(id), textIn(newest, "body"))
     const existing = yield* this.#held(to)
-    const forked = existing === undefined ? yield* this.#add(undefined, Store.forked(record, to), entry) : undefined
+    const begun = Store.forked(record, to, now)
+    const forked = existing === undefined ? yield* this.#add(undefined, begun, entry) : undefined
     if (forked === undefined) throw Store.refused("chat_exists", to)
     return forked
   }

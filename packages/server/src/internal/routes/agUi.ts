@@ -8,6 +8,7 @@
  */
 import { type ChatRef, Message } from "@troupe/chat"
 import { HttpError } from "../../HttpError.ts"
+import { checkDecision } from "../permitted.ts"
 import type { Call, Route } from "../route.ts"
 import { agUiMessages, AgUiStream, type AgUiEvent, stepCount } from "../wire/agUiStream.ts"
 import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUiRequest.ts"
@@ -57,21 +58,24 @@ const existing = async ({ chats }: Call, id: string): Promise<Chat | undefined> 
 const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
   thread.messages.some((message, index) => isSaid(message) && messageName(message, index) === id)
 
-/** What the client answers of what the chat waits for. Throws an `HttpError` (413, 422), and 409 where it waits for none of that. */
+/** What the client answers of what the chat waits for. Throws an `HttpError` (403, 413, 422), and 409 where it waits for none of that. */
 const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest, call: Call): ReadonlyArray<Turn> => {
   const results = resultsIn(messages)
   const { decisions, answers: texts } = answersIn(resume ?? [])
   // AGUIRUN3.
   const answers = new Map(Array.from(texts, ([id, text]) => [id, answerOf(text, call)]))
   const given = context.pendingToolCalls.filter(({ id }) => results.has(id))
-  const decided = context.pendingApprovals.filter(({ toolCall }) => decisions.has(toolCall.id))
+  const decided = context.pendingApprovals.flatMap(({ toolCall: { id } }) => {
+    const decision = decisions.get(id)
+    return decision === undefined ? [] : [{ id, decision }]
+  })
+  for (const { decision } of decided) checkDecision(call.may, decision)
   const asked = context.pendingQuestion
   const said = asked === undefined ? undefined : answers.get(asked.toolCallId)
   const turns: Array<Turn> = []
   if (given.length > 0)
     turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
-  for (const { toolCall } of decided)
-    turns.push(chat.approve(toolCall.id, decisions.get(toolCall.id) ?? { type: "deny" }))
+  for (const { id, decision } of decided) turns.push(chat.approve(id, decision))
   if (said !== undefined) turns.push(chat.send(said))
   if (turns.length === 0 && decisions.size + answers.size > 0 && !isRunning(context)) {
     throw new HttpError(

@@ -10,6 +10,7 @@
 import { type Approval, type ChatRef, type ChatResult, Message } from "@troupe/chat"
 import { HttpError } from "../../HttpError.ts"
 import type { Call, Route } from "../route.ts"
+import { checkDecision } from "../permitted.ts"
 import type { CallNews } from "../wire/callNews.ts"
 import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn } from "../wire/following.ts"
 import { taken } from "../taken.ts"
@@ -91,10 +92,15 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
       "The conversation waits for none of these answers, or no longer; load it anew"
     )
   }
+  const decided = approvals.map(({ toolCall }) => ({
+    id: toolCall.id,
+    decision: decisionOf(decisions.get(toolCall.id))
+  }))
+  for (const { decision } of decided) checkDecision(call.may, decision)
   const turns: Array<Turn> = []
   if (given.length > 0)
     turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
-  for (const { toolCall } of approvals) turns.push(chat.approve(toolCall.id, decisionOf(decisions.get(toolCall.id))))
+  for (const { id, decision } of decided) turns.push(chat.approve(id, decision))
   for (const turn of turns) await taken(turn)
   const turn = turns.at(-1)
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")

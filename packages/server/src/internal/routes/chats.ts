@@ -3,6 +3,7 @@ import { Approval, ChatView, ContentPart, Permissions } from "@troupe/chat"
 import type { Attachment, ChatRef } from "@troupe/chat"
 import * as z from "zod"
 import { HttpError } from "../../HttpError.ts"
+import { checkDecision } from "../permitted.ts"
 import { closingFrame, events, frame, framesOf, json, turnReply } from "../reply.ts"
 import type { Call, Route } from "../route.ts"
 import { eventText } from "../wireEvent.ts"
@@ -56,6 +57,7 @@ const answer = async (call: Call): Promise<Response> => {
 
 const approve = async (call: Call): Promise<Response> => {
   const decision = await call.body(Approval.Decision)
+  checkDecision(call.may, decision)
   const chat = await existing(call)
   return turnReply(call, chat, () => chat.approve(toolCallIdOf(call), decision))
 }
@@ -131,7 +133,7 @@ export const chatRoutes: ReadonlyArray<Route> = [
   own(
     "POST",
     "/chats/:id/mode",
-    verb(Mode, (chat, { mode }) => chat.setPermissionMode(mode))
+    verb(Mode, (chat, { mode }, { may }) => chat.setPermissionMode(mode, { within: may.mode ?? "host" }))
   ),
   own(
     "POST",

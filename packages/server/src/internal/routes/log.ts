@@ -2,6 +2,7 @@
 import { Codec, SessionError, type Store } from "@troupe/chat"
 import * as z from "zod"
 import { HttpError } from "../../HttpError.ts"
+import { check } from "../permitted.ts"
 import { json } from "../reply.ts"
 import { queryOf } from "../jsonBody.ts"
 import type { Call, Route } from "../route.ts"
@@ -51,6 +52,7 @@ const stateOf = (state: Store.Commit["state"]): unknown => {
 
 const fork = async (call: Call): Promise<Response> => {
   const { at, id } = await call.body(Fork)
+  check(call.may, "rewind")
   const from = await known(call)
   const forked = await call.chats.begun(id, (to) => call.troupe.fork(from, { at, id: to }))
   return Response.json({ id: call.chats.outerId(forked.id) }, { status: 201 })
@@ -58,6 +60,7 @@ const fork = async (call: Call): Promise<Response> => {
 
 const rewind = async (call: Call): Promise<Response> => {
   const { seq: to, cancel } = await call.body(Rewind)
+  check(call.may, "rewind")
   const inner = await known(call)
   try {
     await call.troupe.rewind(inner, to, { cancel })
@@ -72,6 +75,7 @@ const busy = (cause: SessionError): HttpError =>
   new HttpError("busy", "A turn runs or waits in this conversation; cancel it first, or give cancel: true", { cause })
 
 const remove = async (call: Call): Promise<Response> => {
+  check(call.may, "delete")
   await call.troupe.delete(await known(call))
   return Response.json({ ok: true })
 }

@@ -1,7 +1,7 @@
 /**
  * The observer: the processes of the whole Troupe, for those who may see them. It shows the chats of all owners.
  *
- * OBSERVE3. Only those whom `authorize` says to be observers see or kill anything by it.
+ * OBSERVE3. Only those who `may: { observe: true }` see or kill anything by it.
  * OBSERVE4. Chats are named as the caller names them: their own by their id, those of others by the Troupe's; their own too
  *           where that id could be one of the Troupe's. No two chats have the same name.
  */
@@ -11,6 +11,7 @@ import { Observer } from "@troupe/otp"
 import * as z from "zod"
 import type { Watched } from "../../ChatLink.ts"
 import { HttpError } from "../../HttpError.ts"
+import { check } from "../permitted.ts"
 import { closingFrame, events, json } from "../reply.ts"
 import type { Call, Route } from "../route.ts"
 import { watchedFrames } from "../watchedFrames.ts"
@@ -18,8 +19,8 @@ import { watchedFrames } from "../watchedFrames.ts"
 const observations = new WeakMap<RunningTroupe, Observation.Observation>()
 
 /** One for each Troupe, for all who watch it. Throws an `HttpError` (403) for those who may not. */
-const observationFor = ({ mayObserve, troupe }: Call): Observation.Observation => {
-  if (!mayObserve) throw new HttpError("forbidden", "You may not observe this server")
+const observationFor = ({ may, troupe }: Call): Observation.Observation => {
+  check(may, "observe")
   const known = observations.get(troupe) ?? Observation.make(troupe)
   observations.set(troupe, known)
   return known

@@ -6,6 +6,7 @@
  */
 import type { ChatRef, Message, Store } from "@troupe/chat"
 import { HttpError } from "../../HttpError.ts"
+import { check } from "../permitted.ts"
 import type { Call } from "../route.ts"
 import { isRunning, isUnsaid } from "./reply.ts"
 
@@ -71,8 +72,8 @@ const entriesOf = async ({ troupe }: Call, inner: string): Promise<ReadonlyArray
 }
 
 /**
- * Has a conversation stand at a place of its thread, and gives it as it goes on from there. Throws an `HttpError` where inputs
- * wait (409), where a turn runs that may not be cancelled (409), where no entry leads there (409) and where there is no log (501).
+ * Has a conversation stand at a place of its thread, and gives it as it goes on from there. Throws an `HttpError` where the owner
+ * may not (403), where inputs wait (409), where a turn runs that may not be cancelled (409), where no entry leads there (409) and where there is no log (501).
  */
 export const rewound = async (
   call: Call,
@@ -81,6 +82,7 @@ export const rewound = async (
   place: Place,
   mayCancel: boolean
 ): Promise<ChatRef.ChatRef> => {
+  check(call.may, "rewind")
   if (context.inbox.length > 0) throw new HttpError("busy", "Messages wait for their answer; wait for it first")
   if (!mayCancel && isRunning(context)) throw new HttpError("busy", "A turn runs in this conversation; wait for it")
   const inner = call.chats.innerId(id)
