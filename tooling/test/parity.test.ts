@@ -50,7 +50,7 @@ const isProved = (proof: string): boolean => {
 const show = (row: Row): string => `${row.section} ${row.elixir}`
 
 describe("docs/otp-parity.md", () => {
-  test("has a table for each of Elixir's process modules", () => {
+  test("has a table for each of Elixir's process modules, and for those of Erlang that people look for", () => {
     expect([...new Set(rows.map((row) => row.section))]).toEqual([
       "Process",
       "GenServer",
@@ -62,7 +62,11 @@ describe("docs/otp-parity.md", () => {
       "Task.Supervisor",
       "Agent",
       "Application",
-      ":sys"
+      ":sys",
+      ":gen_statem",
+      ":gen_event",
+      ":pg and :global",
+      ":ets"
     ])
   })
 

@@ -26,10 +26,10 @@
  *
  * Elixir's `PartitionSupervisor`.
  */
-import * as Hash from "effect/Hash"
 import type { ChildSpec, Rules } from "./ChildSpec.ts"
 import type { ExitReason } from "./ExitReason.ts"
 import { cellOf } from "./internal/cell.ts"
+import { hashOf, placeOf } from "./internal/keyValue.ts"
 import { checkCount } from "./internal/optionRules.ts"
 import { childById, childCount } from "./internal/supervisorState.ts"
 import type { OfKind } from "./internal/processKind.ts"
@@ -124,10 +124,10 @@ export const partitions = (supervisor: Any): number => childCount(supervisor)
  * **Details**
  *
  * An integer leads to the partition of its remainder. Any other key leads by its hash, the same for equal keys, to the
- * same partition as long as there are as many.
+ * same partition as long as there are as many. Keys are equal as those of a `Registry` are.
  */
 export const partitionOf = (supervisor: Any, key: unknown): number => {
-  const place = typeof key === "number" && Number.isInteger(key) ? key : Hash.hash(key)
+  const place = typeof key === "number" && Number.isInteger(key) ? key : hashOf(placeOf(key))
   return Math.abs(place) % partitions(supervisor)
 }
 

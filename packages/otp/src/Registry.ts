@@ -6,6 +6,11 @@
  *
  * A registry is a process. Looking up and registering are synchronous and take no turn of it; it is there so that a
  * registry can be supervised, and so that its members end when it is lost: an entry nobody can find again must not live.
+ * Members get the exit signal `shutdown` when the registry ends in order, and `killed` when it is killed.
+ *
+ * Keys compare by value, as in Elixir: `["chat", 42]` finds what was entered under another `["chat", 42]`. That holds for
+ * primitives, arrays and plain objects, nested up to 100 levels, by their enumerable string keys. Pids, functions, symbols
+ * and instances of classes equal only themselves. An array or object that is changed later does not move its entry.
  *
  * @example
  * ```ts import.meta.vitest
@@ -35,6 +40,7 @@ import type { Cell } from "./internal/cell.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import type { Kernel } from "./internal/kernel.ts"
 import type { Entry as TableEntry } from "./internal/keyIndex.ts"
+import { placeOf } from "./internal/keyValue.ts"
 import type { OfKind } from "./internal/processKind.ts"
 import { RegistryState, registryCallbacks } from "./internal/registryServer.ts"
 import type { RegistryPlan } from "./internal/registryServer.ts"
@@ -207,11 +213,12 @@ export const unregisterMatch = <K = unknown, V = unknown, P extends Pid = Pid<un
   pid: Pid,
   passes: (value: V) => boolean
 ): number => {
+  const place = placeOf(key)
   // As a map compares its keys: 0 is -0, and NaN is NaN.
-  const isKey = (other: unknown): boolean => other === key || Object.is(other, key)
-  const matches = (entry: TableEntry): boolean => isKey(entry.key) && passes(entry.value as V)
+  const isPlace = (other: unknown): boolean => other === place || Object.is(other, place)
+  const matches = (entry: TableEntry): boolean => isPlace(entry.place) && passes(entry.value as V)
   return stateOf(registry)
-    .tablesAt(key)
+    .tablesAt(place)
     .reduce((released, table) => released + table.release(cellOf(pid), matches), 0)
 }
 
@@ -293,8 +300,9 @@ export const dispatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>
   key: NoInfer<K>,
   run: (entries: ReadonlyArray<Entry<V, P>>) => void
 ): void => {
-  for (const table of stateOf(registry).tablesAt(key)) {
-    const found = table.at(key)
+  const place = placeOf(key)
+  for (const table of stateOf(registry).tablesAt(place)) {
+    const found = table.at(place)
     if (found.length > 0) run(found.map(shown<V, P>))
   }
 }
@@ -375,15 +383,15 @@ export const entries = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
 export const count = (registry: Any): number => stateOf(registry).entries().length
 
 /** A value kept with a registry, and lost with it; `undefined` if there is none under this key. */
-export const meta = (registry: Any, key: unknown): unknown => stateOf(registry).meta.get(key)
+export const meta = (registry: Any, key: unknown): unknown => stateOf(registry).meta.get(placeOf(key))
 
 /** Keeps a value with a registry, in place of the one before. */
 export const putMeta = (registry: Any, key: unknown, value: unknown): void => {
-  stateOf(registry).meta.set(key, value)
+  stateOf(registry).meta.set(placeOf(key), value)
 }
 
 /** Takes away a value kept with a registry; answers whether there was one. */
-export const deleteMeta = (registry: Any, key: unknown): boolean => stateOf(registry).meta.delete(key)
+export const deleteMeta = (registry: Any, key: unknown): boolean => stateOf(registry).meta.delete(placeOf(key))
 
 /**
  * Runs a section of code of a process while no other section of this key runs; they take turns in the order they came.

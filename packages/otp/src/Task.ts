@@ -33,8 +33,8 @@
  */
 import type * as Effect from "effect/Effect"
 import * as Effects from "effect/Effect"
+import { endChild } from "./internal/awaitDeath.ts"
 import { cellOf } from "./internal/cell.ts"
-import { signal } from "./internal/death.ts"
 import { kernelOf } from "./internal/kernel.ts"
 import * as Handle from "./internal/taskHandle.ts"
 import type { TaskHandle } from "./internal/taskHandle.ts"
@@ -191,31 +191,42 @@ export const yieldMany = async <A>(
 ): Promise<ReadonlyArray<Outcome<A>>> => Promise.all(tasks.map((task) => yieldTask(task, options)))
 
 /**
- * Ends a task and tells what came of it: its value if that was there already, `undefined` if it was ended by this, else
- * the exit it ended with.
+ * Ends a task and returns its outcome.
+ *
+ * **Details**
+ *
+ * - `{ ok }`: the task had replied, and the owner has not taken the reply yet.
+ * - `undefined`: the task ended with `shutdown`, or with `"brutalKill"` by the kill.
+ * - `{ exit: "noproc" }`: the task was dead, and the owner has taken its outcome or stopped waiting for it.
+ * - `{ exit }`: the task ended with another reason.
  *
  * **Units and defaults**
  *
- * It has `timeout`, 5 seconds, before it is killed; `"brutalKill"` gives it none.
+ * The task has `timeout`, 5 seconds, before it is killed; `"brutalKill"` kills it at once.
  */
 export const shutdown = async <A>(task: Task<A>, timeout: Timeout | "brutalKill" = 5000): Promise<Outcome<A>> => {
   const own = handleOf(task)
-  const early = await own.outcome(0)
-  if (early !== undefined) return early
+  const sure = waiterOf(task, undefined) !== undefined
   const { owner, pid } = own
-  unlink(owner, pid)
+  const late = pid.dead
   const brutal = timeout === "brutalKill"
-  signal(owner, pid, brutal ? "kill" : "shutdown", "direct")
-  const outcome = await own.outcome(brutal ? Number.POSITIVE_INFINITY : milliseconds(timeout))
-  if (outcome === undefined) {
-    signal(owner, pid, "kill", "direct")
-    return own.outcome(Number.POSITIVE_INFINITY)
+  if (!late) {
+    unlink(owner, pid)
+    await endChild(owner, pid, brutal ? timeout : milliseconds(timeout))
   }
-  return "exit" in outcome && outcome.exit === (brutal ? "killed" : "shutdown") ? undefined : outcome
+  const outcome = await own.outcome(0, sure)
+  own.forget()
+  if (outcome !== undefined && "ok" in outcome) return outcome
+  if (outcome === undefined && late) return { exit: "noproc" }
+  return pid.reason === (brutal ? "killed" : "shutdown") ? undefined : { exit: pid.reason }
 }
 
-/** Gives a task up: it runs on, and its reply is dropped. */
-export const ignore = (task: Task<unknown>): void => handleOf(task).forget()
+/** Gives a task up: it runs on, its reply is discarded, and its end does not reach the owner. */
+export const ignore = (task: Task<unknown>): void => {
+  const own = handleOf(task)
+  unlink(own.owner, own.pid)
+  own.forget()
+}
 
 /** Whether a message is the reply of a task that was not awaited. */
 export const isReply = (message: unknown): message is TaskReply<unknown> => message instanceof Handle.TaskReply

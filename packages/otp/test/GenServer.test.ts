@@ -348,6 +348,43 @@ describe("ends", () => {
     expect(Process.exitReason(pid)).toBe("worse")
   })
 
+  test("SERV5 what terminate throws that is no error changes no exit reason; an error does", async () => {
+    const refuse = (value: unknown) => {
+      throw value
+    }
+    const endOf = async (terminate: () => unknown, reason: unknown): Promise<ReadonlyArray<unknown>> => {
+      const pid = await start({ terminate: terminate as Args["terminate"] })
+      return [await caught(GenServer.stop(pid, reason)), Process.exitReason(pid)]
+    }
+    for (const reason of ["normal", "boom"]) {
+      expect(await endOf(() => refuse("thrown"), reason)).toEqual([undefined, reason])
+      expect(await endOf(() => Promise.reject("later"), reason)).toEqual([undefined, reason])
+      const error = new Error("raised")
+      expect(await endOf(() => refuse(error), reason)).toEqual([callExit(error, "GenServer.stop"), error])
+    }
+  })
+
+  test("SERV3 a trapping server that nobody started it linked to ends with the signal it sends itself", async () => {
+    const selfExit = (trapExit: boolean, reason: string, parent?: Pid) => {
+      trace = []
+      const terminate = { terminate: () => {} }
+      const options = { trapExit }
+      return parent === undefined
+        ? start(terminate, options)
+        : GenServer.startLink(parent, bank({ trace, ...terminate }), undefined, options)
+    }
+    for (const reason of ["boom", "normal"]) {
+      const alone = await selfExit(true, reason)
+      Process.exit(alone, reason, alone)
+      await hop()
+      expect([trace, Process.exitReason(alone)]).toEqual([["init", ["terminate", reason]], reason])
+      const linked = await selfExit(true, reason, sleeper(system))
+      Process.exit(linked, reason, linked)
+      await hop()
+      expect(Process.isAlive(linked)).toBe(true)
+    }
+  })
+
   test("gs-070 gs-071 gs-076 stop waits for the end, after the mail before it", async () => {
     const pid = await start({ terminate: hop })
     GenServer.cast(pid, { add: 1 })
@@ -375,6 +412,17 @@ describe("ends", () => {
     expect(await stop(slow)).toEqual(callExit("noproc", "GenServer.stop"))
     const other = await start({ terminate: () => Process.exitSelf("worse") })
     expect(await stop(other)).toEqual(callExit("worse", "GenServer.stop"))
+  })
+
+  test("a stop that loses a race resolves where the server ended as asked, and rejects with its reason where not", async () => {
+    const race = async (reason: unknown) => {
+      const pid = await start({ terminate: hop })
+      GenServer.cast(pid, { stop: reason })
+      return Promise.all([caught(GenServer.stop(pid)), caught(GenServer.stop(pid))])
+    }
+    expect(await race("normal")).toEqual([undefined, undefined])
+    const boom = callExit("boom", "GenServer.stop")
+    expect(await race("boom")).toEqual([boom, boom])
   })
 
   test("a kill acts at once on a server that is busy, and its late answer is dropped", async () => {

@@ -30,6 +30,10 @@ test("psup-002 equal keys lead to the same partition, whatever they are", async 
   const pairs = [
     ["alice", "alice"],
     [{ user: 1 }, { user: 1 }],
+    [
+      ["chat", supervisor],
+      ["chat", supervisor]
+    ],
     [1.5, 1.5],
     [undefined, undefined]
   ]

@@ -78,6 +78,126 @@ test("reg-010 when the registry is killed its members end", () => {
   expect(Registry.whereis(registry, "k")).toBeUndefined()
 })
 
+test.each([1, 3])(
+  "REG4 members get shutdown when a registry of %s partitions is stopped or its parent ends",
+  async (n) => {
+    for (const reason of ["normal", "boom"] as const) {
+      const stopped = await Registry.start(system, { partitions: n })
+      const one = sleeper(system)
+      Registry.register(stopped, "k", one)
+      await GenServer.stop(stopped, reason)
+      expect([Process.exitReason(stopped), Process.exitReason(one)]).toEqual([reason, "shutdown"])
+    }
+    const parent = sleeper(system)
+    const child = await Registry.startLink(parent, { partitions: n })
+    const member = sleeper(system)
+    Registry.register(child, "k", member)
+    Process.exit(parent, "boom")
+    await hop()
+    expect([Process.exitReason(child), Process.exitReason(member)]).toEqual(["boom", "shutdown"])
+  }
+)
+
+test("REG4 a member that traps exits gets one message, and is nobody's link after", async () => {
+  const seen = await inProcess(system, async (self) => {
+    Process.trapExit(self, true)
+    Registry.register(registry, "k", self)
+    await GenServer.stop(registry)
+    await hop()
+    return [await flush(self), Process.info(self)?.links]
+  })
+  expect(seen).toEqual([[expect.objectContaining({ _tag: "Exit", from: registry, reason: "shutdown" })], []])
+})
+
+const equalKeys: ReadonlyArray<[name: string, key: unknown, other: unknown]> = [
+  ["of an array", ["chat", 42], ["chat", 42]],
+  ["of an object", { room: "a", seats: [1, { row: undefined }] }, { seats: [1, { row: undefined }], room: "a" }],
+  ["that is empty", [], []],
+  ["of many primitives", [Number.NaN, -0, 1n, null, Symbol.for("s")], [Number.NaN, 0, 1n, null, Symbol.for("s")]],
+  ["of a text with a zero", "\u0000[1]", "\u0000[1]"]
+]
+
+test.each(equalKeys)("KEY1 a key %s leads to what was entered under an equal one", async (_name, key, other) => {
+  for (const partitions of [1, 4]) {
+    const unique = await Registry.start(system, { partitions })
+    const [one, two] = [sleeper(system), sleeper(system)]
+    expect(Registry.register(unique, key, one)).toEqual({ ok: true })
+    expect(Registry.register(unique, other, two)).toEqual({ ok: false, pid: one })
+    expect([Registry.whereis(unique, other), Registry.values(unique, other, one)]).toEqual([one, [undefined]])
+    expect(Registry.unregister(unique, other, one)).toBe(true)
+    expect([Registry.whereis(unique, key), Registry.count(unique)]).toEqual([undefined, 0])
+    const duplicate = await Registry.start(system, { partitions, keys: "duplicate" })
+    Registry.register(duplicate, key, one)
+    Registry.register(duplicate, other, two)
+    expect(Registry.lookup(duplicate, key).length).toBe(2)
+    Registry.putMeta(unique, key, "kept")
+    expect([Registry.meta(unique, other), Registry.deleteMeta(unique, other)]).toEqual(["kept", true])
+  }
+})
+
+class Point {
+  readonly x = 1
+}
+
+const named = (name: string) => [name, () => {}, Symbol("s"), new Point(), 1n] as const
+const [, someFunction, someSymbol, somePoint] = named("a")
+const distinctKeys: ReadonlyArray<unknown> = [
+  ["chat", 42],
+  ["chat", "42"],
+  ["chat", 42n],
+  ["chat"],
+  ["chat", [42]],
+  '["chat",42]',
+  '\u0000["chat",42]',
+  { chat: 42 },
+  { chat: "42" },
+  { chat: undefined },
+  {},
+  [],
+  [null],
+  [undefined],
+  [someFunction],
+  [named("a")[1]],
+  [someSymbol],
+  [Symbol.for("s")],
+  [Symbol("s")],
+  ["s"],
+  somePoint,
+  new Point(),
+  [somePoint],
+  [new Point()]
+]
+
+test("KEY1 keys that differ lead to different processes, and pids, functions and instances equal only themselves", () => {
+  const pids = distinctKeys.map((key) => {
+    const pid = sleeper(system)
+    expect(Registry.register(registry, key, pid)).toEqual({ ok: true })
+    return pid
+  })
+  expect(distinctKeys.map((key) => Registry.whereis(registry, key))).toEqual(pids)
+  expect(Registry.whereis(registry, [someFunction])).toBe(pids[14])
+  const [one, two] = [sleeper(system), sleeper(system)]
+  Registry.register(registry, ["of", one], one)
+  expect([Registry.whereis(registry, ["of", one]), Registry.whereis(registry, ["of", two])]).toEqual([one, undefined])
+})
+
+test("KEY1 a key that contains itself is refused before anything is entered", () => {
+  const knot: Array<unknown> = []
+  knot.push(knot)
+  expect(() => Registry.register(registry, knot, sleeper(system))).toThrow(/use a string/)
+  expect(Registry.count(registry)).toBe(0)
+})
+
+test("KEY2 a key that is changed later moves no entry", () => {
+  const key = ["chat", 1]
+  const one = sleeper(system)
+  Registry.register(registry, key, one)
+  key[1] = 2
+  expect([Registry.whereis(registry, ["chat", 1]), Registry.whereis(registry, key)]).toEqual([one, undefined])
+  Process.kill(one)
+  expect(Registry.count(registry)).toBe(0)
+})
+
 test("the crash of a member leaves the registry alone", () => {
   const one = sleeper(system)
   Registry.register(registry, "k", one)
@@ -243,6 +363,18 @@ test("LOCK1 sections of a key take turns in the order they came, those of other 
   expect(log).toEqual(["one", "other", "two"])
   for (const { end } of [two, three, other]) end()
   expect(await Promise.all(results)).toEqual(["one", "two", "three", "other"])
+})
+
+test("KEY1 LOCK1 sections of equal keys take turns", async () => {
+  const log: Array<string> = []
+  const section = (name: string) => () =>
+    Registry.lock(registry, ["room", { floor: 1 }], sleeper(system), async () => {
+      log.push(`${name} in`)
+      await hop()
+      log.push(`${name} out`)
+    })
+  await Promise.all([section("one")(), section("two")()])
+  expect(log).toEqual(["one in", "one out", "two in", "two out"])
 })
 
 test("LOCK2 a section that fails is over, and tells its own caller alone", async () => {

@@ -342,6 +342,15 @@ test("a trapping machine ends with its parent", async () => {
   await System.stop(system)
 })
 
+test("SERV3 a trapping machine without a parent ends with the signal it sends itself", async () => {
+  const system = System.make()
+  const pid = StateMachine.start(system, toggle, { trapExit: true })
+  Process.exit(pid, "boom", pid)
+  await hop()
+  expect(Process.exitReason(pid)).toBe("boom")
+  await System.stop(system)
+})
+
 test("a machine goes on from a persisted snapshot", async () => {
   const system = System.make()
   const first = StateMachine.start(system, toggle)

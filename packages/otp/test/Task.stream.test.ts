@@ -200,6 +200,25 @@ test("ASTREAM6 a stream ends with its owner: its tasks are killed, its inputs re
   expect([seen, results, System.stats(system).processes]).toEqual([{ pulled, returned: 1 }, handed, 0])
 })
 
+test.each(["boom", "shutdown", "kill"])(
+  "ASTREAM6 tasks end with the owner's reason; one that traps exits is killed: %s",
+  async (reason) => {
+    const tasks: Array<Pid> = []
+    const owner = Process.spawn(system, async (self) => {
+      const stay = (trap: boolean, me: Pid<unknown>) => {
+        tasks.push(me)
+        Process.trapExit(me, trap)
+        return new Promise(() => {})
+      }
+      for await (const _ of Task.asyncStream(self, [false, true], stay)) expect.unreachable()
+    })
+    await hop()
+    Process.exit(owner, reason)
+    const told = reason === "kill" ? "killed" : reason
+    expect(tasks.map((pid) => Process.exitReason(pid))).toEqual([told, "killed"])
+  }
+)
+
 test("ASTREAM6 an owner that is ended by its own inputs pulls no further, and they return", async () => {
   let [pulled, returned] = [0, 0]
   const owner = Process.spawn(system, async (self) => {

@@ -136,6 +136,70 @@ test("task-014 task-017 shutdown of a finished task gives its value, of a crashe
   expect(seen).toEqual([{ ok: "value" }, { exit: "boom" }, []])
 })
 
+/** What came before a shutdown: after each of these the owner has no outcome to take any more. */
+const taken: ReadonlyArray<[string, () => unknown, (task: Task.Task<unknown>) => unknown]> = [
+  ["an await that succeeded", () => "value", (task) => Task.await(task)],
+  ["a yield that gave a value", () => "value", (task) => Task.yield(task)],
+  ["a yield that gave an exit", () => Process.exitSelf("boom"), (task) => Task.yield(task)],
+  ["an ignore of a task that is done", () => "value", (task) => hop().then(() => Task.ignore(task))],
+  ["a shutdown that gave a value", () => "value", (task) => hop().then(() => Task.shutdown(task))],
+  ["a shutdown that gave an exit", () => Process.exitSelf("boom"), (task) => hop().then(() => Task.shutdown(task))],
+  ["a shutdown that ended it", forever, (task) => Task.shutdown(task)]
+]
+
+test.each(taken)("TASK4 shutdown after %s gives the exit noproc", async (_name, work, before) => {
+  const supervisor = await TaskSupervisor.start(system)
+  const seen = await owner(async (self) => {
+    const outcomes: Array<unknown> = []
+    for (const how of [undefined, "brutalKill"] as const) {
+      const linked = Task.async(self, work)
+      const alone = await TaskSupervisor.asyncNolink(supervisor, self, work)
+      for (const task of [linked, alone]) {
+        await before(task)
+        outcomes.push(await Task.shutdown(task, how))
+      }
+    }
+    return outcomes
+  })
+  expect(seen).toEqual(Array.from({ length: 4 }, () => ({ exit: "noproc" })))
+})
+
+test("TASK4 shutdown of a running task that the owner gave up gives nothing, and ends it", async () => {
+  const running = owner(async (self) => {
+    const [late, ignored] = [Task.async(self, forever), Task.async(self, forever)]
+    await caught(Task.await(late, { timeout: 10 }))
+    Task.ignore(ignored)
+    const outcomes = [await Task.shutdown(late), await Task.shutdown(ignored, "brutalKill")]
+    return [outcomes, Process.exitReason(late.pid), Process.exitReason(ignored.pid), await flush(self)]
+  })
+  await hop()
+  await clock.advance(10)
+  expect(await running).toEqual([[undefined, undefined], "shutdown", "killed", []])
+})
+
+test("TASK4 a shutdown resolves beside a wait that takes the outcome, and beside a second shutdown", async () => {
+  const seen = await owner(async (self) => {
+    const [one, two] = [Task.async(self, forever), Task.async(self, forever)]
+    await hop()
+    return Promise.all([caught(Task.await(one)), Task.shutdown(one), Task.shutdown(two), Task.shutdown(two)])
+  })
+  expect(seen).toEqual([callExit("shutdown"), undefined, undefined, undefined])
+})
+
+test("TASK4 shutdown gives nothing of a task that had ended with shutdown, and the last reply of one that traps it", async () => {
+  const seen = await owner(async (self) => {
+    const ended = Task.async(self, () => Process.exitSelf("shutdown"))
+    const killed = Task.async(self, (me) => Process.kill(me))
+    const polite = Task.async(self, async (me) => {
+      Process.trapExit(me, true)
+      return kindOf(await Process.receive(me))
+    })
+    await hop()
+    return [await Task.shutdown(ended), await Task.shutdown(killed), await Task.shutdown(polite)]
+  })
+  expect(seen).toEqual([undefined, { exit: "killed" }, { ok: ["Exit", "shutdown"] }])
+})
+
 test("task-016 a task that traps the shutdown is killed after its time", async () => {
   const running = inProcess(system, async (self) => {
     const task = Task.async(self, (me) => {
@@ -235,6 +299,20 @@ test("task-021 startLink replies to nobody, and its crash ends the parent", asyn
   const pid = Task.startLink(parent, () => Process.exitSelf("boom"))
   await hop()
   expect([Process.exitReason(pid), Process.exitReason(parent)]).toEqual(["boom", "boom"])
+})
+
+test("TASK2 the crash of a task that is ignored does not reach its owner", async () => {
+  const seen = await inProcess(system, async (self) => {
+    const task = Task.async(self, async () => {
+      await hop()
+      Process.exitSelf("boom")
+    })
+    Task.ignore(task)
+    await hop()
+    await hop()
+    return [Process.exitReason(task.pid), Process.isAlive(self), await flush(self)]
+  })
+  expect(seen).toEqual(["boom", true, []])
 })
 
 test("task-025 a task that is ignored runs on, and its reply is dropped", async () => {

@@ -58,7 +58,7 @@ export class ActorProcess implements Behaviour {
 
   handle(cell: Cell, message: unknown): void {
     if (isStop(message)) return die(cell, message.reason, "own")
-    if (isExit(message) && (message.from === this.parent || message.from === cell.kernel.root)) {
+    if (isExit(message) && (message.from === (this.parent ?? cell) || message.from === cell.kernel.root)) {
       return die(cell, message.reason, "signal")
     }
     const event = eventOf(message)

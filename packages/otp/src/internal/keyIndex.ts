@@ -1,5 +1,5 @@
 /**
- * The entries of a registry by their key.
+ * The entries of a registry by their key, which is given as its place: what `placeOf` makes of it.
  *
  * INDEX1. A key without entries takes no place.
  * INDEX2. Adding and removing an entry cost the same however many the key has; those of one key keep their order.
@@ -9,10 +9,12 @@ import type { Cell } from "./cell.ts"
 /** One process under one key. */
 export class Entry {
   readonly key: unknown
+  readonly place: unknown
   readonly cell: Cell
   value: unknown
-  constructor(key: unknown, cell: Cell, value: unknown) {
+  constructor(key: unknown, place: unknown, cell: Cell, value: unknown) {
     this.key = key
+    this.place = place
     this.cell = cell
     this.value = value
   }
@@ -20,8 +22,8 @@ export class Entry {
 
 /** Entries by key. */
 export interface KeyIndex {
-  first(key: unknown): Entry | undefined
-  at(key: unknown): ReadonlyArray<Entry>
+  first(place: unknown): Entry | undefined
+  at(place: unknown): ReadonlyArray<Entry>
   all(): ReadonlyArray<Entry>
   add(entry: Entry): void
   remove(entry: Entry): void
@@ -31,12 +33,12 @@ export interface KeyIndex {
 export class UniqueIndex implements KeyIndex {
   readonly #entries = new Map<unknown, Entry>()
 
-  first(key: unknown): Entry | undefined {
-    return this.#entries.get(key)
+  first(place: unknown): Entry | undefined {
+    return this.#entries.get(place)
   }
 
-  at(key: unknown): ReadonlyArray<Entry> {
-    const entry = this.#entries.get(key)
+  at(place: unknown): ReadonlyArray<Entry> {
+    const entry = this.#entries.get(place)
     return entry === undefined ? [] : [entry]
   }
 
@@ -45,11 +47,11 @@ export class UniqueIndex implements KeyIndex {
   }
 
   add(entry: Entry): void {
-    this.#entries.set(entry.key, entry)
+    this.#entries.set(entry.place, entry)
   }
 
   remove(entry: Entry): void {
-    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key)
+    if (this.#entries.get(entry.place) === entry) this.#entries.delete(entry.place)
   }
 }
 
@@ -57,12 +59,12 @@ export class UniqueIndex implements KeyIndex {
 export class DuplicateIndex implements KeyIndex {
   readonly #entries = new Map<unknown, Set<Entry>>()
 
-  first(key: unknown): Entry | undefined {
-    return this.#entries.get(key)?.values().next().value
+  first(place: unknown): Entry | undefined {
+    return this.#entries.get(place)?.values().next().value
   }
 
-  at(key: unknown): ReadonlyArray<Entry> {
-    return [...(this.#entries.get(key) ?? [])]
+  at(place: unknown): ReadonlyArray<Entry> {
+    return [...(this.#entries.get(place) ?? [])]
   }
 
   all(): ReadonlyArray<Entry> {
@@ -70,14 +72,14 @@ export class DuplicateIndex implements KeyIndex {
   }
 
   add(entry: Entry): void {
-    const entries = this.#entries.get(entry.key) ?? new Set()
+    const entries = this.#entries.get(entry.place) ?? new Set()
     entries.add(entry)
-    this.#entries.set(entry.key, entries)
+    this.#entries.set(entry.place, entries)
   }
 
   remove(entry: Entry): void {
-    const entries = this.#entries.get(entry.key)
+    const entries = this.#entries.get(entry.place)
     entries?.delete(entry)
-    if (entries?.size === 0) this.#entries.delete(entry.key)
+    if (entries?.size === 0) this.#entries.delete(entry.place)
   }
 }

@@ -6,6 +6,7 @@
  * LOCK3. A key nobody holds or waits for takes no place.
  */
 import type { Cell } from "./cell.ts"
+import { placeOf } from "./keyValue.ts"
 
 /** One section, from the wish to enter it to its end. */
 interface Turn {
@@ -21,6 +22,7 @@ export class KeyLocks {
 
   /** Runs a section of a process when it is its turn. */
   run<A>(key: unknown, owner: Cell, section: () => A | Promise<A>): Promise<A> {
+    const place = placeOf(key)
     return new Promise((resolve, reject) => {
       if (owner.dead) return
       const entered = async (): Promise<void> => {
@@ -33,25 +35,25 @@ export class KeyLocks {
         }
       }
       const turn: Turn = { enter: () => void entered() }
-      const watcher = { down: () => this.#leave(key, turn) }
+      const watcher = { down: () => this.#leave(place, turn) }
       const leave = (): void => {
         owner.watchers?.delete(watcher)
-        this.#leave(key, turn)
+        this.#leave(place, turn)
       }
       owner.watch(watcher)
-      const queue = this.#queues.get(key)
+      const queue = this.#queues.get(place)
       if (queue !== undefined) return void queue.push(turn)
-      this.#queues.set(key, [turn])
+      this.#queues.set(place, [turn])
       turn.enter()
     })
   }
 
-  #leave(key: unknown, turn: Turn): void {
-    const queue = this.#queues.get(key)
+  #leave(place: unknown, turn: Turn): void {
+    const queue = this.#queues.get(place)
     const index = queue?.indexOf(turn) ?? -1
     if (queue === undefined || index === -1) return
     queue.splice(index, 1)
-    if (queue.length === 0) this.#queues.delete(key)
+    if (queue.length === 0) this.#queues.delete(place)
     else if (index === 0) queue[0]?.enter()
   }
 }

@@ -8,9 +8,8 @@
  *        look-up, or one death, is about.
  * PART2. The end of a partition ends those with entries there, and nobody else; until the registry has started it again
  *        it takes no entry.
- * PART3. Partitions end with their registry, at once, and with its reason.
+ * PART3. Partitions end with their registry, at once: with `shutdown` if it ends in order, else with its reason.
  */
-import * as Hash from "effect/Hash"
 import { isName } from "../Pid.ts"
 import type { Target } from "../Pid.ts"
 import { isExit } from "../SystemMessage.ts"
@@ -21,6 +20,7 @@ import { die } from "./death.ts"
 import { deliver } from "./delivery.ts"
 import type { Entry } from "./keyIndex.ts"
 import { KeyLocks } from "./keyLocks.ts"
+import { hashOf, placeOf } from "./keyValue.ts"
 import { checkCount, checkWord } from "./optionRules.ts"
 import { RegistryTable } from "./registryTable.ts"
 import type { Keys, Listener } from "./registryTable.ts"
@@ -52,14 +52,10 @@ const partitionCallbacks: Callbacks = {
   show: (table) => ({ entries: (table as RegistryTable).entries().length })
 }
 
-const placeOf = (key: unknown): number => {
-  const isObject = (typeof key === "object" && key !== null) || typeof key === "function"
-  return Math.abs(isObject ? Hash.random(key) : Hash.hash(key))
-}
-
 export class RegistryState {
   readonly self: Cell
   readonly keys: Keys
+  /** By the place of the key. */
   readonly meta: Map<unknown, unknown>
   readonly locks = new KeyLocks()
   readonly window = new RestartWindow(3, 5)
@@ -69,7 +65,7 @@ export class RegistryState {
   constructor(self: Cell, { keys, partitions, listeners, meta }: RegistryPlan) {
     this.self = self
     this.keys = keys
-    this.meta = new Map(meta)
+    this.meta = new Map(Array.from(meta, ([key, value]) => [placeOf(key), value]))
     this.#tell = listeners.length === 0 ? undefined : this.#told(listeners)
     if (partitions === 1) {
       this.#tables = [new RegistryTable(self, keys, this.#tell)]
@@ -87,24 +83,26 @@ export class RegistryState {
     return this.#tables
   }
 
-  /** The one table that has the entries of a unique key. */
-  tableOf(key: unknown): RegistryTable {
-    return this.#at(this.#tables.length === 1 ? 0 : placeOf(key))
+  /** The one table that has the entries of a unique key, by the key's place. */
+  #tableOf(place: unknown): RegistryTable {
+    return this.#at(this.#tables.length === 1 ? 0 : hashOf(place))
   }
 
-  /** The tables that may have entries of a key. */
-  tablesAt(key: unknown): ReadonlyArray<RegistryTable> {
-    return this.keys === "unique" ? [this.tableOf(key)] : this.#tables
+  /** The tables that may have entries of a key, by the key's place. */
+  tablesAt(place: unknown): ReadonlyArray<RegistryTable> {
+    return this.keys === "unique" ? [this.#tableOf(place)] : this.#tables
   }
 
   /** The first living process under a key. */
   holder(key: unknown): Cell | undefined {
-    if (this.keys === "unique" || this.#tables.length === 1) return this.tableOf(key).holder(key)
+    const place = placeOf(key)
+    if (this.keys === "unique" || this.#tables.length === 1) return this.#tableOf(place).holder(place)
     return this.at(key)[0]?.cell
   }
 
   at(key: unknown): ReadonlyArray<Entry> {
-    return this.tablesAt(key).flatMap((table) => table.at(key))
+    const place = placeOf(key)
+    return this.tablesAt(place).flatMap((table) => table.at(place))
   }
 
   entriesOf(cell: Cell): ReadonlyArray<Entry> {
@@ -116,8 +114,17 @@ export class RegistryState {
   }
 
   claim(key: unknown, cell: Cell, value: unknown): Cell | undefined {
-    const table = this.keys === "unique" ? this.tableOf(key) : this.#at(cell.id)
-    return table.claim(key, cell, value)
+    const place = placeOf(key)
+    const table = this.keys === "unique" ? this.#tableOf(place) : this.#at(cell.id)
+    return table.claim(key, place, cell, value)
+  }
+
+  /** REG4. */
+  dismiss(): void {
+    for (const table of this.#tables) {
+      if (table.self === this.self) table.dismiss()
+      else die(table.self, "shutdown", "signal")
+    }
   }
 
   /** Starts the partition of a process that ended again. */
@@ -165,6 +172,7 @@ export const registryCallbacks: Callbacks = {
     const verdict = (state as RegistryState).lost(message.from)
     return verdict === "goOn" ? undefined : following(verdict, state)
   },
+  terminate: (_reason, state) => (state as RegistryState).dismiss(),
   show: (state) => {
     const { keys, tables } = state as RegistryState
     return { keys, partitions: tables.length, entries: (state as RegistryState).entries().length }

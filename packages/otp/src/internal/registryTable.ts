@@ -7,10 +7,12 @@
  * REG2. A process with entries is linked to the process of the table; with its last entry the link goes, unless it was
  *       there before.
  * REG3. Whoever listens is told of every entry once when it is made, and once when it goes, whatever the cause.
+ * REG4. When a registry ends in order, whatever its reason, each member gets the exit signal `shutdown`; when it is killed,
+ *       `killed`.
  */
 import { CallExit } from "../OtpError.ts"
 import type { Cell } from "./cell.ts"
-import { join, sameSystem } from "./death.ts"
+import { join, sameSystem, signal } from "./death.ts"
 import { DuplicateIndex, Entry, UniqueIndex } from "./keyIndex.ts"
 import type { KeyIndex } from "./keyIndex.ts"
 
@@ -44,15 +46,15 @@ export class RegistryTable {
     return this.#self
   }
 
-  /** The entries of living processes under a key. */
-  at(key: unknown): ReadonlyArray<Entry> {
-    return this.#self.dead ? [] : this.#index.at(key).filter((entry) => !entry.cell.dead)
+  /** The entries of living processes under the key of a place. */
+  at(place: unknown): ReadonlyArray<Entry> {
+    return this.#self.dead ? [] : this.#index.at(place).filter((entry) => !entry.cell.dead)
   }
 
-  /** The first living process under a key; the first entry's, but while that process is dying. */
-  holder(key: unknown): Cell | undefined {
-    const cell = this.#self.dead ? undefined : this.#index.first(key)?.cell
-    return cell?.dead === true ? this.at(key)[0]?.cell : cell
+  /** The first living process under the key of a place; the first entry's, but while that process is dying. */
+  holder(place: unknown): Cell | undefined {
+    const cell = this.#self.dead ? undefined : this.#index.first(place)?.cell
+    return cell?.dead === true ? this.at(place)[0]?.cell : cell
   }
 
   entriesOf(cell: Cell): ReadonlyArray<Entry> {
@@ -64,12 +66,12 @@ export class RegistryTable {
   }
 
   /** Enters a process under a key; answers who stands in the way: the holder of a unique key, or itself, being dead. */
-  claim(key: unknown, cell: Cell, value: unknown): Cell | undefined {
+  claim(key: unknown, place: unknown, cell: Cell, value: unknown): Cell | undefined {
     if (this.#self.dead) throw new CallExit({ reason: "noproc", in: "Registry.register" })
-    const holder = this.keys === "unique" ? this.holder(key) : undefined
+    const holder = this.keys === "unique" ? this.holder(place) : undefined
     if (holder !== undefined || cell.dead) return holder ?? cell
     sameSystem(this.#self, cell)
-    const entry = new Entry(key, cell, value)
+    const entry = new Entry(key, place, cell, value)
     this.#member(cell).entries.add(entry)
     this.#index.add(entry)
     this.#tell?.("Register", entry)
@@ -90,6 +92,15 @@ export class RegistryTable {
     return released.length
   }
 
+  /** REG4. Sends `shutdown` to the members, in place of what they would get over their links. */
+  dismiss(): void {
+    for (const [cell, { linkedBefore }] of [...this.#members]) {
+      if (linkedBefore) continue
+      this.#unlink(cell)
+      signal(this.#self, cell, "shutdown", "link")
+    }
+  }
+
   #member(cell: Cell): Member {
     const existing = this.#members.get(cell)
     if (existing !== undefined) return existing
@@ -108,7 +119,10 @@ export class RegistryTable {
   #leave(cell: Cell, member: Member): void {
     member.forget()
     this.#members.delete(cell)
-    if (member.linkedBefore) return
+    if (!member.linkedBefore) this.#unlink(cell)
+  }
+
+  #unlink(cell: Cell): void {
     cell.links?.delete(this.#self)
     this.#self.links?.delete(cell)
   }

@@ -6,8 +6,11 @@
  * SERV1. The phase goes `init`, `running`, `ending`; only a running server takes mail.
  * SERV2. A continuation runs before the next message, also one that was queued during `init`.
  * SERV3. `terminate` runs when a callback stops or fails, when asked to stop, and when a trapping server's parent ends;
- *        never on a signal that is not trapped, and at most once.
+ *        never on a signal that is not trapped, and at most once. A server without a parent is its own, as in OTP: a
+ *        trapping one that sends itself an exit signal ends with the signal's reason.
  * SERV4. A state timeout is dropped by any message; a tick of a dropped one is ignored.
+ * SERV5. What `terminate` throws replaces the exit reason if it is an error or a chosen exit. Any other thrown value is
+ *        discarded, as a returned one: the server ends with its first reason.
  */
 import { isNoCatch } from "../ExitReason.ts"
 import type { ExitReason } from "../ExitReason.ts"
@@ -129,7 +132,7 @@ export class Server implements Behaviour {
     if (this.#tick !== undefined) this.#dropTimeout()
     if (message instanceof CallMessage) this.#run(cell, message, message.from)
     else if (isStop(message)) this.#end(cell, message.reason, "signal")
-    else if (isExit(message) && (message.from === this.parent || message.from === cell.kernel.root)) {
+    else if (isExit(message) && (message.from === (this.parent ?? cell) || message.from === cell.kernel.root)) {
       this.#end(cell, message.reason, "signal")
     } else this.#run(cell, message, undefined)
   }
@@ -286,11 +289,14 @@ export class Server implements Behaviour {
       cell,
       () => terminate(reason, this.#state, cell),
       () => finish(reason, origin),
-      (failure) => finish(failure.reason, "own")
+      (failure) => (isThrow(failure) ? finish(reason, origin) : finish(failure.reason, "own"))
     )
   }
 }
 
-/** A thrown value that is no error is taken as what the callback returned, and that is no result. */
+/** Whether a value was thrown that is no error, which counts as returned by the callback. */
+const isThrow = ({ reason, thrown }: Failure): boolean => isNoCatch(reason) && reason.value === thrown
+
+/** What was thrown as if it was returned is no result. */
 const orBadReturn = (failure: Failure): ExitReason =>
-  isNoCatch(failure.reason) ? new BadReturnValue({ value: failure.thrown }) : failure.reason
+  isThrow(failure) ? new BadReturnValue({ value: failure.thrown }) : failure.reason

@@ -2,9 +2,12 @@
  * A task, as its owner sees it.
  *
  * TASK1. The reply is an ordinary message to the owner, followed by the `Down` of the task.
- * TASK2. Once the owner has stopped waiting for good, the reply is dropped and the monitor is gone.
+ * TASK2. Once the owner has stopped waiting for good, the reply is dropped and the monitor is gone. A task that the owner
+ *        ignores is not linked to it either.
  * TASK3. What a wait took that may not be the owner's is told to the other waits too, and kept for one that is
  *        the owner's for certain.
+ * TASK4. A shutdown waits for the end of the task's process, never for a message: it resolves also when the owner has taken
+ *        the outcome before, stopped waiting for it, or ends the task twice.
  */
 import type { ExitReason } from "../ExitReason.ts"
 import { isDown } from "../SystemMessage.ts"
