@@ -349,11 +349,11 @@ describe("ends", () => {
   })
 
   test("SERV5 what terminate throws that is no error changes no exit reason; an error does", async () => {
-    const refuse = (value: unknown) => {
+    const refuse = (value: unknown): never => {
       throw value
     }
-    const endOf = async (terminate: () => unknown, reason: unknown): Promise<ReadonlyArray<unknown>> => {
-      const pid = await start({ terminate: terminate as Args["terminate"] })
+    const endOf = async (terminate: NonNullable<Args["terminate"]>, reason: unknown) => {
+      const pid = await start({ terminate })
       return [await caught(GenServer.stop(pid, reason)), Process.exitReason(pid)]
     }
     for (const reason of ["normal", "boom"]) {
@@ -365,20 +365,14 @@ describe("ends", () => {
   })
 
   test("SERV3 a trapping server that nobody started it linked to ends with the signal it sends itself", async () => {
-    const selfExit = (trapExit: boolean, reason: string, parent?: Pid) => {
-      trace = []
-      const terminate = { terminate: () => {} }
-      const options = { trapExit }
-      return parent === undefined
-        ? start(terminate, options)
-        : GenServer.startLink(parent, bank({ trace, ...terminate }), undefined, options)
-    }
+    const options = { trapExit: true }
     for (const reason of ["boom", "normal"]) {
-      const alone = await selfExit(true, reason)
+      trace = []
+      const alone = await start({ terminate: () => {} }, options)
       Process.exit(alone, reason, alone)
       await hop()
       expect([trace, Process.exitReason(alone)]).toEqual([["init", ["terminate", reason]], reason])
-      const linked = await selfExit(true, reason, sleeper(system))
+      const linked = await GenServer.startLink(sleeper(system), bank(), undefined, options)
       Process.exit(linked, reason, linked)
       await hop()
       expect(Process.isAlive(linked)).toBe(true)

@@ -32,7 +32,7 @@ class Suspension implements Receiver {
   match(message: unknown): boolean {
     if (message instanceof SysMessage || isStop(message)) return true
     const { kernel, behaviour } = this.#cell
-    return isExit(message) && (message.from === kernel.root || message.from === (behaviour.parent ?? cell))
+    return isExit(message) && (message.from === kernel.root || message.from === (behaviour.parent ?? this.#cell))
   }
 
   found(message: unknown): void {
