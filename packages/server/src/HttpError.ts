@@ -43,6 +43,7 @@ const statuses = {
   unsupported_media_type: 415,
   invalid_input: 422,
   rate_limited: 429,
+  too_many_bytes: 429,
   too_many_conversations: 429,
   too_many_streams: 429,
   headers_too_large: 431,

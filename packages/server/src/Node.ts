@@ -4,8 +4,8 @@
  * Owns: the listening socket and its connections. Does not own the server behind it, which it closes, nor the program's
  * signals: on SIGTERM a program calls `close`.
  *
- * NODE1. A client that reads slowly, or no more, holds at most {@link socketBytes} and one frame of this program's memory;
- *        one that takes nothing for `stallMs` is gone.
+ * NODE1. A client that reads slowly, or no more, holds at most {@link socketBytes} of a socket, and one frame or one answer;
+ *        one that takes nothing for `stallMs` is gone, whatever it was to take and whatever it sends meanwhile.
  * NODE2. A client that is gone aborts its request's signal; a stream is released then.
  * NODE3. A client that does not send what it has begun to send is told so, and gone.
  * NODE4. Closed, it takes no more connections, answers the requests it has, ends each stream with its last frame, and destroys
@@ -14,25 +14,28 @@
  * @module
  */
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import type { AddressInfo } from "node:net"
 import { Clock } from "@troupe/otp"
+import { Connections } from "./internal/node/connections.ts"
 import { refuseMalformed } from "./internal/node/malformed.ts"
 import { hostGuard } from "./internal/node/hostGuard.ts"
 import { toRequest } from "./internal/node/incoming.ts"
 import { write } from "./internal/node/outgoing.ts"
 import { refusalOf, responseOfRefusal } from "./internal/failure.ts"
+import { pieceBytes } from "./internal/pieces.ts"
 import type { Server } from "./Server.ts"
 
 /** What a socket holds of what its client has not taken before more is asked for, in bytes. */
-export const socketBytes = 16_384
+export const socketBytes = pieceBytes
 
 /**
  * Where and how a server listens.
  *
  * **Units and defaults**: `port` is any that is free, `host` is `"127.0.0.1"`. Times are in milliseconds: a request's headers
- * must be there in `headersMs`, 10,000, all of it in `requestMs`, 30,000; a client that takes nothing of a stream for `stallMs`,
- * 120,000, is gone; a connection without a request is closed after `keepAliveMs`, 5,000; `graceMs` is 10,000. `connections` is
- * 10,000, `headerBytes` 16,384. `clock` is the host's.
+ * must be there in `headersMs`, 10,000, all of it in `requestMs`, 30,000; a client that takes nothing of its answer for `stallMs`,
+ * 120,000, is gone; a connection without a request is closed after `keepAliveMs`, 5,000, and after that and `headersMs`
+ * whatever comes on it that is no request; `graceMs` is 10,000. `connections` is 10,000, `headerBytes` 16,384. `clock` is the
+ * host's. The requests of a connection are answered one after another, and 100 may wait on it.
  *
  * **Gotchas**: a server that listens on this computer alone answers only to the names of this computer, unless its options
  * list `hosts`: a page of another place could reach it under a name of its own otherwise.
@@ -82,6 +85,7 @@ export interface Listening {
 export const listen = async (server: Server, options: ListenOptions = {}): Promise<Listening> => {
   const { port = 0, host = "127.0.0.1", graceMs = 10_000, stallMs = 120_000, clock = Clock.live } = options
   const headersMs = options.headersMs ?? 10_000
+  const keepAliveMs = options.keepAliveMs ?? 5_000
   const requestMs = Math.max(headersMs, options.requestMs ?? 30_000)
   const refuseHost = hostGuard(host, server.hosts)
   let closing: Promise<void> | undefined
@@ -104,7 +108,7 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
     try {
       const response = await answer(incoming, outgoing)
       if (closing !== undefined) response.headers.set("connection", "close")
-      await write(outgoing, response, stallMs)
+      await write(outgoing, response, { stallMs, clock })
       letGo(clock, outgoing)
     } catch {
       // A stream that failed, of which the server told: what was promised cannot be kept, and a cut says so.
@@ -117,27 +121,26 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.max(50, Math.min(headersMs / 4, 5_000)),
-    keepAliveTimeout: options.keepAliveMs ?? 5_000,
+    keepAliveTimeout: keepAliveMs,
     maxHeaderSize: options.headerBytes ?? 16_384,
     requireHostHeader: false,
     noDelay: true
   })
-  const open = new Set<Socket>()
-  http.on("connection", (socket) => {
-    open.add(socket)
-    socket.once("close", () => open.delete(socket))
-  })
-  http.on("request", respond)
+  const connections = new Connections(clock, keepAliveMs + headersMs)
+  const inTurn = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+    connections.inTurn(outgoing, () => void respond(incoming, outgoing))
+  http.on("connection", (socket) => connections.opened(socket))
+  http.on("request", inTurn)
   // An expectation that is not known is not met, and the request answered all the same.
-  http.on("checkExpectation", respond)
+  http.on("checkExpectation", inTurn)
   http.maxConnections = options.connections ?? 10_000
-  http.on("clientError", refuseMalformed)
+  http.on("clientError", (error, socket) => refuseMalformed(error, socket, clock))
   await listening(http, port, host)
   const { port: taken } = http.address() as AddressInfo
   return {
     port: taken,
     url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
-    close: () => (closing ??= close(http, server, open, graceMs, clock))
+    close: () => (closing ??= close(http, server, connections, graceMs, clock))
   }
 }
 
@@ -154,7 +157,7 @@ const listening = (http: HttpServer, port: number, host: string): Promise<void> 
 const close = async (
   http: HttpServer,
   server: Server,
-  open: ReadonlySet<Socket>,
+  connections: Connections,
   graceMs: number,
   clock: Clock.Clock
 ): Promise<void> => {
@@ -164,7 +167,7 @@ const close = async (
   await server.close()
   http.closeIdleConnections()
   // To Node a connection is not idle before its first request: browsers open some in advance.
-  for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  for (const socket of connections.sockets) if (socket.bytesRead === 0) socket.destroy()
   await promise
   clock.clearTimeout(timer)
 }

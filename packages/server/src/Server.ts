@@ -79,6 +79,11 @@ export interface Limits {
   readonly requestsPerMinute?: number | undefined
   /** Open streams of one owner. Default: 100. */
   readonly streams?: number | undefined
+  /**
+   * Bytes of answers of one owner whose clients have not taken them yet; of a frame of a stream, its characters. Answers and
+   * frames up to 16,384 are not counted, and an answer that is alone is never refused. Default: 67,108,864.
+   */
+  readonly answerBytes?: number | undefined
 }
 
 /** An error that nobody expected: the id its client was told, and which request it was. */
@@ -183,7 +188,7 @@ export const make = (options: ServerOptions): Server => {
     const who = await authorize(request)
     if ("deny" in who) throw denied(who)
     const asking = { owner: checkedOwner(who.owner), may: permittedOf(who.may) }
-    const { call, settle } = makeCall(
+    const { call, counted, settle } = makeCall(
       home,
       request,
       url,
@@ -192,7 +197,7 @@ export const make = (options: ServerOptions): Server => {
       (error) => void unexpected(error, request, url)
     )
     try {
-      return await route.handle(call)
+      return await counted(await route.handle(call))
     } finally {
       settle()
     }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { HttpError } from "../src/HttpError.ts"
 import { FrameStream } from "../src/internal/frameStream.ts"
 import { turn } from "./double/served.ts"
 
@@ -24,7 +25,7 @@ const hand = () => {
       signal.addEventListener("abort", () => (seen.aborted += 1))
       return iterator
     },
-    { last: "bye", ended: () => (seen.ended += 1), failed: (error) => void seen.failures.push(error) }
+    { last: () => "bye", ended: () => (seen.ended += 1), failed: (error) => void seen.failures.push(error) }
   )
   return {
     stream,
@@ -124,4 +125,43 @@ test("FRAME4 a socket that got something lately, or does not ask, gets no heartb
   stream.beat()
   put("b")
   expect(await second).toBe("b")
+})
+
+describe("FRAME5 a large frame", () => {
+  const large = "x".repeat(20_000)
+  const counting = (refusal?: HttpError) => {
+    const counted: Array<number> = []
+    const frames: AsyncIterableIterator<string> = {
+      [Symbol.asyncIterator]: () => frames,
+      next: async () => ({ done: false, value: large })
+    }
+    const stream = new FrameStream(frames, {
+      last: ({ code }) => code,
+      ended: () => {},
+      failed: () => {},
+      hold: (characters) => {
+        if (refusal !== undefined) throw refusal
+        counted.push(characters)
+      },
+      release: (characters) => void counted.push(-characters)
+    })
+    return { stream, counted }
+  }
+
+  test("is counted until the next one is asked for", async () => {
+    const { stream, counted } = counting()
+    await stream.next()
+    expect(counted).toEqual([20_000])
+    await stream.next()
+    expect(counted).toEqual([20_000, -20_000, 20_000])
+    stream.cancel()
+    stream.close()
+    expect(counted).toEqual([20_000, -20_000, 20_000, -20_000])
+  })
+
+  test("that is refused is not sent, and the stream ends with the reason", async () => {
+    const { stream, counted } = counting(new HttpError("too_many_bytes", "Read first"))
+    expect([await stream.next(), await stream.next()]).toEqual(["too_many_bytes", undefined])
+    expect(counted).toEqual([])
+  })
 })

@@ -3,11 +3,12 @@ import type { RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { type ChatId, checkedId } from "./chatId.ts"
 import { refused } from "./failure.ts"
-import { FrameStream, responseOf } from "./frameStream.ts"
+import { FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
 import type { Owner, Owners } from "./owners.ts"
 import type { Permitted } from "./permitted.ts"
+import { inPieces, pieceBytes } from "./pieces.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
 
 /** What calls have in common. */
@@ -28,7 +29,14 @@ interface Asking {
   readonly may: Permitted
 }
 
-/** A call; `settle` says that its route has answered. Throws an `HttpError` (429) for one request too many. */
+/** What a call comes with: `counted` makes the answer that is sent of a route's, `settle` says that the route has answered. */
+export interface MadeCall {
+  readonly call: Call
+  readonly counted: (response: Response) => Promise<Response>
+  readonly settle: () => void
+}
+
+/** Throws an `HttpError` (429) for one request too many. */
 export const makeCall = (
   home: CallHome,
   request: Request,
@@ -36,7 +44,7 @@ export const makeCall = (
   params: Readonly<Record<string, string>>,
   { owner: name, may }: Asking,
   failed: (error: unknown) => void
-): { readonly call: Call; readonly settle: () => void } => {
+): MadeCall => {
   const { troupe, owners, limits, closing } = home
   const owner = owners.request(name)
   let claimed = false
@@ -63,6 +71,8 @@ export const makeCall = (
     const streaming: FrameStream = new FrameStream(frames, {
       last,
       failed,
+      hold: (characters) => owners.hold(owner, characters),
+      release: (characters) => void (owner.bytes -= characters),
       ended: () => {
         owner.streams -= 1
         request.signal.removeEventListener("abort", gone)
@@ -96,7 +106,23 @@ export const makeCall = (
     },
     limits
   }
-  return { call, settle: giveBack }
+
+  /** An answer as a whole, with its length; a large one is counted until it is taken, and sent in pieces. */
+  const counted = async (response: Response): Promise<Response> => {
+    if (response.body === null || streamOf(response) !== undefined) return response
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const { status, headers } = response
+    const { byteLength } = bytes
+    headers.set("content-length", String(byteLength))
+    if (byteLength <= pieceBytes) return new Response(bytes, { status, headers })
+    // What a request changed is changed: its answer is not refused.
+    if (request.method === "GET") owners.hold(owner, byteLength)
+    else owner.bytes += byteLength
+    const release = (): void => void (owner.bytes -= byteLength)
+    return new Response(inPieces(bytes, request.signal, release), { status, headers })
+  }
+
+  return { call, counted, settle: giveBack }
 }
 
 const streamHeaders = {

@@ -8,14 +8,23 @@
  *         heartbeat went out is held. A reader that stops reading holds no more than that, and what its socket holds.
  * FRAME2. The iterator is returned exactly once, and the signal aborted before: when the client is gone, the server closes, or
  *         it failed; one that ended by itself is not returned.
- * FRAME3. When the server closes, what is held and then `last` are sent, and the stream ends.
+ * FRAME3. When the server closes, what is held and then the last frame are sent, and the stream ends.
  * FRAME4. A socket that waits gets a comment after so many quiet beats.
+ * FRAME5. A frame larger than a piece is counted until the socket has taken it or the stream is over. A frame that the count
+ *         refuses is not sent: the last frame, which says why, is sent in its place, and the stream ends.
  */
+import { HttpError } from "../HttpError.ts"
+import { pieceBytes } from "./pieces.ts"
 import type { Frames } from "./route.ts"
 
 /** What a stream tells of itself. */
 export interface FrameStreamOptions {
-  readonly last: string | undefined
+  /** Makes the last frame of a stream that the server ends. */
+  readonly last: ((why: HttpError) => string) | undefined
+  /** Counts a large frame of so many characters (FRAME5). Throws an `HttpError` for one too many. */
+  readonly hold?: ((characters: number) => void) | undefined
+  /** So many characters are held no longer. */
+  readonly release?: ((characters: number) => void) | undefined
   /** It is over, however: told once. */
   readonly ended: () => void
   /** Its frames failed. */
@@ -44,6 +53,8 @@ export class FrameStream {
   #failure: { readonly error: unknown } | undefined
   #over = false
   #quiet = 0
+  /** Characters of large frames that the socket has not taken. */
+  #large = 0
 
   constructor(frames: Frames, options: FrameStreamOptions) {
     this.#options = options
@@ -63,6 +74,7 @@ export class FrameStream {
   /** Asks for the next piece, or the end (`undefined`). */
   ask(question: Question): void {
     this.#question = question
+    if (this.#large > 0 && this.#held.length === 0) this.#release()
     if (this.#held.length > 0 || this.#over) this.#answer()
     else if (!this.#reading) this.#read()
   }
@@ -75,9 +87,7 @@ export class FrameStream {
 
   /** The server closes (FRAME3). */
   close(): void {
-    if (this.#over) return
-    if (this.#options.last !== undefined) this.#held.push(this.#options.last)
-    this.#finish(true)
+    this.#end(new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 }))
   }
 
   /** The client is gone: nobody will ask again. */
@@ -95,6 +105,7 @@ export class FrameStream {
     this.#reading = false
     if (this.#over) return
     if (done === true) this.#finish(false)
+    else if (value.length > pieceBytes && !this.#hold(value.length)) return
     else if (this.#question === undefined) this.#held.push(value)
     else this.#give(value)
   }
@@ -105,6 +116,32 @@ export class FrameStream {
     this.#options.failed(error)
     this.#failure = { error }
     this.#finish(false)
+  }
+
+  #hold(characters: number): boolean {
+    try {
+      this.#options.hold?.(characters)
+      this.#large += characters
+      return true
+    } catch (error) {
+      if (error instanceof HttpError) this.#end(error)
+      else this.#failed(error)
+      return false
+    }
+  }
+
+  #release(): void {
+    const characters = this.#large
+    this.#large = 0
+    if (characters > 0) this.#options.release?.(characters)
+  }
+
+  /** The server ends the stream. */
+  #end(why: HttpError): void {
+    if (this.#over) return
+    const last = this.#options.last?.(why)
+    if (last !== undefined) this.#held.push(last)
+    this.#finish(true)
   }
 
   #give(piece: string | undefined): void {
@@ -129,6 +166,7 @@ export class FrameStream {
     this.#over = true
     this.#abort?.abort()
     if (returns) this.#return()
+    this.#release()
     this.#answer()
     this.#options.ended()
   }

@@ -1,11 +1,13 @@
 /**
- * What each owner has in use: requests of the last minute, open streams, living conversations.
+ * What each owner has in use: requests of the last minute, open streams, living conversations, answers under way.
  *
  * Owns: the counts. Does not own the streams or the chats.
  *
  * OWNER1. An owner never has more streams open, or more conversations living through this server, than the limits say.
  * OWNER2. What is known of owners who use nothing is forgotten, and so are conversations that have ended, sooner than it is as
  *         much again.
+ * OWNER3. Beside one answer, the large answers of an owner that clients have not taken are together no larger than
+ *         `answerBytes`, but for answers of requests that changed something: those are counted, and never refused.
  */
 import type { ChatRef } from "@troupe/chat"
 import { HttpError } from "../HttpError.ts"
@@ -15,6 +17,7 @@ export interface OwnerLimits {
   readonly conversations: number
   readonly requestsPerMinute: number
   readonly streams: number
+  readonly answerBytes: number
 }
 
 /** One owner's part. */
@@ -23,6 +26,8 @@ export interface Owner {
   /** When the tokens were counted. */
   at: number
   streams: number
+  /** Of the large answers that clients have not taken. */
+  bytes: number
   /** The Troupe's ids of the chats that were alive when they were last looked at, and how often each is being asked for. */
   readonly chats: Map<string, number>
   /** How many of those are looked through for ended ones. */
@@ -69,6 +74,19 @@ export class Owners {
     owner.streams += 1
   }
 
+  /** Counts a large answer; throws an `HttpError` (429) for one that does not fit beside those under way (OWNER3). */
+  hold(owner: Owner, bytes: number): void {
+    const { answerBytes } = this.#limits
+    if (owner.bytes > 0 && owner.bytes + bytes > answerBytes) {
+      throw new HttpError(
+        "too_many_bytes",
+        `Answers of more than ${answerBytes} bytes wait to be read; read those that were asked for, and ask again`,
+        { retryAfterMs: 1_000 }
+      )
+    }
+    owner.bytes += bytes
+  }
+
   /** The chat that `open` gives, begun if there is none; throws an `HttpError` (429) when too many live. */
   async chat(owner: Owner, id: string, open: () => Promise<ChatRef.ChatRef>): Promise<ChatRef.ChatRef> {
     if (!owner.chats.has(id)) this.#makeRoom(owner)
@@ -104,6 +122,7 @@ export class Owners {
       tokens: this.#limits.requestsPerMinute,
       at: this.#now(),
       streams: 0,
+      bytes: 0,
       chats: new Map(),
       lookAt: fewest
     }
@@ -127,7 +146,8 @@ export class Owners {
     for (const [name, owner] of this.#owners) {
       this.#refill(owner)
       this.#forgetEnded(owner)
-      const isUnused = owner.streams === 0 && owner.chats.size === 0 && owner.tokens >= this.#limits.requestsPerMinute
+      const isIdle = owner.streams === 0 && owner.bytes === 0 && owner.chats.size === 0
+      const isUnused = isIdle && owner.tokens >= this.#limits.requestsPerMinute
       if (isUnused) this.#owners.delete(name)
     }
     this.#sweepAt = Math.max(fewest, 2 * this.#owners.size)

@@ -22,8 +22,9 @@ const jsonText = (text: string, status = 200): Response =>
 export const frame = (text: string, id?: string): string =>
   id === undefined ? `data: ${text}\n\n` : `id: ${id}\ndata: ${text}\n\n`
 
-/** The last frame of a stream whose server closes. */
-export const closingFrame = frame(JSON.stringify({ type: "closing" }))
+/** The last frame of a stream that the server ends. */
+export const lastFrame = (why: HttpError): string =>
+  why.code === "closing" ? frame(JSON.stringify({ type: "closing" })) : failedFrame(why)
 
 const over: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
@@ -84,7 +85,7 @@ export const turnReply = async (
     const frames = isOwn
       ? framesOf(turn, (event) => frame(eventText(event)))
       : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal))
-    return call.stream(frames, { last: closingFrame })
+    return call.stream(frames, { last: lastFrame })
   }
   const result = await beforeClosing(call, turn.result())
   return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(result)}}`)

@@ -26,10 +26,10 @@ export interface OwnedChats {
 /** The frames of a stream. With a function they begin when it is called; its signal is aborted when the stream is over. */
 export type Frames = AsyncIterable<string> | ((signal: AbortSignal) => AsyncIterable<string>)
 
-/** How a stream is sent: `last` is what is sent at the end when the server closes. */
+/** How a stream is sent: `last` makes the last frame of a stream that the server ends, from the reason. */
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>
-  readonly last?: string
+  readonly last?: (why: HttpError) => string
 }
 
 /** One request on its way. */

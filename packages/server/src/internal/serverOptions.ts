@@ -10,7 +10,8 @@ const defaults: AllLimits = {
   messageCharacters: 100_000,
   conversations: 1_000,
   requestsPerMinute: 600,
-  streams: 100
+  streams: 100,
+  answerBytes: 67_108_864
 }
 
 const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>

@@ -58,7 +58,10 @@ describe("NODE1 a client that reads no more", () => {
       }
       const stream = new FrameStream(iterator, { last: undefined, failed: () => {}, ended: () => (ended += 1) })
       outgoing.once("close", () => stream.cancel())
-      void write(outgoing, responseOf(stream, { "content-type": "text/event-stream" }), 200)
+      void write(outgoing, responseOf(stream, { "content-type": "text/event-stream" }), {
+        stallMs: 200,
+        clock: Clock.live
+      })
     })
     await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve))
     const socket = await connected(`http://127.0.0.1:${(http.address() as AddressInfo).port}`)
@@ -72,7 +75,7 @@ describe("NODE1 a client that reads no more", () => {
     let before = -1
     await until(() => {
       most = Math.max(most, answer?.writableLength ?? 0)
-      const isStill = before === pulled && answer?.destroyed === true
+      const isStill = before === pulled && answer?.closed === true
       before = pulled
       return isStill
     })

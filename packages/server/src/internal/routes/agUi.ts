@@ -139,7 +139,7 @@ const nothing = (call: Call, body: AgUiRequest): Response => {
     ...stream.snapshot([], 0),
     ...stream.ended({ haltedReason: "completed", metadata: {}, pendingToolCalls: [] })
   ]
-  return call.stream(alone(dataFrames(events)), { last: closingFrame })
+  return call.stream(alone(dataFrames(events)), { last: lastFrame })
 }
 
 async function* alone<A>(item: A): AsyncGenerator<A, void> {
@@ -190,18 +190,20 @@ const streamed = (
   watch.goesOnWith(now)
   const telling = { first: dataFrames(stream.start()), frames: dataFrames, tell: customOf }
   return call.stream((signal) => withNews(followed(watching(followerOf(stream), watch), signal), watch, telling), {
-    last: closingFrame
+    last: lastFrame
   })
 }
 
 /** Told to who listens for it, and no part of a message. */
 const customOf = ({ type, data }: CallNews): AgUiEvent => ({ type: "CUSTOM", name: `troupe.${type}`, value: data })
 
-const closingFrame = dataFrame({
-  type: "RUN_ERROR",
-  message: "The server is closing; run again to go on",
-  code: "closing"
-})
+/** The last frame of a stream that the server ends. */
+const lastFrame = ({ code, message }: HttpError): string =>
+  dataFrame({
+    type: "RUN_ERROR",
+    message: code === "closing" ? "The server is closing; run again to go on" : message,
+    code
+  })
 
 /** A thread as its messages, for a client that has none. */
 const load = async (call: Call): Promise<Response> => {

@@ -171,14 +171,18 @@ const streamed = (call: Call, chat: Chat, name: string, followed: Followed, know
   const telling = { first: dataFrames(ui.start(name)), frames: dataFrames, tell: chunkOf, last: doneFrame }
   return call.stream((signal) => withNews(followed(watching(followerOf(ui), watch), signal), watch, telling), {
     headers,
-    last: closingFrame
+    last: lastFrame
   })
 }
 
 const chunkOf = ({ type, data }: CallNews): UiChunk => ({ type: `data-troupe-${type}`, transient: true, data })
 
-/** The turn goes on: the client is told to come again. */
-const closingFrame = dataFrame({ type: "error", errorText: "The server is closing; load the conversation anew" })
+/** The last frame of a stream that the server ends: the turn goes on. */
+const lastFrame = ({ code, message }: HttpError): string =>
+  dataFrame({
+    type: "error",
+    errorText: code === "closing" ? "The server is closing; load the conversation anew" : message
+  })
 
 const followerOf = (ui: UiStream): Follower<UiChunk> => ({
   before: (messages) => ui.said(messages),

@@ -4,7 +4,7 @@ import type { Attachment, ChatRef } from "@troupe/chat"
 import * as z from "zod"
 import { HttpError } from "../../HttpError.ts"
 import { checkDecision } from "../permitted.ts"
-import { closingFrame, events, frame, framesOf, json, turnReply } from "../reply.ts"
+import { events, frame, framesOf, json, lastFrame, turnReply } from "../reply.ts"
 import type { Call, Route } from "../route.ts"
 import { eventText } from "../wireEvent.ts"
 
@@ -92,7 +92,7 @@ const attach = async (call: Call): Promise<Response> => {
       ? eventText(item.event)
       : JSON.stringify({ type: "snapshot", view: ChatView.of(id, item.snapshot) })
   return call.stream((signal) => framesOf(chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)), {
-    last: closingFrame
+    last: lastFrame
   })
 }
 

@@ -12,7 +12,7 @@ import * as z from "zod"
 import type { Watched } from "../../ChatLink.ts"
 import { HttpError } from "../../HttpError.ts"
 import { check } from "../permitted.ts"
-import { closingFrame, events, json } from "../reply.ts"
+import { events, json, lastFrame } from "../reply.ts"
 import type { Call, Route } from "../route.ts"
 import { watchedFrames } from "../watchedFrames.ts"
 
@@ -27,7 +27,7 @@ const observationFor = ({ may, troupe }: Call): Observation.Observation => {
 }
 
 const streamOf = <A>(call: Call, watched: Watched<A>, wire: (state: A) => unknown): Response =>
-  call.stream(watchedFrames(watched, wire), { last: closingFrame })
+  call.stream(watchedFrames(watched, wire), { last: lastFrame })
 
 type Named = { readonly chat?: string | undefined }
 

@@ -159,7 +159,7 @@ const streamed = (
     signal.addEventListener("abort", over, { once: true })
     return framesOf(head, run, reply, withUsage)
   }
-  return call.stream(frames, { last: closingFrame })
+  return call.stream(frames, { last: lastFrame })
 }
 
 async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: boolean): AsyncGenerator<string, void> {
@@ -189,10 +189,8 @@ async function* framesOf(head: Head, run: Run, reply: OpenAiReply, withUsage: bo
   }
 }
 
-const closingFrame =
-  dataFrame({
-    error: { message: "The server is closing; try again", type: "server_error", param: null, code: "closing" }
-  }) + doneFrame
+/** The last frames of a stream that the server ends. */
+const lastFrame = (why: HttpError): string => dataFrame({ error: ofRefusal(why).error }) + doneFrame
 
 const models = async (call: Call): Promise<Response> => {
   const data = modelsOf(call).map((id) => ({ id, object: "model", created: 0, owned_by: "troupe" }))

@@ -1,5 +1,5 @@
 /** The view of a chat, as it changes. */
-import { closingFrame, events, frame, framesOf } from "../reply.ts"
+import { events, frame, framesOf, lastFrame } from "../reply.ts"
 import type { Call, Route } from "../route.ts"
 import { ViewFrames } from "../viewFrames.ts"
 
@@ -10,7 +10,7 @@ const view = async (call: Call): Promise<Response> => {
   const chat = await call.chats.chat(id)
   return call.stream(
     framesOf(new ViewFrames(id, chat), (item) => frame(JSON.stringify(item))),
-    { last: closingFrame }
+    { last: lastFrame }
   )
 }
 

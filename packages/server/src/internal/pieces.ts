@@ -1,0 +1,45 @@
+/** Large answers in pieces: a client is sent the next piece when it has taken the one before. */
+
+/** Bytes of a piece. */
+export const pieceBytes = 16_384
+
+/**
+ * The pieces of an answer, each made when it is asked for. `released` is called once: when all pieces were taken, when the
+ * reader leaves, or when the signal is aborted, which ends the stream with an error.
+ */
+export const inPieces = (
+  answer: Uint8Array,
+  signal: AbortSignal,
+  released: () => void
+): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  let rest: Uint8Array | undefined = answer
+  let gone: (() => void) | undefined
+  const release = (): void => {
+    if (rest === undefined) return
+    rest = undefined
+    if (gone !== undefined) signal.removeEventListener("abort", gone)
+    released()
+  }
+  return new ReadableStream(
+    {
+      start: (controller) => {
+        gone = () => {
+          release()
+          controller.error(signal.reason)
+        }
+        if (signal.aborted) gone()
+        else signal.addEventListener("abort", gone, { once: true })
+      },
+      pull: (controller) => {
+        if (rest === undefined || rest.byteLength === 0) {
+          release()
+          return controller.close()
+        }
+        controller.enqueue(rest.slice(0, pieceBytes))
+        rest = rest.subarray(pieceBytes)
+      },
+      cancel: release
+    },
+    { highWaterMark: 0 }
+  )
+}
