@@ -2,6 +2,8 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { doctestPlugin } from "./tooling/doctest/doctestPlugin.ts"
 
+const measured = "{packages,apps}/*/test/{growth/**/*,**/growth}.test.ts"
+
 export default defineConfig({
   test: {
     dangerouslyIgnoreUnhandledErrors: false,
@@ -13,12 +15,18 @@ export default defineConfig({
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/vitest-report.json" }]],
     projects: [
       {
+        // The files of a worker share its modules: loading them anew for each file costs as much as the tests themselves.
         test: {
           name: "tests",
           include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "tooling/test/**/*.test.ts"],
-          exclude: ["apps/playground/test/browser/**"],
+          exclude: ["apps/playground/test/browser/**", measured],
+          isolate: false,
           execArgv: ["--expose-gc"]
         }
+      },
+      {
+        // Tests that measure the memory of their own process have the process to themselves.
+        test: { name: "growth", include: [measured], execArgv: ["--expose-gc"] }
       },
       {
         test: {
