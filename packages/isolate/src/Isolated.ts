@@ -6,6 +6,8 @@
 import { ValidationError } from "@troupe/chat/ChatError"
 import { type ArgumentsOf, make, type Parameters as Described, type Tool, type ToolContext } from "@troupe/chat/Tool"
 import { toolOptions } from "@troupe/chat/Validate"
+import type { ToolCall } from "@troupe/chat/ToolCall"
+import { defaultEnvironment } from "./internal/environment.ts"
 import { type IsolatedRun, isolatedRun } from "./internal/isolatedRun.ts"
 import type { Isolation } from "./internal/place.ts"
 
@@ -16,6 +18,20 @@ import type { Isolation } from "./internal/place.ts"
  * - `process`: in a process of the operating system; what it does to itself stays there
  */
 export type { Isolation } from "./internal/place.ts"
+
+/** What telemetry reports of isolated tools (`Telemetry.attach(system, "tool_call.message_ignored", …)`). */
+declare module "@troupe/otp/Telemetry" {
+  interface Events {
+    /**
+     * The place of a call sent a message that its function did not send through its context: `count` such messages of the call
+     * so far. They are ignored. A library that calls `process.send` or `parentPort.postMessage` sends them.
+     */
+    readonly "tool_call.message_ignored": {
+      readonly measurements: { readonly count: number }
+      readonly metadata: { readonly toolCall: ToolCall; readonly sessionId: string | undefined }
+    }
+  }
+}
 
 /**
  * What an isolated function is told beside its arguments.
@@ -40,8 +56,16 @@ type ToolOptions = Omit<Parameters<typeof make>[0], "handler" | "manual" | "para
 /**
  * An isolated tool.
  *
- * **Units and defaults**: `export` is the name of the module's function, default `"default"`. `graceMs` is how long the
- * function may go on after its signal was aborted, in milliseconds; default 100.
+ * **Units and defaults**
+ *
+ * - `export`: the name of the module's function, default `"default"`
+ * - `graceMs`: how long the function may go on after its signal was aborted, in milliseconds; default 100
+ * - `env`: all environment variables that the function sees. By default a short list of this program's own, without secrets:
+ *   `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `TMP`, `TEMP`, `NODE_ENV`,
+ *   `NODE_OPTIONS`, and what Windows needs to start a program
+ * - `maxMemoryMb`: how large the JavaScript heap may become, in MiB, a whole number; default 512. Buffers are not counted
+ * - `maxResultBytes`: how many bytes a result or a progress value may have when it is copied, at least 1,024; default
+ *   4,194,304 (4 MiB)
  */
 export interface IsolatedOptions<P extends Described = Readonly<Record<string, unknown>>> extends ToolOptions {
   readonly parameters?: P | undefined
@@ -51,6 +75,9 @@ export interface IsolatedOptions<P extends Described = Readonly<Record<string, u
   readonly module: URL | string
   readonly export?: string | undefined
   readonly graceMs?: number | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly maxMemoryMb?: number | undefined
+  readonly maxResultBytes?: number | undefined
 }
 
 /**
@@ -66,8 +93,14 @@ export interface IsolatedOptions<P extends Described = Readonly<Record<string, u
  *
  * **Errors**: throws a `ValidationError` (`invalid_tool`) as `Tool.make` does, and for options that make no sense.
  *
- * **Gotchas**: each call pays for the start of its place: some 40 ms for a thread, 75 ms for a child process, and what the
- * module takes to load. A child process that never yields outlives a program that is killed.
+ * **Concurrency**: a child process and the programs it started are one process group. The group is killed when the child ends,
+ * when this program exits, and, by the child, when this program was killed. `System.stop` waits for places, and kills them after
+ * 5 seconds.
+ *
+ * **Gotchas**: each call pays for the start of its place: some 40 ms for a thread, 85 ms for a child process, and what the
+ * module takes to load. A program that starts a session or a process group of its own outlives the child that started it; so do
+ * all such programs on Windows. A thread shares the memory of this program: neither `env` nor the nonce of a call hides
+ * anything from code in it that reads memory.
  *
  * @example
  * ```ts
@@ -85,12 +118,16 @@ export const isolated = <const P extends Described = Readonly<Record<string, unk
   options: IsolatedOptions<P>
 ): Tool => {
   check(options)
-  const { isolate, module, export: name = "default", graceMs = 100, key, ...described } = options
+  const { isolate, module, export: name = "default", graceMs = 100, key, ...rest } = options
+  const { env, maxMemoryMb = 512, maxResultBytes = 4 * 1_024 * 1_024, ...described } = rest
   const run: IsolatedRun = {
     isolation: isolate,
     module: String(module),
     export: name,
     graceMs,
+    maxMemoryMb,
+    maxResultBytes,
+    env: () => env ?? defaultEnvironment(),
     writes: described.effect !== "read"
   }
   return make({
@@ -114,21 +151,41 @@ const known = [
   "isolate",
   "module",
   "export",
-  "graceMs"
+  "graceMs",
+  "env",
+  "maxMemoryMb",
+  "maxResultBytes"
 ] satisfies ReadonlyArray<keyof IsolatedOptions>
 
 const check = (options: unknown): void => {
   if (typeof options !== "object" || options === null) return refuse([], "must_be_an_object of options")
   const unknown = toolOptions(options, known)
   if (unknown !== undefined) throw unknown
-  const { isolate, module, export: name, graceMs } = options as Partial<IsolatedOptions>
+  const {
+    isolate,
+    module,
+    export: name,
+    graceMs,
+    env,
+    maxMemoryMb,
+    maxResultBytes
+  } = options as Partial<IsolatedOptions>
   if (isolate !== "worker" && isolate !== "process") refuse(["isolate"], "must_be_one_of worker, process")
   if (!URL.canParse(String(module))) refuse(["module"], 'must_be_a_URL, as new URL("./tool.ts", import.meta.url)')
   if (name !== undefined && typeof name !== "string") refuse(["export"], "must_be_the name of an export")
   if (graceMs !== undefined && !(typeof graceMs === "number" && graceMs >= 0 && Number.isFinite(graceMs))) {
     refuse(["graceMs"], "must_be_milliseconds")
   }
+  if (env !== undefined && !isEnvironment(env)) refuse(["env"], "must_be_an_object of strings")
+  if (!isCount(maxMemoryMb, 16)) refuse(["maxMemoryMb"], "must_be_a whole number of MiB, at least 16")
+  if (!isCount(maxResultBytes, 1_024)) refuse(["maxResultBytes"], "must_be_a whole number of bytes, at least 1024")
 }
+
+const isEnvironment = (env: unknown): boolean =>
+  typeof env === "object" && env !== null && Object.values(env).every((value) => typeof value === "string")
+
+const isCount = (value: number | undefined, least: number): boolean =>
+  value === undefined || (Number.isSafeInteger(value) && value >= least && value <= 2 ** 31)
 
 const refuse = (field: ReadonlyArray<string>, reason: string): never => {
   throw new ValidationError("invalid_tool", [{ field, reason }])

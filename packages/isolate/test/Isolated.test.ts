@@ -1,47 +1,18 @@
 import { Fake, Troupe } from "@troupe/chat"
 import type { ToolEvent } from "@troupe/chat/Event"
 import * as Message from "@troupe/chat/Message"
-import type { Tool } from "@troupe/chat/Tool"
 import * as ToolRunner from "@troupe/chat/ToolRunner"
 import { Process, System } from "@troupe/otp"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { isolated, type Isolation } from "../src/index.ts"
-import { callsOf, isolate, runs, toolOf, until } from "./double/running.ts"
+import { heard } from "./double/heard.ts"
+import { runs } from "./double/processes.ts"
+import { callsOf, contents, isolate, toolOf, until } from "./double/running.ts"
 
 const own = isolate()
 const both: ReadonlyArray<Isolation> = ["worker", "process"]
-
-const contents = ({ messages }: { readonly messages: ReadonlyArray<Message.ToolMessage> }) =>
-  messages.map(({ outcome, content }) => [outcome, content])
-
-/** A call of the tool whose progress is heard here. */
-const heard = (
-  tool: Tool
-): { readonly tool: Tool; readonly values: ReadonlyArray<unknown>; readonly pid: () => number } => {
-  const values: Array<unknown> = []
-  const { handler } = tool
-  if (handler === null) throw new Error("an isolated tool has a handler")
-  return {
-    values,
-    pid: () => Number((values.at(-1) as { readonly pid?: number } | undefined)?.pid),
-    tool: {
-      ...tool,
-      handler: (args, context) =>
-        handler(args, {
-          ...context,
-          get signal() {
-            return context.signal
-          },
-          progress: (value) => {
-            values.push(value)
-            context.progress(value)
-          }
-        })
-    }
-  }
-}
 
 describe.each(both)("in a %s", (place) => {
   test("the module's function gets arguments that fit, and what it returns is the result", async () => {
@@ -274,6 +245,9 @@ test.each([
   [{ module: undefined }, "module: must_be_a_URL"],
   [{ export: 7 }, "export: "],
   [{ graceMs: -1 }, "graceMs: must_be_milliseconds"],
+  [{ env: { A: 1 } }, "env: must_be_an_object of strings"],
+  [{ maxMemoryMb: 0 }, "maxMemoryMb: must_be_a whole number of MiB, at least 16"],
+  [{ maxResultBytes: 7.5 }, "maxResultBytes: must_be_a whole number of bytes, at least 1024"],
   [{ graceMS: 5 }, "graceMS: unknown; did you mean graceMs?"],
   [{ timoutMs: 5 }, "timoutMs: unknown; did you mean timeoutMs?"],
   [{ execute: () => 1 }, "execute: unknown; use name"],

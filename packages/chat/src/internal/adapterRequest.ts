@@ -40,7 +40,7 @@ export interface RequestListener {
 export class AdapterRequest {
   readonly #parts: RequestParts
   readonly #listener: RequestListener
-  #abort = new LazyAbort()
+  #abort = new LazyAbort(undefined)
   #source: AdapterSource | undefined
   #released = false
   #opening: Silence | undefined
@@ -55,7 +55,7 @@ export class AdapterRequest {
   /** Sends the request; after a refusal, again. */
   open({ adapter, request, answerer }: Attempt): void {
     if (this.#released) return
-    const abort = new LazyAbort()
+    const abort = new LazyAbort(this.#parts.options.system)
     this.#abort = abort
     this.#traced = this.#parts.options.trace?.request(request, adapter.name)
     let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>

@@ -11,6 +11,7 @@ import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import { isEffect, isPromiseLike } from "./awaitable.ts"
 import { defaultSystem } from "./defaultSystem.ts"
+import { guarded } from "./guardedSignal.ts"
 
 /** How an answer is waited for. */
 export interface Hearing {
@@ -35,6 +36,7 @@ export const hear = (ask: (signal: AbortSignal) => unknown, hearing: Hearing): P
     if (signal.aborted) return resolve(aborted)
     const clock = system?.clock ?? Clock.live
     const own = new AbortController()
+    guarded(own.signal, system)
     const end = (heard: Heard): void => {
       signal.removeEventListener("abort", leave)
       clock.clearTimeout(timer)

@@ -1,11 +1,20 @@
-/** An abort controller that costs nothing until somebody asks for its signal. */
+import type { System } from "@troupe/otp"
+import { guarded } from "./guardedSignal.ts"
+
+/** An abort controller that costs nothing until somebody asks for its signal, which is guarded. */
 export class LazyAbort {
+  readonly #system: System.System | undefined
   #controller: AbortController | undefined
   #aborted = false
+
+  constructor(system: System.System | undefined) {
+    this.#system = system
+  }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
+      guarded(this.#controller.signal, this.#system)
       if (this.#aborted) this.#controller.abort()
     }
     return this.#controller.signal

@@ -69,7 +69,7 @@ export class ToolExecution {
   readonly #toolCall: ToolCall
   readonly #place: CallPlace
   readonly #system: System.System | undefined
-  readonly #abort = new LazyAbort()
+  readonly #abort: LazyAbort
   /** Gone when the run is fenced (EXEC5). */
   #options: ExecutionOptions | undefined
   #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
@@ -86,6 +86,7 @@ export class ToolExecution {
     this.#place = { messageIndex: input.messageIndex, index: input.index, edited: input.edited }
     this.#listener = listener
     this.#system = system
+    this.#abort = new LazyAbort(system)
   }
 
   /** Whether the handler was called. */
@@ -265,11 +266,14 @@ export class ToolExecution {
     return toolFailure(this.#toolCall, "cancelled", message)
   }
 
-  /** An effect runs on the system's clock, within the span of its call. */
+  /** An effect runs on the system's clock, within the span of its call, and gets the system as a service. */
   #fork(effect: Effect.Effect<unknown, unknown>): Fiber.Fiber<unknown, unknown> {
     const trace = this.#options?.trace
     const traced = trace === undefined ? effect : trace.within(this.#toolCall.id, effect)
-    return this.#system === undefined ? Effect.runFork(traced) : System.runFork(this.#system, traced)
+    const system = this.#system
+    return system === undefined
+      ? Effect.runFork(traced)
+      : System.runFork(system, Effect.provideService(traced, System.System, system))
   }
 
   #settle(result: HandlerResult.HandlerResult, byHandler = false): void {

@@ -16,7 +16,7 @@ const request = { messages: [], tools: [] }
 
 const opened = (options: ChatOptions = {}, adapter: HandAdapter = handAdapter()) => {
   const collector = new StreamCollector()
-  const abort = new LazyAbort()
+  const abort = new LazyAbort(undefined)
   const outlet = new Outlet()
   let done = 0
   const refusals: Array<unknown> = []
@@ -91,7 +91,7 @@ test("ASRC2 a `return` that fails is nobody's trouble", async () => {
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: () => Promise.reject(new Error("x")) })
   }
   const options = resolveOptions(Engine.make({}), {})
-  const source = new AdapterSource(failing, new StreamCollector(), options, new LazyAbort(), {
+  const source = new AdapterSource(failing, new StreamCollector(), options, new LazyAbort(undefined), {
     done: () => {},
     refused: () => {}
   })

@@ -1,50 +1,105 @@
-/** What runs in the place: it takes one job, runs its function, says how that ended, and leaves. */
-import { parentPort } from "node:worker_threads"
+/**
+ * The program of a place: it takes one job, runs its function, sends the outcome and exits.
+ *
+ * ENTRY1. The nonce of the job is in no variable that the function's code can reach.
+ * ENTRY2. A child process whose host has ended kills its own process group at once, also when its main thread never yields.
+ * ENTRY3. `process.send` of a child reaches the host as a message without a nonce, which the host ignores and counts.
+ */
+import { Socket } from "node:net"
+import { deserialize } from "node:v8"
+import { parentPort, Worker } from "node:worker_threads"
 import type { Effect as AnyEffect } from "effect/Effect"
 import type { ToolContext } from "@troupe/chat/Tool"
 import type { IsolatedContext } from "../Isolated.ts"
+import { FrameReader, framed } from "./frames.ts"
 import type { FromPlace, Job, SentResult, ToPlace } from "./job.ts"
+import { channelFd, hostFd } from "./pipes.ts"
+import { Oversized, signed } from "./signature.ts"
+
+/** Sends a message to the host; `then` runs when it has left. */
+type Send = (message: Uint8Array, then: () => void) => void
+
+/** Signs a message and sends it. Throws when it cannot be sent. */
+type Say = (message: FromPlace, then?: () => void) => void
 
 const abort = new AbortController()
 
-/** Throws when the message cannot be sent; `then` runs when it has left. */
-const say = (message: FromPlace, then: () => void = () => {}): void => {
-  if (parentPort === null) process.send?.(message, then)
-  else {
-    parentPort.postMessage(message, [])
+const received = (message: ToPlace, send: Send): void => {
+  if (message.type === "abort") return abort.abort()
+  const { nonce, maxBytes } = message
+  const say: Say = (said, then = () => {}) => send(signed(said, nonce, maxBytes), then)
+  process.on("uncaughtException", (error) => leaveWith(say, { type: "crashed", message: textOf(error) }))
+  void perform(message, say).then((outcome) => leaveWith(say, outcome))
+}
+
+const openThread = (port: NonNullable<typeof parentPort>): void => {
+  const send: Send = (message, then) => {
+    port.postMessage(message, [])
     then()
+  }
+  port.on("message", (message: ToPlace) => {
+    if (message.type === "job") leaveOnly(message.env)
+    received(message, send)
+  })
+}
+
+/** A thread has a copy of its program's environment. */
+const leaveOnly = (env: Readonly<Record<string, string>>): void => {
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, env)
+}
+
+const openChild = (): void => {
+  watchHost()
+  const channel = new Socket({ fd: channelFd, readable: true, writable: true })
+  const send: Send = (message, then) => void channel.write(framed(message), then)
+  const reader = new FrameReader((message) => received(deserialize(message) as ToPlace, send))
+  channel.on("data", (chunk) => reader.push(chunk))
+  channel.on("error", () => {})
+  channel.on("close", endGroup)
+  process.send = (...args: ReadonlyArray<unknown>) => {
+    const sent = args.at(-1)
+    send(new Uint8Array(), () => {
+      if (typeof sent === "function") sent(null)
+    })
+    return true
   }
 }
 
-const received = (message: ToPlace): void => {
-  if (message.type === "abort") abort.abort()
-  else void perform(message).then(leaveWith)
+/** On Windows there are no process groups. */
+const group = process.platform === "win32" ? process.pid : -process.pid
+
+const endGroup = (): void => void process.kill(group, "SIGKILL")
+
+/**
+ * Waits in a thread of its own for the end of the host's pipe (ENTRY2). The program of the thread loads no file, so that it
+ * needs nothing of the main thread.
+ */
+const watchHost = (): void => {
+  const program = `
+    const end = () => process.kill(${group}, "SIGKILL")
+    new (require("node:net").Socket)({ fd: ${hostFd}, readable: true, writable: false })
+      .on("error", end).on("close", end).resume()`
+  new Worker(program, { eval: true, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16 } }).unref()
 }
 
-if (parentPort === null) {
-  process.on("message", received)
-  // Nobody is left to answer to.
-  process.on("disconnect", () => process.exit())
-} else parentPort.on("message", received)
-
-process.on("uncaughtException", (error) => leaveWith({ type: "crashed", message: textOf(error) }))
-
-/** What the function left behind, timers or servers, does not keep the place open. */
-const leaveWith = (message: FromPlace): void => {
+/** Sends the last message and exits: timers or servers that the function left do not keep the place open. */
+const leaveWith = (say: Say, message: FromPlace): void => {
   const leave = () => process.exit()
   try {
     say(message, leave)
   } catch (error) {
-    say({ type: "unsendable", message: textOf(error) }, leave)
+    const { bytes } = error instanceof Oversized ? error : { bytes: undefined }
+    say(bytes === undefined ? { type: "unsendable", message: textOf(error) } : { type: "oversized", bytes }, leave)
   }
 }
 
-const perform = async (job: Job): Promise<FromPlace> => {
+const perform = async (job: Job, say: Say): Promise<FromPlace> => {
   try {
     const module: Record<string, unknown> = await import(job.module)
     const run = module[job.export]
     if (typeof run !== "function") throw new TypeError(`${job.module} exports no function ${job.export}`)
-    const returned: unknown = await run(job.args, contextOf(job))
+    const returned: unknown = await run(job.args, contextOf(job, say))
     const value = isEffect(returned) ? await runEffect(returned) : returned
     return { type: "settled", result: await resultOf(value) }
   } catch (error) {
@@ -52,7 +107,7 @@ const perform = async (job: Job): Promise<FromPlace> => {
   }
 }
 
-const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: Job): IsolatedContext =>
+const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: Job, say: Say): IsolatedContext =>
   withoutTheRest({
     context,
     sessionId,
@@ -63,7 +118,7 @@ const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: 
     progress: (value) => say({ type: "progress", value })
   })
 
-/** What a handler has elsewhere cannot be sent here; whoever reads it is told so. */
+/** What a handler has elsewhere cannot be sent here; reading it throws an error that says so. */
 const withoutTheRest = (context: IsolatedContext): IsolatedContext => {
   for (const name of ["engine", "chat", "setPermissionMode"] satisfies ReadonlyArray<keyof ToolContext>) {
     const get = (): never => {
@@ -100,3 +155,6 @@ const textOf = (error: unknown): string => {
     return "something that has no text"
   }
 }
+
+if (parentPort === null) openChild()
+else openThread(parentPort)

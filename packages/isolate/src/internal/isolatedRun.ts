@@ -1,21 +1,30 @@
 /**
  * One run of a function in a place of its own.
  *
- * Owns: the place, from its opening to its end. Does not own the deadline, nor what the outcome says to the model.
+ * Owns: the place, from its opening to its end, and the process of the system that stands for it. Does not own the deadline,
+ * nor what the outcome says to the model.
  *
- * ISO1. However the run ends, its place is told to, has `graceMs` to leave, and is killed then; the run is over when the
+ * ISO1. However the run ends, its place gets the abort, has `graceMs` to leave, and is killed then; the run is over when the
  *       place is gone. It is opened once and released once.
- * ISO2. The outcome is the function's own, if it said one; a place that is gone without one is a `handler_exit`, which says of a
+ * ISO2. The outcome is the function's own, if it sent one; a place that is gone without one is a `handler_exit`, which says of a
  *       call that writes that it may have taken effect.
- * ISO3. What cannot be sent there or back is a typed error of the call.
+ * ISO3. A value that cannot be sent there or back is a typed error of the call; so is a result of too many bytes.
+ * ISO4. A message from the place counts only if it is signed with the nonce of its job and has the form of a message. Each
+ *       other message is ignored and counted.
+ * ISO5. The end of the system waits for the place, which is killed after `stopMs` at the latest.
+ * ISO6. A place that needs more than `maxMemoryMb` ends, as a `handler_exit` that names the bound.
+ * ISO7. The function sees the environment variables of `env`, and no others.
  */
 import { ToolError, type ToolErrorReason } from "@troupe/chat/ChatError"
 import * as HandlerResult from "@troupe/chat/HandlerResult"
 import type { ToolContext } from "@troupe/chat/Tool"
-import { Clock } from "@troupe/otp"
+import { Clock, Process, System, Telemetry } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import type { FromPlace, Job, SentResult } from "./job.ts"
+import * as Option from "effect/Option"
+import { randomBytes } from "node:crypto"
+import type { Job, SentResult } from "./job.ts"
 import { type Isolation, isSendable, open, type Place } from "./place.ts"
+import { nonceBytes, signedBytes, verified } from "./signature.ts"
 
 /** What is run, and where. */
 export interface IsolatedRun {
@@ -23,31 +32,44 @@ export interface IsolatedRun {
   readonly module: string
   readonly export: string
   readonly graceMs: number
+  readonly maxMemoryMb: number
+  readonly maxResultBytes: number
+  readonly env: () => Readonly<Record<string, string>>
   /** Whether its calls may change something. */
   readonly writes: boolean
 }
 
+/** How long the end of a system waits for a place that has more time than this to leave. */
+const stopMs = 5_000
+
 /** Runs the function with these arguments. */
 export const isolatedRun = (
-  { isolation, module, export: name, graceMs, writes }: IsolatedRun,
+  run: IsolatedRun,
   args: Readonly<Record<string, unknown>>,
   context: ToolContext
 ): Effect.Effect<HandlerResult.HandlerResult, unknown> => {
   const job: Job = {
     type: "job",
-    module,
-    export: name,
+    nonce: randomBytes(nonceBytes),
+    maxBytes: run.maxResultBytes,
+    env: run.env(),
+    module: run.module,
+    export: run.export,
     args,
-    context: sendableOf(isolation, context.context),
+    context: sendableOf(run.isolation, context.context),
     sessionId: context.sessionId,
     requestId: context.requestId,
     toolCall: context.toolCall,
     idempotencyKey: context.idempotencyKey
   }
   return Effect.acquireUseRelease(
-    Effect.sync(() => new Running(isolation, context, writes)),
-    (running) => running.outcome(job),
-    (running) => running.end(graceMs)
+    Effect.map(Effect.serviceOption(System.System), (system) => {
+      const running = new Running(run, job, context, Option.getOrUndefined(system))
+      running.open()
+      return running
+    }),
+    (running) => running.outcome,
+    (running) => running.end(run.graceMs)
   )
 }
 
@@ -60,23 +82,39 @@ const sendableOf = (
 
 type Outcome = Effect.Effect<HandlerResult.HandlerResult, unknown>
 
-/** An open place, and who waits for it. */
+/** A place, and who waits for it. */
 class Running {
+  readonly #run: IsolatedRun
+  readonly #job: Job
   readonly #context: ToolContext
-  readonly #writes: boolean
+  readonly #system: System.System | undefined
   /** Whether the job was sent, so that the function may have begun. */
   #sent = false
-  readonly #place: Place | undefined
+  #place: Place | undefined
   #outcome: Outcome | undefined
   #gone = false
+  #ignored = 0
   readonly #waiting = new Set<() => void>()
 
-  constructor(isolation: Isolation, context: ToolContext, writes: boolean) {
+  constructor(run: IsolatedRun, job: Job, context: ToolContext, system: System.System | undefined) {
+    this.#run = run
+    this.#job = job
     this.#context = context
-    this.#writes = writes
+    this.#system = system
+  }
+
+  /** Opens the place, and starts the process that stands for it in the system (ISO5). */
+  open(): void {
+    const { isolation, maxMemoryMb, maxResultBytes } = this.#run
+    const gone = Effect.onInterrupt(
+      Effect.suspend(() => this.#untilGone()),
+      () => this.#endWithin(stopMs)
+    )
+    if (this.#system !== undefined) Process.spawn(this.#system, () => gone, { label: `Isolated ${this.#name}` })
     try {
-      this.#place = open(isolation, {
-        said: (message) => this.#said(message),
+      const limits = { env: this.#job.env, maxMemoryMb, maxMessageBytes: signedBytes(maxResultBytes) }
+      this.#place = open(isolation, limits, {
+        received: (message) => this.#received(message),
         ended: (reason) => this.#ended(reason)
       })
     } catch (cause) {
@@ -85,10 +123,10 @@ class Running {
   }
 
   /** Sends the job and waits for its outcome. */
-  outcome(job: Job): Outcome {
+  get outcome(): Outcome {
     return Effect.suspend(() => {
       try {
-        this.#place?.send(job)
+        this.#place?.send(this.#job)
         this.#sent = true
       } catch (cause) {
         const message = `the arguments cannot be sent to where ${this.#name} runs: ${textOf(cause)}`
@@ -101,25 +139,36 @@ class Running {
     })
   }
 
-  /** Ends the place (ISO1). What it may take is the host's time, whatever clock the call runs on: so are threads. */
+  /** Ends the place (ISO1). */
   end(graceMs: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (!this.#gone) this.#place?.send({ type: "abort" })
-      return Effect.andThen(
-        this.#until(() => this.#gone, graceMs),
-        Effect.suspend(() => {
-          if (!this.#gone) this.#place?.kill()
-          return this.#until(() => this.#gone)
-        })
-      )
+      return this.#endWithin(graceMs)
     })
+  }
+
+  /** Kills the place if it is not gone in time: the host's time, whatever clock the call runs on; so are threads. */
+  #endWithin(ms: number): Effect.Effect<void> {
+    return Effect.andThen(
+      this.#untilGone(ms),
+      Effect.suspend(() => {
+        if (!this.#gone) this.#place?.kill()
+        return this.#untilGone()
+      })
+    )
+  }
+
+  #untilGone(withinMs?: number): Effect.Effect<void> {
+    return this.#until(() => this.#gone, withinMs)
   }
 
   get #name(): string {
     return this.#context.toolCall.name
   }
 
-  #said(message: FromPlace): void {
+  #received(received: unknown): void {
+    const message = verified(received, this.#job.nonce)
+    if (message === undefined) return this.#ignore()
     if (this.#outcome !== undefined) return
     switch (message.type) {
       case "progress":
@@ -136,7 +185,21 @@ class Running {
         return
       case "unsendable":
         this.#settle(this.#failed("encoding_failed", `the result cannot leave where it was made: ${message.message}`))
+        return
+      case "oversized": {
+        const { maxResultBytes } = this.#run
+        const bytes = `the result has ${message.bytes} bytes and maxResultBytes is ${maxResultBytes}`
+        this.#settle(this.#failed("encoding_failed", `${bytes}: return less, or where the result is stored`))
+      }
     }
+  }
+
+  /** Counts a message that is not the job's (ISO4). */
+  #ignore(): void {
+    this.#ignored++
+    if (this.#system === undefined) return
+    const { toolCall, sessionId } = this.#context
+    Telemetry.tell(this.#system, "tool_call.message_ignored", { count: this.#ignored }, { toolCall, sessionId })
   }
 
   #ended(reason: string, cause?: unknown): void {
@@ -146,7 +209,7 @@ class Running {
 
   /** Nobody knows how far it came (ISO2). */
   #exited(reason: string, cause?: unknown): Outcome {
-    const effect = this.#writes && this.#sent ? "; it may have taken effect" : ""
+    const effect = this.#run.writes && this.#sent ? "; it may have taken effect" : ""
     return this.#failed("handler_exit", `${this.#name} has no result: ${reason}${effect}`, cause)
   }
 
@@ -186,7 +249,7 @@ class Running {
   }
 }
 
-/** The constructors make an outcome of what was sent. */
+/** The constructors make an outcome of what was sent; the call checks its fields. */
 const resultOf = (sent: SentResult): HandlerResult.HandlerResult => {
   switch (sent.type) {
     case "ok":
@@ -194,9 +257,9 @@ const resultOf = (sent: SentResult): HandlerResult.HandlerResult => {
     case "error":
       return HandlerResult.error(sent.reason)
     case "ask_user":
-      return HandlerResult.askUser(sent.question, sent.options)
+      return HandlerResult.askUser(sent.question as string, sent.options as HandlerResult.QuestionOptions)
     case "halt":
-      return HandlerResult.halt(sent.reason, sent.result)
+      return HandlerResult.halt(sent.reason as string, sent.result)
   }
 }
 

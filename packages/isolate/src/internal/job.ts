@@ -1,9 +1,15 @@
-/** What is said between a tool's call and the place where it runs. */
+/** The messages between a tool's call and the place where it runs. */
 import type { ToolCall } from "@troupe/chat/ToolCall"
 
 /** One run of a function of a module. */
 export interface Job {
   readonly type: "job"
+  /** The place signs its messages with these bytes (`signature.ts`). */
+  readonly nonce: Uint8Array
+  /** The largest message that the place may send, in bytes. */
+  readonly maxBytes: number
+  /** The environment variables that the function sees. */
+  readonly env: Readonly<Record<string, string>>
   /** The URL that is imported, and the name of what it exports. */
   readonly module: string
   readonly export: string
@@ -15,24 +21,25 @@ export interface Job {
   readonly idempotencyKey: string
 }
 
-/** What the place is told. */
+/** A message to the place. */
 export type ToPlace = Job | { readonly type: "abort" }
 
-/** A result that can be sent: one of the outcomes, without what makes it one here. */
+/** A result that can be sent: one of the outcomes, without its brand. The call checks the fields. */
 export type SentResult =
   | { readonly type: "ok"; readonly value: unknown }
   | { readonly type: "error"; readonly reason: unknown }
-  | { readonly type: "ask_user"; readonly question: string; readonly options: Record<string, unknown> }
-  | { readonly type: "halt"; readonly reason: string; readonly result: unknown }
+  | { readonly type: "ask_user"; readonly question: unknown; readonly options: unknown }
+  | { readonly type: "halt"; readonly reason: unknown; readonly result: unknown }
 
 /**
- * What the place says.
+ * A message from the place.
  *
- * - `progress`: how far the function is
+ * - `progress`: the function reports its progress
  * - `settled`: it returned; the last message
  * - `raised`: it threw, or there is no such function; the last message
- * - `crashed`: something threw where nobody could catch it; the last message
- * - `unsendable`: what it returned cannot leave the place; the last message
+ * - `crashed`: an exception was thrown where nothing catches it; the last message
+ * - `unsendable`: its result cannot be copied; the last message
+ * - `oversized`: its result has more bytes than `maxBytes`; the last message
  */
 export type FromPlace =
   | { readonly type: "progress"; readonly value: unknown }
@@ -40,3 +47,4 @@ export type FromPlace =
   | { readonly type: "raised"; readonly message: string; readonly stack: string | undefined }
   | { readonly type: "crashed"; readonly message: string }
   | { readonly type: "unsendable"; readonly message: string }
+  | { readonly type: "oversized"; readonly bytes: number }

@@ -1,6 +1,8 @@
 /** The functions that the tests' isolated tools run. */
+import { spawn } from "node:child_process"
+import { writeSync } from "node:fs"
 import { createServer } from "node:net"
-import { threadId } from "node:worker_threads"
+import { parentPort, threadId } from "node:worker_threads"
 import type { IsolatedContext } from "../../src/index.ts"
 
 export const double = (args: { readonly n: number }): number => args.n * 2
@@ -11,6 +13,56 @@ export const busy = async (_args: object, { progress }: IsolatedContext): Promis
   await new Promise((resolve) => setImmediate(resolve))
   for (;;);
 }
+
+/** Starts a program, says where it runs, then never yields again. */
+export const busyWithPrograms = (args: object, context: IsolatedContext): Promise<never> => {
+  if (process.platform !== "win32") spawn("sleep", ["1000"], { stdio: "ignore" })
+  return busy(args, context)
+}
+
+/** Starts a program, and ends while that still runs. */
+export const leavesProgram = (_args: object, { progress }: IsolatedContext): string => {
+  if (process.platform !== "win32") spawn("sleep", ["1000"], { stdio: "ignore" })
+  progress({ pid: process.pid })
+  return "left"
+}
+
+/** Sends what a library might send to whoever started its process, and what looks like an outcome. */
+export const sendsStrays = (): string => {
+  const forged = { type: "settled", result: { type: "ok", value: "forged" } }
+  for (const stray of [null, undefined, 7, "ready", {}, forged, { nonce: "", ...forged }, new Uint8Array(64)]) {
+    if (parentPort === null) process.send?.(stray)
+    else parentPort.postMessage(stray, [])
+  }
+  return "own"
+}
+
+/** Writes to a file descriptor that is not its own. */
+export const writesBytes = ({ bytes }: { readonly bytes: string }): string => {
+  writeSync(3, Buffer.from(bytes, "hex"))
+  return "own"
+}
+
+/** Fills the heap. */
+export const fills = (): never => {
+  const kept: Array<unknown> = []
+  for (;;) kept.push(Array.from({ length: 1_000 }, () => ({})))
+}
+
+export const returns = ({ bytes }: { readonly bytes: number }): string => "x".repeat(bytes)
+
+export const reports = ({ bytes }: { readonly bytes: number }, { progress }: IsolatedContext): string => {
+  progress("x".repeat(bytes))
+  return "reported"
+}
+
+export const raises = ({ bytes }: { readonly bytes: number }): never => {
+  throw new Error("x".repeat(bytes))
+}
+
+/** Which of these names are in its environment. */
+export const environment = ({ names }: { readonly names: ReadonlyArray<string> }): ReadonlyArray<string | undefined> =>
+  names.map((name) => process.env[name])
 
 /** Ends when it is told, and says so. */
 export const obedient = (_args: object, { progress, signal }: IsolatedContext): Promise<string> =>

@@ -1,4 +1,5 @@
 /** Runs isolated tools in a system of the test's own, and looks at what is left of them. */
+import type * as Message from "@troupe/chat/Message"
 import type { Tool } from "@troupe/chat/Tool"
 import type { ToolCall } from "@troupe/chat/ToolCall"
 import * as ToolRunner from "@troupe/chat/ToolRunner"
@@ -82,11 +83,6 @@ export const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise<void>((resolve) => void setImmediate(resolve))
 }
 
-/** Whether a process of the operating system is there. */
-export const runs = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
+/** What the calls came to. */
+export const contents = ({ messages }: { readonly messages: ReadonlyArray<Message.ToolMessage> }) =>
+  messages.map(({ outcome, content }) => [outcome, content])

@@ -1,0 +1,121 @@
+/**
+ * A child process of Node in which a function runs.
+ *
+ * Owns: the child, its process group, and the listener that kills the groups when this process exits. Does not own programs
+ * that left the group.
+ *
+ * The child has two pipes. On `channelFd` go the messages, as frames. On `hostFd` goes nothing: its end is the end of this
+ * process, and the child's watchdog thread waits for it (`entry.ts`).
+ *
+ * CHILD1. However the child ends, its group is killed: the programs that its function started end with it.
+ * CHILD2. No group outlives this process: it kills them when it exits, and each child kills its own when this process is
+ *         gone without that.
+ * CHILD3. Bytes on the channel that are no frame end the child, not this process.
+ */
+import { spawn } from "node:child_process"
+import type { Duplex } from "node:stream"
+import { fileURLToPath } from "node:url"
+import { serialize } from "node:v8"
+import { FrameReader, framed } from "./frames.ts"
+import type { Place, PlaceLimits, PlaceListener } from "./place.ts"
+import { channelFd, hostFd } from "./pipes.ts"
+
+/** Windows has no process groups: there only the child itself is killed. */
+const hasGroups = process.platform !== "win32"
+
+/** Opens a child; throws when none can be opened. */
+export const openChild = (entry: URL, limits: PlaceLimits, { received, ended }: PlaceListener): Place => {
+  const { env, maxMemoryMb, maxMessageBytes } = limits
+  const flags = [...ownFlags(process.execArgv), `--max-old-space-size=${maxMemoryMb}`]
+  const child = spawn(process.execPath, [...flags, fileURLToPath(entry)], {
+    env,
+    detached: hasGroups,
+    windowsHide: true,
+    stdio: ["ignore", "inherit", "inherit", "pipe", "pipe"]
+  })
+  const { pid } = child
+  if (pid !== undefined) groups.add(pid)
+  const kill = () => {
+    if (pid !== undefined) killGroup(pid)
+  }
+  let fault: string | undefined
+  let isOver = false
+  const end = (reason: string) => {
+    if (isOver) return
+    isOver = true
+    ended(fault ?? reason)
+  }
+  child.once("exit", () => {
+    kill()
+    if (pid !== undefined) groups.delete(pid)
+  })
+  child.once("close", (code, signal) => end(childEnd(code, signal, maxMemoryMb)))
+  child.on("error", (error) => {
+    if (pid === undefined) end(`its process could not be started: ${error.message}`)
+  })
+  const [channel, host] = [child.stdio[channelFd] as Duplex | undefined, child.stdio[hostFd] as Duplex | undefined]
+  const reader = new FrameReader(received, maxMessageBytes)
+  const read = (chunk: Buffer) => {
+    try {
+      reader.push(chunk)
+    } catch (cause) {
+      channel?.off("data", read)
+      channel?.resume()
+      fault = `its process broke the channel to this one: ${cause instanceof Error ? cause.message : String(cause)}`
+      kill()
+    }
+  }
+  channel?.on("data", read)
+  // A pipe that breaks is the end of the child, which "close" reports.
+  for (const pipe of [channel, host]) pipe?.on("error", () => {})
+  return {
+    send: (message) => {
+      const frame = framed(serialize(message))
+      if (channel?.writable === true) channel.write(frame)
+    },
+    kill
+  }
+}
+
+/** The flags of this program that a child needs too: all but those that say which code to run. */
+const ownFlags = (flags: ReadonlyArray<string>): ReadonlyArray<string> =>
+  flags.filter((flag, index) => !evaluates(flag) && !evaluates(flags[index - 1]) && !flag.startsWith("--input-type"))
+
+const evaluates = (flag: string | undefined): boolean =>
+  flag !== undefined && ["-e", "--eval", "-p", "--print", "-pe"].includes(flag)
+
+const childEnd = (code: number | null, signal: NodeJS.Signals | null, maxMemoryMb: number): string => {
+  // V8 aborts when the heap is full; where there are no signals, with this code.
+  if (signal === "SIGABRT" || code === 134) {
+    return `its process aborted, as one does that needs more than maxMemoryMb, which is ${maxMemoryMb}`
+  }
+  return signal === null ? `its process exited with code ${code}` : `its process was ended by ${signal}`
+}
+
+const killGroup = (pid: number): void => {
+  try {
+    process.kill(hasGroups ? -pid : pid, "SIGKILL")
+  } catch {
+    // The group has no process left.
+  }
+}
+
+/** The process groups of the living children, each named by its child's id. */
+class Groups {
+  readonly #pids = new Set<number>()
+  readonly #killAll = () => {
+    for (const pid of this.#pids) killGroup(pid)
+  }
+
+  add(pid: number): void {
+    if (this.#pids.size === 0) process.on("exit", this.#killAll)
+    this.#pids.add(pid)
+  }
+
+  delete(pid: number): void {
+    this.#pids.delete(pid)
+    if (this.#pids.size === 0) process.off("exit", this.#killAll)
+  }
+}
+
+const groups = new Groups()

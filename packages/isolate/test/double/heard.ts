@@ -1,0 +1,29 @@
+/** Hears the progress of a tool. */
+import type { Tool } from "@troupe/chat/Tool"
+
+/** A call of the tool whose progress is heard here. */
+export const heard = (
+  tool: Tool
+): { readonly tool: Tool; readonly values: ReadonlyArray<unknown>; readonly pid: () => number } => {
+  const values: Array<unknown> = []
+  const { handler } = tool
+  if (handler === null) throw new Error("an isolated tool has a handler")
+  return {
+    values,
+    pid: () => Number((values.at(-1) as { readonly pid?: number } | undefined)?.pid),
+    tool: {
+      ...tool,
+      handler: (args, context) =>
+        handler(args, {
+          ...context,
+          get signal() {
+            return context.signal
+          },
+          progress: (value) => {
+            values.push(value)
+            context.progress(value)
+          }
+        })
+    }
+  }
+}
