@@ -1,28 +1,374 @@
 /**
- * The cases our behaviour differs from on purpose: each with the decision that says so, and why.
+ * All differences from the cases that are meant, each with the decision it follows from.
  *
- * A case listed here may fail; a case that is listed and passes is a mistake of this list.
+ * Rules speak of what differs, not of single cases, so that they hold for cases that nobody has written yet. A case that
+ * passes is counted as passed.
  *
  * @module
  */
+import {
+  afterUnpaired,
+  askRaises,
+  asks,
+  both,
+  calls,
+  expectsDeath,
+  failsReading,
+  gives,
+  halted,
+  hooksQuestions,
+  isParameter,
+  listens,
+  not,
+  scripted,
+  sharesIds,
+  shortPolicy,
+  timed,
+  unknownTag,
+  unscripted
+} from "./caseKinds.ts"
+import type { Difference } from "./chat/matching.ts"
+import {
+  adds,
+  type CaseFacts,
+  type Deviation,
+  field,
+  goesOn,
+  is,
+  lacks,
+  nothing,
+  reasonOf,
+  says,
+  text,
+  texts
+} from "./deviating.ts"
 
-/** A case that may fail. */
-export interface Deviation {
-  readonly suite: string
-  readonly id: string
-  readonly decision: string
-  readonly reason: string
-}
+/** One rule for each path and value of the same decision. */
+const rules = (
+  decision: Pick<Deviation, "suite" | "topic" | "decision"> & Partial<Pick<Deviation, "of">>,
+  values: Readonly<Record<string, Deviation["value"]>>
+): ReadonlyArray<Deviation> => Object.entries(values).map(([path, value]) => ({ ...decision, path, value }))
 
-export const deviations: ReadonlyArray<Deviation> = [
+const otp: ReadonlyArray<Deviation> = rules(
   {
     suite: "otp",
-    id: "proc-010-after-skipped-on-signal",
-    decision: "P1",
-    reason: "finalizers always run: those of a process's scope and fibers run also when a signal or a kill ends it"
-  }
+    topic: "P1",
+    decision: "Finalizers of a process always run, also when a signal or a kill ends it",
+    of: gives(/"try_after"/)
+  },
+  { "trace.*": says(/^is \["[^"]+","note",.*\], not missing$/) }
+)
+
+const chat: ReadonlyArray<Deviation> = [
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D7",
+      decision: "A step without calls is done under any finish reason, or none",
+      of: both(calls("collect"), not(gives(/"finish_reason":"(tool_calls|stop|length|content_filter|error)"/)))
+    },
+    { "**.done": is(true, false) }
+  ),
+  ...rules(
+    { suite: "chat", topic: "D10", decision: "A turn that its reader left is cancelled, and keeps its text" },
+    { "after.*.session.status": is("cancelled", "completed") }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D11",
+      decision: "More halt reasons belong to the loop, so no handler may use them",
+      of: calls("reserved_halt_reasons")
+    },
+    {
+      value: adds(
+        text(
+          /^(error|manual_tool_calls|awaiting_approval|budget_(tokens|cost|time)|consecutive_mistakes|no_progress|hook_crashed|expired|)$/
+        )
+      ),
+      "value.length": (ours, theirs) => theirs === 6 && Number(ours) > 6
+    }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D11",
+      decision: "More halt reasons belong to the loop, so no handler may use them",
+      of: gives(/"halt":\["(error|manual_tool_calls)"/)
+    },
+    {
+      "ok.halt": (ours, theirs) => ours === undefined && field("halted_reason", /^(error|manual_tool_calls)$/)(theirs),
+      "ok.halted_reason": texts(/^(completed|max_turns)$/, /^(error|manual_tool_calls)$/)
+    }
+  ),
+  ...rules(
+    { suite: "chat", topic: "D14", decision: "Arguments that are no JSON object are null" },
+    { "**.arguments": is(null, {}) }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D15",
+      decision: "Folding a stream never throws, whatever usage it reports",
+      of: both(calls("collect"), gives(/\$usage/))
+    },
+    { raises: goesOn }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D17",
+      decision: "A retry policy lists reasons of errors, and a failed connection is one of them"
+    },
+    {
+      "value.retry_on": is(
+        ["rate_limited", "provider_unavailable", "timeout", "network_error"],
+        [429, 500, 502, 503, 504, "timeout"]
+      )
+    }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D18",
+      decision: "A tool call also fails because of its arguments, a gate or a cancel",
+      of: both(calls("error.reasons"), gives(/"type":"ToolError"/))
+    },
+    { value: adds(text(/^(invalid_arguments|denied|cancelled)$/)) }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D19",
+      decision: "A session refuses a thread in which calls and results do not pair up",
+      of: afterUnpaired
+    },
+    {
+      "after.*.failure": says(/^failed with SessionError: The (call|result of) \S+ (of|in) the thread/),
+      "after.*.session.status": texts(/^(idle|error)$/, /^/),
+      "after.*.result": nothing
+    }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D21",
+      decision: "A refused second pass leaves the result of the first one",
+      of: gives(/"structured_finalize":true/)
+    },
+    { error: goesOn }
+  ),
+  ...rules(
+    { suite: "chat", topic: "D25", decision: "A session in error has a typed error instead of a map" },
+    {
+      "after.*.session.metadata.error.$error": (ours, theirs) => theirs === undefined && field("type", /Error$/)(ours),
+      "after.*.session.metadata.error.*": nothing
+    }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D27",
+      decision: "Parameters of a provider have options of their own; unknown options are refused",
+      of: both(calls("engine.resolve_params"), not(isParameter))
+    },
+    { "value.*": nothing }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D29",
+      decision: "An unknown type is refused when it is read",
+      of: both(calls("from_json"), unknownTag)
+    },
+    { failure: says(/^failed with ValidationError: .*: (unknown_type_tag|atom_decode_failed)$/) }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D29",
+      decision: "A tool is written without its handler, and found again by its name",
+      of: gives(/"\$type":"Tool".*"handler":/)
+    },
+    { raises: goesOn }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D36",
+      decision: "A script without a finish has no finish reason",
+      of: unscripted("finish")
+    },
+    { "**.finish_reason": is(null, "stop"), "**.metadata.empty_script": is(undefined, true) }
+  ),
+  ...rules(
+    { suite: "chat", topic: "D36", decision: "An error of a script is part of its response", of: scripted("error") },
+    { error: goesOn, "calls.*.error": goesOn }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "errors",
+      decision: "The message of an error has our words, and says what to do next",
+      of: calls("error.new")
+    },
+    { "value.message": texts(/^[A-Z]/, /^[a-z ]+(error|failed): /) }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "arity",
+      decision: "A function of fewer parameters is a policy too, because JavaScript may leave parameters out",
+      of: shortPolicy
+    },
+    { raises: goesOn }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "parts",
+      decision: "A plain object with the fields of a content part is one",
+      of: both(calls("validate.message"), gives(/"type":"text"/))
+    },
+    { error: goesOn }
+  )
 ]
 
-/** The deviation of a case, if it has one. */
-export const deviationOf = (suite: string, id: string): Deviation | undefined =>
-  deviations.find((found) => found.suite === suite && found.id === id)
+const notStarted = /^(not run, because the turn was ended: |\{"error":"cancelled: not started: )/
+const heldTime = "The time of a question is no call's time"
+const survives = "A listener that throws, or is slow, changes nothing of the turn"
+
+const dispatch: ReadonlyArray<Deviation> = [
+  ...rules(
+    {
+      suite: "dispatch",
+      topic: "halts",
+      decision: "Each call of a halted turn has a result; it may say that the call was not started",
+      of: halted
+    },
+    {
+      messages: adds(text(/^tool[: ]/)),
+      messageRoles: adds(text(/^tool$/)),
+      results: adds(field("content", notStarted))
+    }
+  ),
+  ...rules(
+    { suite: "dispatch", topic: "gates", decision: "Questions never overlap, and each names its call", of: asks },
+    {
+      maxOpenQuestions: (ours, theirs) => ours === 1 && Number(theirs) > 1,
+      log: lacks(text(/^ask:/)),
+      questionIsToldTheCallId: is(true, false)
+    }
+  ),
+  ...rules(
+    { suite: "dispatch", topic: "gates", decision: heldTime, of: timed },
+    { errorIds: lacks(text(/^/)), okIds: (ours, theirs) => lacks(text(/^/))(theirs, ours, "") }
+  ),
+  ...rules(
+    { suite: "dispatch", topic: "gates", decision: "A hook is called before a person is asked", of: hooksQuestions },
+    { fired: adds(text(/^PermissionRequest$/)) }
+  ),
+  ...rules(
+    {
+      suite: "dispatch",
+      topic: "gates",
+      decision: "Arguments that an answer edits replace those of the call, and are checked"
+    },
+    { argsChanged: is(true, false) }
+  ),
+  ...rules(
+    { suite: "dispatch", topic: "gates", decision: "A question names its call", of: calls("gate") },
+    { "questionReceives.*": is("context and tool call id", "context whose tool call id is unset") }
+  ),
+  ...rules(
+    {
+      suite: "dispatch",
+      topic: "faults",
+      decision: "A question that throws refuses its call, and the turn goes on",
+      of: askRaises
+    },
+    {
+      kind: is("result", "raised"),
+      error: is(undefined, "RuntimeError"),
+      providerCalls: is(2, 1),
+      events: adds(text(/^/))
+    }
+  ),
+  ...rules(
+    {
+      suite: "dispatch",
+      topic: "faults",
+      decision: "A question that throws refuses its call",
+      of: calls("checkWithAskReturning")
+    },
+    { "outcomes.*": is("deny:unknown", "the exception escapes") }
+  ),
+  ...rules(
+    { suite: "dispatch", topic: "faults", decision: "A hook that throws halts the turn", of: calls("preTool") },
+    { "outcomes.*": (ours, theirs) => theirs === "the throw escapes" && field("halt", /^hook_crashed: /)(ours) }
+  ),
+  ...rules(
+    { suite: "dispatch", topic: "faults", decision: survives, of: listens(/^raises/) },
+    {
+      kind: (ours, theirs) => ours === "result" && text(/^(raised|loop-process-killed)$/)(theirs),
+      error: is(undefined, "RuntimeError"),
+      providerCalls: is(2, 1),
+      "outcomes.*": texts(/^the run goes on$/, /^(the run's process dies|the exception reaches the caller)$/)
+    }
+  ),
+  ...rules(
+    { suite: "dispatch", topic: "faults", decision: survives, of: listens(/^\d+ ms/) },
+    {
+      "results.*.content": texts(/^(?!tool call)/, /^tool call '\w+' timed out or crashed before returning$/),
+      "results.*.isError": is(false, true)
+    }
+  ),
+  ...rules(
+    {
+      suite: "dispatch",
+      topic: "crashes",
+      decision: "A read that fails counts as a mistake, as any other call does",
+      of: failsReading
+    },
+    { finish: is("error_consecutive_mistakes", "stop"), iterations: (ours, theirs) => Number(ours) < Number(theirs) }
+  ),
+  ...rules(
+    { suite: "dispatch", topic: "crashes", decision: "Whatever a tool throws is an error result" },
+    { outcome: texts(/^error result 'tool crashed: …'$/, /process is killed/) }
+  ),
+  ...rules(
+    {
+      suite: "dispatch",
+      topic: "crashes",
+      decision: "A read that crashes is an error result, and its siblings go on",
+      of: expectsDeath
+    },
+    {
+      kind: is("ok", "caller-process-killed"),
+      outcome: is("ok", "the process that called run dies"),
+      reason: is(undefined, "RuntimeError"),
+      trace: adds(text(/^(start|end):/)),
+      "killed.*": texts(/^/, /^/)
+    }
+  ),
+  ...rules(
+    {
+      suite: "dispatch",
+      topic: "results",
+      decision: "Each call has its own result in its place, also when calls share an id",
+      of: sharesIds
+    },
+    {
+      "results.*": texts(/^ok:/, /^ok:/),
+      "results.*.content": texts(/^ok:/, /^ok:/),
+      outcome: is("the run goes on", "second call gets a generated id")
+    }
+  )
+]
+
+/** All deviations. */
+export const deviations: ReadonlyArray<Deviation> = [...otp, ...chat, ...dispatch]
+
+/** Why a case differs, when decisions explain each of its differences. */
+export const deviationOf = (one: CaseFacts, found: ReadonlyArray<Difference>): string | undefined =>
+  reasonOf(deviations, one, found)

@@ -43,7 +43,7 @@ if (reported !== undefined && path !== undefined) {
   const concurrency = values.clock === "real" ? 32 : 1
   const report = await runCases(name, suite, cases, { clock: values.clock, concurrency })
   for (const line of report.lines) console.log(line)
-  console.log(`${report.deviating} deviate by decision`)
+  console.log(`${report.deviating} deviate by decision; ${report.tally}`)
   console.log(`${report.passed} passed, ${report.failed} failed`)
   process.exitCode = report.asExpected ? 0 : 1
 }

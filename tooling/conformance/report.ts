@@ -3,36 +3,50 @@
  *
  * @module
  */
+import { fieldsOf } from "./chat/caseFile.ts"
+import type { Difference } from "./chat/matching.ts"
+import type { CaseFacts } from "./deviating.ts"
 import { deviationOf } from "./deviations.ts"
 import type { Case, ClockKind, Complaint, Suite } from "./suite.ts"
+import { type Unexamined, unexaminedOf } from "./unexamined.ts"
 
 /** How the cases went. */
 export interface Report {
   readonly passed: number
-  /** Those that failed and are not listed, or passed and are listed as deviations. */
   readonly failed: number
-  /** Those that failed as a decision says. */
+  /** Those that differ as decisions say. */
   readonly deviating: number
-  /** One line for each case that failed, in the order of the cases. */
+  /** One line for each case that failed or deviates, in the order of the cases, and for what was not examined. */
   readonly lines: ReadonlyArray<string>
-  /** Whether nothing failed but what may, and everything that is listed as failing did. */
+  /** How much was not examined. */
+  readonly tally: string
+  /** Whether nothing failed. */
   readonly asExpected: boolean
 }
 
-interface Outcome {
-  readonly passed: boolean
-  readonly expected: boolean
-  readonly line: string | undefined
+interface Outcome extends Unexamined {
+  readonly status: "passed" | "failed" | "deviates" | "unexamined"
 }
 
-const judge = (suite: string, { id }: Case, complaint: Complaint): Outcome => {
-  const deviation = deviationOf(suite, id)
-  const passed = complaint === undefined
-  if (deviation === undefined) return { passed, expected: passed, line: passed ? undefined : `${id}: ${complaint}` }
-  const line = passed
-    ? `${id}: passes, but is listed as a deviation (${deviation.decision})`
-    : `${id}: deviates (${deviation.decision}): ${deviation.reason}`
-  return { passed, expected: !passed, line }
+const facets: ReadonlySet<string> = new Set(["obs", "exits", "alive", "trace"])
+
+const judge = (suite: string, { id, content }: Case, complaint: Complaint): Outcome => {
+  const expected = fieldsOf(content["then"])
+  const unexamined = Object.keys(expected).filter((facet) => !facets.has(facet))
+  if (complaint === undefined) return { id, status: "passed", detail: "", unexamined }
+  const unknown = /^not supported: (.*)$/.exec(complaint)?.[1]
+  if (unknown !== undefined) return { id, status: "unexamined", detail: `the step ${unknown}`, unexamined: [] }
+  const one: CaseFacts = { suite: "otp", operation: "script", given: content, expected }
+  const because = suite === "otp" ? deviationOf(one, [differenceOf(complaint)]) : undefined
+  return because === undefined
+    ? { id, status: "failed", detail: complaint, unexamined }
+    : { id, status: "deviates", detail: because, unexamined }
+}
+
+/** `trace[2] is 1, not 2`, as a path and what is said of it. */
+const differenceOf = (complaint: string): Difference => {
+  const [, path = "", message = complaint] = /^(\S+) (is .*)$/s.exec(complaint) ?? []
+  return { path: path.replaceAll(/\[(\d+)\]/g, ".$1"), message }
 }
 
 const complaintOf = (error: unknown): string =>
@@ -54,13 +68,18 @@ export const runCases = async (
   }
   await Promise.all(Array.from({ length: options.concurrency }, worker))
   const judged = cases.flatMap((found) => outcomes.get(found) ?? [])
-  const count = (passed: boolean, expected: boolean) =>
-    judged.filter((outcome) => outcome.passed === passed && outcome.expected === expected).length
+  const of = (status: Outcome["status"]) => judged.filter((outcome) => outcome.status === status)
+  const { lines, tally } = unexaminedOf(judged)
   return {
-    passed: count(true, true),
-    failed: count(true, false) + count(false, false),
-    deviating: count(false, true),
-    lines: judged.flatMap(({ line }) => line ?? []),
-    asExpected: judged.every(({ expected }) => expected)
+    passed: of("passed").length,
+    failed: of("failed").length,
+    deviating: of("deviates").length,
+    lines: [
+      ...of("failed").map(({ id, detail }) => `${id}: ${detail}`),
+      ...of("deviates").map(({ id, detail }) => `${id}: deviates (${detail})`),
+      ...lines
+    ],
+    tally,
+    asExpected: of("failed").length === 0
   }
 }

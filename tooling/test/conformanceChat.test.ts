@@ -188,16 +188,25 @@ describe("a case of the chat suite", () => {
     expect(await statusOf("run", given, { ok: {} })).toMatch(/^failed: failure: failed with EngineError/)
   })
 
-  test("fails when it expects what the runner does not know, or is ill-formed", async () => {
-    expect(await statusOf("run", chat, { odd: true })).toMatch(/^failed: odd/)
+  test("is not examined in a facet that the runner does not know: neither failed nor passed", async () => {
+    expect(await statusOf("run", chat, { odd: true })).toBe("unexamined: the facets odd")
+    const report = await reportChat(folderOf(caseOf("a/b", "run", chat, { odd: true, ok: {} })))
+    expect(report.lines).toEqual([
+      "not examined, the facet odd: a/b",
+      "0 deviate by decision; not run: none; 0 cases and 1 facets not examined",
+      "1 passed, 0 failed"
+    ])
+  })
+
+  test("fails when it is ill-formed", async () => {
     expect(await statusOf("run", [], {})).toMatch(/^failed: the case is ill-formed/)
   })
 
-  test("is skipped when it is bound to Elixir or optional, and not supported when our API lacks what it calls", async () => {
+  test("is skipped when it is bound to Elixir or optional, and not examined when our API lacks what it calls", async () => {
     expect(await statusOf("run", {}, {}, { elixir_only: true })).toBe("skipped: elixir_only")
     expect(await statusOf("run", {}, {}, { optional: true })).toBe("skipped: optional")
-    expect(await statusOf("compose", {}, {})).toBe("unsupported: compose")
-    expect(await statusOf("run", { opts: { prompt_cache: true } }, {})).toMatch(/^deviates: D27/)
+    expect(await statusOf("compose", {}, {})).toBe("unexamined: compose")
+    expect(await statusOf("run", { opts: { prompt_cache: true } }, {})).toMatch(/^unexamined: options/)
   })
 
   test("deviates where a decision explains every difference, and fails where one is left", async () => {
@@ -233,6 +242,7 @@ test("the report's last line is the tally; only a failure that no decision expla
   expect(report.lines.map((line) => line.slice(0, 40))).toEqual([
     expect.stringMatching(/^bad: value\.length/),
     expect.stringMatching(/^old: deviates \(D11/),
+    expect.stringMatching(/^not examined, compose: lost/),
     expect.stringMatching(/^1 deviate by decision; not run: none/),
     "1 passed, 1 failed"
   ])

@@ -27,16 +27,16 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
-test("a case of which no part is ours is not supported, with the reason, and no failure", async () => {
+test("a case of which no part is ours is not examined, with the reason, and no failure", async () => {
   const folder = folderOf({
     "cases.json": [caseOf("C-1", { spawn: true })],
     "golden-odd.json": { oracle: {}, runs: [{ id: "G-1" }] }
   })
   expect(await reportDispatch(folder)).toEqual({
     lines: [
-      "not supported, subagents: C-1",
-      "not supported, golden-odd.runs is not run: G-1",
-      "0 deviate by decision; 2 not supported",
+      "not examined, subagents: C-1",
+      "not examined, golden-odd.runs is not run: G-1",
+      "0 deviate by decision; 2 cases and 0 facets not examined",
       "0 passed, 0 failed"
     ],
     asExpected: true
@@ -127,16 +127,16 @@ describe("a batch", () => {
     expect(await statusOf({ runBatch: calls }, { tools }, { outcome: "halt" })).toBe(
       'failed: outcome: "ok" instead of "halt"'
     )
-    expect(await statusOf({ runBatch: calls }, { tools }, { odd: 1 })).toMatch(/^failed: odd/)
+    expect(await statusOf({ runBatch: calls }, { tools }, { odd: 1 })).toBe("unexamined: the facets odd")
     expect(await statusOf({ runBatch: [{ id: "a", odd: 1 }] }, { tools }, {})).toMatch(/^failed: runner: .* has odd/)
   })
 
-  test("deviates where its case is of an old version alone", async () => {
+  test("is not examined where its case is of an old version alone", async () => {
     const old = {
       ...caseOf("C-1", { runBatch: [{ id: "a", tool: "r", rawResult: null }] }, { tools }, { okIds: ["a"] })
     }
     const report = await reportDispatch(folderOf({ "c.json": [{ ...old, version: "0.4.2" }] }))
-    expect(report.lines[0]).toMatch(/^C-1: deviates \(version/)
+    expect(report.lines[0]).toBe("not examined, what only an old version does: C-1")
     expect((await reportDispatch(folderOf({ "c.json": [{ ...old, version: "0.5.0 on" }] }))).asExpected).toBe(false)
   })
 
@@ -182,8 +182,8 @@ test("a recorded run is compared in all that was seen of it, under the newest ve
   expect(report.asExpected).toBe(false)
   expect(report.lines.map((line) => line.slice(0, 30))).toEqual([
     "G-4: state.mistakes: 1 instead",
-    "G-3: deviates (crashes: a read",
-    "1 deviate by decision; 0 not s",
+    "G-3: deviates (crashes: A read",
+    "1 deviate by decision; 0 cases",
     "2 passed, 1 failed"
   ])
 })

@@ -68,8 +68,8 @@ describe("a case of a whole run", () => {
     expect(await statusOf(go, given, { ...unanswered, providerCalls: 9 })).toMatch(/^failed/)
   })
 
-  test("is not supported where it speaks of another loop", async () => {
-    expect(await statusOf(go, { mode: "orchestrate" }, {})).toMatch(/^unsupported/)
+  test("is not examined where it speaks of another loop", async () => {
+    expect(await statusOf(go, { mode: "orchestrate" }, {})).toMatch(/^unexamined/)
   })
 })
 

@@ -131,13 +131,13 @@ describe.each(both)("in a %s", (place) => {
   })
 
   test("ISO1 a busy loop ends at its deadline, the event loop goes on meanwhile, and the place is gone", async () => {
-    const { tool, values, pid } = heard(toolOf(place, "busy", { timeoutMs: 2_000, graceMs: 20 }))
+    const { tool, values, pid } = heard(toolOf(place, "busy", { timeoutMs: 5_000, graceMs: 20 }))
     const lag = monitorEventLoopDelay({ resolution: 5 })
     const running = own.run(tool)
     await until(() => values.length > 0)
     lag.enable()
     if (place === "process") expect(runs(pid())).toBe(true)
-    expect(contents(await running)).toEqual([["timed_out", expect.stringContaining("2000 ms")]])
+    expect(contents(await running)).toEqual([["timed_out", expect.stringContaining("5000 ms")]])
     lag.disable()
     expect(lag.percentile(50) / 1e6).toBeLessThan(50)
     await until(() => (place === "process" ? !runs(pid()) : own.exits() === 1))
@@ -230,13 +230,13 @@ test("ISO2 a child that cannot be started is a handler_exit, and says why", asyn
   expect(ended).toEqual([["failed", expect.stringMatching(/handler_exit: .*could not be started: .*ENOENT/)]])
 })
 
-test("a hundred calls leave nothing behind", async () => {
+test("thirty calls leave nothing behind", async () => {
   const tool = isolated({ name: "one", isolate: "worker", module: "data:text/javascript,export default () => 1" })
-  const calls = callsOf(...Array.from({ length: 100 }, () => ["one"] as const))
+  const calls = callsOf(...Array.from({ length: 30 }, () => ["one"] as const))
   const { messages } = await ToolRunner.runToolCalls(calls, [tool], { system: own.system, maxConcurrency: 4 })
   expect(messages.every(({ outcome }) => outcome === "completed")).toBe(true)
-  expect(own.threads).toHaveLength(100)
-  expect(own.exits()).toBe(100)
+  expect(own.threads).toHaveLength(30)
+  expect(own.exits()).toBe(30)
 }, 60_000)
 
 test.each([

@@ -1,7 +1,7 @@
 /** Compares an outcome with a case's `then`, facet by facet. */
 import { Event } from "@troupe/chat"
 import { type Fields, fieldsOf, listOf, textOf } from "./caseFile.ts"
-import { type Difference, differences, matches, type Scope } from "./matching.ts"
+import { type Difference, differences, matches, type Scope, unexamined } from "./matching.ts"
 import { neutral } from "./toNeutral.ts"
 import { failureForm, isScripted, type Outcome, returnable, type StreamOutcome } from "./outcome.ts"
 
@@ -16,7 +16,7 @@ export const unmet = (outcome: Outcome, then: Fields, given: Fields): ReadonlyAr
       const check = facets[facet]
       if (check !== undefined) return prefixed(facet, check(outcome, expected, scope))
       const ofStream = streamFacets[facet]
-      if (ofStream === undefined) return [{ path: facet, message: "the runner does not know this expectation" }]
+      if (ofStream === undefined) return [unexamined(facet)]
       if (outcome.stream === undefined) return ending.length > 0 ? [] : [{ path: facet, message: "there is no stream" }]
       return prefixed(facet, ofStream(outcome.stream, expected, scope))
     })
@@ -27,7 +27,7 @@ export const unmet = (outcome: Outcome, then: Fields, given: Fields): ReadonlyAr
 const failures = ["error", "error_value", "raises", "raises_on_iterate", "no_throw"]
 
 const prefixed = (facet: string, found: ReadonlyArray<Difference>): ReadonlyArray<Difference> =>
-  found.map(({ path, message }) => ({ path: path === "" ? facet : `${facet}.${path}`, message }))
+  found.map((one) => ({ ...one, path: one.path === "" ? facet : `${facet}.${one.path}` }))
 
 const unexpectedFailure = ({ failure, stream }: Outcome): ReadonlyArray<Difference> => {
   const found = failure ?? stream?.failure

@@ -8,7 +8,27 @@ import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 export interface Difference {
   readonly path: string
   readonly message: string
+  /** What we have and what the case has, where both are known; `undefined` is nothing. */
+  readonly ours?: unknown
+  readonly theirs?: unknown
+  /** The runner does not know this facet: it is neither right nor wrong. */
+  readonly isUnexamined?: true
 }
+
+/** A facet that the runner does not know. */
+export const unexamined = (facet: string): Difference => ({
+  path: facet,
+  message: "the runner does not know this facet",
+  isUnexamined: true
+})
+
+/** What differs in the facets of a case; `seen` has all facets that the runner knows. */
+export const facetDifferences = (seen: Fields, expected: Fields, outcome: Fields = {}): ReadonlyArray<Difference> =>
+  Object.entries(expected).flatMap(([facet, wanted]) =>
+    Object.hasOwn(seen, facet)
+      ? differences(fieldOf(seen, facet), wanted, { outcome, given: {} }, facet)
+      : [unexamined(facet)]
+  )
 
 /** What references of an expectation are looked up in. */
 export interface Scope {
@@ -32,7 +52,8 @@ export const differences = (actual: unknown, expected: unknown, scope: Scope, pa
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual)) return [differs(path, actual, expected)]
     if (actual.length !== expected.length) {
-      return [{ path, message: `has ${actual.length} elements instead of ${expected.length}: ${text(actual)}` }]
+      const message = `has ${actual.length} elements instead of ${expected.length}: ${text(actual)}`
+      return [{ path, message, ours: actual, theirs: expected }]
     }
     return expected.flatMap((wanted, index) => differences(actual[index], wanted, scope, below(path, index)))
   }
@@ -181,7 +202,9 @@ const below = (path: string, step: string | number): string => (path === "" ? te
 
 const differs = (path: string, actual: unknown, expected: unknown): Difference => ({
   path,
-  message: `${text(actual)} instead of ${text(expected)}`
+  message: `${text(actual)} instead of ${text(expected)}`,
+  ours: actual === missing ? undefined : actual,
+  theirs: expected === missing ? undefined : expected
 })
 
 const longest = 160

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unexaminedOf } from "../unexamined.ts"
 import { type CaseResult, type ChatRunOptions, runChat, type Status } from "./runChat.ts"
 
 /** Lines to print, the last of which is the tally, and whether nothing failed but what a decision explains. */
@@ -20,10 +21,12 @@ export const reportChat = async (path: string, options: ChatRunOptions = {}): Pr
     status === "failed" ? `${id}: ${detail}` : `${id}: deviates (${detail})`
   )
   const [passed, failed, deviating] = [of("passed").length, of("failed").length, of("deviates").length]
+  const unexamined = unexaminedOf(results)
   return {
     lines: [
       ...lines,
-      `${deviating} deviate by decision; not run: ${counted(of("skipped"))}; not supported: ${counted(of("unsupported"))}`,
+      ...unexamined.lines,
+      `${deviating} deviate by decision; not run: ${counted(of("skipped"))}; ${unexamined.tally}`,
       `${passed} passed, ${failed} failed`
     ],
     asExpected: failed === 0

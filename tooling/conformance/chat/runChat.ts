@@ -1,22 +1,23 @@
 /**
  * Runs the conformance cases of a folder against `@troupe/chat`.
  *
- * Each case ends in one of five ways: it passed; it failed; it deviates, because a decision says so
- * (`deviations.ts`); it is skipped, being bound to Elixir or optional; or it is not supported (`support.ts`).
+ * Each case ends in one of five ways: it passed; it failed; it deviates, because decisions say so (`../deviations.ts`); it is
+ * skipped, being bound to Elixir or optional; or it is not examined (`support.ts`). A facet of a case that the runner does not
+ * know is not examined; the other facets are.
  *
  * @module
  */
 import { Clock } from "@troupe/otp"
 import { Observations } from "./behaviours.ts"
 import { type Case, fieldsOf, listOf, type ReadCase, readCases, textOf } from "./caseFile.ts"
-import { deviationOf } from "./deviations.ts"
+import { deviationOf } from "../deviations.ts"
 import { unmet } from "./expectations.ts"
 import type { Difference } from "./matching.ts"
 import type { Outcome } from "./outcome.ts"
-import { type Lacking, missing, operationOf } from "./support.ts"
+import { missing, operationOf } from "./support.ts"
 
 /** How a case ended. */
-export type Status = "passed" | "failed" | "deviates" | "skipped" | "unsupported"
+export type Status = "passed" | "failed" | "deviates" | "skipped" | "unexamined"
 
 /** A case that was looked at; `detail` says what differs, why it deviates, or what is missing. */
 export interface CaseResult {
@@ -24,6 +25,8 @@ export interface CaseResult {
   readonly status: Status
   readonly passed: boolean
   readonly detail: string
+  /** The facets that the runner does not know. */
+  readonly unexamined: ReadonlyArray<string>
 }
 
 /** Which cases to run. */
@@ -45,25 +48,34 @@ export async function* runChat(folder: string, options: ChatRunOptions = {}): As
 }
 
 const runCase = async (one: ReadCase, timeoutMs: number): Promise<CaseResult> => {
-  const ended = (status: Status, detail: string): CaseResult => ({
+  const ended = (status: Status, detail: string, unexamined: ReadonlyArray<string> = []): CaseResult => ({
     id: one.id,
     status,
     passed: status === "passed",
-    detail
+    detail,
+    unexamined
   })
   if ("illFormed" in one) return ended("failed", "the case is ill-formed")
   if (one.elixir_only === true) return ended("skipped", "elixir_only")
   if (one.optional === true) return ended("skipped", "optional")
   const lacking = missing(one)
-  if (lacking !== undefined) return ended(lacking.decision === undefined ? "unsupported" : "deviates", saying(lacking))
-  const found = await differing(one, timeoutMs)
-  if (found.length === 0) return ended("passed", "")
-  const because = deviationOf(one, found)
-  if (because !== undefined) return ended("deviates", because)
-  return ended("failed", found.map(({ path, message }) => `${path}: ${message}`).join(" | "))
+  if (lacking !== undefined) return ended("unexamined", lacking)
+  const [found, unknown] = partition(await differing(one, timeoutMs))
+  const nothingKnown = unknown.length > 0 && unknown.length === Object.keys(one.then).length
+  if (found.length === 0 && nothingKnown) return ended("unexamined", `the facets ${unknown.join(", ")}`)
+  if (found.length === 0) return ended("passed", "", unknown)
+  const because = deviationOf({ suite: "chat", operation: one.when, given: one.given, expected: one.then }, found)
+  if (because !== undefined) return ended("deviates", because, unknown)
+  return ended("failed", found.map(({ path, message }) => `${path}: ${message}`).join(" | "), unknown)
 }
 
-const saying = ({ decision, what }: Lacking): string => (decision === undefined ? what : `${decision}: ${what}`)
+/** What differs, and the facets that the runner does not know. */
+export const partition = (
+  all: ReadonlyArray<Difference>
+): readonly [ReadonlyArray<Difference>, ReadonlyArray<string>] => [
+  all.filter(({ isUnexamined }) => isUnexamined !== true),
+  all.filter(({ isUnexamined }) => isUnexamined === true).map(({ path }) => path)
+]
 
 const differing = async (one: Case, timeoutMs: number): Promise<ReadonlyArray<Difference>> => {
   const seen = new Observations()
@@ -98,9 +110,9 @@ const compared = ({ given, then }: Case, outcome: Outcome): ReadonlyArray<Differ
   return [
     ...unmet(outcome, rest, given),
     ...listOf(wanted).flatMap((one, index) =>
-      callDifferences((each as ReadonlyArray<Outcome>)[index] ?? {}, one, given).map(({ path, message }) => ({
-        path: `${list}.${index}.${path}`,
-        message
+      callDifferences((each as ReadonlyArray<Outcome>)[index] ?? {}, one, given).map((found) => ({
+        ...found,
+        path: `${list}.${index}.${found.path}`
       }))
     )
   ]

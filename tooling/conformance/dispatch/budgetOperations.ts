@@ -5,7 +5,7 @@
  */
 import { Usage } from "@troupe/chat"
 import { type Fields, fieldsOf, listOf } from "../chat/caseFile.ts"
-import { differences } from "../chat/matching.ts"
+import { facetDifferences } from "../chat/matching.ts"
 import { finishOf, runLoop } from "./loopRun.ts"
 import { type Model, reply } from "./loopScript.ts"
 import type { Operation, Operations } from "./operation.ts"
@@ -27,7 +27,7 @@ const add: Operation = async ({ when, expected }) => {
   const usage = Object.fromEntries(Object.entries(names).map(([name, field]) => [name, sum[field]]))
   const cost = Math.round((sum.totalCost ?? 0) * 1e6) / 1e6
   const absentUntilReported = !("reasoningTokens" in usages.slice(1).reduce(Usage.add, Usage.empty))
-  return differences({ usage, cost, absentUntilReported }, expected, { outcome: {}, given: {} })
+  return facetDifferences({ usage, cost, absentUntilReported }, expected)
 }
 
 /** Whether a turn that cost so much would go on under each bound. */
@@ -40,7 +40,7 @@ const exceededFor: Operation = async ({ given, when, expected }) => {
       return finishOf(await runLoop({ prompt: "hi", model, given: { options } })) === "error_max_budget_usd"
     })
   )
-  return differences({ results }, expected, { outcome: {}, given: {} })
+  return facetDifferences({ results }, expected)
 }
 
 export const budgetOperations: Operations = { add, exceededFor }

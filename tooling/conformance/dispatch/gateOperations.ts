@@ -6,7 +6,7 @@
 import type { Hooks, Permissions, ToolCall } from "@troupe/chat"
 import { Permissions as Permission } from "@troupe/chat"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
-import { differences } from "../chat/matching.ts"
+import { differences, facetDifferences } from "../chat/matching.ts"
 import { hookOf, plain, printed } from "./hookOperations.ts"
 import type { Operation, Operations } from "./operation.ts"
 import { type Judged, judge, permissionsOf } from "./permissionSetup.ts"
@@ -142,7 +142,7 @@ const gate: Operation = async ({ given, when, expected }) => {
   const { tool, id, name } = fieldsOf(when["gate"])
   const call = { id: textOf(id ?? "c1"), name: textOf(tool ?? name), arguments: {} }
   if ("questionReceives" in expected) {
-    return differences({ questionReceives: await questionAbout(call) }, expected, { outcome: {}, given: {} })
+    return facetDifferences({ questionReceives: await questionAbout(call) }, expected)
   }
   const fired: Array<string> = []
   const judged = (hooks: unknown) => {
@@ -153,7 +153,7 @@ const gate: Operation = async ({ given, when, expected }) => {
   const each = await Promise.all(listOf(given["hooksEach"]).map(judged))
   const verdicts = each.map((one) => ({ [one.verdict]: one.reason?.replace(": ", " with the message ") }))
   const actual = { verdict, reason, verdicts, hooksFired: fired, notFired: notFired(expected, fired) }
-  return differences(actual, expected, { outcome: {}, given: {} })
+  return facetDifferences(actual, expected)
 }
 
 /** Which of the hooks that must not run did not. */

@@ -4,15 +4,15 @@
  * @module
  */
 import { Hooks, system, type ToolCall } from "@troupe/chat"
-import { fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
-import { type Difference, differences } from "../chat/matching.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
+import { type Difference, facetDifferences } from "../chat/matching.ts"
 import type { DispatchCase } from "./caseFile.ts"
 import type { Operation, Operations } from "./operation.ts"
 
 type AnyHook = (payload: unknown) => Hooks.HookAnswer
 
-const compared = (actual: unknown, { expected }: DispatchCase): ReadonlyArray<Difference> =>
-  differences(actual, expected, { outcome: {}, given: {} })
+const compared = (actual: Fields, { expected }: DispatchCase): ReadonlyArray<Difference> =>
+  facetDifferences(actual, expected)
 
 const running = (): Hooks.HookRun => ({ signal: new AbortController().signal })
 

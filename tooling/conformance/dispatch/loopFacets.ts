@@ -5,11 +5,11 @@
  */
 import { ChatResult, Message } from "@troupe/chat"
 import { type Fields, fieldsOf, listOf, textOf } from "../chat/caseFile.ts"
-import { type Difference, differences } from "../chat/matching.ts"
+import { type Difference, facetDifferences } from "../chat/matching.ts"
 import { finishOf, type LoopSeen } from "./loopRun.ts"
 
 export const compared = (seen: Fields, expected: Fields): ReadonlyArray<Difference> =>
-  differences(seen, expected, { outcome: seen, given: {} })
+  facetDifferences(seen, expected, seen)
 
 const stepsOf = ({ result }: LoopSeen) => result?.steps ?? []
 

@@ -5,6 +5,7 @@
  */
 import { type Event, Message } from "@troupe/chat"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
+import { isScripted } from "../chat/outcome.ts"
 import { ScriptedException } from "../chat/scripted.ts"
 import { compared, facets, isBad, messagesOf, resultsOf } from "./loopFacets.ts"
 import { type LoopRun, runLoop } from "./loopRun.ts"
@@ -32,6 +33,7 @@ export const runRecorded: Operation = async ({ recorded, expected }) => {
   }))
   const actual = {
     kind: seen.result === undefined ? "raised" : "result",
+    error: isScripted(seen.thrown) ? "RuntimeError" : undefined,
     finishReason: finish,
     halted,
     iterations,

@@ -16,20 +16,3 @@ export type Operation = (one: DispatchCase) => Promise<ReadonlyArray<Difference>
 
 /** Operations by the name a case calls them by. */
 export type Operations = Readonly<Record<string, Operation>>
-
-/** One decision, and what of a case it explains. */
-export interface Deviation {
-  /** The topic of the decision, as the table of decisions has it; `version` for what only an old version does. */
-  readonly decision:
-    | "grouping"
-    | "parity switch"
-    | "state"
-    | "halts"
-    | "results"
-    | "crashes"
-    | "gates"
-    | "faults"
-    | "version"
-  readonly because: string
-  readonly explains: (difference: Difference, one: DispatchCase) => boolean
-}

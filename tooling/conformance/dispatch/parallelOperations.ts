@@ -1,15 +1,14 @@
 /** Runs batches of calls, and tells listeners of results. */
 import { Dispatch } from "@troupe/chat"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
-import { type Difference, differences } from "../chat/matching.ts"
+import { type Difference, facetDifferences } from "../chat/matching.ts"
 import { isScripted } from "../chat/outcome.ts"
 import { type BatchSeen, type ScriptedCall, runBatch } from "./batch.ts"
 import { fieldsOfState, printed, recordedCall, stateOf, toolsOf, writtenCall } from "./batchScript.ts"
 import type { DispatchCase } from "./caseFile.ts"
 import type { Operations } from "./operation.ts"
 
-const compared = (seen: Fields, expected: Fields): ReadonlyArray<Difference> =>
-  differences(seen, expected, { outcome: seen, given: {} })
+const compared = (seen: Fields, expected: Fields): ReadonlyArray<Difference> => facetDifferences(seen, expected, seen)
 
 const batchOf = (given: Fields, calls: ReadonlyArray<ScriptedCall>): Promise<BatchSeen> =>
   runBatch({ state: stateOf(fieldsOf(given["state"]), toolsOf(given["tools"])), calls, cell: given["sharedCell"] })
@@ -119,23 +118,24 @@ const inOurWords = (expected: unknown): unknown => {
 const kindOf = ({ kind, reason }: BatchSeen): string =>
   kind === "raised-in-caller" && !isScripted(reason) ? "caught-in-caller" : kind
 
+const errorOf = ({ reason }: BatchSeen): string | undefined => (isScripted(reason) ? "RuntimeError" : undefined)
+
 const runRecorded = async ({ recorded, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
   const calls = listOf(recorded["calls"]).map(recordedCall)
   const seen = await runBatch({ state: stateOf(fieldsOf(recorded["initial"]), recordedTools), calls })
   const all: Fields = {
     kind: kindOf(seen),
     reason: seen.reason,
-    ...(isScripted(seen.reason) ? { error: "RuntimeError" } : {}),
+    // How the recording prints any other thrown value is its own.
+    ...(seen.kind === "raised-in-caller" && !isScripted(seen.reason) ? {} : { error: errorOf(seen) }),
     results: seen.results?.map(printed),
     state: fieldsOfState(seen.state),
     trace: seen.trace,
     maxInFlight: seen.maxInFlight,
     seen: Object.fromEntries(Object.entries(seen.given).map(([key, state]) => [key, fieldsOfState(state)]))
   }
-  // How the recording prints a thrown value is its own.
-  const wanted = Object.entries(expected).filter(([name]) => name in all)
   return compared(all, {
-    ...Object.fromEntries(wanted),
+    ...expected,
     ...("results" in expected ? { results: listOf(expected["results"]).map(inOurWords) } : {})
   })
 }

@@ -5,7 +5,7 @@
  */
 import { Message, Permissions, Tool, type ToolCall, ToolError, ToolRunner } from "@troupe/chat"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
-import { type Difference, differences } from "../chat/matching.ts"
+import { type Difference, differences, facetDifferences } from "../chat/matching.ts"
 import type { DispatchCase } from "./caseFile.ts"
 import type { Operation, Operations } from "./operation.ts"
 import { type Judged, judge, modeOf, permissionsOf, wordOf } from "./permissionSetup.ts"
@@ -26,8 +26,8 @@ const askOf = (word: unknown) => {
   return { questions, ask: word === undefined || word === "none" ? undefined : ask }
 }
 
-const compared = (actual: unknown, { expected }: DispatchCase): ReadonlyArray<Difference> =>
-  differences(actual, expected, { outcome: {}, given: {} })
+const compared = (actual: Fields, { expected }: DispatchCase): ReadonlyArray<Difference> =>
+  facetDifferences(actual, expected)
 
 /** What one call of a case comes to, in all the words its expectation may use. */
 const single = async (call: ToolCall.ToolCall, given: Fields) => {

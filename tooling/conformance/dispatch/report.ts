@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { unexaminedOf } from "../unexamined.ts"
 import { type DispatchResult, type DispatchRunOptions, type DispatchStatus, runDispatch } from "./runDispatch.ts"
 
 /** Lines to print, the last of which is the tally, and whether nothing failed but what a decision explains. */
@@ -17,17 +18,15 @@ export const reportDispatch = async (path: string, options: DispatchRunOptions =
   for await (const result of runDispatch(path, options)) results.push(result)
   const of = (status: DispatchStatus) => results.filter((result) => result.status === status)
   const [passed, failed, deviating] = [of("passed").length, of("failed").length, of("deviates").length]
+  const unexamined = unexaminedOf(results)
   return {
     lines: [
       ...of("failed").map(({ id, detail }) => `${id}: ${detail}`),
       ...of("deviates").map(({ id, detail }) => `${id}: deviates (${detail})`),
-      ...byDetail(of("unsupported")).map(([detail, ids]) => `not supported, ${detail}: ${ids.join(", ")}`),
-      `${deviating} deviate by decision; ${of("unsupported").length} not supported`,
+      ...unexamined.lines,
+      `${deviating} deviate by decision; ${unexamined.tally}`,
       `${passed} passed, ${failed} failed`
     ],
     asExpected: failed === 0
   }
 }
-
-const byDetail = (results: ReadonlyArray<DispatchResult>): ReadonlyArray<[string, ReadonlyArray<string>]> =>
-  [...Map.groupBy(results, ({ detail }) => detail)].map(([detail, of]) => [detail, of.map(({ id }) => id)])
