@@ -17,7 +17,10 @@ export const TextPart = z
 export type TextPart = z.infer<typeof TextPart>
 
 /**
- * An image, by URL (`http:`, `https:` or `data:`) or as base64 text with its media type.
+ * An image, by URL (`http:`, `https:` or `data:`) or as base64 text with its media type, which is one of an image.
+ *
+ * **Details**: `Validate.message` refuses any other URL, since a provider that cannot read it refuses each later request
+ * of the conversation too. `metadata` is the program's own; only its `providerOptions` and `providerMetadata` reach a provider.
  *
  * **Units and defaults**: `detail` is the resolution hint some providers take, `"auto"` when absent.
  */
@@ -34,7 +37,7 @@ export const ImagePart = z
   .readonly()
 export type ImagePart = z.infer<typeof ImagePart>
 
-/** A file of any media type, by URL or as base64 text. */
+/** A file of any media type, by URL (`http:`, `https:` or `data:`) or as base64 text. */
 export const FilePart = z
   .object({
     type: z.literal("file"),

@@ -5,21 +5,19 @@
  * @source ALLM.Validate
  */
 import { type Finding, ValidationError, type ValidationErrorReason } from "./ChatError.ts"
-import { ContentPart } from "./ContentPart.ts"
-import { isBase64, isReadableUrl } from "./internal/base64.ts"
 import { unknownNames } from "./internal/knownNames.ts"
+import { messageFindings, messagesFindings } from "./internal/messageFindings.ts"
 import type { Message } from "./Message.ts"
 import type { Request, ToolDeclaration } from "./Request.ts"
 import type { Thread } from "./Thread.ts"
 import { nameProblem } from "./Tool.ts"
 
-const roles: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"])
-
 /**
  * Checks a message: a known role, text or content parts, and the id of its call if it is a tool message.
  *
  * **Details**: an image or a file given as base64 text, or by a `data:` URL of it, must be base64: `unresolvable_image`,
- * `unresolvable_file`.
+ * `unresolvable_file`. A URL must be an `http:`, `https:` or `data:` URL, and what an image is given as must have the media
+ * type of an image.
  */
 export const message = (value: Message): ValidationError | undefined =>
   problem("invalid_message", messageFindings(value, []))
@@ -120,36 +118,6 @@ type Path = ReadonlyArray<string | number>
 
 const problem = (reason: ValidationErrorReason, found: ReadonlyArray<Finding>): ValidationError | undefined =>
   found.length === 0 ? undefined : new ValidationError(reason, found)
-
-const messagesFindings = (list: ReadonlyArray<unknown>, path: Path = ["messages"]): ReadonlyArray<Finding> =>
-  list.flatMap((value, index) => messageFindings(value, [...path, index]))
-
-const messageFindings = (value: unknown, path: Path): ReadonlyArray<Finding> => {
-  if (!isRecord(value)) return [{ field: [...path, "role"], reason: "unknown" }]
-  const { role, content, toolCallId } = value
-  const found: Array<Finding> = roles.has(role) ? [] : [{ field: [...path, "role"], reason: "unknown" }]
-  if (Array.isArray(content)) {
-    if (content.every((part): part is ContentPart => ContentPart.safeParse(part).success)) {
-      content.forEach((part, index) => {
-        if (!isResolvable(part)) found.push({ field: [...path, "content", index], reason: `unresolvable_${part.type}` })
-      })
-    } else {
-      found.push({ field: [...path, "content"], reason: "invalid_part_type" })
-    }
-  } else if (typeof content !== "string") {
-    found.push({ field: [...path, "content"], reason: "invalid_type" })
-  }
-  if (role === "tool" && typeof toolCallId !== "string") {
-    found.push({ field: [...path, "tool_call_id"], reason: "required" })
-  }
-  return found
-}
-
-const isResolvable = (part: ContentPart): boolean => {
-  if (part.type !== "image" && part.type !== "file") return true
-  const source = part.type === "image" ? part.image : part.file
-  return "url" in source ? isReadableUrl(source.url) : isBase64(source.base64)
-}
 
 const toolFindings = ({ name, description, schema, summary }: ToolDeclaration, path: Path): ReadonlyArray<Finding> => {
   const found: Array<Finding> = []

@@ -132,6 +132,26 @@ describe("checking what an image or a file is given as", () => {
   test("other URLs are the provider's to read", () => {
     expect(image({ url: "data:image/svg+xml,%3Csvg" })).toBeUndefined()
     expect(image({ url: "https://example.com/a.png?x=;base64,!" })).toBeUndefined()
+    expect(image({ url: "HTTP://example.com/a.png" })).toBeUndefined()
+    expect(file({ url: "data:,hello" })).toBeUndefined()
+    expect(file({ url: "https://example.com/a.txt" })).toBeUndefined()
+  })
+
+  test.each(["", "not a url", "file:///etc/passwd", "ftp://a/b", "gs://a/b", "//a/b.png", "https://", "http://a b"])(
+    "MEDIA1 %j is a URL that no provider can read",
+    (url) => {
+      expect(findings(image({ url }))).toEqual(["content.0 must_be_an_http_https_or_data_url of an image"])
+      expect(findings(file({ url }))).toEqual(["content.0 must_be_an_http_https_or_data_url"])
+    }
+  )
+
+  test("MEDIA1 an image has the media type of an image", () => {
+    for (const url of ["data:,hello", "data:;base64,AAAA", "data:text/html;base64,AAAA", "data:image/png"]) {
+      expect(findings(image({ url }))).toEqual(["content.0 must_be_an_http_https_or_data_url of an image"])
+    }
+    expect(findings(image({ base64: "AAAA", mediaType: "text/html" }))).toEqual([
+      "content.0 must_have_the_media_type_of_an_image as image/png"
+    ])
   })
 })
 

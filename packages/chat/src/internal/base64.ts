@@ -7,12 +7,3 @@ export const isBase64 = (text: string): boolean => {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
   return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(padding === 0 ? text : text.slice(0, -padding))
 }
-
-const mark = ";base64,"
-
-/** Whether a URL is what it says: its base64 text, if it has one, is base64. */
-export const isReadableUrl = (url: string): boolean => {
-  if (!url.startsWith("data:")) return true
-  const start = url.indexOf(mark)
-  return start === -1 || isBase64(url.slice(start + mark.length))
-}

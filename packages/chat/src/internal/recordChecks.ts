@@ -1,8 +1,9 @@
 /** Checks what a store gave for a chat. */
-import { SessionError } from "../ChatError.ts"
+import { SessionError, ValidationError } from "../ChatError.ts"
 import { ChatRecord } from "../ChatRecord.ts"
-import { toolResult, type ToolMessage } from "../Message.ts"
-import * as Validate from "../Validate.ts"
+import { type Message, toolResult, type ToolMessage } from "../Message.ts"
+import { encodingProblem } from "./mediaSource.ts"
+import { messagesFindings } from "./messageFindings.ts"
 import { type Opened, openToolCalls, withResults } from "./openCalls.ts"
 import { answered, unpaired } from "./pairing.ts"
 
@@ -22,11 +23,17 @@ const otherChat = (id: string, record: ChatRecord): Error | undefined =>
 
 /** Messages that are none, and calls without a result that nobody is going to give. */
 const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRecord): Error | undefined =>
-  Validate.thread(thread) ??
-  Validate.thread({ messages: inbox.map(({ message }) => message) }) ??
+  invalidList(thread.messages) ??
+  invalidList(inbox.map(({ message }) => message)) ??
   (open === undefined
     ? unpaired(pendingToolCalls.reduce((settled, { id }) => answered(settled, toolResult(id, "")), thread))
     : invalidOpening({ thread, open }))
+
+/** A URL that no provider can read fails the turns of a conversation: it can be loaded all the same, and rewound. */
+const invalidList = (messages: ReadonlyArray<Message>): Error | undefined => {
+  const found = messagesFindings(messages, ["messages"], encodingProblem)
+  return found.length === 0 ? undefined : new ValidationError("invalid_thread", found)
+}
 
 /** An open step that is not that of the message it names. */
 const invalidOpening = (opened: Opened): Error | undefined => {

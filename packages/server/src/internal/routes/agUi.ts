@@ -12,6 +12,7 @@ import { checkDecision } from "../permitted.ts"
 import type { Call, Route } from "../route.ts"
 import { agUiMessages, AgUiStream, type AgUiEvent, stepCount } from "../wire/agUiStream.ts"
 import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUiRequest.ts"
+import { checkedAnswer } from "../wire/content.ts"
 import type { CallNews } from "../wire/callNews.ts"
 import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn } from "../wire/following.ts"
 import { taken } from "../taken.ts"
@@ -60,8 +61,10 @@ const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
 
 /** What the client answers of what the chat waits for. Throws an `HttpError` (403, 413, 422), and 409 where it waits for none of that. */
 const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest, call: Call): ReadonlyArray<Turn> => {
+  const { messageCharacters } = call.limits
   const results = resultsIn(messages)
   const { decisions, answers: texts } = answersIn(resume ?? [])
+  for (const answer of [...results.values(), ...decisions.values()]) checkedAnswer(answer, messageCharacters)
   // AGUIRUN3.
   const answers = new Map(Array.from(texts, ([id, text]) => [id, answerOf(text, call)]))
   const given = context.pendingToolCalls.filter(({ id }) => results.has(id))

@@ -82,7 +82,7 @@ const stays = () =>
 /** What the client answers of the calls that wait. */
 const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> => {
   const context = contextOf(chat)
-  const { decisions, results } = answersIn(said)
+  const { decisions, results } = answersIn(said, call.limits.messageCharacters)
   const approvals = (context?.pendingApprovals ?? []).filter(({ toolCall }) => decisions.has(toolCall.id))
   const given = (context?.pendingToolCalls ?? []).filter(({ id }) => results.has(id))
   if (approvals.length === 0 && given.length === 0) {

@@ -1,14 +1,15 @@
 /** The server's own routes: conversations as JSON, their events as server-sent events. */
-import { Approval, ChatView, ContentPart, Permissions } from "@troupe/chat"
+import { Approval, ChatView, Permissions } from "@troupe/chat"
 import type { Attachment, ChatRef } from "@troupe/chat"
 import * as z from "zod"
 import { HttpError } from "../../HttpError.ts"
 import { checkDecision } from "../permitted.ts"
 import { events, frame, framesOf, json, lastFrame, turnReply } from "../reply.ts"
 import type { Call, Route } from "../route.ts"
+import { checkedAnswer, checkedLength, WirePart } from "../wire/content.ts"
 import { eventText } from "../wireEvent.ts"
 
-const Said = z.union([z.string().min(1), z.array(ContentPart.ContentPart).min(1)])
+const Said = z.union([z.string().min(1), z.array(WirePart).min(1)])
 const inputId = z.string().min(1).max(256)
 
 const Message = z.strictObject({
@@ -29,11 +30,8 @@ const idOf = ({ params }: Call): string => params["id"] ?? ""
 const toolCallIdOf = ({ params }: Call): string => params["toolCallId"] ?? ""
 
 /** A message as it was given; throws an `HttpError` (413) for one that is too long. */
-const input = (said: z.infer<typeof Said>, { limits: { messageCharacters } }: Call): ChatRef.UserInput => {
-  const length = typeof said === "string" ? said.length : JSON.stringify(said).length
-  if (length <= messageCharacters) return said
-  throw new HttpError("message_too_long", `The message has more than ${messageCharacters} characters; say less at once`)
-}
+const input = (said: z.infer<typeof Said>, { limits }: Call): ChatRef.UserInput =>
+  checkedLength(said, limits.messageCharacters)
 
 const done = (): Response => Response.json({ ok: true })
 
@@ -56,7 +54,7 @@ const answer = async (call: Call): Promise<Response> => {
 }
 
 const approve = async (call: Call): Promise<Response> => {
-  const decision = await call.body(Approval.Decision)
+  const decision = checkedAnswer(await call.body(Approval.Decision), call.limits.messageCharacters)
   checkDecision(call.may, decision)
   const chat = await existing(call)
   return turnReply(call, chat, () => chat.approve(toolCallIdOf(call), decision))
@@ -64,6 +62,7 @@ const approve = async (call: Call): Promise<Response> => {
 
 const submit = async (call: Call): Promise<Response> => {
   const { results } = await call.body(Results)
+  for (const result of Object.values(results)) checkedAnswer(result, call.limits.messageCharacters)
   const chat = await existing(call)
   return turnReply(call, chat, () => chat.submitToolResults(results))
 }

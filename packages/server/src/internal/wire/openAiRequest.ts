@@ -2,7 +2,7 @@
 import { type ChatOptions, type ContentPart, Message, Tool, ToolCall } from "@troupe/chat"
 import * as z from "zod"
 import { HttpError } from "../../HttpError.ts"
-import { checkedContent, filePart } from "./content.ts"
+import { checkedAnswer, checkedContent, checkedLength, filePart } from "./content.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -117,16 +117,18 @@ export const messageOf = (said: Said, mostCharacters: number): Message.Message =
   switch (said.role) {
     case "system":
     case "developer":
-      return Message.system(textOf(said.content))
+      return Message.system(checkedLength(textOf(said.content), mostCharacters))
     case "user": {
       const parts =
         typeof said.content === "string" ? [{ type: "text" as const, text: said.content }] : said.content.map(partOf)
       return Message.user(checkedContent(parts, mostCharacters))
     }
-    case "assistant":
-      return Message.assistant(textOf(said.content ?? ""), (said.tool_calls ?? []).map(callOf))
+    case "assistant": {
+      const text = checkedLength(textOf(said.content ?? ""), mostCharacters)
+      return Message.assistant(text, checkedAnswer(said.tool_calls ?? [], mostCharacters).map(callOf))
+    }
     case "tool":
-      return Message.toolResult(said.tool_call_id, textOf(said.content))
+      return Message.toolResult(said.tool_call_id, checkedLength(textOf(said.content), mostCharacters))
   }
 }
 

@@ -1,7 +1,7 @@
 /** What a client of the AI SDK posts, and what of it is new: the conversation is the server's. */
 import type { ContentPart } from "@troupe/chat"
 import * as z from "zod"
-import { checkedContent, filePart } from "./content.ts"
+import { checkedAnswer, checkedContent, filePart } from "./content.ts"
 
 const Part = z.looseObject({
   type: z.string(),
@@ -60,10 +60,14 @@ export interface UiAnswers {
   readonly results: ReadonlyMap<string, unknown>
 }
 
-/** The answers in a message of the model. */
-export const answersIn = ({ parts }: UiInput): UiAnswers => {
+/** The answers in a message of the model. Throws an `HttpError` (413, 422). */
+export const answersIn = ({ parts }: UiInput, mostCharacters: number): UiAnswers => {
   const tools = parts.filter(({ type }) => type.startsWith("tool-") || type === "dynamic-tool")
-  return { decisions: new Map(tools.flatMap(decisionIn)), results: new Map(tools.flatMap(resultIn)) }
+  const decisions = new Map(tools.flatMap(decisionIn))
+  const results = new Map(tools.flatMap(resultIn))
+  for (const { reason } of decisions.values()) checkedAnswer(reason, mostCharacters)
+  for (const result of results.values()) checkedAnswer(result, mostCharacters)
+  return { decisions, results }
 }
 
 const decisionIn = ({ toolCallId, approval }: Part) =>

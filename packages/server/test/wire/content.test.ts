@@ -1,0 +1,189 @@
+import { Fake, tool } from "@troupe/chat"
+import { describe, expect, test } from "vitest"
+import { hello, served } from "../double/served.ts"
+
+const owner = { authorize: () => ({ owner: "anna" }) }
+
+const bad = [
+  "not a url",
+  "file:///etc/passwd",
+  "ftp://example.com/a.png",
+  "//example.com/a.png",
+  "https://",
+  "data:text/html;base64,AAAA",
+  "data:text/plain,hello",
+  "data:image/png;base64,!!"
+]
+
+const image = (url: string) => [
+  { type: "text", text: "Look" },
+  { type: "image", image: { url } }
+]
+
+/** Each route that takes an image, and its body. */
+const routes: ReadonlyArray<readonly [string, (url: string) => unknown]> = [
+  ["/chats/c1/messages", (url) => ({ input: image(url) })],
+  [
+    "/api/chat",
+    (url) => ({
+      id: "c1",
+      messages: [{ id: "m1", role: "user", parts: [{ type: "file", mediaType: "image/png", url }] }]
+    })
+  ],
+  [
+    "/ag-ui",
+    (value) => ({
+      threadId: "c1",
+      runId: "r1",
+      messages: [{ id: "m1", role: "user", content: [{ type: "image", source: { type: "url", value } }] }]
+    })
+  ],
+  [
+    "/v1/chat/completions",
+    (url) => ({
+      model: "troupe",
+      metadata: { chat_id: "c1" },
+      messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }]
+    })
+  ],
+  [
+    "/v1/chat/completions",
+    (url) => ({ model: "troupe", messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] })
+  ]
+]
+
+describe("MEDIA1 an image that no provider can read", () => {
+  test.each(routes)("%s refuses it, and stores nothing of it", async (path, body) => {
+    const { ask } = await served({ adapter: hello() }, owner)
+    for (const url of bad) {
+      const refused = await ask("POST", path, body(url))
+      const text = await refused.text()
+      expect([url, refused.status]).toEqual([url, path.startsWith("/v1") ? 400 : 422])
+      expect(text).toMatch(/must_be_an_http_https_or_data_url of an image|of_an_image as image|unresolvable_image/u)
+    }
+    const good = await ask("POST", "/chats/c1/messages?wait", { input: image("https://example.com/cat.png") })
+    expect(good.status).toBe(200)
+    const view = await ask("GET", "/chats/c1")
+    expect(await view.json()).toMatchObject({ messages: [{ role: "user" }, { content: "Hi there" }] })
+  })
+
+  test.each(routes)("%s takes one by its address, and one in the message", async (path, body) => {
+    for (const url of ["https://example.com/cat.png", "data:image/png;base64,AAAA"]) {
+      const { ask } = await served({ adapter: hello() }, owner)
+      const taken = await ask("POST", path, body(url))
+      await taken.text()
+      expect([url, taken.status < 300]).toEqual([url, true])
+    }
+  })
+
+  test("is refused as the result of a tool, and the call waits on", async () => {
+    const { ask } = await served({ adapter: looking(), tools: [look] }, owner)
+    await (await ask("POST", "/chats/c1/messages?wait", { input: "Look" })).text()
+    const refused = await ask("POST", "/chats/c1/results?wait", { results: { call: image("file:///etc/passwd") } })
+    expect(refused.status).toBe(422)
+    expect(await refused.text()).toContain("must_be_an_http_https_or_data_url")
+    const taken = await ask("POST", "/chats/c1/results?wait", { results: { call: image("https://example.com/a.png") } })
+    expect(await taken.json()).toMatchObject({ result: { haltedReason: "completed" } })
+  })
+})
+
+const look = tool({ name: "look", manual: true })
+
+const looking = () =>
+  Fake.make({
+    respond: (_, call) =>
+      call === 0
+        ? [{ toolCall: { id: "call", name: "look", arguments: {} } }, { finish: "tool_calls" }]
+        : [{ text: "A cat" }, { finish: "stop" }]
+  })
+
+describe("CONTENT1 what a client sends has no metadata", () => {
+  const metadata = { providerOptions: { openai: { store: true } } }
+  const parts = [{ type: "text", text: "Hi", metadata }]
+
+  test("in a message it is refused by name, and by other protocols it is not read", async () => {
+    const adapter = hello()
+    const { ask } = await served({ adapter }, owner)
+    const refused = await ask("POST", "/chats/c1/messages", { input: parts })
+    expect(refused.status).toBe(422)
+    expect(await refused.text()).toContain("metadata")
+    const part = { ...parts[0], providerMetadata: metadata.providerOptions, providerOptions: metadata.providerOptions }
+    await (await ask("POST", "/api/chat", { id: "c1", messages: [{ id: "m1", role: "user", parts: [part] }] })).text()
+    const run = { threadId: "c1", runId: "r1", messages: [{ id: "m2", role: "user", content: [part], metadata }] }
+    await (await ask("POST", "/ag-ui", run)).text()
+    const message = { role: "user", content: [part], metadata, providerOptions: metadata.providerOptions }
+    const completion = { model: "troupe", metadata, provider_options: metadata.providerOptions, messages: [message] }
+    await (await ask("POST", "/v1/chat/completions", completion)).text()
+    expect(adapter.requests).toHaveLength(3)
+    expect(JSON.stringify(adapter.requests)).not.toContain("store")
+  })
+
+  test.each([
+    ["/chats/c1/results", { results: { call: parts } }],
+    [
+      "/api/chat",
+      {
+        id: "c1",
+        messages: [
+          {
+            role: "assistant",
+            parts: [{ type: "tool-look", toolCallId: "call", state: "output-available", output: parts }]
+          }
+        ]
+      }
+    ]
+  ])("%s refuses it in the result of a tool", async (path, body) => {
+    const { ask } = await served({ adapter: looking(), tools: [look] }, owner)
+    await (await ask("POST", "/chats/c1/messages?wait", { input: "Look" })).text()
+    const refused = await ask("POST", path, body)
+    expect(refused.status).toBe(422)
+    expect(await refused.text()).toContain("`metadata`")
+  })
+})
+
+describe("CONTENT2 a message is counted whole, whatever its role", () => {
+  const limits = { messageCharacters: 100 }
+  const long = "x".repeat(101)
+  const inline = `data:image/png;base64,${"A".repeat(104)}`
+  const said = (message: object) => ({ model: "troupe", messages: [message, { role: "user", content: "Hi" }] })
+  const calls = [{ id: "a", type: "function", function: { name: "f", arguments: `{"a":"${long}"}` } }]
+
+  test.each<[string, unknown]>([
+    ["/v1/chat/completions", said({ role: "system", content: long })],
+    ["/v1/chat/completions", said({ role: "developer", content: [{ type: "text", text: long }] })],
+    ["/v1/chat/completions", said({ role: "assistant", content: long })],
+    ["/v1/chat/completions", said({ role: "assistant", content: "", tool_calls: calls })],
+    ["/v1/chat/completions", said({ role: "tool", tool_call_id: "a", content: long })],
+    ...routes.map(([path, body]): [string, unknown] => [path, body(inline)]),
+    ["/chats/c1/messages", { input: long }]
+  ])("%s refuses %j", async (path, body) => {
+    const { ask } = await served({ adapter: hello() }, { ...owner, limits })
+    const refused = await ask("POST", path, body)
+    expect(refused.status).toBe(413)
+    expect(await refused.text()).toContain("message_too_long")
+  })
+
+  test.each<[string, unknown]>([
+    ["/chats/c1/results", { results: { call: long } }],
+    ["/chats/c1/results", { results: { call: { deep: [long] } } }],
+    [
+      "/api/chat",
+      {
+        id: "c1",
+        messages: [
+          {
+            role: "assistant",
+            parts: [{ type: "tool-look", toolCallId: "call", state: "output-error", errorText: long }]
+          }
+        ]
+      }
+    ],
+    ["/ag-ui", { threadId: "c1", runId: "r", messages: [{ id: "t", role: "tool", toolCallId: "call", content: long }] }]
+  ])("%s refuses the result of a tool: %j", async (path, body) => {
+    const { ask } = await served({ adapter: looking(), tools: [look] }, { ...owner, limits })
+    await (await ask("POST", "/chats/c1/messages?wait", { input: "Look" })).text()
+    const refused = await ask("POST", path, body)
+    expect(refused.status).toBe(413)
+    expect(await refused.text()).toContain("message_too_long")
+  })
+})
