@@ -24,7 +24,7 @@ import { Usage } from "./Usage.ts"
  * - `inputs`: the ids of the inputs that the last turn took into the thread
  * - `known`: the ids that senders chose, of all inputs in the thread
  * - `expiresAt`: until when the chat waits for the user, tool results or a decision, in milliseconds since the epoch
- * - `open`: the step that is not over: where its message stands in the thread, and for each of its calls, in order, whether it
+ * - `open`: the step that is not over: its random id, where its message stands in the thread, and for each of its calls, in order, whether it
  *   may have run (`intended`), waits for a decision, was decided, is the caller's, is `done`, or none of that yet (`new`)
  * - `version`: the number of its entry in the store's log; none where the store has no log
  * - `draft`: what the interrupted reply had said, as far as that was kept

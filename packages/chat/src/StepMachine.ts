@@ -29,6 +29,7 @@ import { type GoingOn, goingOnWith } from "./internal/decisions.ts"
 import type { BatchLedger, ToolBatchInput, ToolBatchResult } from "./internal/batchContract.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
 import { Fifo } from "./internal/fifo.ts"
+import { newStepId } from "./internal/idempotency.ts"
 import type { Journal } from "./internal/journal.ts"
 import type { OpenCall, OpenStep } from "./internal/openCalls.ts"
 import type { Outlet } from "./internal/outlet.ts"
@@ -87,6 +88,8 @@ export type StepOutput =
 
 /** What a step's snapshot holds. */
 export interface StepContext extends StepInput {
+  /** A random id; of a step that goes on, the stored one, if its record has one (KEY2, KEY3). */
+  readonly id: string | undefined
   readonly permissionMode: PermissionMode
   readonly collector: StreamCollector
   readonly outcomes: ReadonlyArray<ToolOutcome>
@@ -155,6 +158,7 @@ const begin = ({ input }: { readonly input: StepInput }): StepContext => {
   input.options.trace?.stepBegan()
   return {
     ...input,
+    id: input.open === undefined ? newStepId(input.options.system) : input.open.id,
     permissionMode: input.permissionMode ?? new PermissionMode(),
     collector,
     outcomes: [],

@@ -24,8 +24,8 @@ import type { ToolCall } from "./ToolCall.ts"
  * - `toolCall`: the call as the model wrote it, or as it was permitted; a copy, as the arguments are
  * - `progress`: says how far the call is; the last value stands in the chat's snapshot (`ToolCallView.progress`), as it is
  *   and not as a copy, and the idle deadline counts anew
- * - `idempotencyKey`: the same for every run of this call, after a restart too, and of no other call of the session; for
- *   services that take one
+ * - `idempotencyKey`: the same for every run of this call, after a restart too. No other call has it, also where call ids
+ *   repeat, and also after a rewind, a retry or a fork. Pass it to services that take one
  * - `setPermissionMode`: makes this the mode that calls are judged by from the next batch on; the mode of several calls is that
  *   of the last in call order. Stricter than what the host allows is free. Looser resolves once `ask` of the permissions has
  *   agreed, and rejects with a `ToolError` (`denied`) if it did not, or there is none; no deadline of the call counts while it is

@@ -9,6 +9,7 @@ import { EngineError, ValidationError } from "./ChatError.ts"
 import type { StepOptions } from "./ChatOptions.ts"
 import * as Engine from "./Engine.ts"
 import { EventStream } from "./internal/eventStream.ts"
+import { newStepId } from "./internal/idempotency.ts"
 import { outletIn } from "./internal/outlet.ts"
 import { callsFindings } from "./internal/callChecks.ts"
 import { toolsFindings } from "./internal/optionChecks.ts"
@@ -109,7 +110,7 @@ const start = (
   const { toolsByName, signal, drainMs, trace } = resolved
   signal?.throwIfAborted()
   const pid = StateMachine.start(resolved.system, toolBatch, {
-    input: { toolCalls, toolsByName, options: resolved, outlet },
+    input: { toolCalls, stepId: newStepId(resolved.system), toolsByName, options: resolved, outlet },
     label: "ToolBatch",
     trapExit: true
   })

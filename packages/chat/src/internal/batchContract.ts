@@ -28,6 +28,8 @@ export interface BatchLedger {
 /** What a batch is started with. */
 export interface ToolBatchInput {
   readonly toolCalls: ReadonlyArray<ToolCall>
+  /** The random id of the step, or of the batch; without one, `messageIndex` stands for it in idempotency keys (KEY3). */
+  readonly stepId?: string | undefined
   /** The place in the thread of the message they stand in; default 0. */
   readonly messageIndex?: number | undefined
   readonly toolsByName: ReadonlyMap<string, Tool>

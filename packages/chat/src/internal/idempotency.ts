@@ -1,14 +1,29 @@
-/** What makes one tool call recognizable wherever it is run again. */
+/**
+ * The idempotency key of a tool call.
+ *
+ * KEY1. Two different calls never have the same key, also after a rewind, a retry or a fork, and also where the provider
+ *       gives every call the same id.
+ * KEY2. Every run of one call has the same key, also after a restart.
+ * KEY3. A call of an open step that was stored without an id keeps the key that is made of the step's place in the thread.
+ */
 
+import { System } from "@troupe/otp"
 import { describe } from "../ToolResultEncoder.ts"
 
-/** Where a call stands: its reply's place in the thread, and its own place in the reply. Ids alone may come again. */
+/** Which call of which reply it is. Call ids and places in the thread can repeat, so neither identifies a call. */
 export interface CallPlace {
+  /** The random id of the step that made the request for the reply, or of the batch. */
+  readonly stepId?: string | undefined
+  /** The reply's place in the thread. It counts only where there is no `stepId` (KEY3). */
   readonly messageIndex?: number | undefined
+  /** The call's place in the reply. */
   readonly index?: number | undefined
   /** The arguments it has instead of those that stand there. */
   readonly edited?: Readonly<Record<string, unknown>> | undefined
 }
+
+/** A new step's id: random, or of a system with a seed the next of that seed's stream. */
+export const newStepId = (system: System.System): string => System.uuid(system, "steps")
 
 /** Whose call it is: of a session, else of a request. */
 export interface CallOwner {
@@ -17,16 +32,15 @@ export interface CallOwner {
 }
 
 /**
- * The idempotency key of a call: the same however often and in whichever process it is run, another for every other call
- * of the session. A call that a person gave other arguments has another key: a service refuses a key with other content. It is
- * printable ASCII.
+ * The idempotency key of a call (KEY1, KEY2), in printable ASCII. A call that a person gave other arguments has another
+ * key for these: a service refuses a key that comes again with other content.
  */
 export const idempotencyKey = (
   owner: CallOwner,
   toolCallId: string,
-  { messageIndex = 0, index = 0, edited }: CallPlace
+  { messageIndex = 0, stepId = String(messageIndex), index = 0, edited }: CallPlace
 ): string => {
-  const key = `${escaped(owner.sessionId ?? owner.requestId)}/${escaped(toolCallId)}/${messageIndex}.${index}`
+  const key = `${escaped(owner.sessionId ?? owner.requestId)}/${escaped(toolCallId)}/${escaped(stepId)}.${index}`
   return edited === undefined ? key : `${key}/${digest(describe(edited))}`
 }
 

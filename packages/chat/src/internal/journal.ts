@@ -131,7 +131,8 @@ export class Journal {
   /** A record as it would be if the outcomes had been kept that came since (JOUR6). */
   recall(record: ChatRecord): ChatRecord {
     const { open, thread } = record
-    if (open === undefined || this.#entry?.open.at !== open.at) return record
+    const own = this.#entry?.open
+    if (open === undefined || own?.at !== open.at || own.id !== open.id) return record
     const isLeft = (position: number): boolean => {
       const state = open.calls[position]?.state
       return state === "intended" || state === "new"

@@ -44,9 +44,17 @@ export const OpenCall = z.discriminatedUnion("state", [
 ])
 export type OpenCall = z.infer<typeof OpenCall>
 
-/** The open step of a thread: the place of its message, its calls in order, and how a call that is done ends the turn. */
+/**
+ * The open step of a thread: its random id, the place of its message, its calls in order, and how a call that is done ends the
+ * turn. Records of older versions have no `id`.
+ */
 export const OpenStep = z
-  .object({ at: z.number().int().nonnegative(), calls: z.array(OpenCall).readonly(), halt: StepHalt.optional() })
+  .object({
+    id: z.string().optional(),
+    at: z.number().int().nonnegative(),
+    calls: z.array(OpenCall).readonly(),
+    halt: StepHalt.optional()
+  })
   .readonly()
 export type OpenStep = z.infer<typeof OpenStep>
 

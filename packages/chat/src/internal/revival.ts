@@ -124,5 +124,4 @@ export const closed = (
 }
 
 /** An open step that a person's next words go on from: what it would have ended with does not count any more. */
-export const goingOn = ({ at, calls }: OpenStep): OpenStep | undefined =>
-  isUnfinished({ at, calls }) ? { at, calls } : undefined
+export const goingOn = ({ halt: _, ...open }: OpenStep): OpenStep | undefined => (isUnfinished(open) ? open : undefined)

@@ -57,13 +57,14 @@ export const callsOf = (context: StepContext): StepCalls => {
 
 /** What the step's batch is started with. */
 export const batchInput = (context: StepContext): ToolBatchInput => {
-  const { options, outlet, watcher, ledger, journal, open, going, thread } = context
+  const { id, options, outlet, watcher, ledger, journal, open, going, thread } = context
   const { automatic, positions } = callsOf(context)
   const writes =
     journal !== undefined && automatic.some(({ name }) => options.toolsByName.get(name)?.effect === "write")
   if (writes) journal.begin(() => journalledBy(context))
   return {
     toolCalls: automatic,
+    stepId: id,
     messageIndex: open?.at ?? thread.messages.length,
     positions,
     settled: going?.settled,
@@ -93,7 +94,7 @@ const journalledBy = (context: StepContext): Journalled => {
 
 /** The thread with the step's message, and the step as if no call were answered yet. */
 const openedBy = (context: StepContext): Opened => {
-  const { thread, open, options } = context
+  const { id, thread, open, options } = context
   if (open !== undefined) return { thread, open }
   const response = context.collector.toResponse(options.requestId)
   const message = assistantMessage(response, false)
@@ -104,7 +105,7 @@ const openedBy = (context: StepContext): Opened => {
   }))
   return {
     thread: message === undefined ? thread : Thread.append(thread, message),
-    open: { at: thread.messages.length, calls }
+    open: { id, at: thread.messages.length, calls }
   }
 }
 
@@ -210,8 +211,8 @@ const unanswered = (
   return toolCalls.filter(({ id }) => !answered.has(id))
 }
 
-const withHalt = ({ at, calls }: OpenStep, halt: StepHalt | undefined): OpenStep =>
-  halt === undefined ? { at, calls } : { at, calls, halt: keptHalt(halt) }
+const withHalt = ({ halt: _, ...open }: OpenStep, halt: StepHalt | undefined): OpenStep =>
+  halt === undefined ? open : { ...open, halt: keptHalt(halt) }
 
 /** The results in their places, and the calls that are left as they wait. */
 const afterBatch = (context: StepContext): Opened => {

@@ -52,12 +52,20 @@ export const conversation = (id: string): ReadonlyArray<ChatRecord> => {
     ...begun,
     thread: { messages: [question, calls] },
     usage,
-    open: { at: 1, calls: [{ state: "intended" }, { state: "waiting", kind: "permission", reason: "r", askedAt: 5 }] }
+    open: {
+      id: "s1",
+      at: 1,
+      calls: [{ state: "intended" }, { state: "waiting", kind: "permission", reason: "r", askedAt: 5 }]
+    }
   } satisfies ChatRecord
   const inPlace = {
     ...open,
     thread: { messages: [question, calls, paid], metadata: { title: "Payments", since: dateAt(2) } },
-    open: { at: 1, calls: [{ state: "done" }, { state: "decided", kind: "permission", decision: { type: "allow" } }] }
+    open: {
+      id: "s1",
+      at: 1,
+      calls: [{ state: "done" }, { state: "decided", kind: "permission", decision: { type: "allow" } }]
+    }
   } satisfies ChatRecord
   const pendingQuestion = { toolCallId: "c2", question: "Which account?", options: { choices: ["a", 1n] } }
   const waits = recordWith(id, [question, calls, paid, asked], {

@@ -460,6 +460,7 @@ class ToolBatch {
         toolCall: slot.toolCall,
         options: this.#input.options,
         startAtOnce: true,
+        stepId: this.#input.stepId,
         messageIndex: this.#input.messageIndex,
         index: slot.position,
         edited: this.#input.edited?.has(slot.index) === true ? (slot.toolCall.arguments ?? undefined) : undefined,

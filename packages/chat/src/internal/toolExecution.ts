@@ -83,7 +83,8 @@ export class ToolExecution {
     this.#tool = input.tool
     this.#toolCall = input.toolCall
     this.#options = input.options
-    this.#place = { messageIndex: input.messageIndex, index: input.index, edited: input.edited }
+    const { stepId, messageIndex, index, edited } = input
+    this.#place = { stepId, messageIndex, index, edited }
     this.#listener = listener
     this.#system = system
     this.#abort = new LazyAbort(system)

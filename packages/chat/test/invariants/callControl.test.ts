@@ -153,7 +153,9 @@ test("CALL4 a restarted call runs again under its key, and what the former run s
     startedAt: 1_000,
     progress: undefined
   })
-  expect(a.runs.map(({ context }) => context.idempotencyKey)).toEqual(["c/c0/1.0", "c/c0/1.0"])
+  const [key, again] = a.runs.map(({ context }) => context.idempotencyKey)
+  expect(key).toMatch(/^c\/c0\/.*\.0$/)
+  expect(again).toBe(key)
   expect(troupe.zombies()).toMatchObject([{ toolCallId: "c0", outcome: "restarted", since: 1_000 }])
   a.runs[0]?.context.progress("late")
   a.runs[0]?.end(ok("former"))

@@ -3,6 +3,7 @@ import { type Clock, Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
 import type { Decision } from "../../src/Approval.ts"
 import type { ChatRef } from "../../src/ChatRef.ts"
+import type * as Fake from "../../src/Fake.ts"
 import { ok } from "../../src/HandlerResult.ts"
 import { unpaired } from "../../src/internal/pairing.ts"
 import { make, type OnUnknown } from "../../src/Tool.ts"
@@ -31,9 +32,13 @@ const Story = Schema.Struct({
   decision: Schema.Literals(["allow", "deny", "result"])
 })
 
+/** A call of the script, with an id that no call of another round has. */
+const inRound = (round: number, said: Fake.ScriptEntry): Fake.ScriptEntry =>
+  "toolCall" in said ? { toolCall: { ...said.toolCall, id: `r${round}${said.toolCall.id}` } } : said
+
 /** Runs a chat to its end through all crashes; what ran, by key, and what was decided. */
 const lived = async ({ batches, crashes, schedule, decision }: typeof Story.Type) => {
-  const runs = new Map<string, { kind: string; count: number }>()
+  const runs = new Map<string, { kind: string; id: string; count: number }>()
   const left = [...crashes]
   let generation = 0
   let points = 0
@@ -71,9 +76,9 @@ const lived = async ({ batches, crashes, schedule, decision }: typeof Story.Type
         name,
         effect: name === "read" ? "read" : "write",
         ...(name === "read" ? {} : { onUnknown: name as OnUnknown }),
-        handler: async (_args, { idempotencyKey }) => {
+        handler: async (_args, { idempotencyKey, toolCall: { id } }) => {
           if (own !== generation) return new Promise<never>(() => {})
-          const run = runs.get(idempotencyKey) ?? { kind: name, count: 0 }
+          const run = runs.get(idempotencyKey) ?? { kind: name, id, count: 0 }
           runs.set(idempotencyKey, { ...run, count: run.count + 1 })
           point(own)
           await new Promise<void>((resolve) => void setImmediate(resolve))
@@ -87,7 +92,7 @@ const lived = async ({ batches, crashes, schedule, decision }: typeof Story.Type
           (message) => message.role === "assistant" && message.toolCalls !== undefined
         ).length
         const batch = batches[round]
-        return batch === undefined ? says("done") : calls(...batch)
+        return batch === undefined ? says("done") : calls(...batch).map((said) => inRound(round, said))
       }
     })
     const watched = {
@@ -141,7 +146,7 @@ const lived = async ({ batches, crashes, schedule, decision }: typeof Story.Type
   return {
     thread: chat?.thread,
     record: store.record(),
-    runs: [...runs].map(([key, run]) => ({ key, ...run })),
+    runs: [...runs.values()],
     allowed,
     crashed: retries
   }
@@ -165,10 +170,10 @@ it.effect.prop(
       // What the thread says of each call that writes is what happened.
       thread.messages.forEach((message, at) => {
         if (message.role !== "assistant") return
-        message.toolCalls?.forEach(({ name }, position) => {
+        message.toolCalls?.forEach(({ id, name }, position) => {
           const result = thread.messages[at + 1 + position]
           const outcome = result?.role === "tool" ? result.outcome : undefined
-          const ran = runs.some(({ key }) => key.endsWith(`/${at}.${position}`))
+          const ran = runs.some((run) => run.id === id)
           expect(outcome).toBeDefined()
           if (outcome === "completed" && story.decision !== "result") expect(ran).toBe(true)
           if (outcome === "not_started" && name !== "read") expect(ran).toBe(false)
