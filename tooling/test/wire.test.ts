@@ -68,6 +68,25 @@ describe("a recorded call is executed and answered", () => {
     }
   )
 
+  test.each(["openai", "mistral", "groq", "deepseek", "litellm", "ollama"])(
+    "PART4. in chat completions of %s, also with the finish reason stop, an unknown one, and none",
+    async (name) => {
+      const replies = [
+        [chunk({ tool_calls: [call] }), chunk({}, "stop"), "[DONE]"],
+        [chunk({ tool_calls: [call] }, "stop"), "[DONE]"],
+        [chunk({ tool_calls: [call] }), chunk({}, "eos"), "[DONE]"],
+        [chunk({ tool_calls: [call] }), chunk({}), "[DONE]"]
+      ]
+      for (const [index, reply] of replies.entries()) {
+        const line = await replayed(`${name}--${index}.txt`, ...reply)
+        expect([index, line]).toMatchObject([
+          index,
+          { finishReason: "tool_calls", toolCalls: [{ id: "call-1" }], ...answered }
+        ])
+      }
+    }
+  )
+
   test("in the Responses API", async () => {
     const item = { id: "f", type: "function_call", call_id: "call-1", name: "find", arguments: "" }
     const response = { id: "r", object: "response", created_at: 1, model: "m" }

@@ -38,8 +38,12 @@ export interface AiSdkOptions {
  * `raw_chunk` events and, whole, in the message's `metadata.reasoning`. To give a provider options for one message, part
  * or tool, put them under `metadata.providerOptions`, by provider name.
  *
+ * A reply with a complete tool call and the reason `stop`, `other` or none has the finish reason `tool_calls`, since some servers
+ * (LiteLLM, Ollama, compatible ones) send calls with these; `rawFinishReason` is the provider's word.
+ *
  * **Errors**: `stream` rejects with an `AdapterError` when the request is refused; a failure later is an `error` event
- * and the finish reason `error`. A stream that ends before the provider said why is a `malformed_response`.
+ * and the finish reason `error`. A stream that ends without a reason and without a complete call is a
+ * `malformed_response`.
  *
  * **Concurrency**: one adapter serves any number of requests at once.
  *

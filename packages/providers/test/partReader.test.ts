@@ -1,4 +1,4 @@
-import type { LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import { InvalidResponseDataError, type LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import type { AdapterEvent } from "@troupe/chat/Event"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../src/AiSdk.ts"
@@ -170,9 +170,57 @@ describe("PART3. a tool call", () => {
 
 describe("PART4. the finish reason", () => {
   const call = { type: "tool-call" as const, toolCallId: "c", toolName: "add", input: "{}" }
+  const cut = { ...call, toolCallId: "d", input: '{"a":' }
+  const endOf = async (...parts: ReadonlyArray<LanguageModelV4StreamPart>) => {
+    const { finishReason, rawFinishReason } = only(await say(...parts), "message_completed")
+    return [finishReason, rawFinishReason]
+  }
+  const wordless = (unified: "stop" | "other" | "interrupted" | "error") => ({
+    ...finish(),
+    finishReason: { unified, raw: undefined }
+  })
 
-  test("is the provider's, whatever the reply contains", async () => {
-    expect(only(await say(call, finish("stop")), "message_completed").finishReason).toBe("stop")
+  test.each([
+    ["stop", "end", finish("stop", "end")],
+    ["stop without a word of the provider's", "stop", wordless("stop")],
+    ["other", "eos", finish("other", "eos")]
+  ] as const)("is tool_calls where a call is complete and the provider says %s", async (_, raw, said) => {
+    expect(await endOf(call, said)).toEqual(["tool_calls", raw])
+    expect(await endOf(cut, said)).toEqual(["tool_calls", raw])
+    expect(await endOf(call, cut, said)).toEqual(["tool_calls", raw])
+  })
+
+  const missing = [
+    { type: "error", error: new InvalidResponseDataError({ data: undefined, message: "no finish reason" }) },
+    wordless("error")
+  ] as const
+  test.each([
+    ["without a finish", []],
+    ["that its package calls interrupted", [wordless("interrupted")]],
+    ["whose reason nobody said", [wordless("other")]],
+    ["whose package reports the missing reason as an error", missing]
+  ] as const)("of a reply %s is tool_calls where a call has all of its arguments", async (_, ending) => {
+    expect(await endOf(call, ...ending)).toEqual(["tool_calls", undefined])
+    expect(await endOf(call, cut, ...ending)).toEqual(["tool_calls", undefined])
+    expect(await endOf(cut, ...ending)).toEqual(["error", undefined])
+    expect(await endOf(...word("t", "hal"), ...ending)).toEqual(["error", undefined])
+  })
+
+  test.each([
+    ["length", "length"],
+    ["content-filter", "content_filter"],
+    ["error", "error"]
+  ] as const)("%s stays, whatever calls the reply has", async (unified, expected) => {
+    expect(await endOf(call, finish(unified, "word"))).toEqual([expected, "word"])
+  })
+
+  test("stop stays where no call for us is complete", async () => {
+    expect(await endOf({ type: "tool-input-start", id: "c", toolName: "add" }, finish())).toEqual(["stop", "end"])
+    expect(await endOf({ ...call, providerExecuted: true }, finish())).toEqual(["stop", "end"])
+  })
+
+  test("is error after an error part, whatever calls the reply has", async () => {
+    expect(await endOf(call, { type: "error", error: "overloaded" }, finish())).toEqual(["error", "end"])
   })
 
   test.each([

@@ -1,5 +1,10 @@
 /** Reads what a provider says at the end: why it stopped, and what it cost. */
-import type { LanguageModelV2Usage, LanguageModelV4FinishReason, LanguageModelV4Usage } from "@ai-sdk/provider"
+import {
+  InvalidResponseDataError,
+  type LanguageModelV2Usage,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4Usage
+} from "@ai-sdk/provider"
 import type { FinishReason } from "@troupe/chat/Response"
 import type { Usage } from "@troupe/chat/Usage"
 
@@ -21,6 +26,13 @@ export const finishOf = (said: LanguageModelV4FinishReason | string): Finish =>
  */
 export const isMissing = (said: LanguageModelV4FinishReason | string): boolean =>
   typeof said !== "string" && (said.unified === "interrupted" || (said.unified === "other" && said.raw === undefined))
+
+/**
+ * Whether an error only reports that the stream ended without a finish reason: `@ai-sdk/openai-compatible` sends it in the
+ * place of a reason, and names no invalid data in it.
+ */
+export const reportsNoFinish = (error: unknown): boolean =>
+  InvalidResponseDataError.isInstance(error) && error.data === undefined
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: "stop",

@@ -9,15 +9,16 @@
  *        was text.
  * PART3. A call is completed only when the provider completed it, and started before that even if the provider never
  *        said so; a call the provider runs itself is never one of ours.
- * PART4. The finish reason is the provider's: calls in the reply do not make it `tool_calls`. After an error it is
- *        `error`.
+ * PART4. After an error the finish reason is `error`. Where the provider completed a call, and gave the reason `stop` or
+ *        `other`, the reason is `tool_calls`, and `rawFinishReason` keeps the provider's. Every other reason is the
+ *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments.
  * PART5. Nothing is parsed but the arguments of a completed call.
  */
 import type { LanguageModelV2StreamPart, LanguageModelV3StreamPart, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import type { AdapterEvent } from "@troupe/chat/Event"
 import type { ReasoningPart } from "@troupe/chat/ContentPart"
 import { parseArguments } from "@troupe/chat/ToolCall"
-import { type Finish, finishOf, isMissing, usageOf } from "./accounting.ts"
+import { type Finish, finishOf, isMissing, reportsNoFinish, usageOf } from "./accounting.ts"
 import { adapterError, unfinished } from "./providerError.ts"
 import { carried, merged, type ProviderData } from "./providerMetadata.ts"
 
@@ -38,6 +39,11 @@ export class PartReader {
   #completed = false
   #failed = false
   #finish: Finish | undefined
+  /** The provider package's own error for a missing finish reason. */
+  #noFinish: unknown
+  /** Whether the provider completed a call for us, and whether one has all of its arguments (PART4). */
+  #hasCall = false
+  #hasWholeCall = false
   #text = ""
   readonly #texts = new Map<string, Block>()
   readonly #reasoning = new Map<string, Block>()
@@ -107,10 +113,11 @@ export class PartReader {
         return
       case "finish":
         this.#start()
-        this.#finished(part)
+        this.#ending(part)
         return
       case "error":
-        this.fail(part.error)
+        if (reportsNoFinish(part.error)) this.#noFinish = part.error
+        else this.fail(part.error)
         return
       default:
         this.#start()
@@ -128,7 +135,8 @@ export class PartReader {
   /** The stream is over. A reply without a finish, and without an error that explains it, was cut off. */
   end(): void {
     if (this.#completed) return
-    if (this.#finish === undefined && !this.#failed) this.fail(unfinished(this.#provider))
+    const finish = this.#finished()
+    if (finish === undefined && !this.#failed) this.fail(this.#noFinish ?? unfinished(this.#provider))
     this.#completed = true
     const text = this.#text
     if (text !== "") this.#emit({ type: "text_completed", id: this.#onlyText()?.[0] ?? null, text })
@@ -141,8 +149,8 @@ export class PartReader {
     this.#emit({
       type: "message_completed",
       message: { role: "assistant", content: text, ...(Object.keys(kept).length === 0 ? {} : { metadata: kept }) },
-      finishReason: this.#failed ? "error" : (this.#finish?.reason ?? "error"),
-      ...(this.#finish?.raw === undefined ? {} : { rawFinishReason: this.#finish.raw }),
+      finishReason: this.#failed ? "error" : (finish?.reason ?? "error"),
+      ...(finish?.raw === undefined ? {} : { rawFinishReason: finish.raw }),
       usage: this.#usage,
       ...(Object.keys(metadata).length === 0 ? {} : { metadata })
     })
@@ -196,20 +204,31 @@ export class PartReader {
     }
     this.#startCall(part.toolCallId, part.toolName)
     const rawArguments: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
+    const args = parseArguments(rawArguments)
+    this.#hasCall = true
+    this.#hasWholeCall ||= args !== null
     this.#emit({
       type: "tool_call_completed",
       id: part.toolCallId,
       name: part.toolName,
-      arguments: parseArguments(rawArguments),
+      arguments: args,
       rawArguments,
       ...carried(part.providerMetadata)
     })
   }
 
-  #finished(part: Extract<StreamPart, { readonly type: "finish" }>): void {
+  #ending(part: Extract<StreamPart, { readonly type: "finish" }>): void {
     this.#usage = usageOf(part.usage)
     if (part.providerMetadata !== undefined) this.#about["providerMetadata"] = part.providerMetadata
-    if (!isMissing(part.finishReason)) this.#finish = finishOf(part.finishReason)
+    if (this.#noFinish === undefined && !isMissing(part.finishReason)) this.#finish = finishOf(part.finishReason)
+  }
+
+  /** Why the reply ended, once it has (PART4). */
+  #finished(): Finish | undefined {
+    const said = this.#finish
+    if (said === undefined) return this.#hasWholeCall ? { reason: "tool_calls", raw: undefined } : undefined
+    const { reason, raw = reason } = said
+    return this.#hasCall && (reason === "stop" || reason === "other") ? { reason: "tool_calls", raw } : said
   }
 }
 
