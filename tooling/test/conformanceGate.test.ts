@@ -56,7 +56,8 @@ describe("a case about permissions", () => {
   test("can be about leaving a plan that the host wants, where nobody can be asked", async () => {
     const exit = { checkPlanMode: "exit" }
     const given = { phase: "plan", runStartedIn: "plan" }
-    expect(await statusOf(exit, given, { verdict: "deny:user_denied" })).toBe("passed")
+    expect(await statusOf(exit, given, { verdict: "deny:phase_gated" })).toBe("passed")
+    expect(await statusOf(exit, given, { verdict: "deny:user_denied" })).toMatch(/^failed/)
     expect(await statusOf(exit, given, { verdict: "allow" })).toMatch(/^failed/)
   })
 

@@ -212,14 +212,15 @@ export interface ChatOptions extends StepOptions {
    */
   readonly budget?: Budget | undefined
   /**
-   * How many replies in a row whose calls all failed end the turn with `consecutive_mistakes`; 0 for no bound. Default 0.
+   * How many replies in a row whose calls all failed end the turn with `consecutive_mistakes`; 0 for no bound. Default 0; a living
+   * chat's is 3.
    *
    * **Details**: a crash, a timeout, a refusal, wrong arguments and a tool that does not exist count alike, once for a reply,
    * however many of its calls failed. A success of any call of a reply ends the count, and so does what a person says.
    */
   readonly maxMistakes?: number | undefined
   /**
-   * How many replies in a row that change nothing end the turn with `no_progress`; 0 for no bound. Default 0.
+   * How many replies in a row that change nothing end the turn with `no_progress`; 0 for no bound. Default 0; a living chat's is 3.
    *
    * **Details**: a reply changes nothing if its calls and their results are those of the reply before it, in whatever order,
    * and it says nothing else.

@@ -71,6 +71,6 @@ const isToolError = (error: unknown): error is ToolError => {
   }
 }
 
-/** Whether the handler can have run. */
+/** Whether the handler can have run; a `denied` one ran only where it ended with the refusal of its own `setPermissionMode`. */
 export const mayHaveRun = (outcome: Outcome): boolean =>
   outcome !== "denied" && outcome !== "invalid" && outcome !== "not_found" && outcome !== "not_started"

@@ -11,7 +11,8 @@
  *        begun, and is not waited for.
  * CALL4. A restarted call has its former run told to end, and waits for it until the drain deadline; then the handler runs
  *        again, under the same idempotency key and with deadlines of its own. What the former run says no longer counts.
- * CALL5. What only a check says (`invalid`, `not_found`, `denied`) is said of no call whose handler ran.
+ * CALL5. What only a check says (`invalid`, `not_found`, `denied`) is said of no call whose handler ran, but for the handler
+ *        that ends with the refusal of its own `setPermissionMode`: that call is `denied` (PMODE4).
  * CALL6. A result that comes after a deadline of its call is discarded, and the call is `timed_out`: also when the handler
  *        blocked the thread, so that the deadline's timer could not run.
  *
@@ -26,6 +27,7 @@ import type { CallPlace } from "./internal/idempotency.ts"
 import type { ModeWish } from "./internal/permissionMode.ts"
 import { type ExecutionListener, ToolExecution } from "./internal/toolExecution.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./internal/toolOutcome.ts"
+import { deniedOutcome } from "./internal/toolRefusal.ts"
 import type { RunOptions } from "./internal/resolveOptions.ts"
 import type { Tool } from "./Tool.ts"
 import type { ToolCall } from "./ToolCall.ts"
@@ -75,8 +77,8 @@ export interface ToolCallInput extends CallPlace {
  * - `call.start`: its turn in the queue has come
  * - `call.cancel`: end, and be waited for no longer than the drain deadline
  * - `call.restart`: end the handler, and run it again; nothing for a call that does not run, or is to end
- * - `execution.settled`, from its own handler: the result, whether the handler said it, whether it was called at all, and
- *   the deadline that had passed by then, in words
+ * - `execution.settled`, from its own handler: the result, whether the handler said it, whether it was called at all,
+ *   the deadline that had passed by then, in words; and whether it ended with the refusal of its own `setPermissionMode`
  * - `deadline.passed`, from its own clock: what did not come in time, in words, and whether the handler was called by then
  */
 export type ToolCallEvent =
@@ -89,6 +91,7 @@ export type ToolCallEvent =
       readonly byHandler: boolean
       readonly began?: boolean
       readonly missed?: string | undefined
+      readonly refused?: boolean
     }
   | { readonly type: "deadline.passed"; readonly missed: string; readonly began: boolean }
 
@@ -112,8 +115,15 @@ type ExecutionCommand =
 const execution = fromCallback<ExecutionCommand, ToolCallInput>(({ input, system, sendBack, receive }) => {
   const host = StateMachine.hostOf(system)
   const hosting = host === undefined ? undefined : Process.systemOf(host)
-  const settled = (result: HandlerResult, byHandler: boolean) =>
-    sendBack({ type: "execution.settled", result, byHandler, began: running.began, missed: deadlines.missed })
+  const settled: ExecutionListener["settled"] = (result, byHandler, refused) =>
+    sendBack({
+      type: "execution.settled",
+      result,
+      byHandler,
+      began: running.began,
+      missed: deadlines.missed,
+      refused
+    })
   let limits: Limits
   try {
     limits = limitsOf(input)
@@ -202,7 +212,7 @@ export const toolCallMachine = setup({
       outcome: endedEarly(toolCall, "abandoned", options)
     })),
     record: assign(({ context, event }) =>
-      event.type === "execution.settled" ? settle(context, event.result, event.byHandler) : {}
+      event.type === "execution.settled" ? settle(context, event.result, event.byHandler, event.refused) : {}
     )
   }
 }).createMachine({
@@ -290,11 +300,14 @@ const lateMessage = ({ began }: { readonly began?: boolean }): string => (began 
 export type ToolCallActor = ActorRefFrom<typeof toolCallMachine>
 
 /** A failure the handler itself reports is a failure, whatever error it hands on (CALL5). */
-const settle = (context: ToolCallContext, result: HandlerResult, byHandler = false) => ({
-  outcome: toolOutcome(
-    context.toolCall,
-    result,
-    context.options,
-    byHandler && result.type === "error" ? "failed" : undefined
-  )
+const settle = (context: ToolCallContext, result: HandlerResult, byHandler = false, refused = false) => ({
+  outcome:
+    refused && result.type === "error"
+      ? deniedOutcome(context.toolCall, result.reason)
+      : toolOutcome(
+          context.toolCall,
+          result,
+          context.options,
+          byHandler && result.type === "error" ? "failed" : undefined
+        )
 })

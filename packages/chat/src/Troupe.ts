@@ -36,7 +36,8 @@ import * as Zombies from "./Zombies.ts"
  *
  * **Units and defaults**: `store` is in memory, with its log. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
  * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
- * (`onUnknownTool: "continue"`) unless told otherwise, and run tools by their effects (`schedule: "effects"`). A chat waits for its user for ever, unless there is a
+ * (`onUnknownTool: "continue"`) unless told otherwise, and run tools by their effects (`schedule: "effects"`). Three replies in a row
+ * whose calls all failed, or that changed nothing, end a turn (`maxMistakes: 3`, `maxUnproductive: 3`; 0 for no bound). A chat waits for its user for ever, unless there is a
  * `suspendedTtlMs`; the user's answer is a message (`answer: "user_message"`).
  */
 export interface TroupeOptions
@@ -129,7 +130,9 @@ export class RunningTroupe {
     this.#engine = Engine.make(engine)
     this.#ownsSystem = system === undefined
     this.system = system ?? System.make({ name, ...(onCrash === undefined ? {} : { onCrash }) })
-    this.#chatOptions = { onUnknownTool: "continue", schedule: "effects", ...chat, system: this.system }
+    const { maxMistakes = 3, maxUnproductive = 3 } = chat
+    const defaults = { onUnknownTool: "continue", schedule: "effects" } as const
+    this.#chatOptions = { ...defaults, ...chat, maxMistakes, maxUnproductive, system: this.system }
     preflight(this.#engine, anyThread, resolveOptions(this.#engine, this.#chatOptions))
     const kept = store ?? Store.memory({ clock: this.system.clock })
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""

@@ -89,6 +89,8 @@ const hasError = (held: unknown): boolean => isRecord(held) && (held["error"] ??
 /**
  * Checks a request: its messages, its tools and its parameters; one that two passes are wanted of (`structuredFinalize`)
  * must ask for JSON of a schema.
+ *
+ * **Details**: a valid tool name that comes twice is a `duplicate_name` of `tools`; an invalid one is reported as invalid only.
  */
 export const request = (
   value: Request & { readonly structuredFinalize?: boolean | undefined }
@@ -96,8 +98,8 @@ export const request = (
   const found: Array<Finding> = value.messages.length === 0 ? [{ field: ["messages"], reason: "empty" }] : []
   found.push(...messagesFindings(value.messages))
   value.tools.forEach((declared, index) => found.push(...toolFindings(declared, ["tools", index])))
-  const names = new Set(value.tools.map((declared) => declared.name))
-  if (names.size !== value.tools.length) found.push({ field: ["tools"], reason: "duplicate_name" })
+  const names = value.tools.map(({ name }) => name).filter((name) => nameProblem(name) === undefined)
+  if (new Set(names).size !== names.length) found.push({ field: ["tools"], reason: "duplicate_name" })
   const { temperature, maxTokens, responseFormat } = value
   if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
     found.push({ field: ["temperature"], reason: "out_of_range" })

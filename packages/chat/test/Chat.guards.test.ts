@@ -6,7 +6,7 @@ import type { Script } from "../src/Fake.ts"
 import * as Codec from "../src/Codec.ts"
 import { halt, ok } from "../src/HandlerResult.ts"
 import { assistant, type Message, system, user } from "../src/Message.ts"
-import { Troupe } from "../src/Troupe.ts"
+import { Troupe, type TroupeOptions } from "../src/Troupe.ts"
 import { make, type Tool } from "../src/Tool.ts"
 import { leakCheck } from "./double/leakCheck.ts"
 import { calls, echo, handling, hi, only, readAll, says } from "./double/scripts.ts"
@@ -98,6 +98,31 @@ describe("maxMistakes", () => {
     expect((await run([bad], { maxMistakes: 1, maxTurns: 1 })).haltedReason).toBe("max_turns")
     expect((await run([spent], { maxMistakes: 1, budget: { tokens: 1 } })).haltedReason).toBe("consecutive_mistakes")
     expect((await run([good], { maxMistakes: 1 })).haltedReason).toBe("completed")
+  })
+})
+
+describe("a living chat", () => {
+  const ended = async (script: Script, options: Partial<TroupeOptions> = {}) => {
+    const adapter = check.fake({ scripts: [...times(6, script), says("done")] })
+    const { troupe } = await check.troupe({ adapter, tools, maxTurns: 20, ...options })
+    const { haltedReason, steps, metadata } = await (await troupe.chat("a")).send("go").result()
+    return [haltedReason, steps.length, metadata["maxMistakes"] ?? metadata["maxUnproductive"]]
+  }
+
+  test("GUARD5. ends a turn after three replies whose calls failed, and after three that changed nothing", async () => {
+    expect(await ended(calls("fails"))).toEqual(["consecutive_mistakes", 3, 3])
+    expect(await ended(calls("steady"))).toEqual(["no_progress", 4, 3])
+    const unset = { maxMistakes: undefined, maxUnproductive: undefined }
+    expect(await ended(calls("fails"), unset)).toEqual(["consecutive_mistakes", 3, 3])
+    expect(await ended(calls("steady"), unset)).toEqual(["no_progress", 4, 3])
+  })
+
+  test("GUARD5. has the bounds that its Troupe sets, and none for 0", async () => {
+    const none = { maxMistakes: 0, maxUnproductive: 0 }
+    expect(await ended(calls("fails"), { maxMistakes: 5 })).toEqual(["no_progress", 4, 3])
+    expect(await ended(calls("steady"), { maxUnproductive: 1 })).toEqual(["no_progress", 2, 1])
+    expect((await ended(calls("fails"), none)).slice(0, 2)).toEqual(["completed", 7])
+    expect((await ended(calls("steady"), none)).slice(0, 2)).toEqual(["completed", 7])
   })
 })
 

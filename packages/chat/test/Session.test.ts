@@ -5,6 +5,7 @@ import type { Script } from "../src/Fake.ts"
 import { askUser, error, halt, ok } from "../src/HandlerResult.ts"
 import { assistant, type Message, toolResult, user } from "../src/Message.ts"
 import * as Session from "../src/Session.ts"
+import * as Thread from "../src/Thread.ts"
 import { make, type Tool } from "../src/Tool.ts"
 import { leakCheck } from "./double/leakCheck.ts"
 import { refusal } from "./double/refusal.ts"
@@ -345,6 +346,26 @@ describe("a session", () => {
     expect(adapter.requests).toHaveLength(0)
     await Session.start(engine, [user("hi"), call, result])
     expect(adapter.requests).toHaveLength(1)
+  })
+
+  test("S8 a thread is validated before its calls and results are paired", async () => {
+    const { adapter, engine } = given([says("x")])
+    const nameless = { role: "tool", content: "r" } as unknown as Message
+    const invalid = {
+      reason: "invalid_thread",
+      errors: [{ field: ["messages", 0, "tool_call_id"], reason: "required" }]
+    }
+    const starts = [
+      () => Session.start(engine, [nameless]),
+      () => Session.streamStart(engine, [nameless, assistant("", [{ id: "c0", name: "m", arguments: {} }])]),
+      () => Session.step(engine, { ...Session.make(), thread: Thread.fromMessages([nameless]) })
+    ]
+    for (const start of starts) {
+      const refused = await refusal(start)
+      expect(refused).toBeInstanceOf(ValidationError)
+      expect(refused).toMatchObject(invalid)
+    }
+    expect(adapter.requests).toHaveLength(0)
   })
 
   test("S6 one that was kept goes on as the one in memory", async () => {

@@ -21,6 +21,7 @@ const answer: Fake.Script = [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }
 
 const fakeLaws = Testing.adapterLaws({
   text: fake(answer),
+  emptyText: fake([{ text: "" }, { finish: "stop" }]),
   toolCalls: fake([{ toolCall: { id: "c0", name: "t", arguments: { x: 1 } } }, { finish: "tool_calls" }]),
   refusals,
   breaks: fake([{ text: "par" }, { error: new AdapterError("rate_limited", { retryAfterMs: 20 }) }]),
@@ -65,12 +66,37 @@ async function* careless(): AsyncGenerator<AdapterEvent, void> {
 test("an adapter that breaks the laws is found out", async () => {
   const adapter: Adapter = { name: "careless", stream: () => careless() }
   const broken = await brokenBy(Testing.adapterLaws({ text: () => ({ adapter, open: () => 1 }) }))
-  expect(broken).toHaveLength(5)
+  expect(broken).toHaveLength(6)
   const refuses: Adapter = { name: "plain", stream: () => Promise.reject(new Error("no")) }
   const laws = Testing.adapterLaws({ text: fake(answer), refusals: { timeout: () => ({ adapter: refuses }) } })
   expect(await brokenBy(laws)).toEqual([
     "a request refused with timeout rejects with that AdapterError, before any event"
   ])
+})
+
+test("TEXT1. An adapter that starts an empty text and does not complete it is found out, and one that completes none", async () => {
+  const saying =
+    (...events: ReadonlyArray<AdapterEvent>) =>
+    () => ({
+      adapter: {
+        name: "saying",
+        async *stream() {
+          yield { type: "message_started", message: { role: "assistant", content: "" } } as const
+          yield* events
+          yield completed
+        }
+      }
+    })
+  const empty = { type: "text_delta", id: null, delta: "" } as const
+  const closed = { type: "text_completed", id: null, text: "" } as const
+  const law = "every text that an adapter starts is completed, in the situation emptyText"
+  const brokenWith = (emptyText: () => Testing.AdapterSituation) =>
+    brokenBy(Testing.adapterLaws({ text: fake(answer), emptyText }))
+  expect(await brokenWith(saying(empty))).toEqual([law])
+  expect(await brokenWith(saying(closed))).toEqual([law])
+  expect(await brokenWith(saying(empty, closed, closed))).toEqual([law])
+  expect(await brokenWith(saying(empty, closed))).toEqual([])
+  expect(await brokenWith(saying())).toEqual([])
 })
 
 test("an executor that breaks the laws is found out", async () => {

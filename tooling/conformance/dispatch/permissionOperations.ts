@@ -90,15 +90,17 @@ const leaving = async (given: Fields, ask: Permissions.Ask | undefined): Promise
     execute: (_, { setPermissionMode }) =>
       setPermissionMode("default").then(
         () => "allow",
-        (refusal: unknown) => (refusal instanceof ToolError && refusal.reason === "denied" ? "deny" : "raised")
+        (refusal: unknown) =>
+          refusal instanceof ToolError && refusal.reason === "denied"
+            ? `deny:${String(refusal.metadata["code"])}`
+            : "raised"
       )
   })
   const permissions = permissionsOf({ ...given, phase: "plan" }, ask)
   const { messages } = await ToolRunner.runToolCalls([callOf("plan_mode", { action: "exit" })], [leave], {
     permissions
   })
-  const word = messages.map(Message.text).join("")
-  return word === "deny" ? "deny:user_denied" : word
+  return messages.map(Message.text).join("")
 }
 
 /** Answers of the question, as the cases write them. */

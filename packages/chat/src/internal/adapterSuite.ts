@@ -1,4 +1,9 @@
-/** The laws of an adapter, looked at through its stream alone. */
+/**
+ * The laws of an adapter, looked at through its stream alone.
+ *
+ * TEXT1. A text that starts with a `text_delta`, also an empty one, is completed by exactly one `text_completed` with the
+ *        same text, before `message_completed`. A reply without a text has no `text_completed`.
+ */
 import { Clock, EventLoop } from "@troupe/otp"
 import type { Adapter, AdapterOptions } from "../Adapter.ts"
 import { AdapterError, type AdapterErrorReason, StreamError } from "../ChatError.ts"
@@ -21,6 +26,7 @@ export interface AdapterSituation {
  * The situations an adapter is looked at in; each is made anew for each law. Laws of absent ones are left out.
  *
  * - `text`: the model says some text, in more than one fragment, and stops
+ * - `emptyText`: the provider sends a text fragment without a character, and the model stops
  * - `toolCalls`: the model makes at least one call
  * - `refusals`: the provider refuses the request, by reason
  * - `breaks`: the provider fails after its stream has opened
@@ -28,6 +34,7 @@ export interface AdapterSituation {
  */
 export interface AdapterSituations {
   readonly text: () => AdapterSituation | Promise<AdapterSituation>
+  readonly emptyText?: (() => AdapterSituation | Promise<AdapterSituation>) | undefined
   readonly toolCalls?: (() => AdapterSituation | Promise<AdapterSituation>) | undefined
   readonly refusals?:
     | Partial<Record<AdapterErrorReason, () => AdapterSituation | Promise<AdapterSituation>>>
@@ -143,6 +150,26 @@ const textLaws = (make: AdapterSituations["text"]): ReadonlyArray<Law> => [
   })
 ]
 
+/** TEXT1, for the replies of one situation. */
+const completionLaw = (name: keyof AdapterSituations, make: AdapterSituations["text"]): Law =>
+  law(`every text that an adapter starts is completed, in the situation ${name}`, async () => {
+    const events = await all(await make())
+    const deltas = events.flatMap((event) => (event.type === "text_delta" ? [event.delta] : []))
+    const completed = events.flatMap((event) => (event.type === "text_completed" ? [event.text] : []))
+    const expected = deltas.length === 0 ? [] : [deltas.join("")]
+    holds(
+      JSON.stringify(completed) === JSON.stringify(expected),
+      () =>
+        `the deltas are ${JSON.stringify(deltas)}, the completed texts ${JSON.stringify(completed)}: ${tagsOf(events)}`
+    )
+  })
+
+const completionLaws = (situations: AdapterSituations): ReadonlyArray<Law> =>
+  (["text", "emptyText", "toolCalls", "breaks"] as const).flatMap((name) => {
+    const make = situations[name]
+    return make === undefined ? [] : [completionLaw(name, make)]
+  })
+
 const callLaws = (make: AdapterSituations["text"]): ReadonlyArray<Law> => [
   law("each call is started, then perhaps said in fragments, then completed once", async () => {
     const events = await all(await make())
@@ -223,10 +250,14 @@ const endlessLaws = (make: AdapterSituations["text"]): ReadonlyArray<Law> => [
 ]
 
 /** The laws of `Adapter`, for the situations given. */
-export const adapterLaws = ({ text, toolCalls, refusals, breaks, endless }: AdapterSituations): ReadonlyArray<Law> => [
-  ...textLaws(text),
-  ...(toolCalls === undefined ? [] : callLaws(toolCalls)),
-  ...(refusals === undefined ? [] : refusalLaws(refusals)),
-  ...(breaks === undefined ? [] : breakLaws(breaks)),
-  ...(endless === undefined ? [] : endlessLaws(endless))
-]
+export const adapterLaws = (situations: AdapterSituations): ReadonlyArray<Law> => {
+  const { text, toolCalls, refusals, breaks, endless } = situations
+  return [
+    ...textLaws(text),
+    ...completionLaws(situations),
+    ...(toolCalls === undefined ? [] : callLaws(toolCalls)),
+    ...(refusals === undefined ? [] : refusalLaws(refusals)),
+    ...(breaks === undefined ? [] : breakLaws(breaks)),
+    ...(endless === undefined ? [] : endlessLaws(endless))
+  ]
+}

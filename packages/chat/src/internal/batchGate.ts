@@ -18,11 +18,11 @@ import { text } from "../Message.ts"
 import type { Permissions } from "../Permissions.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
-import { type Gate, gateBatch, type GateVerdict, isGated } from "./gate.ts"
+import { type Gate, gateBatch, type GateVerdict, isGated, refuse } from "./gate.ts"
 import { crashed } from "./hookAnswers.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
-import { augmented, haltedAfter, resultOf } from "./toolRefusal.ts"
+import { augmented, haltedAfter, refusalIn, resultOf } from "./toolRefusal.ts"
 
 /** The options a gate is made of. */
 export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">> & {
@@ -33,10 +33,13 @@ export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "ho
 /** The gate of a batch, if its options have anything to do with calls. */
 export const batchGateOf = (given: GateOptions, system: System.System): BatchGate | undefined => {
   const options = given.permitted === true ? { ...given, permissions: listsOf(given.permissions) } : given
-  return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure")
+  return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure", ...refusals)
     ? new BatchGate(options, system)
     : undefined
 }
+
+/** The hooks of a refusal. */
+const refusals = ["PermissionDenied", "ToolDenied"] as const
 
 /** What holds whatever a person decided: the lists. */
 const listsOf = ({ allow, deny }: Permissions = {}): Permissions | undefined =>
@@ -89,6 +92,7 @@ export class BatchGate {
     if (this.#leaving.signal.aborted || halt?.type === "question") return false
     const { hooks } = this.#gate
     return (
+      (outcome === "denied" && Hooks.has(hooks, ...refusals)) ||
       (failures.has(outcome) && Hooks.has(hooks, "PostToolUseFailure")) ||
       (ran.has(outcome) && Hooks.has(hooks, "PostToolUse"))
     )
@@ -129,9 +133,13 @@ export class BatchGate {
     const { hooks = {} } = gate
     const { toolCall, outcome, message } = ended
     const use = Hooks.toolUse(toolCall)
+    const failed = resultOf(ended)
+    const reason = failed?.type === "error" ? failed.reason : undefined
+    if (outcome === "denied") {
+      await refuse({ type: "deny", toolCall, ...refusalIn(reason) }, gate)
+      return ended
+    }
     if (failures.has(outcome)) {
-      const failed = resultOf(ended)
-      const reason = failed?.type === "error" ? failed.reason : undefined
       await Hooks.notify(hooks, "PostToolUseFailure", { ...use, reason, outcome }, gate)
     }
     if (!ran.has(outcome)) return ended

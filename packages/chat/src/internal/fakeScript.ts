@@ -26,7 +26,7 @@ export async function* interpret(
   clock: Clock.Clock,
   release: () => void
 ): AsyncGenerator<AdapterEvent, void> {
-  let said = ""
+  let said: string | undefined
   let usage = reported
   try {
     yield {
@@ -36,7 +36,7 @@ export async function* interpret(
     }
     for (const line of script) {
       if ("text" in line) {
-        said += line.text
+        said = (said ?? "") + line.text
         yield { type: "text_delta", id: null, delta: line.text }
       } else if ("usage" in line) {
         usage = reported ?? line.usage
@@ -77,15 +77,16 @@ function* eventsOf(line: EventLine): Generator<AdapterEvent, void> {
   }
 }
 
+/** The text is completed if it was started, also an empty one (TEXT1). */
 function* closing(
-  said: string,
+  said: string | undefined,
   finishReason: FinishReason | null,
   usage: Usage | undefined
 ): Generator<AdapterEvent, void> {
-  if (said !== "") yield { type: "text_completed", id: null, text: said }
+  if (said !== undefined) yield { type: "text_completed", id: null, text: said }
   yield {
     type: "message_completed",
-    message: { role: "assistant", content: said },
+    message: { role: "assistant", content: said ?? "" },
     finishReason,
     ...(usage === undefined ? {} : { usage })
   }

@@ -44,6 +44,9 @@ export interface Refused {
   readonly denial: Denial | undefined
 }
 
+/** A refusal that says for a program why. */
+type Denied = Refused & { readonly denial: Denial }
+
 /** The call does not run, and the turn ends. */
 export interface Halted {
   readonly type: "halt"
@@ -132,14 +135,16 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
   return heard.type === "aborted" ? heard : answered(toolCall, heard, permissions)
 }
 
-const answered = (
+/** What an answer means to a call that wants to do something: to run, unless `wanted` says otherwise. */
+export const answered = (
   toolCall: ToolCall,
   heard: Exclude<Heard, { readonly type: "aborted" }>,
-  { expiresMs }: Permissions
-): GateVerdict => {
+  { expiresMs }: Permissions,
+  wanted: string = "run"
+): Admitted | Denied | Halted | Suspended => {
   const answer = answerIn(heard)
   if (heard.type === "fault") {
-    const reason = `nobody could be asked whether ${toolCall.name} may run: ${describe(heard.cause)}`
+    const reason = `nobody could be asked whether ${toolCall.name} may ${wanted}: ${describe(heard.cause)}`
     return denied(toolCall, denial("unknown", reason, { fault: describe(heard.cause) }))
   }
   const { value } = heard
@@ -163,7 +168,7 @@ const answered = (
       const { reason } = answer
       if (isDenial(reason)) return denied(toolCall, reason)
       if (reason === undefined)
-        return denied(toolCall, denial("user_denied", `${toolCall.name} was not allowed to run`))
+        return denied(toolCall, denial("user_denied", `${toolCall.name} was not allowed to ${wanted}`))
       return denied(toolCall, denial("user_denied", describe(reason), { raw: reason }))
     }
     case "halt": {
@@ -201,7 +206,7 @@ const strangeIn = (value: unknown, { type }: { readonly type?: unknown }): strin
 }
 
 /** What is no answer allows nothing. */
-const unanswered = (toolCall: ToolCall, value: unknown): Refused =>
+const unanswered = (toolCall: ToolCall, value: unknown): Denied =>
   denied(
     toolCall,
     denial("unknown", `the question was answered with what is no answer: ${describe(value)}`, { raw: rawOf(value) })
@@ -216,7 +221,7 @@ const rawOf = (value: unknown): unknown => {
   }
 }
 
-const denied = (toolCall: ToolCall, why: Denial): Refused => ({
+const denied = (toolCall: ToolCall, why: Denial): Denied => ({
   type: "deny",
   toolCall,
   reason: why.reason,
@@ -244,8 +249,8 @@ export const calledWith = (toolCall: ToolCall, args: Readonly<Record<string, unk
   return { ...call, arguments: args }
 }
 
-/** Tells the hooks of a refusal; what they say and do changes nothing. */
-const refuse = async (refused: Refused, gate: Gate): Promise<GateVerdict> => {
+/** Calls the hooks of a refusal; their answers change nothing. */
+export const refuse = async (refused: Refused, gate: Gate): Promise<Refused> => {
   const { hooks } = gate
   if (hooks === undefined) return refused
   const use = Hooks.toolUse(refused.toolCall)

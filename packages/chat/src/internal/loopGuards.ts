@@ -10,6 +10,7 @@
  * GUARD3. A round is unproductive if it has the same calls and results as the one before, in any order and under any ids,
  *         and said nothing, or the same. A productive round ends the count.
  * GUARD4. Only as many rounds are looked at as the bound says, and the round before them.
+ * GUARD5. In a living chat both bounds are 3 unless its Troupe sets them; 0 is no bound. Elsewhere there is none by default.
  *
  * @source ExAthena.Loop, consecutive mistakes and the no-progress guard
  */

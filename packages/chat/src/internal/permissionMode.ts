@@ -5,20 +5,21 @@
  *
  * PMODE1. What the calls of a batch want is folded in call order when the batch is over, and counts from the next batch on.
  * PMODE2. A call makes a run as strict as it likes, and no looser than was granted: by the options, by the host since, or by
- *         a person who was asked. Where nobody can be asked it is refused.
+ *         a person who was asked. Else it is refused, with the code of the cause: `phase_gated` where nobody can be asked,
+ *         `user_denied` where a person refused, `unknown` where there was no answer that can be read.
+ * PMODE4. A call whose handler ends with such a refusal is `denied`; no policy is asked, and the hooks of a refusal are called.
  * PMODE3. What the host says while a batch runs counts for more than what its calls were granted before.
  * PMODE4. A client may always set a stricter mode. It sets no mode looser than its bound, by default the mode that the host
  *         set, which calls and clients leave as it is.
  */
 import * as z from "zod"
 import { ToolError, ValidationError } from "../ChatError.ts"
-import { clamp, isMode, Mode, modes, type Permissions } from "../Permissions.ts"
+import { clamp, type Denial, denial, isMode, Mode, modes, type Permissions } from "../Permissions.ts"
 import type { Tool } from "../Tool.ts"
 import type { ToolCall } from "../ToolCall.ts"
-import { describe } from "../ToolResultEncoder.ts"
 import { copied } from "./copied.ts"
+import { answered } from "./gate.ts"
 import { hear, type Hearing } from "./hearing.ts"
-import { answerIn, Fault } from "./hookAnswers.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
 /** The mode, the loosest one that calls may choose, and the mode that the host set, where that is another than the loosest. */
@@ -125,10 +126,13 @@ export class ModeWishes {
     const { ask } = this.#permissions
     const { loosest } = standingOf(this.#permissions)
     if (isWithin(mode, loosest)) return { mode, agreed: false }
-    if (ask === undefined) throw refused(toolCall, mode, `nobody can be asked, and ${loosest} is as loose as it may be`)
-    const answered = this.#asked.then(() => this.#ask(mode, toolCall, tool, signal, ask))
-    this.#asked = answered.catch(() => undefined)
-    return answered
+    if (ask === undefined) {
+      const reason = `nobody can be asked, and ${loosest} is as loose as it may be`
+      throw refused(toolCall, mode, denial("phase_gated", reason))
+    }
+    const answer = this.#asked.then(() => this.#ask(mode, toolCall, tool, signal, ask))
+    this.#asked = answer.catch(() => undefined)
+    return answer
   }
 
   /** Nobody waits for an answer any more. */
@@ -147,19 +151,26 @@ export class ModeWishes {
     const question = { toolCall: copied(toolCall), tool, mode: present, wants: mode, context: this.#context }
     const signal = AbortSignal.any([ended, this.#leaving.signal])
     const heard = await hear((asking) => ask({ ...question, signal: asking }), { signal, system: this.#system })
-    if (heard.type === "aborted") throw refused(toolCall, mode, "the call ended before anybody answered")
-    const answer = answerIn(heard)
-    if (answer instanceof Fault) throw refused(toolCall, mode, `nobody could be asked: ${describe(answer.cause)}`)
-    if (answer.type === "allow") return { mode, agreed: true }
-    const { reason } = answer
-    throw refused(toolCall, mode, reason === undefined ? "it was not allowed" : describe(reason))
+    if (heard.type === "aborted")
+      throw refused(toolCall, mode, denial("unknown", "the call ended before an answer came"))
+    const verdict = answered(toolCall, heard, this.#permissions, `set the permission mode to ${mode}`)
+    switch (verdict.type) {
+      case "allow":
+        return { mode, agreed: true }
+      case "deny":
+        throw refused(toolCall, mode, verdict.denial)
+      case "halt":
+        throw refused(toolCall, mode, denial("user_denied", verdict.reason))
+      case "suspend":
+        throw refused(toolCall, mode, denial("user_denied", "it was not allowed"))
+    }
   }
 }
 
-const refused = ({ id, name }: ToolCall, mode: Mode, why: string): ToolError =>
+const refused = ({ id, name }: ToolCall, mode: Mode, { reason, code, metadata }: Denial): ToolError =>
   new ToolError("denied", {
-    message: `${name} may not set the permission mode to ${mode}: ${why}`,
+    message: `${name} may not set the permission mode to ${mode}: ${reason}`,
     toolName: name,
     toolCallId: id,
-    metadata: { code: "user_denied", mode }
+    metadata: { ...metadata, code, mode }
   })

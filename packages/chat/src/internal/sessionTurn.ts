@@ -6,6 +6,7 @@ import type { Engine } from "../Engine.ts"
 import type { Session } from "../Session.ts"
 import { SessionReducer, type SessionMode, type SessionTurn } from "../SessionReducer.ts"
 import type { StepResult } from "../StepResult.ts"
+import * as Validate from "../Validate.ts"
 import type { EventStream } from "./eventStream.ts"
 import { unpaired } from "./pairing.ts"
 import { SessionStream } from "./sessionStream.ts"
@@ -26,7 +27,7 @@ const open = async <Mode extends SessionMode>(
   session: Session,
   options: ChatOptions
 ): Promise<SessionStream<Mode>> => {
-  const refused = unpaired(session.thread)
+  const refused = Validate.thread(session.thread) ?? unpaired(session.thread)
   if (refused !== undefined) throw refused
   const events = await call(engine, session.thread, withIdentity(session, options))
   return new SessionStream(events, new SessionReducer(session, { mode }))

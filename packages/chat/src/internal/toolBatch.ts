@@ -564,8 +564,8 @@ class ToolBatch {
   }
 }
 
-/** What is said of no call whose handler ran. */
-const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "denied", "not_started"])
+/** The outcomes of a call whose process ended before its handler ran. */
+const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
 
 const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== undefined || suspended !== undefined
 

@@ -19,6 +19,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import { ToolError } from "../ChatError.ts"
 import * as HandlerResult from "../HandlerResult.ts"
 import type { Mode } from "../Permissions.ts"
 import type { ChatHandle, ParsedArguments, Tool, ToolContext } from "../Tool.ts"
@@ -49,11 +50,11 @@ export interface ExecutionInput extends CallPlace {
 }
 
 /**
- * Told of a run: what it came to, and whether the handler itself said so (not the checks before it); and what it says of
- * itself while it runs.
+ * Told of a run: what it came to, whether the handler itself said so (not the checks before it), and whether it ended with
+ * the refusal of its own `setPermissionMode`; and what it says of itself while it runs.
  */
 export interface ExecutionListener {
-  readonly settled: (result: HandlerResult.HandlerResult, byHandler: boolean) => void
+  readonly settled: (result: HandlerResult.HandlerResult, byHandler: boolean, refused: boolean) => void
   readonly progressed?: ((value: unknown) => void) | undefined
   /** Whether the call may set this mode. */
   readonly wants?: ((mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>) | undefined
@@ -77,6 +78,8 @@ export class ToolExecution {
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
   #running = false
   #began = false
+  /** The refusals of the modes that the handler wanted. */
+  #refusals: Set<unknown> | undefined
   #late: ((result: HandlerResult.HandlerResult) => void) | undefined
 
   constructor(input: ExecutionInput, listener: ExecutionListener, system?: System.System) {
@@ -164,7 +167,7 @@ export class ToolExecution {
       () => toolExecutor.execute(this.#tool, parsed.arguments, context),
       (result) =>
         HandlerResult.isHandlerResult(result)
-          ? this.#settle(result, this.#tool.handler !== null)
+          ? this.#ended(result, this.#tool.handler !== null)
           : this.#settle(
               toolFailure(this.#toolCall, "invalid_return", `the executor returned ${describe(result)}`, result)
             )
@@ -211,8 +214,17 @@ export class ToolExecution {
 
   async #wanted(given: Mode): Promise<void> {
     const mode = checkedMode(given)
-    let wish = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.#abort.signal)
-    if (isPromiseLike<ModeWish>(wish)) wish = await wish
+    let wish: ModeWish | undefined
+    try {
+      const wanted = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.#abort.signal)
+      wish = isPromiseLike<ModeWish>(wanted) ? await wanted : wanted
+    } catch (refusal) {
+      if (refusal instanceof ToolError && refusal.reason === "denied") {
+        this.#refusals ??= new Set()
+        this.#refusals.add(refusal)
+      }
+      throw refusal
+    }
     if (this.#options === undefined) throw this.#cancelled("the call is over, and sets no permission mode").reason
     if (wish !== undefined) this.#listener?.wished?.(wish)
   }
@@ -234,8 +246,9 @@ export class ToolExecution {
   /** Waits for a value, a promise or an Effect; what it throws is a `handler_raised` error. */
   #whenDone<A>(begin: () => A | PromiseLike<A> | Effect.Effect<A, unknown>, then: (value: A) => void): void {
     const raised = (thrown: unknown) =>
-      this.#settle(
-        toolFailure(this.#toolCall, "handler_raised", `${this.#toolCall.name} raised: ${describe(thrown)}`, thrown)
+      this.#ended(
+        toolFailure(this.#toolCall, "handler_raised", `${this.#toolCall.name} raised: ${describe(thrown)}`, thrown),
+        false
       )
     const proceed = (value: A) => {
       try {
@@ -277,7 +290,20 @@ export class ToolExecution {
       : System.runFork(system, Effect.provideService(traced, System.System, system))
   }
 
-  #settle(result: HandlerResult.HandlerResult, byHandler = false): void {
+  /** The handler has ended. */
+  #ended(result: HandlerResult.HandlerResult, byHandler: boolean): void {
+    const refusal = result.type === "error" && this.#refusals !== undefined ? this.#refusalIn(result) : undefined
+    if (refusal === undefined) this.#settle(result, byHandler)
+    else this.#settle(HandlerResult.error(refusal), true, true)
+  }
+
+  /** The refusal of a mode that the handler ended with: thrown, or returned as its failure. */
+  #refusalIn({ reason }: HandlerResult.Failed): unknown {
+    const cause = reason instanceof ToolError && reason.reason === "handler_raised" ? reason.cause : reason
+    return this.#refusals?.has(cause) === true ? cause : undefined
+  }
+
+  #settle(result: HandlerResult.HandlerResult, byHandler = false, refused = false): void {
     if (!this.#running) return
     this.#running = false
     this.#options = undefined
@@ -285,7 +311,7 @@ export class ToolExecution {
     const late = this.#late
     this.#listener = undefined
     this.#late = undefined
-    listener?.settled(result, byHandler)
+    listener?.settled(result, byHandler, refused)
     late?.(result)
   }
 }

@@ -2,7 +2,10 @@
 import { ToolError } from "../ChatError.ts"
 import * as HandlerResult from "../HandlerResult.ts"
 import type { HookHalt } from "../Hooks.ts"
+import type { ToolCall } from "../ToolCall.ts"
+import { describe } from "../ToolResultEncoder.ts"
 import type { Halted, Refused } from "./gate.ts"
+import { isDenial } from "./hookAnswers.ts"
 import { shortened } from "./shortened.ts"
 import { outcome, type ToolOutcome } from "./toolOutcome.ts"
 
@@ -15,6 +18,19 @@ export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutco
   )
   const encoded = { type: "tool_result_encoded", id: toolCall.id, content } as const
   return outcome(toolCall, error, encoded, content, undefined, "denied")
+}
+
+/** A call whose handler ended with the refusal of its own `setPermissionMode`. */
+export const deniedOutcome = (toolCall: ToolCall, refusal: unknown): ToolOutcome =>
+  refusedOutcome({ type: "deny", toolCall, ...refusalIn(refusal) })
+
+/** What an error says of a refusal, for the model and for programs. */
+export const refusalIn = (error: unknown): Pick<Refused, "reason" | "denial"> => {
+  if (!(error instanceof ToolError)) return { reason: describe(error), denial: undefined }
+  const { message: reason, metadata: said } = error
+  const { code, ...metadata } = said
+  const denial = { reason, code, metadata }
+  return { reason, denial: isDenial(denial) ? denial : undefined }
 }
 
 /** A call at which the gate ended the turn. */

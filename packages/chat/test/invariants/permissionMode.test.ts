@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { Clock, Process, System } from "@troupe/otp"
+import { Effect } from "effect"
 import {
   Chat,
   type ChatOptions,
@@ -137,8 +138,8 @@ describe("how loose a call may make the run", () => {
       permissions: { mode: "plan" }
     })
     expect(failures).toEqual([expect.any(ToolError)])
-    expect(failures[0]).toMatchObject({ reason: "denied" })
-    expect(outcomes).toEqual([["failed"], ["denied"]])
+    expect(failures[0]).toMatchObject({ reason: "denied", metadata: { code: "phase_gated", mode: "default" } })
+    expect(outcomes).toEqual([["denied"], ["denied"]])
     expect(result).not.toHaveProperty("permissionMode")
   })
 
@@ -160,21 +161,102 @@ describe("how loose a call may make the run", () => {
     expect(result.permissionMode).toBe("default")
   })
 
+  const nonsense = (answer: unknown) => () => answer as Permissions.Answer
+  const overdrawn = { reason: "too dear", code: "budget_exceeded", metadata: { euros: 9 } } as const
   test.each([
-    ["a refusal", () => "deny" as const],
-    ["a halt", () => "halt" as const],
-    ["no answer", () => 7 as unknown as Permissions.Answer],
+    ["user_denied", "a refusal", () => "deny" as const],
+    ["user_denied", "a refusal with a reason", () => ({ type: "deny", reason: "no" })],
+    ["budget_exceeded", "a refusal for programs", () => ({ type: "deny", reason: overdrawn })],
+    ["user_denied", "a halt", () => "halt" as const],
+    ["user_denied", "a suspension", () => "suspend" as const],
+    ["unknown", "a number", nonsense(7)],
+    ["unknown", "nothing", nonsense(undefined)],
+    ["unknown", "an unknown word", nonsense("yes")],
+    ["unknown", "a member that no answer has", nonsense({ type: "allow", args: {} })],
     [
+      "unknown",
       "a throw",
       () => {
         throw new Error("gone")
       }
     ]
-  ] satisfies ReadonlyArray<[string, () => Permissions.Answer]>)("PMODE2 %s refuses", async (_, answer) => {
-    const ask: Permissions.Ask = ({ wants }) => (wants === undefined ? "allow" : answer())
-    const { result, failures } = await run(calling([set("default")]), { permissions: { mode: "plan", ask } })
-    expect(failures).toMatchObject([{ reason: "denied" }])
-    expect(result).not.toHaveProperty("permissionMode")
+  ] satisfies ReadonlyArray<[string, string, () => Permissions.Answer]>)(
+    "PMODE2. A refusal has the code of its cause: %s for %s",
+    async (code, _, answer) => {
+      const ask: Permissions.Ask = ({ wants }) => (wants === undefined ? "allow" : answer())
+      const { result, failures, outcomes } = await run(calling([set("default")]), {
+        permissions: { mode: "plan", ask }
+      })
+      expect(failures).toMatchObject([{ reason: "denied", metadata: { code, mode: "default" } }])
+      expect(outcomes).toEqual([["denied"]])
+      expect(result).not.toHaveProperty("permissionMode")
+    }
+  )
+
+  /** The hooks that were called for one call, with what they were given. */
+  const heard = () => {
+    const log: Array<readonly [event: string, reason: unknown]> = []
+    const note = (event: string) => (payload: object) => {
+      log.push([event, "denial" in payload ? payload.denial : "reason" in payload ? payload.reason : undefined])
+    }
+    const hooks: ChatOptions.ChatOptions["hooks"] = {
+      PermissionDenied: [note("PermissionDenied")],
+      ToolDenied: [note("ToolDenied")],
+      PostToolUse: [note("PostToolUse")],
+      PostToolUseFailure: [note("PostToolUseFailure")]
+    }
+    return { log, hooks }
+  }
+  const why =
+    "set may not set the permission mode to trusted: nobody can be asked, and default is as loose as it may be"
+
+  test("PMODE4. A call that ends with that refusal is denied: its hooks are called, and no policy is asked", async () => {
+    const { log, hooks } = heard()
+    const policies: Array<unknown> = []
+    const onToolError = (_: unknown, error: unknown) => (policies.push(error), "halt" as const)
+    const { result } = await run(calling([set("trusted")]), { hooks, onToolError })
+    expect(log).toEqual([
+      ["PermissionDenied", why],
+      ["ToolDenied", { reason: why, code: "phase_gated", metadata: { mode: "trusted" } }]
+    ])
+    expect(policies).toEqual([])
+    expect(result.haltedReason).toBe("completed")
+    expect(result.steps[0]?.toolResults).toMatchObject([{ outcome: "denied", content: why }])
+  })
+
+  const ending = (execute: Parameters<typeof tool>[0]["execute"]) =>
+    tool({ name: "set", effect: "read", execute: execute ?? (() => "") })
+  test.each([
+    ["throws", ending((_, context) => context.setPermissionMode("trusted"))],
+    [
+      "throws while another is refused",
+      ending((_, { setPermissionMode }) => Promise.all([setPermissionMode("trusted"), setPermissionMode("bypass")]))
+    ],
+    [
+      "returns it as its failure",
+      ending((_, { setPermissionMode }) => setPermissionMode("trusted").catch(HandlerResult.error))
+    ],
+    [
+      "fails in an effect with it",
+      ending((_, { setPermissionMode }) => Effect.promise(() => setPermissionMode("trusted")))
+    ]
+  ])("PMODE4. Also a handler that %s", async (_, asks) => {
+    const { log, hooks } = heard()
+    const engine = Engine.make({ adapter: calling([set("trusted")]), tools: [asks] })
+    const { steps } = await Chat.run(engine, [user("go")], { hooks })
+    expect(steps[0]?.toolResults).toMatchObject([{ outcome: "denied", content: why }])
+    expect(log.map(([event]) => event)).toEqual(["PermissionDenied", "ToolDenied"])
+  })
+
+  test("PMODE4. A handler that goes on after the refusal, or makes one of its own, ends as it says", async () => {
+    const { log, hooks } = heard()
+    const goesOn = ending((_, { setPermissionMode }) => setPermissionMode("trusted").catch(() => "well then"))
+    const own = new ToolError("denied", { message: "no", toolName: "set", toolCallId: "2" })
+    const makes = tool({ name: "own", execute: () => Promise.reject(own) })
+    const adapter = calling([set("trusted", "1"), { id: "2", name: "own", arguments: {} }])
+    const { steps } = await Chat.run(Engine.make({ adapter, tools: [goesOn, makes] }), [user("go")], { hooks })
+    expect(steps[0]?.toolResults.map(({ outcome }) => outcome)).toEqual(["completed", "failed"])
+    expect(log.map(([event]) => event).toSorted()).toEqual(["PostToolUse", "PostToolUse", "PostToolUseFailure"])
   })
 
   test("PMODE2 a plan that a call began is left freely, as far as the host's mode", async () => {
