@@ -124,4 +124,7 @@ export const closed = (
 }
 
 /** An open step that a person's next words go on from: what it would have ended with does not count any more. */
-export const goingOn = ({ halt: _, ...open }: OpenStep): OpenStep | undefined => (isUnfinished(open) ? open : undefined)
+export const goingOn = (step: OpenStep): OpenStep | undefined => {
+  const { halt: _, ...open } = step
+  return isUnfinished(open) ? open : undefined
+}

@@ -211,8 +211,10 @@ const unanswered = (
   return toolCalls.filter(({ id }) => !answered.has(id))
 }
 
-const withHalt = ({ halt: _, ...open }: OpenStep, halt: StepHalt | undefined): OpenStep =>
-  halt === undefined ? open : { ...open, halt: keptHalt(halt) }
+const withHalt = (step: OpenStep, halt: StepHalt | undefined): OpenStep => {
+  const { halt: _, ...open } = step
+  return halt === undefined ? open : { ...open, halt: keptHalt(halt) }
+}
 
 /** The results in their places, and the calls that are left as they wait. */
 const afterBatch = (context: StepContext): Opened => {
