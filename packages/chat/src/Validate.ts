@@ -90,7 +90,8 @@ const hasError = (held: unknown): boolean => isRecord(held) && (held["error"] ??
  * Checks a request: its messages, its tools and its parameters; one that two passes are wanted of (`structuredFinalize`)
  * must ask for JSON of a schema.
  *
- * **Details**: a valid tool name that comes twice is a `duplicate_name` of `tools`; an invalid one is reported as invalid only.
+ * **Details**: a tool name that comes twice is a `duplicate_name` of `tools`. A name that is no text, empty or reserved is
+ * reported as that only.
  */
 export const request = (
   value: Request & { readonly structuredFinalize?: boolean | undefined }
@@ -98,7 +99,7 @@ export const request = (
   const found: Array<Finding> = value.messages.length === 0 ? [{ field: ["messages"], reason: "empty" }] : []
   found.push(...messagesFindings(value.messages))
   value.tools.forEach((declared, index) => found.push(...toolFindings(declared, ["tools", index])))
-  const names = value.tools.map(({ name }) => name).filter((name) => nameProblem(name) === undefined)
+  const names = value.tools.map(({ name }) => name).filter(canRepeat)
   if (new Set(names).size !== names.length) found.push({ field: ["tools"], reason: "duplicate_name" })
   const { temperature, maxTokens, responseFormat } = value
   if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
@@ -120,6 +121,12 @@ type Path = ReadonlyArray<string | number>
 
 const problem = (reason: ValidationErrorReason, found: ReadonlyArray<Finding>): ValidationError | undefined =>
   found.length === 0 ? undefined : new ValidationError(reason, found)
+
+/** Whether two tools can share a name. A text with characters that no name may have is compared too. */
+const canRepeat = (name: unknown): boolean => {
+  const wrong = nameProblem(name)
+  return wrong === undefined || (wrong === "invalid_format" && typeof name === "string")
+}
 
 const toolFindings = ({ name, description, schema, summary }: ToolDeclaration, path: Path): ReadonlyArray<Finding> => {
   const found: Array<Finding> = []

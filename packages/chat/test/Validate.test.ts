@@ -13,14 +13,20 @@ describe("checking a request", () => {
     expect(Validate.request(request({ tools: [tool("a_B-9")], temperature: 2, maxTokens: 1 }))).toBeUndefined()
   })
 
-  test("160 an invalid tool name is reported as invalid only, and a valid one that comes twice as duplicate_name", () => {
+  test("160 a name that is no text, empty or reserved is reported once, as that; any other that comes twice as duplicate_name too", () => {
     const found = (...names: ReadonlyArray<unknown>) => findings(Validate.request(request({ tools: names.map(tool) })))
-    expect(found("a b", "a b")).toEqual(["tools.0.name invalid_format", "tools.1.name invalid_format"])
+    expect(found("", "")).toEqual(["tools.0.name empty", "tools.1.name empty"])
+    expect(found(undefined, undefined)).toEqual(["tools.0.name invalid_format", "tools.1.name invalid_format"])
     expect(found("auto", "auto", 7, 7)).toEqual([
       "tools.0.name reserved_tool_name",
       "tools.1.name reserved_tool_name",
       "tools.2.name invalid_format",
       "tools.3.name invalid_format"
+    ])
+    expect(found("a b", "a b")).toEqual([
+      "tools.0.name invalid_format",
+      "tools.1.name invalid_format",
+      "tools duplicate_name"
     ])
     expect(found("a", "a b", "a")).toEqual(["tools.1.name invalid_format", "tools duplicate_name"])
   })
@@ -28,7 +34,7 @@ describe("checking a request", () => {
   test("159 everything that is wrong is found, in a fixed order", () => {
     const wrong = {
       messages: [],
-      tools: [tool("a b"), tool("a"), tool("a")],
+      tools: [tool("a b"), tool("a b")],
       temperature: 3,
       maxTokens: 0,
       responseFormat: "json"
@@ -36,6 +42,7 @@ describe("checking a request", () => {
     expect(findings(Validate.request(request(wrong)))).toEqual([
       "messages empty",
       "tools.0.name invalid_format",
+      "tools.1.name invalid_format",
       "tools duplicate_name",
       "temperature out_of_range",
       "max_tokens must_be_positive",
