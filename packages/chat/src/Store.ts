@@ -50,7 +50,8 @@ export interface Saved {
 /**
  * What is asked of a list.
  *
- * - `prefix`: what the id begins with, letter by letter
+ * - `prefix`: what the id begins with, letter by letter. Such a list, and a search in it, costs what has the prefix; in memory
+ *   what has the part of it up to its first slash
  * - `search`: text that a message of the newest record has, in any case
  * - `limit`: conversations on a page, 50 unless told otherwise
  * - `after`: the `next` of the page before

@@ -10,7 +10,7 @@ import { postgresVersion1 } from "./double/version1.ts"
 let server: PostgresServer
 beforeAll(async () => {
   server = await startPostgres()
-})
+}, 60_000)
 afterAll(async () => {
   if (schemas.length > 0)
     await queries(
@@ -18,7 +18,7 @@ afterAll(async () => {
       schemas.map((name) => `DROP SCHEMA IF EXISTS ${name} CASCADE`)
     )
   await server.stop()
-})
+}, 60_000)
 
 const schemas: Array<string> = []
 
@@ -121,7 +121,7 @@ describe("a PostgreSQL database", () => {
     await expectMigrated(store)
     await store.close()
     const noted = await queries(server.url, [`SELECT version FROM ${schema}.migrations ORDER BY version`])
-    expect(noted).toEqual([{ version: 1 }, { version: 2 }])
+    expect(noted).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }])
   })
 
   test("of a newer schema is refused, and not touched", async () => {
@@ -134,7 +134,7 @@ describe("a PostgreSQL database", () => {
     const { reason, message } = await failureOf(newer.load("a"))
     expect([reason, message]).toEqual([
       "newer_schema",
-      `The schema ${schema} has the version 99, and this version of @troupe/store knows those up to 2; install a newer one`
+      `The schema ${schema} has the version 99, and this version of @troupe/store knows those up to 3; install a newer one`
     ])
     await newer.close()
   })

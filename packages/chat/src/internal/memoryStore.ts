@@ -15,6 +15,7 @@ import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } f
 import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
 import { blank, type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
 import type { Message } from "../Message.ts"
+import { LogsById } from "./logsById.ts"
 import { type Refusal, refused } from "./storeRefusal.ts"
 
 /** What is kept of one conversation; `written` counts the writes of all of them. */
@@ -28,7 +29,7 @@ interface Log {
 
 /** A store in memory. */
 export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
-  const logs = new Map<string, Log>()
+  const logs = new LogsById<Log>()
   /** What was said in conversations that were deleted, and in which. */
   const buried = new WeakMap<Message, Set<string>>()
   let writes = 0
@@ -137,7 +138,9 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
       find("")
       if (ttlMs === undefined) return 0
       const end = Math.floor(clock.now()) - ttlMs
-      const over = Array.from(logs).filter(([id, { commits }]) => (commits.at(-1)?.at ?? end) < end && !isKept(id))
+      const over = Array.from(logs.of("")).filter(
+        ([id, { commits }]) => (commits.at(-1)?.at ?? end) < end && !isKept(id)
+      )
       for (const [id, log] of over) bury(id, log)
       return over.length
     },
@@ -154,10 +157,10 @@ function* messagesOf({ commits, record }: Log): Generator<Message, void> {
   yield* record.thread.messages
 }
 
-const page = (logs: ReadonlyMap<string, Log>, options: ListOptions | undefined): ChatList => {
+const page = (logs: LogsById<Log>, options: ListOptions | undefined): ChatList => {
   const { prefix, search, limit, after } = listOptions(options, cursorOf)
-  const found = Array.from(logs)
-    .filter(([id, log]) => id.startsWith(prefix) && (after === undefined || log.written < after) && has(log, search))
+  const found = Array.from(logs.of(prefix))
+    .filter(([, log]) => (after === undefined || log.written < after) && has(log, search))
     .toSorted(([, one], [, other]) => other.written - one.written)
   const chats = found.slice(0, limit).map(([, log]) => summarized(log))
   const last = found[limit - 1]?.[1]

@@ -27,6 +27,8 @@ export interface Dialect {
   readonly addItems: (added: AddedItems) => Asking<void>
   /** Which conversations have a message with this text, of those that are indexed: a condition on `key`. */
   readonly having: (search: string) => Query
+  /** Which of the conversations of these keys have a message with this text; costs what was said in them. */
+  readonly havingOf: (keys: ReadonlyArray<number>, search: string) => Asking<ReadonlySet<number>>
   /** Indexes some of the messages that are not; whether there may be more. Where it is missing, every message is when it is added. */
   readonly index?: () => Asking<boolean>
 }

@@ -22,7 +22,7 @@ import { type AddedItems, type Dialect, lists } from "./dialect.ts"
 import { commitOf, damaged, draftOf, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import type { Standing, Standings } from "./standing.ts"
-import { checkedId, isDistinct, readable } from "./storedText.ts"
+import { checkedId, readable } from "./storedText.ts"
 
 type Chat = ChatRecord.ChatRecord
 
@@ -162,31 +162,6 @@ export class Log {
     const rewound = yield* this.#add(head, Store.rewound(newest, earlier), entry)
     if (rewound === undefined) throw Store.refused("unknown_chat", id)
     return rewound
-  }
-
-  *list(options: ReturnType<typeof Store.listOptions<number>>): Asking<Store.ChatList> {
-    const { prefix, search, limit, after } = options
-    // No id that is kept begins so, and no text is found by what a database cannot be asked for.
-    if (!isDistinct(prefix) || !isDistinct(search)) return { chats: [] }
-    const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
-    const rows = yield* rowsOf(
-      this.#sql.list(having.sql),
-      prefix,
-      prefix,
-      after ?? Number.MAX_SAFE_INTEGER,
-      ...having.params,
-      limit + 1
-    )
-    const chats = rows.slice(0, limit).map((row) => ({
-      id: textIn(row, "id"),
-      title: textIn(row, "title"),
-      seq: numberIn(row, "seq"),
-      messages: numberIn(row, "messages"),
-      createdAt: numberIn(row, "created_at"),
-      updatedAt: numberIn(row, "updated_at"),
-      running: numberIn(row, "running") === 1
-    }))
-    return rows.length > limit ? { chats, next: textIn(rows[limit - 1], "written") } : { chats }
   }
 
   *keepDraft(id: string, text: string, after: number): Asking<void> {
@@ -330,8 +305,6 @@ const statements = ({ prefix, hold, nextWrite }: Dialect) => {
     keepDraft: `INSERT INTO ${drafts} (chat, seq, body) SELECT key, seq, ? FROM ${chats} WHERE id = ? AND seq = ?
       ON CONFLICT (chat) DO UPDATE SET seq = excluded.seq, body = excluded.body`,
     over: `SELECT key, id FROM ${chats} WHERE updated_at < ? AND key > ? ORDER BY key LIMIT ?`,
-    deleteOver: `DELETE FROM ${chats} WHERE id = ? AND updated_at < ? RETURNING key`,
-    list: (having: string) => `SELECT id, title, seq, messages, running, created_at, updated_at, written FROM ${chats}
-      WHERE substr(id, 1, length(?)) = ? AND written < ? AND ${having} ORDER BY written DESC LIMIT ?`
+    deleteOver: `DELETE FROM ${chats} WHERE id = ? AND updated_at < ? RETURNING key`
   } as const
 }

@@ -12,6 +12,8 @@ export const postgresDialect = (schema: string): Dialect => {
   const addItems = `INSERT INTO ${prefix}items (chat, list, position, seq, body, words)
     SELECT ?::bigint, ?::integer, ?::integer + place - 1, ?::bigint, body, nullif(words, '')
     FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS added (body, words, place)`
+  const havingOf = `SELECT DISTINCT chat FROM ${prefix}items
+    WHERE chat = ANY(?::text[]::bigint[]) AND list = ${lists.messages} AND until IS NULL AND words LIKE ?`
   return {
     prefix,
     hold: "FOR UPDATE",
@@ -22,10 +24,16 @@ export const postgresDialect = (schema: string): Dialect => {
     },
     having: (search: string): Query => ({
       sql: `key IN (SELECT chat FROM ${prefix}items WHERE list = ${lists.messages} AND until IS NULL AND words LIKE ?)`,
-      params: [`%${readable(search).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`]
-    })
+      params: [likeOf(search)]
+    }),
+    havingOf: function* (keys: ReadonlyArray<number>, search: string): Asking<ReadonlySet<number>> {
+      const rows = yield* rowsOf(havingOf, keys.map(String), likeOf(search))
+      return new Set(rows.map((row) => numberIn(row, "chat")))
+    }
   }
 }
+
+const likeOf = (search: string): string => `%${readable(search).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
 
 const wordsOf = (message: Message.Message | undefined): string =>
   message === undefined ? "" : readable(Store.searched(message))
@@ -80,5 +88,16 @@ const search = (prefix: string): Migration => ({
 /** Messages that are brought up to date together. */
 const page = 500
 
+/** The index of ids is in the order of their bytes then, whatever the order of the database is: a prefix is a range of it. */
+const byteOrder = (prefix: string): Migration => ({
+  version: 3,
+  name: "ids in the order of their bytes",
+  apply: () => all([`ALTER TABLE ${prefix}chats ALTER COLUMN id TYPE TEXT COLLATE "C"`])
+})
+
 /** All there are, in their order. */
-export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [log(prefix), search(prefix)]
+export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [
+  log(prefix),
+  search(prefix),
+  byteOrder(prefix)
+]

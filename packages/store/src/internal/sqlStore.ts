@@ -3,11 +3,13 @@
  *
  * Owns: whether it is closed, and the records known of living chats. Does not own the rows (the log), nor the connection.
  */
+import { setImmediate } from "node:timers/promises"
 import { type ChatRecord, Store } from "@troupe/chat"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
 import { type Expired, Log } from "./log.ts"
-import type { Asking } from "./query.ts"
+import { type Asked, Listing, pageOf } from "./listing.ts"
+import type { Asking, Row } from "./query.ts"
 import { type Standing, Standings } from "./standing.ts"
 
 /** Now, or later. */
@@ -34,6 +36,9 @@ export interface Keeping {
   readonly ttlMs: number | undefined
 }
 
+/** Conversations that are searched together. */
+const together = 20
+
 /** The store. */
 export class SqlStore implements Store.SessionStore {
   readonly ttlMs: number | undefined
@@ -41,12 +46,14 @@ export class SqlStore implements Store.SessionStore {
   readonly #clock: Clock.Clock
   readonly #standings = new Standings()
   readonly #log: Log
+  readonly #listing: Listing
   #isClosed = false
 
   constructor(database: Database, { clock, ttlMs }: Keeping) {
     this.#database = database
     this.#clock = clock
     this.ttlMs = ttlMs
+    this.#listing = new Listing(database.dialect)
     this.#log = new Log(database.dialect, { database: database.name, clock, standings: this.#standings })
   }
 
@@ -90,8 +97,9 @@ export class SqlStore implements Store.SessionStore {
 
   async list(options?: Store.ListOptions): Promise<Store.ChatList> {
     const asked = Store.listOptions(options, cursorOf)
+    if (asked.search !== "" && asked.prefix !== "") return this.#searchWithPrefix(asked)
     if (asked.search !== "") await this.#index()
-    return this.#read("", () => this.#log.list(asked))
+    return pageOf(await this.#read("", () => this.#listing.all(asked)), asked.limit)
   }
 
   async keepDraft(id: string, text: string, after: number): Promise<void> {
@@ -125,6 +133,18 @@ export class SqlStore implements Store.SessionStore {
     const { index } = this.#database.dialect
     if (index === undefined) return
     while (await this.#write("", index));
+  }
+
+  /** Some conversations at a time: others have their turn in between. */
+  async #searchWithPrefix(asked: Asked): Promise<Store.ChatList> {
+    const candidates = await this.#read("", () => this.#listing.candidates(asked))
+    const found: Array<Row> = []
+    for (let at = 0; at < candidates.length && found.length <= asked.limit; at += together) {
+      if (at > 0) await setImmediate()
+      const some = candidates.slice(at, at + together)
+      found.push(...(await this.#read("", () => this.#listing.having(some, asked.search))))
+    }
+    return pageOf(found, asked.limit)
   }
 
   /** STAND1: what was added is known once it is kept. */

@@ -42,6 +42,19 @@ const having = (search: string): Query => {
     : { sql: `${found})`, params: [search] }
 }
 
+/** Reads the messages themselves: of the index only the messages of all conversations can be asked for. */
+function* havingOf(keys: ReadonlyArray<number>, search: string): Asking<ReadonlySet<number>> {
+  const found = new Set<number>()
+  for (const key of keys) {
+    const rows = yield* rowsOf(
+      `SELECT body FROM items WHERE chat = ? AND list = ${lists.messages} AND until IS NULL`,
+      key
+    )
+    if (rows.some((row) => searchedText(textIn(row, "body")).includes(search))) found.add(key)
+  }
+  return found
+}
+
 /** How SQLite says it. */
 export const sqliteDialect: Dialect = {
   prefix: "",
@@ -49,6 +62,7 @@ export const sqliteDialect: Dialect = {
   nextWrite: "(SELECT coalesce(max(written), 0) + 1 FROM chats)",
   addItems,
   having,
+  havingOf,
   index
 }
 

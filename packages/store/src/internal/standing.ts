@@ -1,54 +1,77 @@
 /**
- * The records that were written or read last, by the newest message they have: what the next save is compared with, so that
- * it need not be read again.
+ * The newest record of each conversation that was saved or loaded last: the next save is compared with it, so that the
+ * record is not read again.
  *
- * Owns nothing: a record is known as long as somebody else holds its newest message, as a living chat does.
+ * Owns: one record for each conversation, as long as somebody else holds one of the conversation's messages, as a living chat
+ * does. Does not own the messages.
  *
- * STAND1. What is noted is in the database: it is noted after its transaction, never in it.
- * STAND2. It counts only for the very entry it was noted with, of the very conversation: not after a write of another program,
- *         nor after the conversation was deleted and begun anew.
- * STAND3. A record that goes on from what is known of a conversation that was deleted is none of the next of its id, though that
- *         has as many entries.
+ * STAND1. A record is noted after its transaction is committed, never in it.
+ * STAND2. A record counts only for the entry it was noted with, of the same conversation: not after another program's write,
+ *         nor after the conversation was deleted and begun again.
+ * STAND3. A record that continues a deleted conversation is no record of the next conversation of its id, even when that has
+ *         as many entries.
+ * STAND4. Of a conversation one record is held, the newest, however many entries it has: its messages lead to the
+ *         conversation, not to the record each of them was saved with.
  */
 import type { ChatRecord, Message } from "@troupe/chat"
 
-/** The record of an entry, and which entry that is. */
+/** The record of an entry, and which conversation's it is. */
 export interface Standing {
   readonly key: number
   readonly record: ChatRecord.ChatRecord
 }
 
+/** A conversation, and its newest record that was noted. */
+interface Conversation {
+  readonly key: number
+  readonly id: string
+  newest: ChatRecord.ChatRecord
+}
+
 /** The records that are known. */
 export class Standings {
-  readonly #known = new WeakMap<Message.Message, Standing>()
+  /** By the newest message of each record that was noted (STAND4). */
+  readonly #conversations = new WeakMap<Message.Message, Conversation>()
 
   /** The record is in the database (STAND1). */
-  note(standing: Standing): void {
-    const newest = standing.record.thread.messages.at(-1)
-    if (newest !== undefined) this.#known.set(newest, standing)
+  note({ key, record }: Standing): void {
+    const last = record.thread.messages.at(-1)
+    if (last === undefined) return
+    for (const known of this.#knownBackwards(record)) {
+      if (known.key !== key) continue
+      if (versionOf(record) >= versionOf(known.newest)) known.newest = record
+      this.#conversations.set(last, known)
+      return
+    }
+    this.#conversations.set(last, { key, id: record.id, newest: record })
   }
 
-  /** Whether the record goes on from a conversation of its id that is not the one of this key any more (STAND3). */
-  isOfDeleted({ id, thread }: ChatRecord.ChatRecord, key: number): boolean {
+  /** Whether the record continues a conversation of its id that is not the one of this key (STAND3). */
+  isOfDeleted(record: ChatRecord.ChatRecord, key: number): boolean {
     let isKnown = false
-    const { messages } = thread
-    for (let at = messages.length - 1; at >= 0; at--) {
-      const message = messages[at]
-      const standing = message === undefined ? undefined : this.#known.get(message)
-      if (standing?.key === key) return false
-      isKnown ||= standing?.record.id === id
+    for (const known of this.#knownBackwards(record)) {
+      if (known.key === key) return false
+      isKnown ||= known.id === record.id
     }
     return isKnown
   }
 
-  /** The record of that entry, if it is known (STAND2) and the next one goes on from it. */
+  /** The record of that entry, if it is known (STAND2) and the next one continues it. */
   before(next: ChatRecord.ChatRecord, key: number, seq: number): ChatRecord.ChatRecord | undefined {
-    const { messages } = next.thread
-    for (let at = messages.length - 1; at >= 0; at--) {
-      const message = messages[at]
-      const standing = message === undefined ? undefined : this.#known.get(message)
-      if (standing?.key === key && standing.record.version === seq) return standing.record
+    for (const known of this.#knownBackwards(next)) {
+      if (known.key === key && known.newest.version === seq) return known.newest
     }
     return undefined
   }
+
+  /** The conversations that messages of the record lead to, the last message first. */
+  *#knownBackwards({ thread: { messages } }: ChatRecord.ChatRecord): Generator<Conversation, void> {
+    for (let at = messages.length - 1; at >= 0; at--) {
+      const message = messages[at]
+      const known = message === undefined ? undefined : this.#conversations.get(message)
+      if (known !== undefined) yield known
+    }
+  }
 }
+
+const versionOf = ({ version = 0 }: ChatRecord.ChatRecord): number => version

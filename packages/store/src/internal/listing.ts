@@ -1,0 +1,76 @@
+/**
+ * The list of conversations: by when they were written, by what their ids begin with, and by what was said in them.
+ *
+ * Owns: the questions of a list. Does not own the database, nor the rows.
+ *
+ * LIST1. A list of the ids with a prefix reads the conversations that have it, and no others, however many there are; so does a
+ *        search in them.
+ */
+import type { Store } from "@troupe/chat"
+import type { Dialect } from "./dialect.ts"
+import { prefixRange } from "./prefixRange.ts"
+import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
+import { isDistinct } from "./storedText.ts"
+
+/** What a list is asked for. */
+export type Asked = ReturnType<typeof Store.listOptions<number>>
+
+/** A list. */
+export class Listing {
+  readonly #dialect: Dialect
+  readonly #chats: string
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect
+    this.#chats = `${dialect.prefix}chats`
+  }
+
+  /** The rows of a list, one more than its page has where there is another page. */
+  *all({ prefix, search, limit, after }: Asked): Asking<ReadonlyArray<Row>> {
+    if (prefix !== "") return yield* this.#withPrefix({ prefix, after, limit: limit + 1 })
+    // No text is found by what a database cannot be asked for.
+    if (!isDistinct(search)) return []
+    const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
+    const list = `SELECT ${columns} FROM ${this.#chats} WHERE written < ? AND ${having.sql} ORDER BY written DESC LIMIT ?`
+    return yield* rowsOf(list, after ?? Number.MAX_SAFE_INTEGER, ...having.params, limit + 1)
+  }
+
+  /** The rows of all conversations with a prefix: those that a search in them looks through. */
+  *candidates({ prefix, search, after }: Asked): Asking<ReadonlyArray<Row>> {
+    if (!isDistinct(search)) return []
+    return yield* this.#withPrefix({ prefix, after, limit: Number.MAX_SAFE_INTEGER })
+  }
+
+  /** Those of these rows whose conversations have a message with the text. */
+  *having(rows: ReadonlyArray<Row>, search: string): Asking<ReadonlyArray<Row>> {
+    const keys = rows.map((row) => numberIn(row, "key"))
+    const found = yield* this.#dialect.havingOf(keys, search)
+    return rows.filter((row) => found.has(numberIn(row, "key")))
+  }
+
+  /** `+written` names no index: all that have the prefix are found by their ids, and then sorted (LIST1). */
+  *#withPrefix({ prefix, after, limit }: Pick<Asked, "prefix" | "after" | "limit">): Asking<ReadonlyArray<Row>> {
+    // No id that is kept begins so.
+    if (!isDistinct(prefix)) return []
+    const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ? AND +written < ?
+      ORDER BY +written DESC LIMIT ?`
+    const { from, to } = prefixRange(prefix)
+    return yield* rowsOf(list, from, to, after ?? Number.MAX_SAFE_INTEGER, limit)
+  }
+}
+
+const columns = "key, id, title, seq, messages, running, created_at, updated_at, written"
+
+/** The page of rows of which there is one more than the page has where there is another page. */
+export const pageOf = (rows: ReadonlyArray<Row>, limit: number): Store.ChatList => {
+  const chats = rows.slice(0, limit).map((row) => ({
+    id: textIn(row, "id"),
+    title: textIn(row, "title"),
+    seq: numberIn(row, "seq"),
+    messages: numberIn(row, "messages"),
+    createdAt: numberIn(row, "created_at"),
+    updatedAt: numberIn(row, "updated_at"),
+    running: numberIn(row, "running") === 1
+  }))
+  return rows.length > limit ? { chats, next: textIn(rows[limit - 1], "written") } : { chats }
+}

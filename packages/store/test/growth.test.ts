@@ -1,0 +1,94 @@
+import { setImmediate } from "node:timers/promises"
+import { type Adapter, type ChatRecord, type ChatRef, Store, Thread, Troupe, user } from "@troupe/chat"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { postgres, sqlite } from "../src/index.ts"
+import { Folder } from "./double/folder.ts"
+import { type PostgresServer, startPostgres } from "./double/postgresServer.ts"
+import { recordOf } from "./double/records.ts"
+
+let server: PostgresServer
+const folder = new Folder()
+beforeAll(async () => {
+  server = await startPostgres()
+}, 60_000)
+afterAll(async () => {
+  await server.stop()
+  folder[Symbol.dispose]()
+}, 60_000)
+
+let schemas = 0
+const stores: Readonly<Record<string, () => Store.SessionStore>> = {
+  memory: () => Store.memory(),
+  SQLite: () => sqlite(folder.file(), { durability: "process" }),
+  PostgreSQL: () => postgres(server.url, { schema: `growth_${process.pid}_${++schemas}`, maxConnections: 2 })
+}
+
+/** The heap after collections. */
+const heapBytes = async (): Promise<number> => {
+  for (let times = 0; times < 4; times++) {
+    await setImmediate()
+    if (gc === undefined) throw new Error("run this with --expose-gc")
+    gc()
+  }
+  return process.memoryUsage().heapUsed
+}
+
+/** Bytes of each message. */
+const text = 500
+
+/** A text that shares its bytes with no other. */
+const textOf = (at: number): string => `${at} `.padEnd(text, String.fromCodePoint(97 + (at % 26))).slice(0, text)
+
+/** The Fake keeps its requests, and this adapter does not. */
+const adapter: Adapter.Adapter = {
+  name: "talker",
+  stream: async function* ({ messages }) {
+    const said = textOf(messages.length)
+    yield { type: "message_started", message: { role: "assistant", content: "" } }
+    yield { type: "text_completed", id: null, text: said }
+    yield { type: "message_completed", message: { role: "assistant", content: said }, finishReason: "stop" }
+  }
+}
+
+describe.each(Object.keys(stores))("STAND4. the memory of a store (%s)", (name) => {
+  const open = (): Store.SessionStore => stores[name]?.() ?? Store.memory()
+
+  test("grows by the text of what is added, however long the conversation is", { timeout: 120_000 }, async () => {
+    const store = open()
+    let thread = Thread.empty
+    let record: ChatRecord.ChatRecord = recordOf("a", [])
+    const grow = async (to: number): Promise<number> => {
+      for (let after = thread.messages.length; after < to; after++) {
+        thread = Thread.append(thread, user(textOf(after)))
+        record = { ...record, thread }
+        await store.save(record, { writer: "w", after })
+      }
+      return heapBytes()
+    }
+    const short = await grow(200)
+    const long = await grow(1_200)
+    expect((long - short) / 1_000).toBeLessThan(3 * text)
+    await store.close()
+  })
+
+  test("is back where it was after stop, but for the thread of a chat that is held", { timeout: 120_000 }, async () => {
+    const store = open()
+    const talk = async (id: string, turns: number): Promise<ChatRef.ChatRef> => {
+      const troupe = await Troupe.start({ adapter, store })
+      const chat = await troupe.chat(id)
+      for (let at = 0; at < turns; at++) await chat.send(textOf(at)).result()
+      await troupe.stop()
+      return chat
+    }
+    const turns = 250
+    const said = 2 * turns * text
+    await talk("warm", 100)
+    const baseline = await heapBytes()
+    const held = [await talk("b", turns)]
+    expect((await heapBytes()) - baseline).toBeLessThan(5 * said)
+    held.length = 0
+    // A store in memory keeps the conversation itself.
+    expect((await heapBytes()) - baseline).toBeLessThan(name === "memory" ? 5 * said : said)
+    await store.close()
+  })
+})
