@@ -254,6 +254,7 @@ const sessionReasons = [
   "tool_call_not_running",
   "mode_refused",
   "busy",
+  "inbox_full",
   "already_delivered",
   "nothing_to_retry",
   "store_failed",
@@ -283,6 +284,8 @@ const sessionReasons = [
  * - `tool_call_not_running`: there is no call of that id to cancel or restart, or no longer; `metadata.toolCallId` names it
  * - `mode_refused`: a client may not set a permission mode this loose; `metadata.loosest` is the loosest it may set
  * - `busy`: a turn runs or waits in the chat, and the sender chose `whenBusy: "reject"`
+ * - `inbox_full`: the most inputs, or bytes of inputs, wait in the chat; nothing of this one was stored, and it may be sent
+ *   again, under the same id too. `metadata` has `waiting`, `maxWaitingInputs` and `maxWaitingBytes`
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
  * - `nothing_to_retry`: nothing was said yet
  * - `store_failed`, `invalid_record`: the store failed or gave no answer in time, or gave something else than a record

@@ -77,7 +77,7 @@ export class ChatRef {
    *
    * **Errors**: throws a `ValidationError` for what is no message (`invalid_message`) and for options it does not know
    * (`invalid_options`), and for an `id` that names an input of other content. Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` when tool results must
-   * come first, `busy` as chosen, `already_delivered` for an id whose turn is over, `store_failed` when the input had to wait
+   * come first, `busy` as chosen, `inbox_full` when too many inputs wait (`maxWaitingInputs`, `maxWaitingBytes`), `already_delivered` for an id whose turn is over, `store_failed` when the input had to wait
    * and could not be stored, `chat_died` when the process died in the middle, `chat_stopped` after `stop`.
    *
    * @example
@@ -110,6 +110,8 @@ export class ChatRef {
     }
     const delivery = new Delivery(whenBusy === "reject" ? "queue" : whenBusy, inputId, named)
     if (whenBusy !== "interrupt") this.#chat.release()
+    const full = this.#chat.refusal(message)
+    if (full !== undefined) return this.#chat.refused(full, delivery)
     const turn = this.#chat.start([message], { delivery })
     if (whenBusy === "interrupt") this.#chat.release()
     return turn

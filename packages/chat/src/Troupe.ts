@@ -17,6 +17,7 @@ import * as Engine from "./Engine.ts"
 import type { AnswerForm } from "./internal/answer.ts"
 import { checkId, Conversations } from "./internal/conversations.ts"
 import type { EventStream } from "./internal/eventStream.ts"
+import { InboxBound } from "./internal/inboxBound.ts"
 import { keepsLiving, LivingChats } from "./internal/livingChats.ts"
 import { takesDrafts } from "./internal/newestEntries.ts"
 import { outsideTurn } from "./internal/outsideTurn.ts"
@@ -70,6 +71,18 @@ export interface TroupeOptions
    * again, from the store, as soon as somebody wants something of it. Default: 600,000, ten minutes; `Infinity` is never.
    */
   readonly passivateAfterMs?: number | undefined
+  /**
+   * How many inputs of one chat may wait while a turn runs. Default: 64; `Infinity` is no bound. One more is refused with
+   * `inbox_full`, and nothing of it is stored.
+   */
+  readonly maxWaitingInputs?: number | undefined
+  /**
+   * How many bytes the waiting inputs of one chat may have together, as JSON in UTF-8. Default: 393,216; `Infinity` is no bound.
+   *
+   * **Details**: each input that is accepted stores all that wait again, so n inputs of b bytes write b·n·(n+1)/2 bytes, at
+   * most half the bound for each input. An input larger than the bound is accepted only when no turn runs.
+   */
+  readonly maxWaitingBytes?: number | undefined
   /** Told of every crash, in a form people can read. Default: nobody. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
 }
@@ -137,6 +150,7 @@ export class RunningTroupe {
     const kept = store ?? Store.memory({ clock: this.system.clock })
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
     const guardedStore = guarded(kept, this.system.clock, writer, (id) => this.#living.held.has(id))
+    const { maxWaitingInputs = 64, maxWaitingBytes = 393_216 } = own
     // A store that ends with the program keeps no more of a reply than the chat itself does.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
     this.#tree = new SupervisionTree(this.system, guardedStore)
@@ -147,6 +161,7 @@ export class RunningTroupe {
       chatOptions: this.#chatOptions,
       toolSlots: maxToolCalls === undefined ? undefined : new ToolSlots(maxToolCalls),
       suspension: { suspendedTtlMs, answer },
+      inbox: new InboxBound({ maxWaitingInputs, maxWaitingBytes }),
       draftEveryMs: draftEveryMs < Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
       letGo: (id) => guardedStore.newest.forget(id)

@@ -42,6 +42,7 @@ const statuses = {
   message_too_long: 413,
   unsupported_media_type: 415,
   invalid_input: 422,
+  inbox_full: 429,
   rate_limited: 429,
   too_many_bytes: 429,
   too_many_conversations: 429,

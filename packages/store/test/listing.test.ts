@@ -84,7 +84,10 @@ test("the range of a prefix has the texts that begin with it, in the order of th
     const isIn = (text: string) =>
       Buffer.compare(Buffer.from(text), Buffer.from(from)) >= 0 &&
       Buffer.compare(Buffer.from(text), Buffer.from(to)) < 0
-    expect(texts.filter(isIn), prefix).toEqual(texts.filter((text) => text.startsWith(prefix)))
+    expect({ prefix, found: texts.filter(isIn) }).toEqual({
+      prefix,
+      found: texts.filter((text) => text.startsWith(prefix))
+    })
   }
 })
 

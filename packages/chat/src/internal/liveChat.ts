@@ -31,6 +31,7 @@ import type { Message } from "../Message.ts"
 import type { Mode } from "../Permissions.ts"
 import { Delivery } from "./delivery.ts"
 import { chatStopped, LiveFeed } from "./liveFeed.ts"
+import type { InboxBound } from "./inboxBound.ts"
 import { cutOffBy } from "./interruption.ts"
 import { LiveTurn } from "./liveTurn.ts"
 import type { LiveView } from "./liveView.ts"
@@ -52,6 +53,7 @@ export interface ChatHome {
   readonly stop: (id: string) => Promise<void>
   /** An id like no other, for an input. */
   readonly newId: () => string
+  readonly inbox: () => InboxBound
   /** What the store has, after all it was asked to keep; `undefined` where it does not answer within so many milliseconds. */
   readonly kept: (id: string, withinMs: number) => Promise<ChatRecord | undefined>
 }
@@ -159,6 +161,27 @@ export class LiveChat {
     const kept = await save()
     if (this.#unkept === unkept) this.#unkept = undefined
     return kept
+  }
+
+  /** Why the chat takes no such input now; `undefined` when it does (INBOX1). */
+  refusal(message: Message): SessionError | undefined {
+    const bound = this.#home.inbox()
+    const waiting = bound.isBound ? this.#waitingMessages() : undefined
+    return waiting === undefined ? undefined : bound.refusal(this.id, waiting, message)
+  }
+
+  /** The inputs that are not in the thread yet, but for the one whose turn runs or begins next; `undefined` at rest. */
+  #waitingMessages(): ReadonlyArray<Message> | undefined {
+    const running = this.#running()
+    if (running === undefined) return undefined
+    const waiting: Array<Message> = []
+    for (const turn of this.#turns.values()) {
+      const [message] = turn.turn.messages
+      const waits = turn.status === "sent" || turn.status === "pending"
+      if (turn !== running && !turn.over && waits && message?.role === "user") waiting.push(message)
+    }
+    for (const { id, message } of this.context?.mailbox.held ?? []) if (!this.#turns.has(id)) waiting.push(message)
+    return waiting
   }
 
   /** An id for an input whose sender has none. */

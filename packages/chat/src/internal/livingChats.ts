@@ -22,6 +22,7 @@ import { describe } from "../ToolResultEncoder.ts"
 import type { RunningTroupe, TroupeOptions } from "../Troupe.ts"
 import { commitsBehind, type Save } from "./commits.ts"
 import { inputId } from "./delivery.ts"
+import type { InboxBound } from "./inboxBound.ts"
 import { Drafts } from "./drafts.ts"
 import { type ChatHome, type ChatPid, LiveChat } from "./liveChat.ts"
 import { LiveView } from "./liveView.ts"
@@ -47,6 +48,7 @@ export interface ChatParts {
   readonly chatOptions: ChatOptions
   readonly toolSlots: ToolSlots | undefined
   readonly suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
+  readonly inbox: InboxBound
   /** How often what a reply has said is kept; `undefined` where it never is. */
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
@@ -123,6 +125,7 @@ export class LivingChats {
   }
 
   readonly #home: ChatHome = {
+    inbox: () => this.#parts.inbox,
     options: (id) => {
       const { engine, chatOptions, toolSlots } = this.#parts
       return resolveOptions(engine, { sessionId: id, ...chatOptions }, { toolSlots, chat: this.held.get(id)?.handle })

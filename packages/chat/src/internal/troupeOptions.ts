@@ -19,6 +19,11 @@ const positiveNumber: Demand = {
   holds: (value) => typeof value === "number" && value > 0
 }
 
+const countOrInfinity: Demand = {
+  reason: "must be a whole number, 0 or more, or Infinity",
+  holds: (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 0)
+}
+
 /** The options that are the Troupe's own. */
 const ownOptions = {
   store: {
@@ -36,6 +41,8 @@ const ownOptions = {
   suspendedTtlMs: positiveNumber,
   passivateAfterMs: positiveNumber,
   draftEveryMs: positiveNumber,
+  maxWaitingInputs: countOrInfinity,
+  maxWaitingBytes: countOrInfinity,
   maxToolCalls: { reason: "must be a whole number, 1 or more", holds: (value) => positive(value) === undefined },
   answer: {
     reason: "must be user_message or tool_result",

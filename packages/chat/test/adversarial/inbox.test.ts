@@ -258,7 +258,7 @@ describe("ARR1 the store fails", () => {
 describe("many at once", () => {
   test("ten thousand inputs sent while a turn runs are all pending, in order, and steer it together", async () => {
     const adapter = handAdapter()
-    const { troupe } = await check.troupe({ adapter })
+    const { troupe } = await check.troupe({ adapter, maxWaitingInputs: Infinity, maxWaitingBytes: Infinity })
     const chat = await troupe.chat("c")
     const running = chat.send("go")
     await until(() => adapter.streams.length === 1)

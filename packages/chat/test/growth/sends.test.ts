@@ -39,7 +39,7 @@ test("a fifo costs the same for each of ten times as many", async () => {
 
 test("a send to a busy chat costs the same behind ten times as many, until its receipt", async () => {
   const adapter = check.fake({ script: [{ hang: true }] })
-  const { troupe } = await check.troupe({ adapter })
+  const { troupe } = await check.troupe({ adapter, maxWaitingInputs: Infinity, maxWaitingBytes: Infinity })
   let chats = 0
   const busyChat = async () => {
     const chat = await troupe.chat(`c${chats++}`)

@@ -5,6 +5,8 @@ import { bodyOf, type ErrorCode, HttpError } from "../HttpError.ts"
 /** Texts of our own: those of the errors have ids in them that are not the client's. */
 const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   busy: "A turn runs or waits in this conversation; wait for it, or send with another whenBusy",
+  inbox_full:
+    "Too many messages wait in this conversation, or too long ones; send this again when one has been answered",
   already_delivered: "This input is in the conversation already, and its turn is over",
   awaiting_tool_results: "The conversation waits for tool results; give them first",
   awaiting_approval: "The conversation waits for decisions about tool calls; give them first",
@@ -28,7 +30,13 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   troupe_stopped: "The server is closing; try again soon"
 }
 
-const retryLater: ReadonlySet<string> = new Set(["chat_died", "store_closed", "store_failed", "troupe_stopped"])
+const retryLater: ReadonlySet<string> = new Set([
+  "chat_died",
+  "inbox_full",
+  "store_closed",
+  "store_failed",
+  "troupe_stopped"
+])
 
 /** The refusal of what a conversation cannot do. */
 export const refused = (code: ErrorCode, fields: ConstructorParameters<typeof HttpError>[2] = {}): HttpError =>
