@@ -99,16 +99,26 @@ const endOf = (result: ChatResult.ChatResult): TurnEnd => {
     case "error":
     case "tool_error":
     case "max_turns":
+    case "consecutive_mistakes":
+    case "no_progress":
       return "failed"
     default:
       return "completed"
   }
 }
 
-const failureOf = ({ haltedReason, metadata }: ChatResult.ChatResult): unknown =>
-  haltedReason === "max_turns"
-    ? `The model was asked ${String(metadata["maxTurns"])} times and still wanted more; /retry lets it go on`
-    : metadata["error"]
+const failureOf = ({ haltedReason, metadata }: ChatResult.ChatResult): unknown => {
+  switch (haltedReason) {
+    case "max_turns":
+      return `The model was asked ${String(metadata["maxTurns"])} times and still wanted more; /retry lets it go on`
+    case "consecutive_mistakes":
+      return `All tool calls of ${String(metadata["mistakes"])} replies in a row failed; say what to do instead`
+    case "no_progress":
+      return `${String(metadata["unproductive"])} replies in a row changed nothing; say what to do instead`
+    default:
+      return metadata["error"]
+  }
+}
 
 /** What a turn cost: requests, tokens as far as reported, time. */
 const footer = (result: ChatResult.ChatResult, elapsedMs: number): string => {

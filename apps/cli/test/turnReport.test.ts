@@ -1,4 +1,4 @@
-import { Chat, Engine, Fake, Message } from "@troupe/chat"
+import { Chat, type ChatOptions, Engine, Fake, Message } from "@troupe/chat"
 import { describe, expect, test } from "vitest"
 import { appendingDisplay } from "../src/display.ts"
 import { plainPaint } from "../src/paint.ts"
@@ -10,10 +10,14 @@ import { reportTurn, type TurnEnd } from "../src/turnReport.ts"
 const scripted = scriptedModel({ folder: "/home/ada", wordDelayMs: 0 })
 
 /** What a turn looks like when all time stands still. */
-const shown = async (said: string, adapter = scripted): Promise<{ readonly end: TurnEnd; readonly text: string }> => {
+const shown = async (
+  said: string,
+  adapter = scripted,
+  options: ChatOptions.ChatOptions = {}
+): Promise<{ readonly end: TurnEnd; readonly text: string }> => {
   let text = ""
   const tools = makeTools({ progress: makeProgressBoard(), pause: () => Promise.resolve() })
-  const turn = await Chat.stream(Engine.make({ adapter, tools }), [Message.user(said)])
+  const turn = await Chat.stream(Engine.make({ adapter, tools }), [Message.user(said)], options)
   const display = appendingDisplay((written) => (text += written))
   const end = await reportTurn(turn, { display, paint: plainPaint, elapsedMs: () => undefined, now: () => 0 })
   return { end, text }
@@ -57,6 +61,17 @@ describe("a turn on the display", () => {
     const { end, text } = await shown("hello", adapter)
     expect(end).toBe("failed")
     expect(text.match(/rate limited/g)).toHaveLength(1)
+  })
+
+  test.each([
+    ["1+1", "3 replies in a row changed nothing; say what to do instead"],
+    ["1/0", "All tool calls of 3 replies in a row failed; say what to do instead"]
+  ])("has failed when a model goes on calculating %s, and says why", async (expression, why) => {
+    const call = { toolCall: { id: "c1", name: "calculate", arguments: { expression } } }
+    const adapter = Fake.make({ script: [call, { finish: "tool_calls" }] })
+    const { end, text } = await shown("calculate", adapter, { maxMistakes: 3, maxUnproductive: 3 })
+    expect(end).toBe("failed")
+    expect(text).toContain(why)
   })
 
   test("has failed when its chat dies", async () => {
