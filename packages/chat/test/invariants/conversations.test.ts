@@ -344,12 +344,13 @@ describe("CONV2 a rewind", () => {
     expect(lines(chat)).toEqual(["a1", "A1"])
   })
 
-  test("takes nothing along of what the process knew", async () => {
-    const { chat, troupe } = await speaking(Store.memory(), "A1")
-    await chat.send("a1").result()
+  test("takes nothing along of what the process knew, but the permission mode of now", async () => {
+    const { chat, troupe } = await speaking(Store.memory(), "A1", "A2")
+    await chat.send("a1", { id: "u1" }).result()
+    await chat.send("a2", { id: "u2" }).result()
     await chat.setPermissionMode("plan")
     await troupe.rewind("c", 2)
-    expect(chat.getSnapshot()?.context.permissionMode).toBe("default")
+    expect(chat.getSnapshot()?.context).toMatchObject({ known: ["u1"], permissionMode: "plan" })
   })
 
   test("is refused while a turn runs, which goes on", async () => {
