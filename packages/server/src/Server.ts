@@ -27,6 +27,7 @@ import type { Route } from "./internal/route.ts"
 import { makeRouter } from "./internal/router.ts"
 import { checkServerOptions, limitsOf } from "./internal/serverOptions.ts"
 import { everyRoute } from "./internal/routes/every.ts"
+import { allShown, withoutToolErrors } from "./internal/toolErrors.ts"
 
 /**
  * What an owner may do beside chatting and answering questions.
@@ -115,6 +116,12 @@ export interface ServerOptions {
    * and those of no other. Default: the owner's name, escaped, then a slash and the id.
    */
   readonly chatId?: ((owner: string, id: string) => string) | undefined
+  /**
+   * Whether clients see the text of a tool's error, as the model does. Default: `false`; they see the call's outcome and its id,
+   * under which the program's own events, hooks and traces have the error. A handler that means a text for clients returns it
+   * as a value.
+   */
+  readonly exposeToolErrors?: boolean | undefined
   /** Told of errors that nobody expected. Default: nobody. */
   readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }
@@ -172,7 +179,17 @@ export const make = (options: ServerOptions): Server => {
   }
   const closing = new AbortController()
   const ends = new Set<() => Promise<unknown>>()
-  const home = { troupe, owners, streams, limits, closing: closing.signal, ends, chatId: options.chatId ?? ownedId }
+  const shown = options.exposeToolErrors === true ? allShown : withoutToolErrors
+  const home = {
+    troupe,
+    owners,
+    streams,
+    limits,
+    shown,
+    closing: closing.signal,
+    ends,
+    chatId: options.chatId ?? ownedId
+  }
 
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {
     const id = System.uuid(troupe.system, "server")

@@ -40,6 +40,7 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
   const server = Server.make({
     troupe,
     authorize: () => ({ owner: "you", may: { approve: true, observe: true } }),
+    exposeToolErrors: true,
     basePath: "/troupe",
     origins: options.origins ?? []
   })

@@ -38,9 +38,15 @@ export const summaryOf = (
   running: record.running
 })
 
-/** The text of a message, or one that is looked for, as they are compared: in one case. */
+/**
+ * The text of a message, or one that is looked for, as they are compared: in one case.
+ *
+ * **Details**: the error of a tool call has no such text: a search finds what was said, and tells nobody what an error says.
+ */
 export const searched = (said: Messages.Message | string): string =>
-  (typeof said === "string" ? said : Messages.text(said)).toLowerCase()
+  (typeof said === "string" ? said : isError(said) ? "" : Messages.text(said)).toLowerCase()
+
+const isError = (message: Messages.Message): boolean => message.role === "tool" && message.outcome === "failed"
 
 /** Entries on a page. */
 const usualLimit = 50

@@ -219,6 +219,15 @@ export const listLaws = (make: MakeStore): ReadonlyArray<Law> => [
     same("what has apple", await idsOf(store, { search: "apple" }), ["a", "b"])
     same("what has plum", await idsOf(store, { search: "plum" }), [])
   }),
+  storeLaw(make, "a search finds the result of a tool call, and no text of its error", async (store) => {
+    const call = assistant("", [{ id: "t1", name: "look", arguments: {} }])
+    const result = (outcome: "completed" | "failed") =>
+      ({ role: "tool", toolCallId: "t1", content: `It ${outcome}: sesame`, outcome }) as const
+    await store.save(recordWith("went well", [user("Look"), call, result("completed")]))
+    await store.save(recordWith("went wrong", [user("Look"), call, result("failed")]))
+    same("what has the word", await idsOf(store, { search: "sesame" }), ["went well"])
+    same("what was said", (await idsOf(store, { search: "look" })).length, 2)
+  }),
   storeLaw(make, "a list refuses a limit that is none, and what is the next of no page", async (store) => {
     await fill(store, ["a"])
     for (const limit of [0, -1, 1.5, Number.NaN]) {

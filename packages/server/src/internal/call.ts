@@ -10,6 +10,7 @@ import type { Owner, Owners } from "./owners.ts"
 import type { Permitted } from "./permitted.ts"
 import { inPieces, pieceBytes } from "./pieces.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
+import type { Shown } from "./toolErrors.ts"
 
 /** What calls have in common. */
 export interface CallHome {
@@ -21,6 +22,7 @@ export interface CallHome {
   /** What is ended when the server closes. */
   readonly ends: Set<() => Promise<unknown>>
   readonly chatId: ChatId
+  readonly shown: Shown
 }
 
 /** Who asks, and what they may do. */
@@ -104,7 +106,8 @@ export const makeCall = (
       home.ends.add(end)
       return () => void home.ends.delete(end)
     },
-    limits
+    limits,
+    shown: home.shown
   }
 
   /** An answer as a whole, with its length; a large one is counted until it is taken, and sent in pieces. */

@@ -82,13 +82,16 @@ export const turnReply = async (
   if (!streams && !waits) return Response.json(said, { status: 202 })
   if (turn.failure !== undefined) throw turn.failure.error
   if (streams) {
+    const shown = call.shown.events()
     const frames = isOwn
-      ? framesOf(turn, (event) => frame(eventText(event)))
+      ? framesOf(turn, (event) => frame(eventText(shown(event))))
       : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal))
     return call.stream(frames, { last: lastFrame })
   }
   const result = await beforeClosing(call, turn.result())
-  return jsonText(`{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(result)}}`)
+  return jsonText(
+    `{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(call.shown.result(result))}}`
+  )
 }
 
 /** Tells of a turn whose events are another reader's. */
@@ -96,6 +99,7 @@ const followerOf = (call: Call, chat: ChatRef.ChatRef, turn: ChatRef.LiveTurn): 
   const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
   const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(error)]
   return {
+    shown: call.shown,
     before: () => [],
     event: (event) => [frame(eventText(event))],
     standing,
@@ -107,8 +111,15 @@ const followerOf = (call: Call, chat: ChatRef.ChatRef, turn: ChatRef.LiveTurn): 
   }
 }
 
-const snapshotFrame = ({ params }: Call, chat: ChatRef.ChatRef): string =>
-  frame(JSON.stringify({ type: "snapshot", view: ChatView.of(params["id"] ?? "", chat.getSnapshot()) }))
+const snapshotFrame = (call: Call, chat: ChatRef.ChatRef): string => frame(snapshotText(call, chat.getSnapshot()))
+
+/** The JSON text of where a chat stands. */
+export const snapshotText = (call: Call, snapshot: ChatRef.ChatSnapshot | undefined): string =>
+  JSON.stringify({ type: "snapshot", view: viewOf(call, snapshot) })
+
+/** What a client sees of its chat. */
+export const viewOf = ({ params, shown }: Call, snapshot: ChatRef.ChatSnapshot | undefined): ChatView.ChatView =>
+  ChatView.of(params["id"] ?? "", shown.snapshot(snapshot))
 
 async function* joined(followed: AsyncIterable<ReadonlyArray<string>>): AsyncGenerator<string, void> {
   for await (const frames of followed) if (frames.length > 0) yield frames.join("")

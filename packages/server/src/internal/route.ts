@@ -3,6 +3,7 @@ import type { ChatRef, RunningTroupe } from "@troupe/chat"
 import type * as z from "zod"
 import type { HttpError } from "../HttpError.ts"
 import type { Permitted } from "./permitted.ts"
+import type { Shown } from "./toolErrors.ts"
 
 /** The chats of one owner: ids of others lead nowhere. */
 export interface OwnedChats {
@@ -58,6 +59,8 @@ export interface Call {
   /** Ends something when the server closes, which waits for it; gives what forgets it. */
   readonly whenClosing: (end: () => Promise<unknown>) => () => void
   readonly limits: { readonly messageCharacters: number }
+  /** What of a conversation clients see. */
+  readonly shown: Shown
 }
 
 /**

@@ -28,7 +28,8 @@ export const checkServerOptions = ({
   origins = [],
   hosts = [],
   trustForwardedHost,
-  basePath
+  basePath,
+  exposeToolErrors
 }: ServerOptions): void => {
   const found: Array<ChatError.Finding> = []
   if (typeof authorize !== "function") {
@@ -58,6 +59,9 @@ export const checkServerOptions = ({
   }
   if (basePath !== undefined && basePath !== "" && !/^(?:\/[\w.-]+)+$/u.test(basePath)) {
     found.push({ field: ["basePath"], reason: "must be a path, as /api" })
+  }
+  if (exposeToolErrors !== undefined && typeof exposeToolErrors !== "boolean") {
+    found.push({ field: ["exposeToolErrors"], reason: "must be true or false" })
   }
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }

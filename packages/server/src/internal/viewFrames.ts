@@ -9,6 +9,7 @@
  */
 import type { ChatRef } from "@troupe/chat"
 import * as ChatView from "@troupe/chat/ChatView"
+import { allShown, type Shown } from "./toolErrors.ts"
 
 /**
  * What a reader gets.
@@ -21,6 +22,7 @@ export type ViewFrame = { readonly type: "view"; readonly patch: ChatView.ChatVi
 export class ViewFrames implements AsyncIterator<ViewFrame, undefined> {
   readonly #id: string
   readonly #chat: ChatRef.ChatRef
+  readonly #shown: Shown["snapshot"]
   #watched: { readonly unsubscribe: () => void } | undefined
   #sent: ChatView.ChatView | undefined
   #stale = true
@@ -28,10 +30,11 @@ export class ViewFrames implements AsyncIterator<ViewFrame, undefined> {
   #over = false
   #wake: (() => void) | undefined
 
-  /** `id` is what the reader calls the chat. */
-  constructor(id: string, chat: ChatRef.ChatRef) {
+  /** `id` is what the reader calls the chat; `shown` gives what the reader sees of a snapshot. Default: all of it. */
+  constructor(id: string, chat: ChatRef.ChatRef, shown: Shown["snapshot"] = allShown.snapshot) {
     this.#id = id
     this.#chat = chat
+    this.#shown = shown
   }
 
   async next(): Promise<IteratorResult<ViewFrame, undefined>> {
@@ -72,7 +75,7 @@ export class ViewFrames implements AsyncIterator<ViewFrame, undefined> {
   #look(): ChatView.ChatViewPatch | undefined {
     if (!this.#stale) return undefined
     this.#stale = false
-    const view = ChatView.of(this.#id, this.#chat.getSnapshot(), this.#sent)
+    const view = ChatView.of(this.#id, this.#shown(this.#chat.getSnapshot()), this.#sent)
     const change = ChatView.patch(this.#sent, view)
     this.#sent = view
     return change

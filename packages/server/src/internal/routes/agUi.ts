@@ -33,15 +33,16 @@ const run = async (call: Call): Promise<Response> => {
     said === undefined ? undefined : named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
   const chat = message === undefined ? await existing(call, body.threadId) : await call.chats.chat(body.threadId)
   if (chat === undefined) return nothing(call, body)
-  const context = contextOf(chat)
+  const context = contextOf(call, chat)
   const answered = answer(chat, context, body, call)
   if (answered.length > 0) return goOn(call, chat, context, body, answered)
   if (said === undefined || message === undefined || isKnown(context, said)) return connect(call, chat, body)
   return say(call, chat, body, message, said.id)
 }
 
-const contextOf = (chat: Chat): Context => {
-  const context = chat.getSnapshot()?.context
+/** Where the conversation stands, as the client sees it. */
+const contextOf = ({ shown }: Call, chat: Chat): Context => {
+  const context = shown.snapshot(chat.getSnapshot())?.context
   if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
   return context
 }
@@ -104,7 +105,7 @@ const goOn = async (
   const turn = turns.at(-1)
   if (turn === undefined) throw new Error("an answer began no turn")
   const asked = turn.turn.messages.some(({ role }) => role === "user")
-  const { name, now } = standingOf(asked ? contextOf(chat) : before)
+  const { name, now } = standingOf(asked ? contextOf(call, chat) : before)
   const stream = streamFor(body, name, asked ? [] : now)
   return streamed(call, chat, stream, (follower, signal) => ofTurn(turn, follower, signal), asked ? [] : now)
 }
@@ -116,7 +117,7 @@ const say = async (
   message: Message.UserMessage,
   id: string
 ): Promise<Response> => {
-  const { phase } = contextOf(chat)
+  const { phase } = contextOf(call, chat)
   if (phase === "awaitingApproval")
     throw new HttpError("awaiting_approval", "Decide about the tool calls first, with resume")
   if (phase === "awaitingTools") {
@@ -151,7 +152,7 @@ async function* alone<A>(item: A): AsyncGenerator<A, void> {
 
 /** Where the conversation stands, and what is under way (AGUIRUN1). */
 const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Response> => {
-  const context = contextOf(chat)
+  const context = contextOf(call, chat)
   const stream = streamFor(body, standingOf(context).name)
   const atRest: Pick<Follower<AgUiEvent>, "over"> = {
     over: ({ thread, pendingQuestion, pendingApprovals, pendingToolCalls }, { now }) => [
@@ -170,7 +171,8 @@ const streamFor = (
   said: ReadonlyArray<Message.Message> = []
 ): AgUiStream => new AgUiStream({ threadId, runId, reply, steps: stepCount(said), calls: callsOf(said) })
 
-const followerOf = (stream: AgUiStream): Follower<AgUiEvent> => ({
+const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> => ({
+  shown,
   before: (reply, earlier) => stream.snapshot([...earlier, ...reply], stepCount(reply)),
   event: (event) => stream.push(event),
   standing: ({ thread, partial }, { now }) => stream.snapshot(thread.messages, stepCount(now), partial.text),
@@ -192,9 +194,8 @@ const streamed = (
   const watch = watchOf(call, chat)
   watch.goesOnWith(now)
   const telling = { first: dataFrames(stream.start()), frames: dataFrames, tell: customOf }
-  return call.stream((signal) => withNews(followed(watching(followerOf(stream), watch), signal), watch, telling), {
-    last: lastFrame
-  })
+  const follower = watching(followerOf(call, stream), watch)
+  return call.stream((signal) => withNews(followed(follower, signal), watch, telling), { last: lastFrame })
 }
 
 /** Told to who listens for it, and no part of a message. */
@@ -211,7 +212,7 @@ const lastFrame = ({ code, message }: HttpError): string =>
 /** A thread as its messages, for a client that has none. */
 const load = async (call: Call): Promise<Response> => {
   const chat = await call.chats.existing(call.params["id"] ?? "")
-  return Response.json({ messages: agUiMessages(chat.thread.messages) })
+  return Response.json({ messages: agUiMessages(contextOf(call, chat).thread.messages) })
 }
 
 export const agUiRoutes: ReadonlyArray<Route> = [

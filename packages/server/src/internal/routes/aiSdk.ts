@@ -39,14 +39,15 @@ const post = async (call: Call): Promise<Response> => {
   throw new HttpError("invalid_input", "The last message is the user's, or the model's with answers to its tool calls")
 }
 
-const contextOf = (chat: Chat): Context | undefined => chat.getSnapshot()?.context
+/** Where the conversation stands, as the client sees it. */
+const contextOf = ({ shown }: Call, chat: Chat): Context | undefined => shown.snapshot(chat.getSnapshot())?.context
 
 /** What the user says is new, is said again (AISDK2), or is said in the place of what was said (AISDK1). */
 const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response> => {
   const { id, whenBusy } = body
   const message = named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
   let chat = await call.chats.chat(id)
-  const context = contextOf(chat)
+  const context = contextOf(call, chat)
   const messages = context?.thread.messages ?? []
   const at = placeOf(messages, said.id)
   if (context !== undefined && at !== -1) {
@@ -55,14 +56,14 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
     if (isSame || body.messageId !== said.id) throw stays()
     chat = await rewound(call, id, context, before(messages, at), whenBusy !== "reject")
   }
-  const phase = contextOf(chat)?.phase
+  const phase = contextOf(call, chat)?.phase
   if (phase === "awaitingApproval") throw new HttpError("awaiting_approval", "Decide about the tool calls first")
   if (phase === "awaitingTools")
     throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first")
   const turn = chat.send(message, { whenBusy, ...(said.id === undefined ? {} : { id: said.id }) })
   const isOwn = claim(turn)
   await taken(turn)
-  const now = contextOf(chat)
+  const now = contextOf(call, chat)
   if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
   return streamed(call, chat, replyName(said.id ?? turn.id), (ui, signal) =>
     isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)
@@ -81,7 +82,7 @@ const stays = () =>
 
 /** What the client answers of the calls that wait. */
 const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> => {
-  const context = contextOf(chat)
+  const context = contextOf(call, chat)
   const { decisions, results } = answersIn(said, call.limits.messageCharacters)
   const approvals = (context?.pendingApprovals ?? []).filter(({ toolCall }) => decisions.has(toolCall.id))
   const given = (context?.pendingToolCalls ?? []).filter(({ id }) => results.has(id))
@@ -122,7 +123,7 @@ const decisionOf = (
 /** A question again, for another answer: the last one, or the one that is named. */
 const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, last: UiInput): Promise<Response> => {
   let chat = await call.chats.existing(id)
-  const context = contextOf(chat)
+  const context = contextOf(call, chat)
   const messages = context?.thread.messages ?? []
   const newest = messages.findLastIndex(isSaid)
   const at = last.role === "user" && last.id !== undefined && newest !== -1 ? placeOf(messages, last.id) : newest
@@ -137,7 +138,7 @@ const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, la
   const turn = chat.retry()
   claim(turn)
   await taken(turn)
-  const now = contextOf(chat)
+  const now = contextOf(call, chat)
   const standing = now === undefined ? undefined : standingOf(now)
   return streamed(call, chat, standing?.name ?? replyName("m"), (ui, signal) => ofTurn(turn, ui, signal, standing))
 }
@@ -169,7 +170,7 @@ const streamed = (call: Call, chat: Chat, name: string, followed: Followed, know
   const watch = watchOf(call, chat)
   if (known.thread !== undefined) watch.goesOnWith(known.thread)
   const telling = { first: dataFrames(ui.start(name)), frames: dataFrames, tell: chunkOf, last: doneFrame }
-  return call.stream((signal) => withNews(followed(watching(followerOf(ui), watch), signal), watch, telling), {
+  return call.stream((signal) => withNews(followed(watching(followerOf(call, ui), watch), signal), watch, telling), {
     headers,
     last: lastFrame
   })
@@ -184,7 +185,8 @@ const lastFrame = ({ code, message }: HttpError): string =>
     errorText: code === "closing" ? "The server is closing; load the conversation anew" : message
   })
 
-const followerOf = (ui: UiStream): Follower<UiChunk> => ({
+const followerOf = ({ shown }: Call, ui: UiStream): Follower<UiChunk> => ({
+  shown,
   before: (messages) => ui.said(messages),
   event: (event) => ui.push(event),
   standing: (context, { now }) => ui.standing(stands(context, now)),
@@ -208,7 +210,7 @@ const stands = (context: Context, messages: Standing["now"]) => ({
 /** The reply that is under way, from its beginning (AISDK3); nothing where none is. */
 const resume = async (call: Call): Promise<Response> => {
   const chat = await existing(call)
-  const context = chat === undefined ? undefined : contextOf(chat)
+  const context = chat === undefined ? undefined : contextOf(call, chat)
   if (chat === undefined || !isRunning(context)) return new Response(null, { status: 204 })
   return following(call, chat, context)
 }
@@ -220,7 +222,7 @@ const stop = async (call: Call): Promise<Response> => {
 
 const load = async (call: Call): Promise<Response> => {
   const chat = await existing(call)
-  const context = chat === undefined ? undefined : contextOf(chat)
+  const context = chat === undefined ? undefined : contextOf(call, chat)
   if (context === undefined) return Response.json({ messages: [] })
   const { thread, pendingApprovals, phase, partial } = context
   const said = phase === "interrupted" ? partial.text : ""

@@ -1,10 +1,10 @@
 /** The server's own routes: conversations as JSON, their events as server-sent events. */
-import { Approval, ChatView, Permissions } from "@troupe/chat"
+import { Approval, Permissions } from "@troupe/chat"
 import type { Attachment, ChatRef } from "@troupe/chat"
 import * as z from "zod"
 import { HttpError } from "../../HttpError.ts"
 import { checkDecision } from "../permitted.ts"
-import { events, frame, framesOf, json, lastFrame, turnReply } from "../reply.ts"
+import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf } from "../reply.ts"
 import type { Call, Route } from "../route.ts"
 import { checkedAnswer, checkedLength, WirePart } from "../wire/content.ts"
 import { eventText } from "../wireEvent.ts"
@@ -85,11 +85,9 @@ const verb =
 const attach = async (call: Call): Promise<Response> => {
   const cursor = call.request.headers.get("last-event-id") ?? call.url.searchParams.get("cursor") ?? undefined
   const chat = await existing(call)
-  const id = idOf(call)
+  const shown = call.shown.events(chat)
   const text = (item: Attachment.Attached): string =>
-    item.type === "event"
-      ? eventText(item.event)
-      : JSON.stringify({ type: "snapshot", view: ChatView.of(id, item.snapshot) })
+    item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
   return call.stream((signal) => framesOf(chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)), {
     last: lastFrame
   })
@@ -97,7 +95,7 @@ const attach = async (call: Call): Promise<Response> => {
 
 const view = async (call: Call): Promise<Response> => {
   const chat = await existing(call)
-  return Response.json(ChatView.of(idOf(call), chat.getSnapshot()))
+  return Response.json(viewOf(call, chat.getSnapshot()))
 }
 
 const own = (

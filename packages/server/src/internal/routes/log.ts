@@ -32,11 +32,11 @@ const list = async (call: Call): Promise<Response> => {
 
 const history = async (call: Call): Promise<Response> => {
   const commits = await call.troupe.history(await known(call), queryOf(call.url, Reading))
-  return Response.json({ commits: commits.map((commit) => shown(commit, call)) })
+  return Response.json({ commits: commits.map((commit) => written(call.shown.commit(commit), call)) })
 }
 
 /** As the Codec writes a record and its messages; a conversation it was forked from has its owner's id. */
-const shown = ({ messages, state, from, ...commit }: Store.Commit, { chats }: Call): Record<string, unknown> => ({
+const written = ({ messages, state, from, ...commit }: Store.Commit, { chats }: Call): Record<string, unknown> => ({
   ...commit,
   ...(from === undefined ? {} : { from: { ...from, id: chats.outerId(from.id) } }),
   messages: messages.map((message) => Codec.toJson("Message", message, { unencodable: "describe" }).data),

@@ -7,12 +7,15 @@
  */
 import type { ChatRef, Event } from "@troupe/chat"
 import { SessionError } from "@troupe/chat"
+import type { Shown } from "../toolErrors.ts"
 import { isRunning, type Standing, standingOf } from "./reply.ts"
 
 type Turn = ReturnType<ChatRef.ChatRef["send"]>
 
 /** What a client is told with: each gives what goes to the wire. */
 export interface Follower<Item> {
+  /** What of the conversation the client sees: events, contexts and standings are given so. */
+  readonly shown: Shown
   /** What the reply began with before the turn, and what came before the reply: told where that is told from its beginning. */
   readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => ReadonlyArray<Item>
   readonly event: (event: Event.Event) => ReadonlyArray<Item>
@@ -47,6 +50,7 @@ export async function* ofTurn<Item>(
   standing?: Standing
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   let before = standing
+  const shown = follower.shown.events()
   const leave = (): void => void turn.return()
   if (signal.aborted) leave()
   signal.addEventListener("abort", leave, { once: true })
@@ -54,7 +58,7 @@ export async function* ofTurn<Item>(
     for await (const event of turn) {
       if (before !== undefined) yield follower.before(beginningOf(before, event), before.earlier)
       before = undefined
-      yield follower.event(event)
+      yield follower.event(shown(event))
     }
   } catch (error) {
     yield follower.failed(error)
@@ -63,7 +67,7 @@ export async function* ofTurn<Item>(
   }
 }
 
-/** The turn that runs, with the reply it goes on with, or the last reply. */
+/** `context` is what the client sees. The turn that runs, with the reply it goes on with, or the last reply. */
 export async function* ofChat<Item>(
   chat: ChatRef.ChatRef,
   context: ChatRef.LiveContext,
@@ -72,16 +76,17 @@ export async function* ofChat<Item>(
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   if (!isRunning(context)) return yield follower.over(context, standingOf(context))
   let before: Standing | undefined = standingOf(context)
+  const shown = follower.shown.events(chat)
   try {
     for await (const item of chat.attach({ cursor: "turn", signal })) {
       if (item.type === "event") {
         if (before !== undefined) yield follower.before(beginningOf(before, item.event), before.earlier)
         before = undefined
-        yield follower.event(item.event)
+        yield follower.event(shown(item.event))
         if (item.event.type === "chat_completed") return
       } else {
         before = undefined
-        const { context: now } = item.snapshot
+        const now = follower.shown.context(item.snapshot.context)
         const standing = standingOf(now)
         if (!isRunning(now)) return yield follower.over(now, standing)
         yield follower.standing(now, standing)
@@ -102,7 +107,7 @@ export async function* ofSaidAgain<Item>(
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
   await begun(turn, signal)
   if (signal.aborted) return
-  const context = chat.getSnapshot()?.context
+  const context = follower.shown.snapshot(chat.getSnapshot())?.context
   if (turn.failure !== undefined) yield follower.failed(turn.failure.error)
   else if (context !== undefined) yield* ofChat(chat, context, follower, signal)
 }
