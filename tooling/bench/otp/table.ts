@@ -2,9 +2,10 @@
  * What processes cost, beside the bare primitives of Effect and plain objects, in the same run.
  *
  * Every figure is processor time, of all threads and so with the collection of garbage, and the best of the rounds, which
- * take turns among the contestants; the first ones warm up. The BEAM's column is there to go by: it is from another run, on
- * a machine of the same class. No collection of garbage is forced before a timed round: it would drop compiled code too.
+ * take turns among the contestants; the first ones warm up. The BEAM's column is measured in the same run where Elixir is
+ * installed, and else recorded. No collection of garbage is forced before a timed round: it would drop compiled code too.
  */
+import { findBeam } from "./beam.ts"
 import type { Contestant } from "./contest.ts"
 import { fibers } from "./fibers.ts"
 import { aim, lines } from "./lines.ts"
@@ -59,13 +60,6 @@ const compare = async (line: BenchLine): Promise<ReadonlyArray<number>> => {
 const show = (value: number, unit: BenchLine["unit"]): string =>
   unit === "bytes" ? `${value.toFixed(0)} B` : `${value.toFixed(value < 0.1 ? 3 : 2)} µs`
 
-const range = ({ beam, unit }: BenchLine): string => {
-  if (beam === undefined) return "–"
-  const [least, most] = beam
-  if (least === most) return `${least} B`
-  return `${least}–${most} ${unit}`
-}
-
 const row = (name: string, ...figures: ReadonlyArray<string>): void =>
   console.log(name.padEnd(38) + figures.map((figure) => figure.padStart(12)).join(""))
 
@@ -73,18 +67,18 @@ const row = (name: string, ...figures: ReadonlyArray<string>): void =>
 export const benchProcesses = async (): Promise<void> => {
   console.log("\nprocesses: what one operation costs, in one run; ratios are ours ÷ theirs\n")
   row("", "ours", "effect", "plain", "BEAM", "÷ effect", "÷ plain", "÷ BEAM", "")
+  const { source, costOf: beamCostOf } = await findBeam(rounds, warmUps)
   for (const line of lines) {
     const [ours = 0, effect = 0, plain = 0] = await compare(line)
-    const most = line.beam?.[1]
-    const middle = line.beam === undefined || most === undefined ? undefined : (line.beam[0] + most) / 2
-    const share = middle === undefined ? undefined : ours / middle
+    const beam = await beamCostOf(line)
+    const share = beam === undefined ? undefined : ours / beam
     const verdict = share === undefined ? "" : share <= aim ? "in aim" : "over aim"
     row(
       line.name,
       show(ours, line.unit),
       show(effect, line.unit),
       show(plain, line.unit),
-      range(line),
+      beam === undefined ? "–" : show(beam, line.unit),
       (ours / effect).toFixed(2),
       (ours / plain).toFixed(2),
       share?.toFixed(2) ?? "–",
@@ -94,8 +88,8 @@ export const benchProcesses = async (): Promise<void> => {
   console.log(`
 µs: processor time, all threads and the collection of garbage included; the best of ${rounds - warmUps} rounds, after ${warmUps} to warm up.
 B: bytes of the heap that stay, after a collection of garbage.
-÷ BEAM: ours as a part of the middle of its range, measured in another run on a machine of the same class;
-in aim is at most ${aim} of that middle.
+BEAM: ${source}.
+÷ BEAM: ours as a part of the BEAM's; the aim is at most ${aim}.
 `)
   for (const { name, means } of lines) console.log(`${name.padEnd(38)}${means}`)
 }

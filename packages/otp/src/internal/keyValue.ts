@@ -58,11 +58,14 @@ const written = (value: unknown, level: number): string => {
   }
 }
 
-/** What stands for a key in a `Map`: the same for equal keys, and most often the key itself. */
-export const placeOf = (key: unknown): unknown => {
-  if (typeof key === "string") return key.charCodeAt(0) === 0 ? mark + JSON.stringify(key) : key
+const writtenPlace = (key: unknown): unknown => {
+  if (typeof key === "string") return mark + JSON.stringify(key)
   return isData(key) ? mark + writtenData(key, 1) : key
 }
+
+/** What stands for a key in a `Map`: the same for equal keys, and most often the key itself. */
+export const placeOf = (key: unknown): unknown =>
+  typeof key === "string" && key.charCodeAt(0) !== 0 ? key : writtenPlace(key)
 
 /** A number for what `placeOf` gave, the same for the same. */
 export const hashOf = (place: unknown): number => {

@@ -96,8 +96,9 @@ export class RegistryState {
   /** The first living process under a key. */
   holder(key: unknown): Cell | undefined {
     const place = placeOf(key)
-    if (this.keys === "unique" || this.#tables.length === 1) return this.#tableOf(place).holder(place)
-    return this.at(key)[0]?.cell
+    const only = this.#tables[0]
+    if (only !== undefined && this.#tables.length === 1) return only.holder(place)
+    return this.keys === "unique" ? this.#tableOf(place).holder(place) : this.at(key)[0]?.cell
   }
 
   at(key: unknown): ReadonlyArray<Entry> {

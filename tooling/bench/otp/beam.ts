@@ -1,0 +1,50 @@
+/** The BEAM's column: measured in the same run where `elixir` is on the path, else what was recorded. */
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { recordedOn } from "./lines.ts"
+import type { BenchLine } from "./lines.ts"
+
+const execute = promisify(execFile)
+const script = fileURLToPath(new URL("beam.exs", import.meta.url))
+
+/** Schedulers that wait for work busily would have that time counted as the cost of the work. */
+const flags = ["--erl", "+sbwt none +sbwtdcpu none +sbwtdio none"]
+
+/** Where the column comes from, and the cost of a line; `undefined` for a line that is not measured there. */
+export interface Beam {
+  readonly source: string
+  readonly costOf: (line: BenchLine) => Promise<number | undefined>
+}
+
+const isMissing = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "ENOENT"
+
+const elixirVersion = async (): Promise<string | undefined> => {
+  try {
+    const { stdout } = await execute("elixir", ["--short-version"])
+    return stdout.trim()
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Finds Elixir. Each line runs in a program of its own, so many rounds after so many to warm up. */
+export const findBeam = async (rounds: number, warmUps: number): Promise<Beam> => {
+  const version = await elixirVersion()
+  if (version === undefined) {
+    return {
+      source: `recorded, as elixir is not on the path: ${recordedOn}; the ratios to it are those of two machines`,
+      costOf: (line) => Promise.resolve(line.beam)
+    }
+  }
+  return {
+    source: `measured in this run, each line right after ours, by Elixir ${version}`,
+    costOf: async ({ key, count, beam }) => {
+      if (beam === undefined) return undefined
+      const args = [...flags, script, key, `${count}`, `${rounds}`, `${warmUps}`]
+      const { stdout } = await execute("elixir", args)
+      return Number(stdout.trim())
+    }
+  }
+}
