@@ -367,13 +367,13 @@ test("LOCK1 sections of a key take turns in the order they came, those of other 
 
 test("KEY1 LOCK1 sections of equal keys take turns", async () => {
   const log: Array<string> = []
-  const section = (name: string) => () =>
+  const inTurn = (name: string) => () =>
     Registry.lock(registry, ["room", { floor: 1 }], sleeper(system), async () => {
       log.push(`${name} in`)
       await hop()
       log.push(`${name} out`)
     })
-  await Promise.all([section("one")(), section("two")()])
+  await Promise.all([inTurn("one")(), inTurn("two")()])
   expect(log).toEqual(["one in", "one out", "two in", "two out"])
 })
 
