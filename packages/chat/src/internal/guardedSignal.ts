@@ -27,7 +27,7 @@ declare module "@troupe/otp/Telemetry" {
 /** The listeners of one signal, each with the function that stands for it. */
 class Guard {
   readonly #system: System.System | undefined
-  readonly #standIns = new WeakMap<object, EventListener>()
+  #standIns: Map<object, EventListener> | undefined
   #failures = 0
   onabort: AbortSignal["onabort"] = null
 
@@ -36,7 +36,7 @@ class Guard {
   }
 
   standIn(listener: EventListenerOrEventListenerObject): EventListener {
-    const existing = this.#standIns.get(listener)
+    const existing = this.#standIns?.get(listener)
     if (existing !== undefined) return existing
     const failed = (error: unknown) => this.#failed(error)
     const standIn = function (this: unknown, event: Event): void {
@@ -48,6 +48,7 @@ class Guard {
         failed(error)
       }
     }
+    this.#standIns ??= new Map()
     this.#standIns.set(listener, standIn)
     return standIn
   }
@@ -58,10 +59,11 @@ class Guard {
   }
 }
 
-const guards = new WeakMap<AbortSignal, Guard>()
+/** Where a signal has its guard: a table of all signals would cost more than the signals. */
+const key = Symbol("guard")
 
-const guardOf = (signal: AbortSignal): Guard => {
-  const guard = guards.get(signal)
+const guardOf = (signal: AbortSignal & { readonly [key]?: Guard }): Guard => {
+  const guard = signal[key]
   if (guard === undefined) throw new TypeError("Illegal invocation")
   return guard
 }
@@ -101,6 +103,6 @@ class GuardedSignal extends AbortSignal {
 
 /** Guards the listeners that are added to this signal from here on; failures are reported to the system. */
 export const guarded = (signal: AbortSignal, system: System.System | undefined): AbortSignal => {
-  guards.set(signal, new Guard(system))
+  Object.assign(signal, { [key]: new Guard(system) })
   return Object.setPrototypeOf(signal, GuardedSignal.prototype) as AbortSignal
 }
