@@ -62,10 +62,7 @@ const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
 
 /** What the client answers of what the chat waits for. Throws an `HttpError` (403, 413, 422), and 409 where it waits for none of that. */
 const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest, call: Call): ReadonlyArray<Turn> => {
-  const { messageCharacters } = call.limits
-  const results = resultsIn(messages)
-  const { decisions, answers: texts } = answersIn(resume ?? [])
-  for (const answer of [...results.values(), ...decisions.values()]) checkedAnswer(answer, messageCharacters)
+  const { results, decisions, texts } = answersOf(messages, resume, call)
   // AGUIRUN3.
   const answers = new Map(Array.from(texts, ([id, text]) => [id, answerOf(text, call)]))
   const given = context.pendingToolCalls.filter(({ id }) => results.has(id))
@@ -88,6 +85,14 @@ const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest,
     )
   }
   return turns
+}
+
+/** All answers of a request. Throws an `HttpError` (413, 422). */
+const answersOf = (messages: AgUiRequest["messages"], resume: AgUiRequest["resume"], { limits }: Call) => {
+  const results = resultsIn(messages)
+  const { decisions, answers: texts } = answersIn(resume ?? [])
+  for (const answer of [...results.values(), ...decisions.values()]) checkedAnswer(answer, limits.messageCharacters)
+  return { results, decisions, texts }
 }
 
 const answerOf = (text: string, { limits }: Call): string =>
