@@ -91,7 +91,7 @@ const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest,
 const answersOf = (messages: AgUiRequest["messages"], resume: AgUiRequest["resume"], { limits }: Call) => {
   const results = resultsIn(messages)
   const { decisions, answers: texts } = answersIn(resume ?? [])
-  for (const answer of [...results.values(), ...decisions.values()]) checkedAnswer(answer, limits.messageCharacters)
+  for (const given of [...results.values(), ...decisions.values()]) checkedAnswer(given, limits.messageCharacters)
   return { results, decisions, texts }
 }
 
