@@ -94,7 +94,7 @@ export class RegistryTable {
 
   /** REG4. Sends `shutdown` to the members, in place of what they would get over their links. */
   dismiss(): void {
-    for (const [cell, { linkedBefore }] of [...this.#members]) {
+    for (const [cell, { linkedBefore }] of this.#members) {
       if (linkedBefore) continue
       this.#unlink(cell)
       signal(this.#self, cell, "shutdown", "link")
