@@ -28,7 +28,9 @@ const serving = async () => {
     troupe,
     authorize: ({ headers }) => ({ owner: headers.get("authorization") ?? "nobody" })
   })
-  const { url, close } = await listen(server, { graceMs: 1_000 })
+  // No connection is closed because the machine is slow.
+  const patience = { headersMs: 600_000, requestMs: 600_000, keepAliveMs: 600_000 }
+  const { url, close } = await listen(server, { graceMs: 1_000, ...patience })
   onTestFinished(async () => {
     await close()
     await troupe.stop()
