@@ -187,7 +187,7 @@ const startRequest = async (
   const { signal, drainMs, requestId, trace } = resolved
   signal?.throwIfAborted()
   const outlet = outletIn(resolved.system)
-  const collector = new StreamCollector()
+  const collector = new StreamCollector(undefined, resolved.maxToolArgumentCharacters)
   const pid = StateMachine.start(resolved.system, adapterStreamMachine, {
     input: { adapter: adapterIn(engine), request, options: resolved, collector, outlet },
     label: "Request"

@@ -157,6 +157,7 @@ const toolReasons = [
   "invalid_return",
   "not_found",
   "encoding_failed",
+  "result_too_large",
   "invalid_arguments",
   "denied",
   "cancelled"
@@ -171,7 +172,8 @@ const toolReasons = [
  * - `invalid_return`: the handler returned none of the four outcomes; `cause` is what it returned
  * - `not_found`: there is no such tool, or it has no handler
  * - `encoding_failed`: the result could not be turned into text
- * - `invalid_arguments`: the arguments do not fit the tool's schema, or are not JSON
+ * - `result_too_large`: the text of the result exceeds `maxToolResultCharacters`
+ * - `invalid_arguments`: the arguments do not fit the tool's schema, are not JSON, or exceed `maxToolArgumentCharacters`
  * - `denied`: a gate refused the call
  * - `cancelled`: the call was cancelled
  */

@@ -107,6 +107,16 @@ export interface StepOptions {
    * reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
    */
   readonly maxReplyCharacters?: number | undefined
+  /**
+   * The most characters of one tool call's arguments, as JSON text. A call with more never runs: its `arguments` are `null`, it
+   * ends as `invalid`, and the model reads the bound. Default 1,000,000.
+   */
+  readonly maxToolArgumentCharacters?: number | undefined
+  /**
+   * The most characters of one tool result, as the text that the model reads. A call with a larger result fails with a
+   * `ToolError` (`result_too_large`), and the model reads the bound. Default 1,000,000.
+   */
+  readonly maxToolResultCharacters?: number | undefined
   /** How long a cancelled call may take to end before nobody waits for it any more, in milliseconds. Default 1,000. */
   readonly drainMs?: number | undefined
   /** How many tool calls run at once. Default twice the processors, at most the number of calls. */
@@ -177,6 +187,7 @@ export type GenerateOptions = Omit<
   | "hookTimeoutMs"
   | "toolExecutor"
   | "toolResultEncoder"
+  | "maxToolResultCharacters"
   | "context"
 >
 

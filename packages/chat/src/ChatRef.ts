@@ -149,7 +149,7 @@ export class ChatRef {
    * **Details**: the results stand behind their message in the order of its calls, however they are given.
    *
    * **Errors**: throws a `SessionError` (`unknown_tool_call_id`) for a call the chat does not wait for, a `ToolError`
-   * (`encoding_failed`) for a result that has no JSON form, a `ValidationError` (`invalid_options`) for what is no object of
+   * for a result that has no JSON form (`encoding_failed`) or exceeds `maxToolResultCharacters` (`result_too_large`), a `ValidationError` (`invalid_options`) for what is no object of
    * results. Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` while some are missing,
    * `invalid_status_for_operation` when the chat waits for none.
    */
@@ -158,9 +158,16 @@ export class ChatRef {
     const pending = new Set(this.#chat.context?.pendingToolCalls.map((call) => call.id))
     const unknown = Object.keys(results).find((id) => !pending.has(id))
     if (unknown !== undefined) throw unknownToolCall(unknown, pending)
+    const { maxToolResultCharacters } = this.#chat
     const messages = [...pending].flatMap((toolCallId): ReadonlyArray<Message> =>
       Object.hasOwn(results, toolCallId)
-        ? [{ role: "tool", toolCallId, content: submittedContent(toolCallId, results[toolCallId]) }]
+        ? [
+            {
+              role: "tool",
+              toolCallId,
+              content: submittedContent(toolCallId, results[toolCallId], maxToolResultCharacters)
+            }
+          ]
         : []
     )
     if (messages.length === 0) {

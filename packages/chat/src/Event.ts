@@ -50,7 +50,7 @@ export const ToolCallDelta = z
   .readonly()
 export type ToolCallDelta = z.infer<typeof ToolCallDelta>
 
-/** A call is complete. `arguments` is `null` when the text is not a JSON object. */
+/** A call is complete. `arguments` is `null` when the text is not a JSON object, or for the `problem` that is said. */
 export const ToolCallCompleted = z
   .object({
     type: z.literal("tool_call_completed"),
@@ -58,6 +58,7 @@ export const ToolCallCompleted = z
     name: z.string(),
     arguments: openRecord.nullable(),
     rawArguments: z.string(),
+    problem: z.string().optional(),
     metadata: openRecord.optional()
   })
   .readonly()

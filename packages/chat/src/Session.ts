@@ -167,7 +167,8 @@ export const appendUser = (session: Session, said: UserInput): Session => append
 /**
  * The session with a tool message at its end; the status stays, and so do the calls it waits for.
  *
- * **Errors**: throws a `ToolError` (`encoding_failed`) for a result that has no JSON form.
+ * **Errors**: throws a `ToolError` for a result that has no JSON form (`encoding_failed`) or more than 1,000,000 characters
+ * (`result_too_large`).
  */
 export const appendToolResult = (session: Session, toolCallId: string, result: unknown): Session =>
   append(session, { role: "tool", toolCallId, content: submittedContent(toolCallId, result) })
@@ -210,7 +211,8 @@ export const submitToolResult = (session: Session, toolCallId: string, result: u
  *
  * **Errors**: throws a `SessionError`: `unknown_tool_call_id` for a call it does not wait for, or no longer;
  * `invalid_status_for_operation` when it waits for none; `session_in_error_state`. Throws a `ToolError`
- * (`encoding_failed`) for a result that has no JSON form. Of several results all are taken, or none.
+ * for a result that has no JSON form (`encoding_failed`) or more than 1,000,000 characters (`result_too_large`). Of several
+ * results all are taken, or none.
  */
 export const submitToolResults = (
   session: Session,

@@ -153,7 +153,7 @@ const stepSetup = setup({
 })
 
 const begin = ({ input }: { readonly input: StepInput }): StepContext => {
-  const collector = new StreamCollector()
+  const collector = new StreamCollector(undefined, input.options.maxToolArgumentCharacters)
   input.watcher?.stepStarted(collector)
   input.options.trace?.stepBegan()
   return {

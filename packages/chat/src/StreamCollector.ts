@@ -8,7 +8,8 @@
  *        what is no finite number is left out, and so are a call's metadata that are no object.
  * COLL2. An error is sticky: once one was seen, the finish reason is `error`.
  * COLL3. A call's arguments are parsed once, when the call closes; what is not a JSON object is `null`.
- *        A reply has one call under an id: of two that are completed under the same id the last counts.
+ *        A reply has one call under an id: of two that are completed under the same id the last counts. Arguments that are
+ *        too large, or cannot be stored, are `null` too (`storable`).
  * COLL4. A finished step leaves to the next what was reported: usage, metadata and the error; nothing of what was said.
  *
  * @module
@@ -18,6 +19,7 @@ import type { ChatResult } from "./ChatResult.ts"
 import type { Event } from "./Event.ts"
 import { LoopFold } from "./internal/loopFold.ts"
 import { reportedUsage } from "./internal/reportedUsage.ts"
+import { defaultMaxToolArgumentCharacters, storableCall } from "./internal/storable.ts"
 import type { AssistantMessage, ToolMessage } from "./Message.ts"
 import type { FinishReason, Response } from "./Response.ts"
 import type { StepHalt, StepResult } from "./StepResult.ts"
@@ -36,7 +38,7 @@ interface OpenCall {
  * The running fold of a model request's events, or of those of a whole step or chat.
  *
  * **Details**: steps and chats have a thread; give the one they began with to fold events that end before their own last
- * event has named it.
+ * event has named it. `maxToolArgumentCharacters` is the option of that name.
  */
 export class StreamCollector {
   #text = ""
@@ -52,9 +54,11 @@ export class StreamCollector {
   /** The response as last asked for, until another event comes. */
   #response: Response | undefined
   readonly #loop: LoopFold
+  readonly #maxToolArgumentCharacters: number
 
-  constructor(thread?: Thread) {
+  constructor(thread?: Thread, maxToolArgumentCharacters = defaultMaxToolArgumentCharacters) {
     this.#loop = new LoopFold(thread)
+    this.#maxToolArgumentCharacters = maxToolArgumentCharacters
   }
 
   /** The text so far. */
@@ -217,7 +221,7 @@ export class StreamCollector {
       ...(this.#message === undefined ? {} : { message: this.#message }),
       ...(this.#rawFinishReason === undefined ? {} : { rawFinishReason: this.#rawFinishReason }),
       outputText: this.#text,
-      toolCalls: [...this.#calls.values()].map(toolCall),
+      toolCalls: [...this.#calls.values()].map((call) => this.#callOf(call)),
       finishReason: this.#failed ? "error" : this.#finishReason,
       usage: this.#usage,
       metadata
@@ -226,6 +230,13 @@ export class StreamCollector {
 
   #note(metadata: unknown): void {
     if (typeof metadata === "object" && metadata !== null) Object.assign(this.#metadata, metadata)
+  }
+
+  /** A call that its adapter did not complete is completed here. */
+  #callOf({ closed, id, name, raw }: OpenCall): ToolCall {
+    if (closed !== undefined) return closed
+    const call: ToolCall = { id, name, arguments: parseArguments(raw), rawArguments: raw }
+    return storableCall(call, this.#maxToolArgumentCharacters)
   }
 
   #open(id: string): OpenCall {
@@ -239,20 +250,18 @@ export class StreamCollector {
   #close(event: Extract<Event, { readonly type: "tool_call_completed" }>): void {
     if (typeof event.id !== "string" || typeof event.name !== "string" || typeof event.rawArguments !== "string") return
     if (typeof event.arguments !== "object" || Array.isArray(event.arguments)) return
-    const { metadata } = event
+    const { metadata, problem } = event
     const call = this.#open(event.id)
     call.closed = {
       id: event.id,
       name: event.name,
       arguments: event.arguments,
       rawArguments: event.rawArguments,
+      ...(typeof problem === "string" ? { problem } : {}),
       ...(typeof metadata === "object" && metadata !== null && !Array.isArray(metadata) ? { metadata } : {})
     }
   }
 }
-
-const toolCall = (call: OpenCall): ToolCall =>
-  call.closed ?? { id: call.id, name: call.name, arguments: parseArguments(call.raw), rawArguments: call.raw }
 
 const isUsageChunk = (chunk: unknown): chunk is { readonly usage: Usage } =>
   typeof chunk === "object" &&

@@ -11,7 +11,8 @@ import { openRecord } from "./internal/open.ts"
  *
  * **Details**: `arguments` is the parsed JSON object, or `null` when what the model wrote is not one; `rawArguments` is
  * the text as it came. A call whose arguments are `null` is never executed: it ends as an `invalid_arguments` error.
- * `metadata` carries what the provider wants to see again (for example thought signatures).
+ * `metadata` carries what the provider wants to see again (for example thought signatures). `problem` is why `arguments` is
+ * `null` where its text is a JSON object: it is larger than `maxToolArgumentCharacters`, or cannot be stored.
  */
 export const ToolCall = z
   .object({
@@ -19,6 +20,7 @@ export const ToolCall = z
     name: z.string(),
     arguments: openRecord.nullable(),
     rawArguments: z.string().optional(),
+    problem: z.string().optional(),
     metadata: openRecord.optional()
   })
   .readonly()

@@ -56,6 +56,7 @@ export interface ToolCallInput extends CallPlace {
     RunOptions,
     | "toolExecutor"
     | "toolResultEncoder"
+    | "maxToolResultCharacters"
     | "onToolError"
     | "onToolTimeout"
     | "onLateResult"

@@ -8,6 +8,7 @@ import { AdapterError, EngineError, StreamError, ToolError } from "./ChatError.t
 import { isHandlerResult } from "./HandlerResult.ts"
 import { isPromiseLike } from "./internal/awaitable.ts"
 import { write } from "./internal/jsonForm.ts"
+import { jsonText } from "./internal/resultText.ts"
 import { shortened, withoutStack } from "./internal/shortened.ts"
 
 /**
@@ -26,16 +27,18 @@ export interface ToolResultEncoder {
  * **Details**: an outcome value is written as `{"ok": …}` or `{"error": …}`; an error's text is its short reason, never a
  * stack, of no more than 2,000 characters. `undefined` is written as `null`.
  *
- * **Errors**: throws for what JSON cannot say: cycles, bigints, functions, symbols.
+ * **Errors**: throws a `TypeError` that says what to return instead, for a value that JSON cannot say, wherever it stands:
+ * binary data (`Buffer`, `Uint8Array`, `ArrayBuffer`), functions, symbols, bigints, cycles, promises, errors, `Map`, `Set`,
+ * invalid dates and instances of classes that have neither fields nor `toJSON`.
  */
 export const json: ToolResultEncoder = {
   encode: (value) => {
     if (typeof value === "string") return value
     if (isHandlerResult(value)) {
-      if (value.type === "ok") return JSON.stringify({ ok: jsonable(value.value) })
+      if (value.type === "ok") return jsonText({ ok: value.value ?? null })
       if (value.type === "error") return errorText(value.reason)
     }
-    return JSON.stringify(jsonable(value))
+    return jsonText(value)
   }
 }
 
@@ -50,14 +53,14 @@ export const describe = (reason: unknown): string => {
     if (typeof reason === "string") return reason
     if (typeof reason === "number") return String(reason)
     if (isPromiseLike(reason)) return "a promise"
-    return jsonText(reason) ?? formText(reason)
+    return plainText(reason) ?? formText(reason)
   } catch {
     return `an indescribable ${typeof reason}`
   }
 }
 
 /** The JSON text of a value; `undefined` when it has none. */
-const jsonText = (value: unknown): string | undefined => {
+const plainText = (value: unknown): string | undefined => {
   try {
     return JSON.stringify(value)
   } catch {
@@ -75,13 +78,3 @@ const isTagged = (value: unknown): value is ToolError | AdapterError | StreamErr
   value instanceof AdapterError ||
   value instanceof StreamError ||
   value instanceof EngineError
-
-const jsonable = (value: unknown): unknown => {
-  if (isPromiseLike(value)) {
-    Promise.resolve(value).catch(() => undefined)
-    throw new TypeError("A promise has no JSON form; await it in the handler")
-  }
-  if (typeof value === "function" || typeof value === "symbol")
-    throw new TypeError(`A ${typeof value} has no JSON form`)
-  return value ?? null
-}

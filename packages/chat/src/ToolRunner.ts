@@ -30,6 +30,7 @@ export interface ToolRunnerOptions extends Pick<
   StepOptions,
   | "toolExecutor"
   | "toolResultEncoder"
+  | "maxToolResultCharacters"
   | "onToolError"
   | "toolTimeoutMs"
   | "toolIdleTimeoutMs"

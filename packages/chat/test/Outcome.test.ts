@@ -13,6 +13,7 @@ test("every reason of a tool error is one outcome, and everything else is a fail
     invalid_return: "failed",
     not_found: "not_found",
     encoding_failed: "failed",
+    result_too_large: "failed",
     invalid_arguments: "invalid",
     denied: "denied",
     cancelled: "cancelled"

@@ -208,7 +208,9 @@ describe("running tool calls", () => {
     })
     expect(seen).toBeInstanceOf(ToolError)
     expect(run.content).toBe("instead")
-    expect((await runOne(() => ok(unencodable))).content).toContain("encoding_failed: A function has no JSON form")
+    expect((await runOne(() => ok(unencodable))).content).toContain(
+      "encoding_failed: The result is a function, which has no JSON form"
+    )
   })
 
   test("58 a handler's halt carries its reason and its result", async () => {

@@ -11,7 +11,9 @@
  *        and says whether it is one (`fail`).
  * ASRC5. An adapter that owes an event for longer than `streamIdleTimeoutMs` has thrown an `AdapterError` (`timeout`), and its
  *        iterator is let go of.
- * ASRC6. A stream that goes beyond what an adapter may yield (`replyBounds`) is one `error` event, and the end.
+ * ASRC6. A stream that goes beyond what an adapter may yield (`replyBounds`) is one `error` event, and the end. So is one whose
+ *        message cannot be stored.
+ * ASRC7. A call whose arguments are too large, or cannot be stored, is folded and emitted with `arguments: null`.
  */
 import type { AdapterOptions } from "../Adapter.ts"
 import { AdapterError, type PreflightError, StreamError } from "../ChatError.ts"
@@ -24,6 +26,7 @@ import type { Outlet, Source } from "./outlet.ts"
 import { ReplyBounds } from "./replyBounds.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 import { Silence } from "./silence.ts"
+import { completesCall, storableCall, unstorableMessage } from "./storable.ts"
 
 /** Told of what ends a stream without an event. */
 export interface SourceListener {
@@ -112,7 +115,9 @@ export class AdapterSource implements Source {
       if (reading === undefined) return outlet.skip(this)
       this.#begun = true
       if (reading instanceof AdapterError) throw reading
-      event = reading
+      const unstored = unstorableMessage(reading)
+      if (unstored !== undefined) throw unstorableReply(unstored)
+      event = completesCall(reading) ? storableCall(reading, this.#options.maxToolArgumentCharacters) : reading
       this.#collector.apply(event)
       passes = this.#passes(event)
     } catch (thrown) {
@@ -187,6 +192,11 @@ export class AdapterSource implements Source {
     }
   }
 }
+
+const unstorableReply = (reason: string): AdapterError =>
+  new AdapterError("malformed_response", {
+    message: `The adapter yielded a message that cannot be stored: ${reason}; yield plain JSON`
+  })
 
 const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"

@@ -32,6 +32,7 @@ import {
 } from "./terminalCondition.ts"
 import { storeFailure } from "./storeRefusal.ts"
 import { toldOnce, untold } from "./told.ts"
+import { withoutUnsavable } from "./unsavable.ts"
 import { isUnanswered } from "./unsaved.ts"
 import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "./twoPasses.ts"
 
@@ -292,17 +293,19 @@ export const committed = (context: ChatContext): Partial<ChatContext> =>
 
 /**
  * The turn ends with the error of the store; what the chat waits for, it goes on waiting for. What was not stored yet goes
- * back where it came from.
+ * back where it came from. A step that cannot be stored at all is dropped.
  */
 export const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
   const cause: unknown = "error" in event ? event.error : undefined
   const failure = storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
   const back = withdrawn(context, failure, isUnanswered(cause))
-  const from = { ...context, ...back }
+  const taken = { ...context, ...back }
+  const dropped = withoutUnsavable(taken)
+  const from = { ...taken, ...dropped }
   const { pendingQuestion, pendingToolCalls } = from
   const failed = ended(from, { reason: "error", metadata: { error: failure } })
   const expiresAt = from.expiresAt ?? expiryOf(context, from)
-  return { ...back, ...failed, pendingQuestion, pendingToolCalls, expiresAt, committed: true, failure }
+  return { ...back, ...dropped, ...failed, pendingQuestion, pendingToolCalls, expiresAt, committed: true, failure }
 }
 
 /** A turn that is to stop does not wait for the store any longer. */

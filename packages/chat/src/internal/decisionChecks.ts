@@ -11,6 +11,7 @@ import { findingsOf } from "./findings.ts"
 import { haltProblem } from "./haltWord.ts"
 import { type Json, write } from "./jsonForm.ts"
 import { unknownNames } from "./knownNames.ts"
+import { deepestLevels } from "./storable.ts"
 import { pendingApprovalsOf } from "./openCalls.ts"
 
 /** What each decision is made of. */
@@ -79,7 +80,7 @@ const shortened = (field: ReadonlyArray<string | number>): ReadonlyArray<string 
 
 /** What JSON has no word for: the model could not read it. */
 const wordless = (value: unknown): ReadonlyArray<Finding> => {
-  const { json, found } = write(value, false)
+  const { json, found } = write(value, false, deepestLevels)
   return found.length > 0 ? found : tagged(json, [])
 }
 

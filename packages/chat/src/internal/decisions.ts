@@ -56,9 +56,9 @@ const outcomeOf = (
   toolCall: ToolCall,
   call: Extract<OpenCall, { readonly state: "decided" }>,
   halts: boolean,
-  { toolResultEncoder }: OutcomeRules
+  { toolResultEncoder, maxToolResultCharacters }: OutcomeRules
 ): ToolOutcome | undefined => {
-  const rules = { toolResultEncoder }
+  const rules = { toolResultEncoder, maxToolResultCharacters }
   const { kind, decision } = call
   switch (decision.type) {
     case "allow":

@@ -16,7 +16,7 @@ import * as Validate from "../Validate.ts"
 import { copied } from "./copied.ts"
 import { haltProblem, haltWord } from "./haltWord.ts"
 import type { Heard } from "./hearing.ts"
-import { write } from "./jsonForm.ts"
+import { unstorable } from "./storable.ts"
 import { findingsOf, isRecord } from "./optionChecks.ts"
 
 type Answered = Exclude<Heard, { readonly type: "aborted" }>
@@ -113,7 +113,7 @@ const denied = (reason: unknown): PreToolVerdict & { readonly type: "deny" } => 
 
 /** Whether a value can be a call's arguments: an object that JSON can say. */
 export const isArguments = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  isRecord(value) && write(value, false).found.length === 0
+  isRecord(value) && unstorable(value).length === 0
 
 /** Whether a reason is a refusal for programs. */
 export const isDenial = (value: unknown): value is Denial =>
@@ -130,7 +130,8 @@ const isMessage = (value: unknown): value is Message =>
   isRecord(value) &&
   value["role"] !== "tool" &&
   value["toolCalls"] === undefined &&
-  Validate.message(value as unknown as Message) === undefined
+  Validate.message(value as unknown as Message) === undefined &&
+  unstorable(value).length === 0
 
 /** Why there is no answer. */
 export class Fault {

@@ -27,22 +27,24 @@ export type Json = string | number | boolean | null | ReadonlyArray<Json> | { re
 type Path = Array<string | number>
 
 /** Levels of nesting. */
-const deepest = 500
+const deepestRead = 500
 
 interface Writing {
   readonly path: Path
   readonly above: Set<object>
   readonly found: Array<Finding>
   readonly describing: boolean
+  readonly deepest: number
 }
 
-/** Writes a value. */
+/** Writes a value of at most `deepest` levels. */
 export const write = (
   value: unknown,
-  describing: boolean
+  describing: boolean,
+  deepest = deepestRead
 ): { readonly json: Json; readonly found: ReadonlyArray<Finding> } => {
   const found: Array<Finding> = []
-  return { json: written(value, { path: [], above: new Set(), found, describing }), found }
+  return { json: written(value, { path: [], above: new Set(), found, describing, deepest }), found }
 }
 
 const unwritable = ({ describing, found, path }: Writing, reason: string): Json => {
@@ -74,7 +76,7 @@ const guarded = (value: object, around: Writing): Json => {
   const writing = value instanceof Error ? { ...around, describing: true } : around
   const { above, path } = writing
   if (above.has(value)) return unwritable(writing, "circular")
-  if (above.size >= deepest) return unwritable(writing, "too_deep")
+  if (above.size >= writing.deepest) return unwritable(writing, "too_deep")
   above.add(value)
   const depth = path.length
   try {
@@ -157,7 +159,7 @@ const unreadable = ({ found, path }: Reading, reason: string): undefined => {
 
 const readValue = (json: unknown, reading: Reading): unknown => {
   if (typeof json !== "object" || json === null) return json
-  if (reading.path.length > 2 * deepest) return unreadable(reading, "too_deep")
+  if (reading.path.length > 2 * deepestRead) return unreadable(reading, "too_deep")
   if (Array.isArray(json)) return json.map((element: unknown, index) => readBelow(index, element, reading))
   const tag = soleTag(json)
   if (tag === undefined) return readFields(json, reading)

@@ -423,6 +423,11 @@ export class LiveChat {
     return true
   }
 
+  /** The option of that name. */
+  get maxToolResultCharacters(): number {
+    return this.#home.options(this.id).maxToolResultCharacters
+  }
+
   #turnOf(
     messages: ReadonlyArray<Message>,
     delivery?: Delivery,

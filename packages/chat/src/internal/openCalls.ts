@@ -14,7 +14,7 @@ import { StepHalt } from "../StepResult.ts"
 import type { Thread } from "../Thread.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { describe } from "../ToolResultEncoder.ts"
-import { write } from "./jsonForm.ts"
+import { unstorable } from "./storable.ts"
 
 /**
  * Where one call of an open step is.
@@ -152,7 +152,7 @@ export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenS
 
 /** A halt as a store can keep it: what has no JSON form is described. */
 export const keptHalt = (halt: StepHalt): StepHalt => {
-  if (write(halt, false).found.length === 0) return halt
+  if (unstorable(halt).length === 0) return halt
   switch (halt.type) {
     case "halt":
       return { ...halt, result: describe(halt.result) }

@@ -94,6 +94,8 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   toolIdleTimeoutMs: timeout,
   streamIdleTimeoutMs: milliseconds,
   maxReplyCharacters: positive,
+  maxToolArgumentCharacters: positive,
+  maxToolResultCharacters: positive,
   drainMs: milliseconds,
   maxConcurrency: positive,
   schedule: oneOf("concurrent", "effects", "reference"),

@@ -9,6 +9,8 @@ import { inProcess, type ToolExecutor } from "../ToolExecutor.ts"
 import { json, type ToolResultEncoder } from "../ToolResultEncoder.ts"
 import { defaultSystem } from "./defaultSystem.ts"
 import { findingsOf, isRecord, positive } from "./optionChecks.ts"
+import { defaultMaxToolArgumentCharacters } from "./storable.ts"
+import { defaultMaxToolResultCharacters } from "./resultText.ts"
 import type { ToolSlots } from "./toolSlots.ts"
 import { Trace } from "./trace.ts"
 
@@ -23,6 +25,8 @@ export interface RunOptions extends ChatOptions {
   readonly toolTimeoutMs: CallTimeout
   readonly streamIdleTimeoutMs: number
   readonly maxReplyCharacters: number
+  readonly maxToolArgumentCharacters: number
+  readonly maxToolResultCharacters: number
   readonly drainMs: number
   readonly hookTimeoutMs: number
   readonly schedule: Schedule
@@ -81,6 +85,8 @@ export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Li
     toolResultEncoder: options.toolResultEncoder ?? engine.toolResultEncoder ?? json,
     toolTimeoutMs: options.toolTimeoutMs ?? defaultToolTimeoutMs,
     streamIdleTimeoutMs: options.streamIdleTimeoutMs ?? defaultStreamIdleTimeoutMs,
+    maxToolArgumentCharacters: options.maxToolArgumentCharacters ?? defaultMaxToolArgumentCharacters,
+    maxToolResultCharacters: options.maxToolResultCharacters ?? defaultMaxToolResultCharacters,
     maxReplyCharacters: options.maxReplyCharacters ?? defaultMaxReplyCharacters,
     drainMs: options.drainMs ?? defaultDrainMs,
     hookTimeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,

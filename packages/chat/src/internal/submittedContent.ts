@@ -4,13 +4,35 @@ import { ContentPart } from "../ContentPart.ts"
 import { messageFindings } from "./messageFindings.ts"
 import type { ToolMessage } from "../Message.ts"
 import { describe, json } from "../ToolResultEncoder.ts"
+import { defaultMaxToolResultCharacters, tooLarge } from "./resultText.ts"
+import { reasonOf, unstorable } from "./storable.ts"
 
 /**
- * Text and content parts as they are, anything else as JSON. Throws a `ToolError` (`encoding_failed`) for a value without a JSON
- * form, and a `ValidationError` (`invalid_message`) for an image or a file that no provider can read.
+ * Text and content parts as they are, anything else as JSON. Throws a `ToolError`: `encoding_failed` for a value that has no
+ * JSON form or cannot be stored, `result_too_large` for one whose text has more than `maxCharacters`. Images and files do not
+ * count: they are no text. Throws a `ValidationError` (`invalid_message`) for an image or a file that no provider can read.
  */
-export const submittedContent = (toolCallId: string, value: unknown): ToolMessage["content"] => {
+export const submittedContent = (
+  toolCallId: string,
+  value: unknown,
+  maxCharacters = defaultMaxToolResultCharacters
+): ToolMessage["content"] => {
+  const content = contentOf(toolCallId, value)
+  const characters =
+    typeof content === "string"
+      ? content.length
+      : content.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0)
+  const excess = tooLarge(characters, maxCharacters, { toolCallId })
+  if (excess !== undefined) throw excess
+  return content
+}
+
+const contentOf = (toolCallId: string, value: unknown): ToolMessage["content"] => {
+  const failed = (message: string, cause?: unknown): ToolError =>
+    new ToolError("encoding_failed", { toolCallId, cause, message: `The result of ${toolCallId} ${message}` })
   if (isContent(value)) {
+    const unstored = unstorable(value)
+    if (unstored.length > 0) throw failed(`cannot be stored: ${reasonOf(unstored)}; submit plain content parts`)
     const found = messageFindings({ role: "tool", toolCallId, content: value }, [toolCallId])
     if (found.length > 0) throw new ValidationError("invalid_message", found)
     return value
@@ -18,11 +40,7 @@ export const submittedContent = (toolCallId: string, value: unknown): ToolMessag
   try {
     return json.encode(value)
   } catch (cause) {
-    throw new ToolError("encoding_failed", {
-      toolCallId,
-      cause,
-      message: `The result of ${toolCallId} has no JSON form: ${describe(cause)}`
-    })
+    throw failed(`has no JSON form: ${describe(cause)}`, cause)
   }
 }
 

@@ -100,14 +100,14 @@ export class ToolExecution {
 
   /** Checks the arguments and runs the handler; may settle before it returns. */
   start(): void {
-    const { arguments: args, rawArguments } = this.#toolCall
+    const { arguments: args, rawArguments, problem } = this.#toolCall
     this.#running = true
     if (args === null) {
       return this.#settle(
         toolFailure(
           this.#toolCall,
           "invalid_arguments",
-          `the arguments are not a JSON object: ${quoted(rawArguments ?? "")}`
+          problem ?? `the arguments are not a JSON object: ${quoted(rawArguments ?? "")}`
         )
       )
     }

@@ -6,6 +6,7 @@
  * TOUT3. Every call gets exactly one tool message, whatever happened.
  * TOUT4. Every call has exactly one outcome, the same in its event and its message; a policy that puts a value in the place
  *        of a failure changes what the model reads, and not that the call failed.
+ * TOUT5. No tool message has more characters than `maxToolResultCharacters`, whatever the encoder returns.
  */
 import type { OnToolError } from "../ChatOptions.ts"
 import { type Finding, ToolError, type ToolErrorReason } from "../ChatError.ts"
@@ -19,6 +20,8 @@ import type { ModeWish } from "./permissionMode.ts"
 import { ofError, type Outcome } from "../Outcome.ts"
 import type { StepHalt } from "../StepResult.ts"
 import type { ToolCall } from "../ToolCall.ts"
+import { defaultMaxToolResultCharacters, tooLarge } from "./resultText.ts"
+import { deepestLevels } from "./storable.ts"
 import { describe, errorText, type ToolResultEncoder } from "../ToolResultEncoder.ts"
 
 /** A call that is over. */
@@ -37,6 +40,7 @@ export interface OutcomeRules {
   readonly onToolError?: OnToolError | undefined
   readonly onToolTimeout?: OnToolError | undefined
   readonly toolResultEncoder: ToolResultEncoder
+  readonly maxToolResultCharacters?: number | undefined
 }
 
 /** What the asking call's tool message says until the user has answered. */
@@ -57,8 +61,10 @@ export const toolOutcome = (
       return encoded(toolCall, result.value, rules, (content) => succeeded(toolCall, result, content, "completed"))
     case "ask_user": {
       const { question, options } = result
-      const { found } = write(options, false)
+      const { json, found } = write(options, false, deepestLevels)
       if (found.length > 0) return failed(toolCall, optionsError(toolCall, options, found), rules)
+      const excess = excessOf(toolCall, question.length + JSON.stringify(json).length, rules)
+      if (excess !== undefined) return failed(toolCall, excess, rules)
       return outcome(
         toolCall,
         result,
@@ -196,7 +202,10 @@ const textOf = (error: unknown, rules: OutcomeRules): string => {
     if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
     const content: unknown = rules.toolResultEncoder.encode(HandlerResult.error(error))
     ignoreRejection(content)
-    return typeof content === "string" ? content : errorText(error)
+    return typeof content === "string" &&
+      content.length <= (rules.maxToolResultCharacters ?? defaultMaxToolResultCharacters)
+      ? content
+      : errorText(error)
   } catch {
     return errorText(error)
   }
@@ -216,15 +225,20 @@ const encoded = (
   } catch (thrown) {
     return failed(toolCall, encodingError(toolCall, describe(thrown), thrown), rules, ended)
   }
-  return typeof content === "string"
-    ? finish(content)
-    : failed(
-        toolCall,
-        encodingError(toolCall, `the encoder returned ${describe(content)}; return a string`, content),
-        rules,
-        ended
-      )
+  if (typeof content !== "string") {
+    const message = `the encoder returned ${describe(content)}; return a string`
+    return failed(toolCall, encodingError(toolCall, message, content), rules, ended)
+  }
+  const excess = excessOf(toolCall, content.length, rules)
+  return excess === undefined ? finish(content) : failed(toolCall, excess, rules, ended)
 }
+
+/** What is wrong with a result of so many characters (TOUT5). */
+const excessOf = (
+  { id: toolCallId, name: toolName }: ToolCall,
+  characters: number,
+  { maxToolResultCharacters = defaultMaxToolResultCharacters }: OutcomeRules
+): ToolError | undefined => tooLarge(characters, maxToolResultCharacters, { toolCallId, toolName })
 
 const encodingError = (toolCall: ToolCall, message: string, cause: unknown): ToolError =>
   new ToolError("encoding_failed", { message, cause, toolName: toolCall.name, toolCallId: toolCall.id })

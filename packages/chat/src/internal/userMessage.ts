@@ -1,13 +1,17 @@
 /** What a person says, as a message. */
-import { ValidationError } from "../ChatError.ts"
+import { type Finding, ValidationError } from "../ChatError.ts"
 import type { ContentPart } from "../ContentPart.ts"
 import type { UserMessage } from "../Message.ts"
 import * as Validate from "../Validate.ts"
+import { unstorable } from "./storable.ts"
 
 /** What a person says: text, content parts, or a whole message. */
 export type UserInput = string | Array<ContentPart> | UserMessage
 
-/** The message, apart from what its sender keeps; throws a `ValidationError` (`invalid_message`) for what is none. */
+/**
+ * The message, apart from what its sender keeps. Throws a `ValidationError` (`invalid_message`) for what is no message, and for
+ * a message that cannot be stored: one with a cycle, a `Map`, or more than 100 levels of nesting.
+ */
 export const userMessage = (input: UserInput): UserMessage => {
   const message: UserMessage =
     typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
@@ -15,8 +19,15 @@ export const userMessage = (input: UserInput): UserMessage => {
   if (invalid !== undefined) throw invalid
   if (message.role !== "user")
     throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
-  return typeof input === "string" ? message : copyOf(message)
+  if (typeof input === "string") return message
+  const copy = copyOf(message)
+  const found = unstorable(copy)
+  if (found.length > 0) throw new ValidationError("invalid_message", found.map(readable))
+  return copy
 }
+
+/** A path that a person can read. */
+const readable = ({ field, reason }: Finding): Finding => ({ field: field.slice(0, 6), reason })
 
 const copyOf = (message: UserMessage): UserMessage => {
   try {
