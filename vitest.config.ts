@@ -42,7 +42,7 @@ export default defineConfig({
         test: {
           name: "examples",
           include: [],
-          includeSource: ["README.md", "docs/**/*.md", "packages/*/src/**/*.ts"]
+          includeSource: ["README.md", "packages/*/README.md", "docs/**/*.md", "packages/*/src/**/*.ts"]
         }
       }
     ]

@@ -2,7 +2,7 @@
  * Who may import what: the table of the packages, and the check of one import against it.
  *
  * **Details**: dependencies point one way, `otp ← chat ← {providers, isolate, store, server, cluster}` and `server ← react`. A new
- * package starts with a row here.
+ * package starts with a row here. A package also lists the peers of those it depends on, whether it may import them or not.
  *
  * @module
  */

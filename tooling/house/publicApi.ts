@@ -37,7 +37,13 @@ const namesOf = (path: string): ReadonlyArray<ExportedName> =>
     const there = namesOf(target)
     if (found.kind === "everything") return there
     const declared = there.find((one) => one.name === found.from?.name)
-    return [{ ...found, kind: declared?.kind ?? found.kind, doc: found.doc ?? declared?.doc }]
+    return [
+      {
+        ...found,
+        kind: found.kind === "type" ? "type" : (declared?.kind ?? found.kind),
+        doc: found.doc ?? declared?.doc
+      }
+    ]
   })
 
 const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)

@@ -11,12 +11,14 @@ export interface Manifest {
   readonly name: string
   readonly private?: boolean
   readonly type?: string
+  readonly engines?: { readonly node?: string }
   readonly files?: ReadonlyArray<string>
   readonly exports?: Readonly<Record<string, unknown>>
   readonly publishConfig?: { readonly exports?: Readonly<Record<string, unknown>> }
   readonly scripts?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
 }
 
 /** One workspace package. */

@@ -16,6 +16,12 @@ const isAllowed = (row: ImportRow, packageName: string): boolean => {
   return ours === undefined ? row.foreign.includes(packageName) : row.ours.includes(ours)
 }
 
+/** The peers of the libraries a package depends on, which it passes on without importing them. */
+const inheritedPeers = (found: WorkspacePackage): ReadonlyArray<string> =>
+  judged
+    .filter((other) => found.manifest.dependencies?.[other.manifest.name] !== undefined)
+    .flatMap((other) => Object.keys(other.manifest.peerDependencies ?? {}))
+
 /** What is wrong with one import, or nothing. */
 const complaint = (found: WorkspacePackage, row: ImportRow, path: string, specifier: string): string | undefined => {
   const source = `${found.folder}/src/`
@@ -48,7 +54,8 @@ describe("the import table", () => {
 
   test.each(judged)("$folder depends only on what its row allows", (found) => {
     const row = rowOf(found)
-    expect(dependencyNames(found.manifest).filter((name) => row === undefined || !isAllowed(row, name))).toEqual([])
+    const own = dependencyNames(found.manifest).filter((name) => !inheritedPeers(found).includes(name))
+    expect(own.filter((name) => row === undefined || !isAllowed(row, name))).toEqual([])
   })
 
   test.each(judged)("$folder imports only what its row allows", (found) => {
@@ -62,19 +69,22 @@ describe("the import table", () => {
     expect(complaints).toEqual([])
   })
 
-  test("a dependency on one of ours is a workspace link", () => {
+  test("PEER2. a dependency on one of ours is a workspace link that is published as a range", () => {
     const pinned = workspacePackages().flatMap((found) =>
       Object.entries(found.manifest.dependencies ?? {})
-        .filter(([name, range]) => oursOf(name) !== undefined && !range.startsWith("workspace:"))
+        .filter(([name, range]) => oursOf(name) !== undefined && range !== "workspace:^")
         .map(([name, range]) => `${found.folder}: ${name} ${range}`)
     )
     expect(pinned).toEqual([])
   })
 
-  test("a foreign dependency takes its version from the catalog", () => {
+  test("a foreign dependency takes its version from the catalog, a library's its range", () => {
     const loose = workspacePackages().flatMap((found) =>
       Object.entries(found.manifest.dependencies ?? {})
-        .filter(([name, range]) => oursOf(name) === undefined && range !== "catalog:")
+        .filter(
+          ([name, range]) =>
+            oursOf(name) === undefined && range !== (found.kind === "library" ? "catalog:ranges" : "catalog:")
+        )
         .map(([name, range]) => `${found.folder}: ${name} ${range}`)
     )
     expect(loose).toEqual([])

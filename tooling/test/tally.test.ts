@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { tally, tallyLine } from "../verify/tally.ts"
+import { tally, tallyLine, tallyOf } from "../verify/tally.ts"
 
 const file = (status: string, tests: number, each = "passed", name = "packages/chat/test/a.test.ts") => ({
   name: `/anywhere/${name}`,
@@ -56,4 +56,22 @@ test("the browser tests of a machine without a browser are counted as not run, a
 test("a run where everything passed ends with no failures", () => {
   const report = { success: true, numTotalTests: 4, numPassedTests: 4, testResults: [file("passed", 4)] }
   expect(tallyLine(tally(report))).toBe("4 passed, 0 failed")
+})
+
+describe("FULL1. a slow check counts", () => {
+  test("what its last tally line says", () => {
+    expect(tallyOf("1 passed, 0 failed\nok     a (0.1 s)\n7 passed, 2 failed\n", false)).toEqual({
+      passed: 7,
+      failed: 2,
+      notRun: 0
+    })
+  })
+
+  test("as one failure when it has no tally line", () => {
+    expect(tallyOf("ok     a (0.1 s)\n", true)).toEqual({ passed: 0, failed: 1, notRun: 0 })
+  })
+
+  test("as one failure more when it failed and counted none", () => {
+    expect(tallyOf("7 passed, 0 failed\n", false)).toEqual({ passed: 7, failed: 1, notRun: 0 })
+  })
 })

@@ -31,6 +31,14 @@ export const staticLanes: ReadonlyArray<ReadonlyArray<Check>> = [
 /** The tests, which run alone: some measure memory. */
 export const testCheck: Check = script("test")
 
+/**
+ * The checks that are too slow for `verify`: `verify:full` runs them after the tests, one after another.
+ *
+ * **Details**: each is a root script that prints its own checks, and ends with the line `N passed, N failed`, which is added to
+ * the tally. To add a check (examples, storms), add its script here.
+ */
+export const slowChecks: ReadonlyArray<Check> = [script("packed")]
+
 /** Runs one check to its end; what it prints is kept, and also passed on when `live`. */
 export const runCheck = (check: Check, live: boolean): Promise<CheckResult> => {
   const startedAt = performance.now()

@@ -49,6 +49,21 @@ export const tally = (report: TestReport | undefined): Tally => {
 export const readReport = (path: string): TestReport | undefined =>
   existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as TestReport) : undefined
 
+/**
+ * Counts the output of a check that ends with a tally line.
+ *
+ * **Details**: an output without a tally line counts as one failure, and so does a check that failed and counted none.
+ */
+export const tallyOf = (output: string, ok: boolean): Tally => {
+  const line = output.split("\n").findLast((one) => tallyPattern.test(one)) ?? ""
+  const [, passed, failed] = tallyPattern.exec(line) ?? []
+  const counted = { passed: Number(passed ?? 0), failed: Number(failed ?? 0), notRun: 0 }
+  const isBroken = passed === undefined || (!ok && counted.failed === 0)
+  return isBroken ? { ...counted, failed: counted.failed + 1 } : counted
+}
+
+const tallyPattern = /^(\d+) passed, (\d+) failed$/
+
 /** The line a run ends with. */
 export const tallyLine = ({ passed, failed, notRun }: Tally): string =>
   `${passed} passed, ${failed} failed${notRun === 0 ? "" : `, ${notRun} skipped`}`

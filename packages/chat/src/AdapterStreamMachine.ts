@@ -20,6 +20,7 @@ import { assign, fromCallback, sendTo, setup } from "xstate"
 import type { Adapter } from "./Adapter.ts"
 import { AdapterError, isPreflightError, type PreflightError, StreamError } from "./ChatError.ts"
 import * as Fallback from "./Fallback.ts"
+import { chart } from "./internal/chart.ts"
 import { AdapterRequest } from "./internal/adapterRequest.ts"
 import { attemptOf, fallbackOf, nextDelay, tellRetry } from "./internal/attempts.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
@@ -105,8 +106,7 @@ const unread = {
   ]
 } as const
 
-/** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
-export const adapterStreamMachine = setup({
+const machine = setup({
   types: {
     context: {} as AdapterStreamContext,
     input: {} as AdapterStreamInput,
@@ -174,6 +174,9 @@ export const adapterStreamMachine = setup({
   },
   output: ({ context }) => context.output
 })
+
+/** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
+export const adapterStreamMachine = chart(machine)
 
 const nextFallback = ({ fallback }: AdapterStreamContext): number => (fallback === undefined ? 0 : fallback + 1)
 

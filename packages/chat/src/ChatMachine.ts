@@ -39,6 +39,7 @@
 import { StateMachine } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { assign, cancel, type DoneActorEvent, enqueueActions, raise, sendTo, setup } from "xstate"
+import { chart } from "./internal/chart.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./internal/chatContract.ts"
 import { guards } from "./internal/chatGuards.ts"
 import { isPromiseLike } from "./internal/awaitable.ts"
@@ -68,6 +69,7 @@ import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "./internal/unsa
 import { resumedStepMachine, stepMachine, type StepOutput } from "./StepMachine.ts"
 
 export type { ChatContext, ChatEvent, ChatInput, ChatOutput, Commit, Turn } from "./internal/chatContract.ts"
+export type { Chart } from "./internal/chart.ts"
 export { turn } from "./internal/ownTurn.ts"
 export type { OwnTurnOptions } from "./internal/ownTurn.ts"
 
@@ -114,11 +116,7 @@ const stops = {
   "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] }
 } as const
 
-/**
- * Runs turns: idle, interrupted, awaitingUser, awaitingApproval or awaitingTools between them; committing, stepping, completing within one; expiring when
- * it has waited too long.
- */
-export const chatMachine = setup({
+const machine = setup({
   types: {
     context: {} as ChatContext,
     input: {} as ChatInput,
@@ -371,3 +369,9 @@ export const chatMachine = setup({
   },
   output: ({ context }) => outputOf(context)
 })
+
+/**
+ * Runs turns: idle, interrupted, awaitingUser, awaitingApproval or awaitingTools between them; committing, stepping, completing within one; expiring when
+ * it has waited too long.
+ */
+export const chatMachine = chart(machine)

@@ -18,6 +18,7 @@ import { isRecord } from "./internal/optionChecks.ts"
 import { unknownToolCall, withoutResults } from "./internal/turnRefusal.ts"
 import { checkedDecision } from "./internal/decisionChecks.ts"
 import { Delivery } from "./internal/delivery.ts"
+import { type Inspect, inspected, printed } from "./internal/inspected.ts"
 import type { LiveChat } from "./internal/liveChat.ts"
 import type { LiveTurn } from "./internal/liveTurn.ts"
 import type { ChatSnapshot, SnapshotObserver } from "./internal/liveView.ts"
@@ -323,6 +324,18 @@ export class ChatRef {
   /** The present snapshot; of a chat between two processes, the last one. */
   getSnapshot(): ChatSnapshot | undefined {
     return this.#chat.view.snapshot()
+  }
+
+  /** A printed chat is a small object (SHOWN1). */
+  [inspected](_depth: number, options: object, inspect: Inspect): string {
+    const { id, pid, thread } = this
+    const phase = this.#chat.view.snapshot()?.context.phase
+    return printed(
+      "ChatRef",
+      { id, process: pid?.toString(), phase, messages: thread.messages.length },
+      options,
+      inspect
+    )
   }
 
   /** Ends the chat's process; what was committed is kept, inputs that wait too. `troupe.chat(id)` starts it again. */

@@ -25,6 +25,7 @@ import { AdapterError, EngineError, type PreflightError } from "./ChatError.ts"
 import type { Engine } from "./Engine.ts"
 import type { Event } from "./Event.ts"
 import type { HandlerResult } from "./HandlerResult.ts"
+import { chart } from "./internal/chart.ts"
 import { type GoingOn, goingOnWith } from "./internal/decisions.ts"
 import type { BatchLedger, ToolBatchInput, ToolBatchResult } from "./internal/batchContract.ts"
 import { emit, type EventsTaken } from "./internal/emit.ts"
@@ -203,8 +204,7 @@ const toolPhases = {
   done: { type: "final" }
 } as const
 
-/** Runs one step: phaseA, phaseB, phaseC, then done; or refused. */
-export const stepMachine = stepSetup.createMachine({
+const step = stepSetup.createMachine({
   id: "step",
   context: begin,
   initial: "phaseA",
@@ -237,14 +237,19 @@ export const stepMachine = stepSetup.createMachine({
   output: ({ context }) => outputOf(context)
 })
 
-/** Goes on with the open calls of a thread: phaseB, phaseC, then done (STEP6). */
-export const resumedStepMachine = stepSetup.createMachine({
+/** Runs one step: phaseA, phaseB, phaseC, then done; or refused. */
+export const stepMachine = chart(step)
+
+const resumedStep = stepSetup.createMachine({
   id: "resumedStep",
   context: begin,
   initial: "phaseB",
   states: toolPhases,
   output: ({ context }) => outputOf(context)
 })
+
+/** Goes on with the open calls of a thread: phaseB, phaseC, then done (STEP6). */
+export const resumedStepMachine = chart(resumedStep)
 
 const unknownTool = (context: StepContext): ToolCall | undefined => {
   const { onUnknownTool, toolsByName } = context.options

@@ -21,6 +21,7 @@
 import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
 import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild, stopChild } from "xstate"
 import * as HandlerResults from "./HandlerResult.ts"
+import { chart } from "./internal/chart.ts"
 import { isPromiseLike } from "./internal/awaitable.ts"
 import { Deadlines, type Limits, limitsOf } from "./internal/deadlines.ts"
 import type { CallPlace } from "./internal/idempotency.ts"
@@ -171,8 +172,7 @@ const fails = ({
   readonly event: { readonly result: HandlerResult }
 }): boolean => context.disowned || event.result.type === "error"
 
-/** Runs one tool call: queued, running, cancelling or restarting, then one final state. */
-export const toolCallMachine = setup({
+const machine = setup({
   types: {
     context: {} as ToolCallContext,
     input: {} as ToolCallInput,
@@ -286,6 +286,9 @@ export const toolCallMachine = setup({
   },
   output: ({ context }) => context.outcome as ToolOutcome
 })
+
+/** Runs one tool call: queued, running, cancelling or restarting, then one final state. */
+export const toolCallMachine = chart(machine)
 
 /** What the model reads of a call that writes and was cancelled while its handler ran. */
 const mayHaveTakenEffect = "the call was cancelled while it ran; it may have taken effect"

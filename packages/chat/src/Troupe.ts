@@ -18,6 +18,7 @@ import type { AnswerForm } from "./internal/answer.ts"
 import { checkId, Conversations } from "./internal/conversations.ts"
 import type { EventStream } from "./internal/eventStream.ts"
 import { InboxBound } from "./internal/inboxBound.ts"
+import { type Inspect, inspected, printed } from "./internal/inspected.ts"
 import { keepsLiving, LivingChats } from "./internal/livingChats.ts"
 import { takesDrafts } from "./internal/newestEntries.ts"
 import { outsideTurn } from "./internal/outsideTurn.ts"
@@ -117,6 +118,9 @@ export const Troupe = {
     return RunningTroupe.start(options)
   }
 } as const
+
+/** The type of a started Troupe: `const troupe: Troupe = await Troupe.start(…)`. */
+export type Troupe = RunningTroupe
 
 /** A started Troupe. */
 export class RunningTroupe {
@@ -313,6 +317,11 @@ export class RunningTroupe {
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
+  }
+
+  /** A printed Troupe is a small object (SHOWN1). */
+  [inspected](_depth: number, options: object, inspect: Inspect): string {
+    return printed("Troupe", { system: this.system, stopped: this.#stopping !== undefined }, options, inspect)
   }
 
   async #stop(): Promise<void> {

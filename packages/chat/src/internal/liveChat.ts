@@ -278,11 +278,11 @@ export class LiveChat {
         forget()
         resolve({ kept })
       }
-      const refused = (loosest: Mode) => {
+      const refusedMode = (loosest: Mode) => {
         forget()
         reject(modeRefused(this.id, mode, loosest))
       }
-      Process.send(pid, { type: "mode.set", mode, bound, counts, refused })
+      Process.send(pid, { type: "mode.set", mode, bound, counts, refused: refusedMode })
     })
     try {
       await said.kept

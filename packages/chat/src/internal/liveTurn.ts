@@ -16,6 +16,7 @@ import type { Receipt } from "../Inbox.ts"
 import { Delivery, inputId } from "./delivery.ts"
 import { Fifo } from "./fifo.ts"
 import { continues, textOf, withText } from "./fragments.ts"
+import { type Inspect, inspected, printed } from "./inspected.ts"
 import { outletIn } from "./outlet.ts"
 import type { RunOptions } from "./resolveOptions.ts"
 
@@ -124,6 +125,11 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     if (leader.#end !== undefined) return this.#finish(leader.#end)
     leader.#followers ??= []
     leader.#followers.push(this)
+  }
+
+  /** A printed turn is a small object (SHOWN1). */
+  [inspected](_depth: number, options: object, inspect: Inspect): string {
+    return printed("LiveTurn", { id: this.id, status: this.status, over: this.over }, options, inspect)
   }
 
   [Symbol.asyncIterator](): this {

@@ -20,6 +20,7 @@ import type { StepWatcher } from "../StepMachine.ts"
 import type { StreamCollector } from "../StreamCollector.ts"
 import * as Usage from "../Usage.ts"
 import type { Drafts } from "./drafts.ts"
+import { type Inspect, inspected, printed } from "./inspected.ts"
 import { pendingApprovalsOf } from "./openCalls.ts"
 import type { ToolBatchEvent } from "./batchContract.ts"
 import type { ToolCallView } from "./toolCallView.ts"
@@ -70,6 +71,22 @@ export interface LiveContext extends ChatContext {
 
 /** A chat's snapshot: the machine's, with what is under way. */
 export type ChatSnapshot = Omit<MachineSnapshot, "context"> & { readonly context: LiveContext }
+
+/** What a snapshot inherits: it is printed as a small object (SHOWN1). */
+const printable = {
+  [inspected](this: ChatSnapshot, _depth: number, options: object, inspect: Inspect): string {
+    const { phase, thread, partial, toolCalls } = this.context
+    const calls = toolCalls.map(({ name, status }) => `${name}: ${status}`)
+    const fields = {
+      status: this.status,
+      phase,
+      messages: thread.messages.length,
+      partial: partial.text,
+      toolCalls: calls
+    }
+    return printed("ChatSnapshot", fields, options, inspect)
+  }
+}
 
 /** Told about snapshots. */
 export interface SnapshotObserver {
@@ -231,7 +248,9 @@ export class LiveView implements StepWatcher {
       this.#seenLength = text.length
       this.#seenRewritten = rewritten
       this.#seenPhase = phase
-      this.#snapshot = { ...machine, context: this.#liveContext(machine.context, phase, text) }
+      const context = this.#liveContext(machine.context, phase, text)
+      const live: ChatSnapshot & { readonly __proto__: object } = { __proto__: printable, ...machine, context }
+      this.#snapshot = live
     }
     return this.#snapshot
   }

@@ -53,7 +53,7 @@ const yielding = (values: () => Iterable<unknown>): Scripted => {
   }
 }
 
-function* endless(value: unknown): Generator<unknown> {
+function* endless(value: unknown): Generator {
   for (;;) yield value
 }
 

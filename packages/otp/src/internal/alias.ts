@@ -10,6 +10,7 @@ import type { Name, Target } from "../Pid.ts"
 import { cellOf } from "./cell.ts"
 import type { Cell } from "./cell.ts"
 import { deliver } from "./delivery.ts"
+import { inspected } from "./inspected.ts"
 import type { Kernel } from "./kernel.ts"
 import { cellAt } from "./lookup.ts"
 import { Monitor } from "./monitor.ts"
@@ -50,6 +51,10 @@ export class Alias implements Name<unknown> {
   }
 
   toString(): string {
+    return this.name
+  }
+
+  [inspected](): string {
     return this.name
   }
 }

@@ -11,6 +11,7 @@
 import type { ExitReason } from "../ExitReason.ts"
 import type { Pid } from "../Pid.ts"
 import { Few } from "./few.ts"
+import { inspected } from "./inspected.ts"
 import type { Kernel } from "./kernel.ts"
 import type { Mailbox } from "./mailbox.ts"
 
@@ -111,6 +112,11 @@ export class Cell implements Pid<unknown> {
   /** A pid in something that is written as JSON is its text: what it stands for is no data. */
   toJSON(): string {
     return this.toString()
+  }
+
+  /** A printed pid is one line, such as `<0.12.0> chat c1`; its kernel is not printed. */
+  [inspected](): string {
+    return `${this} ${this.label}${this.dead ? " (dead)" : ""}`
   }
 
   own(resource: Resource): void {

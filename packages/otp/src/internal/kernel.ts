@@ -22,6 +22,7 @@ import type { Behaviour } from "./cell.ts"
 import { type Chances, chancesOf } from "./chance.ts"
 import { Chore } from "./chore.ts"
 import { crashReport } from "./crash.ts"
+import { inspected } from "./inspected.ts"
 import { ProcessTable } from "./processTable.ts"
 import { RunQueue } from "./runQueue.ts"
 import { shownContent } from "./sensitive.ts"
@@ -107,6 +108,11 @@ export class Kernel implements System {
   forget(cell: Cell): void {
     this.processes.remove(cell)
     if (cell.name !== undefined && this.names.get(cell.name) === cell) this.names.delete(cell.name)
+  }
+
+  /** A printed system is one line. */
+  [inspected](): string {
+    return `System(${this.name}, processes: ${this.processes.size}${this.stopped ? ", stopped" : ""})`
   }
 
   post(signal: Signal): void {

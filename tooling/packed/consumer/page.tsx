@@ -1,0 +1,45 @@
+/**
+ * A consumer's page, rendered on the server: the hooks, a machine with `useMachine`, and the observer.
+ *
+ * @module
+ */
+import { ChatMachine, ChatView, Engine, Fake, Message, Troupe } from "@troupe/chat"
+import { local, Observer, TroupeProvider, useChat } from "@troupe/react"
+import { useMachine } from "@xstate/react"
+import { match } from "node:assert/strict"
+import { renderToString } from "react-dom/server"
+
+const adapter = Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] })
+const engine = Engine.make({ adapter })
+
+const Conversation = ({ initial }: { readonly initial: ChatView.ChatView }) => {
+  const { messages, status } = useChat("c1", { initial })
+  return (
+    <main title={status}>
+      {messages.map((message, line) => (
+        <p key={line}>{Message.text(message)}</p>
+      ))}
+    </main>
+  )
+}
+
+const Machine = () => {
+  const [{ value }] = useMachine(ChatMachine.chatMachine, { input: { id: "c2", engine } })
+  return <em>{JSON.stringify(value)}</em>
+}
+
+const troupe = await Troupe.start({ adapter })
+const chat = await troupe.chat("c1")
+await chat.send("Hello").result()
+const link = local(troupe)
+const html = renderToString(
+  <TroupeProvider link={link}>
+    <Conversation initial={ChatView.of("c1", chat.getSnapshot())} />
+    <Machine />
+    <Observer link={link.observer} />
+  </TroupeProvider>
+)
+await troupe.stop()
+
+match(html, /<main title="ready"><p>Hello<\/p><p>Hi\.<\/p><\/main>/)
+match(html, /<em>&quot;idle&quot;<\/em>/)

@@ -1,0 +1,23 @@
+/**
+ * The `prepack` script of every package: makes `dist` from nothing, and fails unless every published export is in it.
+ *
+ * **Details**: runs in the folder of the package. Without it a pack would hold files of sources that were deleted or
+ * renamed, or no `dist` at all.
+ *
+ * @module
+ */
+import { execFileSync } from "node:child_process"
+import { existsSync, globSync, readFileSync, rmSync } from "node:fs"
+import type { Manifest } from "../house/workspace.ts"
+import { exportTargets } from "./exportTargets.ts"
+
+rmSync("dist", { recursive: true, force: true })
+execFileSync("tsc", ["-b"], { stdio: "inherit" })
+
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest
+const wanted = ["README.md", ...exportTargets(manifest.publishConfig?.exports)]
+const missing = wanted.filter((path) => (path.includes("*") ? globSync(path).length === 0 : !existsSync(path)))
+if (missing.length > 0) {
+  process.stderr.write(`${manifest.name} cannot be packed: there is no ${missing.join(", no ")}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,76 @@
+/**
+ * The programs in plain JavaScript that a project runs: one that loads every export, and the examples of the README files.
+ *
+ * @module
+ */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expectName, rewriteAssertions } from "../doctest/assertions.ts"
+import { markdownExamples } from "../doctest/examples.ts"
+import { publicNames } from "../house/publicApi.ts"
+import { exists, readText } from "../house/workspace.ts"
+import type { WorkspacePackage } from "../house/workspace.ts"
+
+/** A program of a project. */
+export interface JavaScript {
+  readonly title: string
+  readonly file: string
+}
+
+/** Writes a program that imports every public module of every library and looks for each of its names. */
+export const writeLoader = (folder: string, libraries: ReadonlyArray<WorkspacePackage>): JavaScript => {
+  const expected = Object.fromEntries(libraries.flatMap(namesBySpecifier))
+  writeFileSync(
+    join(folder, "load.js"),
+    `const expected = ${JSON.stringify(expected, undefined, 2)}
+const problems = []
+for (const [specifier, names] of Object.entries(expected)) {
+  try {
+    const found = await import(specifier)
+    problems.push(...names.filter((name) => found[name] === undefined).map((name) => specifier + " has no " + name))
+  } catch (error) {
+    problems.push(specifier + ": " + error)
+  }
+}
+for (const problem of problems) console.error(problem)
+process.exit(problems.length === 0 ? 0 : 1)
+`
+  )
+  return { title: `each of ${Object.keys(expected).length} modules loads`, file: "load.js" }
+}
+
+const namesBySpecifier = ({ folder, manifest }: WorkspacePackage): ReadonlyArray<[string, ReadonlyArray<string>]> => {
+  const names = publicNames(folder)
+  const special = Object.entries(manifest.exports ?? {}).filter(([key]) => !key.includes("*") && key !== ".")
+  const modules = [...new Set(names.map(({ module }) => module))]
+  const specifiers: ReadonlyArray<[string, string]> = [
+    ...modules.map((module): [string, string] => [module === "index" ? "." : `./${module}`, module]),
+    ...special.map(([key, source]): [string, string] => [key, String(source).replace(/^.*\/(\w+)\.tsx?$/, "$1")])
+  ]
+  return specifiers.map(([key, module]) => [
+    manifest.name + key.slice(1),
+    names.filter((name) => name.module === module && name.kind === "value").map(({ name }) => name)
+  ])
+}
+
+/** Writes the examples of the project's README and of each package's, as modules that assert what they say. */
+export const writeExamples = (
+  folder: string,
+  libraries: ReadonlyArray<WorkspacePackage>
+): ReadonlyArray<JavaScript> => {
+  const [thirtyLines] = markdownExamples(readText("README.md"))
+  if (thirtyLines === undefined) throw new Error("README.md has no example")
+  const found = libraries
+    .map((library) => `${library.folder}/README.md`)
+    .filter(exists)
+    .flatMap((path) => markdownExamples(readText(path)).map((example) => ({ path, example })))
+  return [{ path: "README.md", example: thirtyLines }, ...found].map(({ path, example }, index) => {
+    const file = `example${index}.js`
+    const code = `import { deepStrictEqual } from "node:assert/strict"
+const ${expectName} = (value) => ({ toEqual: (expected) => deepStrictEqual(value, expected) })
+${rewriteAssertions(example.code)}
+`
+    writeFileSync(join(folder, file), code)
+    return { title: `${path}: "${example.title}"`, file }
+  })
+}

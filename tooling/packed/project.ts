@@ -1,0 +1,74 @@
+/**
+ * A project outside of the workspace, with the tarballs installed by npm.
+ *
+ * @module
+ */
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { failureOf, run } from "./program.ts"
+import type { Tarball } from "./tarball.ts"
+
+/** The versions of the packages that a project adds to the tarballs. */
+export type Versions = Readonly<Record<string, string>>
+
+/** How a type checker finds modules in the projects that are checked. */
+export const resolutions = ["nodenext", "bundler"] as const
+
+/** The programs of a consumer, which every project gets as `src`. */
+const consumer = join(import.meta.dirname, "consumer")
+
+/** Makes a folder with a manifest, the consumer's programs, and what npm installs. */
+export const install = async (
+  folder: string,
+  tarballs: ReadonlyArray<Tarball>,
+  versions: Versions
+): Promise<ReadonlyArray<string>> => {
+  mkdirSync(folder, { recursive: true })
+  cpSync(consumer, join(folder, "src"), { recursive: true })
+  const ours = Object.fromEntries(tarballs.map(({ name, path }) => [name, `file:${path}`]))
+  writeJson(folder, "package.json", { name: "consumer", type: "module", dependencies: { ...ours, ...versions } })
+  for (const resolution of resolutions) writeJson(folder, `tsconfig.${resolution}.json`, configOf(resolution))
+  const installed = await run("npm", ["install", "--no-audit", "--no-fund", "--no-update-notifier"], folder)
+  if (!installed.ok) return [installed.output]
+  return doubled(folder, tarballs, versions)
+}
+
+/** A peer that is installed a second time below one of our packages would be another package to the type checker. */
+const doubled = (folder: string, tarballs: ReadonlyArray<Tarball>, versions: Versions): ReadonlyArray<string> =>
+  tarballs.flatMap(({ name }) =>
+    [...Object.keys(versions), ...tarballs.map((other) => other.name)]
+      .filter((other) => existsSync(join(folder, "node_modules", name, "node_modules", other)))
+      .map((other) => `${name} has a copy of ${other} of its own`)
+  )
+
+/** Compiles the consumer's programs. Declarations of others may have errors; those of our packages may not. */
+export const typeCheck = async (folder: string, tsc: string, resolution: string): Promise<ReadonlyArray<string>> => {
+  const checked = await run(tsc, ["-p", `tsconfig.${resolution}.json`, "--pretty", "false"], folder)
+  if (checked.ok) return []
+  const errors = checked.output.split("\n").filter((line) => /error TS\d+/.test(line))
+  if (errors.length === 0) return [checked.output]
+  return errors.filter((line) => !line.startsWith("node_modules/") || line.startsWith("node_modules/@troupe/"))
+}
+
+/** Runs a file of the project. */
+export const runFile = async (folder: string, node: string, file: string): Promise<ReadonlyArray<string>> =>
+  failureOf(await run(node, [file], folder))
+
+const configOf = (resolution: string): object => ({
+  compilerOptions: {
+    target: "es2023",
+    lib: ["es2023", "dom", "dom.iterable"],
+    module: resolution === "bundler" ? "esnext" : resolution,
+    moduleResolution: resolution,
+    strict: true,
+    skipLibCheck: false,
+    jsx: "react-jsx",
+    types: ["node"],
+    rootDir: "src",
+    outDir: `out/${resolution}`
+  },
+  include: ["src"]
+})
+
+const writeJson = (folder: string, name: string, content: object): void =>
+  writeFileSync(join(folder, name), `${JSON.stringify(content, undefined, 2)}\n`)

@@ -1,0 +1,86 @@
+/**
+ * One package as it is published: packed, and looked into.
+ *
+ * @module
+ */
+import { execFileSync } from "node:child_process"
+import { existsSync, globSync, mkdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
+import { root } from "../house/workspace.ts"
+import type { Manifest, WorkspacePackage } from "../house/workspace.ts"
+import { exportTargets } from "./exportTargets.ts"
+import { run } from "./program.ts"
+
+/** A packed package. */
+export interface Tarball {
+  readonly name: string
+  /** The tarball's path. */
+  readonly path: string
+  /** The folder with its unpacked content. */
+  readonly content: string
+}
+
+/** Where a package's tarball will be, in a folder. */
+export const tarballOf = (found: WorkspacePackage, folder: string): Tarball => ({
+  name: found.manifest.name,
+  path: join(folder, `${found.short}.tgz`),
+  content: join(folder, found.short, "package")
+})
+
+/** Packs a package as `pnpm publish` does, and unpacks it beside. */
+export const pack = async (found: WorkspacePackage, tarball: Tarball): Promise<ReadonlyArray<string>> => {
+  const packed = await run("pnpm", ["pack", "--out", tarball.path], join(root, found.folder))
+  if (!packed.ok) return [packed.output]
+  mkdirSync(dirname(tarball.content), { recursive: true })
+  execFileSync("tar", ["-xzf", tarball.path, "-C", dirname(tarball.content)])
+  return []
+}
+
+/** The manifest that is published. */
+export const manifestOf = (tarball: Tarball): Manifest =>
+  JSON.parse(readFileSync(join(tarball.content, "package.json"), "utf8")) as Manifest
+
+/** What is missing in a tarball, or should not be there. */
+export const contentProblems = (tarball: Tarball): ReadonlyArray<string> => {
+  const files = globSync("**/*.*", { cwd: tarball.content })
+  const expected = ["README.md", "LICENSE", ...exportTargets(manifestOf(tarball).exports)]
+  const absent = expected.filter((path) => !path.includes("*") && !existsSync(join(tarball.content, path)))
+  const forbidden = files.filter((path) => path.endsWith(".tsbuildinfo") || /^(test|node_modules)\//.test(path))
+  const unmapped = files
+    .filter((path) => path.startsWith("dist/") && /(\.d\.ts|\.js)$/.test(path))
+    .filter((path) => !files.includes(`${path}.map`))
+  const versions = Object.entries({ ...manifestOf(tarball).dependencies, ...manifestOf(tarball).peerDependencies })
+  return [
+    ...absent.map((path) => `${path} is missing`),
+    ...forbidden.map((path) => `${path} does not belong there`),
+    ...unmapped.map((path) => `${path} has no map`),
+    ...files.filter((path) => path.endsWith(".map")).flatMap((path) => lostSources(tarball, path)),
+    ...versions.filter(([, range]) => !range.startsWith("^")).map(([name, range]) => `${name} ${range} is no range`)
+  ]
+}
+
+const lostSources = (tarball: Tarball, path: string): ReadonlyArray<string> => {
+  const at = join(tarball.content, path)
+  const { sources } = JSON.parse(readFileSync(at, "utf8")) as { readonly sources: ReadonlyArray<string> }
+  return sources
+    .filter((source) => !existsSync(join(dirname(at), source)))
+    .map((source) => `${path} leads to ${source}, which is not packed`)
+}
+
+/** What `publint` finds in a tarball's content. */
+export const publintProblems = async (tarball: Tarball): Promise<ReadonlyArray<string>> => {
+  const { messages, pkg } = await publint({ pkgDir: tarball.content, pack: false, level: "suggestion", strict: true })
+  return messages.map((message) => formatMessage(message, pkg, { color: false }) ?? message.code)
+}
+
+/** What `attw` finds in a tarball, for programs made of ES modules: `require` and the resolution of Node 10 do not count. */
+export const attwProblems = async (tarball: Tarball): Promise<ReadonlyArray<string>> => {
+  const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball.path)))
+  if (analysis.types === false) return ["no types were found"]
+  return analysis.problems
+    .filter((problem) => !("resolutionKind" in problem && /^(node10|node16-cjs)$/.test(problem.resolutionKind)))
+    .map((problem) => JSON.stringify(problem))
+}

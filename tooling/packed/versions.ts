@@ -1,0 +1,44 @@
+/**
+ * The versions that the packed packages are checked with.
+ *
+ * @module
+ */
+import { readJson } from "../house/workspace.ts"
+import type { Manifest } from "../house/workspace.ts"
+import type { Versions } from "./project.ts"
+
+/** What the consumer's programs import or need beside our packages. */
+const wanted = [
+  "@types/node",
+  "@types/react",
+  "@types/react-dom",
+  "@xstate/react",
+  "effect",
+  "react",
+  "react-dom",
+  "xstate",
+  "zod"
+]
+
+/** The versions that this workspace has. */
+export const newest = (): Versions =>
+  Object.fromEntries(
+    wanted.map((name) => [name, readJson<{ version: string }>(`tooling/node_modules/${name}/package.json`).version])
+  )
+
+/** The same, but each peer at the lower end of its range. */
+export const oldest = (manifests: ReadonlyArray<Manifest>): Versions => {
+  const peers = Object.assign({}, ...manifests.map((manifest) => manifest.peerDependencies)) as Versions
+  const lower = Object.entries(peers).map(([name, range]) => [name, range.replace(/^\^/, "")])
+  const versions: Versions = { ...newest(), ...Object.fromEntries(lower) }
+  return { ...versions, "react-dom": versions["react"] ?? "" }
+}
+
+/** The oldest Node that the packages run on. */
+export const oldestNode = (manifests: ReadonlyArray<Manifest>): string => {
+  const [range = "", ...others] = new Set(manifests.map((manifest) => manifest.engines?.node ?? "no range"))
+  const version = /^>=(\d+\.\d+)$/.exec(range)?.[1]
+  if (version === undefined || others.length > 0)
+    throw new Error(`every package has the same engines.node, as ">=22.19"`)
+  return `${version}.0`
+}
