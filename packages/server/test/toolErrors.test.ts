@@ -137,7 +137,7 @@ describe("TERR1 of the text of an error nothing reaches a client", () => {
   })
 
   test("in events that are followed from any place", async () => {
-    for (const text of await replays(raising)) expect(text).not.toContain(secret)
+    for (const read of await replays(raising)) expect(read).not.toContain(secret)
   })
 
   test("in a completion, of a thread or of a conversation", async () => {
@@ -184,7 +184,7 @@ test("TERR1 the model reads the text", async () => {
 
 test("TERR2 a reader that comes between the events of a call that went well reads its result", async () => {
   const texts = await replays(failing(() => "the answer"))
-  const results = texts.flatMap((text) => framesIn(text)).filter(({ type }) => type === "tool_result_encoded")
+  const results = texts.flatMap(framesIn).filter(({ type }) => type === "tool_result_encoded")
   expect(results.length).toBeGreaterThan(2)
   for (const { json } of results) expect(json).toMatchObject({ content: "the answer" })
 })
