@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises"
 import { type Adapter, type ChatRecord, type ChatRef, Store, Thread, Troupe, user } from "@troupe/chat"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
@@ -26,7 +25,7 @@ const stores: Readonly<Record<string, () => Store.SessionStore>> = {
 /** The heap after collections. */
 const heapBytes = async (): Promise<number> => {
   for (let times = 0; times < 4; times++) {
-    await setImmediate()
+    await new Promise<void>((resolve) => void setImmediate(resolve))
     if (gc === undefined) throw new Error("run this with --expose-gc")
     gc()
   }

@@ -43,7 +43,7 @@ export const placesOf = (env: Environment): ReadonlyArray<BrowserPlace> => {
 }
 
 /** Whether a missing browser fails the run: `CI` is set, and is not empty, `0` or `false`. */
-export const isRequired = ({ CI = "" }: Environment): boolean => !["", "0", "false"].includes(CI.toLowerCase())
+const isRequired = ({ CI = "" }: Environment): boolean => !["", "0", "false"].includes(CI.toLowerCase())
 
 const starts = async (place: BrowserPlace): Promise<boolean> => {
   try {

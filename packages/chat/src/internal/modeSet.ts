@@ -4,7 +4,7 @@ import type { Mode, Permissions } from "../Permissions.ts"
 import { recordOf } from "./chatContext.ts"
 
 /** A client sets the mode: the loosest it may set, and the permissions of the chat's options. */
-export interface ModeBound {
+interface ModeBound {
   readonly within: Mode | "host"
   readonly permissions: Permissions | undefined
 }

@@ -5,7 +5,7 @@
  * sockets, nor the answers.
  *
  * NODE5. The next request of a connection is handled when its client has taken the answer before. A connection on which more
- *        than {@link mostWaiting} requests wait is closed.
+ *        than `mostWaiting` requests wait is closed.
  * NODE6. A connection is closed `idleMs` after its last answer, whatever comes on it that is no request.
  */
 import type { ServerResponse } from "node:http"
@@ -13,7 +13,7 @@ import type { Socket } from "node:net"
 import type { Clock } from "@troupe/otp"
 
 /** How many requests may wait on a connection behind the one that is handled. */
-export const mostWaiting = 100
+const mostWaiting = 100
 
 /** One connection: the requests that wait behind the one that is handled, or the timer that closes it. */
 interface Connection {
