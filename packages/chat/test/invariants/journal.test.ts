@@ -296,11 +296,13 @@ describe("a program that ends while tools run", () => {
     const charge = held("charge", { onUnknown: "fail" })
     const enough = make({ name: "enough", handler: () => halt("enough", { why: () => 1 }) })
     const tools = [charge.tool, enough]
+    const toolResultEncoder = { encode: () => "enough" }
     const store = diskStore()
     const first = await check.troupe({
       adapter: check.fake({ scripts: [calls("enough", "charge")] }),
       tools,
       store,
+      toolResultEncoder,
       schedule: "concurrent"
     })
     const turn = (await first.troupe.chat("c")).send("go")
