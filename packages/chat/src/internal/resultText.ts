@@ -72,7 +72,7 @@ const adviceForObject = (value: object, written: unknown): string | undefined =>
   if (value instanceof Map) return "is a Map, which has no JSON form; return Object.fromEntries(map)"
   if (value instanceof Set) return "is a Set, which has no JSON form; return [...set]"
   if (value instanceof Error) return "is an error, which has no JSON form; return error(reason), or its message"
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) return undefined
+  if (typeof value.valueOf() !== "object") return undefined
   if (prototype === null || Object.keys(value).length > 0) return undefined
   return `is ${nameOf(prototype)}, which has no JSON form; return plain data`
 }

@@ -54,7 +54,7 @@ const saying = (...replies: ReadonlyArray<ReadonlyArray<AdapterEvent>>): Adapter
 
 const calling = (call: object): ReadonlyArray<AdapterEvent> => [
   { type: "message_started", message },
-  { type: "tool_call_completed", id: "c0", name: "t", arguments: {}, rawArguments: "{}", ...call } as AdapterEvent,
+  { type: "tool_call_completed", id: "c0", name: "t", arguments: {}, rawArguments: "{}", ...call },
   finish("tool_calls")
 ]
 
@@ -186,7 +186,7 @@ describe("STORABLE1 a message of a user that cannot be stored is refused at the 
   const parts = (part: object): UserInput => [{ type: "text", text: "hi", ...part }] as unknown as UserInput
   const strange: ReadonlyArray<readonly [name: string, input: UserInput]> = [
     ["metadata with a function", { role: "user", content: "hi", metadata: { f: () => 1 } }],
-    ["metadata with a cycle", { role: "user", content: "hi", metadata: cycle as Record<string, unknown> }],
+    ["metadata with a cycle", { role: "user", content: "hi", metadata: cycle }],
     ["metadata with a map", { role: "user", content: "hi", metadata: { m: new Map() } }],
     ["metadata nested 101 deep", { role: "user", content: "hi", metadata: parseArguments(nested(101)) ?? {} }],
     ["a part with a function", parts({ metadata: { f: () => 1 } })],

@@ -1,4 +1,5 @@
 /** Tool results that have no JSON form, or are too large. */
+import { DateTime } from "effect"
 import { describe, expect, test } from "vitest"
 import { ToolError, ValidationError } from "../../src/ChatError.ts"
 import * as Engine from "../../src/Engine.ts"
@@ -13,7 +14,12 @@ import { callThenAnswer, calls, echo, handling, says } from "../double/scripts.t
 
 const check = leakCheck()
 
-class Empty {}
+class Empty {
+  readonly #hidden = 1
+  at(): number {
+    return this.#hidden
+  }
+}
 class Point {
   readonly x = 1
   at(): number {
@@ -29,6 +35,12 @@ class Silent {
   toJSON(): unknown {
     return undefined
   }
+}
+
+const dateOf = (ms: number): Date => {
+  const date = DateTime.toDateUtc(DateTime.makeUnsafe(0))
+  date.setTime(ms)
+  return date
 }
 
 const cycle: { self?: unknown } = {}
@@ -49,16 +61,16 @@ const refused: ReadonlyArray<readonly [name: string, value: () => unknown, says:
   ["a function", () => () => 1, "a function, which has no JSON form"],
   ["a symbol", () => Symbol("s"), "a symbol, which has no JSON form"],
   ["a bigint", () => 1n, "return String(value)"],
-  ["an invalid date", () => new Date(NaN), "an invalid date"],
+  ["an invalid date", () => dateOf(NaN), "an invalid date"],
   ["an instance without fields", () => new Empty(), "an instance of Empty"],
   ["a promise", () => Promise.resolve(1), "await it in the handler"],
   ["headers", () => new Headers({ a: "b" }), "an instance of Headers"]
 ]
 
 describe("RESULT1 a value without a JSON form is refused, with what to return instead", () => {
-  test.each(refused)("%s", (_, value, says) => {
-    expect(() => json.encode(ok(value()))).toThrow(says)
-    expect(() => json.encode({ photo: [value()] })).toThrow(says)
+  test.each(refused)("%s", (_, value, advice) => {
+    expect(() => json.encode(ok(value()))).toThrow(advice)
+    expect(() => json.encode({ photo: [value()] })).toThrow(advice)
     expect(() => json.encode({ photo: value() })).toThrow(`The value of "photo" is`)
     if (value() !== undefined) expect(() => json.encode([value()])).toThrow(TypeError)
   })
@@ -71,8 +83,8 @@ describe("RESULT1 a value without a JSON form is refused, with what to return in
   test("what JSON can say is written as JSON writes it", () => {
     const shared = { a: 1 }
     for (const value of [
-      new Date(0),
-      { at: new Date(0) },
+      dateOf(0),
+      { at: dateOf(0) },
       new Point(),
       [new Point(), new Money()],
       { a: undefined, b: [undefined] },
