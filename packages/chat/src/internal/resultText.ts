@@ -56,6 +56,9 @@ const adviceFor = (value: unknown, written: unknown): string | undefined => {
   }
 }
 
+/** JSON writes these objects as the value that they contain. */
+const boxed: ReadonlySet<string> = new Set(["[object Number]", "[object String]", "[object Boolean]"])
+
 const adviceForObject = (value: object, written: unknown): string | undefined => {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Object.prototype && !("then" in value)) return undefined
@@ -72,7 +75,7 @@ const adviceForObject = (value: object, written: unknown): string | undefined =>
   if (value instanceof Map) return "is a Map, which has no JSON form; return Object.fromEntries(map)"
   if (value instanceof Set) return "is a Set, which has no JSON form; return [...set]"
   if (value instanceof Error) return "is an error, which has no JSON form; return error(reason), or its message"
-  if (typeof value.valueOf() !== "object") return undefined
+  if (boxed.has(Object.prototype.toString.call(value))) return undefined
   if (prototype === null || Object.keys(value).length > 0) return undefined
   return `is ${nameOf(prototype)}, which has no JSON form; return plain data`
 }
