@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { doctestPlugin } from "./tooling/doctest/doctestPlugin.ts"
 
-const measured = "{packages,apps}/*/test/{growth/**/*,**/growth}.test.ts"
+const measured = ["{packages,apps}/*/test/growth/**/*.test.ts", "{packages,apps}/*/test/**/growth.test.ts"]
 
 export default defineConfig({
   test: {
@@ -19,14 +19,14 @@ export default defineConfig({
         test: {
           name: "tests",
           include: ["{packages,apps}/*/test/**/*.test.{ts,tsx}", "tooling/test/**/*.test.ts"],
-          exclude: ["apps/playground/test/browser/**", measured],
+          exclude: ["apps/playground/test/browser/**", ...measured],
           isolate: false,
           execArgv: ["--expose-gc"]
         }
       },
       {
         // Tests that measure the memory of their own process have the process to themselves.
-        test: { name: "growth", include: [measured], execArgv: ["--expose-gc"] }
+        test: { name: "growth", include: measured, execArgv: ["--expose-gc"] }
       },
       {
         test: {
