@@ -9,7 +9,8 @@ export default defineConfig({
     dangerouslyIgnoreUnhandledErrors: false,
     allowOnly: false,
     retry: 0,
-    testTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // Tests wait more than they compute, on two processors too.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/vitest-report.json" }]],
@@ -32,9 +33,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["apps/playground/test/browser/**/*.test.ts"],
-          globalSetup: ["apps/playground/test/browser/setup.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000
+          globalSetup: ["apps/playground/test/browser/setup.ts"]
         }
       },
       {
