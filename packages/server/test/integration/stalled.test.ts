@@ -56,7 +56,7 @@ const endless = (pulled: () => void = () => {}) =>
 
 const chats = async () => {
   const { server, troupe } = await served(
-    { adapter: Fake.make({ script: [{ text }, { finish: "stop" }] }) },
+    { adapter: Fake.make({ script: [{ text }, { finish: "stop" }] }), maxReplyCharacters: 2 * large },
     { authorize: () => ({ owner: "anna" }) }
   )
   await (await troupe.chat("anna/c1")).send("Tell").result()
@@ -203,7 +203,7 @@ test("OWNER3 many clients that ask for a large view and read nothing hold a boun
   const count = 10
   const view = 9_000_000
   const { server, troupe } = await served(
-    { adapter: Fake.make({ script: [{ text: "x".repeat(view) }, { finish: "stop" }] }) },
+    { adapter: Fake.make({ script: [{ text: "x".repeat(view) }, { finish: "stop" }] }), maxReplyCharacters: 2 * view },
     { authorize: () => ({ owner: "anna" }) }
   )
   await (await troupe.chat("anna/c1")).send("Tell").result()
