@@ -1,7 +1,7 @@
 /** A browser, and a playground that it opens. */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { Store } from "@troupe/chat"
+import { type Adapter, Store } from "@troupe/chat"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { inject } from "vitest"
 import { type Playground, startPlayground } from "../../src/host/playground.ts"
@@ -24,15 +24,48 @@ export const openBrowser = (): Promise<Browser> => {
   return launch(place)
 }
 
-/** A playground of its own for a test, with a model that is fast enough to test and slow enough to watch. */
-export const openPlayground = (
-  options: { readonly store?: Store.Store; readonly wordDelayMs?: number } = {}
-): Promise<Playground> =>
-  startPlayground({
-    adapter: scriptedModel({ wordDelayMs: options.wordDelayMs ?? 5 }),
+/** Resolves when a signal is aborted. */
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener("abort", () => resolve(), { once: true })
+  })
+
+/** An adapter whose answers stop behind a word until `goOn` resolves, or the request is aborted. */
+const pausing = (adapter: Adapter.Adapter, word: string, goOn: Promise<void>): Adapter.Adapter => ({
+  name: adapter.name,
+  stream: async function* (request, options) {
+    for await (const event of await adapter.stream(request, options)) {
+      yield event
+      if (event.type === "text_delta" && event.delta.includes(word)) await Promise.race([goOn, aborted(options.signal)])
+    }
+  }
+})
+
+/** A playground of a test. */
+export interface TestPlayground extends Playground {
+  /** Lets the answers go on that stopped behind `pauseAt`. */
+  readonly goOn: () => void
+}
+
+/**
+ * A playground of its own for a test, with a fast model.
+ *
+ * **Details**: an answer stops behind the word `pauseAt` until `goOn` is called: a test sees the middle of an answer, however
+ * slow the machine is.
+ */
+export const openPlayground = async (
+  options: { readonly store?: Store.Store; readonly pauseAt?: string } = {}
+): Promise<TestPlayground> => {
+  const gate = Promise.withResolvers<void>()
+  const model = scriptedModel({ wordDelayMs: 5 })
+  const playground = await startPlayground({
+    adapter: options.pauseAt === undefined ? model : pausing(model, options.pauseAt, gate.promise),
     store: options.store ?? Store.memory(),
     pages: join(folder, "dist/page")
   })
+  return Object.assign(playground, { goOn: () => gate.resolve() })
+}
 
 /** A page of a fresh profile, which fails the test when a script of it fails: `faults` are what it logged. */
 export const openPage = async (

@@ -1,13 +1,12 @@
 import { Store } from "@troupe/chat"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import type { Playground } from "../../src/host/playground.ts"
-import { inBrowser, openBrowser, openPage, openPlayground, picture } from "./browser.ts"
+import { inBrowser, openBrowser, openPage, openPlayground, picture, type TestPlayground } from "./browser.ts"
 
 let browser: Browser
-const open: Array<Playground> = []
+const open: Array<TestPlayground> = []
 
-const begin = async (options: Parameters<typeof openPlayground>[0] = {}): Promise<Playground> => {
+const begin = async (options: Parameters<typeof openPlayground>[0] = {}): Promise<TestPlayground> => {
   const playground = await openPlayground(options)
   open.push(playground)
   return playground
@@ -70,7 +69,7 @@ describe("a conversation in the browser", inBrowser, () => {
   })
 
   test("cancel ends an answer at once and keeps what was said", async () => {
-    const { url } = await begin({ wordDelayMs: 30 })
+    const { url } = await begin({ pauseAt: "keeper" })
     const { page, faults } = await openPage(browser, url)
     await say(page, "Tell me a long story")
     await page.locator(".partial").getByText("Once there was").waitFor()
@@ -96,13 +95,14 @@ describe("a conversation in the browser", inBrowser, () => {
   })
 
   test("a page that is loaded again in mid-answer goes on with it, and nothing is missed or said twice", async () => {
-    const { url } = await begin({ wordDelayMs: 25 })
+    const { url, goOn } = await begin({ pauseAt: "lighthouse" })
     const { page, faults } = await openPage(browser, url)
     await say(page, "Tell me a long story")
     await page.locator(".partial").getByText("lighthouse").waitFor()
     await page.reload()
     await page.locator(".partial").getByText("lighthouse").waitFor()
     await picture(page, "reloaded-in-mid-answer")
+    goOn()
     await settles(page)
     expect(await page.locator(".message.user").count()).toBe(1)
     expect(await page.locator(".message.assistant").count()).toBe(1)
@@ -111,11 +111,12 @@ describe("a conversation in the browser", inBrowser, () => {
   })
 
   test("two tabs on one conversation show the same, whoever speaks", async () => {
-    const { url } = await begin()
+    const { url, goOn } = await begin({ pauseAt: "lighthouse" })
     const first = await openPage(browser, `${url}/#/c/shared`)
     const second = await openPage(browser, `${url}/#/c/shared`)
     await say(first.page, "Tell me a long story")
     await second.page.locator(".partial").getByText("lighthouse").waitFor()
+    goOn()
     await settles(second.page)
     await say(second.page, "Hello")
     await first.page.getByText("I am a small scripted model").waitFor()
@@ -127,7 +128,7 @@ describe("a conversation in the browser", inBrowser, () => {
   })
 
   test("a chat that is killed from the observer returns, and goes on where it was committed", async () => {
-    const { url, troupe } = await begin({ wordDelayMs: 30 })
+    const { url, troupe, goOn } = await begin({ pauseAt: "lighthouse" })
     const { page, faults } = await openPage(browser, `${url}/#/c/victim`)
     await say(page, "Hello")
     await settles(page)
@@ -144,6 +145,7 @@ describe("a conversation in the browser", inBrowser, () => {
     await picture(page, "killed")
     expect(await page.locator(".messages").innerText()).toContain("lighthouse")
     expect(String((await troupe.chat("you/victim")).pid)).not.toBe(before)
+    goOn()
     await page.getByRole("button", { name: "Resume" }).click()
     await settles(page)
     expect(await page.locator(".message.assistant").last().innerText()).toMatch(story)

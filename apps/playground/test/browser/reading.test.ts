@@ -1,10 +1,9 @@
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import type { Playground } from "../../src/host/playground.ts"
-import { inBrowser, openBrowser, openPage, openPlayground } from "./browser.ts"
+import { inBrowser, openBrowser, openPage, openPlayground, type TestPlayground } from "./browser.ts"
 
 let browser: Browser
-let playground: Playground
+let playground: TestPlayground
 
 const say = async (page: Page, text: string): Promise<void> => {
   await page.locator(".composer textarea").fill(text)
@@ -33,7 +32,7 @@ const fill = async (prefix: string, count: number): Promise<void> => {
 describe("reading a conversation", inBrowser, () => {
   beforeAll(async () => {
     browser = await openBrowser()
-    playground = await openPlayground({ wordDelayMs: 10 })
+    playground = await openPlayground({ pauseAt: "lighthouse" })
   })
 
   afterEach(async () => {
@@ -57,6 +56,7 @@ describe("reading a conversation", inBrowser, () => {
     await page.mouse.move(500, 200)
     await page.mouse.wheel(0, -10_000)
     await page.waitForFunction(() => document.querySelector(".messages")?.scrollTop === 0)
+    playground.goOn()
     await page.getByText("somebody is expected").waitFor()
     await settles(page)
     expect(await top()).toBe(0)

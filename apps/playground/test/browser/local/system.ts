@@ -16,6 +16,8 @@ const stuck = tool({ name: "stuck", effect: "read", execute: () => new Promise<s
 const words = (text: string, delayMs: number): Fake.Script =>
   text.split(/(?<=\s)/u).flatMap((word): Fake.Script => [{ delayMs }, { text: word }])
 
+let longAnswers = 0
+
 const scriptOf = (said: Message.Message | undefined): Fake.Script => {
   const text = said === undefined ? "" : Message.text(said)
   if (said?.role === "tool") return [{ text: `So it is ${text}.` }, { finish: "stop" }]
@@ -28,8 +30,12 @@ const scriptOf = (said: Message.Message | undefined): Fake.Script => {
   if (text === "stuck") {
     return [{ toolCall: { id: `t${performance.now()}`, name: "stuck", arguments: {} } }, { finish: "tool_calls" }]
   }
-  if (text === "long")
-    return [...words("one two three four five six seven eight nine ten ".repeat(20), 15), { finish: "stop" }]
+  if (text === "long") {
+    const ten = "one two three four five six seven eight nine ten "
+    longAnswers += 1
+    // The first answer stops in its middle, so that it is still on its way whenever it is killed.
+    return longAnswers === 1 ? [...words(ten, 15), { hang: true }] : [...words(ten.repeat(20), 1), { finish: "stop" }]
+  }
   return [{ text: `You said ${text}.` }, { finish: "stop" }]
 }
 
