@@ -103,13 +103,13 @@ export interface StepOptions {
    */
   readonly streamIdleTimeoutMs?: number | undefined
   /**
-   * The most characters of one reply: its text, its reasoning and the arguments of its calls, and 10 for each event. A larger
-   * reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
+   * The most characters of one reply: its text, reasoning and metadata, the names, arguments and metadata of its calls, and 10
+   * for each event. A larger reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
    */
   readonly maxReplyCharacters?: number | undefined
   /**
-   * The most characters of one tool call's arguments, as JSON text. A call with more never runs: its `arguments` are `null`, it
-   * ends as `invalid`, and the model reads the bound. Default 1,000,000.
+   * The most characters of one tool call's arguments, and of its metadata, as JSON text. A call with more never runs: its
+   * `arguments` are `null`, it ends as `invalid`, and the model reads the bound. Default 1,000,000.
    */
   readonly maxToolArgumentCharacters?: number | undefined
   /**

@@ -13,7 +13,8 @@
  *        iterator is let go of.
  * ASRC6. A stream that goes beyond what an adapter may yield (`replyBounds`) is one `error` event, and the end. So is one whose
  *        message cannot be stored.
- * ASRC7. A call whose arguments are too large, or cannot be stored, is folded and emitted with `arguments: null`.
+ * ASRC7. A call whose name, arguments or metadata are too large, or cannot be stored, is folded and emitted with
+ *        `arguments: null`.
  */
 import type { AdapterOptions } from "../Adapter.ts"
 import { AdapterError, type PreflightError, StreamError } from "../ChatError.ts"

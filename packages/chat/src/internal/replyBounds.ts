@@ -7,11 +7,19 @@
  *         other event ends the request with an `AdapterError` (`malformed_response`).
  * REPLY2. A value that is no event is skipped. The 1,001st in one reply ends the request with that error.
  * REPLY3. A reply of more than `maxReplyCharacters` ends the request with an `AdapterError` (`reply_too_large`). Its text,
- *         reasoning and arguments count, and 10 characters for each value, so that a stream of empty events ends too.
+ *         reasoning and metadata count, the names, arguments and metadata of its calls too, and 10 characters for each value,
+ *         so that a stream of empty events ends too. What only repeats an earlier event counts once.
  * REPLY4. Nothing of the value that exceeds a bound is kept.
  */
 import { AdapterError } from "../ChatError.ts"
-import { type AdapterEvent, isEvent } from "../Event.ts"
+import {
+  type AdapterEvent,
+  isEvent,
+  type MessageCompleted,
+  type MessageStarted,
+  type ToolCallCompleted
+} from "../Event.ts"
+import { jsonSize } from "./jsonSize.ts"
 
 /** What a value of an adapter's stream is: an event to read, nothing to read, or a reason to end the request. */
 export type Reading = AdapterEvent | AdapterError | undefined
@@ -30,6 +38,10 @@ export class ReplyBounds {
   #isCompleted = false
   /** The characters of argument fragments whose call is not completed yet. */
   #fragments = 0
+  /** The characters of reasoning that came in fragments. */
+  #reasoning = 0
+  /** The call of the last fragment: its id counts once. */
+  #fragmentId: unknown
 
   constructor(maxCharacters: number) {
     this.#most = maxCharacters
@@ -66,24 +78,52 @@ export class ReplyBounds {
       case "tool_call_delta": {
         const length = lengthOf(event.argumentsDelta)
         this.#fragments += length
+        if (event.id === this.#fragmentId) return length
+        this.#fragmentId = event.id
+        return length + lengthOf(event.id)
+      }
+      case "tool_call_completed":
+        return this.#charactersOfCall(event)
+      case "raw_chunk": {
+        const length = reasoningIn(event.chunk)
+        this.#reasoning += length
         return length
       }
-      case "tool_call_completed": {
-        const length = lengthOf(event.rawArguments)
-        const counted = Math.min(length, this.#fragments)
-        this.#fragments -= counted
-        return length - counted
-      }
-      case "raw_chunk":
-        return reasoningIn(event.chunk)
       case "text_completed":
         return this.#again(lengthOf(event.text))
       case "message_completed":
-        return this.#again(lengthOf((event.message as AdapterMessage)?.content))
+        return this.#charactersOfMessage(event) + lengthOf(event.finishReason) + lengthOf(event.rawFinishReason)
       case "message_started":
+        return this.#charactersOfMessage(event)
       case "error":
         return 0
     }
+  }
+
+  /** Arguments count once, as text or as an object, whichever is longer. */
+  #charactersOfCall(event: ToolCallCompleted): number {
+    const { id, name, problem, rawArguments, arguments: parsed, metadata } = event
+    const said = lengthOf(id) + lengthOf(name) + lengthOf(problem) + this.#sizeOf(metadata)
+    const length = Math.max(lengthOf(rawArguments), this.#sizeOf(parsed))
+    const counted = Math.min(length, this.#fragments)
+    this.#fragments -= counted
+    return said + length - counted
+  }
+
+  #charactersOfMessage({ message, metadata }: MessageStarted | MessageCompleted): number {
+    const { content, metadata: kept } = (message as AdapterMessage) ?? {}
+    const text = this.#again(typeof content === "string" ? content.length : this.#sizeOf(message))
+    return text + this.#beyondReasoning(kept) + this.#beyondReasoning(metadata)
+  }
+
+  /** Metadata repeats the reasoning that came before. */
+  #beyondReasoning(metadata: unknown): number {
+    return Math.max(0, this.#sizeOf(metadata) - this.#reasoning)
+  }
+
+  /** The size of what is given as an object; what is longer than a whole reply is not measured to its end. */
+  #sizeOf(value: unknown): number {
+    return typeof value === "object" && value !== null ? jsonSize(value, 2 * this.#most) : lengthOf(value)
   }
 
   /** What repeats the text is not counted twice, and is no longer than a reply may be. */
@@ -103,7 +143,7 @@ const malformed = (what: string): AdapterError =>
   new AdapterError("malformed_response", { message: `The adapter ${what}` })
 
 /** A message as an adapter may yield it, against its type. */
-type AdapterMessage = { readonly content?: unknown } | undefined
+type AdapterMessage = { readonly content?: unknown; readonly metadata?: unknown } | null | undefined
 
 const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0)
 

@@ -8,6 +8,7 @@ import type { Finding } from "../ChatError.ts"
 import type { AdapterEvent, ToolCallCompleted } from "../Event.ts"
 import type { ToolCall } from "../ToolCall.ts"
 import { write } from "./jsonForm.ts"
+import { jsonSize } from "./jsonSize.ts"
 
 /** Levels of nesting. A record has room for as many again around them. */
 export const deepestLevels = 100
@@ -17,6 +18,9 @@ export const defaultMaxToolArgumentCharacters = 1_000_000
 
 /** How much is kept of arguments that are too large. */
 const keptCharacters = 1_000
+
+/** The most characters of a call's name. */
+const longestName = 1_000
 
 /** The places of a value that cannot be stored. */
 export const unstorable = (value: unknown): ReadonlyArray<Finding> => write(value, false, deepestLevels).found
@@ -34,18 +38,29 @@ export const reasonOf = (found: ReadonlyArray<Finding>): string => {
 
 /**
  * A call whose arguments can be kept. Arguments that are too large or cannot be stored are `null`, and `problem` says why: such a
- * call never runs, and ends as `invalid`.
+ * call never runs, and ends as `invalid`. So is a call whose name or metadata is too large: the beginning of
+ * the name is kept, and no metadata.
  */
-export const storableCall = <Call extends Pick<ToolCall, "arguments" | "rawArguments" | "metadata">>(
+export const storableCall = <Call extends Pick<ToolCall, "name" | "arguments" | "rawArguments" | "metadata">>(
   call: Call,
   maxCharacters: number
 ): Call => {
-  const { rawArguments = "", metadata } = call
+  const { name, rawArguments = "", metadata } = call
+  if (name.length > longestName) {
+    const { metadata: _, ...kept } = call
+    const problem = `the name has ${name.length} characters, and at most ${longestName} are allowed; name a tool`
+    return refused({ ...(kept as Call), name: beginningOf(name), rawArguments: beginningOf(rawArguments) }, problem)
+  }
   if (rawArguments.length > maxCharacters) {
-    const problem =
-      `the arguments have ${rawArguments.length} characters, and at most ${maxCharacters} are allowed; ` +
-      "send less, in several calls if need be"
-    return refused({ ...call, rawArguments: `${rawArguments.slice(0, keptCharacters)}…` }, problem)
+    const problem = `the arguments have ${rawArguments.length} characters, ${atMost(maxCharacters)}`
+    return refused({ ...call, rawArguments: beginningOf(rawArguments) }, problem)
+  }
+  if (jsonSize(call.arguments, maxCharacters) > maxCharacters) {
+    return refused(call, `the arguments have more than ${maxCharacters} characters, ${atMost(maxCharacters)}`)
+  }
+  if (jsonSize(metadata, maxCharacters) > maxCharacters) {
+    const { metadata: _, ...kept } = call
+    return refused(kept as Call, `the metadata of the call has more than ${maxCharacters} characters`)
   }
   const foundInArguments = unstorable(call.arguments)
   if (foundInArguments.length > 0) {
@@ -58,6 +73,12 @@ export const storableCall = <Call extends Pick<ToolCall, "arguments" | "rawArgum
   return refused(kept as Call, `the metadata of the call cannot be stored: ${reasonOf(foundInMetadata)}`)
 }
 
+const atMost = (maxCharacters: number): string =>
+  `and at most ${maxCharacters} are allowed; send less, in several calls if need be`
+
+const beginningOf = (text: string): string =>
+  text.length > keptCharacters ? `${text.slice(0, keptCharacters)}…` : text
+
 const refused = <Call extends Pick<ToolCall, "arguments">>(call: Call, problem: string): Call => ({
   ...call,
   arguments: null,
@@ -66,7 +87,10 @@ const refused = <Call extends Pick<ToolCall, "arguments">>(call: Call, problem: 
 
 /** Whether an event completes a call in the form the collector reads. */
 export const completesCall = (event: AdapterEvent): event is ToolCallCompleted =>
-  event.type === "tool_call_completed" && typeof event.rawArguments === "string" && typeof event.arguments === "object"
+  event.type === "tool_call_completed" &&
+  typeof event.name === "string" &&
+  typeof event.rawArguments === "string" &&
+  typeof event.arguments === "object"
 
 /** Why the message of an event cannot enter a thread; `undefined` when it can. */
 export const unstorableMessage = (event: AdapterEvent): string | undefined => {

@@ -196,7 +196,21 @@ describe("REPLY3 a reply larger than `maxReplyCharacters` ends its request", () 
       delta(huge),
       { type: "text_completed", id: null, text: huge },
       { ...completed(), message: { role: "assistant", content: huge } },
-      { ...call, rawArguments: huge }
+      { ...call, rawArguments: huge },
+      { ...call, arguments: { a: huge } },
+      { ...call, arguments: { a: Array.from({ length: 2_000 }, () => [7]) } },
+      { ...call, arguments: { a: new Uint8Array(5_001) } },
+      { ...call, name: huge },
+      { ...call, id: huge },
+      { ...call, problem: huge },
+      { ...call, metadata: { a: huge } },
+      { type: "tool_call_delta", id: huge, argumentsDelta: "" },
+      { ...started, metadata: { reasoning: [huge] } },
+      { ...completed(), metadata: { reasoning: [{ type: "reasoning", text: huge }] } },
+      { ...completed(), metadata: { id: huge } },
+      { ...completed(), message: { role: "assistant", content: "", metadata: { a: { b: huge } } } },
+      { ...completed(), message: { role: "assistant", content: [{ type: "text", text: huge }] } },
+      completed(huge)
     ]) {
       const adapter = yielding(() => [started, delta("par"), event])
       const read = await Chat.run(Engine.make({ adapter }), hi, { maxReplyCharacters: 5_000 })
@@ -213,6 +227,17 @@ describe("REPLY3 a reply larger than `maxReplyCharacters` ends its request", () 
     const whole = { ...call, rawArguments: "x".repeat(120) }
     expect(bounds.read(whole)).toBe(whole)
     expect(bounds.read({ ...whole, id: "c1" })).toMatchObject({ reason: "reply_too_large" })
+  })
+
+  test("reasoning that came in fragments counts once when the message repeats it", () => {
+    const bounds = new ReplyBounds(350)
+    const text = "x".repeat(200)
+    const chunk = { type: "raw_chunk", chunk: { type: "reasoning_delta", id: "0", delta: text } }
+    expect(bounds.read(chunk)).toBe(chunk)
+    const reasoning = [{ type: "reasoning", text }]
+    const message = { role: "assistant", content: "", metadata: { reasoning } }
+    const last = { ...completed(), message, metadata: { reasoning } }
+    expect(bounds.read(last)).toMatchObject({ type: "message_completed" })
   })
 
   test("it is 4,000,000 characters without the option: an endless stream ends, and the event loop turns meanwhile", async () => {

@@ -146,6 +146,37 @@ describe("ASRC7 a call whose arguments exceed `maxToolArgumentCharacters` is `in
     expect((await free.chat.send("hi").result()).thread.messages[2]).toMatchObject({ outcome: "invalid" })
   })
 
+  const large = { a: "x".repeat(6_000) }
+  test.each([
+    ["arguments", { arguments: large }, "the arguments have more than 5000 characters"],
+    [
+      "arguments of many values",
+      { arguments: { a: Array.from({ length: 3_000 }, () => 7) } },
+      "the arguments have more than 5000 characters"
+    ],
+    ["bytes", { arguments: { a: new Uint8Array(6_000) } }, "the arguments have more than 5000 characters"],
+    ["metadata", { metadata: large }, "the metadata of the call has more than 5000 characters"]
+  ])("a call with too large %s whose text is short", async (_, more, says) => {
+    const started = await startChat(saying(calling(more)), { maxToolArgumentCharacters: 5_000 })
+    const { thread } = await started.chat.send("hi").result()
+    expect(thread.messages[2]).toMatchObject({ outcome: "invalid", content: expect.stringContaining(says) })
+    expect(JSON.stringify(thread).length).toBeLessThan(5_000)
+    expect(started.ran()).toBe(0)
+    await goesOn(started)
+  })
+
+  test("a call whose name is too large is `not_found`, and the beginning of the name is kept", async () => {
+    const started = await startChat(saying(calling({ name: "x".repeat(6_000), metadata: large })))
+    const { thread } = await started.chat.send("hi").result()
+    const name = `${"x".repeat(1_000)}…`
+    expect(thread.messages[1]).toMatchObject({
+      toolCalls: [{ name, arguments: null, problem: expect.stringContaining("the name has 6000 characters") }]
+    })
+    expect(thread.messages[2]).toMatchObject({ outcome: "not_found" })
+    expect(JSON.stringify(thread).length).toBeLessThan(5_000)
+    await goesOn(started)
+  })
+
   test("COLL3 a call that its adapter never completed is bounded too", () => {
     for (const [text, says] of [
       [raw, "5001 characters"],
