@@ -168,7 +168,7 @@ describe("running tool calls", () => {
     }
   )
 
-  test("55 a policy function that raises halts, and is asked once", async () => {
+  test("55 TOUT6 a policy function that raises halts, is asked once, and its text is in no message", async () => {
     let asked = 0
     const oops = new Error("oops")
     const run = await runOne(() => error("x"), {
@@ -180,8 +180,9 @@ describe("running tool calls", () => {
     expect(run.halt).toMatchObject({
       type: "tool_error",
       policyFault: oops,
-      error: { metadata: { on_tool_error_raised: true } }
+      error: { cause: oops, metadata: { on_tool_error_raised: true } }
     })
+    expect(run.content).not.toContain("oops")
     expect(asked).toBe(1)
   })
 

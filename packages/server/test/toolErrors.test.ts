@@ -1,6 +1,7 @@
 /** The text of a tool's error, on every way that leads to a client. */
 import { Fake, HandlerResult, tool, ToolError, type TroupeOptions } from "@troupe/chat"
 import { describe, expect, test } from "vitest"
+import * as z from "zod"
 import type { ServerOptions } from "../src/Server.ts"
 import { framesIn, reading, served } from "./double/served.ts"
 
@@ -47,15 +48,6 @@ const faults: ReadonlyArray<[string, Partial<TroupeOptions>]> = [
   ],
   ["throws, and the turn halts", { ...raising, onToolError: "halt" }],
   [
-    "throws, and so does the policy",
-    {
-      ...raising,
-      onToolError: () => {
-        throw new Error(text)
-      }
-    }
-  ],
-  [
     "throws, and a hook adds to it and halts",
     {
       ...raising,
@@ -70,6 +62,45 @@ const faults: ReadonlyArray<[string, Partial<TroupeOptions>]> = [
     }
   ],
   ["throws, and the turn halts as stuck", { ...raising, maxUnproductive: 1 }]
+]
+
+const throwing = (): never => {
+  throw new Error(text, { cause: new Error(text) })
+}
+const unwritable = { toJSON: throwing }
+const late: Partial<TroupeOptions> = {
+  tools: [tool({ name: "fail", timeoutMs: 1, execute: () => new Promise(() => 0) })]
+}
+
+/** What else throws about a call: the outcome is that of the call, and no handler's error. */
+const throwers: ReadonlyArray<[string, string, Partial<TroupeOptions>]> = [
+  ["a hook before the call", "denied", { ...failing(() => 1), hooks: { PreToolUse: [throwing] } }],
+  ["`permissions.ask`", "denied", { ...failing(() => 1), permissions: { ask: throwing } }],
+  [
+    "an answer that cannot be read",
+    "denied",
+    { ...failing(() => 1), permissions: { ask: () => Object.defineProperty({} as "allow", "type", { get: throwing }) } }
+  ],
+  [
+    "`permissions.ask` about a mode",
+    "denied",
+    {
+      tools: [tool({ name: "fail", execute: (_, { setPermissionMode }) => setPermissionMode("bypass") })],
+      permissions: { ask: ({ wants }) => (wants === undefined ? "allow" : throwing()) }
+    }
+  ],
+  ["`onToolTimeout`", "timed_out", { ...late, onToolTimeout: throwing }],
+  ["what `onToolTimeout` returns", "timed_out", { ...late, onToolTimeout: () => ({ continue: unwritable }) }],
+  ["`onToolError` for a handler's error", "failed", { ...raising, onToolError: throwing }],
+  ["`onToolError` for an unknown tool", "not_found", { tools: [], onUnknownTool: "continue", onToolError: throwing }],
+  [
+    "`onToolError` for invalid arguments",
+    "invalid",
+    {
+      tools: [tool({ name: "fail", parameters: z.object({ path: z.string() }), execute: () => 1 })],
+      onToolError: throwing
+    }
+  ]
 ]
 
 const chatUi = { id: "c", messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: "Go" }] }] }
@@ -124,6 +155,23 @@ describe("TERR1 of the text of an error nothing reaches a client", () => {
     expect(JSON.stringify((await troupe.at("anna/c", (await troupe.history("anna/c")).length))?.thread)).toContain(
       secret
     )
+  })
+
+  test.each(
+    throwers.flatMap((thrower) =>
+      beginnings.map((beginning) => [thrower[0], beginning[0], thrower, beginning] as const)
+    )
+  )("when %s throws: %s, and all that is read afterwards", async (_, __, [, outcome, options], beginning) => {
+    const [, path, body, headers] = beginning
+    const { ask, adapter, troupe } = await asked(options)
+    const texts = [await (await ask("POST", path, body, headers)).text()]
+    for (const later of after) texts.push(await (await ask("GET", later)).text())
+    texts.push(await (await ask("POST", "/ag-ui", { ...agUi, runId: "r2", messages: [] })).text())
+    texts.push(await (await ask("POST", "/chats/c/retry", {}, events)).text())
+    for (const one of texts) expect(one).not.toContain(secret)
+    expect(JSON.stringify(adapter.requests)).not.toContain(secret)
+    const { messages = [] } = (await troupe.at("anna/c", (await troupe.history("anna/c")).length))?.thread ?? {}
+    expect(messages).toContainEqual(expect.objectContaining({ toolCallId: "f1", outcome }))
   })
 
   test("in a view that is watched", async () => {

@@ -8,6 +8,7 @@
  * GATE4. When its signal is aborted the gate comes to `aborted` at once, and tells whoever it waits for.
  * GATE5. Other arguments take the place of the call's own for whoever judges it next, and for its handler. What a question
  *        or a hook changes in the call it was told of changes nothing: each gets a copy.
+ * GATE6. The reason of a refusal that a fault causes has no text of the fault; the denial's metadata and a halt's cause have it.
  */
 import * as Hooks from "../Hooks.ts"
 import { check, type Denial, denial, type Mode, type Permissions, type Question } from "../Permissions.ts"
@@ -144,13 +145,13 @@ export const answered = (
 ): Admitted | Denied | Halted | Suspended => {
   const answer = answerIn(heard)
   if (heard.type === "fault") {
-    const reason = `nobody could be asked whether ${toolCall.name} may ${wanted}: ${describe(heard.cause)}`
+    const reason = `nobody could be asked whether ${toolCall.name} may ${wanted}`
     return denied(toolCall, denial("unknown", reason, { fault: describe(heard.cause) }))
   }
   const { value } = heard
   if (answer instanceof Fault) {
     const fault = describe(answer.cause)
-    const reason = `the question was answered with what cannot be read: ${fault}`
+    const reason = "the question was answered with what cannot be read"
     return denied(toolCall, denial("unknown", reason, { fault }))
   }
   const strange = strangeIn(value, answer)

@@ -7,6 +7,8 @@
  * TOUT4. Every call has exactly one outcome, the same in its event and its message; a policy that puts a value in the place
  *        of a failure changes what the model reads, and not that the call failed.
  * TOUT5. No tool message has more characters than `maxToolResultCharacters`, whatever the encoder returns.
+ * TOUT6. Where `onToolError` or `onToolTimeout` throws, the tool message has no text of what was thrown; the error's cause is
+ *        what was thrown.
  */
 import type { OnToolError } from "../ChatOptions.ts"
 import { type Finding, ToolError, type ToolErrorReason } from "../ChatError.ts"
@@ -141,7 +143,7 @@ const failed = (
     ignoreRejection(decision)
     replaced = replacementIn(decision)
   } catch (thrown) {
-    const fault = faultOf(toolCall, `${name} raised: ${describe(thrown)}`, thrown, "on_tool_error_raised")
+    const fault = faultOf(toolCall, `${name} raised an error`, thrown, "on_tool_error_raised")
     return haltedByError(toolCall, fault, rules, ended, thrown)
   }
   if (decision === "halt") return haltedByError(toolCall, error, rules, ended)
@@ -223,7 +225,8 @@ const encoded = (
     content = rules.toolResultEncoder.encode(value)
     ignoreRejection(content)
   } catch (thrown) {
-    return failed(toolCall, encodingError(toolCall, describe(thrown), thrown), rules, ended)
+    const message = ended === undefined ? describe(thrown) : "the value in the place of the failure has no text"
+    return failed(toolCall, encodingError(toolCall, message, thrown), rules, ended)
   }
   if (typeof content !== "string") {
     const message = `the encoder returned ${describe(content)}; return a string`

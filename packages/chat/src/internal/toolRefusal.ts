@@ -33,10 +33,9 @@ export const refusalIn = (error: unknown): Pick<Refused, "reason" | "denial"> =>
   return { reason, denial: isDenial(denial) ? denial : undefined }
 }
 
-/** A call at which the gate ended the turn. */
+/** A call at which the gate ended the turn. What a hook threw is in the halt and the cause; the model reads the reason alone. */
 export const haltedOutcome = ({ toolCall, reason, message, cause }: Halted): ToolOutcome => {
-  const said = message === undefined ? reason : `${reason}: ${message}`
-  const content = shortened(`not run, because the turn was ended: ${said}`)
+  const content = shortened(`not run, because the turn was ended: ${reason}`)
   const error = HandlerResult.error(
     new ToolError("denied", { message: content, toolName: toolCall.name, toolCallId: toolCall.id, cause })
   )

@@ -115,7 +115,7 @@ describe("the gate", () => {
     }
   })
 
-  test("GATE1 a question that throws or rejects is a refusal with the code unknown, told to the hooks", async () => {
+  test("GATE1 GATE6 a question that throws or rejects is a refusal with the code unknown, told to the hooks", async () => {
     const log: Array<string> = []
     const asks: ReadonlyArray<Ask> = [
       () => {
@@ -126,6 +126,7 @@ describe("the gate", () => {
     for (const ask of asks) {
       const refused = await gated({ permissions: { ask }, hooks: spying(log) })
       expect(refused).toMatchObject({ type: "deny", denial: { code: "unknown", metadata: { fault: "offline" } } })
+      expect(refused).toMatchObject({ reason: expect.not.stringContaining("offline") })
     }
     expect(log).toEqual([
       "PermissionRequest",
