@@ -38,7 +38,8 @@ import { allShown, withoutToolErrors } from "./internal/toolErrors.ts"
  *
  * 1. `mode`: the loosest permission mode that the owner may set, in the order `plan`, `default`, `acceptEdits`, `trusted`,
  *    `bypass`. Default: the mode that the host set, by the Troupe's permissions or by `chat.setPermissionMode`.
- * 2. `approve`: whether the owner may allow calls that wait for a decision, or give their results. Default: `false`.
+ * 2. `approve`: whether the owner may allow calls that wait for a decision, give their results, or run a call again that runs.
+ *    Default: `false`.
  * 3. `observe`: whether the owner may see and kill the processes of all owners. Default: `false`.
  * 4. `rewind`: whether the owner may rewind and fork conversations, edit what was said, and have an earlier answer given again;
  *    the log keeps what was. Default: `true`.

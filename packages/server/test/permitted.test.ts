@@ -92,6 +92,36 @@ describe("MAY1 an owner that may not approve", () => {
   })
 })
 
+describe("MAY1 a call that runs", () => {
+  test.each([
+    [undefined, 403, 1],
+    [{ approve: true }, 200, 2]
+  ])("with may: %j a restart is answered %s, and it ran %s times", async (may, status, times) => {
+    const runs: Array<() => void> = []
+    const started = Promise.withResolvers<void>()
+    const again = Promise.withResolvers<void>()
+    const pay = tool({
+      name: "pay",
+      execute: (_, { signal }) =>
+        new Promise<string>((resolve) => {
+          signal.addEventListener("abort", () => resolve("left"))
+          runs.push(() => resolve("paid"))
+          ;(runs.length === 1 ? started : again).resolve()
+        })
+    })
+    const { ask } = await served({ adapter: pays(), tools: [pay] }, { authorize: () => ({ owner: "anna", may }) })
+    const turn = ask("POST", "/chats/c/messages?wait", { input: "Pay" })
+    await started.promise
+    const response = await ask("POST", "/chats/c/tools/p1/restart", {})
+    expect(response.status).toBe(status)
+    if (status === 403) expect(await codeOf(response)).toBe("403 forbidden")
+    else await again.promise
+    expect(runs).toHaveLength(times)
+    runs.at(-1)?.()
+    expect((await turn).status).toBe(200)
+  })
+})
+
 describe("MAY1 an owner that may approve", () => {
   test.each(ways)("allows a call by %s", async (_, path, body) => {
     const { ask, paid } = await waiting({ approve: true })

@@ -37,7 +37,7 @@ export const permittedOf = (may: May = {}): Permitted => {
 }
 
 const actions = {
-  approve: "approve tool calls",
+  approve: "approve tool calls or run them again",
   observe: "observe this server",
   rewind: "rewind or fork conversations",
   delete: "delete conversations"

@@ -3,7 +3,7 @@ import { Approval, Permissions } from "@troupe/chat"
 import type { Attachment, ChatRef } from "@troupe/chat"
 import * as z from "zod"
 import { HttpError } from "../../HttpError.ts"
-import { checkDecision } from "../permitted.ts"
+import { check, checkDecision } from "../permitted.ts"
 import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf } from "../reply.ts"
 import type { Call, Route } from "../route.ts"
 import { checkedAnswer, checkedLength, WirePart } from "../wire/content.ts"
@@ -140,7 +140,10 @@ export const chatRoutes: ReadonlyArray<Route> = [
   own(
     "POST",
     "/chats/:id/tools/:toolCallId/restart",
-    verb(Nothing, (chat, _, call) => chat.restartToolCall(toolCallIdOf(call)))
+    verb(Nothing, (chat, _, call) => {
+      check(call.may, "approve")
+      return chat.restartToolCall(toolCallIdOf(call))
+    })
   ),
   { method: "GET", path: "/chats/:id/events", handle: attach, produces: [events] }
 ]
