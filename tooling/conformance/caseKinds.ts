@@ -2,7 +2,7 @@
 import { fieldsOf, isFields, listOf, textOf } from "./chat/caseFile.ts"
 import type { Difference } from "./chat/matching.ts"
 import { hasForm, nameOf } from "./chat/serializing.ts"
-import type { CaseFacts } from "./deviating.ts"
+import { type CaseFacts, field, same } from "./deviating.ts"
 
 type Kind = (one: CaseFacts, difference: Difference, all: ReadonlyArray<Difference>) => boolean
 
@@ -67,15 +67,81 @@ const hasUnknownTag = (value: unknown): boolean => {
   return (typeof tag === "string" && !hasForm(nameOf(tag))) || Object.values(value).some(hasUnknownTag)
 }
 
-const unpaired = /^failed with SessionError: The (call|result of) \S+ (of|in) the thread/
+/** How an operation fails when calls and results of its thread do not pair up. */
+export const unpaired =
+  /^failed with SessionError: The (call \S+ of the thread has no result right after it|result of \S+ in the thread follows no message that makes this call, or is its second);/
 
 const operationIn = ({ path }: Difference): number => Number(/^after\.(\d+)\./.exec(path)?.[1] ?? Number.NaN)
 
-/** What comes of an operation on a session that was refused because calls and results do not pair up. */
+const refusals = (all: ReadonlyArray<Difference>): ReadonlyArray<number> =>
+  all.filter(({ path, message }) => path.endsWith(".failure") && unpaired.test(message)).map(operationIn)
+
+/** What follows, in a session, an operation that was refused because calls and results do not pair up. */
 export const afterUnpaired: Kind = (_, difference, all) =>
-  all.some(
-    (one) => one.path.endsWith(".failure") && unpaired.test(one.message) && operationIn(one) <= operationIn(difference)
+  refusals(all).some((refused) => refused <= operationIn(difference))
+
+/** An operation on a session that was itself refused because calls and results do not pair up. */
+export const isUnpaired: Kind = (_, difference, all) => refusals(all).includes(operationIn(difference))
+
+/** Values that the case leaves in a session's error, and that are metadata of the result it applied. */
+export const fromMetadata: Kind = ({ given }, difference) => {
+  const { result } = fieldsOf(listOf(given["ops"])[operationIn(difference)])
+  const metadata = fieldsOf(fieldsOf(result)["metadata"])
+  const name = difference.path.slice(difference.path.lastIndexOf(".") + 1)
+  return Object.hasOwn(metadata, name) && same(metadata[name], difference.theirs)
+}
+
+/** Options that the case hands on to the provider as they were given. */
+export const handedOn: Kind = ({ given }, { path, theirs }) => {
+  const name = path.slice("value.".length)
+  const params = fieldsOf(fieldsOf(given["engine"])["params"])
+  return [fieldsOf(given["opts"]), params].some(
+    (options) => Object.hasOwn(options, name) && same(options[name], theirs)
   )
+}
+
+/** Failures of the adapter that the script names. */
+export const fromScript: Kind = ({ given }, { theirs }) => {
+  const { reason, cause } = fieldsOf(theirs)
+  return scriptedErrors(given).some((error) => error === reason || (reason === "unknown" && error === cause))
+}
+
+const scriptedErrors = (value: unknown): ReadonlyArray<unknown> => {
+  if (Array.isArray(value)) return value.flatMap(scriptedErrors)
+  if (!isFields(value)) return []
+  const { error, preflight_error: refusal } = value
+  return [error, listOf(refusal)[0], ...Object.values(value).flatMap(scriptedErrors)].filter(
+    (found) => typeof found === "string"
+  )
+}
+
+/** Messages that the case makes of the type and the reason of an error. */
+export const defaultMessage: Kind = ({ given }, { theirs }) => {
+  const { type, reason, fields } = given
+  const kind = textOf(type)
+    .replace(/Error$/, "")
+    .toLowerCase()
+  const { errors } = fieldsOf(fields)
+  const count = type === "ValidationError" ? ` (${listOf(errors).length} error(s))` : ""
+  return [`${kind} error: ${textOf(reason)}`, `${kind} failed: ${textOf(reason)}${count}`].includes(textOf(theirs))
+}
+
+/** Notes that a finalizer of the case leaves. */
+export const notesAfter: Kind = ({ given }, { message }) => {
+  const [, note] = /^is \["[^"]+","note",(.*)\], not missing$/.exec(message) ?? []
+  return note !== undefined && finalizersOf(given).includes(note)
+}
+
+const finalizersOf = (value: unknown): ReadonlyArray<string> => {
+  if (isFields(value)) return Object.values(value).flatMap(finalizersOf)
+  if (!Array.isArray(value)) return []
+  const [verb, , after] = value as ReadonlyArray<unknown>
+  const notes = verb === "try_after" ? listOf(after).map(listOf) : []
+  return [
+    ...notes.filter(([step]) => step === "note").map(([, noted]) => JSON.stringify(noted)),
+    ...value.flatMap(finalizersOf)
+  ]
+}
 
 /** Cases whose turn a tool or a person ends. */
 export const halted: Kind = ({ expected }) => (expected["finishReason"] ?? expected["finish"]) === "error_halted"

@@ -65,7 +65,8 @@ export const reasonOf = (
   return [...new Set(rules.map((rule) => `${rule?.topic}: ${rule?.decision}`))].join("; ")
 }
 
-const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+/** Whether two values have the same JSON form. */
+export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Ours is this, and that of the case is that; `undefined` is nothing. */
 export const is =
@@ -85,11 +86,17 @@ export const says =
   (_, __, message) =>
     words.test(message)
 
-/** The call did not fail, though the case says so. */
-export const goesOn: Value = says(/^(the call did not fail|nothing was raised)$/)
+/** The call succeeds, though the case expects a failure of this kind. */
+export const succeeds =
+  (expected: (failure: unknown) => boolean): Value =>
+  (ours, theirs, message) =>
+    ours === undefined && /^(the call did not fail|nothing was raised)$/.test(message) && expected(theirs)
 
-/** The case has a value, and we have none. */
-export const nothing: Value = (ours, theirs) => ours === undefined && theirs !== undefined
+/** The case has a value of this kind, and we have none. */
+export const leavesOut =
+  (expected: (value: unknown) => boolean): Value =>
+  (ours, theirs) =>
+    ours === undefined && expected(theirs)
 
 /** Ours is the list of the case, with elements of this kind behind it. */
 export const adds =
@@ -128,3 +135,9 @@ export const field =
   (name: string, form: RegExp) =>
   (element: unknown): boolean =>
     isFields(element) && text(form)(element[name])
+
+/** An object with these fields and values, and no others. */
+export const exactly =
+  (wanted: Fields) =>
+  (element: unknown): boolean =>
+    same(element, wanted)

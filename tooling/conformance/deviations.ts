@@ -12,33 +12,42 @@ import {
   asks,
   both,
   calls,
+  defaultMessage,
   expectsDeath,
   failsReading,
+  fromMetadata,
+  fromScript,
   gives,
   halted,
+  handedOn,
   hooksQuestions,
   isParameter,
+  isUnpaired,
   listens,
   not,
+  notesAfter,
   scripted,
   sharesIds,
   shortPolicy,
   timed,
   unknownTag,
+  unpaired,
   unscripted
 } from "./caseKinds.ts"
+import { isFields } from "./chat/caseFile.ts"
 import type { Difference } from "./chat/matching.ts"
 import {
   adds,
   type CaseFacts,
   type Deviation,
+  exactly,
   field,
-  goesOn,
   is,
   lacks,
-  nothing,
+  leavesOut,
   reasonOf,
   says,
+  succeeds,
   text,
   texts
 } from "./deviating.ts"
@@ -54,9 +63,9 @@ const otp: ReadonlyArray<Deviation> = rules(
     suite: "otp",
     topic: "P1",
     decision: "Finalizers of a process always run, also when a signal or a kill ends it",
-    of: gives(/"try_after"/)
+    of: notesAfter
   },
-  { "trace.*": says(/^is \["[^"]+","note",.*\], not missing$/) }
+  { "trace.*": says(/^is \["[^"]+","note",/) }
 )
 
 const chat: ReadonlyArray<Deviation> = [
@@ -112,7 +121,7 @@ const chat: ReadonlyArray<Deviation> = [
       decision: "Folding a stream never throws, whatever usage it reports",
       of: both(calls("collect"), gives(/\$usage/))
     },
-    { raises: goesOn }
+    { raises: succeeds(exactly({ type: "KeyError" })) }
   ),
   ...rules(
     {
@@ -144,35 +153,52 @@ const chat: ReadonlyArray<Deviation> = [
       of: afterUnpaired
     },
     {
-      "after.*.failure": says(/^failed with SessionError: The (call|result of) \S+ (of|in) the thread/),
-      "after.*.session.status": texts(/^(idle|error)$/, /^/),
-      "after.*.result": nothing
+      "after.*.failure": says(unpaired),
+      "after.*.session.status": texts(/^(idle|error)$/, /^(completed|awaiting_user|awaiting_tools|cancelled|error)$/)
     }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D19",
+      decision: "A session refuses a thread in which calls and results do not pair up",
+      of: isUnpaired
+    },
+    { "after.*.result": leavesOut(isFields) }
   ),
   ...rules(
     {
       suite: "chat",
       topic: "D21",
       decision: "A refused second pass leaves the result of the first one",
-      of: gives(/"structured_finalize":true/)
+      of: both(gives(/"structured_finalize":true/), fromScript)
     },
-    { error: goesOn }
+    { error: succeeds(field("type", /^AdapterError$/)) }
   ),
   ...rules(
     { suite: "chat", topic: "D25", decision: "A session in error has a typed error instead of a map" },
     {
-      "after.*.session.metadata.error.$error": (ours, theirs) => theirs === undefined && field("type", /Error$/)(ours),
-      "after.*.session.metadata.error.*": nothing
+      "after.*.session.metadata.error.$error": (ours, theirs) =>
+        theirs === undefined && field("type", /^(Adapter|Stream|Tool|Engine|Validation|Session)Error$/)(ours)
     }
+  ),
+  ...rules(
+    {
+      suite: "chat",
+      topic: "D25",
+      decision: "A session in error has a typed error instead of a map",
+      of: fromMetadata
+    },
+    { "after.*.session.metadata.error.*": leavesOut((value) => value !== undefined) }
   ),
   ...rules(
     {
       suite: "chat",
       topic: "D27",
       decision: "Parameters of a provider have options of their own; unknown options are refused",
-      of: both(calls("engine.resolve_params"), not(isParameter))
+      of: both(calls("engine.resolve_params"), not(isParameter), handedOn)
     },
-    { "value.*": nothing }
+    { "value.*": leavesOut((value) => value !== undefined) }
   ),
   ...rules(
     {
@@ -181,7 +207,11 @@ const chat: ReadonlyArray<Deviation> = [
       decision: "An unknown type is refused when it is read",
       of: both(calls("from_json"), unknownTag)
     },
-    { failure: says(/^failed with ValidationError: .*: (unknown_type_tag|atom_decode_failed)$/) }
+    {
+      failure: says(
+        /^failed with ValidationError: Validation failed, invalid request: (\S+: unknown_type_tag|\S+\.role: atom_decode_failed)$/
+      )
+    }
   ),
   ...rules(
     {
@@ -190,7 +220,7 @@ const chat: ReadonlyArray<Deviation> = [
       decision: "A tool is written without its handler, and found again by its name",
       of: gives(/"\$type":"Tool".*"handler":/)
     },
-    { raises: goesOn }
+    { raises: succeeds(field("type", /^(Protocol\.UndefinedError|Jason\.EncodeError)$/)) }
   ),
   ...rules(
     {
@@ -202,17 +232,25 @@ const chat: ReadonlyArray<Deviation> = [
     { "**.finish_reason": is(null, "stop"), "**.metadata.empty_script": is(undefined, true) }
   ),
   ...rules(
-    { suite: "chat", topic: "D36", decision: "An error of a script is part of its response", of: scripted("error") },
-    { error: goesOn, "calls.*.error": goesOn }
+    {
+      suite: "chat",
+      topic: "D36",
+      decision: "An error of a script is part of its response",
+      of: both(scripted("error"), fromScript)
+    },
+    {
+      error: succeeds(field("type", /^AdapterError$/)),
+      "calls.*.error": succeeds(field("type", /^AdapterError$/))
+    }
   ),
   ...rules(
     {
       suite: "chat",
       topic: "errors",
       decision: "The message of an error has our words, and says what to do next",
-      of: calls("error.new")
+      of: both(calls("error.new"), defaultMessage)
     },
-    { "value.message": texts(/^[A-Z]/, /^[a-z ]+(error|failed): /) }
+    { "value.message": texts(/^[A-Z]\w* \w/, /^[a-z]+ (error|failed): /) }
   ),
   ...rules(
     {
@@ -221,7 +259,7 @@ const chat: ReadonlyArray<Deviation> = [
       decision: "A function of fewer parameters is a policy too, because JavaScript may leave parameters out",
       of: shortPolicy
     },
-    { raises: goesOn }
+    { raises: succeeds(field("type", /^ArgumentError$/)) }
   ),
   ...rules(
     {
@@ -230,7 +268,15 @@ const chat: ReadonlyArray<Deviation> = [
       decision: "A plain object with the fields of a content part is one",
       of: both(calls("validate.message"), gives(/"type":"text"/))
     },
-    { error: goesOn }
+    {
+      error: succeeds(
+        exactly({
+          type: "ValidationError",
+          reason: "invalid_message",
+          errors: { $includes: [["content", "invalid_part_type"]] }
+        })
+      )
+    }
   )
 ]
 

@@ -217,6 +217,40 @@ describe("a case of the chat suite", () => {
     expect(await statusOf("run_tool_calls", given, { ...halts, calls: [] })).toMatch(/^failed/)
   })
 
+  test.each([
+    ["engine.resolve_params", { engine: {}, opts: { potato: "idaho" } }, { value: { potato: "idaho" } }, "D27"],
+    ["collect", { events: [["raw_chunk", { $usage: { odd: 1 } }]] }, { raises: { type: "KeyError" } }, "D15"],
+    [
+      "fake.fold",
+      { entries: [{ error: "boom" }] },
+      { error: { type: "AdapterError", cause: "boom", reason: "unknown" } },
+      "D36"
+    ],
+    [
+      "error.new",
+      { type: "EngineError", reason: "missing_adapter", fields: {} },
+      { value: { message: "engine error: missing_adapter" } },
+      "errors"
+    ]
+  ])("DEV1 excuses of %s the value that the decision explains", async (when, given, expected, topic) => {
+    expect(await statusOf(when, given, expected)).toMatch(new RegExp(`^deviates: ${topic}`))
+  })
+
+  test.each([
+    ["engine.resolve_params", { engine: {}, opts: { potato: "idaho" } }, { value: { potato: "utah" } }],
+    ["engine.resolve_params", { engine: {}, opts: { potato: "idaho" } }, { value: { carrot: "idaho" } }],
+    ["collect", { events: [["raw_chunk", { $usage: { odd: 1 } }]] }, { raises: { type: "ArgumentError" } }],
+    ["fake.fold", { entries: [{ error: "boom" }] }, { error: { type: "AdapterError", reason: "rate_limited" } }],
+    ["fake.fold", { entries: [{ error: "boom" }] }, { error: { type: "ToolError", reason: "unknown", cause: "boom" } }],
+    [
+      "error.new",
+      { type: "EngineError", reason: "missing_adapter", fields: {} },
+      { value: { message: "engine error: other" } }
+    ]
+  ])("DEV1 excuses of %s no other value", async (when, given, expected) => {
+    expect(await statusOf(when, given, expected)).toMatch(/^failed: /)
+  })
+
   test("deviates in what comes after a thread that a session does not send, and not in what came before", async () => {
     const result = { role: "tool", tool_call_id: "c0", content: "r" }
     const given = {
@@ -229,6 +263,7 @@ describe("a case of the chat suite", () => {
     const last = { session: { status: "completed" }, result: { halted_reason: "completed" } }
     expect(await statusOf("session", given, { after: [{}, last] })).toMatch(/^deviates: D19/)
     expect(await statusOf("session", given, { after: [{ session: { status: "error" } }, last] })).toMatch(/^failed/)
+    expect(await statusOf("session", given, { after: [{}, { ...last, result: "completed" }] })).toMatch(/^failed/)
   })
 })
 

@@ -50,7 +50,7 @@ const holds =
     outcome[facet] === expected ? [] : [{ path: "", message: `is ${textOf(outcome[facet])}` }]
 
 const returned: Facet = ({ failure }, expected, scope) => {
-  if (failure === undefined) return [{ path: "", message: "the call did not fail" }]
+  if (failure === undefined) return [{ path: "", message: "the call did not fail", theirs: expected }]
   if (!returnable(failure)) return [{ path: "", message: `raised ${saying(failure)}` }]
   return differences(failureForm(failure), expected, scope)
 }
@@ -61,7 +61,7 @@ const returned: Facet = ({ failure }, expected, scope) => {
 const raised: Facet = ({ failure }, expected) => raisedBy(failure, expected)
 
 const raisedBy = (failure: unknown, expected: unknown): ReadonlyArray<Difference> => {
-  if (failure === undefined) return [{ path: "", message: "nothing was raised" }]
+  if (failure === undefined) return [{ path: "", message: "nothing was raised", theirs: expected }]
   const { type, message_matches: pattern } = fieldsOf(expected)
   const scripted = type === "RuntimeError"
   if (scripted !== isScripted(failure)) return [{ path: "", message: `raised ${saying(failure)}` }]
