@@ -2,7 +2,7 @@
 import { fieldsOf, isFields, listOf, textOf } from "./chat/caseFile.ts"
 import type { Difference } from "./chat/matching.ts"
 import { hasForm, nameOf } from "./chat/serializing.ts"
-import { type CaseFacts, field, same } from "./deviating.ts"
+import { type CaseFacts, same } from "./deviating.ts"
 
 type Kind = (one: CaseFacts, difference: Difference, all: ReadonlyArray<Difference>) => boolean
 

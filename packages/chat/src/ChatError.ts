@@ -230,6 +230,15 @@ export interface Finding {
   readonly reason: string
 }
 
+/** What to write instead, for reasons that are codes. */
+const advice: ReadonlyMap<string, string> = new Map([["invalid_format", "use 1 to 64 letters, digits, _ or -"]])
+
+const described = ({ field, reason }: Finding): string => {
+  const hint = advice.get(reason)
+  const text = hint === undefined ? reason : `${reason}; ${hint}`
+  return field.length === 0 ? text : `${field.join(".")}: ${text}`
+}
+
 /** A value given to this package is not valid; `errors` lists every finding. */
 export class ValidationError extends TroupeError<ValidationErrorReason> {
   readonly _tag = "ValidationError"
@@ -237,7 +246,7 @@ export class ValidationError extends TroupeError<ValidationErrorReason> {
 
   constructor(reason: ValidationErrorReason, errors: ReadonlyArray<Finding>, fields: ErrorFields = {}) {
     if (!Array.isArray(errors)) throw new TypeError("The errors of a ValidationError are a list of findings")
-    const list = errors.map((found) => `${found.field.join(".")}: ${found.reason}`).join("; ")
+    const list = errors.map(described).join("; ")
     super(validationReasons, reason, `Validation failed, ${reason.replaceAll("_", " ")}: ${list}`, fields)
     this.name = this._tag
     this.errors = errors

@@ -14,6 +14,7 @@ import type { Attachment, AttachOptions } from "./Attachment.ts"
 import type { Decision } from "./Approval.ts"
 import { SessionError, ValidationError } from "./ChatError.ts"
 import type { SendOptions, WhenBusy } from "./Inbox.ts"
+import { unknownOption } from "./internal/knownNames.ts"
 import { isRecord } from "./internal/optionChecks.ts"
 import { unknownToolCall, withoutResults } from "./internal/turnRefusal.ts"
 import { checkedDecision } from "./internal/decisionChecks.ts"
@@ -368,7 +369,10 @@ const checked = (options: SendOptions): SendOptions => {
   const given: unknown = options
   if (!isRecord(given)) throw refused([], "must_be_an_object of options")
   const { whenBusy, id, ...others } = options
-  const found = Object.keys(others).map((field) => ({ field: [field], reason: "unknown_option" }))
+  const found = Object.keys(others).map((field) => ({
+    field: [field],
+    reason: unknownOption(field, ["whenBusy", "id"])
+  }))
   if (whenBusy !== undefined && !ways.includes(whenBusy)) {
     found.push({ field: ["whenBusy"], reason: `must_be_one_of ${ways.join(", ")}` })
   }

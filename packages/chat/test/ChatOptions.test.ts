@@ -41,6 +41,25 @@ describe("options", () => {
     )
   })
 
+  test("OPT1 a misspelt option is refused, and the error names the option it resembles", async () => {
+    expect(() => resolved({ maxTurn: 1 })).toThrow("maxTurn: unknown_option; did you mean maxTurns?")
+    expect(() => resolved({ potato: 1 })).toThrow("potato: unknown_option; parameters of the provider go in")
+    const adapter = Fake.make({ script: [] })
+    await expect(Troupe.start({ adaptor: adapter } as never)).rejects.toThrow(
+      "adaptor: unknown_option; did you mean adapter?"
+    )
+    await expect(Troupe.start({ adapter, maxWaitingInput: 1 } as never)).rejects.toThrow(
+      "did you mean maxWaitingInputs?"
+    )
+  })
+
+  test("OPT1 without options a Troupe is refused, and the error shows how to start one", async () => {
+    const start = Troupe.start as () => Promise<unknown>
+    await expect(start()).rejects.toThrow(
+      /options: must_be_an_object of options, for example Troupe\.start\(\{ adapter \}\)$/
+    )
+  })
+
   test("inherited names are unknown too", () => {
     expect(() => resolved({ toString: 1 })).toThrow("unknown_option")
     expect(() => resolved(JSON.parse('{"__proto__": 1}') as object)).toThrow("unknown_option")

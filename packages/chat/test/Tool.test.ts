@@ -155,7 +155,7 @@ test.each<readonly [object, string]>([
   [{ manual: 1 }, "manual: not_a_boolean"],
   [{ timeoutMs: NaN }, "timeoutMs: must_be_milliseconds"],
   [{ effect: "reads" }, "effect: must_be_one_of read, write"],
-  [{ name: undefined }, "name: invalid_format"]
+  [{ name: undefined }, "name: invalid_format; use 1 to 64 letters, digits, _ or -"]
 ])("a tool with %o is refused, with what is allowed", (wrong, message) => {
   const invalid = expect.objectContaining({ _tag: "ValidationError", reason: "invalid_tool" }) as unknown
   const options = { name: "t", execute: run, ...wrong }

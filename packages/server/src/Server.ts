@@ -267,4 +267,6 @@ const tell = async (onError: ServerOptions["onError"], error: unknown, about: Un
 const denied = ({ deny }: Denied): HttpError =>
   deny === 403
     ? new HttpError("forbidden", "You may not ask this")
-    : new HttpError("unauthorized", "Say who asks", { headers: { "www-authenticate": "Bearer" } })
+    : new HttpError("unauthorized", "Send the credentials that `authorize` of this server expects", {
+        headers: { "www-authenticate": "Bearer" }
+      })

@@ -130,6 +130,25 @@ describe("a message", () => {
     expect(await codeOf(await ask("GET", "/chats/c1"))).toBe("404 unknown_chat")
   })
 
+  test.each([
+    {},
+    { input: 1 },
+    { input: [{ type: "text" }] },
+    { input: [{ type: "image", image: "https://a.b/c.png" }] }
+  ])("CONTENT3 with the body %j is refused with the shapes that the server accepts", async (body) => {
+    const { ask } = await served()
+    const response = await ask("POST", "/chats/c1/messages", body)
+    const { error } = (await response.json()) as { error: { issues: ReadonlyArray<object> } }
+    expect(error.issues).toHaveLength(1)
+    for (const shape of [
+      '{"type":"text","text"}',
+      '{"type":"image","image":{"url"}}',
+      '{"type":"file","file":{"url"},"mediaType"}'
+    ]) {
+      expect(error.issues[0]).toMatchObject({ field: ["input"], reason: expect.stringContaining(shape) as unknown })
+    }
+  })
+
   test("SERVE2 that is not sent as JSON is refused, as a form of another place would send it", async () => {
     const { ask } = await served()
     const response = await ask("POST", "/chats/c1/messages", '{"input":"Hello"}', { "content-type": "text/plain" })

@@ -1,4 +1,8 @@
-/** Tells names that are none apart, and finds the one that may have been meant. */
+/**
+ * Finds unknown names, and the known name that each resembles.
+ *
+ * OPT1. An unknown option is refused, and the finding names the known option that it resembles.
+ */
 import type { Finding } from "../ChatError.ts"
 import { closestName } from "./closestName.ts"
 
@@ -7,6 +11,13 @@ export const unknownNames = (given: object, known: ReadonlyArray<string>): Reado
   Object.keys(given)
     .filter((name) => !known.includes(name))
     .map((name) => ({ field: [name], reason: `unknown; ${adviceOn(name, known)}` }))
+
+/** The reason of a finding about an option that does not exist; `otherwise` is the advice when no known name is close. */
+export const unknownOption = (name: string, known: Iterable<string>, otherwise?: string): string => {
+  const meant = closestName(name, known)
+  if (meant !== undefined) return `unknown_option; did you mean ${meant}?`
+  return otherwise === undefined ? "unknown_option" : `unknown_option; ${otherwise}`
+}
 
 const adviceOn = (name: string, known: ReadonlyArray<string>): string => {
   const meant = closestName(name, known)

@@ -17,6 +17,7 @@ import type { Event } from "../Event.ts"
 import { Attachment, type Beginning } from "./attachment.ts"
 import { EventLog } from "./eventLog.ts"
 import type { LiveView } from "./liveView.ts"
+import { unknownOption } from "./knownNames.ts"
 import { isRecord } from "./optionChecks.ts"
 
 /** So many events are kept as they came before the log merges them. */
@@ -178,7 +179,7 @@ const check = (options: AttachOptions): void => {
   const { whenSlow, maxUnread, signal } = options
   const found: Array<Finding> = Object.keys(options)
     .filter((key) => !known.has(key))
-    .map((key) => ({ field: [key], reason: "unknown_option" }))
+    .map((key) => ({ field: [key], reason: unknownOption(key, known) }))
   if (whenSlow !== undefined && whenSlow !== "coalesce" && whenSlow !== "snapshot") {
     found.push({ field: ["whenSlow"], reason: "must_be_one_of coalesce, snapshot" })
   }

@@ -5,6 +5,7 @@ import type { ChatOptions } from "../ChatOptions.ts"
 import { ResponseFormat, ToolChoice } from "../Request.ts"
 import { RetryOptions } from "../Retry.ts"
 import { hooks, permissions } from "./gateChecks.ts"
+import { unknownOption } from "./knownNames.ts"
 
 /** What is wrong with a value: in a word, or place by place below it. */
 type Check = (value: unknown) => string | ReadonlyArray<Finding> | undefined
@@ -130,6 +131,12 @@ const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
   structuredFinalizeNudge: ofType("string")
 }
 
+/** The names of all options of a chat. */
+export const chatOptionNames: ReadonlyArray<string> = Object.keys(checks)
+
+/** Where an option that nothing resembles may belong. */
+export const providerAdvice = "parameters of the provider go in `providerOptions`"
+
 /** Every unknown option and every bad value. */
 export const findingsOf = (options: ChatOptions): Array<Finding> => {
   const found: Array<Finding> = []
@@ -137,7 +144,7 @@ export const findingsOf = (options: ChatOptions): Array<Finding> => {
     const value: unknown = options[key as keyof ChatOptions]
     const check: Check | undefined = Object.hasOwn(checks, key) ? checks[key as keyof ChatOptions] : undefined
     if (check === undefined) {
-      found.push({ field: [key], reason: "unknown_option; parameters of the provider go in `providerOptions`" })
+      found.push({ field: [key], reason: unknownOption(key, chatOptionNames, providerAdvice) })
     } else if (value !== undefined) {
       const wrong = check(value)
       if (wrong !== undefined) found.push(...findingsAt(key, wrong))

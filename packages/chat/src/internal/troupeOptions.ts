@@ -3,7 +3,8 @@ import { type Finding, ValidationError } from "../ChatError.ts"
 import type { ChatOptions } from "../ChatOptions.ts"
 import { EngineOptions } from "../Engine.ts"
 import type { TroupeOptions } from "../Troupe.ts"
-import { positive } from "./optionChecks.ts"
+import { unknownOption } from "./knownNames.ts"
+import { chatOptionNames, positive, providerAdvice } from "./optionChecks.ts"
 
 const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
   typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
@@ -63,11 +64,17 @@ const isOwn = (name: string): boolean => Object.hasOwn(ownOptions, name)
 /** Takes them apart; throws a `ValidationError` that names each of the Troupe's own of the wrong kind. */
 export const troupeParts = (options: TroupeOptions): TroupeParts => {
   if (typeof options !== "object" || options === null) {
-    throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
+    throw new ValidationError("invalid_options", [
+      { field: [], reason: "must_be_an_object of options, for example Troupe.start({ adapter })" }
+    ])
   }
   const found: Array<Finding> = ["signal", "requestId"]
     .filter((field) => field in options)
     .map((field) => ({ field: [field], reason: "is no option of a Troupe: it would be that of every turn" }))
+  const known = [...Object.keys(ownOptions), ...Object.keys(EngineOptions.shape), ...chatOptionNames]
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) found.push({ field: [name], reason: unknownOption(name, known, providerAdvice) })
+  }
   const own = new Map(Object.keys(ownOptions).map((name) => [name, Reflect.get(options, name) as unknown]))
   for (const [field, { reason, holds }] of Object.entries<Demand>(ownOptions)) {
     const value = own.get(field)

@@ -9,7 +9,12 @@ import type { Call, Route } from "../route.ts"
 import { checkedAnswer, checkedLength, WirePart } from "../wire/content.ts"
 import { eventText } from "../wireEvent.ts"
 
-const Said = z.union([z.string().min(1), z.array(WirePart).min(1)])
+/** What a client reads when its message has another shape (CONTENT3). */
+const shapes =
+  'send text, or a list of parts: {"type":"text","text"}, {"type":"image","image":{"url"}} or ' +
+  '{"type":"file","file":{"url"},"mediaType"}; in place of `url`, `base64` (an image then needs `mediaType` beside it)'
+
+const Said = z.union([z.string().min(1), z.array(WirePart).min(1)], { error: shapes })
 const inputId = z.string().min(1).max(256)
 
 const Message = z.strictObject({
