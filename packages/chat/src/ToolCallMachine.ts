@@ -12,7 +12,7 @@
  * CALL4. A restarted call has its former run told to end, and waits for it until the drain deadline; then the handler runs
  *        again, under the same idempotency key and with deadlines of its own. What the former run says no longer counts.
  * CALL5. What only a check says (`invalid`, `not_found`, `denied`) is said of no call whose handler ran, but for the handler
- *        that ends with the refusal of its own `setPermissionMode`: that call is `denied` (PMODE4).
+ *        that ends with the refusal of its own `setPermissionMode`: that call is `denied` (PMODE5).
  * CALL6. A result that comes after a deadline of its call is discarded, and the call is `timed_out`: also when the handler
  *        blocked the thread, so that the deadline's timer could not run.
  *

@@ -132,7 +132,7 @@ describe("checking what an image or a file is given as", () => {
   const file = (source: object) =>
     Validate.message({ role: "user", content: [{ type: "file", mediaType: "text/plain", file: source }] } as never)
 
-  test.each(["", "AAAA", "AAA=", "AA==", "a+/9", "AAAAAAA="])("%j is base64", (base64) => {
+  test.each(["AAAA", "AAA=", "AA==", "a+/9", "AAAAAAA="])("%j is base64", (base64) => {
     expect(image({ base64, mediaType: "image/png" })).toBeUndefined()
     expect(image({ url: `data:image/png;base64,${base64}` })).toBeUndefined()
     expect(file({ base64 })).toBeUndefined()
@@ -148,7 +148,6 @@ describe("checking what an image or a file is given as", () => {
   )
 
   test("other URLs are the provider's to read", () => {
-    expect(image({ url: "data:image/svg+xml,%3Csvg" })).toBeUndefined()
     expect(image({ url: "https://example.com/a.png?x=;base64,!" })).toBeUndefined()
     expect(image({ url: "HTTP://example.com/a.png" })).toBeUndefined()
     expect(file({ url: "data:,hello" })).toBeUndefined()
@@ -162,6 +161,47 @@ describe("checking what an image or a file is given as", () => {
       expect(findings(file({ url }))).toEqual(["content.0 must_be_an_http_https_or_data_url"])
     }
   )
+
+  test("MEDIA2 a data URL is read alike in upper and lower case", () => {
+    for (const url of ["DATA:image/png;base64,%%%", "data:image/png;BASE64,%%%", "data:IMAGE/png;x=y;Base64,A"]) {
+      expect(findings(image({ url }))).toEqual(["content.0 unresolvable_image"])
+      expect(findings(file({ url: url.replace(/image\/png/i, "text/plain") }))).toEqual(["content.0 unresolvable_file"])
+    }
+    expect(image({ url: "DATA:image/PNG;x=y;BASE64,AAAA" })).toBeUndefined()
+    expect(file({ url: "data:text/plain,a;base64,!" })).toBeUndefined()
+  })
+
+  test("MEDIA2 an image is base64 that is not empty, and of one media type", () => {
+    for (const url of ["data:image/png,hello", "data:image/svg+xml,%3Csvg", "data:image/png;base64;x=y,AAAA"]) {
+      expect(findings(image({ url }))).toEqual(["content.0 must_be_base64 as data:image/png;base64,AAAA"])
+    }
+    expect(findings(image({ url: "data:image/png;base64," }))).toEqual(["content.0 must_not_be_empty"])
+    expect(findings(image({ base64: "", mediaType: "image/png" }))).toEqual(["content.0 must_not_be_empty"])
+    for (const mediaType of ["image/", "image/a/b", "image/ png", "image"]) {
+      expect(findings(image({ base64: "AAAA", mediaType }))).toEqual([
+        "content.0 must_have_the_media_type_of_an_image as image/png"
+      ])
+      expect(findings(image({ url: `data:${mediaType};base64,AAAA` }))).toEqual([
+        "content.0 must_be_an_http_https_or_data_url of an image"
+      ])
+    }
+    expect(file({ base64: "" })).toBeUndefined()
+  })
+
+  test("MEDIA2 the media type of a file is the one of its data URL", () => {
+    const typed = (mediaType: string, url: string) =>
+      findings(Validate.message({ role: "user", content: [{ type: "file", mediaType, file: { url } }] } as never)) ?? []
+    for (const mediaType of ["application/pdf", "text/html", "text", ""]) {
+      expect(typed(mediaType, "data:text/plain;base64,AAAA")).toEqual([
+        "content.0 must_have_the_media_type_of_its_data_url"
+      ])
+    }
+    for (const mediaType of ["text/plain", "TEXT/Plain; charset=utf-8", "text/*", "*/*"]) {
+      expect(typed(mediaType, "data:text/plain;base64,AAAA")).toEqual([])
+    }
+    expect(typed("application/pdf", "data:;base64,AAAA")).toEqual([])
+    expect(typed("application/pdf", "https://example.com/a.txt")).toEqual([])
+  })
 
   test("MEDIA1 an image has the media type of an image", () => {
     for (const url of ["data:,hello", "data:;base64,AAAA", "data:text/html;base64,AAAA", "data:image/png"]) {

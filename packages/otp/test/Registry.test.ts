@@ -117,7 +117,7 @@ const equalKeys: ReadonlyArray<[name: string, key: unknown, other: unknown]> = [
   ["of a text with a zero", "\u0000[1]", "\u0000[1]"]
 ]
 
-test.each(equalKeys)("KEY1 a key %s leads to what was entered under an equal one", async (_name, key, other) => {
+test.each(equalKeys)("REGKEY1 a key %s leads to what was entered under an equal one", async (_name, key, other) => {
   for (const partitions of [1, 4]) {
     const unique = await Registry.start(system, { partitions })
     const [one, two] = [sleeper(system), sleeper(system)]
@@ -168,7 +168,7 @@ const distinctKeys: ReadonlyArray<unknown> = [
   [new Point()]
 ]
 
-test("KEY1 keys that differ lead to different processes, and pids, functions and instances equal only themselves", () => {
+test("REGKEY1 keys that differ lead to different processes, and pids, functions and instances equal only themselves", () => {
   const pids = distinctKeys.map((key) => {
     const pid = sleeper(system)
     expect(Registry.register(registry, key, pid)).toEqual({ ok: true })
@@ -181,14 +181,14 @@ test("KEY1 keys that differ lead to different processes, and pids, functions and
   expect([Registry.whereis(registry, ["of", one]), Registry.whereis(registry, ["of", two])]).toEqual([one, undefined])
 })
 
-test("KEY1 a key that contains itself is refused before anything is entered", () => {
+test("REGKEY1 a key that contains itself is refused before anything is entered", () => {
   const knot: Array<unknown> = []
   knot.push(knot)
   expect(() => Registry.register(registry, knot, sleeper(system))).toThrow(/use a string/)
   expect(Registry.count(registry)).toBe(0)
 })
 
-test("KEY2 a key that is changed later moves no entry", () => {
+test("REGKEY2 a key that is changed later moves no entry", () => {
   const key = ["chat", 1]
   const one = sleeper(system)
   Registry.register(registry, key, one)
@@ -365,7 +365,7 @@ test("LOCK1 sections of a key take turns in the order they came, those of other 
   expect(await Promise.all(results)).toEqual(["one", "two", "three", "other"])
 })
 
-test("KEY1 LOCK1 sections of equal keys take turns", async () => {
+test("REGKEY1 LOCK1 sections of equal keys take turns", async () => {
   const log: Array<string> = []
   const inTurn = (name: string) => () =>
     Registry.lock(registry, ["room", { floor: 1 }], sleeper(system), async () => {

@@ -7,6 +7,7 @@
  *
  * ABORT1. What a listener of a guarded signal throws, or rejects with, is reported by telemetry; the other listeners run.
  * ABORT2. A listener is added once and removed as on any other signal.
+ * ABORT3. A signal keeps nothing of a listener that was removed.
  */
 import { type System, Telemetry } from "@troupe/otp"
 import { isPromiseLike } from "./awaitable.ts"
@@ -27,7 +28,8 @@ declare module "@troupe/otp/Telemetry" {
 /** The listeners of one signal, each with the function that stands for it. */
 class Guard {
   readonly #system: System.System | undefined
-  #standIns: Map<object, EventListener> | undefined
+  /** A listener that was removed can be collected (ABORT3). */
+  #standIns: WeakMap<object, EventListener> | undefined
   #failures = 0
   onabort: AbortSignal["onabort"] = null
 
@@ -48,7 +50,7 @@ class Guard {
         failed(error)
       }
     }
-    this.#standIns ??= new Map()
+    this.#standIns ??= new WeakMap()
     this.#standIns.set(listener, standIn)
     return standIn
   }
@@ -68,9 +70,11 @@ const guardOf = (signal: AbortSignal & { readonly [key]?: Guard }): Guard => {
   return guard
 }
 
-/** No listener at all, which the platform accepts, stays none. */
+/** What is no listener is passed on: the platform accepts `null`, and refuses the rest. */
 const standInOf = (signal: AbortSignal, listener: EventListenerOrEventListenerObject | null): EventListener =>
-  listener === null ? (listener as unknown as EventListener) : guardOf(signal).standIn(listener)
+  typeof listener === "function" || (typeof listener === "object" && listener !== null)
+    ? guardOf(signal).standIn(listener)
+    : (listener as unknown as EventListener)
 
 /** What a guarded signal does instead of what every signal does. */
 class GuardedSignal extends AbortSignal {

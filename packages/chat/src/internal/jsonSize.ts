@@ -58,7 +58,7 @@ const sizeOfList = (list: ReadonlyArray<unknown>, most: number, above: Array<obj
 
 const sizeOfFields = (value: object, most: number, above: Array<object>): number => {
   let size = 1
-  if (value instanceof Error) size += String(value.message).length
+  if (value instanceof Error) size += sizeWithin(value.message, most, above)
   for (const [key, field] of Object.entries(value)) {
     if (size > most) break
     if (field !== undefined) size += key.length + 4 + sizeWithin(field, most - size, above)

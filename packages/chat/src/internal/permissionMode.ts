@@ -7,10 +7,11 @@
  * PMODE2. A call makes a run as strict as it likes, and no looser than was granted: by the options, by the host since, or by
  *         a person who was asked. Else it is refused, with the code of the cause: `phase_gated` where nobody can be asked,
  *         `user_denied` where a person refused, `unknown` where there was no answer that can be read.
- * PMODE4. A call whose handler ends with such a refusal is `denied`; no policy is asked, and the hooks of a refusal are called.
  * PMODE3. What the host says while a batch runs counts for more than what its calls were granted before.
  * PMODE4. A client may always set a stricter mode. It sets no mode looser than its bound, by default the mode that the host
  *         set, which calls and clients leave as it is.
+ * PMODE5. A call whose handler ends with the refusal of PMODE2 is `denied`; no policy is asked, and the hooks of a refusal are
+ *         called.
  */
 import * as z from "zod"
 import { ToolError, ValidationError } from "../ChatError.ts"

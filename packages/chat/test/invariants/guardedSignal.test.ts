@@ -90,6 +90,30 @@ test("ABORT2 a listener is added once, removed by itself, and called with the si
   ])
 })
 
+test("ABORT3 a listener that was removed can be collected", async () => {
+  const { signal, abort } = signalOf()
+  const seen: Array<string> = []
+  signal.addEventListener("abort", () => seen.push("kept"))
+  const removed = ((): ReadonlyArray<WeakRef<() => void>> =>
+    Array.from({ length: 100 }, (_, index) => {
+      const listener = () => void seen.push(`removed ${index}`)
+      signal.addEventListener("abort", listener)
+      signal.removeEventListener("abort", listener)
+      return new WeakRef(listener)
+    }))()
+  await hop()
+  globalThis.gc?.()
+  expect(removed.filter((listener) => listener.deref() !== undefined).length).toBeLessThan(5)
+  abort()
+  expect(seen).toEqual(["kept"])
+})
+
+test("ABORT2 what is no listener is the platform's to take or refuse", () => {
+  const { signal } = signalOf()
+  signal.addEventListener("abort", null as unknown as () => void)
+  expect(() => signal.addEventListener("abort", 7 as unknown as () => void)).toThrow(TypeError)
+})
+
 test("ABORT2 a guarded signal is an AbortSignal for fetch, AbortSignal.any and instanceof", async () => {
   const { signal, abort } = signalOf()
   const any = AbortSignal.any([signal, new AbortController().signal])

@@ -210,7 +210,7 @@ describe("how loose a call may make the run", () => {
   const why =
     "set may not set the permission mode to trusted: nobody can be asked, and default is as loose as it may be"
 
-  test("PMODE4. A call that ends with that refusal is denied: its hooks are called, and no policy is asked", async () => {
+  test("PMODE5. A call that ends with that refusal is denied: its hooks are called, and no policy is asked", async () => {
     const { log, hooks } = heard()
     const policies: Array<unknown> = []
     const onToolError = (_: unknown, error: unknown) => (policies.push(error), "halt" as const)
@@ -240,7 +240,7 @@ describe("how loose a call may make the run", () => {
       "fails in an effect with it",
       ending((_, { setPermissionMode }) => Effect.promise(() => setPermissionMode("trusted")))
     ]
-  ])("PMODE4. Also a handler that %s", async (_, asks) => {
+  ])("PMODE5. Also a handler that %s", async (_, asks) => {
     const { log, hooks } = heard()
     const engine = Engine.make({ adapter: calling([set("trusted")]), tools: [asks] })
     const { steps } = await Chat.run(engine, [user("go")], { hooks })
@@ -248,7 +248,7 @@ describe("how loose a call may make the run", () => {
     expect(log.map(([event]) => event)).toEqual(["PermissionDenied", "ToolDenied"])
   })
 
-  test("PMODE4. A handler that goes on after the refusal, or makes one of its own, ends as it says", async () => {
+  test("PMODE5. A handler that goes on after the refusal, or makes one of its own, ends as it says", async () => {
     const { log, hooks } = heard()
     const goesOn = ending((_, { setPermissionMode }) => setPermissionMode("trusted").catch(() => "well then"))
     const own = new ToolError("denied", { message: "no", toolName: "set", toolCallId: "2" })

@@ -1,9 +1,9 @@
 /**
  * Keys that compare by value.
  *
- * KEY1. Keys are equal when they are the same data: primitives as a `Map` compares them, arrays and plain objects by what
+ * REGKEY1. Keys are equal when they are the same data: primitives as a `Map` compares them, arrays and plain objects by what
  *       they contain, at any depth. All else is equal to itself only: pids, functions, symbols, instances of classes.
- * KEY2. A key is read when it is used: a later change of the array or object changes no entry that exists.
+ * REGKEY2. A key is read when it is used: a later change of the array or object changes no entry that exists.
  */
 import * as Hash from "effect/Hash"
 
