@@ -4,7 +4,7 @@ import { postgres, type PostgresOptions, StoreError } from "../src/index.ts"
 import { expectMigrated } from "./double/migrated.ts"
 import { type PostgresServer, startPostgres } from "./double/postgresServer.ts"
 import { queries } from "./double/queries.ts"
-import { idOf, said } from "./double/records.ts"
+import { idOf, said, withError } from "./double/records.ts"
 import { postgresVersion1 } from "./double/version1.ts"
 
 let server: PostgresServer
@@ -122,6 +122,23 @@ describe("a PostgreSQL database", () => {
     await store.close()
     const noted = await queries(server.url, [`SELECT version FROM ${schema}.migrations ORDER BY version`])
     expect(noted).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }])
+  })
+
+  test("TERR1 of version 2 loses the texts of errors from its search, and no other", async () => {
+    const schema = fresh()
+    const before = open(schema)
+    await before.save(withError)
+    await before.close()
+    await queries(server.url, [
+      `UPDATE ${schema}.items SET words = 'password hunter2' WHERE body LIKE '%hunter2%'`,
+      `DELETE FROM ${schema}.migrations WHERE version = 3`
+    ])
+    const store = open(schema)
+    expect(await store.list({ search: "hunter2" })).toEqual({ chats: [] })
+    expect((await store.list({ search: "how are" })).chats).toHaveLength(1)
+    await store.close()
+    const left = `SELECT count(*)::int AS count FROM ${schema}.items WHERE words LIKE '%hunter2%'`
+    expect(await queries(server.url, [left])).toEqual([{ count: 0 }])
   })
 
   test("of a newer schema is refused, and not touched", async () => {

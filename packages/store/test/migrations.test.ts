@@ -4,7 +4,7 @@ import { sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
 import { expectMigrated } from "./double/migrated.ts"
 import { run, source } from "./double/programs.ts"
-import { said } from "./double/records.ts"
+import { said, withError } from "./double/records.ts"
 import { sqliteVersion1 } from "./double/version1.ts"
 
 const write = (path: string, statements: ReadonlyArray<string>): void => {
@@ -76,6 +76,21 @@ describe("MIGRATE1", () => {
     expect(() => sqlite(path)).toThrow(expect.objectContaining({ reason: "failed" }))
     expect(schemaOf(path)).toEqual(before)
   })
+})
+
+test("TERR1 an index of an earlier program has the texts of errors, and a search does not find them", async () => {
+  using folder = new Folder()
+  const path = folder.file()
+  const before = sqlite(path)
+  await before.save(withError)
+  await before.list({ search: "how are" })
+  await before.close()
+  const item = "(SELECT item FROM items WHERE body LIKE '%hunter2%')"
+  write(path, [`DELETE FROM words WHERE rowid = ${item}`, `INSERT INTO words (rowid, text) SELECT ${item}, 'hunter2'`])
+  const store = sqlite(path)
+  for (const search of ["hunter2", "r2"]) expect(await store.list({ search })).toEqual({ chats: [] })
+  expect((await store.list({ search: "how are" })).chats).toHaveLength(1)
+  await store.close()
 })
 
 test("MIGRATE2: a file of a newer schema is refused, and not touched", async () => {

@@ -68,31 +68,43 @@ const search = (prefix: string): Migration => ({
   name: "the search",
   apply: function* () {
     yield* rowsOf(`ALTER TABLE ${prefix}items ADD COLUMN words TEXT`)
-    const next = `SELECT item, body FROM ${prefix}items WHERE list = ? AND item > ? ORDER BY item LIMIT ?`
-    for (let last = 0, count = page; count === page;) {
-      const rows = yield* rowsOf(next, lists.messages, last, page)
-      const items = rows.map((row) => textIn(row, "item"))
-      const words = rows.map((row) => readable(searchedText(textIn(row, "body"))))
-      yield* rowsOf(
-        `UPDATE ${prefix}items AS old SET words = new.words
-          FROM unnest(?::text[], ?::text[]) AS new (item, words) WHERE old.item = new.item::bigint`,
-        items,
-        words
-      )
-      last = numberIn(rows.at(-1), "item")
-      count = rows.length
-    }
+    yield* findAnew(prefix, "")
   }
 })
+
+/** Writes anew what a search finds of the messages whose body has this text. */
+function* findAnew(prefix: string, text: string): Asking<void> {
+  const next = `SELECT item, body FROM ${prefix}items
+    WHERE list = ? AND item > ? AND strpos(body, ?) > 0 ORDER BY item LIMIT ?`
+  for (let last = 0, count = page; count === page;) {
+    const rows = yield* rowsOf(next, lists.messages, last, text, page)
+    const items = rows.map((row) => textIn(row, "item"))
+    const words = rows.map((row) => readable(searchedText(textIn(row, "body"))))
+    yield* rowsOf(
+      `UPDATE ${prefix}items AS old SET words = nullif(new.words, '')
+        FROM unnest(?::text[], ?::text[]) AS new (item, words) WHERE old.item = new.item::bigint`,
+      items,
+      words
+    )
+    last = numberIn(rows.at(-1), "item")
+    count = rows.length
+  }
+}
 
 /** Messages that are brought up to date together. */
 const page = 500
 
-/** The index of ids is in the order of their bytes then, whatever the order of the database is: a prefix is a range of it. */
+/**
+ * The index of ids is in the order of their bytes then, whatever the order of the database is: a prefix is a range of it. And a
+ * search does not find the texts of errors.
+ */
 const byteOrder = (prefix: string): Migration => ({
   version: 3,
-  name: "ids in the order of their bytes",
-  apply: () => all([`ALTER TABLE ${prefix}chats ALTER COLUMN id TYPE TEXT COLLATE "C"`])
+  name: "ids in the order of their bytes, no errors in the search",
+  apply: function* () {
+    yield* rowsOf(`ALTER TABLE ${prefix}chats ALTER COLUMN id TYPE TEXT COLLATE "C"`)
+    yield* findAnew(prefix, '"outcome":"failed"')
+  }
 })
 
 /** All there are, in their order. */

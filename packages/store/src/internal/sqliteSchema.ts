@@ -33,9 +33,13 @@ function* index(): Asking<boolean> {
   return rows.length === together
 }
 
-/** The index finds three characters and more; what it finds is compared letter by letter. */
+/**
+ * The index finds three characters and more; what it finds is compared letter by letter. An index of an earlier program has the
+ * texts of errors too, which are not found.
+ */
 const having = (search: string): Query => {
-  const found = "key IN (SELECT chat FROM words JOIN items ON item = words.rowid WHERE instr(text, ?) > 0"
+  const found = `key IN (SELECT chat FROM words JOIN items ON item = words.rowid WHERE instr(text, ?) > 0
+    AND CASE WHEN json_valid(body) THEN json_extract(body, '$.outcome') END IS NOT 'failed'`
   const isIndexed = Array.from(search).length >= 3
   return isIndexed
     ? { sql: `${found} AND words MATCH ?)`, params: [search, `"${search.replaceAll('"', '""')}"`] }

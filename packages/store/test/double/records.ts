@@ -1,5 +1,5 @@
 /** Records of conversations. */
-import { type ChatRecord, type Message, Usage, user } from "@troupe/chat"
+import { assistant, type ChatRecord, type Message, Usage, user } from "@troupe/chat"
 
 /** A record of these messages. */
 export const recordOf = (
@@ -21,6 +21,13 @@ export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord.Ch
     id,
     texts.map((text) => user(text))
   )
+
+/** A record of a call whose handler failed. */
+export const withError: ChatRecord.ChatRecord = recordOf("failed", [
+  user("How are you?"),
+  { ...assistant(""), toolCalls: [{ id: "c1", name: "look", arguments: {} }] },
+  { role: "tool", toolCallId: "c1", content: "password hunter2", outcome: "failed" }
+])
 
 /** An id that cannot be made shorter, of so many bytes. */
 export const idOf = (bytes: number): string => {
