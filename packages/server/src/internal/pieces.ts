@@ -5,7 +5,7 @@ export const pieceBytes = 16_384
 
 /**
  * The pieces of an answer, each made when it is asked for. `released` is called once: when all pieces were taken, when the
- * reader leaves, or when the signal is aborted, which ends the stream with an error.
+ * reader leaves, when the signal is aborted, which ends the stream with an error, or when the stream is collected unread.
  */
 export const inPieces = (
   answer: Uint8Array,
@@ -20,13 +20,10 @@ export const inPieces = (
     if (gone !== undefined) signal.removeEventListener("abort", gone)
     released()
   }
-  return new ReadableStream(
+  const stream = new ReadableStream(
     {
       start: (controller) => {
-        gone = () => {
-          release()
-          controller.error(signal.reason)
-        }
+        gone = leaving(new WeakRef(controller), signal, release)
         if (signal.aborted) gone()
         else signal.addEventListener("abort", gone, { once: true })
       },
@@ -42,4 +39,16 @@ export const inPieces = (
     },
     { highWaterMark: 0 }
   )
+  unread.register(stream, release)
+  return stream
 }
+
+/** Releases what nobody can take: neither the registry nor the signal holds the stream. */
+const unread = new FinalizationRegistry<() => void>((release) => release())
+
+const leaving =
+  (controller: WeakRef<ReadableStreamDefaultController>, signal: AbortSignal, release: () => void): (() => void) =>
+  () => {
+    release()
+    controller.deref()?.error(signal.reason)
+  }

@@ -247,6 +247,30 @@ test("OWNER3 a large answer is refused while another one is not taken, and a sma
   expect((await ask("GET", "/chats/c1")).status).toBe(200)
 })
 
+test("OWNER3 a large answer that is dropped unread is released, once", async () => {
+  const { ask } = await served({ adapter: hello() }, { limits: { answerBytes: 1 } })
+  await (await ask("POST", "/chats/c1/messages?wait", { input: "x".repeat(30_000) })).text()
+  const dropped = await (async () => new WeakRef((await ask("GET", "/chats/c1")).body ?? {}))()
+  const held = await collectedAnswer(ask, dropped)
+  expect((await ask("GET", "/chats/c1")).status).toBe(429)
+  await held.body?.cancel()
+  expect((await ask("GET", "/chats/c1")).status).toBe(200)
+})
+
+/** The next answer, when the one before was collected. */
+const collectedAnswer = async (
+  ask: (method: string, path: string) => Promise<Response>,
+  dropped: WeakRef<object>
+): Promise<Response> => {
+  for (let turns = 0; turns < 100; turns++) {
+    globalThis.gc?.()
+    await turn()
+    const answer = await ask("GET", "/chats/c1")
+    if (answer.status === 200) return answer
+  }
+  throw new Error(`the answer ${dropped.deref() === undefined ? "was" : "was not"} collected, and is still counted`)
+}
+
 test("OWNER3 a stream whose frame does not fit ends with a frame that says so", async () => {
   const { ask } = await served({ adapter: hello() }, { limits: { answerBytes: 1 } })
   await (await ask("POST", "/chats/c1/messages?wait", { input: "x".repeat(30_000) })).text()
