@@ -7,6 +7,7 @@ describe("ORIGIN1 a page", () => {
   test.each([
     [{ origin: "https://evil.example" }, "403 origin_refused"],
     [{ origin: "null" }, "403 origin_refused"],
+    [{ origin: "file://", host: "localhost" }, "403 origin_refused"],
     [{ origin: "http://localhost:81" }, "403 origin_refused"],
     [{ origin: "http://localhost.evil.example" }, "403 origin_refused"],
     [{ "sec-fetch-site": "cross-site" }, "403 origin_refused"],

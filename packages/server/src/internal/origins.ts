@@ -49,7 +49,8 @@ const hostAsked = (headers: Headers, trustForwardedHost: boolean): string | unde
 
 const isOf = (origin: string, host: string): boolean => {
   const page = hostOf(origin, "host")
-  return page !== undefined && page === hostOf(`${new URL(origin).protocol}//${host}`, "host")
+  // A page of a file has an empty host.
+  return page !== undefined && page !== "" && page === hostOf(`${new URL(origin).protocol}//${host}`, "host")
 }
 
 const hostOf = (url: string, part: "host" | "hostname"): string | undefined =>
