@@ -92,6 +92,26 @@ describe("MAY1 an owner that may not approve", () => {
   })
 })
 
+test.each(["approval:p2", "question:p1", "p1", ""])(
+  "AGUIRUN3 with an answer to the interrupt %j, which does not wait, none is given",
+  async (interruptId) => {
+    const { ask, paid, troupe } = await waiting({ approve: true })
+    const answer = agUiAnswer(true)
+    const resume = [...answer.resume, { ...answer.resume[0], interruptId }]
+    const response = await ask("POST", "/ag-ui", { ...answer, resume })
+    expect(response.status).toBe(409)
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: "invalid_status_for_operation",
+        message: expect.stringContaining("approval:p1"),
+        issues: [{ field: ["resume", 1, "interruptId"], reason: "must_be_one_of approval:p1" }]
+      }
+    })
+    expect(paid).toEqual([])
+    expect((await troupe.chat("anna/c")).getSnapshot()?.context.pendingApprovals).toHaveLength(1)
+  }
+)
+
 describe("MAY1 a call that runs", () => {
   test.each([
     [undefined, 403, 1],

@@ -4,13 +4,13 @@
  * AGUIRUN1. The conversation is the server's: of what a client posts only what is new is taken. With nothing new the client is
  *           told where the conversation stands, and follows what is under way.
  * AGUIRUN2. A client that leaves ends nothing.
- * AGUIRUN3. Answers are checked before any is given: with one that says nothing, none is.
+ * AGUIRUN3. Answers are checked before any is given: with one that says nothing, or fits nothing that waits, none is.
  */
 import { type ChatRef, Message } from "@troupe/chat"
 import { HttpError } from "../../HttpError.ts"
 import { checkDecision } from "../permitted.ts"
 import type { Call, Route } from "../route.ts"
-import { agUiMessages, AgUiStream, type AgUiEvent, stepCount } from "../wire/agUiStream.ts"
+import { agUiMessages, AgUiStream, type AgUiEvent, interruptIds, stepCount } from "../wire/agUiStream.ts"
 import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUiRequest.ts"
 import { checkedAnswer } from "../wire/content.ts"
 import type { CallNews } from "../wire/callNews.ts"
@@ -65,6 +65,7 @@ const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest,
   const { results, decisions, texts } = answersOf(messages, resume, call)
   // AGUIRUN3.
   const answers = new Map(Array.from(texts, ([id, text]) => [id, answerOf(text, call)]))
+  if (!isRunning(context)) checkInterrupts(context, resume ?? [])
   const given = context.pendingToolCalls.filter(({ id }) => results.has(id))
   const decided = context.pendingApprovals.flatMap(({ toolCall: { id } }) => {
     const decision = decisions.get(id)
@@ -78,13 +79,27 @@ const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest,
     turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
   for (const { id, decision } of decided) turns.push(chat.approve(id, decision))
   if (said !== undefined) turns.push(chat.send(said))
-  if (turns.length === 0 && decisions.size + answers.size > 0 && !isRunning(context)) {
-    throw new HttpError(
-      "invalid_status_for_operation",
-      "The conversation waits for none of these answers, or no longer; load it anew"
-    )
-  }
   return turns
+}
+
+/** Throws an `HttpError` (409) for an answer to what the chat does not wait for. */
+const checkInterrupts = (
+  { pendingApprovals, pendingQuestion }: Context,
+  resume: NonNullable<AgUiRequest["resume"]>
+): void => {
+  const waiting = interruptIds(pendingApprovals, pendingQuestion)
+  const issues = resume.flatMap(({ interruptId }, index) =>
+    waiting.includes(interruptId)
+      ? []
+      : [{ field: ["resume", index, "interruptId"], reason: `must_be_one_of ${waiting.join(", ")}` }]
+  )
+  if (issues.length === 0) return
+  const advice = waiting.length === 0 ? "it waits for no answer" : `it waits for ${waiting.join(", ")}`
+  throw new HttpError(
+    "invalid_status_for_operation",
+    `The conversation does not wait for some of these answers: ${advice}; load it anew`,
+    { issues }
+  )
 }
 
 /** All answers of a request. Throws an `HttpError` (413, 422). */

@@ -301,6 +301,15 @@ const approvalSchema = {
   required: ["approved"]
 } as const
 
+/** The ids of the interrupts of what a chat waits for. */
+export const interruptIds = (
+  approvals: ReadonlyArray<Approval.PendingApproval>,
+  question: ChatResult.PendingQuestion | undefined
+): ReadonlyArray<string> => [
+  ...approvals.map(({ toolCall }) => `approval:${toolCall.id}`),
+  ...(question === undefined ? [] : [`question:${question.toolCallId}`])
+]
+
 /** What a run waits for: decisions, and the answer to a question. */
 const interruptsOf = (
   approvals: ReadonlyArray<Approval.PendingApproval>,
