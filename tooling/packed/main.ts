@@ -80,7 +80,7 @@ const checkProject = async (
   if (!installed) return
   const tsc = join(root, "node_modules/.bin/tsc")
   for (const resolution of resolutions) {
-    await checks.check(`PACK3 ${title}: a consumer type-checks with ${resolution}`, () =>
+    await checks.check(`PACK3 CHARTTYPE1 ${title}: a consumer type-checks with ${resolution}`, () =>
       typeCheck(project, tsc, resolution)
     )
   }

@@ -22,7 +22,7 @@ import { Delivery } from "./internal/delivery.ts"
 import { type Inspect, inspected, printed } from "./internal/inspected.ts"
 import type { LiveChat } from "./internal/liveChat.ts"
 import type { LiveTurn } from "./internal/liveTurn.ts"
-import type { ChatSnapshot, SnapshotObserver } from "./internal/liveView.ts"
+import type { ChatPhase, ChatSnapshot, SnapshotObserver } from "./internal/liveView.ts"
 import { checkedMode } from "./internal/permissionMode.ts"
 import { submittedContent } from "./internal/submittedContent.ts"
 import { type UserInput, userMessage } from "./internal/userMessage.ts"
@@ -329,14 +329,19 @@ export class ChatRef {
 
   /** A printed chat is a small object (SHOWN1). */
   [inspected](_depth: number, options: object, inspect: Inspect): string {
+    return printed("ChatRef", this.toJSON(), options, inspect)
+  }
+
+  /** What the JSON text of a chat holds (SHOWN2). */
+  toJSON(): {
+    readonly id: string
+    readonly process: string | undefined
+    readonly phase: ChatPhase | undefined
+    readonly messages: number
+  } {
     const { id, pid, thread } = this
     const phase = this.#chat.view.snapshot()?.context.phase
-    return printed(
-      "ChatRef",
-      { id, process: pid?.toString(), phase, messages: thread.messages.length },
-      options,
-      inspect
-    )
+    return { id, process: pid?.toString(), phase, messages: thread.messages.length }
   }
 
   /** Ends the chat's process; what was committed is kept, inputs that wait too. `troupe.chat(id)` starts it again. */

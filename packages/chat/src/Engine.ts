@@ -13,12 +13,22 @@ import type { ToolExecutor } from "./ToolExecutor.ts"
 import type { ToolResultEncoder } from "./ToolResultEncoder.ts"
 
 const has = <A>(member: string, type: "function" | "string", what: string) =>
-  z.custom<A>(
-    (value) => typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type,
-    `must be ${what}`
-  )
+  z.custom<A>((value) => hasMember(value, member, type), `must be ${what}`)
 
-const adapter = has<Adapter>("name", "string", "an adapter: an object with a name and a stream function")
+const hasMember = (value: unknown, member: string, type: "function" | "string"): boolean =>
+  typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type
+
+/** Whether a value is a model of the AI SDK, which is no adapter by itself. */
+const isModel = (value: unknown): boolean =>
+  hasMember(value, "specificationVersion", "string") &&
+  (hasMember(value, "doStream", "function") || hasMember(value, "doGenerate", "function"))
+
+const adapter = z.custom<Adapter>((value) => hasMember(value, "name", "string"), {
+  error: ({ input }) =>
+    isModel(input)
+      ? "must be an adapter: make an adapter of an AI SDK model with aiSdk(model) of @troupe/providers"
+      : "must be an adapter: an object with a name and a stream function"
+})
 const record = z.record(z.string(), z.unknown(), "must be an object of names and values")
 
 /** What is wrong in a retry policy, part by part; nothing for what is none. */

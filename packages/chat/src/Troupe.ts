@@ -324,6 +324,11 @@ export class RunningTroupe {
     return printed("Troupe", { system: this.system, stopped: this.#stopping !== undefined }, options, inspect)
   }
 
+  /** What the JSON text of a Troupe holds (SHOWN2). */
+  toJSON(): { readonly system: string; readonly stopped: boolean } {
+    return { system: this.system.name, stopped: this.#stopping !== undefined }
+  }
+
   async #stop(): Promise<void> {
     await outsideTurn()
     await this.#tree.stop(() => this.#living.stopAll())

@@ -22,3 +22,22 @@ test("SHOWN1. a chat, a turn, a snapshot and a Troupe are printed as small objec
   expect(print(troupe)).toMatch(/^Troupe \{ system: System\(house, processes: \d+\), stopped: false \}$/)
   await troupe.stop()
 })
+
+test("SHOWN2. The JSON text of a chat, a turn, a snapshot and a Troupe holds the same, and no secret", async () => {
+  const adapter = check.fake({ script: [{ text: "Hi." }, { finish: "stop" }] })
+  const troupe: Troupe = await Troupe.start({ adapter, name: "house", context: { apiKey: "secret" } })
+  const chat = await troupe.chat("c1")
+  const turn = chat.send("Hello", { id: "i1" })
+  await turn.result()
+  const snapshot = chat.getSnapshot()
+  const read = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+  expect(read({ turn, chat, snapshot, troupe })).toEqual({
+    turn: { id: "i1", status: "delivered", over: true },
+    chat: { id: "c1", process: chat.pid?.toString(), phase: "idle", messages: 2 },
+    snapshot: { status: "active", phase: "idle", messages: 2, partial: "", toolCalls: [] },
+    troupe: { system: "house", stopped: false }
+  })
+  expect(JSON.stringify({ turn, chat, snapshot, troupe })).not.toContain("secret")
+  for (const value of [turn, chat, troupe]) expect(Object.hasOwn(value, "toJSON")).toBe(false)
+  await troupe.stop()
+})

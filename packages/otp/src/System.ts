@@ -66,7 +66,8 @@ export interface Stats {
  * `onBlocked`, and the telemetry event `process.blocked`, tell of it; it is looked at only while somebody is to be told.
  * `seed`, a whole number, is what `random` and `uuid` come from, and the random numbers of effects; by default they are
  * the host's. A system with a seed gives way to the event loop by counts of messages, never by the host's time: on a test
- * clock it goes the same way each time, however busy the host is.
+ * clock it goes the same way each time, however busy the host is. A seed is for tests: a program that starts again with the
+ * same seed draws the same ids again, those of stored steps too.
  */
 export interface Options {
   readonly name?: string

@@ -6,6 +6,7 @@
  */
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import type { Adapter, AdapterOptions } from "@troupe/chat/Adapter"
+import { ValidationError } from "@troupe/chat/ChatError"
 import type { AdapterEvent } from "@troupe/chat/Event"
 import type { Request } from "@troupe/chat/Request"
 import { callOptionsOf } from "./internal/callOptions.ts"
@@ -41,7 +42,7 @@ export interface AiSdkOptions {
  * A reply with a complete tool call and the reason `stop`, `other` or none has the finish reason `tool_calls`, since some servers
  * (LiteLLM, Ollama, compatible ones) send calls with these; `rawFinishReason` is the provider's word.
  *
- * **Errors**: `stream` rejects with an `AdapterError` when the request is refused; a failure later is an `error` event
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no model, as the name of one. `stream` rejects with an `AdapterError` when the request is refused; a failure later is an `error` event
  * and the finish reason `error`. A stream that ends without a reason and without a complete call is a
  * `malformed_response`.
  *
@@ -68,6 +69,10 @@ export interface AiSdkOptions {
  * ```
  */
 export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter => {
+  if (!isModel(model)) {
+    const reason = 'must_be_a_model_object of an AI SDK provider, as openai("gpt-5.5"); a name is none'
+    throw new ValidationError("invalid_options", [{ field: ["model"], reason }])
+  }
   const name = options.name ?? model.provider
   const providerName = options.providerName ?? model.provider.split(".")[0] ?? model.provider
   return {
@@ -89,6 +94,10 @@ export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter =>
     }
   }
 }
+
+const isModel = (model: unknown): boolean =>
+  ((typeof model === "object" && model !== null) || typeof model === "function") &&
+  typeof Reflect.get(model, "doStream") === "function"
 
 const nothing: AsyncIterable<AdapterEvent> = {
   [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) })

@@ -4,6 +4,7 @@ import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { Adapter } from "@troupe/chat/Adapter"
 import * as Chat from "@troupe/chat/Chat"
+import { ValidationError } from "@troupe/chat/ChatError"
 import * as Engine from "@troupe/chat/Engine"
 import { error } from "@troupe/chat/HandlerResult"
 import { user } from "@troupe/chat/Message"
@@ -327,5 +328,20 @@ describe("leaving a request over HTTP", () => {
     const [adapter, { closed }] = await served(() => stop.abort())
     expect(await pull(adapter, asking(), adapterOptions({ signal: stop.signal }))).toEqual([])
     await closed(0)
+  })
+})
+
+describe("MODEL1 what is no model is refused where it is passed, and the error says what to pass", () => {
+  test.each(["openai/gpt-5.5", "", undefined, null, 7, {}])("aiSdk(%j)", (model) => {
+    const make = () => aiSdk(model as never)
+    expect(make).toThrow(ValidationError)
+    expect(make).toThrow('model: must_be_a_model_object of an AI SDK provider, as openai("gpt-5.5")')
+  })
+
+  test("a bare model as an engine's adapter", () => {
+    const model = createOpenAI({ apiKey: "none" })("gpt-5.5")
+    expect(() => Engine.make({ adapter: model as never })).toThrow(
+      "make an adapter of an AI SDK model with aiSdk(model) of @troupe/providers"
+    )
   })
 })

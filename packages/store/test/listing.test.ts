@@ -150,7 +150,7 @@ describe("LIST1. a list and a search of one owner's conversations cost what the 
     ])
   })
 
-  test("in memory: at most three times the processor's time, beside the conversations of ten thousand others", async () => {
+  test("BYID1. in memory: at most three times the processor's time, beside the conversations of ten thousand others", async () => {
     const [many, few] = [Store.memory(), Store.memory()]
     for (let at = 0; at < others; at++) await many.save(recordOf(`other ${at}/chat`, [user("A common word")]))
     for (const store of [many, few]) await fill(store)

@@ -1,7 +1,8 @@
 /**
- * What Node prints of an object: with `console.log`, with `util.inspect` and in the REPL.
+ * What Node prints of an object: with `console.log`, with `util.inspect` and in the REPL; and what its JSON text holds.
  *
  * SHOWN1. A chat, a turn, a snapshot and a Troupe are printed as a small object of plain values: no process, no machine.
+ * SHOWN2. `JSON.stringify` writes the same small object: no engine, no context of tools, no cycle.
  */
 
 /** Node calls the method of this name when it prints an object. No import of Node is needed. */

@@ -129,7 +129,12 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
 
   /** A printed turn is a small object (SHOWN1). */
   [inspected](_depth: number, options: object, inspect: Inspect): string {
-    return printed("LiveTurn", { id: this.id, status: this.status, over: this.over }, options, inspect)
+    return printed("LiveTurn", this.toJSON(), options, inspect)
+  }
+
+  /** What the JSON text of a turn holds (SHOWN2). */
+  toJSON(): { readonly id: string; readonly status: LiveTurn["status"]; readonly over: boolean } {
+    return { id: this.id, status: this.status, over: this.over }
   }
 
   [Symbol.asyncIterator](): this {

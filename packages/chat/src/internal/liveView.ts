@@ -75,17 +75,15 @@ export type ChatSnapshot = Omit<MachineSnapshot, "context"> & { readonly context
 /** What a snapshot inherits: it is printed as a small object (SHOWN1). */
 const printable = {
   [inspected](this: ChatSnapshot, _depth: number, options: object, inspect: Inspect): string {
-    const { phase, thread, partial, toolCalls } = this.context
-    const calls = toolCalls.map(({ name, status }) => `${name}: ${status}`)
-    const fields = {
-      status: this.status,
-      phase,
-      messages: thread.messages.length,
-      partial: partial.text,
-      toolCalls: calls
-    }
-    return printed("ChatSnapshot", fields, options, inspect)
+    return printed("ChatSnapshot", shownSnapshot.call(this), options, inspect)
   }
+}
+
+/** What the JSON text of a snapshot holds (SHOWN2): it stands in the place of the machine's own `toJSON`. */
+function shownSnapshot(this: ChatSnapshot) {
+  const { phase, thread, partial, toolCalls } = this.context
+  const calls = toolCalls.map(({ name, status }) => `${name}: ${status}`)
+  return { status: this.status, phase, messages: thread.messages.length, partial: partial.text, toolCalls: calls }
 }
 
 /** Told about snapshots. */
@@ -249,7 +247,12 @@ export class LiveView implements StepWatcher {
       this.#seenRewritten = rewritten
       this.#seenPhase = phase
       const context = this.#liveContext(machine.context, phase, text)
-      const live: ChatSnapshot & { readonly __proto__: object } = { __proto__: printable, ...machine, context }
+      const live: ChatSnapshot & { readonly __proto__: object } = {
+        __proto__: printable,
+        ...machine,
+        context,
+        toJSON: shownSnapshot
+      }
       this.#snapshot = live
     }
     return this.#snapshot

@@ -2,21 +2,40 @@
  * The text of a tool result: which values have one, and how long it may be.
  *
  * RESULT1. A value that JSON would leave out or write as `{}` is refused with an error that says what to return instead: bytes,
- *          functions, symbols, maps, sets, errors, promises, and instances without fields.
+ *          functions, symbols, maps, sets, errors, promises, and instances without fields. So is a cycle, and an object too deep to be written.
  * RESULT2. A text longer than `maxToolResultCharacters` is no result: its call fails with a `ToolError` (`result_too_large`).
  */
 import { ToolError } from "../ChatError.ts"
 import { isPromiseLike } from "./awaitable.ts"
+import { deepestLevels } from "./storable.ts"
 
 /** The most characters of one result, where no option says otherwise. */
 export const defaultMaxToolResultCharacters = 1_000_000
 
 /** The JSON text of a value; throws a `TypeError` for a value that has none (RESULT1). */
 export const jsonText = (value: unknown): string => {
-  const text: unknown = JSON.stringify(value ?? null, refusing)
+  const text: unknown = written(value ?? null)
   if (typeof text === "string") return text
   throw new TypeError("The value has no JSON form: its toJSON returns none; return plain data")
 }
+
+const written = (value: unknown): unknown => {
+  try {
+    return JSON.stringify(value, refusing)
+  } catch (thrown) {
+    if (!isEndless(thrown)) throw thrown
+    const message = `The result is circular or nested too deep; ${plainAdvice}`
+    throw new TypeError(message, { cause: thrown })
+  }
+}
+
+const plainAdvice = `return plain data without cycles, at most ${deepestLevels} levels deep`
+
+/** Whether `JSON.stringify` found a cycle, or more levels than the engine's stack holds. */
+const isEndless = (thrown: unknown): boolean =>
+  (thrown instanceof TypeError &&
+    /^(Converting circular|cyclic |JSON\.stringify cannot serialize cyclic)/.test(thrown.message)) ||
+  (thrown instanceof RangeError && thrown.message.includes("stack"))
 
 /** The error of a call whose result is too large; `undefined` for a text that is not. */
 export const tooLarge = (

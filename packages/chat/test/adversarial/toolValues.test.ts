@@ -76,7 +76,13 @@ describe("RESULT1 a value without a JSON form is refused, with what to return in
   })
 
   test("cycles and values whose toJSON gives none", () => {
-    expect(() => json.encode(cycle)).toThrow("circular")
+    let deep: unknown = 1
+    for (let level = 0; level < 100_000; level++) deep = { deep }
+    for (const value of [cycle, { in: [cycle] }, deep]) {
+      expect(() => json.encode(value)).toThrow(
+        /^The result is circular or nested too deep; return plain data without cycles, at most 100 levels deep$/
+      )
+    }
     expect(() => json.encode(new Silent())).toThrow("toJSON")
   })
 
