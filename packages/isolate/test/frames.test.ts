@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { framed, FrameReader } from "../src/internal/frames.ts"
 
 const readBy = (step: number, bytes: Buffer): ReadonlyArray<ReadonlyArray<number>> => {
@@ -14,6 +14,21 @@ describe("a frame reader", () => {
 
   test.each([1, 2, 3, 5, 64, 1_000])("reads the same messages from pieces of %i bytes", (step) => {
     expect(readBy(step, bytes)).toEqual(messages)
+  })
+
+  test.each([1 << 16, 7])("FREAD1 copies few bytes, whatever the frames are: pieces of %i bytes", (step) => {
+    const empty = Buffer.alloc(1 << 16)
+    const large = Buffer.from(framed(new Uint8Array(1 << 20)))
+    for (const frames of [empty, large]) {
+      const concat = vi.spyOn(Buffer, "concat")
+      try {
+        readBy(step, frames)
+        const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0)
+        expect(copied).toBeLessThanOrEqual(3 * frames.length)
+      } finally {
+        concat.mockRestore()
+      }
+    }
   })
 
   test("keeps back what is not whole", () => {

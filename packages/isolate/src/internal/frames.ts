@@ -1,4 +1,8 @@
-/** Messages on a pipe: each is a frame, four bytes of length and then the message. */
+/**
+ * Messages on a pipe: each is a frame, four bytes of length and then the message.
+ *
+ * FREAD1. The time to read is proportional to the bytes, however many frames they have and however they arrive.
+ */
 
 const lengthBytes = 4
 
@@ -13,7 +17,9 @@ export const framed = (message: Uint8Array): Uint8Array => {
 export class FrameReader {
   readonly #maxBytes: number
   readonly #read: (message: Uint8Array) => void
+  /** The bytes that were not read, from `#at` in the first chunk on. */
   #chunks: Array<Buffer> = []
+  #at = 0
   #size = 0
   #length: number | undefined
 
@@ -39,10 +45,22 @@ export class FrameReader {
     }
   }
 
+  /** Joins the chunks only when the first has too few bytes: at most once for each chunk that arrives. */
   #take(length: number): Buffer {
-    const all = Buffer.concat(this.#chunks)
-    this.#chunks = [all.subarray(length)]
+    let [head = Buffer.alloc(0)] = this.#chunks
+    if (head.length - this.#at < length) {
+      head = Buffer.concat([head.subarray(this.#at), ...this.#chunks.slice(1)])
+      this.#chunks = [head]
+      this.#at = 0
+    }
+    const end = this.#at + length
+    const taken = head.subarray(this.#at, end)
+    this.#at = end
     this.#size -= length
-    return all.subarray(0, length)
+    if (end === head.length) {
+      this.#chunks.shift()
+      this.#at = 0
+    }
+    return taken
   }
 }
