@@ -11,14 +11,20 @@
  * CHILD2. No group outlives this process: it kills them when it exits, and each child kills its own when this process is
  *         gone without that.
  * CHILD3. Bytes on the channel that are no frame end the child, not this process.
+ * CHILD4. When the child has exited, `ended` is called at most `closeMs` later, also if another program holds its pipes open.
  */
+import { Clock } from "@troupe/otp"
 import { spawn } from "node:child_process"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { serialize } from "node:v8"
 import { FrameReader, framed } from "./frames.ts"
+import { childFlags } from "./placeFlags.ts"
 import type { Place, PlaceLimits, PlaceListener } from "./place.ts"
 import { channelFd, hostFd } from "./pipes.ts"
+
+/** How long a pipe may stay open after its child has exited. */
+const closeMs = 500
 
 /** Windows has no process groups: there only the child itself is killed. */
 const hasGroups = process.platform !== "win32"
@@ -26,7 +32,7 @@ const hasGroups = process.platform !== "win32"
 /** Opens a child; throws when none can be opened. */
 export const openChild = (entry: URL, limits: PlaceLimits, { received, ended }: PlaceListener): Place => {
   const { env, maxMemoryMb, maxMessageBytes } = limits
-  const flags = [...ownFlags(process.execArgv), `--max-old-space-size=${maxMemoryMb}`]
+  const flags = [...childFlags(process.execArgv), `--max-old-space-size=${maxMemoryMb}`]
   const child = spawn(process.execPath, [...flags, fileURLToPath(entry)], {
     env,
     detached: hasGroups,
@@ -40,6 +46,11 @@ export const openChild = (entry: URL, limits: PlaceLimits, { received, ended }: 
   }
   let fault: string | undefined
   let isOver = false
+  let closing: unknown
+  // Between the timer and `setImmediate` Node reads what the child sent before it exited, however busy this process was.
+  const closePipes = () => {
+    for (const pipe of [channel, host]) pipe?.destroy()
+  }
   const end = (reason: string) => {
     if (isOver) return
     isOver = true
@@ -48,8 +59,12 @@ export const openChild = (entry: URL, limits: PlaceLimits, { received, ended }: 
   child.once("exit", () => {
     kill()
     if (pid !== undefined) groups.delete(pid)
+    closing = Clock.live.setTimeout(() => setImmediate(closePipes), closeMs)
   })
-  child.once("close", (code, signal) => end(childEnd(code, signal, maxMemoryMb)))
+  child.once("close", (code, signal) => {
+    Clock.live.clearTimeout(closing)
+    end(childEnd(code, signal, maxMemoryMb))
+  })
   child.on("error", (error) => {
     if (pid === undefined) end(`its process could not be started: ${error.message}`)
   })
@@ -76,13 +91,6 @@ export const openChild = (entry: URL, limits: PlaceLimits, { received, ended }: 
     kill
   }
 }
-
-/** The flags of this program that a child needs too: all but those that say which code to run. */
-const ownFlags = (flags: ReadonlyArray<string>): ReadonlyArray<string> =>
-  flags.filter((flag, index) => !evaluates(flag) && !evaluates(flags[index - 1]) && !flag.startsWith("--input-type"))
-
-const evaluates = (flag: string | undefined): boolean =>
-  flag !== undefined && ["-e", "--eval", "-p", "--print", "-pe"].includes(flag)
 
 const childEnd = (code: number | null, signal: NodeJS.Signals | null, maxMemoryMb: number): string => {
   // V8 aborts when the heap is full; where there are no signals, with this code.

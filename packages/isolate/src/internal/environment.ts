@@ -1,4 +1,5 @@
 /** The environment variables that an isolated function sees unless its tool says otherwise. */
+import { placeNodeOptions } from "./placeFlags.ts"
 
 const passed: ReadonlySet<string> = new Set([
   // Where programs, files and languages are found.
@@ -27,11 +28,12 @@ const passed: ReadonlySet<string> = new Set([
   "LOCALAPPDATA"
 ])
 
-/** Of the program's variables the short list above and `LC_*`, in which nobody keeps a secret. */
+/** The program's variables of the list above and `LC_*`, which hold no secrets. `NODE_OPTIONS` has only flags for a place (FLAG1). */
 export const defaultEnvironment = (): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] =>
-        entry[1] !== undefined && (passed.has(entry[0].toUpperCase()) || entry[0].startsWith("LC_"))
-    )
+    Object.entries(process.env).flatMap(([name, value]) => {
+      const isPassed = passed.has(name.toUpperCase()) || name.startsWith("LC_")
+      if (value === undefined || !isPassed) return []
+      return [[name, name.toUpperCase() === "NODE_OPTIONS" ? placeNodeOptions(value) : value]]
+    })
   )

@@ -9,6 +9,7 @@ import { serialize } from "node:v8"
 import { Worker } from "node:worker_threads"
 import { openChild } from "./childPlace.ts"
 import type { ToPlace } from "./job.ts"
+import { placeNodeOptions, threadFlags } from "./placeFlags.ts"
 
 /** Where a function runs. */
 export type Isolation = "worker" | "process"
@@ -55,7 +56,11 @@ export const isSendable = (isolation: Isolation, value: unknown): boolean => {
 }
 
 const openThread = ({ maxMemoryMb }: PlaceLimits, { received, ended }: PlaceListener): Place => {
-  const worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb } })
+  const worker = new Worker(entry, {
+    env: { ...process.env, NODE_OPTIONS: placeNodeOptions(process.env["NODE_OPTIONS"] ?? "") },
+    execArgv: threadFlags(process.execArgv),
+    resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb }
+  })
   let fault: Error | undefined
   worker.on("message", received)
   worker.on("messageerror", received)
