@@ -24,7 +24,8 @@ declare module "@troupe/otp/Telemetry" {
   interface Events {
     /**
      * The place of a call sent a message that its function did not send through its context: `count` such messages of the call
-     * so far. They are ignored. A library that calls `process.send` or `parentPort.postMessage` sends them.
+     * so far. They are ignored. A library that calls `process.send` or `parentPort.postMessage` sends them. The message that makes
+     * `count` 10,000 ends the call with `handler_exit`.
      */
     readonly "tool_call.message_ignored": {
       readonly measurements: { readonly count: number }
@@ -62,10 +63,10 @@ type ToolOptions = Omit<Parameters<typeof make>[0], "handler" | "manual" | "para
  * - `graceMs`: how long the function may go on after its signal was aborted, in milliseconds; default 100
  * - `env`: all environment variables that the function sees. By default a short list of this program's own, without secrets:
  *   `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `TMP`, `TEMP`, `NODE_ENV`,
- *   `NODE_OPTIONS`, and what Windows needs to start a program
+ *   `NODE_OPTIONS` (only flags that load modules or restrict the program), and what Windows needs to start a program
  * - `maxMemoryMb`: how large the JavaScript heap may become, in MiB, a whole number; default 512. Buffers are not counted
  * - `maxResultBytes`: how many bytes a result or a progress value may have when it is copied, at least 1,024; default
- *   4,194,304 (4 MiB)
+ *   4,194,304 (4 MiB). The message of an error is cut to a quarter as many characters, its stack to an eighth
  */
 export interface IsolatedOptions<P extends Described = Readonly<Record<string, unknown>>> extends ToolOptions {
   readonly parameters?: P | undefined
@@ -100,7 +101,7 @@ export interface IsolatedOptions<P extends Described = Readonly<Record<string, u
  * **Gotchas**: each call pays for the start of its place: some 40 ms for a thread, 85 ms for a child process, and what the
  * module takes to load. A program that starts a session or a process group of its own outlives the child that started it; so do
  * all such programs on Windows. A thread shares the memory of this program: neither `env` nor the nonce of a call hides
- * anything from code in it that reads memory.
+ * anything from code in it that reads memory. The size of what code in a thread sends by `parentPort.postMessage` has no bound.
  *
  * @example
  * ```ts

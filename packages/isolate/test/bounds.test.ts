@@ -30,11 +30,32 @@ describe.each<Isolation>(["worker", "process"])("in a %s", (place) => {
     ])
   })
 
-  test("ISO3 an error whose text has more than maxResultBytes is encoding_failed", async () => {
-    const tool = toolOf(place, "raises", { maxResultBytes: 2_048 })
-    expect(contents(await own.run(tool, { bytes: 4_000 }))).toEqual([
-      ["failed", expect.stringContaining("maxResultBytes is 2048")]
+  test.each([1_024, 2_048])(
+    "ETEXT2 an error whose text has more than maxResultBytes %i is raised, and its text is cut",
+    async (maxResultBytes) => {
+      const tool = toolOf(place, "raises", { maxResultBytes })
+      expect(contents(await own.run(tool, { bytes: 4_000 }))).toEqual([
+        ["failed", expect.stringMatching(`handler_raised: .*[^x]x{${maxResultBytes / 4 - 1}}…`)]
+      ])
+    }
+  )
+
+  test.each([
+    ["message", /handler_raised: .*\[object Object\]/],
+    ["stack", /handler_raised: .*odd/],
+    ["getter", /handler_raised: .*something that has no text/]
+  ])("ETEXT1 an error with an odd %s is raised", async (how, content) => {
+    const result = contents(await own.run(toolOf(place, "raisesOddly"), { how }))
+    expect(result).toEqual([["failed", expect.stringMatching(content)]])
+  })
+
+  test("ISO8 a place that sends 10,000 messages that are not the job's is killed, and the call is a handler_exit", async () => {
+    let count = 0
+    Telemetry.attach(own.system, "tool_call.message_ignored", ({ measurements }) => (count = measurements.count))
+    expect(contents(await own.run(toolOf(place, "floods"), { messages: 11_000 }))).toEqual([
+      ["failed", expect.stringMatching(/handler_exit: .*sent 10000 messages that are not its own/)]
     ])
+    expect(count).toBe(10_000)
   })
 
   test("ISO3 a progress value of more than maxResultBytes throws in the function", async () => {

@@ -11,6 +11,7 @@ import { parentPort, Worker } from "node:worker_threads"
 import type { Effect as AnyEffect } from "effect/Effect"
 import type { ToolContext } from "@troupe/chat/Tool"
 import type { IsolatedContext } from "../Isolated.ts"
+import { cut, stackOf, textOf } from "./errorText.ts"
 import { FrameReader, framed } from "./frames.ts"
 import type { FromPlace, Job, SentResult, ToPlace } from "./job.ts"
 import { channelFd, hostFd } from "./pipes.ts"
@@ -26,9 +27,10 @@ const abort = new AbortController()
 
 const received = (message: ToPlace, send: Send): void => {
   if (message.type === "abort") return abort.abort()
-  const { nonce, maxBytes } = message
+  const { nonce, maxBytes, env } = message
+  leaveOnly(env)
   const say: Say = (said, then = () => {}) => send(signed(said, nonce, maxBytes), then)
-  process.on("uncaughtException", (error) => leaveWith(say, { type: "crashed", message: textOf(error) }))
+  process.on("uncaughtException", (error) => leaveWith(say, crashedBy(error, maxBytes)))
   void perform(message, say).then((outcome) => leaveWith(say, outcome))
 }
 
@@ -37,13 +39,10 @@ const openThread = (port: NonNullable<typeof parentPort>): void => {
     port.postMessage(message, [])
     then()
   }
-  port.on("message", (message: ToPlace) => {
-    if (message.type === "job") leaveOnly(message.env)
-    received(message, send)
-  })
+  port.on("message", (message: ToPlace) => received(message, send))
 }
 
-/** A thread has a copy of its program's environment. */
+/** A thread has a copy of its program's environment, and modules that are preloaded add variables (ISO7). */
 const leaveOnly = (env: Readonly<Record<string, string>>): void => {
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, env)
@@ -80,8 +79,11 @@ const watchHost = (): void => {
     const end = () => process.kill(${group}, "SIGKILL")
     new (require("node:net").Socket)({ fd: ${hostFd}, readable: true, writable: false })
       .on("error", end).on("close", end).resume()`
-  new Worker(program, { eval: true, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16 } }).unref()
+  new Worker(program, { eval: true, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16 } }).unref()
 }
+
+/** How much of the reason why a result cannot be copied is sent: the reason quotes the value. */
+const maxReasonCharacters = 200
 
 /** Sends the last message and exits: timers or servers that the function left do not keep the place open. */
 const leaveWith = (say: Say, message: FromPlace): void => {
@@ -90,7 +92,12 @@ const leaveWith = (say: Say, message: FromPlace): void => {
     say(message, leave)
   } catch (error) {
     const { bytes } = error instanceof Oversized ? error : { bytes: undefined }
-    say(bytes === undefined ? { type: "unsendable", message: textOf(error) } : { type: "oversized", bytes }, leave)
+    say(
+      bytes === undefined
+        ? { type: "unsendable", message: cut(textOf(error), maxReasonCharacters) }
+        : { type: "oversized", bytes },
+      leave
+    )
   }
 }
 
@@ -103,9 +110,24 @@ const perform = async (job: Job, say: Say): Promise<FromPlace> => {
     const value = isEffect(returned) ? await runEffect(returned) : returned
     return { type: "settled", result: await resultOf(value) }
   } catch (error) {
-    return { type: "raised", message: textOf(error), stack: error instanceof Error ? error.stack : undefined }
+    return raisedBy(error, job.maxBytes)
   }
 }
+
+/** The text of an error is cut, so that its message never has more than `maxBytes`: a character has at most two bytes. */
+const raisedBy = (error: unknown, maxBytes: number): FromPlace => {
+  const stack = stackOf(error)
+  return {
+    type: "raised",
+    message: cut(textOf(error), maxBytes >> 2),
+    stack: stack === undefined ? undefined : cut(stack, maxBytes >> 3)
+  }
+}
+
+const crashedBy = (error: unknown, maxBytes: number): FromPlace => ({
+  type: "crashed",
+  message: cut(textOf(error), maxBytes >> 2)
+})
 
 const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: Job, say: Say): IsolatedContext =>
   withoutTheRest({
@@ -146,14 +168,6 @@ const resultOf = async (value: unknown): Promise<SentResult> => {
     if (isBranded(value)) return value as SentResult
   }
   return { type: "ok", value }
-}
-
-const textOf = (error: unknown): string => {
-  try {
-    return error instanceof Error ? error.message : String(error)
-  } catch {
-    return "something that has no text"
-  }
 }
 
 if (parentPort === null) openChild()

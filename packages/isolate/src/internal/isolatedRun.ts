@@ -14,6 +14,8 @@
  * ISO5. The end of the system waits for the place, which is killed after `stopMs` at the latest.
  * ISO6. A place that needs more than `maxMemoryMb` ends, as a `handler_exit` that names the bound.
  * ISO7. The function sees the environment variables of `env`, and no others.
+ * ISO8. After `maxIgnored` ignored messages the place is killed, and a run without an outcome is a `handler_exit` that names the
+ *       bound.
  */
 import { ToolError, type ToolErrorReason } from "@troupe/chat/ChatError"
 import * as HandlerResult from "@troupe/chat/HandlerResult"
@@ -22,6 +24,7 @@ import { Clock, Process, System, Telemetry } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomBytes } from "node:crypto"
+import { textOf } from "./errorText.ts"
 import type { Job, SentResult } from "./job.ts"
 import { type Isolation, isSendable, open, type Place } from "./place.ts"
 import { nonceBytes, signedBytes, verified } from "./signature.ts"
@@ -41,6 +44,9 @@ export interface IsolatedRun {
 
 /** How long the end of a system waits for a place that has more time than this to leave. */
 const stopMs = 5_000
+
+/** How many messages that are not the job's a place may send. */
+const maxIgnored = 10_000
 
 /** Runs the function with these arguments. */
 export const isolatedRun = (
@@ -194,9 +200,16 @@ class Running {
     }
   }
 
-  /** Counts a message that is not the job's (ISO4). */
+  /** Counts a message that is not the job's (ISO4), and ends a place that sends too many of them (ISO8). */
   #ignore(): void {
+    if (this.#ignored === maxIgnored) return
     this.#ignored++
+    if (this.#ignored === maxIgnored) {
+      const advice =
+        "the function or a library it uses calls process.send or parentPort.postMessage: call context.progress"
+      this.#settle(this.#exited(`it sent ${maxIgnored} messages that are not its own: ${advice}`))
+      this.#place?.kill()
+    }
     if (this.#system === undefined) return
     const { toolCall, sessionId } = this.#context
     Telemetry.tell(this.#system, "tool_call.message_ignored", { count: this.#ignored }, { toolCall, sessionId })
@@ -269,5 +282,3 @@ const raisedError = (message: string, stack: string | undefined): Error => {
   if (stack !== undefined) error.stack = stack
   return error
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

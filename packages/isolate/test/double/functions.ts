@@ -60,6 +60,35 @@ export const raises = ({ bytes }: { readonly bytes: number }): never => {
   throw new Error("x".repeat(bytes))
 }
 
+const unreadable = (): never => {
+  throw new Error("this field cannot be read")
+}
+
+/** Throws what no error of a careful library is. */
+export const raisesOddly = ({ how }: { readonly how: string }): never => {
+  const error = new Error("odd")
+  const odd: PropertyDescriptor =
+    how === "message" ? { value: { code: 7 } } : how === "stack" ? { value: ["at a"] } : { get: unreadable }
+  throw Object.defineProperty(error, how === "getter" ? "message" : how, odd)
+}
+
+/** Sends that many messages that are not its job's, and then waits for its end. */
+export const floods = ({ messages }: { readonly messages: number }): Promise<never> => {
+  for (let n = 0; n < messages; n++) {
+    if (parentPort === null) process.send?.(n)
+    else parentPort.postMessage(n, [])
+  }
+  return new Promise(() => {})
+}
+
+/** Exits while a program in a session of its own holds its pipes. */
+export const leavesPipes = async (_args: object, { progress }: IsolatedContext): Promise<never> => {
+  const holder = spawn("sleep", ["1000"], { detached: true, stdio: ["ignore", "ignore", "ignore", 3, 4] })
+  progress({ pid: holder.pid })
+  await new Promise((resolve) => setImmediate(resolve))
+  process.exit(7)
+}
+
 /** Which of these names are in its environment. */
 export const environment = ({ names }: { readonly names: ReadonlyArray<string> }): ReadonlyArray<string | undefined> =>
   names.map((name) => process.env[name])

@@ -1,0 +1,28 @@
+/**
+ * The text of anything that was thrown. The code that threw may be foreign: no field of an error has to be a string.
+ *
+ * ETEXT1. No function here throws, whatever it gets.
+ * ETEXT2. What a place sends of an error is cut to a part of `maxResultBytes`, so that it is always sent.
+ */
+
+/** The message of an error, or another value as text. */
+export const textOf = (thrown: unknown): string => {
+  try {
+    return thrown instanceof Error ? String(thrown.message) : String(thrown)
+  } catch {
+    return "something that has no text"
+  }
+}
+
+/** The stack of an error, if it is a text: `Error.prepareStackTrace` may return anything. */
+export const stackOf = (thrown: unknown): string | undefined => {
+  try {
+    return thrown instanceof Error && typeof thrown.stack === "string" ? thrown.stack : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A text of at most so many characters. */
+export const cut = (text: string, maxCharacters: number): string =>
+  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1)}…`
