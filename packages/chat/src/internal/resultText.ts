@@ -14,12 +14,12 @@ export const defaultMaxToolResultCharacters = 1_000_000
 
 /** The JSON text of a value; throws a `TypeError` for a value that has none (RESULT1). */
 export const jsonText = (value: unknown): string => {
-  const text: unknown = written(value ?? null)
+  const text: unknown = stringified(value ?? null)
   if (typeof text === "string") return text
   throw new TypeError("The value has no JSON form: its toJSON returns none; return plain data")
 }
 
-const written = (value: unknown): unknown => {
+const stringified = (value: unknown): unknown => {
   try {
     return JSON.stringify(value, refusing)
   } catch (thrown) {

@@ -8,7 +8,8 @@
 /** The message of an error, or another value as text. */
 export const textOf = (thrown: unknown): string => {
   try {
-    return thrown instanceof Error ? String(thrown.message) : String(thrown)
+    const text: unknown = thrown instanceof Error ? thrown.message : thrown
+    return String(text)
   } catch {
     return "something that has no text"
   }
