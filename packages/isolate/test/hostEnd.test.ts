@@ -59,14 +59,9 @@ test("ISO5 when System.stop has resolved, every place of the system is gone", as
   expect(await ended).toBeInstanceOf(Error)
 })
 
-test.skipIf(process.platform === "win32")(
-  "CHILD4 a call ends when its child has exited, also while a program in a session of its own holds the pipes",
-  async () => {
-    const { tool, pid } = heard(toolOf("process", "leavesPipes"))
-    const { messages } = await own.run(tool)
-    process.kill(pid(), "SIGKILL")
-    expect(messages.map(({ content }) => content)).toEqual([
-      expect.stringMatching(/handler_exit: .*exited with code 7/)
-    ])
-  }
-)
+test("CHILD4 a call ends when its child has exited, also while a program in a session of its own holds the pipes", async () => {
+  const { tool, pid } = heard(toolOf("process", "leavesPipes"))
+  const { messages } = await own.run(tool)
+  process.kill(pid(), "SIGKILL")
+  expect(messages.map(({ content }) => content)).toEqual([expect.stringMatching(/handler_exit: .*exited with code 7/)])
+})
