@@ -30,7 +30,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
   },
   isolate: { ours: ["otp", "chat"], foreign: ["effect"], node: "all" },
   store: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod", "@effect/sql-pg"], node: "all" },
-  server: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod"], node: ["Node.ts", "internal/node/"] },
+  server: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod"], node: ["node/"] },
   react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react", "elkjs"], node: "none" },
   cluster: {
     ours: ["otp", "chat"],

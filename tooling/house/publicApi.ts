@@ -3,20 +3,28 @@
  *
  * @module
  */
-import { basename, dirname, join } from "node:path"
+import { dirname, join } from "node:path"
 import { exportsOf } from "./moduleFacts.ts"
 import type { ExportedName } from "./moduleFacts.ts"
-import { exists, files, readText } from "./workspace.ts"
+import { exists, readJson, readText } from "./workspace.ts"
+import type { Manifest } from "./workspace.ts"
 
 /** One public name and the module that offers it. */
 export interface PublicName extends ExportedName {
   readonly module: string
 }
 
+/** The public modules of a library: the subpath of each entry of its `exports` (`index` for the root), and its file. */
+export const publicModules = (folder: string): ReadonlyArray<{ readonly module: string; readonly path: string }> =>
+  Object.entries(readJson<Manifest>(`${folder}/package.json`).exports ?? {}).map(([subpath, target]) => ({
+    module: subpath === "." ? "index" : subpath.slice(2),
+    path: join(folder, String(target))
+  }))
+
 /** Every name of every public module of a library, sorted by module and name. */
 export const publicNames = (folder: string): ReadonlyArray<PublicName> =>
-  files(`${folder}/src/*.{ts,tsx}`)
-    .flatMap((path) => namesOf(path).map((found) => ({ ...found, module: basename(path).replace(/\.tsx?$/, "") })))
+  publicModules(folder)
+    .flatMap(({ module, path }) => namesOf(path).map((found) => ({ ...found, module })))
     .toSorted((left, right) => compare(left.module, right.module) || compare(left.name, right.name))
 
 /** What is wrong with a public name's doc comment, or nothing. */

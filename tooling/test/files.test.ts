@@ -1,7 +1,6 @@
 import { basename } from "node:path"
 import { describe, expect, test } from "vitest"
-import { importTable } from "../house/importTable.ts"
-import { codeLinesOf, exportsOf } from "../house/moduleFacts.ts"
+import { codeLinesOf } from "../house/moduleFacts.ts"
 import { lineAt, parse, walk } from "../house/syntax.ts"
 import { exists, files, readJson, readText, workspacePackages } from "../house/workspace.ts"
 
@@ -24,18 +23,13 @@ describe("file names", () => {
     expect(everyFile.filter((path) => drawers.test(basename(path)))).toEqual([])
   })
 
-  test("at the top of a library's src are PascalCase nouns, one public module each", () => {
-    const top = files("packages/*/src/*").filter((path) => /\.\w+$/.test(path))
-    expect(top.filter((path) => !/^([A-Z][A-Za-z0-9]*|index)\.tsx?$/.test(basename(path)))).toEqual([])
+  test("of a library are words without a hyphen or a dot", () => {
+    const named = files("packages/*/src/**/*.{ts,tsx}")
+    expect(named.filter((path) => !/^[A-Za-z][A-Za-z0-9]*\.tsx?$/.test(basename(path)))).toEqual([])
   })
 
-  test("below a library's src/internal are camelCase", () => {
-    const below = files("packages/*/src/*/**/*.{ts,tsx}")
-    expect(below.filter((path) => !/^[a-z][A-Za-z0-9]*\.tsx?$/.test(basename(path)))).toEqual([])
-  })
-
-  test("a library's src has one folder, internal", () => {
-    expect(files("packages/*/src/*/**/*.{ts,tsx}").filter((path) => path.split("/")[3] !== "internal")).toEqual([])
+  test("no package has a folder for all of its internals", () => {
+    expect(files("{packages,apps}/*/src/**/*").filter((path) => /\/internal\//.test(path))).toEqual([])
   })
 })
 
@@ -122,27 +116,13 @@ describe("a package", () => {
     expect(unchecked.map((found) => found.folder)).toEqual([])
   })
 
-  test.each(libraries)("$folder serves src in the workspace, dist when published, and internals never", (found) => {
+  test.each(libraries)("$folder serves src in the workspace, and dist when published", (found) => {
     const { exports, files: packed, publishConfig, type } = found.manifest
     expect(type).toBe("module")
     expect(packed).toContain("dist")
-    expect(exports?.["./internal/*"]).toBeNull()
-    expect(publishConfig?.exports?.["./internal/*"]).toBeNull()
     expect(Object.keys(publishConfig?.exports ?? {})).toEqual(Object.keys(exports ?? {}))
     expect(JSON.stringify(exports)).not.toContain("dist/")
     expect(JSON.stringify(publishConfig?.exports)).not.toContain("src/")
     expect(exists(`${found.folder}/src/index.ts`)).toBe(true)
   })
-
-  test.each(libraries)(
-    "$folder exports each public module from its index, but those that alone touch Node",
-    (found) => {
-      const node = importTable[found.short]?.node
-      const modules = files(`${found.folder}/src/*.{ts,tsx}`)
-        .map((path) => basename(path))
-        .filter((name) => name !== "index.ts" && !(Array.isArray(node) && node.includes(name)))
-      const exported = exportsOf(readText(`${found.folder}/src/index.ts`)).map((one) => one.from?.source)
-      expect(modules.filter((name) => !exported.includes(`./${name}`))).toEqual([])
-    }
-  )
 })

@@ -22,6 +22,12 @@ const inheritedPeers = (found: WorkspacePackage): ReadonlyArray<string> =>
     .filter((other) => found.manifest.dependencies?.[other.manifest.name] !== undefined)
     .flatMap((other) => Object.keys(other.manifest.peerDependencies ?? {}))
 
+/** Whether a package's `exports` list the subpath of an import. */
+const isDoor = (packageName: string, specifier: string): boolean =>
+  Object.keys(judged.find((found) => found.manifest.name === packageName)?.manifest.exports ?? {}).includes(
+    `.${specifier.slice(packageName.length)}`
+  )
+
 /** What is wrong with one import, or nothing. */
 const complaint = (found: WorkspacePackage, row: ImportRow, path: string, specifier: string): string | undefined => {
   const source = `${found.folder}/src/`
@@ -34,7 +40,7 @@ const complaint = (found: WorkspacePackage, row: ImportRow, path: string, specif
   }
   const packageName = packageOf(specifier)
   if (packageName === found.manifest.name) return "imports its own package by name"
-  if (specifier.startsWith(`${packageName}/internal`) && oursOf(packageName) !== undefined) return "is private"
+  if (oursOf(packageName) !== undefined && !isDoor(packageName, specifier)) return "is no door of the package"
   if (!dependencyNames(found.manifest).includes(packageName)) return "is not among its dependencies"
   return isAllowed(row, packageName) ? undefined : "is not in its row of the import table"
 }
@@ -97,12 +103,12 @@ describe("an import is refused when it", () => {
   const refusal = (specifier: string): string | undefined =>
     chat === undefined || row === undefined
       ? "no chat package"
-      : complaint(chat, row, "packages/chat/src/internal/one.ts", specifier)
+      : complaint(chat, row, "packages/chat/src/tool/one.ts", specifier)
 
   test.each([
     ["touches node:* outside the packages that may", "node:fs", "may not touch node:*"],
     ["reaches into another package by path", "../../../otp/src/Process.ts", "leaves its own src"],
-    ["reaches into another package's internals", "@troupe/otp/internal/kernel", "is private"],
+    ["reaches past another package's doors", "@troupe/otp/kernel/kernel", "is no door of the package"],
     ["names its own package", "@troupe/chat", "imports its own package by name"],
     ["names a package nobody declared", "left-pad", "is not among its dependencies"],
     ["points against the table", "@troupe/providers", "is not among its dependencies"],

@@ -2,6 +2,7 @@ import { dirname, join } from "node:path"
 import { build } from "vite"
 import { expect, test } from "vitest"
 import { loadedBy } from "../house/moduleFacts.ts"
+import { publicModules } from "../house/publicApi.ts"
 import { exists, readText, root } from "../house/workspace.ts"
 
 /** The file a module's import leads to; a foreign package as it is named. */
@@ -9,8 +10,7 @@ const target = (from: string, specifier: string): string => {
   if (specifier.startsWith(".")) return join(dirname(from), specifier)
   const [, short, module] = /^@troupe\/([^/]+)(?:\/(.+))?$/.exec(specifier) ?? []
   if (short === undefined) return specifier
-  const path = `packages/${short}/src/${module ?? "index"}.ts`
-  return exists(path) ? path : `${path}x`
+  return publicModules(`packages/${short}`).find((found) => found.module === (module ?? "index"))?.path ?? specifier
 }
 
 /** Every file, and every foreign package, that is loaded with a file. */
@@ -26,24 +26,24 @@ const loadedWith = (entry: string): ReadonlySet<string> => {
 }
 
 test("CLIENT1 a page that talks to a server loads nothing that runs chats, and no foreign package", () => {
-  const loaded = [...loadedWith("packages/server/src/Client.ts")]
-  expect(loaded).toContain("packages/chat/src/ChatView.ts")
+  const loaded = [...loadedWith("packages/server/src/client/Client.ts")]
+  expect(loaded).toContain("packages/chat/src/view/ChatView.ts")
   expect(loaded.filter((path) => !exists(path))).toEqual([])
   expect(loaded.filter((path) => path.startsWith("packages/chat/"))).toEqual(
-    ["ChatView", "internal/shownJson", "internal/sharedJson"].map((name) => `packages/chat/src/${name}.ts`)
+    ["view/ChatView", "json/readableJson", "json/structuralSharing"].map((name) => `packages/chat/src/${name}.ts`)
   )
   expect(loaded.filter((path) => path.startsWith("packages/otp/")).toSorted()).toEqual(
-    ["Clock", "internal/macrotask", "internal/timerHeap"].map((name) => `packages/otp/src/${name}.ts`)
+    ["Clock", "macrotask", "timerHeap"].map((name) => `packages/otp/src/time/${name}.ts`)
   )
 })
 
 test("CLIENT1 nor does one that shows chats with the hooks", () => {
   for (const entry of ["Conversation", "Conversations", "Observed", "Snapshot", "Provider"]) {
-    const loaded = [...loadedWith(`packages/react/src/${entry}.ts`)]
+    const loaded = [...loadedWith(`packages/react/src/hooks/${entry}.ts`)]
     expect(loaded.filter((path) => !exists(path) && path !== "react")).toEqual([])
     expect(
       loaded.filter(
-        (path) => /^packages\/(chat|otp)\//.test(path) && !/\/(ChatView|shownJson|sharedJson)\.ts$/.test(path)
+        (path) => /^packages\/(chat|otp)\//.test(path) && !/\/(ChatView|readableJson|structuralSharing)\.ts$/.test(path)
       )
     ).toEqual([])
   }

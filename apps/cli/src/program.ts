@@ -3,16 +3,16 @@
  *
  * @module
  */
-import { CliError } from "./cliError.ts"
-import { type CliOptions, parseCommandLine } from "./cliOptions.ts"
-import { startDemoChat } from "./demoChat.ts"
-import { appendingDisplay } from "./display.ts"
-import { chooseModel } from "./models.ts"
-import { observe } from "./observe.ts"
-import { paintFor } from "./paint.ts"
-import { runPiped } from "./piped.ts"
-import { runTerminal } from "./terminal.ts"
-import { progressBar } from "./toolLines.ts"
+import { CliError } from "./options/cliError.ts"
+import { type CliOptions, parseCommandLine } from "./options/cliOptions.ts"
+import { startDemoChat } from "./chat/demoChat.ts"
+import { appendingDisplay } from "./output/display.ts"
+import { chooseModel } from "./model/models.ts"
+import { observe } from "./observe/observe.ts"
+import { paintFor } from "./output/paint.ts"
+import { runPiped } from "./chat/piped.ts"
+import { runTerminal } from "./chat/terminal.ts"
+import { progressBar } from "./output/toolLines.ts"
 
 /** What the program is run with. */
 export interface ProgramSurroundings {

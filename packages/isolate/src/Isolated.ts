@@ -7,9 +7,9 @@ import { ValidationError } from "@troupe/chat/ChatError"
 import { type ArgumentsOf, make, type Parameters as Described, type Tool, type ToolContext } from "@troupe/chat/Tool"
 import { toolOptions } from "@troupe/chat/Validate"
 import type { ToolCall } from "@troupe/chat/ToolCall"
-import { defaultEnvironment } from "./internal/environment.ts"
-import { type IsolatedRun, isolatedRun } from "./internal/isolatedRun.ts"
-import type { Isolation } from "./internal/place.ts"
+import { defaultEnvironment } from "./environment.ts"
+import { type IsolatedRun, isolatedRun } from "./isolatedRun.ts"
+import type { Isolation } from "./place.ts"
 
 /**
  * Where a function runs.
@@ -17,7 +17,7 @@ import type { Isolation } from "./internal/place.ts"
  * - `worker`: in a thread of this program; starts faster, and shares the memory limit
  * - `process`: in a process of the operating system; what it does to itself stays there
  */
-export type { Isolation } from "./internal/place.ts"
+export type { Isolation } from "./place.ts"
 
 /** What telemetry reports of isolated tools (`Telemetry.attach(system, "tool_call.message_ignored", …)`). */
 declare module "@troupe/otp/Telemetry" {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { framed, FrameReader } from "../src/internal/frames.ts"
+import { framed, FrameReader } from "../src/frames.ts"
 
 const readBy = (step: number, bytes: Buffer): ReadonlyArray<ReadonlyArray<number>> => {
   const messages: Array<ReadonlyArray<number>> = []

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { childFlags, placeNodeOptions, threadFlags } from "../src/internal/placeFlags.ts"
+import { childFlags, placeNodeOptions, threadFlags } from "../src/placeFlags.ts"
 
 describe.each([
   ["a thread", threadFlags],

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { serialize } from "node:v8"
 import { expect, test } from "vitest"
-import type { FromPlace } from "../src/internal/job.ts"
-import { nonceBytes, Oversized, signed, verified } from "../src/internal/signature.ts"
+import type { FromPlace } from "../src/job.ts"
+import { nonceBytes, Oversized, signed, verified } from "../src/signature.ts"
 
 const nonce = randomBytes(nonceBytes)
 const bySigner = (value: unknown, by = nonce) => Buffer.concat([by, serialize(value)])

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { Clock, GenServer, Process, System, Telemetry } from "../src/index.ts"
-import { kernelOf } from "../src/internal/kernel.ts"
+import { kernelOf } from "../src/kernel/kernel.ts"
 import { until } from "./double/hop.ts"
 import { processorMs } from "./growth/cost.ts"
 

@@ -1,7 +1,7 @@
 import { APICallError, type LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import * as Testing from "@troupe/chat/Testing"
 import { describe, expect, test } from "vitest"
-import { aiSdk } from "../src/AiSdk.ts"
+import { aiSdk } from "../src/aiSdk/AiSdk.ts"
 import { finish, modelV4 } from "./loopback/scriptedModel.ts"
 
 /** A model that says these parts; one without an end stays open until it is cancelled. */

@@ -7,7 +7,7 @@ import { user } from "@troupe/chat/Message"
 import { tool } from "@troupe/chat/Tool"
 import { isStepCount, jsonSchema, streamText, tool as aiTool } from "ai"
 import { afterEach, describe, expect, test } from "vitest"
-import { aiSdk, type AiSdkModel } from "../src/AiSdk.ts"
+import { aiSdk, type AiSdkModel } from "../src/aiSdk/AiSdk.ts"
 import { chatChunk, type EventServer, eventServer, sendStream } from "./loopback/eventServer.ts"
 
 let server: EventServer | undefined

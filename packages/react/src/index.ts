@@ -4,13 +4,21 @@
  * @module
  */
 export { local } from "@troupe/server/Local"
-export { useChat } from "./Conversation.ts"
-export type { Conversation, ConversationOptions, ConversationStatus, ConversationVerbs } from "./Conversation.ts"
-export { useChats } from "./Conversations.ts"
-export type { Conversations, ConversationsOptions } from "./Conversations.ts"
-export { useObserver, useProcess, useTimeline } from "./Observed.ts"
-export type { Observed } from "./Observed.ts"
-export { EventLog, Observer, ProcessPane, ProcessTree, StateChart, TurnTimeline, UsageMeters } from "./Observer.tsx"
+export { useChat } from "./hooks/Conversation.ts"
+export type { Conversation, ConversationOptions, ConversationStatus, ConversationVerbs } from "./hooks/Conversation.ts"
+export { useChats } from "./hooks/Conversations.ts"
+export type { Conversations, ConversationsOptions } from "./hooks/Conversations.ts"
+export { useObserver, useProcess, useTimeline } from "./hooks/Observed.ts"
+export type { Observed } from "./hooks/Observed.ts"
+export {
+  EventLog,
+  Observer,
+  ProcessPane,
+  ProcessTree,
+  StateChart,
+  TurnTimeline,
+  UsageMeters
+} from "./observer/Observer.tsx"
 export type {
   EventLogProps,
   ObserverProps,
@@ -20,7 +28,7 @@ export type {
   StateChartProps,
   TurnTimelineProps,
   UsageMetersProps
-} from "./Observer.tsx"
-export { TroupeProvider, useTroupe } from "./Provider.ts"
-export { useSnapshot } from "./Snapshot.ts"
-export type { HasSnapshot, HasState } from "./Snapshot.ts"
+} from "./observer/Observer.tsx"
+export { TroupeProvider, useTroupe } from "./hooks/Provider.ts"
+export { useSnapshot } from "./hooks/Snapshot.ts"
+export type { HasSnapshot, HasState } from "./hooks/Snapshot.ts"

@@ -3,9 +3,9 @@
  *
  * @module
  */
-export type * as ChatLink from "./ChatLink.ts"
-export * as Client from "./Client.ts"
-export { ConnectionError } from "./ConnectionError.ts"
-export { HttpError } from "./HttpError.ts"
-export * as Local from "./Local.ts"
-export * as Server from "./Server.ts"
+export type * as ChatLink from "./link/ChatLink.ts"
+export * as Client from "./client/Client.ts"
+export { ConnectionError } from "./errors/ConnectionError.ts"
+export { HttpError } from "./errors/HttpError.ts"
+export * as Local from "./link/Local.ts"
+export * as Server from "./server/Server.ts"

@@ -3,9 +3,9 @@
  *
  * @module
  */
-export { sqlite } from "./Sqlite.ts"
-export type { SqliteOptions } from "./Sqlite.ts"
-export { StoreError } from "./StoreError.ts"
-export type { StoreErrorReason } from "./StoreError.ts"
-export { postgres } from "./Postgres.ts"
-export type { PostgresOptions } from "./Postgres.ts"
+export { sqlite } from "./sqlite/Sqlite.ts"
+export type { SqliteOptions } from "./sqlite/Sqlite.ts"
+export { StoreError } from "./sql/StoreError.ts"
+export type { StoreErrorReason } from "./sql/StoreError.ts"
+export { postgres } from "./postgres/Postgres.ts"
+export type { PostgresOptions } from "./postgres/Postgres.ts"

@@ -1,9 +1,9 @@
 /** Inputs that arrive at bad times: while the process is killed, the store fails or hangs, others send and interrupt too. */
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { ChatRef } from "../../src/ChatRef.ts"
-import type { WhenBusy } from "../../src/Inbox.ts"
-import type { Store } from "../../src/Store.ts"
+import type { ChatRef } from "../../src/living/ChatRef.ts"
+import type { WhenBusy } from "../../src/record/Inbox.ts"
+import type { Store } from "../../src/store/Store.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { moodyStore, userLines } from "../double/heldModel.ts"
 import { hop, until } from "../double/hop.ts"

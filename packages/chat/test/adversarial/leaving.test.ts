@@ -2,13 +2,13 @@
 import type { Clock, System } from "@troupe/otp"
 import { Effect, Fiber, Stream } from "effect"
 import { expect, test } from "vitest"
-import * as Chat from "../../src/Chat.ts"
-import * as ChatEffect from "../../src/ChatEffect.ts"
-import * as Engine from "../../src/Engine.ts"
-import type { Event } from "../../src/Event.ts"
-import { ok } from "../../src/HandlerResult.ts"
-import * as Session from "../../src/Session.ts"
-import { streamToolCalls } from "../../src/ToolRunner.ts"
+import * as Chat from "../../src/loop/Chat.ts"
+import * as ChatEffect from "../../src/effect/ChatEffect.ts"
+import * as Engine from "../../src/options/Engine.ts"
+import type { Event } from "../../src/events/Event.ts"
+import { ok } from "../../src/model/HandlerResult.ts"
+import * as Session from "../../src/session/Session.ts"
+import { streamToolCalls } from "../../src/batch/ToolRunner.ts"
 import {
   begins,
   calling,

@@ -1,5 +1,5 @@
-import { error, ok } from "../../src/HandlerResult.ts"
-import { toolCallMachine } from "../../src/ToolCallMachine.ts"
+import { error, ok } from "../../src/model/HandlerResult.ts"
+import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling } from "../double/scripts.ts"
 import { engineParts } from "../double/stepping.ts"

@@ -7,8 +7,8 @@ import {
   StreamError,
   ToolError,
   ValidationError
-} from "../../src/ChatError.ts"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/HandlerResult.ts"
+} from "../../src/errors/ChatError.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
 
 /** Makes values at random. */
 export type Gen<A> = Arbitrary.Arbitrary<A>

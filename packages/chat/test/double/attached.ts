@@ -1,6 +1,6 @@
 /** Reads what a chat says to those who attach. */
-import type { Attached, Attachment } from "../../src/Attachment.ts"
-import type { Event } from "../../src/Event.ts"
+import type { Attached, Attachment } from "../../src/view/Attachment.ts"
+import type { Event } from "../../src/events/Event.ts"
 
 /** Reads up to the first item that is wanted, and goes on being attached. */
 export const readUntil = async (

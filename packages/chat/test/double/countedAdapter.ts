@@ -1,6 +1,6 @@
 /** An adapter that speaks a script of events, and counts what is asked of it and let go of. */
-import type { Adapter } from "../../src/Adapter.ts"
-import type { AdapterEvent } from "../../src/Event.ts"
+import type { Adapter } from "../../src/request/Adapter.ts"
+import type { AdapterEvent } from "../../src/events/Event.ts"
 
 type Next = IteratorResult<AdapterEvent, undefined>
 

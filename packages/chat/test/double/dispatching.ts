@@ -1,7 +1,7 @@
 /** Batches for a dispatcher: calls that say in their arguments what their runner does, on a clock that stands still. */
 import { Clock, System } from "@troupe/otp"
-import * as Dispatch from "../../src/Dispatch.ts"
-import type { ToolCall } from "../../src/ToolCall.ts"
+import * as Dispatch from "../../src/dispatch/Dispatch.ts"
+import type { ToolCall } from "../../src/model/ToolCall.ts"
 
 /** A state with a counter, a budget and a phase. */
 export interface BatchState extends Dispatch.DispatchState {

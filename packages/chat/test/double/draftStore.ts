@@ -1,6 +1,6 @@
 /** A store that numbers its entries and takes drafts, each as the test says. */
-import type { ChatRecord } from "../../src/ChatRecord.ts"
-import type { Saved, Store } from "../../src/Store.ts"
+import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Saved, Store } from "../../src/store/Store.ts"
 
 /** What it was given. */
 export interface GivenDraft {

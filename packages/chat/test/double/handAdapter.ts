@@ -1,8 +1,8 @@
 /** An adapter whose every event the test says by hand. */
-import type { Adapter, AdapterOptions } from "../../src/Adapter.ts"
-import type { AdapterEvent } from "../../src/Event.ts"
-import type { Request } from "../../src/Request.ts"
-import type { FinishReason } from "../../src/Response.ts"
+import type { Adapter, AdapterOptions } from "../../src/request/Adapter.ts"
+import type { AdapterEvent } from "../../src/events/Event.ts"
+import type { Request } from "../../src/model/Request.ts"
+import type { FinishReason } from "../../src/model/Response.ts"
 
 type Next = IteratorResult<AdapterEvent, undefined>
 

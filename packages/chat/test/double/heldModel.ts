@@ -1,7 +1,7 @@
 /** A model that answers when it is told to, and a store whose saves are held or fail as the test says. */
-import type { ChatRecord } from "../../src/ChatRecord.ts"
-import type { Message } from "../../src/Message.ts"
-import { memory, type Store } from "../../src/Store.ts"
+import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { Message } from "../../src/model/Message.ts"
+import { memory, type Store } from "../../src/store/Store.ts"
 import { said } from "./scripts.ts"
 
 /** What the user said, of a thread. */

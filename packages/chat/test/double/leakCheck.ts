@@ -5,9 +5,9 @@
 import { Clock, Process, System } from "@troupe/otp"
 import host from "node:process"
 import { afterEach, beforeEach, expect } from "vitest"
-import * as Fake from "../../src/Fake.ts"
-import { defaultSystem } from "../../src/internal/defaultSystem.ts"
-import { Troupe, type RunningTroupe, type TroupeOptions } from "../../src/Troupe.ts"
+import * as Fake from "../../src/testing/Fake.ts"
+import { defaultSystem } from "../../src/async/defaultSystem.ts"
+import { Troupe, type RunningTroupe, type TroupeOptions } from "../../src/living/Troupe.ts"
 import { heldBy } from "./processes.ts"
 import { spiedSignal, type SpiedSignal } from "./spiedSignal.ts"
 

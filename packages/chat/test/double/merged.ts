@@ -1,5 +1,5 @@
 /** Events as one who reads them in the largest pieces sees them. */
-import type { Event } from "../../src/Event.ts"
+import type { Event } from "../../src/events/Event.ts"
 
 /** Neighbouring fragments of the same thing as one; fragments without text are left out. */
 export const merged = (events: ReadonlyArray<Event>): ReadonlyArray<Event> => {

@@ -3,13 +3,13 @@
  * restarts, each at a time of its own on a test clock.
  */
 import { Clock, Process, System } from "@troupe/otp"
-import * as Fake from "../../src/Fake.ts"
-import { askUser, error, halt, ok } from "../../src/HandlerResult.ts"
-import type { WhenBusy } from "../../src/Inbox.ts"
-import * as Store from "../../src/Store.ts"
-import * as Testing from "../../src/Testing.ts"
-import { make, type Tool } from "../../src/Tool.ts"
-import { type RunningTroupe, Troupe } from "../../src/Troupe.ts"
+import * as Fake from "../../src/testing/Fake.ts"
+import { askUser, error, halt, ok } from "../../src/model/HandlerResult.ts"
+import type { WhenBusy } from "../../src/record/Inbox.ts"
+import * as Store from "../../src/store/Store.ts"
+import * as Testing from "../../src/testing/Testing.ts"
+import { make, type Tool } from "../../src/tool/Tool.ts"
+import { type RunningTroupe, Troupe } from "../../src/living/Troupe.ts"
 
 /** Where the run happens, and who writes it down. */
 export interface Stage {

@@ -1,14 +1,14 @@
 /** Starts a request's chart in a system of the test's own. */
 import { type Clock, StateMachine, type System } from "@troupe/otp"
-import { adapterStreamMachine } from "../../src/AdapterStreamMachine.ts"
-import type { ChatOptions } from "../../src/ChatOptions.ts"
-import * as Engine from "../../src/Engine.ts"
-import type { Event } from "../../src/Event.ts"
-import { Outlet } from "../../src/internal/outlet.ts"
-import { adapterIn } from "../../src/internal/preflight.ts"
-import { requestOf } from "../../src/internal/request.ts"
-import { resolveOptions } from "../../src/internal/resolveOptions.ts"
-import { StreamCollector } from "../../src/StreamCollector.ts"
+import { adapterStreamMachine } from "../../src/request/AdapterStreamMachine.ts"
+import type { ChatOptions } from "../../src/options/ChatOptions.ts"
+import * as Engine from "../../src/options/Engine.ts"
+import type { Event } from "../../src/events/Event.ts"
+import { Outlet } from "../../src/events/outlet.ts"
+import { adapterIn } from "../../src/options/preflight.ts"
+import { requestOf } from "../../src/request/buildRequest.ts"
+import { resolveOptions } from "../../src/options/resolveOptions.ts"
+import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { hi } from "./scripts.ts"
 
 /** A request whose events are read off its outlet. */

@@ -1,12 +1,12 @@
 /** Random conversations: what the model replies, and what each tool it calls then does. */
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
-import type { ChatOptions, OnToolError, StepOptions } from "../../src/ChatOptions.ts"
-import type { Script, ScriptEntry } from "../../src/Fake.ts"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/HandlerResult.ts"
-import type { Message } from "../../src/Message.ts"
-import type { StepResult } from "../../src/StepResult.ts"
-import { make, type Tool } from "../../src/Tool.ts"
+import type { ChatOptions, OnToolError, StepOptions } from "../../src/options/ChatOptions.ts"
+import type { Script, ScriptEntry } from "../../src/testing/Fake.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import type { Message } from "../../src/model/Message.ts"
+import type { StepResult } from "../../src/record/StepResult.ts"
+import { make, type Tool } from "../../src/tool/Tool.ts"
 
 /** What each tool does, by its name. */
 const behaviours: Readonly<Record<string, () => HandlerResult>> = {

@@ -1,10 +1,10 @@
 /** Scripts and tools that many tests begin from. */
-import type { Event } from "../../src/Event.ts"
-import type { Script } from "../../src/Fake.ts"
-import { ok } from "../../src/HandlerResult.ts"
-import { type Message, text as textOf, user } from "../../src/Message.ts"
-import type { FinishReason } from "../../src/Response.ts"
-import { type Handler, make, type Tool } from "../../src/Tool.ts"
+import type { Event } from "../../src/events/Event.ts"
+import type { Script } from "../../src/testing/Fake.ts"
+import { ok } from "../../src/model/HandlerResult.ts"
+import { type Message, text as textOf, user } from "../../src/model/Message.ts"
+import type { FinishReason } from "../../src/model/Response.ts"
+import { type Handler, make, type Tool } from "../../src/tool/Tool.ts"
 
 /** A tool that gives its arguments back. */
 export const echo: Tool = make({ name: "echo", handler: (args) => ok(args) })

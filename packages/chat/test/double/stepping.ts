@@ -1,14 +1,14 @@
 /** Starts a step's or a chat's chart in a system of the test's own. */
 import { StateMachine, type System } from "@troupe/otp"
-import type { Adapter } from "../../src/Adapter.ts"
-import { chatMachine, type ChatInput, type Turn } from "../../src/ChatMachine.ts"
-import type { ChatOptions } from "../../src/ChatOptions.ts"
-import * as Engine from "../../src/Engine.ts"
-import { Outlet } from "../../src/internal/outlet.ts"
-import { resolveOptions } from "../../src/internal/resolveOptions.ts"
-import type { Message } from "../../src/Message.ts"
-import { stepMachine } from "../../src/StepMachine.ts"
-import type { Tool } from "../../src/Tool.ts"
+import type { Adapter } from "../../src/request/Adapter.ts"
+import { chatMachine, type ChatInput, type Turn } from "../../src/loop/ChatMachine.ts"
+import type { ChatOptions } from "../../src/options/ChatOptions.ts"
+import * as Engine from "../../src/options/Engine.ts"
+import { Outlet } from "../../src/events/outlet.ts"
+import { resolveOptions } from "../../src/options/resolveOptions.ts"
+import type { Message } from "../../src/model/Message.ts"
+import { stepMachine } from "../../src/step/StepMachine.ts"
+import type { Tool } from "../../src/tool/Tool.ts"
 import { hi } from "./scripts.ts"
 
 export interface Parts {

@@ -1,8 +1,8 @@
 /** Tools whose calls take as long as they say on a test clock, and a record of when each ran. */
 import type { Clock } from "@troupe/otp"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/HandlerResult.ts"
-import { make, type Tool } from "../../src/Tool.ts"
-import type { ToolCall } from "../../src/ToolCall.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import { make, type Tool } from "../../src/tool/Tool.ts"
+import type { ToolCall } from "../../src/model/ToolCall.ts"
 
 /** What a call does when its time is over. */
 const endings: Readonly<Record<string, () => HandlerResult>> = {

@@ -1,16 +1,16 @@
 /** Random values of every type that has a JSON form. */
 import { Arbitrary } from "effect"
-import type { TypeName, Types } from "../../src/Codec.ts"
-import * as Engine from "../../src/Engine.ts"
-import { type Event, tags } from "../../src/Event.ts"
-import { ok } from "../../src/HandlerResult.ts"
-import type { Decision, PendingApproval } from "../../src/Approval.ts"
-import type { OpenStep } from "../../src/internal/openCalls.ts"
-import type { InboxEntry } from "../../src/Inbox.ts"
-import { Outcome } from "../../src/Outcome.ts"
-import { FinishReason } from "../../src/Response.ts"
-import { SessionStatus } from "../../src/Session.ts"
-import { make, type Tool } from "../../src/Tool.ts"
+import type { TypeName, Types } from "../../src/codec/Codec.ts"
+import * as Engine from "../../src/options/Engine.ts"
+import { type Event, tags } from "../../src/events/Event.ts"
+import { ok } from "../../src/model/HandlerResult.ts"
+import type { Decision, PendingApproval } from "../../src/record/Approval.ts"
+import type { OpenStep } from "../../src/step/openCalls.ts"
+import type { InboxEntry } from "../../src/record/Inbox.ts"
+import { Outcome } from "../../src/record/Outcome.ts"
+import { FinishReason } from "../../src/model/Response.ts"
+import { SessionStatus } from "../../src/session/Session.ts"
+import { make, type Tool } from "../../src/tool/Tool.ts"
 import {
   anything,
   choice,

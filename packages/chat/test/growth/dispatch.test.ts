@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import * as Dispatch from "../../src/Dispatch.ts"
+import * as Dispatch from "../../src/dispatch/Dispatch.ts"
 import { dearer, type Measured } from "./cost.ts"
 
 /** What is quadratic costs ten times as much for each; what is linear may still miss the processor's caches. */

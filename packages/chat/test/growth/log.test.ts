@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import type { ChatRecord } from "../../src/ChatRecord.ts"
-import { type Message, user } from "../../src/Message.ts"
-import * as Store from "../../src/Store.ts"
-import * as Thread from "../../src/Thread.ts"
+import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import { type Message, user } from "../../src/model/Message.ts"
+import * as Store from "../../src/store/Store.ts"
+import * as Thread from "../../src/model/Thread.ts"
 import { dearer, type Measured } from "./cost.ts"
 
 const rounds = 7

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { Fifo } from "../../src/internal/fifo.ts"
-import { WaitingLine } from "../../src/internal/waitingLine.ts"
+import { Fifo } from "../../src/async/fifo.ts"
+import { WaitingLine } from "../../src/async/persistentQueue.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { dearer, type Measured } from "./cost.ts"

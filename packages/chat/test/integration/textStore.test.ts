@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import * as Codec from "../../src/Codec.ts"
-import * as Fake from "../../src/Fake.ts"
-import { askUser } from "../../src/HandlerResult.ts"
-import type { Store } from "../../src/Store.ts"
-import { make } from "../../src/Tool.ts"
-import { Troupe } from "../../src/Troupe.ts"
+import * as Codec from "../../src/codec/Codec.ts"
+import * as Fake from "../../src/testing/Fake.ts"
+import { askUser } from "../../src/model/HandlerResult.ts"
+import type { Store } from "../../src/store/Store.ts"
+import { make } from "../../src/tool/Tool.ts"
+import { Troupe } from "../../src/living/Troupe.ts"
 import { calls, handling, says } from "../double/scripts.ts"
 
 /** Keeps records as text. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { closestName } from "../../src/internal/closestName.ts"
+import { closestName } from "../../src/errors/closestName.ts"
 
 const tools = ["read", "glob", "grep", "get_weather"]
 

@@ -1,15 +1,15 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import { SessionError } from "../../src/ChatError.ts"
-import type { ChatRef } from "../../src/ChatRef.ts"
-import type { ChatResult } from "../../src/ChatResult.ts"
-import * as Store from "../../src/Store.ts"
-import type { RunningTroupe } from "../../src/Troupe.ts"
+import { SessionError } from "../../src/errors/ChatError.ts"
+import type { ChatRef } from "../../src/living/ChatRef.ts"
+import type { ChatResult } from "../../src/record/ChatResult.ts"
+import * as Store from "../../src/store/Store.ts"
+import type { RunningTroupe } from "../../src/living/Troupe.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
-import { ok } from "../../src/HandlerResult.ts"
+import { ok } from "../../src/model/HandlerResult.ts"
 
 const check = leakCheck()
 
@@ -460,7 +460,7 @@ describe("STORE8 a time to live", () => {
   const living = async () => {
     const { system, clock } = check.system()
     const store = Store.memory({ clock, ttlMs: 90_000 })
-    const { Troupe } = await import("../../src/Troupe.ts")
+    const { Troupe } = await import("../../src/living/Troupe.ts")
     const adapter = check.fake({ scripts: [says("A1"), says("B1")] })
     const troupe: RunningTroupe = await Troupe.start({ adapter, store, system })
     return { store, clock, troupe, system }
@@ -484,7 +484,7 @@ describe("STORE8 a time to live", () => {
     const { clock, troupe } = await living()
     expect(clock.pending).toBe(0)
     await troupe.stop()
-    const { Troupe } = await import("../../src/Troupe.ts")
+    const { Troupe } = await import("../../src/living/Troupe.ts")
     const hostTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
     const before = hostTimers()
     const alive = await Troupe.start({ adapter: check.fake({ script: [] }), store: Store.memory({ ttlMs: 90_000 }) })

@@ -5,9 +5,9 @@ import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { draftStore, type DraftStore } from "../double/draftStore.ts"
 import { heldBy } from "../double/processes.ts"
-import { Drafts } from "../../src/internal/drafts.ts"
-import { StreamCollector } from "../../src/StreamCollector.ts"
-import type { TroupeOptions } from "../../src/Troupe.ts"
+import { Drafts } from "../../src/store/drafts.ts"
+import { StreamCollector } from "../../src/events/StreamCollector.ts"
+import type { TroupeOptions } from "../../src/living/Troupe.ts"
 
 const check = leakCheck()
 

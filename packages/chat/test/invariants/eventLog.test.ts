@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { Event } from "../../src/Event.ts"
-import { EventLog, maxCharacters, maxChunks, maxItems, maxRun } from "../../src/internal/eventLog.ts"
+import type { Event } from "../../src/events/Event.ts"
+import { EventLog, maxCharacters, maxChunks, maxItems, maxRun } from "../../src/view/eventLog.ts"
 import { merged } from "../double/merged.ts"
 
 const text = (delta: string, id: string | null = null): Event => ({ type: "text_delta", id, delta })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type * as Hooks from "../../src/Hooks.ts"
-import { type Gate, gateBatch, gateCall, isGated } from "../../src/internal/gate.ts"
-import { type Answer, type Ask, denial } from "../../src/Permissions.ts"
-import { make } from "../../src/Tool.ts"
-import type { ToolCall } from "../../src/ToolCall.ts"
+import type * as Hooks from "../../src/gate/Hooks.ts"
+import { type Gate, gateBatch, gateCall, isGated } from "../../src/gate/gate.ts"
+import { type Answer, type Ask, denial } from "../../src/gate/Permissions.ts"
+import { make } from "../../src/tool/Tool.ts"
+import type { ToolCall } from "../../src/model/ToolCall.ts"
 
 const bash = make({ name: "bash" })
 const call = (id = "c1"): ToolCall => ({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import type { ChatRef, LiveTurn } from "../../src/ChatRef.ts"
-import * as Message from "../../src/Message.ts"
-import * as Store from "../../src/Store.ts"
-import type { TroupeOptions } from "../../src/Troupe.ts"
+import type { ChatRef, LiveTurn } from "../../src/living/ChatRef.ts"
+import * as Message from "../../src/model/Message.ts"
+import * as Store from "../../src/store/Store.ts"
+import type { TroupeOptions } from "../../src/living/Troupe.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 

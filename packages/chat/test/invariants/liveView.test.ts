@@ -1,15 +1,15 @@
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { Adapter } from "../../src/Adapter.ts"
-import type { ChatPhase, ChatSnapshot } from "../../src/ChatRef.ts"
-import { ok } from "../../src/HandlerResult.ts"
+import type { Adapter } from "../../src/request/Adapter.ts"
+import type { ChatPhase, ChatSnapshot } from "../../src/living/ChatRef.ts"
+import { ok } from "../../src/model/HandlerResult.ts"
 import { handling, says } from "../double/scripts.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processOf } from "../double/processes.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { calls } from "../double/scripts.ts"
-import { LiveView } from "../../src/internal/liveView.ts"
+import { LiveView } from "../../src/view/liveView.ts"
 
 const check = leakCheck()
 

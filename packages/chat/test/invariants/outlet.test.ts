@@ -1,8 +1,8 @@
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { Event } from "../../src/Event.ts"
-import { Outlet, type Source } from "../../src/internal/outlet.ts"
-import { QueueSource } from "../../src/internal/queueSource.ts"
+import type { Event } from "../../src/events/Event.ts"
+import { Outlet, type Source } from "../../src/events/outlet.ts"
+import { QueueSource } from "../../src/events/queueSource.ts"
 
 const text = (delta: string): Event => ({ type: "text_delta", id: null, delta })
 const end = { done: true, value: undefined }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { ok } from "../../src/HandlerResult.ts"
-import type { TroupeOptions } from "../../src/Troupe.ts"
+import { ok } from "../../src/model/HandlerResult.ts"
+import type { TroupeOptions } from "../../src/living/Troupe.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { userLines } from "../double/heldModel.ts"

@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import * as Dispatch from "../../src/Dispatch.ts"
+import * as Dispatch from "../../src/dispatch/Dispatch.ts"
 import { type Act, type BatchState, dispatched } from "../double/dispatching.ts"
 
 const Call = Schema.Struct({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import * as Testing from "../../src/Testing.ts"
+import * as Testing from "../../src/testing/Testing.ts"
 import { randomRun, stageOf } from "../double/randomRun.ts"
 
 const seeds = Array.from({ length: 200 }, (_, index) => index + 1)

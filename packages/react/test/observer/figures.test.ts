@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { costOf, tokensOf } from "../../src/internal/observer/cost.ts"
-import { bytes, duration, mark, money } from "../../src/internal/observer/format.ts"
-import { lostIn, successorOf } from "../../src/internal/observer/successor.ts"
-import { axisOf, marksOf, turnsOf } from "../../src/internal/observer/timelineRows.ts"
+import { costOf, tokensOf } from "../../src/observer/timeline/cost.ts"
+import { bytes, duration, mark, money } from "../../src/observer/parts/format.ts"
+import { lostIn, successorOf } from "../../src/observer/tree/successor.ts"
+import { axisOf, marksOf, turnsOf } from "../../src/observer/timeline/timelineRows.ts"
 import { node, treeWith } from "../double/observerLinks.ts"
 
 describe("a figure", () => {

@@ -1,6 +1,6 @@
 import { askUser, Fake, tool } from "@troupe/chat"
 import { expect, onTestFinished, test } from "vitest"
-import * as Node from "../../src/Node.ts"
+import * as Node from "../../src/node/Node.ts"
 import { attack, type Attack, kinds, seeded } from "../double/attacks.ts"
 import { served } from "../double/served.ts"
 import { connected, everything, exchanged } from "../double/sockets.ts"

@@ -1,5 +1,5 @@
 /** Requests that must be refused, by the dozen: made at random, the same for the same seed. */
-import { everyRoute } from "../../src/internal/routes/every.ts"
+import { everyRoute } from "../../src/routes/allRoutes.ts"
 
 /** A request as bytes, and what it is an attempt at. */
 export interface Attack {

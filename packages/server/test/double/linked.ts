@@ -1,9 +1,9 @@
 import { type Adapter, type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import { Clock } from "@troupe/otp"
 import { onTestFinished } from "vitest"
-import type { ChatLink, LinkState, TroupeLink } from "../../src/ChatLink.ts"
-import * as Client from "../../src/Client.ts"
-import * as Server from "../../src/Server.ts"
+import type { ChatLink, LinkState, TroupeLink } from "../../src/link/ChatLink.ts"
+import * as Client from "../../src/client/Client.ts"
+import * as Server from "../../src/server/Server.ts"
 
 /** Turns of the event loop until something holds. */
 export const until = async (holds: () => boolean): Promise<void> => {

@@ -1,7 +1,7 @@
 /** A server of a Troupe, asked as a client asks it; all of it is ended after the test. */
 import { Fake, type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import { onTestFinished } from "vitest"
-import * as Server from "../../src/Server.ts"
+import * as Server from "../../src/server/Server.ts"
 
 export interface Served {
   readonly troupe: RunningTroupe

@@ -1,8 +1,8 @@
 /** A Troupe behind a real socket, for one test. */
 import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import { onTestFinished } from "vitest"
-import * as Node from "../../src/Node.ts"
-import * as Server from "../../src/Server.ts"
+import * as Node from "../../src/node/Node.ts"
+import * as Server from "../../src/server/Server.ts"
 
 export interface Serving {
   readonly url: string

@@ -5,7 +5,7 @@ import { promisify } from "node:util"
 import OpenAI, { APIError, APIUserAbortError, RateLimitError } from "openai"
 import { describe, expect, it } from "vitest"
 import { handModel } from "../double/handModel.ts"
-import * as Node from "../../src/Node.ts"
+import * as Node from "../../src/node/Node.ts"
 import { endless, served, until } from "../double/served.ts"
 import { serving } from "../double/serving.ts"
 

@@ -1,8 +1,8 @@
 import { createServer, request as ask } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, onTestFinished, test } from "vitest"
-import * as Node from "../../src/Node.ts"
-import type { ServerOptions } from "../../src/Server.ts"
+import * as Node from "../../src/node/Node.ts"
+import type { ServerOptions } from "../../src/server/Server.ts"
 import { hello, served } from "../double/served.ts"
 
 const open = async (options: Partial<ServerOptions>) => {

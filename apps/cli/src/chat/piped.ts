@@ -1,0 +1,72 @@
+/**
+ * The chat when nobody sits at it: questions line by line, answers one after another.
+ *
+ * @module
+ */
+import { createInterface } from "node:readline"
+import type { Readable } from "node:stream"
+import { isCommand, runCommand } from "./commands.ts"
+import type { DemoChat } from "./demoChat.ts"
+import type { Display } from "../output/display.ts"
+import type { Paint } from "../output/paint.ts"
+import { reportTurn, type TurnEnd } from "../output/turnReport.ts"
+
+/** What a piped chat works with. */
+export interface PipedSurroundings {
+  readonly demo: DemoChat
+  readonly input: Readable
+  readonly display: Display
+  readonly paint: Paint
+  /** Aborted to end early. */
+  readonly signal: AbortSignal
+}
+
+/** Answers every line of the input; the result tells whether an answer failed. */
+export const runPiped = async ({
+  demo,
+  input,
+  display,
+  paint,
+  signal
+}: PipedSurroundings): Promise<{ readonly failed: boolean }> => {
+  // A closed line reader never ends a loop that begins after it was closed.
+  if (signal.aborted) {
+    input.destroy()
+    return { failed: false }
+  }
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  const stop = (): void => {
+    lines.close()
+    void demo.cancel()
+  }
+  signal.addEventListener("abort", stop, { once: true })
+  let failed = false
+  try {
+    for await (const line of lines) {
+      if (signal.aborted) break
+      const said = line.trim()
+      if (said === "") continue
+      display.line(`${paint.accent("›")} ${said}`)
+      const end = await answer(said, { demo, display, paint })
+      if (end === "quit") break
+      failed ||= end === "failed"
+      display.line("")
+    }
+  } finally {
+    signal.removeEventListener("abort", stop)
+    lines.close()
+    input.destroy()
+  }
+  return { failed }
+}
+
+const answer = async (
+  said: string,
+  { demo, display, paint }: Pick<PipedSurroundings, "demo" | "display" | "paint">
+): Promise<TurnEnd | "quit"> => {
+  const surroundings = { display, paint, elapsedMs: demo.elapsedMs, now: () => performance.now() }
+  if (!isCommand(said)) return reportTurn(demo.send(said), surroundings)
+  const outcome = await runCommand(said, { demo, paint, print: display.line })
+  if (outcome.type === "turn") return reportTurn(outcome.turn, surroundings)
+  return outcome.type === "quit" ? "quit" : "completed"
+}

@@ -1,0 +1,92 @@
+/**
+ * `observe`: a running server's processes in the terminal.
+ *
+ * @module
+ */
+import type { ObserverLink } from "@troupe/server/ChatLink"
+import { ConnectionError, connect, HttpError } from "@troupe/server/Client"
+import { CliError } from "../options/cliError.ts"
+import type { ObserveOptions } from "../options/cliOptions.ts"
+import { runReport } from "./observerReport.ts"
+import { type KeyInput, runObserver } from "./observerTerminal.ts"
+import type { Paint } from "../output/paint.ts"
+import type { TerminalOutput } from "../output/promptOutput.ts"
+
+/** What an observer works with. */
+export interface ObserveSurroundings {
+  readonly input: KeyInput & { readonly isTTY?: boolean | undefined }
+  readonly output: TerminalOutput & { readonly isTTY?: boolean | undefined }
+  readonly paint: Paint
+  /** Aborted to end early. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Observes a server until the person leaves, or it is told to end.
+ *
+ * **Errors**: rejects with a `CliError` when no server answers at first, and when it refuses.
+ */
+export const observe = async (
+  { url, headers, once }: ObserveOptions,
+  surroundings: ObserveSurroundings
+): Promise<void> => {
+  const { input, output, paint, signal } = surroundings
+  const { observer } = connect({ url, headers })
+  const refused = new AbortController()
+  let refusal: Error | undefined
+  const leave = observer.tree.subscribe(() => {
+    refusal = finalError(observer)
+    if (refusal !== undefined) refused.abort()
+  })
+  try {
+    await firstState(observer, signal)
+    const ending = AbortSignal.any([signal, refused.signal])
+    if (signal.aborted) return
+    if (input.isTTY === true && output.isTTY === true && !once) {
+      await runObserver({ observer, url, input, output, paint, signal: ending })
+    } else await runReport({ observer, once, signal: ending, write: (line) => void output.write(`${line}\n`) })
+    if (refusal !== undefined) throw refusal
+  } catch (error) {
+    throw explained(error, url)
+  } finally {
+    leave()
+  }
+}
+
+const finalError = ({ tree }: ObserverLink): Error | undefined => {
+  const error = tree.getError?.()
+  return error instanceof HttpError && error.status < 500 && error.status !== 429 ? error : undefined
+}
+
+/** Resolves when there is something to show; rejects with what came instead. */
+const firstState = ({ tree }: ObserverLink, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const look = (): void => {
+      const error = tree.getError?.()
+      if (error !== undefined) end(() => reject(error))
+      else if (tree.getState() !== undefined || signal.aborted) end(resolve)
+    }
+    const end = (settle: () => void): void => {
+      leave()
+      signal.removeEventListener("abort", look)
+      settle()
+    }
+    const leave = tree.subscribe(look)
+    signal.addEventListener("abort", look)
+    look()
+  })
+
+const explained = (error: unknown, url: string): unknown => {
+  const elsewhere = new CliError(`${url} is no Troupe server, or its paths begin elsewhere`)
+  if (error instanceof ConnectionError) {
+    if (error.status !== undefined) return elsewhere
+    return new CliError(`no server answers at ${url}: start one, or name another with observe <url>`)
+  }
+  if (!(error instanceof HttpError)) return error
+  if (error.code === "unauthorized")
+    return new CliError(`${url} wants to know who asks: --header "authorization: Bearer …"`)
+  if (error.code === "forbidden")
+    return new CliError(`${url} lets nobody observe but whom its authorize permits it with may: { observe: true }`)
+  if (error.status === 404) return elsewhere
+  return new CliError(`${url} refuses: ${error.message}`)
+}

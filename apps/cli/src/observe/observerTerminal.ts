@@ -1,0 +1,171 @@
+/**
+ * The observer when a person sits at it.
+ *
+ * **Owns** the terminal's other screen, what is chosen, and what is watched. Does not own the link, nor what it leads to.
+ *
+ * - OBST1. Watched are the tree, the chosen process and the timeline of its chat, and nothing else.
+ * - OBST2. Nothing is killed without a yes; the yes is for the process that was asked about, whatever is chosen by then.
+ * - OBST3. Every way out (`q`, Ctrl-C, a signal, a refusal) leaves the terminal as it was, and watches nothing.
+ *
+ * @module
+ */
+import { emitKeypressEvents } from "node:readline"
+import type { ObserverLink, Watched } from "@troupe/server/ChatLink"
+import { type Chosen, chosenRow, rowsOf } from "./observedRows.ts"
+import { observerLines } from "./observerView.ts"
+import type { Paint } from "../output/paint.ts"
+import type { TerminalOutput } from "../output/promptOutput.ts"
+
+/** Where keys come from. */
+export type KeyInput = NodeJS.ReadableStream & { readonly setRawMode?: (raw: boolean) => unknown }
+
+/** What a terminal observer works with. */
+export interface ObserverSurroundings {
+  readonly observer: ObserverLink
+  readonly url: string
+  readonly input: KeyInput
+  readonly output: TerminalOutput
+  readonly paint: Paint
+  /** Aborted to end early. */
+  readonly signal: AbortSignal
+}
+
+interface Key {
+  readonly name?: string | undefined
+  readonly ctrl?: boolean | undefined
+}
+
+const enter = "\u001b[?1049h\u001b[?25l"
+const leaveScreen = "\u001b[?25h\u001b[?1049l"
+
+/** Shows the observer until the person leaves. */
+export const runObserver = ({ observer, url, input, output, paint, signal }: ObserverSurroundings): Promise<void> =>
+  new Promise((resolve) => {
+    let chosen: Chosen | undefined
+    let asked: { readonly id: string; readonly label: string } | undefined
+    let said: string | undefined
+    let drawing = false
+    let over = false
+    const process = new Slot(observer.process, () => draw())
+    const timeline = new Slot(observer.timeline, () => draw())
+
+    const scene = () => {
+      const observed = observer.tree.getState()
+      const rows = rowsOf(observed?.tree ?? [])
+      const at = chosenRow(rows, chosen)
+      const row = rows[at]
+      if (row !== undefined) chosen = { id: row.node.id, path: row.path }
+      process.watch(row?.node.id)
+      timeline.watch(row?.node.chat)
+      const error = observer.tree.getError?.()
+      const question =
+        asked === undefined ? undefined : `Kill ${asked.label} ${asked.id}? y kills, any other key does not`
+      return {
+        url,
+        observed,
+        rows,
+        chosen: at,
+        detail: process.state,
+        timeline: timeline.state,
+        notice: question ?? said ?? (error === undefined ? undefined : error.message)
+      }
+    }
+
+    const draw = (): void => {
+      if (over || drawing) return
+      drawing = true
+      const size = { rows: output.rows ?? 24, columns: output.columns ?? 80 }
+      const lines = observerLines(scene(), size, paint)
+      drawing = false
+      output.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`)
+    }
+
+    const move = (by: number): void => {
+      const { rows, chosen: at } = scene()
+      const row = rows[Math.max(0, Math.min(rows.length - 1, at + by))]
+      if (row !== undefined) chosen = { id: row.node.id, path: row.path }
+    }
+
+    const kill = (id: string): void => {
+      observer.kill(id).catch((error: unknown) => {
+        said = error instanceof Error ? error.message : String(error)
+        draw()
+      })
+    }
+
+    const moves: Readonly<Record<string, number>> = {
+      up: -1,
+      down: 1,
+      pageup: -10,
+      pagedown: 10,
+      home: Number.NEGATIVE_INFINITY,
+      end: Number.POSITIVE_INFINITY
+    }
+
+    const pressed = (_text: string | undefined, { name = "", ctrl = false }: Key): void => {
+      said = undefined
+      if (name === "q" || (ctrl && (name === "c" || name === "d"))) return leave()
+      if (asked !== undefined) {
+        if (name === "y") kill(asked.id)
+        asked = undefined
+      } else if (name === "k") {
+        const { rows, chosen: at } = scene()
+        asked = rows[at]?.node
+      } else move(moves[name] ?? 0)
+      draw()
+    }
+
+    const leave = (): void => {
+      if (over) return
+      over = true
+      leaveTree()
+      process.watch(undefined)
+      timeline.watch(undefined)
+      signal.removeEventListener("abort", leave)
+      output.off("resize", draw)
+      input.off("keypress", pressed)
+      input.off("end", leave)
+      input.setRawMode?.(false)
+      input.pause()
+      output.write(leaveScreen)
+      resolve()
+    }
+
+    output.write(enter)
+    emitKeypressEvents(input)
+    input.setRawMode?.(true)
+    input.on("keypress", pressed)
+    input.on("end", leave)
+    input.resume()
+    output.on("resize", draw)
+    signal.addEventListener("abort", leave, { once: true })
+    const leaveTree = observer.tree.subscribe(draw)
+    if (signal.aborted) leave()
+    else draw()
+  })
+
+/** What is watched of one kind, one thing at a time. */
+class Slot<A> {
+  readonly #find: (id: string) => Watched<A>
+  readonly #changed: () => void
+  #id: string | undefined
+  #watched: Watched<A> | undefined
+  #leave = (): void => {}
+
+  constructor(find: (id: string) => Watched<A>, changed: () => void) {
+    this.#find = find
+    this.#changed = changed
+  }
+
+  get state(): A | undefined {
+    return this.#watched?.getState()
+  }
+
+  watch(id: string | undefined): void {
+    if (id === this.#id) return
+    this.#leave()
+    this.#id = id
+    this.#watched = id === undefined ? undefined : this.#find(id)
+    this.#leave = this.#watched?.subscribe(this.#changed) ?? (() => {})
+  }
+}

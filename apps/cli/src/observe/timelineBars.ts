@@ -1,0 +1,48 @@
+/**
+ * The stretches of a turn as bars.
+ *
+ * @module
+ */
+import type { Observation } from "@troupe/chat"
+import type { Paint } from "../output/paint.ts"
+import { duration, shortened } from "../output/toolLines.ts"
+
+const fill: { readonly [Kind in Observation.Span["kind"]]: readonly [mark: string, paint: keyof Paint] } = {
+  turn: ["━", "strong"],
+  stream: ["▓", "accent"],
+  queue: ["·", "quiet"],
+  call: ["█", "good"],
+  drain: ["▒", "warn"],
+  zombie: ["░", "bad"]
+}
+
+const nameWidth = 26
+const tookWidth = 11
+const narrowest = 8
+
+/** The newest turn, and what outlived one before: a line for each stretch, the newest lines where there are too many. */
+export const timelineBars = (
+  { spans, at }: Observation.Timeline,
+  columns: number,
+  most: number,
+  paint: Paint
+): ReadonlyArray<string> => {
+  const turn = spans.findLast(({ kind }) => kind === "turn")
+  if (turn === undefined) return [paint.quiet("no turn was seen yet")]
+  const shown = spans.filter(({ from, to }) => from >= turn.from || (to ?? at) > turn.from)
+  const start = Math.min(turn.from, ...shown.filter(({ kind }) => kind !== "zombie").map(({ from }) => from))
+  const end = Math.max(start + 1, ...shown.map(({ to }) => to ?? at))
+  const width = Math.max(narrowest, columns - nameWidth - tookWidth - 2)
+  const column = (time: number): number => Math.round(((Math.max(start, time) - start) / (end - start)) * width)
+  const [first, ...rest] = shown.map((span) => {
+    const until = span.to ?? at
+    const begins = Math.min(column(span.from), width - 1)
+    const length = Math.max(1, column(until) - begins)
+    const [mark, look] = fill[span.kind]
+    const bar = `${" ".repeat(begins)}${mark.repeat(length)}`.padEnd(width)
+    const name = shortened(`${span.kind} ${span.label}`, nameWidth - 1).padEnd(nameWidth)
+    const took = `${span.to === undefined ? "…" : " "}${duration(until - span.from)}`.padStart(tookWidth)
+    return `${name}${paint[look](bar)}${paint.quiet(took)}`
+  })
+  return [...(first === undefined ? [] : [first]), ...rest.slice(-Math.max(0, most - 1))]
+}

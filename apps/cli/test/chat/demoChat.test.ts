@@ -1,0 +1,66 @@
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { runCommand } from "../../src/chat/commands.ts"
+import { startDemoChat } from "../../src/chat/demoChat.ts"
+import { plainPaint } from "../../src/output/paint.ts"
+import { scriptedModel } from "../../src/model/scriptedModel.ts"
+
+test("DEMO1 without its file server the chat goes on, and says why", async () => {
+  const folder = join(import.meta.dirname, "no such folder")
+  const notices: Array<string> = []
+  const adapter = scriptedModel({ folder, wordDelayMs: 0 })
+  const demo = await startDemoChat({ adapter, folder, onNotice: (text) => notices.push(text) })
+  expect(demo.hasFiles).toBe(false)
+  expect(notices).toEqual([expect.stringMatching(/^no files: .*None of the specified directories are accessible/)])
+  for await (const event of demo.send("what is 6 * 7")) expect(event.type).not.toBe("error")
+  expect(demo.messages().at(-1)).toMatchObject({ role: "assistant", content: "6 * 7 = 42" })
+  await demo.stop()
+})
+
+test("DEMO2 after stop nothing can be asked any more", async () => {
+  const adapter = scriptedModel({ folder: import.meta.dirname, wordDelayMs: 0 })
+  const demo = await startDemoChat({ adapter, folder: import.meta.dirname, onNotice: () => {} })
+  expect(demo.tree()).toContain("MCP files")
+  await demo.stop()
+  expect(demo.tree()).toBe("")
+})
+
+/** A chat without files, which starts faster. */
+const withoutFiles = () => {
+  const folder = join(import.meta.dirname, "no such folder")
+  return startDemoChat({ adapter: scriptedModel({ folder, wordDelayMs: 0 }), folder, onNotice: () => {} })
+}
+
+test("DEMO3 a turn that is refused fails when it is read", async () => {
+  const demo = await withoutFiles()
+  const turn = demo.retry()
+  await expect(turn[Symbol.asyncIterator]().next()).rejects.toMatchObject({ reason: "nothing_to_retry" })
+  await demo.stop()
+})
+
+test("DEMO4 a chat killed more often than its supervisor puts up with comes back every time, with its thread", async () => {
+  const demo = await withoutFiles()
+  for await (const _event of demo.send("what is 6 * 7"));
+  const pids = new Set<string | undefined>()
+  for (let kills = 0; kills < 9; kills++) {
+    const { before, after, messages } = await demo.kill()
+    expect(messages).toBe(4)
+    expect(demo.tree()).toContain(`Chat demo ${after}`)
+    pids.add(before).add(after)
+  }
+  expect(pids).not.toContain(undefined)
+  expect(pids.size).toBe(10)
+  for await (const event of demo.send("what is 6 * 8")) expect(event.type).not.toBe("error")
+  expect(demo.messages().at(-1)).toMatchObject({ role: "assistant", content: "6 * 8 = 48" })
+  await demo.stop()
+})
+
+test("DEMO4 without a process there is nothing to kill, and /kill says so", async () => {
+  const demo = await withoutFiles()
+  const killing = demo.kill()
+  const printed: Array<string> = []
+  await runCommand("/kill", { demo, paint: plainPaint, print: (text) => printed.push(text) })
+  expect(printed).toEqual(["? there is no chat process to kill; the next question starts it again"])
+  expect((await killing).after).toBeDefined()
+  await demo.stop()
+})

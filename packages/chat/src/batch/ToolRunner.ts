@@ -1,0 +1,125 @@
+/**
+ * Runs a batch of tool calls.
+ *
+ * @module
+ * @source ALLM.ToolRunner
+ */
+import { StateMachine } from "@troupe/otp"
+import { EngineError, ValidationError } from "../errors/ChatError.ts"
+import type { StepOptions } from "../options/ChatOptions.ts"
+import * as Engine from "../options/Engine.ts"
+import { EventStream } from "../events/eventStream.ts"
+import { newStepId } from "../tool/idempotencyKey.ts"
+import { outletIn } from "../events/outlet.ts"
+import { callsFindings } from "./callChecks.ts"
+import { toolsFindings } from "../options/optionChecks.ts"
+import { resolveOptions } from "../options/resolveOptions.ts"
+import { quoted } from "../errors/truncate.ts"
+import type { ToolBatchResult } from "./batchContract.ts"
+import { toolBatch } from "./toolBatch.ts"
+import { ToolEvents } from "./toolEventStream.ts"
+import type { ToolMessage } from "../model/Message.ts"
+import type { StepHalt } from "../record/StepResult.ts"
+import type { Tool } from "../tool/Tool.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+
+export type { ToolEvents } from "./toolEventStream.ts"
+
+/** The options of a batch: those of a step that concern tools, and the engine they fall back on. */
+export interface ToolRunnerOptions extends Pick<
+  StepOptions,
+  | "toolExecutor"
+  | "toolResultEncoder"
+  | "maxToolResultCharacters"
+  | "onToolError"
+  | "toolTimeoutMs"
+  | "toolIdleTimeoutMs"
+  | "onToolTimeout"
+  | "onLateResult"
+  | "drainMs"
+  | "maxConcurrency"
+  | "schedule"
+  | "permissions"
+  | "hooks"
+  | "hookTimeoutMs"
+  | "context"
+  | "sessionId"
+  | "requestId"
+  | "signal"
+  | "system"
+  | "tracing"
+> {
+  readonly engine?: Engine.Engine | undefined
+}
+
+/** A finished batch: one message for each call, in call order, and the halt that counts, if one did. */
+export interface ToolRun {
+  readonly messages: ReadonlyArray<ToolMessage>
+  readonly halt: StepHalt | undefined
+}
+
+/**
+ * Runs calls concurrently and gives their tool messages in call order.
+ *
+ * **Errors**: rejects with an `EngineError` (`unknown_tool`) when a call names no tool of `tools`; then nothing runs. With a
+ * `ValidationError` (`invalid_options`) for calls, tools and options that make no sense, an empty batch too.
+ */
+export const runToolCalls = async (
+  toolCalls: ReadonlyArray<ToolCall>,
+  tools: ReadonlyArray<Tool>,
+  options: ToolRunnerOptions = {}
+): Promise<ToolRun> => {
+  const events = start(toolCalls, tools, options)
+  if (events instanceof EngineError) throw events
+  if (events === undefined) return { messages: [], halt: undefined }
+  for await (const _ of events) {
+    // Reading is what makes it run; the result is the batch's.
+  }
+  const result = events.output()
+  if (result === undefined) throw new Error("a tool batch ended without a result")
+  return { messages: result.outcomes.map((outcome) => outcome.message), halt: result.halt }
+}
+
+/**
+ * Runs calls concurrently and gives their events in completion order, three in a row for each call.
+ *
+ * **Details**: nothing runs before the first event is asked for. An unknown tool is a single `error` event, and nothing runs.
+ * Leaving the loop ends the running calls.
+ */
+export const streamToolCalls = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  tools: ReadonlyArray<Tool>,
+  options: ToolRunnerOptions = {}
+): ToolEvents => new ToolEvents(() => start(toolCalls, tools, options))
+
+const start = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  tools: ReadonlyArray<Tool>,
+  { engine, ...options }: ToolRunnerOptions
+): EventStream<ToolBatchResult> | EngineError | undefined => {
+  checkBatch(toolCalls, tools)
+  const resolved = resolveOptions({ ...(engine ?? Engine.make({})), tools }, options)
+  if (toolCalls.length === 0) return undefined
+  const unknown = toolCalls.find((call) => !resolved.toolsByName.has(call.name))
+  if (unknown !== undefined) {
+    return new EngineError("unknown_tool", {
+      message: `There is no tool ${quoted(unknown.name)}; add it to the tools`,
+      metadata: { toolName: unknown.name, toolCallId: unknown.id }
+    })
+  }
+  const outlet = outletIn(resolved.system)
+  const { toolsByName, signal, drainMs, trace } = resolved
+  signal?.throwIfAborted()
+  const pid = StateMachine.start(resolved.system, toolBatch, {
+    input: { toolCalls, stepId: newStepId(resolved.system), toolsByName, options: resolved, outlet },
+    label: "ToolBatch",
+    trapExit: true
+  })
+  const output = (): ToolBatchResult | undefined => StateMachine.output(pid)
+  return new EventStream(pid, outlet, { cancel: { type: "batch.cancel" }, output, signal, drainMs, trace })
+}
+
+const checkBatch = (toolCalls: unknown, tools: unknown): void => {
+  const found = [...callsFindings("toolCalls", toolCalls), ...toolsFindings("tools", tools)]
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
+}

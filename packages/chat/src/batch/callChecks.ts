@@ -1,0 +1,19 @@
+/** What calls may be that a program hands to be run; what may not is named by its place. */
+import type { Finding } from "../errors/ChatError.ts"
+
+/** What is wrong with a list of calls. */
+export const callsFindings = (field: string, calls: unknown): ReadonlyArray<Finding> =>
+  Array.isArray(calls)
+    ? calls.flatMap((call: unknown, index) => (isCall(call) ? [] : [{ field: [field, index], reason: wanted }]))
+    : [{ field: [field], reason: "must_be_a_list of tool calls" }]
+
+const wanted = "must_be a tool call: { id, name, arguments } of text, text, and an object or null"
+
+const isCall = (call: unknown): boolean => {
+  if (!isRecord(call)) return false
+  const { id, name, arguments: args } = call
+  return typeof id === "string" && typeof name === "string" && (args === null || isRecord(args))
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

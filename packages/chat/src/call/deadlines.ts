@@ -1,0 +1,150 @@
+/**
+ * The deadlines of one run of a handler.
+ *
+ * Owns: their timers, on the system's clock. Does not own what follows when one has passed.
+ *
+ * DEADLINE1. The total counts from the start, the idle one from the start or the last `touch`; each fires at most once.
+ * DEADLINE2. Without an idle deadline `touch` costs nothing, and progress sets no timer: the one there is looks at the clock
+ *            again.
+ * DEADLINE3. After `clear` there is no timer.
+ * DEADLINE4. While an answer is waited for there is none either; then they count anew.
+ * DEADLINE5. `missed` compares the clock with the deadlines, so that it is right also before a late timer has run. Progress
+ *            that comes after the idle deadline does not defer it.
+ */
+import type { Clock } from "@troupe/otp"
+import { ToolError } from "../errors/ChatError.ts"
+import type { CallTimeout } from "../options/ChatOptions.ts"
+import type { Tool } from "../tool/Tool.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import { ignoreRejection } from "../async/awaitable.ts"
+import { copied } from "../json/deepCopy.ts"
+import { isTimeout } from "../options/optionChecks.ts"
+
+/** How long a call may take, and how long it may say nothing, in milliseconds. */
+export interface Limits {
+  readonly totalMs: number
+  readonly idleMs: number
+}
+
+/** What the options and the tool say of a call's time. */
+export interface LimitedCall {
+  readonly tool: Tool
+  readonly toolCall: ToolCall
+  readonly options: {
+    readonly toolTimeoutMs: CallTimeout
+    readonly toolIdleTimeoutMs?: CallTimeout | undefined
+  }
+}
+
+/** The limits of a call: the tool's own, else the options'. Throws a `ToolError` when a function of the options gives none. */
+export const limitsOf = ({ tool, toolCall, options }: LimitedCall): Limits => ({
+  totalMs: tool.timeoutMs ?? chosen(toolCall, options.toolTimeoutMs, "toolTimeoutMs"),
+  idleMs: tool.idleTimeoutMs ?? chosen(toolCall, options.toolIdleTimeoutMs ?? Infinity, "toolIdleTimeoutMs")
+})
+
+const chosen = (toolCall: ToolCall, timeout: CallTimeout, option: "toolTimeoutMs" | "toolIdleTimeoutMs"): number => {
+  if (typeof timeout === "number") return timeout
+  let given: unknown
+  try {
+    given = timeout(copied(toolCall))
+  } catch (thrown) {
+    throw faultOf(toolCall, `${option} raised: ${describe(thrown)}`, thrown)
+  }
+  ignoreRejection(given)
+  if (isTimeout(given)) return given
+  throw faultOf(toolCall, `${option} returned ${describe(given)}; return milliseconds`, given)
+}
+
+const faultOf = ({ id, name }: ToolCall, message: string, cause: unknown): ToolError =>
+  new ToolError("invalid_return", {
+    message,
+    cause,
+    toolName: name,
+    toolCallId: id,
+    metadata: { timeout_invalid: true }
+  })
+
+/** Running deadlines. */
+export class Deadlines {
+  readonly #clock: Clock.Clock
+  readonly #limits: Limits
+  readonly #passed: (message: string) => void
+  #total: unknown
+  #idle: unknown
+  #started = 0
+  #touched = 0
+  /** How many answers are waited for; for ever once it was cleared. */
+  #held = 0
+
+  constructor(clock: Clock.Clock, limits: Limits, passed: (message: string) => void) {
+    this.#clock = clock
+    this.#limits = limits
+    this.#passed = passed
+    this.#start()
+  }
+
+  /** None of them counts while a person is asked something; behind the answer they count anew (DEADLINE4). */
+  async holding<A>(answer: Promise<A>): Promise<A> {
+    this.#held++
+    this.#stop()
+    try {
+      return await answer
+    } finally {
+      if (--this.#held === 0) this.#start()
+    }
+  }
+
+  /** The handler gave a sign of life. */
+  touch(): void {
+    if (this.#idle === undefined) return
+    const now = this.#clock.now()
+    if (now - this.#touched <= this.#limits.idleMs) this.#touched = now
+  }
+
+  /** The deadline that has passed by now, in words (DEADLINE5). */
+  get missed(): string | undefined {
+    const { totalMs, idleMs } = this.#limits
+    if (this.#held > 0 || (totalMs === Infinity && idleMs === Infinity)) return undefined
+    const now = this.#clock.now()
+    if (now - this.#started > totalMs) return totalMissed(totalMs)
+    return now - this.#touched > idleMs ? idleMissed(idleMs) : undefined
+  }
+
+  clear(): void {
+    this.#held = Infinity
+    this.#stop()
+  }
+
+  #start(): void {
+    const { totalMs, idleMs } = this.#limits
+    if (totalMs === Infinity && idleMs === Infinity) return
+    this.#started = this.#clock.now()
+    this.#touched = this.#started
+    if (totalMs !== Infinity) {
+      this.#total = this.#clock.setTimeout(() => this.#passed(totalMissed(totalMs)), totalMs)
+    }
+    if (idleMs !== Infinity) this.#await(idleMs)
+  }
+
+  #stop(): void {
+    this.#clock.clearTimeout(this.#total)
+    this.#clock.clearTimeout(this.#idle)
+    this.#idle = undefined
+  }
+
+  #await(ms: number): void {
+    this.#idle = this.#clock.setTimeout(() => this.#look(), ms)
+  }
+
+  #look(): void {
+    const { idleMs } = this.#limits
+    const left = this.#touched + idleMs - this.#clock.now()
+    if (left > 0) return this.#await(left)
+    this.#idle = undefined
+    this.#passed(idleMissed(idleMs))
+  }
+}
+
+const totalMissed = (totalMs: number): string => `no result within ${totalMs} ms`
+const idleMissed = (idleMs: number): string => `neither a result nor progress for ${idleMs} ms`

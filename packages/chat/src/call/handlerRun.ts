@@ -1,0 +1,317 @@
+/**
+ * One running handler.
+ *
+ * Owns: the handler's abort signal, its fiber if it is an Effect. Does not own the deadlines or the outcome's text, nor
+ * what becomes of a handler that does not end (`zombieTable`).
+ *
+ * EXEC1. `settled` is called at most once, and never after `stop`.
+ * EXEC2. `abort` tells the handler to end (its signal, or the interruption of its fiber) and goes on waiting for it.
+ * EXEC3. `stop` aborts and stops waiting. If the handler still runs after the event loop has turned once, it is listed until
+ *        it ends.
+ * EXEC4. The handler runs only with arguments that fit its tool's schema.
+ * EXEC5. Once it has settled, was stopped or disowned, a run is fenced: what the handler says through its context changes
+ *        nothing, and no reference to its chat is kept: a handler may keep its context for ever.
+ * EXEC6. Each run has arguments, and a call in its context, of its own: what the handler changes in them nobody else sees.
+ * EXEC7. What is told to end while the arguments are still checked has ended: the handler never ran, and nobody waits.
+ */
+import { EventLoop, System } from "@troupe/otp"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import { ToolError } from "../errors/ChatError.ts"
+import * as HandlerResult from "../model/HandlerResult.ts"
+import type { Mode } from "../gate/Permissions.ts"
+import type { ChatHandle, ParsedArguments, Tool, ToolContext } from "../tool/Tool.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import type { Zombie } from "./Zombies.ts"
+import { ignoreRejection, isPromiseLike } from "../async/awaitable.ts"
+import { copied } from "../json/deepCopy.ts"
+import { type CallPlace, idempotencyKey } from "../tool/idempotencyKey.ts"
+import { LazyAbort } from "../async/lazyAbortController.ts"
+import { checkedMode, type ModeWish } from "../gate/permissionMode.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+import { quoted } from "../errors/truncate.ts"
+import { toolFailure } from "./toolOutcome.ts"
+import { type GivenUp, outlives } from "./zombieTable.ts"
+
+/** What a handler is run with. */
+export type ExecutionOptions = Pick<
+  RunOptions,
+  "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace" | "chat" | "onLateResult"
+>
+
+/** A call to run. */
+export interface ExecutionInput extends CallPlace {
+  readonly tool: Tool
+  readonly toolCall: ToolCall
+  readonly options: ExecutionOptions
+}
+
+/**
+ * Told of a run: what it came to, whether the handler itself said so (not the checks before it), and whether it ended with
+ * the refusal of its own `setPermissionMode`; and what it says of itself while it runs.
+ */
+export interface ExecutionListener {
+  readonly settled: (result: HandlerResult.HandlerResult, byHandler: boolean, refused: boolean) => void
+  readonly progressed?: ((value: unknown) => void) | undefined
+  /** Whether the call may set this mode. */
+  readonly wants?: ((mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>) | undefined
+  /** It sets it. */
+  readonly wished?: ((wish: ModeWish) => void) | undefined
+}
+
+const unreported: Pick<GivenUp, "sessionId" | "onLateResult"> = { sessionId: undefined, onLateResult: undefined }
+
+/** The run of one tool call's handler. */
+export class ToolExecution {
+  readonly #tool: Tool
+  readonly #toolCall: ToolCall
+  readonly #place: CallPlace
+  readonly #system: System.System | undefined
+  readonly #abort: LazyAbort
+  /** Gone when the run is fenced (EXEC5). */
+  #options: ExecutionOptions | undefined
+  #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
+  #listener: ExecutionListener | undefined
+  #fiber: Fiber.Fiber<unknown, unknown> | undefined
+  #running = false
+  #began = false
+  /** The refusals of the modes that the handler wanted. */
+  #refusals: Set<unknown> | undefined
+  #late: ((result: HandlerResult.HandlerResult) => void) | undefined
+
+  constructor(input: ExecutionInput, listener: ExecutionListener, system?: System.System) {
+    this.#tool = input.tool
+    this.#toolCall = input.toolCall
+    this.#options = input.options
+    const { stepId, messageIndex, index, edited } = input
+    this.#place = { stepId, messageIndex, index, edited }
+    this.#listener = listener
+    this.#system = system
+    this.#abort = new LazyAbort(system)
+  }
+
+  /** Whether the handler was called. */
+  get began(): boolean {
+    return this.#began
+  }
+
+  /** Checks the arguments and runs the handler; may settle before it returns. */
+  start(): void {
+    const { arguments: args, rawArguments, problem } = this.#toolCall
+    this.#running = true
+    if (args === null) {
+      return this.#settle(
+        toolFailure(
+          this.#toolCall,
+          "invalid_arguments",
+          problem ?? `the arguments are not a JSON object: ${quoted(rawArguments ?? "")}`
+        )
+      )
+    }
+    this.#whenDone(
+      () => this.#tool.parse(copied(args)),
+      (parsed) => this.#run(parsed)
+    )
+  }
+
+  /** Tells the handler to end (EXEC2, EXEC7). */
+  abort(): void {
+    this.#abort.abort()
+    this.#fiber?.interruptUnsafe()
+    if (!this.#began) this.#settle(this.#cancelled("the call was cancelled"))
+  }
+
+  /** What the handler comes to will not count: tells it to end, and goes on waiting for it (EXEC5). */
+  disown(): void {
+    this.#fence()
+    this.abort()
+  }
+
+  /** Stops waiting (EXEC3); `outcome` is what the call comes to. */
+  stop(outcome: Zombie["outcome"] = "cancelled"): void {
+    const isWaiting = this.#listener !== undefined
+    this.#listener = undefined
+    this.#fence()
+    this.abort()
+    const system = this.#system
+    if (!isWaiting || !this.#running || system === undefined) return
+    const run = { toolCall: this.#toolCall, outcome, since: system.clock.now(), ...this.#reported }
+    EventLoop.nextTurn(() => {
+      if (this.#running) this.#late = outlives(system, run)
+    })
+  }
+
+  #fence(): void {
+    if (this.#options === undefined) return
+    const { sessionId, onLateResult } = this.#options
+    this.#reported = { sessionId, onLateResult }
+    this.#options = undefined
+  }
+
+  #run(parsed: ParsedArguments): void {
+    const options = this.#options
+    if (options === undefined) return this.#settle(this.#cancelled("the call was cancelled"))
+    if (!parsed.valid) {
+      const issues = parsed.issues
+        .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+        .join("; ")
+      return this.#settle(toolFailure(this.#toolCall, "invalid_arguments", issues, parsed.issues))
+    }
+    const { toolExecutor } = options
+    const context = this.#context(options)
+    this.#began = true
+    this.#whenDone(
+      () => toolExecutor.execute(this.#tool, parsed.arguments, context),
+      (result) =>
+        HandlerResult.isHandlerResult(result)
+          ? this.#ended(result, this.#tool.handler !== null)
+          : this.#settle(
+              toolFailure(this.#toolCall, "invalid_return", `the executor returned ${describe(result)}`, result)
+            )
+    )
+  }
+
+  #context({ context, sessionId, requestId, engine, chat }: ExecutionOptions): ToolContext {
+    const abort = this.#abort
+    const written = this.#toolCall
+    let toolCall: ToolCall | undefined
+    const place = this.#place
+    const chatId = chat?.id
+    const handle = () => (chatId === undefined ? undefined : this.#handle(chatId))
+    return {
+      context,
+      sessionId,
+      requestId,
+      get toolCall() {
+        return (toolCall ??= copied(written))
+      },
+      engine,
+      get signal() {
+        return abort.signal
+      },
+      progress: (value) => {
+        if (this.#options !== undefined) this.#listener?.progressed?.(value)
+      },
+      get idempotencyKey() {
+        return idempotencyKey({ sessionId, requestId }, written.id, place)
+      },
+      setPermissionMode: (mode) => this.#setMode(mode),
+      get chat() {
+        return handle()
+      }
+    }
+  }
+
+  /** At once where nobody is asked: a handler may return before it has waited for it. */
+  #setMode(mode: Mode): Promise<void> {
+    const wanted = this.#wanted(mode)
+    ignoreRejection(wanted)
+    return wanted
+  }
+
+  async #wanted(given: Mode): Promise<void> {
+    const mode = checkedMode(given)
+    let wish: ModeWish | undefined
+    try {
+      const wanted = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.#abort.signal)
+      wish = isPromiseLike<ModeWish>(wanted) ? await wanted : wanted
+    } catch (refusal) {
+      if (refusal instanceof ToolError && refusal.reason === "denied") {
+        this.#refusals ??= new Set()
+        this.#refusals.add(refusal)
+      }
+      throw refusal
+    }
+    if (this.#options === undefined) throw this.#cancelled("the call is over, and sets no permission mode").reason
+    if (wish !== undefined) this.#listener?.wished?.(wish)
+  }
+
+  /** The chat as this run may speak to it: no longer than the call (EXEC5). */
+  #handle(id: string): ChatHandle {
+    return {
+      id,
+      send: async (input, options) => {
+        const chat = this.#options?.chat
+        if (chat === undefined) {
+          throw this.#cancelled(`the call is over, and says nothing more to the chat ${id}`).reason
+        }
+        return chat.send(input, options)
+      }
+    }
+  }
+
+  /** Waits for a value, a promise or an Effect; what it throws is a `handler_raised` error. */
+  #whenDone<A>(begin: () => A | PromiseLike<A> | Effect.Effect<A, unknown>, then: (value: A) => void): void {
+    const raised = (thrown: unknown) =>
+      this.#ended(
+        toolFailure(this.#toolCall, "handler_raised", `${this.#toolCall.name} raised: ${describe(thrown)}`, thrown),
+        false
+      )
+    const proceed = (value: A) => {
+      try {
+        then(value)
+      } catch (thrown) {
+        raised(thrown)
+      }
+    }
+    let begun: A | PromiseLike<A> | Effect.Effect<A, unknown>
+    try {
+      begun = begin()
+    } catch (thrown) {
+      return raised(thrown)
+    }
+    if (Effect.isEffect(begun)) {
+      this.#fiber = this.#fork(begun)
+      this.#fiber.addObserver((exit) => {
+        if (Exit.isSuccess(exit)) proceed(exit.value as A)
+        else if (Cause.hasInterruptsOnly(exit.cause)) this.#settle(this.#cancelled("the call was interrupted"))
+        else raised(Cause.squash(exit.cause))
+      })
+      return
+    }
+    if (isPromiseLike<A>(begun)) Promise.resolve(begun).then(proceed, raised)
+    else proceed(begun)
+  }
+
+  #cancelled(message: string): HandlerResult.Failed {
+    return toolFailure(this.#toolCall, "cancelled", message)
+  }
+
+  /** An effect runs on the system's clock, within the span of its call, and gets the system as a service. */
+  #fork(effect: Effect.Effect<unknown, unknown>): Fiber.Fiber<unknown, unknown> {
+    const trace = this.#options?.trace
+    const traced = trace === undefined ? effect : trace.within(this.#toolCall.id, effect)
+    const system = this.#system
+    return system === undefined
+      ? Effect.runFork(traced)
+      : System.runFork(system, Effect.provideService(traced, System.System, system))
+  }
+
+  /** The handler has ended. */
+  #ended(result: HandlerResult.HandlerResult, byHandler: boolean): void {
+    const refusal = result.type === "error" && this.#refusals !== undefined ? this.#refusalIn(result) : undefined
+    if (refusal === undefined) this.#settle(result, byHandler)
+    else this.#settle(HandlerResult.error(refusal), true, true)
+  }
+
+  /** The refusal of a mode that the handler ended with: thrown, or returned as its failure. */
+  #refusalIn({ reason }: HandlerResult.Failed): unknown {
+    const cause = reason instanceof ToolError && reason.reason === "handler_raised" ? reason.cause : reason
+    return this.#refusals?.has(cause) === true ? cause : undefined
+  }
+
+  #settle(result: HandlerResult.HandlerResult, byHandler = false, refused = false): void {
+    if (!this.#running) return
+    this.#running = false
+    this.#options = undefined
+    const listener = this.#listener
+    const late = this.#late
+    this.#listener = undefined
+    this.#late = undefined
+    listener?.settled(result, byHandler, refused)
+    late?.(result)
+  }
+}

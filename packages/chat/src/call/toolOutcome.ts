@@ -1,0 +1,332 @@
+/**
+ * What becomes of a finished tool call: its three events, its tool message, and whether it ends the loop.
+ *
+ * TOUT1. Total: no fault of a policy, an encoder or a handler's values escapes; each is a `ToolError`.
+ * TOUT2. The policy function is asked at most once for a call, and never about its own faults.
+ * TOUT3. Every call gets exactly one tool message, whatever happened.
+ * TOUT4. Every call has exactly one outcome, the same in its event and its message; a policy that puts a value in the place
+ *        of a failure changes what the model reads, and not that the call failed.
+ * TOUT5. No tool message has more characters than `maxToolResultCharacters`, whatever the encoder returns.
+ * TOUT6. Where `onToolError` or `onToolTimeout` throws, the tool message has no text of what was thrown; the error's cause is
+ *        what was thrown.
+ */
+import type { OnToolError } from "../options/ChatOptions.ts"
+import { type Finding, ToolError, type ToolErrorReason } from "../errors/ChatError.ts"
+import type { ToolEvent } from "../events/Event.ts"
+import * as HandlerResult from "../model/HandlerResult.ts"
+import { ignoreRejection, isPromiseLike } from "../async/awaitable.ts"
+import { copied } from "../json/deepCopy.ts"
+import { write } from "../json/taggedJson.ts"
+import type { ToolMessage } from "../model/Message.ts"
+import type { ModeWish } from "../gate/permissionMode.ts"
+import { ofError, type Outcome } from "../record/Outcome.ts"
+import type { StepHalt } from "../record/StepResult.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { defaultMaxToolResultCharacters, tooLarge } from "../tool/resultText.ts"
+import { deepestLevels } from "../model/storable.ts"
+import { describe, errorText, type ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
+
+/** A call that is over. */
+export interface ToolOutcome {
+  readonly toolCall: ToolCall
+  readonly outcome: Outcome
+  readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]
+  readonly message: ToolMessage
+  readonly halt: StepHalt | undefined
+  /** The permission mode it wants from the next batch on. */
+  readonly wish?: ModeWish | undefined
+}
+
+/** How outcomes are judged and written. */
+export interface OutcomeRules {
+  readonly onToolError?: OnToolError | undefined
+  readonly onToolTimeout?: OnToolError | undefined
+  readonly toolResultEncoder: ToolResultEncoder
+  readonly maxToolResultCharacters?: number | undefined
+}
+
+/** What the asking call's tool message says until the user has answered. */
+export const awaitingUser = "<awaiting user response>"
+
+/**
+ * The outcome of a call whose handler returned, or for which the library answers, with `result`. `ended` says how it ended
+ * where an error's reason does not.
+ */
+export const toolOutcome = (
+  toolCall: ToolCall,
+  result: HandlerResult.HandlerResult,
+  rules: OutcomeRules,
+  ended?: Outcome
+): ToolOutcome => {
+  switch (result.type) {
+    case "ok":
+      return encoded(toolCall, result.value, rules, (content) => succeeded(toolCall, result, content, "completed"))
+    case "ask_user": {
+      const { question, options } = result
+      const { json, found } = write(options, false, deepestLevels)
+      if (found.length > 0) return failed(toolCall, optionsError(toolCall, options, found), rules)
+      const excess = excessOf(toolCall, question.length + JSON.stringify(json).length, rules)
+      if (excess !== undefined) return failed(toolCall, excess, rules)
+      return outcome(
+        toolCall,
+        result,
+        { type: "ask_user_requested", toolCallId: toolCall.id, toolName: toolCall.name, question, options },
+        awaitingUser,
+        { type: "question", toolCallId: toolCall.id, question, options },
+        "completed"
+      )
+    }
+    case "halt":
+      if (HandlerResult.reservedHaltReasons.has(result.reason))
+        return failed(toolCall, reservedError(toolCall, result), rules)
+      return encoded(toolCall, result.result, rules, (content) =>
+        halted(
+          toolCall,
+          result,
+          content,
+          { type: "halt", toolCallId: toolCall.id, reason: result.reason, result: result.result },
+          "completed"
+        )
+      )
+    case "error":
+      if (isAwaitable(result.reason)) return failed(toolCall, awaitedError(toolCall, result), rules, ended)
+      return failed(toolCall, result.reason, rules, ended)
+  }
+}
+
+/** An error of this call, as a handler result. */
+export const toolFailure = (
+  toolCall: ToolCall,
+  reason: ToolErrorReason,
+  message: string,
+  cause?: unknown
+): HandlerResult.Failed =>
+  HandlerResult.error(
+    new ToolError(reason, {
+      message,
+      toolName: toolCall.name,
+      toolCallId: toolCall.id,
+      ...(cause === undefined ? {} : { cause })
+    })
+  )
+
+/** What the model reads of a call that ended early. */
+const endings = {
+  cancelled: "the call was cancelled",
+  abandoned: "the call was cancelled, and did not end in time; it may still take effect",
+  not_started: "not started: the batch was ended before it began"
+} as const
+
+/** The outcome of a call that the library ended: no tool failed, so the error policy is not asked. */
+export const endedEarly = (
+  toolCall: ToolCall,
+  ended: keyof typeof endings,
+  { toolResultEncoder }: OutcomeRules,
+  message: string = endings[ended]
+): ToolOutcome => toolOutcome(toolCall, toolFailure(toolCall, "cancelled", message), { toolResultEncoder }, ended)
+
+const failed = (
+  toolCall: ToolCall,
+  error: unknown,
+  rules: OutcomeRules,
+  ended: Outcome = ofError(error)
+): ToolOutcome => {
+  const isTimeout = ended === "timed_out" && rules.onToolTimeout !== undefined
+  const policy = isTimeout ? rules.onToolTimeout : rules.onToolError
+  const name = isTimeout ? "onToolTimeout" : "onToolError"
+  if (policy === "halt") return haltedByError(toolCall, error, rules, ended)
+  if (typeof policy !== "function") return reported(toolCall, error, rules, ended)
+  let decision: unknown
+  let replaced: { readonly value: unknown } | undefined
+  try {
+    decision = policy(copied(toolCall), error)
+    ignoreRejection(decision)
+    replaced = replacementIn(decision)
+  } catch (thrown) {
+    const fault = faultOf(toolCall, `${name} raised an error`, thrown, "on_tool_error_raised")
+    return haltedByError(toolCall, fault, rules, ended, thrown)
+  }
+  if (decision === "halt") return haltedByError(toolCall, error, rules, ended)
+  if (replaced !== undefined) {
+    const replacement = HandlerResult.ok(replaced.value)
+    const halting: OutcomeRules = { ...rules, onToolError: "halt", onToolTimeout: "halt" }
+    const finish = (content: string) => succeeded(toolCall, replacement, content, ended)
+    return encoded(toolCall, replaced.value, halting, finish, ended)
+  }
+  const message = `${name} returned ${describe(decision)}; return { continue: value } or "halt"`
+  return haltedByError(toolCall, faultOf(toolCall, message, decision, "on_tool_error_invalid"), rules, ended)
+}
+
+/** What a decision puts in the place of the failure, read once. */
+const replacementIn = (decision: unknown): { readonly value: unknown } | undefined =>
+  typeof decision === "object" && decision !== null && "continue" in decision ? { value: decision.continue } : undefined
+
+const faultOf = (
+  toolCall: ToolCall,
+  message: string,
+  fault: unknown,
+  kind: "on_tool_error_raised" | "on_tool_error_invalid"
+): ToolError =>
+  new ToolError("invalid_return", {
+    message,
+    cause: fault,
+    toolName: toolCall.name,
+    toolCallId: toolCall.id,
+    metadata: { [kind]: true }
+  })
+
+const haltedByError = (
+  toolCall: ToolCall,
+  error: unknown,
+  rules: OutcomeRules,
+  ended: Outcome,
+  policyFault?: unknown
+): ToolOutcome =>
+  halted(
+    toolCall,
+    HandlerResult.error(error),
+    textOf(error, rules),
+    {
+      type: "tool_error",
+      toolCallId: toolCall.id,
+      error,
+      ...(policyFault === undefined ? {} : { policyFault })
+    },
+    ended
+  )
+
+const reported = (toolCall: ToolCall, error: unknown, rules: OutcomeRules, ended: Outcome): ToolOutcome =>
+  succeeded(toolCall, HandlerResult.error(error), textOf(error, rules), ended)
+
+/** The encoder's own words for a failure, or ours when it has none. */
+const textOf = (error: unknown, rules: OutcomeRules): string => {
+  try {
+    if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
+    const content: unknown = rules.toolResultEncoder.encode(HandlerResult.error(error))
+    ignoreRejection(content)
+    return typeof content === "string" &&
+      content.length <= (rules.maxToolResultCharacters ?? defaultMaxToolResultCharacters)
+      ? content
+      : errorText(error)
+  } catch {
+    return errorText(error)
+  }
+}
+
+const encoded = (
+  toolCall: ToolCall,
+  value: unknown,
+  rules: OutcomeRules,
+  finish: (content: string) => ToolOutcome,
+  ended?: Outcome
+): ToolOutcome => {
+  let content: unknown
+  try {
+    content = rules.toolResultEncoder.encode(value)
+    ignoreRejection(content)
+  } catch (thrown) {
+    const message = ended === undefined ? describe(thrown) : "the value in the place of the failure has no text"
+    return failed(toolCall, encodingError(toolCall, message, thrown), rules, ended)
+  }
+  if (typeof content !== "string") {
+    const message = `the encoder returned ${describe(content)}; return a string`
+    return failed(toolCall, encodingError(toolCall, message, content), rules, ended)
+  }
+  const excess = excessOf(toolCall, content.length, rules)
+  return excess === undefined ? finish(content) : failed(toolCall, excess, rules, ended)
+}
+
+/** What is wrong with a result of so many characters (TOUT5). */
+const excessOf = (
+  { id: toolCallId, name: toolName }: ToolCall,
+  characters: number,
+  { maxToolResultCharacters = defaultMaxToolResultCharacters }: OutcomeRules
+): ToolError | undefined => tooLarge(characters, maxToolResultCharacters, { toolCallId, toolName })
+
+const encodingError = (toolCall: ToolCall, message: string, cause: unknown): ToolError =>
+  new ToolError("encoding_failed", { message, cause, toolName: toolCall.name, toolCallId: toolCall.id })
+
+const optionsError = (toolCall: ToolCall, options: unknown, found: ReadonlyArray<Finding>): ToolError =>
+  encodingError(
+    toolCall,
+    `the question's options have no JSON form: ${found.map(({ field, reason }) => `${field.join(".")} ${reason}`).join(", ")}`,
+    options
+  )
+
+/** A `then` may throw when it is looked at (TOUT1). */
+const isAwaitable = (value: unknown): boolean => {
+  try {
+    return isPromiseLike(value)
+  } catch {
+    return false
+  }
+}
+
+const awaitedError = (toolCall: ToolCall, result: HandlerResult.Failed): ToolError => {
+  ignoreRejection(result.reason)
+  return new ToolError("invalid_return", {
+    message: "the reason of the error is a promise; await it in the handler",
+    cause: result,
+    toolName: toolCall.name,
+    toolCallId: toolCall.id
+  })
+}
+
+const reservedError = (toolCall: ToolCall, result: HandlerResult.Halt): ToolError =>
+  new ToolError("invalid_return", {
+    message: `"${result.reason}" is a reserved halt reason; choose a word of your own`,
+    cause: result,
+    toolName: toolCall.name,
+    toolCallId: toolCall.id,
+    metadata: { reserved_halt_reason: result.reason }
+  })
+
+const succeeded = (
+  toolCall: ToolCall,
+  result: HandlerResult.HandlerResult,
+  content: string,
+  ended: Outcome
+): ToolOutcome =>
+  outcome(toolCall, result, { type: "tool_result_encoded", id: toolCall.id, content }, content, undefined, ended)
+
+const halted = (
+  toolCall: ToolCall,
+  result: HandlerResult.HandlerResult,
+  content: string,
+  halt: Extract<StepHalt, { readonly type: "halt" | "tool_error" }>,
+  ended: Outcome
+): ToolOutcome =>
+  outcome(
+    toolCall,
+    result,
+    {
+      type: "tool_halt",
+      toolCallId: toolCall.id,
+      reason: halt.type === "halt" ? halt.reason : "tool_error",
+      result: halt.type === "halt" ? halt.result : halt.error,
+      content
+    },
+    content,
+    halt,
+    ended
+  )
+
+/** Puts a call's outcome together: its three events, its message, and whether it ends the loop. */
+export const outcome = (
+  toolCall: ToolCall,
+  result: HandlerResult.HandlerResult,
+  last: ToolEvent,
+  content: string,
+  halt: StepHalt | undefined,
+  ended: Outcome
+): ToolOutcome => ({
+  toolCall,
+  outcome: ended,
+  events: [
+    { type: "tool_execution_started", id: toolCall.id, name: toolCall.name, arguments: toolCall.arguments },
+    { type: "tool_execution_completed", id: toolCall.id, name: toolCall.name, result, outcome: ended },
+    last
+  ],
+  message: { role: "tool", toolCallId: toolCall.id, content, outcome: ended },
+  halt
+})

@@ -1,0 +1,223 @@
+/**
+ * Every value of this package as JSON, and back.
+ *
+ * **Details**: the form is `{ "type": "Message", "version": 1, "data": … }`. Inside `data` everything is as it is in
+ * memory. What JSON has no word for is an object of one key: `$bigint`, `$bytes`, `$date`, `$number`, `$undefined`,
+ * `$error`, `$result`; an object of one's own that looks like that is quoted as `$object`.
+ *
+ * CODEC1. What was encoded decodes to an equal value: every field, also those nobody knows yet; the class, reason and
+ *   fields of every error, wherever it is; every outcome as one.
+ * CODEC2. A value is encoded whole, or refused with an `unencodable` error that names each path. An error is never the
+ *   reason: what of its `cause` or `metadata` has no form is described in its place.
+ * CODEC3. What is decoded is a value of its type, or is refused with an `undecodable` error that names each path; an
+ *   unknown type, version or word is refused.
+ *
+ * @module
+ */
+import { ValidationError, type ValidationErrorReason } from "../errors/ChatError.ts"
+import { type Attachments, type Row, rows } from "./codecTable.ts"
+import { findingsOf } from "../errors/zodFindings.ts"
+import { type Json, read, type Tag, write } from "../json/taggedJson.ts"
+
+/** The types that have a JSON form, and their values. */
+export type Types = { readonly [Name in keyof typeof rows]: (typeof rows)[Name] extends Row<infer A> ? A : never }
+
+/** The name of a type that has a JSON form. */
+export type TypeName = keyof Types
+
+/** The names of all types that have a JSON form. */
+export const types: ReadonlyArray<TypeName> = Object.freeze(Object.keys(rows) as Array<TypeName>)
+
+/** The version of the form. A reader of another version refuses it. */
+export const version = 1
+
+/** The JSON form of a value. */
+export interface Encoded {
+  readonly type: TypeName
+  readonly version: typeof version
+  readonly data: Json
+}
+
+/** A value, and what it is. */
+export type Decoded = { readonly [Name in TypeName]: { readonly type: Name; readonly value: Types[Name] } }[TypeName]
+
+/**
+ * How a value is encoded.
+ *
+ * - `unencodable`: what becomes of a value inside that has no JSON form: `"refuse"` the whole (the default), or
+ *   `"describe"` it by a word in brackets, for a reader that only shows it
+ */
+export interface EncodeOptions {
+  readonly unencodable?: "refuse" | "describe" | undefined
+}
+
+/**
+ * What is given back to a decoded value that JSON cannot hold.
+ *
+ * - `tools`: each stands for the encoded tool of its name, as it is: a handler and its schema belong together. An encoded
+ *   tool whose name is not among them has no handler
+ * - `adapter`, `fallbacks`, `toolExecutor`, `toolResultEncoder`: those of a decoded engine
+ */
+export type DecodeOptions = Attachments
+
+/**
+ * The JSON text of a value.
+ *
+ * **Details**: a tool is encoded without its handler, an engine without adapter, executor and encoder. Of an error that is
+ * none of this package's, name, message, cause and aggregated errors are kept; it decodes as JavaScript's own error of
+ * that name, or as an `Error` so named. Stacks are not encoded. A `Buffer` decodes as its bytes.
+ *
+ * **Errors**: throws a `ValidationError` (`unencodable`) that names what has no JSON form, or does not fit the type.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Codec, Thread, user } from "@troupe/chat"
+ *
+ * const thread = Thread.append(Thread.empty, user("Hello"))
+ * const text = Codec.encode("Thread", thread)
+ *
+ * text // => '{"type":"Thread","version":1,"data":{"messages":[{"role":"user","content":"Hello"}]}}'
+ * Codec.decode("Thread", text) // => thread
+ * ```
+ */
+export const encode = <Name extends TypeName>(type: Name, value: Types[Name], options?: EncodeOptions): string =>
+  JSON.stringify(toJson(type, value, options))
+
+/** As {@link encode}, but the JSON value instead of its text. */
+export const toJson = <Name extends TypeName>(type: Name, value: Types[Name], options: EncodeOptions = {}): Encoded => {
+  if (!isTypeName(type)) throw refused("unencodable", ["type"], "unknown")
+  checkOptions(options, encodeOptions)
+  const { tag, schema, shed } = rows[type]
+  const { json, found } = guarded(() => {
+    const shown = shed(value)
+    const { error } = schema.safeParse(shown)
+    return error === undefined
+      ? write(shown, options.unencodable === "describe")
+      : { json: null, found: findingsOf(error, []) }
+  })
+  if (found.length > 0) throw new ValidationError("unencodable", found)
+  return { type, version, data: tag === undefined ? json : inside(json, tag) }
+}
+
+const inside = (json: Json, tag: Tag): Json => {
+  if (typeof json === "object" && json !== null && tag in json) return Reflect.get(json, tag)
+  throw refused("unencodable", [], "unreadable")
+}
+
+/**
+ * The value of a JSON text that {@link encode} made.
+ *
+ * **Details**: the type is what is expected, and what is written must be of it. Data without the type and version around
+ * it is read as data of that type and of this version.
+ *
+ * **Errors**: throws a `ValidationError` (`undecodable`). Its findings name paths of the JSON value; `json` is
+ * `malformed`, `type` or `version` is `missing`, `unknown` or `unexpected`, `data` is `missing`, a word of a closed set is
+ * an `unknown_value`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Codec, Engine, Fake, tool } from "@troupe/chat"
+ *
+ * const now = tool({ name: "now", execute: () => "12:00" })
+ * const text = Codec.encode("Engine", Engine.make({ adapter: Fake.make({ script: [] }), tools: [now] }))
+ *
+ * Codec.decode("Engine", text).tools[0]?.handler // => null
+ * Codec.decode("Engine", text, { tools: [now] }).tools[0] // => now
+ * ```
+ */
+export const decode = <Name extends TypeName>(type: Name, text: string, options?: DecodeOptions): Types[Name] =>
+  fromJson(type, parsed(text), options)
+
+/** As {@link decode}, from the JSON value instead of its text. */
+export const fromJson = <Name extends TypeName>(
+  type: Name,
+  json: unknown,
+  options: DecodeOptions = {}
+): Types[Name] => {
+  if (!isTypeName(type)) throw refused("undecodable", ["type"], "unknown")
+  if (!isWrapped(json)) return valueOf(type, json, [], options)
+  if (typeOf(json) !== type) throw refused("undecodable", ["type"], "unexpected")
+  return valueOf(type, dataOf(json), ["data"], options)
+}
+
+/** The value of a JSON text that {@link encode} made, of whatever type it says. **Errors**: as {@link decode}. */
+export const decodeAny = (text: string, options?: DecodeOptions): Decoded => fromJsonAny(parsed(text), options)
+
+/** As {@link decodeAny}, from the JSON value instead of its text. */
+export const fromJsonAny = (json: unknown, options: DecodeOptions = {}): Decoded => {
+  if (!isWrapped(json)) throw refused("undecodable", ["type"], "missing")
+  const type = typeOf(json)
+  return { type, value: valueOf(type, dataOf(json), ["data"], options) } as Decoded
+}
+
+/** Types are named in PascalCase; the `type` of an event or a content part is a snake_case word. */
+const isWrapped = (json: unknown): json is Readonly<Record<string, unknown>> =>
+  typeof json === "object" &&
+  json !== null &&
+  "type" in json &&
+  typeof json.type === "string" &&
+  /^[A-Z]/.test(json.type)
+
+const isTypeName = (type: unknown): type is TypeName => typeof type === "string" && Object.hasOwn(rows, type)
+
+const typeOf = ({ type }: Readonly<Record<string, unknown>>): TypeName => {
+  if (!isTypeName(type)) throw refused("undecodable", ["type"], "unknown")
+  return type
+}
+
+const dataOf = (json: Readonly<Record<string, unknown>>): unknown => {
+  if (json["version"] === undefined) throw refused("undecodable", ["version"], "missing")
+  if (json["version"] !== version) throw refused("undecodable", ["version"], "unknown")
+  if (!("data" in json)) throw refused("undecodable", ["data"], "missing")
+  return json["data"]
+}
+
+const valueOf = <Name extends TypeName>(
+  type: Name,
+  data: unknown,
+  path: ReadonlyArray<string>,
+  options: DecodeOptions
+): Types[Name] => {
+  checkOptions(options, decodeOptions)
+  const { tag, schema, restore } = rows[type]
+  const { value, found } = read(data, path, tag)
+  if (found.length > 0) throw new ValidationError("undecodable", found)
+  const { error } = schema.safeParse(value)
+  if (error !== undefined) throw new ValidationError("undecodable", findingsOf(error, path))
+  return restore(value, options) as Types[Name]
+}
+
+const encodeOptions: ReadonlyArray<string> = ["unencodable"] satisfies ReadonlyArray<keyof EncodeOptions>
+
+const decodeOptions: ReadonlyArray<string> = [
+  "tools",
+  "adapter",
+  "toolExecutor",
+  "toolResultEncoder",
+  "fallbacks"
+] satisfies ReadonlyArray<keyof DecodeOptions>
+
+const checkOptions = (options: object, known: ReadonlyArray<string>): void => {
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw refused("invalid_options", [unknown], "unknown_option")
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ValidationError("undecodable", [{ field: ["json"], reason: "malformed" }], { cause })
+  }
+}
+
+const refused = (reason: ValidationErrorReason, field: ReadonlyArray<string>, why: string): ValidationError =>
+  new ValidationError(reason, [{ field, reason: why }])
+
+/** Reads a value of the caller's, whose accessors may throw. */
+const guarded = <A>(look: () => A): A => {
+  try {
+    return look()
+  } catch (cause) {
+    throw new ValidationError("unencodable", [{ field: [], reason: "unreadable" }], { cause })
+  }
+}

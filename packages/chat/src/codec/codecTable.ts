@@ -1,0 +1,149 @@
+/**
+ * Which values have a JSON form: a row for each type.
+ *
+ * A type whose values are plain data is one line, its schema. A row of its own has what holds more: `shed` says what of a
+ * value is written, the schema checks that, and `restore` makes the value of it.
+ */
+import * as z from "zod"
+import type { Adapter } from "../request/Adapter.ts"
+import {
+  AdapterError,
+  EngineError,
+  SessionError,
+  StreamError,
+  ToolError,
+  ValidationError
+} from "../errors/ChatError.ts"
+import { ChatRecord } from "../record/ChatRecord.ts"
+import { ChatResult } from "../record/ChatResult.ts"
+import { ContentPart } from "../model/ContentPart.ts"
+import * as Engine from "../options/Engine.ts"
+import { Event } from "../events/Event.ts"
+import { HandlerResult } from "../model/HandlerResult.ts"
+import { Message } from "../model/Message.ts"
+import { Request } from "../model/Request.ts"
+import { Response } from "../model/Response.ts"
+import { Session } from "../session/Session.ts"
+import { StepResult } from "../record/StepResult.ts"
+import { Thread } from "../model/Thread.ts"
+import * as Tool from "../tool/Tool.ts"
+import { ToolCall } from "../model/ToolCall.ts"
+import type { ToolExecutor } from "../tool/ToolExecutor.ts"
+import type { ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
+import { Usage } from "../model/Usage.ts"
+import { Commit } from "../store/commitLog.ts"
+import { openRecord } from "../json/openSchema.ts"
+
+/** What has no JSON form, and is given back when a value is read. */
+export interface Attachments {
+  readonly tools?: ReadonlyArray<Tool.Tool> | undefined
+  readonly adapter?: Adapter | undefined
+  readonly fallbacks?: Engine.EngineOptions["fallbacks"]
+  readonly toolExecutor?: ToolExecutor | undefined
+  readonly toolResultEncoder?: ToolResultEncoder | undefined
+}
+
+/** How values of a type are written and read. */
+export interface Row<A> {
+  readonly schema: z.ZodType
+  readonly shed: (value: unknown) => unknown
+  readonly restore: (data: unknown, attachments: Attachments) => A
+  /** The tag that stands around the JSON of each value, and is left out. */
+  readonly tag?: "$error"
+}
+
+const same = (value: unknown): unknown => value
+
+const plain = <A>(schema: z.ZodType<A>): Row<A> => ({ schema, shed: same, restore: (data) => data as A })
+
+const errors = <A extends Error>(type: new (...args: never) => A): Row<A> => ({
+  schema: z.custom<A>((value) => value instanceof type),
+  shed: same,
+  restore: (data) => data as A,
+  tag: "$error"
+})
+
+const ToolData = z.object({
+  name: z.string().refine((name) => Tool.nameProblem(name) === undefined),
+  description: z.string(),
+  schema: openRecord,
+  manual: z.boolean().optional(),
+  timeoutMs: z.number().nonnegative().optional(),
+  metadata: openRecord.optional(),
+  effect: z.literal("read").optional(),
+  onUnknown: z.enum(["fail", "retry"]).optional()
+})
+
+/** A tool writes unless it says that it reads, and asks where it is unknown whether it did; in its JSON too. */
+const withoutFunctions = (value: unknown): unknown => {
+  const { handler: _, parse: __, key: ___, effect, onUnknown, ...data } = value as Partial<Tool.Tool>
+  return {
+    ...data,
+    ...(effect === "read" ? { effect } : {}),
+    ...(onUnknown === "fail" || onUnknown === "retry" ? { onUnknown } : {})
+  }
+}
+
+/** The tool of that name that was given; without one, the tool as it is declared. */
+const attached = ({ schema, ...data }: z.infer<typeof ToolData>, { tools }: Attachments): Tool.Tool =>
+  tools?.find(({ name }) => name === data.name) ?? Tool.make({ ...data, jsonSchema: schema, parameters: schema })
+
+const EngineData = Engine.EngineOptions.omit({
+  adapter: true,
+  fallbacks: true,
+  toolExecutor: true,
+  toolResultEncoder: true
+}).extend({
+  tools: z.array(ToolData).readonly().optional()
+})
+
+const tool: Row<Tool.Tool> = {
+  schema: ToolData,
+  shed: withoutFunctions,
+  restore: (data, attachments) => attached(data as z.infer<typeof ToolData>, attachments)
+}
+
+const engine: Row<Engine.Engine> = {
+  schema: EngineData,
+  shed: (value) => {
+    const {
+      adapter: _,
+      fallbacks: __,
+      toolExecutor: ___,
+      toolResultEncoder: ____,
+      tools,
+      ...data
+    } = value as Partial<Engine.Engine>
+    return { ...data, tools: tools?.map(withoutFunctions) }
+  },
+  restore: (data, { tools: given, ...attachments }) => {
+    const { tools, ...options } = data as z.infer<typeof EngineData>
+    return Engine.make({ ...options, ...attachments, tools: tools?.map((one) => attached(one, { tools: given })) })
+  }
+}
+
+/** Every type that has a JSON form. */
+export const rows = {
+  ContentPart: plain(ContentPart),
+  Message: plain(Message),
+  ToolCall: plain(ToolCall),
+  Thread: plain(Thread),
+  Tool: tool,
+  Engine: engine,
+  Request: plain(Request),
+  Usage: plain(Usage),
+  Response: plain(Response),
+  HandlerResult: plain(HandlerResult),
+  StepResult: plain(StepResult),
+  ChatResult: plain(ChatResult),
+  ChatRecord: plain(ChatRecord),
+  Commit: plain(Commit),
+  Session: plain(Session),
+  Event: plain(Event),
+  AdapterError: errors(AdapterError),
+  EngineError: errors(EngineError),
+  StreamError: errors(StreamError),
+  ToolError: errors(ToolError),
+  ValidationError: errors(ValidationError),
+  SessionError: errors(SessionError)
+}

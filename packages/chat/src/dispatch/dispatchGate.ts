@@ -1,0 +1,43 @@
+/**
+ * The tools of a dispatcher, and its gate: the state says who judges, and in which mode.
+ *
+ * @module
+ */
+import type { System } from "@troupe/otp"
+import type { DispatchState, DispatchTool } from "./Dispatch.ts"
+import { make, type Tool } from "../tool/Tool.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { gateBatch, type GateVerdict, isGated } from "../gate/gate.ts"
+
+/** What is known beside the state: the tools, who waits for the verdicts, and on which clock. */
+export interface Judging {
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly system: System.System
+  readonly signal: AbortSignal | undefined
+}
+
+/** Whether calls of this state are judged at all. */
+export const isJudged = (state: DispatchState): boolean => state.phase !== undefined || isGated(state)
+
+/** Judges calls one after another; those after a halt are not judged, and are missing in the list. */
+export const judge = (
+  calls: ReadonlyArray<ToolCall>,
+  { permissions, hooks, phase: mode, context }: DispatchState,
+  { tools, system, signal = new AbortController().signal }: Judging
+): Promise<ReadonlyArray<GateVerdict>> =>
+  gateBatch(
+    calls.map((toolCall) => ({ toolCall, tool: tools.get(toolCall.name) })),
+    { permissions, hooks, mode, context, system, signal }
+  )
+
+/** The tools by name; of two of one name the first counts. */
+export const toolsByName = ({ tools = [] }: DispatchState): ReadonlyMap<string, Tool> =>
+  new Map(tools.toReversed().map((tool) => [tool.name, asTool(tool)]))
+
+const bare = make({ name: "bare" })
+
+const asTool = ({ effect = "write", ...tool }: DispatchTool): Tool => ({ ...bare, ...defined(tool), effect })
+
+/** A tool's fields that it has. */
+const defined = (tool: Omit<DispatchTool, "effect">): Partial<Tool> =>
+  Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined))

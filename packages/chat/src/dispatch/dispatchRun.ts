@@ -1,0 +1,314 @@
+/**
+ * One batch of a dispatcher.
+ *
+ * Owns: the calls that run, their timers and signals, the results. Does not own the order of starts (`schedule`), the state
+ * (`dispatchLedger`), nor what a call does (the runner).
+ *
+ * DISP1. Every call has exactly one result, in its own position, whatever its id.
+ * DISP2. No runner's fault escapes, except under `reference` that of a call that is no read: it ends the batch.
+ * DISP3. A call's deadline counts from its start. A late call is told, and not waited for; what it returns then is nothing.
+ * DISP4. Behind a halt no call starts. Under `effects` calls in front of it still do, and all that run are waited for; under
+ *        `reference` they are told, and not waited for.
+ * DISP5. Under `effects` all calls are judged before the first one starts; one that is refused does not run.
+ * DISP6. When the batch is over nothing of it is left: no timer, no listener, no call that was not told.
+ * DISP7. A result that comes after its call's deadline is discarded, also when the runner blocked the thread.
+ */
+import { Process, type System } from "@troupe/otp"
+import type { ToolError, ToolErrorReason } from "../errors/ChatError.ts"
+import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./Dispatch.ts"
+import * as Hooks from "../gate/Hooks.ts"
+import type { Tool } from "../tool/Tool.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import { copied } from "../json/deepCopy.ts"
+import { emit, emitResults } from "./dispatchEvents.ts"
+import { EffectsLedger, type Ledger, ReferenceLedger } from "./stateLedger.ts"
+import { deniedCall, failedWith, failureOf, haltedCall, notStarted, suspendedCall } from "./dispatchFailure.ts"
+import { toolsByName } from "./dispatchGate.ts"
+import type { GateVerdict } from "../gate/gate.ts"
+import { hear, type Heard } from "../async/userFunction.ts"
+import { type Access, type Plan, planOf } from "../batch/schedule.ts"
+import { keyOf } from "../batch/access.ts"
+
+/** How a batch is run; all of it is decided. */
+export interface DispatchRunOptions {
+  readonly schedule: "effects" | "reference"
+  readonly system: System.System
+  readonly signal: AbortSignal | undefined
+  /** What the gate said of each call; those after a halt are missing. */
+  readonly verdicts: ReadonlyArray<GateVerdict>
+}
+
+interface Running {
+  readonly abort: AbortController
+  readonly timer: unknown
+  /** The time of the call's deadline on the system's clock. */
+  readonly due: number
+}
+
+/** Stands where there is no result yet; any value can be one. */
+const none: unique symbol = Symbol("none")
+
+const defaultConcurrency = 4
+const defaultTimeoutMs = 60_000
+
+/** A running batch. */
+export class DispatchRun<State extends DispatchState, Result> {
+  /** As they run: the gate may have put other arguments in. */
+  readonly #calls: ReadonlyArray<ToolCall>
+  readonly #start: State
+  readonly #runner: Runner<State, Result>
+  readonly #options: DispatchRunOptions
+  readonly #tools: ReadonlyMap<string, Tool>
+  readonly #accesses: ReadonlyArray<Access | undefined>
+  /** What is wrong with the keys of calls; such a call does not run. */
+  readonly #faults = new Map<number, ToolError>()
+  readonly #plan: Plan
+  readonly #ledger: Ledger<State>
+  readonly #limit: number
+  readonly #running = new Map<number, Running>()
+  readonly #results: Array<Result | Failure | typeof none>
+  readonly #ended = Promise.withResolvers<DispatchResult<State, Result>>()
+  /** Where the first halt stands in call order; calls behind it do not start. */
+  #haltedAt = Infinity
+  #haltedByGate: Halt | undefined
+  #over = false
+  /** Hooks that are being told; the batch waits for them. */
+  readonly #telling: Array<Promise<void>> = []
+
+  constructor(
+    calls: ReadonlyArray<ToolCall>,
+    state: State,
+    runner: Runner<State, Result>,
+    options: DispatchRunOptions
+  ) {
+    this.#calls = calls.map((call, position) => {
+      const verdict = options.verdicts[position]
+      return verdict?.type === "allow" ? verdict.toolCall : call
+    })
+    this.#start = state
+    this.#runner = runner
+    this.#options = options
+    this.#tools = toolsByName(state)
+    this.#accesses = this.#calls.map((call, position) => this.#accessOf(call, position))
+    this.#plan = planOf(this.#accesses, (access) => access, options.schedule)
+    this.#limit = Math.max(1, state.maxConcurrency ?? defaultConcurrency)
+    this.#results = calls.map(() => none)
+    this.#ledger =
+      options.schedule === "effects"
+        ? new EffectsLedger(state, calls.length)
+        : new ReferenceLedger(state, (position) => this.#isRead(position))
+  }
+
+  /** Runs the batch. */
+  result(): Promise<DispatchResult<State, Result>> {
+    const { signal } = this.#options
+    signal?.addEventListener("abort", this.#leave)
+    for (const [position, verdict] of this.#options.verdicts.entries()) this.#heed(position, verdict)
+    for (const [position, error] of this.#faults) this.#refuse(position, failedWith(this.#callAt(position), error))
+    this.#fill()
+    return this.#ended.promise
+  }
+
+  /** What the gate decided (DISP5). */
+  #heed(position: number, verdict: GateVerdict): void {
+    if (verdict.type === "deny") {
+      this.#refuse(position, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
+    } else if (verdict.type === "suspend") {
+      this.#results[position] = suspendedCall(verdict.toolCall)
+    } else if (verdict.type === "halt") {
+      this.#haltedAt = -1
+      this.#haltedByGate = { type: "halt", reason: verdict.reason }
+      this.#refuse(position, haltedCall(verdict.toolCall, verdict.reason))
+    }
+  }
+
+  readonly #leave = (): void => this.#end(this.#options.signal?.reason)
+
+  /** The batch ends without a result of its own. */
+  #end(reason: unknown): void {
+    this.#close()
+    this.#ended.reject(reason)
+  }
+
+  /** Starts calls while there are slots; when none runs, the batch is over. What the gate answered does not start. */
+  #fill(): void {
+    while (!this.#over && this.#running.size < this.#limit) {
+      const position = this.#plan.take()
+      if (position === undefined) break
+      if (this.#results[position] === none && position < this.#haltedAt) this.#begin(position)
+      else this.#plan.ended(position)
+    }
+    if (!this.#over && this.#running.size === 0) this.#finish()
+  }
+
+  #begin(position: number): void {
+    const toolCall = this.#callAt(position)
+    const given = this.#ledger.given(position)
+    const { system } = this.#options
+    const abort = new AbortController()
+    const timeoutMs = this.#timeoutOf(position)
+    const timer = timeoutMs < Infinity ? system.clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
+    this.#running.set(position, { abort, timer, due: system.clock.now() + timeoutMs })
+    hear((signal) => this.#runner(copied(toolCall), given, { signal }), { signal: abort.signal, system })
+      .then((heard) => this.#heard(position, given, heard))
+      .catch((thrown: unknown) => this.#end(thrown))
+  }
+
+  #heard(position: number, given: State, heard: Heard): void {
+    if (this.#over) return
+    const { clock } = this.#options.system
+    const { timer, due = Infinity } = this.#running.get(position) ?? {}
+    clock.clearTimeout(timer)
+    this.#running.delete(position)
+    this.#plan.ended(position)
+    this.#settle(position, given, clock.now() > due ? { type: "aborted" } : heard)
+    this.#fill()
+  }
+
+  #settle(position: number, given: State, heard: Heard): void {
+    switch (heard.type) {
+      case "aborted":
+        return this.#without(
+          position,
+          "timeout",
+          `no result within ${this.#timeoutOf(position)} ms; nobody waits for it`
+        )
+      case "fault":
+        return this.#crashed(position, heard.cause)
+      case "value":
+        return this.#returned(position, given, heard.value)
+    }
+  }
+
+  #returned(position: number, given: State, value: unknown): void {
+    let halted: boolean
+    try {
+      if (!isPair(value)) {
+        const message = `the runner returned ${describe(value)}; return a pair of the result and the state`
+        return this.#without(position, "invalid_return", message, value)
+      }
+      halted = endsBatch(value[0])
+    } catch (thrown) {
+      return this.#crashed(position, thrown)
+    }
+    const [result, state] = value as unknown as readonly [Result, State]
+    this.#ledger.ended(position, given, state, halted)
+    if (this.#isReference && isMissing(result)) {
+      return this.#without(position, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
+    }
+    this.#results[position] = result
+    if (!halted) return
+    this.#haltedAt = Math.min(this.#haltedAt, position)
+    if (this.#isReference) this.#finish()
+  }
+
+  #crashed(position: number, cause: unknown): void {
+    if (this.#isReference && !this.#isRead(position)) {
+      this.#end(cause)
+    } else if (Process.isSelfExit(cause)) {
+      this.#without(position, "handler_exit", `the runner exited: ${describe(cause.reason)}`, cause.reason)
+    } else {
+      this.#without(position, "handler_raised", `the runner raised: ${describe(cause)}`, cause)
+    }
+  }
+
+  /** A call that ran is over without a result. */
+  #without(position: number, reason: ToolErrorReason, message: string, cause?: unknown): void {
+    const failure = failureOf(this.#callAt(position), reason, message, { cause })
+    this.#fail(position, failure)
+    const { hooks, context } = this.#start
+    if (this.#isReference || hooks === undefined) return
+    const { system, signal = new AbortController().signal } = this.#options
+    const { toolCall, error, outcome } = failure
+    const payload = { ...Hooks.toolUse(toolCall), reason: error, outcome }
+    const run = { system, signal, context, timeoutMs: this.#timeoutOf(position) }
+    this.#telling.push(Hooks.notify(hooks, "PostToolUseFailure", payload, run))
+  }
+
+  /** A call never runs, so nobody else tells of it. */
+  #refuse(position: number, failure: Failure): void {
+    emit(this.#start, { type: "tool_call", toolCall: failure.toolCall })
+    this.#fail(position, failure)
+  }
+
+  /** Except under `reference`, what the dispatcher itself says of a call is told and counted as any other failure. */
+  #fail(position: number, failure: Failure): void {
+    this.#results[position] = failure
+    if (this.#isReference) return
+    this.#ledger.failed(position)
+    emitResults(this.#start, failure.toolCall, failure.message)
+  }
+
+  #finish(): void {
+    this.#close()
+    this.#ledger.close()
+    const { state } = this.#ledger
+    const halt: unknown = this.#haltedByGate ?? this.#results.find(endsBatch)
+    const results = this.#results.map((result, position) =>
+      result === none ? notStarted(this.#callAt(position)) : result
+    )
+    const over = (run: DispatchResult<State, Result>) =>
+      this.#ended.resolve(this.#telling.length === 0 ? run : Promise.all(this.#telling).then(() => run))
+    if (!endsBatch(halt)) {
+      over({ type: "ok", results: results as ReadonlyArray<Exclude<Result, Halt> | Failure>, state })
+    } else {
+      const { reason } = halt
+      over({ type: "halt", reason, state, ...(this.#isReference ? {} : { results }) })
+    }
+  }
+
+  /** Nothing is waited for any more (DISP6). */
+  #close(): void {
+    this.#over = true
+    this.#options.signal?.removeEventListener("abort", this.#leave)
+    for (const { abort, timer } of this.#running.values()) {
+      this.#options.system.clock.clearTimeout(timer)
+      abort.abort()
+    }
+    this.#running.clear()
+  }
+
+  get #isReference(): boolean {
+    return this.#options.schedule === "reference"
+  }
+
+  #isRead(position: number): boolean {
+    return this.#accesses[position]?.effect === "read"
+  }
+
+  #callAt(position: number): ToolCall {
+    return this.#calls[position] as ToolCall
+  }
+
+  #timeoutOf(position: number): number {
+    if (this.#isReference && !this.#isRead(position)) return Infinity
+    const tool = this.#tools.get(this.#callAt(position).name)
+    return Math.max(0, tool?.timeoutMs ?? this.#start.toolTimeoutMs ?? defaultTimeoutMs)
+  }
+
+  /** What a call touches; nothing, if it will not run. */
+  #accessOf(toolCall: ToolCall, position: number): Access | undefined {
+    const verdict = this.#options.verdicts[position]
+    if (verdict !== undefined && verdict.type !== "allow") return undefined
+    const tool = this.#tools.get(toolCall.name)
+    if (tool === undefined || this.#isReference) return { effect: tool?.effect ?? "write" }
+    const key = keyOf(tool, toolCall)
+    if (typeof key !== "object") return { effect: tool.effect, key }
+    this.#faults.set(position, key.reason as ToolError)
+    return undefined
+  }
+}
+
+/** Whether a value is a result and a state. Values exist that throw when they are looked at: these do it here. */
+const isPair = (value: unknown): value is readonly [unknown, object] => {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const state: unknown = value[1]
+  return typeof state === "object" && state !== null && Object.values(state).length >= 0
+}
+
+/** Whether a result ends its batch. */
+export const endsBatch = (result: unknown): result is Halt =>
+  typeof result === "object" && result !== null && "type" in result && result.type === "halt" && "reason" in result
+
+const isMissing = (result: unknown): boolean => result === undefined || result === null || result === false

@@ -1,0 +1,170 @@
+/**
+ * The Effect face of sessions: the same operations under the same names.
+ *
+ * Interrupting a fiber that runs a turn releases the request or the running tools, as leaving the loop does in the plain
+ * face. What makes and reads a session without a turn, and cannot fail, stays in `Session`.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import { isPreflightError, type PreflightError, SessionError, ToolError } from "../errors/ChatError.ts"
+import type { ChatOptions, StepOptions } from "../options/ChatOptions.ts"
+import type { Engine } from "../options/Engine.ts"
+import type { Event } from "../events/Event.ts"
+import { attempt, opening, reading } from "./fromPromises.ts"
+import type { Message } from "../model/Message.ts"
+import * as Session from "../session/Session.ts"
+import type { ResultOf, SessionMode, SessionTurn } from "../session/SessionReducer.ts"
+import type { StepResult } from "../record/StepResult.ts"
+
+/** What a turn of a session can fail with before it begins. */
+export type SessionFailure = PreflightError | SessionError
+
+/** What answering calls can fail with. */
+export type SubmitFailure = SessionError | ToolError
+
+/** A turn as it is read: its events, once, and at any time the session and the result they have come to. */
+export interface SessionEvents<Mode extends SessionMode = "chat"> {
+  readonly events: Stream.Stream<Event, SessionFailure>
+  readonly session: Effect.Effect<Session.Session>
+  readonly result: Effect.Effect<ResultOf[Mode]>
+}
+
+/**
+ * Starts a conversation, see `Session.start`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Engine, Fake, Message, SessionEffect } from "@troupe/chat"
+ * import * as Effect from "effect/Effect"
+ *
+ * const adapter = Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] })
+ * const started = SessionEffect.start(Engine.make({ adapter }), [Message.user("hi")])
+ * const { session } = await Effect.runPromise(started)
+ * session.status // => "completed"
+ * ```
+ */
+export const start = (
+  engine: Engine,
+  input: Session.SessionInput,
+  options: ChatOptions = {}
+): Effect.Effect<SessionTurn, SessionFailure> =>
+  turn(options, (interruptible) => Session.start(engine, input, interruptible))
+
+/** Says something and runs a turn, see `Session.reply`. */
+export const reply = (
+  engine: Engine,
+  session: Session.Session,
+  said: Session.UserInput,
+  options: Session.ReplyOptions = {}
+): Effect.Effect<SessionTurn, SessionFailure> =>
+  turn(options, (interruptible) => Session.reply(engine, session, said, interruptible))
+
+const continueWith = (
+  engine: Engine,
+  session: Session.Session,
+  message: Message | null = null,
+  options: Session.ReplyOptions = {}
+): Effect.Effect<SessionTurn, SessionFailure> =>
+  turn(options, (interruptible) => Session.continue(engine, session, message, interruptible))
+export {
+  /** Runs a turn after a message, or without one, see `Session.continue`. */
+  continueWith as continue
+}
+
+/** Runs one step, see `Session.step`. */
+export const step = (
+  engine: Engine,
+  session: Session.Session,
+  options: StepOptions = {}
+): Effect.Effect<SessionTurn<StepResult>, SessionFailure> =>
+  turn(options, (interruptible) => Session.step(engine, session, interruptible))
+
+/** The events of {@link start}, for as long as the scope. */
+export const streamStart = (
+  engine: Engine,
+  input: Session.SessionInput,
+  options: ChatOptions = {}
+): Effect.Effect<SessionEvents, SessionFailure, Scope.Scope> =>
+  opened(options, (interruptible) => Session.streamStart(engine, input, interruptible))
+
+/** The events of {@link reply}, for as long as the scope. */
+export const streamReply = (
+  engine: Engine,
+  session: Session.Session,
+  said: Session.UserInput,
+  options: Session.ReplyOptions = {}
+): Effect.Effect<SessionEvents, SessionFailure, Scope.Scope> =>
+  opened(options, (interruptible) => Session.streamReply(engine, session, said, interruptible))
+
+/** The events of `continue`, for as long as the scope. */
+export const streamContinue = (
+  engine: Engine,
+  session: Session.Session,
+  message: Message | null = null,
+  options: Session.ReplyOptions = {}
+): Effect.Effect<SessionEvents, SessionFailure, Scope.Scope> =>
+  opened(options, (interruptible) => Session.streamContinue(engine, session, message, interruptible))
+
+/** The events of {@link step}, for as long as the scope. */
+export const streamStep = (
+  engine: Engine,
+  session: Session.Session,
+  options: StepOptions = {}
+): Effect.Effect<SessionEvents<"step">, SessionFailure, Scope.Scope> =>
+  opened(options, (interruptible) => Session.streamStep(engine, session, interruptible))
+
+/** Answers one call, see `Session.submitToolResult`. */
+export const submitToolResult = (
+  session: Session.Session,
+  toolCallId: string,
+  result: unknown
+): Effect.Effect<Session.Session, SubmitFailure> => changed(() => Session.submitToolResult(session, toolCallId, result))
+
+/** Answers calls, see `Session.submitToolResults`. */
+export const submitToolResults = (
+  session: Session.Session,
+  results: Iterable<readonly [toolCallId: string, result: unknown]>
+): Effect.Effect<Session.Session, SubmitFailure> => changed(() => Session.submitToolResults(session, results))
+
+/** Gives up what the session waits for, see `Session.cancel`. */
+export const cancel = (session: Session.Session): Effect.Effect<Session.Session, SessionError> =>
+  changed(() => Session.cancel(session))
+
+/** Leaves the error state, see `Session.recover`. */
+export const recover = (session: Session.Session): Effect.Effect<Session.Session, SessionError> =>
+  changed(() => Session.recover(session))
+
+const isFailure = (error: unknown): error is SessionFailure => isPreflightError(error) || error instanceof SessionError
+
+const isSubmitFailure = (error: unknown): error is SubmitFailure =>
+  error instanceof SessionError || error instanceof ToolError
+
+const turn = <Options extends StepOptions, A>(
+  options: Options,
+  begin: (options: Options) => Promise<A>
+): Effect.Effect<A, SessionFailure> => attempt((within) => begin(within(options)), isFailure)
+
+const opened = <Options extends StepOptions, Mode extends SessionMode>(
+  options: Options,
+  open: (options: Options) => Promise<Session.SessionStream<Mode>>
+): Effect.Effect<SessionEvents<Mode>, SessionFailure, Scope.Scope> =>
+  Effect.map(
+    opening((within) => open(within(options)), isFailure),
+    (stream) => ({
+      events: reading(stream, isFailure),
+      session: Effect.sync(() => stream.session()),
+      result: Effect.sync(() => stream.result())
+    })
+  )
+
+const changed = <E extends SubmitFailure>(change: () => Session.Session): Effect.Effect<Session.Session, E> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(change())
+    } catch (error) {
+      return isSubmitFailure(error) ? Effect.fail(error as E) : Effect.die(error)
+    }
+  })

@@ -1,0 +1,78 @@
+/** From promises and async iterables to Effects and Streams: what is expected fails, anything else is a defect. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import type { StepOptions } from "../options/ChatOptions.ts"
+import type { Tracing } from "../options/Tracing.ts"
+
+/** Which of the errors something rejects with are expected. */
+export type Expected<E> = (error: unknown) => error is E
+
+/** Options as the fiber that uses them wants them: given up when it is interrupted, traced where it is. */
+export type Within = <Options extends StepOptions>(options: Options) => Options
+
+/** Runs a promise; interrupting aborts its signal. */
+export const attempt = <A, E>(begin: (within: Within) => Promise<A>, isExpected: Expected<E>): Effect.Effect<A, E> =>
+  Effect.flatMap(fiberTracing, (tracing) =>
+    Effect.callback((resume, signal) => {
+      begin(withinOf(signal, tracing)).then(
+        (value) => resume(Effect.succeed(value)),
+        (error: unknown) => resume(failing(error, isExpected))
+      )
+    })
+  )
+
+/**
+ * Opens events for as long as the scope. Interrupted while it opens, or waits to be sent again, a request is given up; one
+ * that opens all the same is released.
+ */
+export const opening = <A extends { readonly return: () => Promise<unknown> }, E>(
+  open: (within: Within) => Promise<A>,
+  isExpected: Expected<E>
+): Effect.Effect<A, E, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.flatMap(fiberTracing, (tracing) =>
+      Effect.callback<A, E>((resume, signal) => {
+        const opened = open(withinOf(signal, tracing))
+        opened.then(
+          (events) => resume(Effect.succeed(events)),
+          (error: unknown) => resume(failing(error, isExpected))
+        )
+        return Effect.promise(() =>
+          opened.then(
+            (events) => events.return(),
+            () => undefined
+          )
+        )
+      })
+    ),
+    (events) => Effect.promise(() => events.return()),
+    { interruptible: true }
+  )
+
+/** The fiber's tracer and span, unless its spans go nowhere. */
+const fiberTracing: Effect.Effect<Tracing | undefined> = Effect.contextWith((context: Context.Context<never>) => {
+  const tracer = Context.get(context, Tracer.Tracer)
+  const parent = Option.getOrUndefined(Context.getOption(context, Tracer.ParentSpan))
+  return Effect.succeed(tracer === Tracer.nativeTracer ? undefined : { tracer, parent })
+})
+
+const withinOf =
+  (signal: AbortSignal, tracing: Tracing | undefined): Within =>
+  (options) => ({
+    tracing,
+    ...options,
+    signal: options.signal === undefined ? signal : AbortSignal.any([signal, options.signal])
+  })
+
+/** Reads what was opened. */
+export const reading = <A, E>(events: AsyncIterable<A>, isExpected: Expected<E>): Stream.Stream<A, E> =>
+  Stream.fromAsyncIterable(events, (error) => error).pipe(
+    Stream.catch((error) => Stream.fromEffect(failing(error, isExpected)))
+  )
+
+const failing = <E>(error: unknown, isExpected: Expected<E>): Effect.Effect<never, E> =>
+  isExpected(error) ? Effect.fail(error) : Effect.die(error)

@@ -1,0 +1,32 @@
+/** Why a store with a log refuses, and what to do then. */
+import { SessionError } from "./ChatError.ts"
+
+const advice = {
+  store_conflict: (id) => `The chat ${id} was written by another program meanwhile; its next turn goes on from that`,
+  unknown_chat: (id) => `The store has no chat ${id}; list says which it has`,
+  unknown_commit: (id, seq) => `The chat ${id} has no entry ${seq}; its history has those there are`,
+  not_a_step: (id, seq) =>
+    seq === undefined
+      ? `No entry of the chat ${id} is without an open step yet; wait for its first answer`
+      : `A step of the chat ${id} was open at the entry ${seq}; choose one whose isStep is true`,
+  chat_exists: (id) => `There is a chat ${id} already; choose another id, or delete it first`,
+  store_closed: (id) => `The store is closed, and the chat ${id} out of its reach; open another`,
+  store_without_log: (id) => `The store keeps no log of the chat ${id}; start the Troupe with a SessionStore`
+} as const satisfies Readonly<Record<string, (id: string, seq: number | undefined) => string>>
+
+/** Why a store with a log refuses. */
+export type Refusal = keyof typeof advice
+
+/** Whether what a store failed with says that another program wrote. */
+export const isConflict = (cause: unknown): cause is SessionError =>
+  cause instanceof SessionError && cause.reason === "store_conflict"
+
+/** What a chat says of a store that failed with this: that it did, or whom else it kept from. */
+export const storeFailure = (message: string, cause: unknown): SessionError =>
+  isConflict(cause) ? cause : new SessionError("store_failed", message, { cause })
+
+/** The error a store refuses with: a `SessionError` of that reason, whose message says what to do. */
+export const refused = (reason: Refusal, id: string, seq?: number): SessionError => {
+  const say: (id: string, seq: number | undefined) => string = advice[reason]
+  return new SessionError(reason, say(id, seq), { metadata: seq === undefined ? { id } : { id, seq } })
+}

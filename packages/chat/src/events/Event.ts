@@ -1,0 +1,215 @@
+/**
+ * The events of a step and of a chat: one closed union of sixteen tags.
+ *
+ * **Order**: all adapter events of a step, then for each executed call its three tool events together, in completion
+ * order, then exactly one `step_completed`; after the last step of a chat exactly one `chat_completed`.
+ *
+ * @module
+ * @source ALLM.Chat, "Event sequence"
+ */
+import * as z from "zod"
+import { PendingApproval } from "../record/Approval.ts"
+import { ChatResult } from "../record/ChatResult.ts"
+import { HandlerResult, QuestionOptions } from "../model/HandlerResult.ts"
+import { anything, openRecord } from "../json/openSchema.ts"
+import { AssistantMessage } from "../model/Message.ts"
+import { Outcome } from "../record/Outcome.ts"
+import { FinishReason, Response } from "../model/Response.ts"
+import { StepHalt } from "../record/StepResult.ts"
+import { Thread } from "../model/Thread.ts"
+import { ToolCall } from "../model/ToolCall.ts"
+import { Usage } from "../model/Usage.ts"
+
+/** First event of every adapter stream. */
+export const MessageStarted = z
+  .object({ type: z.literal("message_started"), message: AssistantMessage, metadata: openRecord.optional() })
+  .readonly()
+export type MessageStarted = z.infer<typeof MessageStarted>
+
+/** A fragment of the answer. */
+export const TextDelta = z
+  .object({ type: z.literal("text_delta"), id: z.string().nullable(), delta: z.string() })
+  .readonly()
+export type TextDelta = z.infer<typeof TextDelta>
+
+/** The whole answer text, once, before `message_completed`, when there was any. */
+export const TextCompleted = z
+  .object({ type: z.literal("text_completed"), id: z.string().nullable(), text: z.string() })
+  .readonly()
+export type TextCompleted = z.infer<typeof TextCompleted>
+
+/** The model begins a tool call. */
+export const ToolCallStarted = z
+  .object({ type: z.literal("tool_call_started"), id: z.string(), name: z.string() })
+  .readonly()
+export type ToolCallStarted = z.infer<typeof ToolCallStarted>
+
+/** A fragment of a call's argument text. */
+export const ToolCallDelta = z
+  .object({ type: z.literal("tool_call_delta"), id: z.string(), argumentsDelta: z.string() })
+  .readonly()
+export type ToolCallDelta = z.infer<typeof ToolCallDelta>
+
+/** A call is complete. `arguments` is `null` when the text is not a JSON object, or for the `problem` that is said. */
+export const ToolCallCompleted = z
+  .object({
+    type: z.literal("tool_call_completed"),
+    id: z.string(),
+    name: z.string(),
+    arguments: openRecord.nullable(),
+    rawArguments: z.string(),
+    problem: z.string().optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type ToolCallCompleted = z.infer<typeof ToolCallCompleted>
+
+/** First of a call's three tool events; all three come together when the call is done. */
+export const ToolExecutionStarted = z
+  .object({
+    type: z.literal("tool_execution_started"),
+    id: z.string(),
+    name: z.string(),
+    arguments: openRecord.nullable()
+  })
+  .readonly()
+export type ToolExecutionStarted = z.infer<typeof ToolExecutionStarted>
+
+/** Second: what the handler returned, or the `ToolError` that stands for it; and how the call ended. */
+export const ToolExecutionCompleted = z
+  .object({
+    type: z.literal("tool_execution_completed"),
+    id: z.string(),
+    name: z.string(),
+    result: HandlerResult,
+    outcome: Outcome
+  })
+  .readonly()
+export type ToolExecutionCompleted = z.infer<typeof ToolExecutionCompleted>
+
+/** Third, normally: the text the model will see. */
+export const ToolResultEncoded = z
+  .object({ type: z.literal("tool_result_encoded"), id: z.string(), content: z.string() })
+  .readonly()
+export type ToolResultEncoded = z.infer<typeof ToolResultEncoded>
+
+/** Third, when the handler asked the user. */
+export const AskUserRequested = z
+  .object({
+    type: z.literal("ask_user_requested"),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    question: z.string(),
+    options: QuestionOptions
+  })
+  .readonly()
+export type AskUserRequested = z.infer<typeof AskUserRequested>
+
+/** Third, when the handler or the error policy ended the loop. */
+export const ToolHalt = z
+  .object({
+    type: z.literal("tool_halt"),
+    toolCallId: z.string(),
+    reason: z.string(),
+    result: anything,
+    content: z.string()
+  })
+  .readonly()
+export type ToolHalt = z.infer<typeof ToolHalt>
+
+/** Last event of an adapter stream. */
+export const MessageCompleted = z
+  .object({
+    type: z.literal("message_completed"),
+    message: AssistantMessage,
+    finishReason: FinishReason.nullable(),
+    rawFinishReason: z.string().optional(),
+    usage: Usage.optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type MessageCompleted = z.infer<typeof MessageCompleted>
+
+/**
+ * Last event of a step. `thread` is the input, the assistant message and the tool messages, `mode` the option of that name,
+ * `halt` why the step ends the loop (of several halts the one that counts), `error` what went wrong in the step itself.
+ */
+export const StepCompleted = z
+  .object({
+    type: z.literal("step_completed"),
+    response: Response,
+    thread: Thread,
+    mode: z.enum(["auto", "manual"]),
+    manualToolCalls: z.array(ToolCall).readonly(),
+    pendingApprovals: z.array(PendingApproval).readonly().optional(),
+    halt: StepHalt.optional(),
+    error: z.unknown().exactOptional()
+  })
+  .readonly()
+export type StepCompleted = z.infer<typeof StepCompleted>
+
+/** Last event of a chat. */
+export const ChatCompleted = z.object({ type: z.literal("chat_completed"), result: ChatResult }).readonly()
+export type ChatCompleted = z.infer<typeof ChatCompleted>
+
+/** Something of the provider's own: reasoning, sources, raw chunks; usage as `{ type: "usage", usage }`. */
+export const RawChunk = z.object({ type: z.literal("raw_chunk"), chunk: anything }).readonly()
+export type RawChunk = z.infer<typeof RawChunk>
+
+/** A failure after the stream opened. It does not end the stream: keep reading. */
+export const ErrorEvent = z.object({ type: z.literal("error"), error: anything }).readonly()
+export type ErrorEvent = z.infer<typeof ErrorEvent>
+
+/** What an adapter emits. */
+export const AdapterEvent = z.discriminatedUnion("type", [
+  MessageStarted,
+  TextDelta,
+  TextCompleted,
+  ToolCallStarted,
+  ToolCallDelta,
+  ToolCallCompleted,
+  MessageCompleted,
+  RawChunk,
+  ErrorEvent
+])
+export type AdapterEvent = z.infer<typeof AdapterEvent>
+
+/** What a running tool batch emits. */
+export const ToolEvent = z.discriminatedUnion("type", [
+  ToolExecutionStarted,
+  ToolExecutionCompleted,
+  ToolResultEncoded,
+  AskUserRequested,
+  ToolHalt
+])
+export type ToolEvent = z.infer<typeof ToolEvent>
+
+/** Every event of a chat. */
+export const Event = z.discriminatedUnion("type", [AdapterEvent, ToolEvent, StepCompleted, ChatCompleted])
+export type Event = z.infer<typeof Event>
+
+/** The sixteen tags. */
+export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
+  "message_started",
+  "text_delta",
+  "text_completed",
+  "tool_call_started",
+  "tool_call_delta",
+  "tool_call_completed",
+  "tool_execution_started",
+  "tool_execution_completed",
+  "tool_result_encoded",
+  "ask_user_requested",
+  "tool_halt",
+  "message_completed",
+  "step_completed",
+  "chat_completed",
+  "raw_chunk",
+  "error"
+])
+
+const known: ReadonlySet<unknown> = new Set(tags)
+
+/** Whether a value carries one of the sixteen tags. Payloads are not checked: {@link Event} does that. */
+export const isEvent = (value: unknown): value is Event =>
+  typeof value === "object" && value !== null && known.has((value as { readonly type?: unknown }).type)

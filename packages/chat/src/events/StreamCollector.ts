@@ -1,0 +1,270 @@
+/**
+ * Folds events into a response, a step's result, a chat's result.
+ *
+ * Owns: the text, the calls, the usage and the error of the running model request. Does not own what outlives it
+ * (`internal/loopFold.ts`).
+ *
+ * COLL1. `apply` is total: an unknown or malformed event changes nothing and never throws. Of the usage at a message's end
+ *        what is no finite number is left out, and so are a call's metadata that are no object.
+ * COLL2. An error is sticky: once one was seen, the finish reason is `error`.
+ * COLL3. A call's arguments are parsed once, when the call closes; what is not a JSON object is `null`.
+ *        A reply has one call under an id: of two that are completed under the same id the last counts. Arguments that are
+ *        too large, or cannot be stored, are `null` too (`storable`).
+ * COLL4. A finished step leaves to the next what was reported: usage, metadata and the error; nothing of what was said.
+ *
+ * @module
+ * @source ALLM.StreamCollector
+ */
+import type { ChatResult } from "../record/ChatResult.ts"
+import type { Event } from "./Event.ts"
+import { LoopFold } from "./runCollector.ts"
+import { reportedUsage } from "./reportedUsage.ts"
+import { defaultMaxToolArgumentCharacters, storableCall } from "../model/storable.ts"
+import type { AssistantMessage, ToolMessage } from "../model/Message.ts"
+import type { FinishReason, Response } from "../model/Response.ts"
+import type { StepHalt, StepResult } from "../record/StepResult.ts"
+import type { Thread } from "../model/Thread.ts"
+import { parseArguments, type ToolCall } from "../model/ToolCall.ts"
+import { Usage } from "../model/Usage.ts"
+
+interface OpenCall {
+  readonly id: string
+  name: string
+  raw: string
+  closed: ToolCall | undefined
+}
+
+/**
+ * The running fold of a model request's events, or of those of a whole step or chat.
+ *
+ * **Details**: steps and chats have a thread; give the one they began with to fold events that end before their own last
+ * event has named it. `maxToolArgumentCharacters` is the option of that name.
+ */
+export class StreamCollector {
+  #text = ""
+  #rewritten = 0
+  readonly #calls = new Map<string, OpenCall>()
+  #finishReason: FinishReason | null = null
+  #rawFinishReason: string | undefined
+  #usage: Usage = {}
+  #message: AssistantMessage | undefined
+  #metadata: Record<string, unknown> = {}
+  #failed = false
+  #completed = false
+  /** The response as last asked for, until another event comes. */
+  #response: Response | undefined
+  readonly #loop: LoopFold
+  readonly #maxToolArgumentCharacters: number
+
+  constructor(thread?: Thread, maxToolArgumentCharacters = defaultMaxToolArgumentCharacters) {
+    this.#loop = new LoopFold(thread)
+    this.#maxToolArgumentCharacters = maxToolArgumentCharacters
+  }
+
+  /** The text so far. */
+  get text(): string {
+    return this.#text
+  }
+
+  /** What the request reported so far. */
+  get usage(): Usage {
+    return this.#usage
+  }
+
+  /** How often the text was replaced instead of added to; with its length it tells whether the text changed. */
+  get rewritten(): number {
+    return this.#rewritten
+  }
+
+  /** Whether the adapter said that the message is complete. */
+  get completed(): boolean {
+    return this.#completed
+  }
+
+  /** Whether an error was seen. */
+  get failed(): boolean {
+    return this.#failed
+  }
+
+  /** The thread as the last finished step left it, or as it began. */
+  get thread(): Thread | undefined {
+    return this.#loop.thread
+  }
+
+  /** The finished steps. */
+  get steps(): ReadonlyArray<StepResult> {
+    return this.#loop.steps
+  }
+
+  /** The tool messages of the running step, in the order they came. */
+  get toolResults(): ReadonlyArray<ToolMessage> {
+    return this.#loop.toolResults
+  }
+
+  /** Why the running step ends the loop: the first halt that was seen. */
+  get halt(): StepHalt | undefined {
+    return this.#loop.halt
+  }
+
+  /** What the chat ended with. */
+  get chatResult(): ChatResult | undefined {
+    return this.#loop.chatResult
+  }
+
+  /** Folds one event. */
+  apply(event: Event): void {
+    if (typeof event !== "object" || event === null) return
+    this.#response = undefined
+    switch (event.type) {
+      case "text_delta":
+        if (typeof event.delta === "string") this.#text += event.delta
+        return
+      case "text_completed":
+        if (typeof event.text === "string" && event.text !== this.#text) {
+          this.#text = event.text
+          this.#rewritten++
+        }
+        return
+      case "tool_call_started":
+        if (typeof event.id === "string" && typeof event.name === "string") this.#open(event.id).name = event.name
+        return
+      case "tool_call_delta":
+        if (typeof event.id === "string" && typeof event.argumentsDelta === "string") {
+          this.#open(event.id).raw += event.argumentsDelta
+        }
+        return
+      case "tool_call_completed":
+        this.#close(event)
+        return
+      case "message_started":
+        this.#note(event.metadata)
+        return
+      case "message_completed":
+        this.#completed = true
+        this.#message = event.message
+        this.#finishReason = event.finishReason ?? this.#finishReason
+        this.#rawFinishReason = event.rawFinishReason ?? this.#rawFinishReason
+        this.#usage = reportedUsage(event.usage) ?? this.#usage
+        this.#note(event.metadata)
+        return
+      case "raw_chunk":
+        if (isUsageChunk(event.chunk)) this.#usage = event.chunk.usage
+        return
+      case "error":
+        this.fail(event.error)
+        return
+      case "step_completed":
+        if (this.#loop.finish(event)) this.#startOver()
+        return
+      default:
+        this.#loop.apply(event)
+        return
+    }
+  }
+
+  /** Records a failure that came without an event. */
+  fail(error: unknown): void {
+    this.#response = undefined
+    this.#failed = true
+    this.#metadata["error"] ??= error
+  }
+
+  /** The response as it stands; callable at any time. */
+  toResponse(requestId?: string): Response {
+    this.#response ??= this.#build()
+    return requestId === undefined ? this.#response : { ...this.#response, requestId }
+  }
+
+  /**
+   * The running step as it stands.
+   *
+   * **Errors**: throws a `TypeError` without a thread.
+   */
+  toStepResult(): StepResult {
+    return this.#loop.step(this.toResponse())
+  }
+
+  /**
+   * The chat's result, or what there is of a chat that was left: `cancelled`, or `error` if one was seen, with the
+   * finished steps, and the unfinished reply as its final response when there is none.
+   *
+   * **Errors**: throws a `TypeError` without a thread.
+   */
+  toChatResult(): ChatResult {
+    if (this.#loop.chatResult !== undefined) return this.#loop.chatResult
+    return {
+      thread: this.#loop.threadFor("a chat result"),
+      finalResponse: this.steps.at(-1)?.response ?? this.toResponse(),
+      steps: this.steps,
+      haltedReason: this.#failed ? "error" : "cancelled",
+      pendingToolCalls: [],
+      metadata: this.#failed ? { error: this.#metadata["error"] } : {}
+    }
+  }
+
+  /** Begins the next step (COLL4). */
+  #startOver(): void {
+    this.#text = ""
+    this.#rewritten++
+    this.#calls.clear()
+    this.#finishReason = null
+    this.#rawFinishReason = undefined
+    this.#message = undefined
+  }
+
+  #build(): Response {
+    const { id, model, requestId, ...metadata } = this.#metadata
+    return {
+      ...(typeof id === "string" ? { id } : {}),
+      ...(typeof requestId === "string" ? { requestId } : {}),
+      ...(typeof model === "string" ? { model } : {}),
+      ...(this.#message === undefined ? {} : { message: this.#message }),
+      ...(this.#rawFinishReason === undefined ? {} : { rawFinishReason: this.#rawFinishReason }),
+      outputText: this.#text,
+      toolCalls: [...this.#calls.values()].map((call) => this.#callOf(call)),
+      finishReason: this.#failed ? "error" : this.#finishReason,
+      usage: this.#usage,
+      metadata
+    }
+  }
+
+  #note(metadata: unknown): void {
+    if (typeof metadata === "object" && metadata !== null) Object.assign(this.#metadata, metadata)
+  }
+
+  /** A call that its adapter did not complete is completed here. */
+  #callOf({ closed, id, name, raw }: OpenCall): ToolCall {
+    if (closed !== undefined) return closed
+    const call: ToolCall = { id, name, arguments: parseArguments(raw), rawArguments: raw }
+    return storableCall(call, this.#maxToolArgumentCharacters)
+  }
+
+  #open(id: string): OpenCall {
+    const known = this.#calls.get(id)
+    if (known !== undefined) return known
+    const call: OpenCall = { id, name: "", raw: "", closed: undefined }
+    this.#calls.set(id, call)
+    return call
+  }
+
+  #close(event: Extract<Event, { readonly type: "tool_call_completed" }>): void {
+    if (typeof event.id !== "string" || typeof event.name !== "string" || typeof event.rawArguments !== "string") return
+    if (typeof event.arguments !== "object" || Array.isArray(event.arguments)) return
+    const { metadata, problem } = event
+    const call = this.#open(event.id)
+    call.closed = {
+      id: event.id,
+      name: event.name,
+      arguments: event.arguments,
+      rawArguments: event.rawArguments,
+      ...(typeof problem === "string" ? { problem } : {}),
+      ...(typeof metadata === "object" && metadata !== null && !Array.isArray(metadata) ? { metadata } : {})
+    }
+  }
+}
+
+const isUsageChunk = (chunk: unknown): chunk is { readonly usage: Usage } =>
+  typeof chunk === "object" &&
+  chunk !== null &&
+  (chunk as { readonly type?: unknown }).type === "usage" &&
+  Usage.safeParse((chunk as { readonly usage?: unknown }).usage).success

@@ -1,0 +1,19 @@
+/** Fragments of a reply: what belongs together, and what two in a row say as one. */
+import type { Event, TextDelta, ToolCallDelta } from "./Event.ts"
+
+/** Whether an event goes on with what a fragment began. */
+export const continues = (begun: Event, event: Event): boolean =>
+  begun.type === event.type &&
+  (event.type === "text_delta" || event.type === "tool_call_delta") &&
+  (begun as TextDelta | ToolCallDelta).id === event.id
+
+/** The text of a fragment; empty for any other event. */
+export const textOf = (event: Event): string =>
+  event.type === "text_delta" ? event.delta : event.type === "tool_call_delta" ? event.argumentsDelta : ""
+
+/** A fragment with another text; any other event as it is. */
+export const withText = (event: Event, text: string): Event => {
+  if (event.type === "text_delta") return event.delta === text ? event : { ...event, delta: text }
+  if (event.type !== "tool_call_delta" || event.argumentsDelta === text) return event
+  return { ...event, argumentsDelta: text }
+}

@@ -1,0 +1,106 @@
+/**
+ * The reader's end of a step or a chat that runs in a process of its own.
+ *
+ * Owns: that process, which lives no longer than somebody reads. Does not own what it does.
+ *
+ * STREAM-R1. Leaving (`return`, a thrown error, `await using`) ends the process; what it held is released by then.
+ * STREAM-R2. The process's death is the reader's end: normal the natural one, anything else a rejection of `next`.
+ * STREAM-R3. No listener stays on the caller's signal.
+ * STREAM-R4. Aborted by its signal, the process ends whether or not anybody reads on: what it still says is kept for the
+ *            reader.
+ */
+import { OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
+import type { Event } from "./Event.ts"
+import type { Outlet } from "./outlet.ts"
+import type { Trace } from "../options/spans.ts"
+
+/**
+ * The events of a running step or chat, for one reader.
+ *
+ * **Details**: an async iterator; `return` (what leaving a `for await` loop calls) resolves when what was held is released,
+ * or the drain deadline passed.
+ */
+export class EventStream<Output = unknown, Cancel = never> implements AsyncIterableIterator<Event, undefined> {
+  readonly #pid: Pid
+  readonly #outlet: Outlet
+  readonly #output: () => Output | undefined
+  readonly #drainMs: number
+
+  constructor(
+    pid: Pid<Cancel>,
+    outlet: Outlet,
+    options: {
+      readonly cancel: Cancel
+      readonly output: () => Output | undefined
+      readonly signal: AbortSignal | undefined
+      readonly drainMs: number
+      readonly trace: Trace | undefined
+    }
+  ) {
+    const { cancel, output, signal, drainMs, trace } = options
+    this.#pid = pid
+    this.#outlet = outlet
+    this.#output = output
+    this.#drainMs = drainMs
+    const onAbort = () => {
+      Process.send(pid, cancel)
+      outlet.flush()
+    }
+    signal?.addEventListener("abort", onAbort)
+    // It may have been aborted while the process started, by the adapter itself for one.
+    if (signal?.aborted === true && Process.isAlive(pid)) onAbort()
+    Process.onExit(pid, (reason) => {
+      signal?.removeEventListener("abort", onAbort)
+      if (outlet.over) return
+      const refusal = refusalIn(output())
+      if (refusal !== undefined) outlet.fail(refusal)
+      else if (reason === "normal") outlet.close()
+      else outlet.fail(reason instanceof Error ? reason : new OtpError.ProcessExit({ pid, reason }))
+    })
+    outlet.whenEnded((failure) => {
+      trace?.close(failure)
+      if (failure !== undefined) this.#endProcess()
+    })
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<Event, undefined>> {
+    return this.#outlet.next()
+  }
+
+  async return(): Promise<IteratorResult<Event, undefined>> {
+    this.#outlet.close()
+    this.#outlet.forgetKept()
+    this.#endProcess()
+    await this.#outlet.released(Process.systemOf(this.#pid).clock, this.#drainMs)
+    return { done: true, value: undefined }
+  }
+
+  async throw(error: unknown): Promise<IteratorResult<Event, undefined>> {
+    await this.return()
+    throw error
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  #endProcess(): void {
+    Process.exit(this.#pid, "shutdown")
+    // To a process that traps exits the signal is a message; this ends it all the same.
+    StateMachine.stop(this.#pid, "shutdown")
+  }
+
+  /** What the machine ended with; `undefined` while it runs. */
+  output(): Output | undefined {
+    return this.#output()
+  }
+}
+
+const refusalIn = (output: unknown): unknown =>
+  typeof output === "object" && output !== null && (output as { readonly type?: unknown }).type === "refused"
+    ? (output as { readonly error?: unknown }).error
+    : undefined

@@ -1,0 +1,51 @@
+/** A source that is written to: events wait until they are pulled. */
+import type { Event } from "./Event.ts"
+import { Fifo } from "../async/fifo.ts"
+import type { Outlet, Source } from "./outlet.ts"
+
+/** A queue of events with an end. */
+export class QueueSource implements Source {
+  readonly isBounded = true
+  readonly #waiting: Fifo<Event>
+  readonly #done: () => void
+  #outlet: Outlet | undefined
+  #over = false
+
+  /** `waiting` is where events wait, for whoever outlives the source. */
+  constructor(done: () => void, waiting = new Fifo<Event>()) {
+    this.#waiting = waiting
+    this.#done = done
+  }
+
+  /** Adds events; after `end` they are dropped. */
+  push(...events: ReadonlyArray<Event>): void {
+    if (this.#over) return
+    for (const event of events) this.#waiting.push(event)
+    this.#answer()
+  }
+
+  /** No more events will be added. */
+  end(): void {
+    this.#over = true
+    this.#answer()
+  }
+
+  pull(outlet: Outlet): void {
+    this.#outlet = outlet
+    this.#answer()
+  }
+
+  exhausted(): void {
+    this.#done()
+  }
+
+  #answer(): void {
+    const outlet = this.#outlet
+    if (outlet === undefined) return
+    const event = this.#waiting.shift()
+    if (event === undefined && !this.#over) return
+    this.#outlet = undefined
+    if (event === undefined) outlet.exhaust(this)
+    else outlet.emit(this, event)
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * What a fold of events keeps beyond one model request.
+ *
+ * Owns: the thread as last said, the tool messages and the halt of the running step, the finished steps, the chat's
+ * result. Does not own the response being folded.
+ *
+ * LOOP1. Of several halts in one step the one its end names counts, else the first that was seen.
+ * LOOP2. A finished step takes what was folded before it, and leaves nothing of that to the next. Its tool messages are
+ *        those of its thread, in call order, where the thread has them.
+ */
+import type { ChatResult } from "../record/ChatResult.ts"
+import type { Event } from "./Event.ts"
+import type { ToolMessage } from "../model/Message.ts"
+import type { Response } from "../model/Response.ts"
+import type { StepHalt, StepResult } from "../record/StepResult.ts"
+import type { Thread } from "../model/Thread.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import { awaitingUser } from "../call/toolOutcome.ts"
+
+/** The running fold of a chat. */
+export class LoopFold {
+  #thread: Thread | undefined
+  readonly #steps: Array<StepResult> = []
+  #toolResults: ReadonlyArray<ToolMessage> = []
+  #halt: StepHalt | undefined
+  #chatResult: ChatResult | undefined
+
+  constructor(thread: Thread | undefined) {
+    this.#thread = thread
+  }
+
+  get thread(): Thread | undefined {
+    return this.#thread
+  }
+
+  get steps(): ReadonlyArray<StepResult> {
+    return this.#steps
+  }
+
+  get toolResults(): ReadonlyArray<ToolMessage> {
+    return this.#toolResults
+  }
+
+  get halt(): StepHalt | undefined {
+    return this.#halt
+  }
+
+  get chatResult(): ChatResult | undefined {
+    return this.#chatResult
+  }
+
+  /** Folds an event of the tools, or the chat's last. */
+  apply(event: Event): void {
+    switch (event.type) {
+      case "tool_result_encoded":
+        return this.#answer(event.id, event.content)
+      case "tool_halt": {
+        const { toolCallId, reason, result, content } = event
+        if (typeof toolCallId !== "string" || typeof reason !== "string") return
+        this.#halt ??=
+          reason === "tool_error"
+            ? { type: "tool_error", toolCallId, error: result }
+            : { type: "halt", toolCallId, reason, result }
+        return this.#answer(toolCallId, content ?? describe(result))
+      }
+      case "ask_user_requested": {
+        const { toolCallId, question, options } = event
+        if (typeof toolCallId !== "string" || typeof question !== "string") return
+        this.#halt ??= { type: "question", toolCallId, question, options }
+        return this.#answer(toolCallId, awaitingUser)
+      }
+      case "chat_completed":
+        if (isObject(event.result)) this.#chatResult = event.result
+        return
+      default:
+        return
+    }
+  }
+
+  /** Folds the end of a step; whether it was one. */
+  finish(event: Extract<Event, { readonly type: "step_completed" }>): boolean {
+    const { response, thread, mode, manualToolCalls, pendingApprovals, halt, error } = event
+    if (!isObject(response) || !isObject(thread)) return false
+    this.#thread = thread
+    if (halt !== undefined) this.#halt = halt
+    if (response.finishReason === "tool_calls") this.#toolResults = resultsIn(thread) ?? this.#toolResults
+    const folded = this.step(response, mode ?? "auto", manualToolCalls ?? [])
+    const step = pendingApprovals === undefined ? folded : { ...folded, done: true, pendingApprovals }
+    this.#steps.push(error === undefined ? step : { ...step, done: true, error })
+    this.#toolResults = []
+    this.#halt = undefined
+    return true
+  }
+
+  /** The running step, if it had ended with this response. */
+  step(
+    response: Response,
+    mode: "auto" | "manual" = "auto",
+    manualToolCalls: ReadonlyArray<ToolCall> = []
+  ): StepResult {
+    const called = response.finishReason === "tool_calls"
+    return {
+      thread: this.threadFor("a step result"),
+      response,
+      toolResults: this.#toolResults,
+      done: this.#halt !== undefined || !called,
+      mode: called ? mode : "auto",
+      halt: this.#halt,
+      manualToolCalls,
+      truncatedToolCalls: called ? [] : response.toolCalls
+    }
+  }
+
+  /** The thread; throws where there is none. */
+  threadFor(what: string): Thread {
+    if (this.#thread === undefined) {
+      throw new TypeError(`${what} requires a thread: make the collector with one, or ask it for toResponse()`)
+    }
+    return this.#thread
+  }
+
+  #answer(toolCallId: unknown, content: unknown): void {
+    if (typeof toolCallId !== "string" || typeof content !== "string") return
+    this.#toolResults = [...this.#toolResults, { role: "tool", toolCallId, content }]
+  }
+}
+
+/** The tool messages at the end of a thread; `undefined` without any. */
+const resultsIn = ({ messages }: { readonly messages: unknown }): ReadonlyArray<ToolMessage> | undefined => {
+  if (!Array.isArray(messages)) return undefined
+  const from = messages.findLastIndex((message: unknown) => !isToolMessage(message)) + 1
+  return from === messages.length ? undefined : messages.slice(from).filter(isToolMessage)
+}
+
+const isToolMessage = (message: unknown): message is ToolMessage =>
+  typeof message === "object" && message !== null && (message as { readonly role?: unknown }).role === "tool"
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null

@@ -1,0 +1,263 @@
+/**
+ * The gate in front of a tool call: the lists and the mode, the person asked, then the `PreToolUse` hooks.
+ *
+ * GATE1. Total: whatever a question or a hook does, the gate comes to one verdict. A question that fails, or is answered with
+ *        what is no answer, is a refusal with the code `unknown`; a hook that fails is a halt.
+ * GATE2. The calls of a batch are judged one after another, in call order: questions never overlap.
+ * GATE3. After a halt no further call is judged.
+ * GATE4. When its signal is aborted the gate comes to `aborted` at once, and tells whoever it waits for.
+ * GATE5. Other arguments take the place of the call's own for whoever judges it next, and for its handler. What a question
+ *        or a hook changes in the call it was told of changes nothing: each gets a copy.
+ * GATE6. The reason of a refusal that a fault causes has no text of the fault; the denial's metadata and a halt's cause have it.
+ */
+import * as Hooks from "./Hooks.ts"
+import { check, type Denial, denial, type Mode, type Permissions, type Question } from "./Permissions.ts"
+import type { Tool } from "../tool/Tool.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import { copied } from "../json/deepCopy.ts"
+import { haltProblem, haltWord } from "./haltReason.ts"
+import { hear, type Heard } from "../async/userFunction.ts"
+import { answerIn, Fault, isArguments, isDenial } from "./hookVerdict.ts"
+import { unknownNames } from "../errors/unknownKeys.ts"
+
+/** What calls are judged by. */
+export interface Gate extends Hooks.HookRun {
+  readonly permissions?: Permissions | undefined
+  readonly hooks?: Hooks.Hooks | undefined
+  /** The mode the run is in, where it is not the one of the permissions. */
+  readonly mode?: Mode | undefined
+}
+
+/** The call may run, with the arguments it has here. */
+interface Admitted {
+  readonly type: "allow"
+  readonly toolCall: ToolCall
+  /** Whether its arguments are others than the model wrote. */
+  readonly edited: boolean
+}
+
+/** The call does not run; `reason` is for the model. */
+export interface Refused {
+  readonly type: "deny"
+  readonly toolCall: ToolCall
+  readonly reason: string
+  readonly denial: Denial | undefined
+}
+
+/** A refusal that says for a program why. */
+type Denied = Refused & { readonly denial: Denial }
+
+/** The call does not run, and the turn ends. */
+export interface Halted {
+  readonly type: "halt"
+  readonly toolCall: ToolCall
+  readonly reason: string
+  readonly message: string | undefined
+  readonly cause: unknown
+}
+
+/** The call waits for an answer that comes later. */
+export interface Suspended {
+  readonly type: "suspend"
+  readonly toolCall: ToolCall
+  /** After how many milliseconds it is refused, if nobody answers. */
+  readonly expiresMs: number | undefined
+}
+
+/** What the gate comes to. */
+export type GateVerdict = Admitted | Refused | Halted | Suspended | { readonly type: "aborted" }
+
+/** Whether options have a gate at all. */
+export const isGated = ({ permissions, hooks }: Pick<Gate, "permissions" | "hooks">): boolean =>
+  permissions !== undefined || Hooks.has(hooks, "PreToolUse")
+
+/**
+ * Judges calls one after another; those after a halt are missing in the list. `judging` is told of each as its turn comes, and
+ * says until when that one is waited for.
+ */
+export const gateBatch = async (
+  calls: ReadonlyArray<{ readonly toolCall: ToolCall; readonly tool: Tool | undefined }>,
+  gate: Gate,
+  judging: (position: number) => AbortSignal = () => gate.signal
+): Promise<ReadonlyArray<GateVerdict>> => {
+  const verdicts: Array<GateVerdict> = []
+  for (const { toolCall, tool } of calls) {
+    const verdict = await gateCall(toolCall, tool, { ...gate, signal: judging(verdicts.length) })
+    verdicts.push(verdict)
+    if (verdict.type === "halt" || gate.signal.aborted) break
+  }
+  return verdicts
+}
+
+/** Judges one call. A tool that does not exist is judged by its name. */
+export const gateCall = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): Promise<GateVerdict> => {
+  const permitted = await permit(toolCall, tool, gate)
+  if (permitted.type === "deny") return refuse(permitted, gate)
+  if (permitted.type !== "allow") return permitted
+  const { hooks } = gate
+  if (hooks === undefined) return permitted
+  const verdict = await Hooks.preTool(hooks, permitted.toolCall, gate)
+  switch (verdict.type) {
+    case "aborted":
+      return verdict
+    case "halt":
+      return halted(permitted.toolCall, verdict)
+    case "deny":
+      return refuse(
+        { type: "deny", toolCall: permitted.toolCall, reason: verdict.reason, denial: verdict.denial },
+        gate
+      )
+    case "allow":
+      return verdict.arguments === undefined ? permitted : edited(permitted.toolCall, verdict.arguments)
+  }
+}
+
+/** The lists, the mode, and the question. */
+const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): Promise<GateVerdict> => {
+  const { permissions = {}, hooks } = gate
+  const mode = gate.mode ?? permissions.mode ?? "default"
+  const verdict = check(toolCall, tool, permissions, { mode })
+  if (verdict.type === "deny") return denied(toolCall, verdict.denial)
+  const { ask } = permissions
+  if (verdict.type === "allow" || ask === undefined) return { type: "allow", toolCall, edited: false }
+  if (hooks !== undefined) {
+    await Hooks.notify(hooks, "PermissionRequest", { ...Hooks.toolUse(toolCall), mode }, gate)
+  }
+  const { signal, system, context = {} } = gate
+  const question = (asking: AbortSignal): Question => ({
+    toolCall: copied(toolCall),
+    tool,
+    mode,
+    context,
+    signal: asking
+  })
+  const heard = await hear((asking) => ask(question(asking)), { signal, system })
+  return heard.type === "aborted" ? heard : answered(toolCall, heard, permissions)
+}
+
+/** What an answer means to a call that wants to do something: to run, unless `wanted` says otherwise. */
+export const answered = (
+  toolCall: ToolCall,
+  heard: Exclude<Heard, { readonly type: "aborted" }>,
+  { expiresMs }: Permissions,
+  wanted: string = "run"
+): Admitted | Denied | Halted | Suspended => {
+  const answer = answerIn(heard)
+  if (heard.type === "fault") {
+    const reason = `nobody could be asked whether ${toolCall.name} may ${wanted}`
+    return denied(toolCall, denial("unknown", reason, { fault: describe(heard.cause) }))
+  }
+  const { value } = heard
+  if (answer instanceof Fault) {
+    const fault = describe(answer.cause)
+    const reason = "the question was answered with what cannot be read"
+    return denied(toolCall, denial("unknown", reason, { fault }))
+  }
+  const strange = strangeIn(value, answer)
+  if (strange !== undefined) {
+    const reason = `the answer about ${toolCall.name} has what no answer has: ${strange}`
+    return denied(toolCall, denial("unknown", reason, { raw: rawOf(value) }))
+  }
+  switch (answer.type) {
+    case "allow": {
+      const args = answer.arguments
+      if (args === undefined) return { type: "allow", toolCall, edited: false }
+      return isArguments(args) ? edited(toolCall, args) : unanswered(toolCall, value)
+    }
+    case "deny": {
+      const { reason } = answer
+      if (isDenial(reason)) return denied(toolCall, reason)
+      if (reason === undefined)
+        return denied(toolCall, denial("user_denied", `${toolCall.name} was not allowed to ${wanted}`))
+      return denied(toolCall, denial("user_denied", describe(reason), { raw: reason }))
+    }
+    case "halt": {
+      const { reason } = answer
+      return haltProblem(reason) === undefined
+        ? halted(toolCall, { reason: haltWord(reason) })
+        : unanswered(toolCall, value)
+    }
+    case "suspend":
+      return { type: "suspend", toolCall, expiresMs }
+    default:
+      return unanswered(toolCall, value)
+  }
+}
+
+/** What each answer is made of. */
+const members: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
+  ["allow", ["type", "arguments"]],
+  ["deny", ["type", "reason"]],
+  ["halt", ["type", "reason"]],
+  ["suspend", ["type"]]
+])
+
+/** What an answer has that means nothing: who wrote it meant something, and that may be less than what the rest allows. */
+const strangeIn = (value: unknown, { type }: { readonly type?: unknown }): string | undefined => {
+  const known = members.get(type)
+  if (known === undefined || typeof value !== "object" || value === null) return undefined
+  try {
+    const found = unknownNames(value, known)
+    if (found.length === 0) return undefined
+    return found.map(({ field, reason }) => `${field.join(".")}: ${reason}`).join("; ")
+  } catch (thrown) {
+    return describe(thrown)
+  }
+}
+
+/** What is no answer allows nothing. */
+const unanswered = (toolCall: ToolCall, value: unknown): Denied =>
+  denied(
+    toolCall,
+    denial("unknown", `the question was answered with what is no answer: ${describe(value)}`, { raw: rawOf(value) })
+  )
+
+/** The answer as data; values exist that throw when they are looked at. */
+const rawOf = (value: unknown): unknown => {
+  try {
+    return copied(value)
+  } catch {
+    return describe(value)
+  }
+}
+
+const denied = (toolCall: ToolCall, why: Denial): Denied => ({
+  type: "deny",
+  toolCall,
+  reason: why.reason,
+  denial: why
+})
+
+const halted = (
+  toolCall: ToolCall,
+  {
+    reason,
+    message,
+    cause
+  }: { readonly reason: string; readonly message?: string | undefined; readonly cause?: unknown }
+): Halted => ({ type: "halt", toolCall, reason, message, cause })
+
+const edited = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): Admitted => ({
+  type: "allow",
+  toolCall: calledWith(toolCall, args),
+  edited: true
+})
+
+/** The call with other arguments than the model wrote, and so without its text. */
+export const calledWith = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): ToolCall => {
+  const { rawArguments: _, ...call } = toolCall
+  return { ...call, arguments: args }
+}
+
+/** Calls the hooks of a refusal; their answers change nothing. */
+export const refuse = async (refused: Refused, gate: Gate): Promise<Refused> => {
+  const { hooks } = gate
+  if (hooks === undefined) return refused
+  const use = Hooks.toolUse(refused.toolCall)
+  await Hooks.notify(hooks, "PermissionDenied", { ...use, reason: refused.reason }, gate)
+  if (refused.denial !== undefined) {
+    await Hooks.notify(hooks, "ToolDenied", { ...use, denial: refused.denial }, gate)
+  }
+  return refused
+}

@@ -1,0 +1,34 @@
+/** Groups of hooks: whether one is for a tool, and what is wrong with one. */
+import type { Finding } from "../errors/ChatError.ts"
+
+/** Searches a tool's name for the pattern; what a stateful expression found before does not count. */
+export const matches = (match: string | RegExp | undefined, name: string): boolean =>
+  match === undefined || name.search(typeof match === "string" ? new RegExp(match) : match) >= 0
+
+/** What is wrong with a group, in a sentence, or `undefined`. */
+export const groupProblem = (group: unknown): string | undefined => {
+  const [first] = groupFindings(group)
+  return first === undefined ? undefined : `a group of hooks: ${first.field.join(".")} ${first.reason}`
+}
+
+/** Every part of a group that makes no sense. */
+export const groupFindings = (group: unknown): ReadonlyArray<Finding> => {
+  const { match, hooks } = (group ?? {}) as { readonly match?: unknown; readonly hooks?: unknown }
+  const pattern = patternProblem(match)
+  const listed = Array.isArray(hooks) && hooks.every((hook) => typeof hook === "function")
+  return [
+    ...(pattern === undefined ? [] : [{ field: ["match"], reason: pattern }]),
+    ...(listed ? [] : [{ field: ["hooks"], reason: "must_be_a_list of functions" }])
+  ]
+}
+
+const patternProblem = (match: unknown): string | undefined => {
+  if (match === undefined || match instanceof RegExp) return undefined
+  if (typeof match !== "string") return "must_be a regular expression, as RegExp or text"
+  try {
+    "".search(match)
+  } catch (thrown) {
+    return `must_be a regular expression: ${thrown instanceof Error ? thrown.message : "it cannot be read"}`
+  }
+  return undefined
+}

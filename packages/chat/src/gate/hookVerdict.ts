@@ -1,0 +1,185 @@
+/**
+ * What an answer of a hook means to its event.
+ *
+ * ANSW1. Total: a fault is a halt with the reason `hook_crashed`, and what is no answer means that all is well. An answer
+ *        that throws when it is looked at is a fault.
+ * ANSW2. What says that something shall be done, and cannot be, is a fault: other arguments that are no object, a reason to
+ *        halt that is reserved, or no text that is not empty.
+ * ANSW3. An answer is read once. What is made of it is a copy, which nothing that the hook does later changes.
+ */
+import { ValidationError } from "../errors/ChatError.ts"
+import type { HookHalt, PostToolVerdict, PreToolVerdict, RequestParams } from "./Hooks.ts"
+import type { Message } from "../model/Message.ts"
+import type { Denial } from "./Permissions.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import * as Validate from "../model/Validate.ts"
+import { copied } from "../json/deepCopy.ts"
+import { haltProblem, haltWord } from "./haltReason.ts"
+import type { Heard } from "../async/userFunction.ts"
+import { unstorable } from "../model/storable.ts"
+import { findingsOf, isRecord } from "../options/optionChecks.ts"
+
+type Answered = Exclude<Heard, { readonly type: "aborted" }>
+
+/** Before a call. */
+export const preTool = (heard: Answered): Exclude<PreToolVerdict, { readonly type: "aborted" }> => {
+  const answer = answerIn(heard)
+  if (answer instanceof Fault) return crashed(answer.cause)
+  if (answer.type === "halt") return halted(answer.reason)
+  if (answer.type === "deny") return denied(answer.reason)
+  if (answer.type !== "allow" || answer.arguments === undefined) return { type: "allow" }
+  const args = answer.arguments
+  return isArguments(args)
+    ? { type: "allow", arguments: args }
+    : crashed(new TypeError("the arguments that a hook gives a call are an object that JSON can say"))
+}
+
+/** After a call. */
+export const postTool = (heard: Answered): Exclude<PostToolVerdict, { readonly type: "aborted" }> => {
+  const answer = answerIn(heard)
+  if (answer instanceof Fault) return crashed(answer.cause)
+  if (answer.type === "halt") return halted(answer.reason)
+  const { text } = answer
+  return answer.type === "augment" && typeof text === "string" ? { type: "augment", text } : { type: "ok" }
+}
+
+/** In the life of a chat. */
+export const lifecycle = (
+  heard: Answered
+):
+  | HookHalt
+  | { readonly type: "ok" }
+  | { readonly type: "inject"; readonly messages: ReadonlyArray<Message> }
+  | { readonly type: "transform"; readonly prompt: string }
+  | { readonly type: "params"; readonly params: RequestParams } => {
+  const answer = answerIn(heard)
+  if (answer instanceof Fault) return crashed(answer.cause)
+  switch (answer.type) {
+    case "halt":
+      return halted(answer.reason)
+    case "inject":
+      return { type: "inject", messages: messagesIn(answer.messages) }
+    case "transform": {
+      const { prompt } = answer
+      return typeof prompt === "string" ? { type: "transform", prompt } : { type: "ok" }
+    }
+    case "params":
+      return withParams(answer.params)
+    default:
+      return { type: "ok" }
+  }
+}
+
+const changeable: { readonly [Key in keyof Required<RequestParams>]: true } = {
+  model: true,
+  instructions: true,
+  toolChoice: true,
+  responseFormat: true,
+  temperature: true,
+  maxTokens: true,
+  providerOptions: true
+}
+
+/** Options that are none, or are not a hook's to change, are its fault (ANSW2). */
+const withParams = (params: unknown): HookHalt | { readonly type: "params"; readonly params: RequestParams } => {
+  if (!isRecord(params)) return crashed(new TypeError("the params that a hook gave are no object"))
+  const found = findingsOf(params)
+  for (const field of Object.keys(params)) {
+    if (!Object.hasOwn(changeable, field)) {
+      found.push({ field: [field], reason: `not a hook's to change; use ${Object.keys(changeable).join(", ")}` })
+    }
+  }
+  return found.length > 0 ? crashed(new ValidationError("invalid_options", found)) : { type: "params", params }
+}
+
+/** A halt for this reason. */
+const halted = (reason: unknown): HookHalt => {
+  const problem = haltProblem(reason)
+  return problem === undefined ? { type: "halt", reason: haltWord(reason) } : crashed(new Error(problem))
+}
+
+/** The halt of a hook that failed. */
+export const crashed = (cause: unknown): HookHalt => ({
+  type: "halt",
+  reason: "hook_crashed",
+  message: describe(cause),
+  cause
+})
+
+const denied = (reason: unknown): PreToolVerdict & { readonly type: "deny" } => {
+  if (isDenial(reason)) return { type: "deny", reason: reason.reason, denial: reason }
+  return { type: "deny", reason: reason === undefined ? "a hook refused the call" : describe(reason) }
+}
+
+/** Whether a value can be a call's arguments: an object that JSON can say. */
+export const isArguments = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isRecord(value) && unstorable(value).length === 0
+
+/** Whether a reason is a refusal for programs. */
+export const isDenial = (value: unknown): value is Denial =>
+  isRecord(value) &&
+  typeof value["reason"] === "string" &&
+  typeof value["code"] === "string" &&
+  isRecord(value["metadata"])
+
+const messagesIn = (value: unknown): ReadonlyArray<Message> =>
+  (Array.isArray(value) ? value : [value]).filter(isMessage)
+
+/** Calls and results are the loop's own: nobody would answer the one, and nothing asked for the other. */
+const isMessage = (value: unknown): value is Message =>
+  isRecord(value) &&
+  value["role"] !== "tool" &&
+  value["toolCalls"] === undefined &&
+  Validate.message(value as unknown as Message) === undefined &&
+  unstorable(value).length === 0
+
+/** Why there is no answer. */
+export class Fault {
+  readonly cause: unknown
+
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
+}
+
+interface Answer {
+  readonly type?: unknown
+  readonly reason?: unknown
+  readonly arguments?: unknown
+  readonly text?: unknown
+  readonly messages?: unknown
+  readonly prompt?: unknown
+  readonly params?: unknown
+}
+
+/** An answer's fields, read once (ANSW3); a word alone is the answer of that type. */
+export const answerIn = (heard: Answered): Answer | Fault => {
+  if (heard.type === "fault") return new Fault(heard.cause)
+  const { value } = heard
+  if (typeof value === "string") return { type: value }
+  try {
+    if (!isRecord(value)) return {}
+    const { type, reason, arguments: args, text, messages, prompt, params } = value
+    return {
+      type,
+      reason: reasonIn(reason),
+      arguments: copied(args),
+      text,
+      messages: Array.isArray(messages) ? messages.map(messageIn) : messageIn(messages),
+      prompt,
+      params: isRecord(params) ? { ...params } : params
+    }
+  } catch (thrown) {
+    return new Fault(thrown)
+  }
+}
+
+/** A refusal for programs has its three fields, whatever made it. */
+const reasonIn = (value: unknown): unknown => {
+  if (!isRecord(value) || value instanceof Error) return value
+  const { reason, code, metadata } = value
+  const denial = { reason, code, metadata: copied(metadata) }
+  return isDenial(denial) ? denial : copied(value)
+}
+
+const messageIn = (value: unknown): unknown => (isRecord(value) ? copied({ ...value }) : value)

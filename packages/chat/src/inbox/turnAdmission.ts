@@ -1,0 +1,75 @@
+/**
+ * Which turns a chat takes up.
+ *
+ * REFUSE1. While calls wait for a decision a turn decides about them; while calls wait for the caller a turn answers all of
+ *          them, and no others. What gives no results at all is no turn.
+ */
+import { SessionError } from "../errors/ChatError.ts"
+import type { ChatContext, Turn } from "../loop/ChatMachine.ts"
+import { type Decided, isWaiting, pendingApprovalsOf } from "../step/openCalls.ts"
+
+/** Whether a turn must wait until the chat has its tool results: an input that was accepted before is not refused. */
+export const mustWait = ({ pendingToolCalls, open }: ChatContext, { messages }: Turn): boolean =>
+  (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
+
+/**
+ * Why a turn cannot begin: it must decide about calls that wait for that, else answer all the calls the chat waits for, and
+ * no others.
+ */
+export const refusalOf = (
+  { pendingToolCalls: pending, thread, open }: ChatContext,
+  { messages, decisions }: Pick<Turn, "messages" | "decisions">
+): SessionError | undefined => {
+  if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
+    return undecided(new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)), decisions)
+  }
+  if (pending.length === 0 && messages.every(({ role }) => role !== "tool")) return undefined
+  const given = new Set(messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : [])))
+  const known = new Set(pending.map((call) => call.id))
+  const foreign = [...given].find((id) => !known.has(id))
+  if (foreign !== undefined) return unknownToolCall(foreign, known)
+  if (pending.every((call) => given.has(call.id))) return undefined
+  return new SessionError(
+    "awaiting_tool_results",
+    `The chat waits for the results of ${pending.map((call) => `${call.name} (${call.id})`).join(", ")}; submit them with submitToolResults`
+  )
+}
+
+/** Why a turn that gives no results at all cannot begin: results are missing, or none are wanted. */
+export const withoutResults = (context: ChatContext | undefined): SessionError => {
+  const refused = context === undefined ? undefined : refusalOf(context, { messages: [] })
+  if (refused !== undefined) return refused
+  const message = "The chat waits for no tool results; say something with send, or retry"
+  const metadata = { operation: "submitToolResults", legal: ["send", "retry"] }
+  return new SessionError("invalid_status_for_operation", message, { metadata })
+}
+
+const undecided = (
+  waiting: ReadonlySet<string>,
+  decisions: ReadonlyArray<Decided> | undefined
+): SessionError | undefined => {
+  const toolCallIds = [...waiting]
+  if (decisions === undefined) {
+    return new SessionError(
+      "awaiting_approval",
+      `The chat waits for a decision about ${toolCallIds.join(", ")}; decide with approve`,
+      { metadata: { toolCallIds } }
+    )
+  }
+  const unknown = decisions.find(({ toolCallId }) => !waiting.has(toolCallId))
+  return unknown === undefined
+    ? undefined
+    : new SessionError(
+        "unknown_tool_call_id",
+        `No call ${unknown.toolCallId} waits for a decision, or it is decided or expired; the chat waits for ${toolCallIds.join(", ") || "none"}`,
+        { metadata: { toolCallId: unknown.toolCallId } }
+      )
+}
+
+/** A result was submitted for a call that the chat does not wait for. */
+export const unknownToolCall = (id: string, pending: ReadonlySet<string>): SessionError =>
+  new SessionError(
+    "unknown_tool_call_id",
+    `The chat does not wait for a call ${id}; it waits for ${[...pending].join(", ") || "none"}`,
+    { metadata: { toolCallId: id } }
+  )

@@ -1,0 +1,104 @@
+/**
+ * What a Troupe does with conversations as a whole: their history, forks, rewinds and lists.
+ *
+ * Owns: nothing. Does not own the chats that live, nor the store; asks its process.
+ *
+ * CONV1. What is asked about a chat comes behind what the chat has had saved.
+ * CONV2. A living chat is rewound between two turns: its process ends, the store is asked, and the next process begins with
+ *        what came of it. Nobody starts it in between.
+ */
+import { SessionError, ValidationError } from "../errors/ChatError.ts"
+import type { ChatRecord } from "../record/ChatRecord.ts"
+import type { ChatList, Commit, HistoryOptions, ListOptions } from "../store/Store.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import type { LiveChat } from "./liveChat.ts"
+import type { StoreCall, StoreValues } from "../store/storeCall.ts"
+import { refused } from "../errors/storeErrors.ts"
+
+/** Asks the store's process. */
+type AskStore = <Type extends StoreCall["type"]>(
+  call: Extract<StoreCall, { readonly type: Type }>
+) => Promise<StoreValues[Type]>
+
+/** What this needs of the Troupe. */
+export interface ConversationsHome {
+  readonly ask: AskStore
+  readonly living: (id: string) => LiveChat | undefined
+  /** Does something while no process of the chat is started, and has it started then. */
+  readonly between: (id: string, work: () => Promise<void>) => Promise<void>
+  readonly newId: () => string
+}
+
+export class Conversations {
+  readonly #home: ConversationsHome
+
+  constructor(home: ConversationsHome) {
+    this.#home = home
+  }
+
+  history(id: string, options: HistoryOptions | undefined): Promise<ReadonlyArray<Commit>> {
+    return this.#asked({ type: "history", id, options })
+  }
+
+  at(id: string, seq: number): Promise<ChatRecord | undefined> {
+    return this.#asked({ type: "at", id, seq })
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#asked({ type: "delete", id })
+  }
+
+  list(options: ListOptions | undefined): Promise<ChatList> {
+    return this.#asked({ type: "list", options })
+  }
+
+  /** The id of the fork. */
+  async fork(id: string, at: number | undefined, to: string = this.#home.newId()): Promise<string> {
+    checkId(to)
+    if (this.#home.living(to) !== undefined) throw refused("chat_exists", to)
+    await this.#asked({ type: "fork", id, to, at })
+    return to
+  }
+
+  async rewind(id: string, seq: number, cancel: boolean): Promise<ChatRecord> {
+    const chat = this.#home.living(id)
+    if (chat === undefined) return this.#asked({ type: "rewind", id, seq })
+    await this.#checkStep(id, seq)
+    const { promise, resolve, reject } = Promise.withResolvers<ChatRecord>()
+    await this.#home.between(id, async () => {
+      try {
+        await chat.leave(cancel)
+        resolve(await this.#asked({ type: "rewind", id, seq }))
+      } catch (error) {
+        reject(error)
+      }
+    })
+    return promise
+  }
+
+  /** A chat is not disturbed for what is going to be refused. */
+  async #checkStep(id: string, seq: number): Promise<void> {
+    if (seq === 0) return
+    const isNumber = Number.isSafeInteger(seq) && seq > 0
+    const [commit] = await this.history(id, { after: isNumber ? seq - 1 : 0, limit: 1 })
+    if (commit === undefined || !isNumber) throw refused("unknown_commit", id, seq)
+    if (!commit.isStep) throw refused("not_a_step", id, seq)
+  }
+
+  async #asked<Type extends StoreCall["type"]>(
+    call: Extract<StoreCall, { readonly type: Type }>
+  ): Promise<StoreValues[Type]> {
+    try {
+      return await this.#home.ask<Type>(call)
+    } catch (cause) {
+      if (cause instanceof SessionError || cause instanceof ValidationError) throw cause
+      throw new SessionError("store_failed", `The store could not be asked: ${describe(cause)}; try again`, { cause })
+    }
+  }
+}
+
+/** Throws a `ValidationError` for an id that is none. */
+export const checkId = (id: unknown): void => {
+  if (typeof id === "string" && id !== "") return
+  throw new ValidationError("invalid_options", [{ field: ["id"], reason: "must_be_a_non_empty_string" }])
+}

@@ -1,0 +1,531 @@
+/**
+ * A living chat as its Troupe sees it: what outlives the chat's process.
+ *
+ * Owns: the turns that are not over, and which of them the present process was told of. Does not own the process, nor the
+ * thread and the inbox, which are the process's and the store's. Talks to the process by messages, to the Troupe to have
+ * the process started and stopped.
+ *
+ * REF1. Every turn ends: with its result, or, when the process died in the middle of it, with a `chat_died` error. A turn
+ *       that had not begun when the process died is run by the next one.
+ * REF2. Turns run in the order they were sent, but those that interrupt.
+ * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped; none is delivered
+ *       twice.
+ * REF5. A chat that leaves its process for what the store has takes nothing along of what that process knew: what another
+ *       program wrote is where the next one begins. An input that waited in the record is that program's then.
+ *
+ * A process that dies while its chat has asked the store to keep an input:
+ *   1. the store keeps it, or does not; nobody is there to hear which.
+ *   2. the next process starts from the record that came of it, and names the inputs that are in its thread.
+ *   3. an input among them is delivered, and its turn died; one in the inbox is pending from here on, whether or not the
+ *      process before could say so; any other is sent again, under the same id, as that one is.
+ */
+import { Process, StateMachine } from "@troupe/otp"
+import * as Equal from "effect/Equal"
+import { SessionError } from "../errors/ChatError.ts"
+import type { ChatContext, chatMachine } from "../loop/ChatMachine.ts"
+import type { ChatRecord } from "../record/ChatRecord.ts"
+import type { Event } from "../events/Event.ts"
+import { has, type Hooks } from "../gate/Hooks.ts"
+import type { InboxEntry } from "../record/Inbox.ts"
+import type { Message } from "../model/Message.ts"
+import type { Mode } from "../gate/Permissions.ts"
+import { Delivery } from "../inbox/inputReceipt.ts"
+import { chatStopped, LiveFeed } from "../view/liveFeed.ts"
+import type { InboxBound } from "../inbox/inboxBound.ts"
+import { cutOffBy } from "../loop/interruption.ts"
+import { LiveTurn } from "./liveTurn.ts"
+import type { LiveView } from "../view/liveView.ts"
+import type { Decided } from "../step/openCalls.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+import { refused, storeFailure } from "../errors/storeErrors.ts"
+import { tellStopped } from "../loop/runLifecycleHooks.ts"
+import type { CallCommand } from "../batch/batchContract.ts"
+import type { ToolCallView } from "../call/toolCallView.ts"
+
+/** The process behind a chat. */
+export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
+
+/** What a chat needs of the Troupe it lives in. */
+export interface ChatHome {
+  readonly options: (id: string) => RunOptions
+  readonly hooks: () => Hooks | undefined
+  readonly revive: (id: string) => Promise<ChatPid>
+  readonly stop: (id: string) => Promise<void>
+  /** An id like no other, for an input. */
+  readonly newId: () => string
+  readonly inbox: () => InboxBound
+  /** What the store has, after all it was asked to keep; `undefined` where it does not answer within so many milliseconds. */
+  readonly kept: (id: string, withinMs: number) => Promise<ChatRecord | undefined>
+}
+
+/** How a turn is started beside its messages. */
+export interface TurnStart {
+  readonly retry?: boolean | undefined
+  readonly delivery?: Delivery | undefined
+  readonly decisions?: ReadonlyArray<Decided> | undefined
+}
+
+export class LiveChat {
+  readonly id: string
+  readonly view: LiveView
+  readonly feed: LiveFeed
+  readonly #home: ChatHome
+  #pid: ChatPid | undefined
+  /** The turns that are not over, by their input's id. */
+  readonly #turns = new Map<string, LiveTurn>()
+  readonly #sent = new Set<LiveTurn>()
+  /** What is known of inputs that wait in the record, and whose turn is over. */
+  readonly #waiting = new Map<string, Delivery>()
+  /** The turn that was cancelled while there was no process. */
+  #cancelled: LiveTurn | undefined
+  #stopping: Promise<void> | undefined
+  /** The newest save, until the store has it; one that failed, until a later one is kept. */
+  #unkept: object | undefined
+  /** Whether the process was ended because the chat rested, and there was none since. */
+  #isPassive = false
+  /** How many wait for the process to hear them, beside turns. */
+  #asking = 0
+  /** How the chat stood when it was last looked at, and since when it has. */
+  #seen: { readonly standing: unknown; readonly at: number } | undefined
+  /** Why the process is to be another one (REF5). */
+  #leaving: "conflict" | "rewind" | undefined
+  /** Whether a turn was started, and whether hooks were told so. */
+  #began = false
+  #hooksBegan = false
+
+  constructor(id: string, home: ChatHome, view: LiveView) {
+    this.id = id
+    this.view = view
+    this.feed = new LiveFeed(view, () => home.newId())
+    this.#home = home
+  }
+
+  get pid(): ChatPid | undefined {
+    return this.#pid
+  }
+
+  /** What the chat's process last knew. */
+  get context(): ChatContext | undefined {
+    return this.view.context
+  }
+
+  /** Whether a turn runs or waits, or an input is held. */
+  get isBusy(): boolean {
+    if ((this.context?.mailbox.held.length ?? 0) > 0) return true
+    for (const turn of this.#turns.values()) if (!turn.over) return true
+    return false
+  }
+
+  /** Whether hooks are still to hear of its end. */
+  get owesEnd(): boolean {
+    return this.#began && has(this.#home.hooks(), "SessionEnd")
+  }
+
+  /** Since when it rests, as far as was seen when it was looked at: at rest, watched by nobody, and all of it stored (PASS1). */
+  idleSince(now: number): number | undefined {
+    const { standing } = this.view
+    if (!this.#isIdle) this.#seen = undefined
+    else if (this.#seen === undefined || this.#seen.standing !== standing) this.#seen = { standing, at: now }
+    return this.#seen?.at
+  }
+
+  get #isIdle(): boolean {
+    const isAsked = this.#turns.size > 0 || this.#waiting.size > 0 || this.#asking > 0 || this.#stopping !== undefined
+    return !isAsked && this.#unkept === undefined && this.view.isAtRest && !this.view.isObserved && !this.feed.isRead
+  }
+
+  /** Somebody asked for it, or holds on to it. */
+  touched(): void {
+    this.#seen = undefined
+  }
+
+  /** Has no process until somebody wants one (PASS2). */
+  passivate(): void {
+    const pid = this.#pid
+    this.#pid = undefined
+    this.#seen = undefined
+    this.#isPassive = true
+    this.feed.forgetAll()
+    if (pid !== undefined) Process.exit(pid, "shutdown")
+  }
+
+  /** Somebody watches: what is seen is what a process says. */
+  wake(): void {
+    if (this.#isPassive && this.#stopping === undefined) this.#revive()
+  }
+
+  /** Has a record stored; the chat does not rest while the store may not have it. */
+  async keep<A>(save: () => Promise<A>): Promise<A> {
+    const unkept = {}
+    this.#unkept = unkept
+    const kept = await save()
+    if (this.#unkept === unkept) this.#unkept = undefined
+    return kept
+  }
+
+  /** Why the chat takes no such input now; `undefined` when it does (INBOX1). */
+  refusal(message: Message): SessionError | undefined {
+    const bound = this.#home.inbox()
+    const waiting = bound.isBound ? this.#waitingMessages() : undefined
+    return waiting === undefined ? undefined : bound.refusal(this.id, waiting, message)
+  }
+
+  /** The inputs that are not in the thread yet, but for the one whose turn runs or begins next; `undefined` at rest. */
+  #waitingMessages(): ReadonlyArray<Message> | undefined {
+    const running = this.#running()
+    if (running === undefined) return undefined
+    const waiting: Array<Message> = []
+    for (const turn of this.#turns.values()) {
+      const [message] = turn.turn.messages
+      const waits = turn.status === "sent" || turn.status === "pending"
+      if (turn !== running && !turn.over && waits && message?.role === "user") waiting.push(message)
+    }
+    for (const { id, message } of this.context?.mailbox.held ?? []) if (!this.#turns.has(id)) waiting.push(message)
+    return waiting
+  }
+
+  /** An id for an input whose sender has none. */
+  newId(): string {
+    return this.#home.newId()
+  }
+
+  /** The input of this id, if it is known: on its way, held, or in the thread. */
+  known(id: string): LiveTurn | undefined {
+    const live = this.#turns.get(id)
+    if (live !== undefined && live.status !== "rejected") return live
+    if (this.context?.mailbox.held.some((entry) => entry.id === id) === true) {
+      return this.release().find((turn) => turn.id === id)
+    }
+    return this.context?.known.includes(id) === true ? this.#delivered(id) : undefined
+  }
+
+  /** Has a turn run. */
+  start(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions }: TurnStart = {}): LiveTurn {
+    const turn = this.#turnOf(messages, delivery, retry, decisions)
+    if (this.#stopping !== undefined) {
+      turn.fail(chatStopped(this.id))
+      return turn
+    }
+    this.#began = true
+    this.#turns.set(turn.id, turn)
+    this.#waiting.delete(turn.id)
+    void turn.ended.then(() => this.#forget(turn))
+    if (this.#pid !== undefined) this.#deliver(turn)
+    else this.#revive()
+    return turn
+  }
+
+  /** A turn that is over before it began. */
+  refused(error: SessionError, delivery: Delivery): LiveTurn {
+    const turn = this.#turnOf([], delivery)
+    turn.fail(error)
+    return turn
+  }
+
+  /** Has the held inputs run, but the one a retry takes along. */
+  release(except?: string): ReadonlyArray<LiveTurn> {
+    const held = this.context?.mailbox.held ?? []
+    return held
+      .filter(({ id }) => id !== except)
+      .map((entry) => this.#turns.get(entry.id) ?? this.start([entry.message], { delivery: this.#deliveryOf(entry) }))
+  }
+
+  /** Ends the running turn, and waits for that. */
+  async cancel(): Promise<void> {
+    const running = this.#running()
+    if (running === undefined) return
+    if (this.#pid === undefined) this.#cancelled = running
+    else Process.send(this.#pid, { type: "turn.cancel" })
+    await running.ended
+  }
+
+  /** Has calls of the running batch cancelled or run again: those of that id, else all; resolves when that is done. */
+  control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
+    const { batch, calls } = this.view.running
+    const isMeant = ({ id, status }: ToolCallView) =>
+      (toolCallId === undefined || id === toolCallId) && (type === "calls.cancel" || status === "running")
+    if (batch === undefined || !Process.isAlive(batch) || !calls.some(isMeant)) {
+      return toolCallId === undefined ? Promise.resolve() : Promise.reject(notRunning(this.id, toolCallId))
+    }
+    return new Promise((resolve) => {
+      const forget = Process.onExit(batch, () => resolve())
+      const done = () => {
+        forget()
+        resolve()
+      }
+      Process.send(batch, { type, toolCallId, done })
+    })
+  }
+
+  /** Has the chat's process set the mode, once there is one. */
+  async setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
+    if (this.#stopping !== undefined) throw chatStopped(this.id)
+    this.#asking += 1
+    try {
+      await this.#tellMode(mode, within)
+    } finally {
+      this.#asking -= 1
+    }
+  }
+
+  async #tellMode(mode: Mode, within: Mode | "host" | undefined): Promise<void> {
+    const { permissions } = this.#home.options(this.id)
+    const bound = within === undefined ? undefined : { within, permissions }
+    const pid = this.#pid ?? (await this.#home.revive(this.id))
+    const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
+      const forget = Process.onExit(pid, (reason) => reject(died(this.id, reason)))
+      const counts = (kept: void | Promise<void>) => {
+        forget()
+        resolve({ kept })
+      }
+      const refusedMode = (loosest: Mode) => {
+        forget()
+        reject(modeRefused(this.id, mode, loosest))
+      }
+      Process.send(pid, { type: "mode.set", mode, bound, counts, refused: refusedMode })
+    })
+    try {
+      await said.kept
+    } catch (cause) {
+      throw storeFailure(`The permission mode counts, and could not be stored in ${this.id}`, cause)
+    }
+  }
+
+  /** The store has what another program wrote; this process of the chat does not know it (REF5). */
+  conflicted(pid: ChatPid | undefined): void {
+    if (pid === undefined || pid !== this.#pid) return
+    this.#leaving = "conflict"
+    Process.send(pid, { type: "chat.leave" })
+  }
+
+  /**
+   * Ends the process between two turns, for a record that is to take the place of what it knows (REF5). A turn that runs is
+   * refused, or cancelled.
+   */
+  async leave(cancel: boolean): Promise<void> {
+    const runs = [...this.#turns.values()].some((turn) => !turn.over)
+    if (runs && !cancel) {
+      throw new SessionError(
+        "busy",
+        `A turn runs or waits in the chat ${this.id}; wait for it, or say { cancel: true }`
+      )
+    }
+    const pid = this.#pid
+    if (pid === undefined) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    Process.onExit(pid, () => resolve())
+    this.#leaving = "rewind"
+    Process.send(pid, { type: "chat.leave" })
+    if (runs) Process.send(pid, { type: "turn.cancel" })
+    await promise
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  async #stop(): Promise<void> {
+    this.view.cutShort()
+    await this.#home.stop(this.id)
+    await this.#settleReceipts()
+    await this.#endSession()
+    if (this.#turns.size > 0) this.#endAll(chatStopped(this.id))
+    for (const turn of this.#turns.values()) turn.turn.delivery?.close()
+    for (const delivery of this.#waiting.values()) delivery.close()
+    this.view.stopped()
+    this.feed.end()
+  }
+
+  /** Told once, however many processes the chat had. */
+  async #endSession(): Promise<void> {
+    const { context } = this
+    if (context === undefined || !this.#began) return
+    const hooks = this.#home.hooks()
+    if (!has(hooks, "SessionEnd")) return
+    this.#hooksBegan ||= context.told.started
+    if (this.#hooksBegan || !has(hooks, "SessionStart")) await tellStopped(this.#home.options(this.id), context)
+  }
+
+  /** The process cannot say any more what became of the inputs it was told of; the store can. */
+  async #settleReceipts(): Promise<void> {
+    const open = [...this.#turns.values()].filter((turn) => turn.status === "sent" && !turn.over)
+    const [first] = open
+    if (first === undefined) return
+    const record = await this.#home.kept(this.id, first.turn.options.drainMs)
+    const taken = new Set(record?.inputs)
+    const waiting = new Set(record?.inbox?.map(({ id }) => id))
+    for (const { id, turn } of open) {
+      if (taken.has(id)) turn.delivery?.deliver(turn)
+      else if (waiting.has(id)) turn.delivery?.pend()
+    }
+  }
+
+  /** A record with what the process before knew of its running calls, and could not have kept any more. */
+  recall(record: ChatRecord | undefined): ChatRecord | undefined {
+    if (this.#leaving !== undefined) this.#unkept = undefined
+    if (record === undefined || this.#leaving !== undefined || this.#isPassive) return record
+    const recalled = this.context?.journal?.recall(record) ?? record
+    const permissionMode = this.context?.modeKeeper.standing
+    const isKept = permissionMode === undefined || Equal.equals(permissionMode, record.permissionMode)
+    this.#unkept = recalled === record && isKept ? undefined : recalled
+    return isKept ? recalled : { ...recalled, permissionMode }
+  }
+
+  /** What the process before had its reply say that the record does not have. */
+  cutOff(record: ChatRecord | undefined): string | undefined {
+    const { context } = this
+    return record === undefined || context === undefined || this.#isPassive || this.#leaving !== undefined
+      ? undefined
+      : cutOffBy(context, this.view.said(), record)
+  }
+
+  /** The supervisor started a process for this chat. */
+  attached(pid: ChatPid): void {
+    this.#pid = pid
+    this.#isPassive = false
+    this.#leaving = undefined
+    this.#hooksBegan ||= this.context?.told.started === true
+    const snapshot = StateMachine.snapshot(pid)
+    this.view.transitioned(snapshot)
+    StateMachine.subscribe(pid, (next) => this.view.transitioned(next))
+    Process.onExit(pid, (reason) => this.#died(pid, reason))
+    this.feed.attached()
+    for (const { id } of snapshot.context.mailbox.held) this.#turns.get(id)?.turn.delivery?.pend()
+    const taken = new Set(snapshot.context.inputs)
+    for (const id of taken) this.#tookWaiting(id)
+    const left = [...this.#turns.values()].filter((turn) => !turn.over && !this.#wasTaken(turn, taken))
+    const sorted = [
+      ...left.filter(({ turn }) => turn.delivery?.whenBusy === "interrupt"),
+      ...left.filter(({ turn }) => turn.delivery?.whenBusy === "steer"),
+      ...left.filter(({ turn }) => (turn.delivery?.whenBusy ?? "queue") === "queue")
+    ]
+    for (const { turn } of sorted) if (turn.delivery?.whenBusy === "steer") turn.delivery.whenBusy = "queue"
+    for (const turn of sorted) this.#deliver(turn)
+    const cancels = sorted[0] !== undefined && sorted[0] === this.#cancelled
+    this.#cancelled = undefined
+    if (cancels) Process.send(pid, { type: "turn.cancel" })
+  }
+
+  /** A save that the process before did not hear of had this input kept. */
+  #tookWaiting(id: string): void {
+    const delivery = this.#waiting.get(id)
+    if (delivery?.owner === undefined) return
+    delivery.deliver(delivery.owner.turn)
+    this.#waiting.delete(id)
+  }
+
+  /** Whether the process that died had this turn's input kept; then the turn died with it. */
+  #wasTaken(turn: LiveTurn, taken: ReadonlySet<string>): boolean {
+    if (!taken.has(turn.id)) return false
+    turn.turn.delivery?.deliver(turn.turn)
+    turn.fail(died(this.id, undefined))
+    return true
+  }
+
+  /** The option of that name. */
+  get maxToolResultCharacters(): number {
+    return this.#home.options(this.id).maxToolResultCharacters
+  }
+
+  #turnOf(
+    messages: ReadonlyArray<Message>,
+    delivery?: Delivery,
+    retry = false,
+    decisions?: ReadonlyArray<Decided>
+  ): LiveTurn {
+    const said = { messages, retry, ...(decisions === undefined ? {} : { decisions }) }
+    return new LiveTurn(said, this.#home.options(this.id), this.#published, delivery)
+  }
+
+  readonly #published = (event: Event): void => {
+    this.feed.published(event)
+    this.view.changed()
+  }
+
+  #deliver(turn: LiveTurn): void {
+    if (this.#pid === undefined || turn.over || this.#sent.has(turn)) return
+    this.#sent.add(turn)
+    Process.send(this.#pid, { type: "turn.start", turn: turn.turn })
+  }
+
+  #revive(): void {
+    this.#home.revive(this.id).catch((error: unknown) => this.#endAll(error))
+  }
+
+  /** The turn that runs; before one is known to, the first that was sent. */
+  #running(): LiveTurn | undefined {
+    let first: LiveTurn | undefined
+    for (const turn of this.#turns.values()) {
+      if (turn.over) continue
+      if (turn.turn.outlet.begun) return turn
+      first ??= turn
+    }
+    return first
+  }
+
+  #died(pid: ChatPid, reason: unknown): void {
+    if (this.#pid !== pid) return
+    this.#pid = undefined
+    this.view.cutShort()
+    this.#sent.clear()
+    if (this.#stopping !== undefined) return
+    const isConflict = this.#leaving === "conflict"
+    let mustRevive = isConflict
+    for (const turn of Array.from(this.#turns.values())) {
+      if (isConflict && turn.status === "pending") turn.fail(refused("store_conflict", this.id))
+      else if (turn.status === "delivered") turn.fail(died(this.id, reason))
+      else if (!turn.over) mustRevive = true
+    }
+    if (mustRevive) this.#revive()
+  }
+
+  /** A turn that failed while its process goes on failed at the reader's side (a throw of `onEvent`): the process cannot go on. */
+  #forget(turn: LiveTurn): void {
+    if (this.#turns.get(turn.id) === turn) this.#turns.delete(turn.id)
+    const { delivery, outlet } = turn.turn
+    if (delivery?.status === "pending") this.#waiting.set(delivery.id, delivery)
+    const isRunning = this.#sent.delete(turn) && outlet.begun
+    if (isRunning && turn.failure !== undefined && this.#pid !== undefined) Process.exit(this.#pid, turn.failure.error)
+  }
+
+  #endAll(error: unknown): void {
+    for (const turn of Array.from(this.#turns.values())) turn.fail(error)
+  }
+
+  #deliveryOf({ id, named, whenBusy }: InboxEntry): Delivery {
+    const known = this.#waiting.get(id)
+    const delivery = known ?? new Delivery(whenBusy, id, named === true, { status: "pending" })
+    delivery.whenBusy = "queue"
+    return delivery
+  }
+
+  #delivered(id: string): LiveTurn {
+    const message = `The input ${id} is in the thread of the chat ${this.id} already, and its turn is over`
+    return this.refused(
+      new SessionError("already_delivered", message),
+      new Delivery("queue", id, true, { status: "delivered" })
+    )
+  }
+}
+
+const died = (id: string, cause: unknown): SessionError =>
+  new SessionError(
+    "chat_died",
+    `The chat ${id} died in the middle of a turn; it is started again with what was committed: retry() goes on from there, or send again`,
+    cause === undefined ? {} : { cause }
+  )
+
+const modeRefused = (id: string, mode: Mode, loosest: Mode): SessionError =>
+  new SessionError(
+    "mode_refused",
+    `The permission mode ${mode} is looser than ${loosest}, the loosest that a client may set in the chat ${id}; set that or a stricter one`,
+    { metadata: { mode, loosest } }
+  )
+
+const notRunning = (id: string, toolCallId: string): SessionError =>
+  new SessionError(
+    "tool_call_not_running",
+    `No call ${toolCallId} runs in the chat ${id}; context.toolCalls of its snapshot lists those that do`,
+    { metadata: { toolCallId } }
+  )

@@ -1,0 +1,203 @@
+/**
+ * Steps and chats on plain values: an engine, a thread, options.
+ *
+ * `generate`, `step` and `run` give results, `streamGenerate`, `streamStep` and `stream` their events; the collected forms
+ * read the streamed ones to their end. Each runs in a process of its own, with its model request and its tool calls as processes below it, and
+ * leaves nothing behind, however it ends.
+ *
+ * @module
+ * @source ALLM.Chat
+ */
+import { StateMachine } from "@troupe/otp"
+import { adapterStreamMachine, type AdapterStreamOutput } from "../request/AdapterStreamMachine.ts"
+import { type ChatOutput, chatMachine } from "./ChatMachine.ts"
+import type { ChatOptions, GenerateOptions, StepOptions } from "../options/ChatOptions.ts"
+import type { ChatResult } from "../record/ChatResult.ts"
+import type { Engine } from "../options/Engine.ts"
+import { EventStream } from "../events/eventStream.ts"
+import { type Outlet, outletIn } from "../events/outlet.ts"
+import { adapterIn, preflight, preflightRequest } from "../options/preflight.ts"
+import { resolveOptions } from "../options/resolveOptions.ts"
+import { isUnknownTool } from "../tool/unknownTool.ts"
+import type { Response } from "../model/Response.ts"
+import { stepMachine, type StepOutput } from "../step/StepMachine.ts"
+import type { StepResult } from "../record/StepResult.ts"
+import { StreamCollector } from "../events/StreamCollector.ts"
+import * as Thread from "../model/Thread.ts"
+
+export type { EventStream } from "../events/eventStream.ts"
+
+/**
+ * Runs steps until a terminal condition.
+ *
+ * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the first request could not be
+ * opened or called a tool that does not exist; later failures are `haltedReason: "error"`. What `haltWhen` or `onEvent`
+ * throw is thrown here.
+ *
+ * @example
+ * ```ts
+ * const result = await Chat.run(Engine.make({ adapter, tools: [echo] }), [user("echo please")])
+ * result.haltedReason // "completed"
+ * ```
+ */
+export const run = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: ChatOptions = {}
+): Promise<ChatResult> => {
+  let result: ChatResult | undefined
+  for await (const event of await stream(engine, thread, options)) {
+    if (event.type === "chat_completed") result = event.result
+  }
+  if (result === undefined) throw new Error("a chat ended without chat_completed")
+  const { error } = result.metadata
+  if (result.steps.length <= 1 && isUnknownTool(error)) throw error
+  return result
+}
+
+/**
+ * Runs steps until a terminal condition and gives their events, the last of which is `chat_completed`.
+ *
+ * **Details**: the promise resolves when the first request is open, which with retries and fallbacks may take a while: the
+ * signal gives it up. Events flow as they are read, nothing is read ahead. Leaving the loop early releases the request or the
+ * running tools, once, and no `chat_completed` comes.
+ *
+ * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
+ */
+export const stream = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: ChatOptions = {}
+): Promise<EventStream> => {
+  const resolved = resolveOptions(engine, options)
+  const from = Thread.from(thread)
+  preflight(engine, from, resolved)
+  const outlet = outletIn(resolved.system)
+  const turn = { messages: [], options: resolved, outlet }
+  const pid = StateMachine.start(resolved.system, chatMachine, {
+    input: { id: resolved.requestId, engine, thread: from, turn },
+    label: "Chat"
+  })
+  const output = (): ChatOutput | undefined => StateMachine.output(pid)
+  const { signal, drainMs, trace } = resolved
+  return opened(
+    new EventStream(pid, outlet, { cancel: { type: "turn.cancel" }, output, signal, drainMs, trace }),
+    outlet
+  )
+}
+
+/**
+ * Runs one step: one model request and the tools it asked for.
+ *
+ * **Errors**: as for {@link run}.
+ */
+export const step = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: StepOptions = {}
+): Promise<StepResult> => {
+  const events = await startStep(engine, thread, options)
+  for await (const _ of events) {
+    // Reading is what makes it run; the result is the machine's.
+  }
+  const output = events.output()
+  if (output?.type !== "completed") throw new Error("a step ended without a result")
+  if (isUnknownTool(output.result.error)) throw output.result.error
+  return output.result
+}
+
+/**
+ * Runs one step and gives its events, the last of which is `step_completed`.
+ *
+ * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
+ */
+export const streamStep = (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: StepOptions = {}
+): Promise<EventStream> => startStep(engine, thread, options)
+
+const startStep = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: StepOptions
+): Promise<EventStream<StepOutput>> => {
+  const resolved = resolveOptions(engine, options)
+  const from = Thread.from(thread)
+  preflight(engine, from, resolved)
+  resolved.signal?.throwIfAborted()
+  const outlet = outletIn(resolved.system)
+  const pid = StateMachine.start(resolved.system, stepMachine, {
+    input: { engine, thread: from, options: resolved, outlet },
+    label: "Step"
+  })
+  const output = (): StepOutput | undefined => StateMachine.output(pid)
+  const { signal, drainMs, trace } = resolved
+  return opened(
+    new EventStream(pid, outlet, { cancel: { type: "step.cancel" }, output, signal, drainMs, trace }),
+    outlet
+  )
+}
+
+/**
+ * Sends one model request and gives its response. Tools are shown to the model, and not run.
+ *
+ * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the request could not be opened. What
+ * fails later, a cancel by `signal` too, is `finishReason: "error"` with `metadata.error`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, user } from "@troupe/chat"
+ *
+ * const adapter = Fake.make({ script: [{ text: "Hello" }, { finish: "stop" }] })
+ * const response = await Chat.generate(Engine.make({ adapter }), [user("hi")])
+ * response.outputText // => "Hello"
+ * ```
+ */
+export const generate = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: GenerateOptions = {}
+): Promise<Response> => {
+  const { events, response } = await startRequest(engine, thread, options)
+  for await (const _ of events) {
+    // Reading is what makes it run; the response is what is collected of it, before the filters.
+  }
+  return response()
+}
+
+/**
+ * Sends one model request and gives its events, the last of which is `message_completed`, or `error`.
+ *
+ * **Errors**: as for {@link generate}.
+ */
+export const streamGenerate = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: GenerateOptions = {}
+): Promise<EventStream> => (await startRequest(engine, thread, options)).events
+
+const startRequest = async (
+  engine: Engine,
+  thread: Thread.ThreadInput,
+  options: GenerateOptions
+): Promise<{ readonly events: EventStream<AdapterStreamOutput>; readonly response: () => Response }> => {
+  const resolved = resolveOptions(engine, options)
+  const request = preflightRequest(engine, Thread.from(thread), resolved)
+  const { signal, drainMs, requestId, trace } = resolved
+  signal?.throwIfAborted()
+  const outlet = outletIn(resolved.system)
+  const collector = new StreamCollector(undefined, resolved.maxToolArgumentCharacters)
+  const pid = StateMachine.start(resolved.system, adapterStreamMachine, {
+    input: { adapter: adapterIn(engine), request, options: resolved, collector, outlet },
+    label: "Request"
+  })
+  const output = (): AdapterStreamOutput | undefined => StateMachine.output(pid)
+  const events = new EventStream(pid, outlet, { cancel: { type: "request.cancel" }, output, signal, drainMs, trace })
+  return { events: await opened(events, outlet), response: () => collector.toResponse(requestId) }
+}
+
+const opened = async <Output>(events: EventStream<Output>, outlet: Outlet): Promise<EventStream<Output>> => {
+  await outlet.opened()
+  return events
+}

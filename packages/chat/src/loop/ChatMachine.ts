@@ -1,0 +1,377 @@
+/**
+ * The chart of a chat: steps until a terminal condition, turn after turn.
+ *
+ * Owns: the thread, the mailbox of turns that wait, the decision after each step. Does not own the events of a turn, which
+ * come out of that turn's outlet, nor where records are kept.
+ *
+ * CHAT1. One turn runs at a time; turns that arrive meanwhile wait in order, and each is run.
+ * CHAT2. What a turn begins with is committed before its first request, each step before the next, and its end before
+ *        `chat_completed`. A store that fails ends the turn with `error`, and the chat goes on.
+ * CHAT3. Every turn that began ends with exactly one `chat_completed`, cancelled ones too, unless the process dies.
+ * CHAT4. A question stays pending until a turn after it ended otherwise than by cancel.
+ * CHAT5. Started with a turn of its own, the machine runs that one and is done with its result.
+ * CHAT6. A turn with a time budget is cancelled when that is over, and so ends within the drain deadline after it.
+ * CHAT7. An input that steers joins the running turn before its next request, behind the results of the step before; a
+ *        turn that has its final answer goes on with it, within `maxTurns` and its budget. If the turn ends otherwise, or
+ *        is in its second pass, it is queued.
+ * CHAT8. An interrupt cancels the running turn and is next; one that waits behind another cancels that as it begins.
+ * CHAT9. An input that is accepted while a turn runs is stored in the record's inbox, and leaves it in the same record that
+ *        has it in the thread.
+ * CHAT10. A chat that waits for the user or for tool results holds no fiber, and a timer only if it may wait so long and no
+ *        longer; when that time is over the thread has a result for every call, and the chat is at rest.
+ * CHAT11. Hooks hear of what a person said before it is stored, of a request before it is made, and of the end of a turn when
+ *         it is stored and before `chat_completed`. They are told by a fiber of the process, never by the chart; a cancel
+ *         does not wait for them. Without hooks there is no transition and no fiber for them.
+ * CHAT12. The intent of a call that writes is stored before its handler starts, where there is a store; whatever is stored
+ *         while tools run says which may have run. A chat that is started from such a record never runs one of them again
+ *         unasked (`revival.ts`).
+ * CHAT13. A chat whose calls wait for decisions makes no request and runs no tool. Each decision is stored; with the last
+ *         the turn goes on with those calls, and no request is made for them again.
+ * CHAT14. What expired while the chat was not there has expired before the chat hears anything; what comes after a time that
+ *         is over, comes after the expiry, however late its timer is. Since when a call waits, and until when, is stored as
+ *         soon as it is known, and no restart changes it.
+ *
+ * CHAT15. A chat that is to leave ends between two turns, and begins none: those that wait are its successor's.
+ *
+ * @module
+ * @source ALLM.Chat, "Multi-turn stream composition"
+ */
+import { StateMachine } from "@troupe/otp"
+import * as Effect from "effect/Effect"
+import { assign, cancel, type DoneActorEvent, enqueueActions, raise, sendTo, setup } from "xstate"
+import { chart } from "../chart/chart.ts"
+import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
+import { guards } from "./guards.ts"
+import { isPromiseLike } from "../async/awaitable.ts"
+import { afterHooks, type Verdict } from "./lifecycleHooks.ts"
+import {
+  afterStep,
+  beginTurn,
+  closingEvents,
+  commitFailed,
+  commitGivenUp,
+  committed,
+  initialContext,
+  outputOf,
+  recordOf,
+  steer,
+  stepInput,
+  stopped,
+  turnOf
+} from "./transitions.ts"
+import { emit } from "../events/finalEvents.ts"
+import { Journal } from "../step/journal.ts"
+import { setMode } from "./setMode.ts"
+import { expired, keepUnasked } from "./suspension.ts"
+import { tellHooks } from "./runLifecycleHooks.ts"
+import { refusalOf } from "../inbox/turnAdmission.ts"
+import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "../inbox/inboxFailures.ts"
+import { resumedStepMachine, stepMachine, type StepOutput } from "../step/StepMachine.ts"
+
+export type { ChatContext, ChatEvent, ChatInput, ChatOutput, Commit, Turn } from "./chatContext.ts"
+export type { Chart } from "../chart/chart.ts"
+export { turn } from "./standaloneTurn.ts"
+export type { OwnTurnOptions } from "./standaloneTurn.ts"
+
+const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
+  Effect.suspend(() => {
+    const kept = input.commit?.(recordOf(input))
+    return isPromiseLike(kept) ? Effect.promise(() => Promise.resolve(kept)) : Effect.void
+  })
+)
+
+/** Hooks are asked by a fiber: the chart goes on hearing, and leaving the state tells them (CHAT11). */
+const telling = StateMachine.fromEffect<Verdict, never, ChatContext>(({ input }) =>
+  Effect.promise((signal) => tellHooks(input, signal))
+)
+
+const begin = {
+  "turn.start": [
+    { guard: "refusesTurn", actions: "refuse" },
+    { target: "running", actions: "beginTurn" }
+  ]
+} as const
+
+const expires = { target: "expiring", actions: "expire" } as const
+
+/** A timer may be late: what comes first compares the time itself (CHAT14). */
+const tooLate = { guard: "hasExpired", target: "settled", actions: ["enqueue", "saveInbox"] } as const
+
+const suspended = {
+  entry: "awaitExpiry",
+  exit: "forgetExpiry",
+  on: {
+    "turn.start": [tooLate, { guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
+    "suspension.expired": expires
+  }
+} as const
+
+const enqueues = [
+  { guard: "interrupts", actions: ["enqueue", "saveInbox", "cancelRunning"] },
+  { actions: ["enqueue", "saveInbox"] }
+] as const
+
+const stops = {
+  "turn.cancel": { actions: ["markCancelled", "cancelStep"] },
+  "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] }
+} as const
+
+const machine = setup({
+  types: {
+    context: {} as ChatContext,
+    input: {} as ChatInput,
+    events: {} as ChatEvent,
+    output: {} as ChatOutput
+  },
+  actors: { step: stepMachine, resumedStep: resumedStepMachine, commit: committing, hooks: telling },
+  delays: {
+    drain: ({ context }) => turnOf(context).options.drainMs,
+    deadline: ({ context }) => turnOf(context).options.budget?.timeMs ?? 0
+  },
+  guards,
+  actions: {
+    beginTurn: assign(({ context, event }) => beginTurn(context, event.type === "turn.start" ? event.turn : undefined)),
+    enqueue: assign(({ context, event }) => (event.type === "turn.start" ? accepted(context, event.turn) : {})),
+    /** Not while the thread has what the store may not take: that would store it by another door. */
+    saveInbox: ({ context, self }) => {
+      if (context.keeper?.isDue !== true || context.arriving.length > 0) return
+      context.keeper.save(recordOf(context), (settled) => self.send(settled))
+    },
+    /** Where there is a store, the step notes its intents; the journal tells the chat when they are to be kept. */
+    openJournal: assign(({ context, self }) =>
+      context.commit === undefined ? {} : { journal: new Journal(() => self.send({ type: "journal.due" })) }
+    ),
+    saveJournal: ({ context }) => {
+      const { commit, journal } = context
+      if (commit !== undefined && journal?.isDue === true) journal.save(() => commit(recordOf(context)))
+    },
+    setMode: ({ context, event }) => {
+      if (event.type === "mode.set") setMode(context, event)
+    },
+    recordInbox: ({ context }) => context.keeper?.settled().forEach(({ delivery }) => delivery?.pend()),
+    carryInbox: ({ context: { keeper, mailbox } }) => keeper?.carry(mailbox),
+    keepDoubted: ({ context }) => keepDoubted(context),
+    dropDoubted: assign(({ context, event }) => dropDoubted(context, event)),
+    dropUnsaved: assign(({ context, event }) => dropUnsaved(context, event)),
+    steer: assign(({ context }) => steer(context)),
+    refuse: ({ context, event }) => {
+      if (event.type === "turn.start") {
+        event.turn.outlet.fail(refusalOf(context, event.turn))
+      }
+    },
+    refuseNext: assign(({ context }) => {
+      const { mailbox } = context
+      const { next } = mailbox
+      next?.outlet.fail(refusalOf(context, next))
+      return { mailbox: mailbox.withoutNext() }
+    }),
+    cancelRunning: raise({ type: "turn.cancel" }),
+    markCancelled: assign({ cancelled: true }),
+    markLeaving: assign({ leaving: true }),
+    startTime: raise({ type: "turn.deadline" }, { id: "deadline", delay: "deadline" }),
+    markTimed: assign({ timed: true }),
+    stopTime: cancel("deadline"),
+    markOutOfTime: assign({ outOfTime: true }),
+    recordCommit: assign(({ context }) => committed(context)),
+    giveUpCommit: assign(({ context }) => commitGivenUp(context)),
+    /** The turn ends with the store's error; what it has is kept in memory, and committed with the next turn. */
+    recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
+    recordStep: assign(({ context }, output: StepOutput) => {
+      context.journal?.close()
+      return afterStep(context, output)
+    }),
+    recordRefusal: assign((_, output: StepOutput) => ({
+      refusal: output.type === "refused" ? output.error : undefined
+    })),
+    dropTurn: assign({ turn: undefined }),
+    recordHooks: assign(({ context }, verdict: Verdict | undefined) => afterHooks(context, verdict)),
+    cancelStep: sendTo("step", { type: "step.cancel" }),
+    emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
+    recordStop: assign(({ context }) => stopped(context)),
+    endTurn: assign(({ context }) => {
+      if (context.result !== undefined) context.turn?.options.trace?.chatEnded(context.result)
+      context.turn?.outlet.close()
+      return { turn: undefined, mailbox: context.mailbox.turnEnded() }
+    }),
+    awaitExpiry: enqueueActions(({ context: { expiresAt, clock }, enqueue }) => {
+      if (expiresAt === undefined) return
+      enqueue.raise({ type: "suspension.expired" }, { id: "expiry", delay: Math.max(0, expiresAt - clock.now()) })
+    }),
+    forgetExpiry: enqueueActions(({ context, enqueue }) => {
+      if (context.expiresAt !== undefined) enqueue.cancel("expiry")
+    }),
+    expire: assign(({ context }) => expired(context)),
+    /** What a chat that is started found out by itself: since when its calls wait, and what expired meanwhile. */
+    keepFound: enqueueActions(({ context, enqueue }) => {
+      const { commit, committed: isKept } = context
+      if (isKept || commit === undefined) return
+      enqueue(() => keepUnasked(commit, recordOf(context)))
+      enqueue.assign({ committed: true })
+    }),
+    giveUpKeeping: assign({ committed: true })
+  }
+}).createMachine({
+  id: "chat",
+  context: ({ input }) => initialContext(input),
+  initial: "settled",
+  on: {
+    "journal.due": { actions: "saveJournal" },
+    "mode.set": { actions: "setMode" },
+    "chat.leave": { target: ".settled", actions: "markLeaving" },
+    "inbox.saved": { actions: ["recordInbox", "saveInbox"] },
+    "inbox.failed": { actions: ["dropUnsaved", "saveInbox"] }
+  },
+  states: {
+    settled: {
+      entry: "keepFound",
+      always: [
+        { guard: "isLeaving", target: "ended" },
+        { guard: "isDone", target: "ended" },
+        { guard: "hasExpired", ...expires },
+        { guard: "mustRefuse", target: "settled", reenter: true, actions: "refuseNext" },
+        { guard: "canBegin", target: "running", actions: "beginTurn" },
+        { guard: "hasApprovals", target: "awaitingApproval" },
+        { guard: "hasPendingCalls", target: "awaitingTools" },
+        { guard: "isInterrupted", target: "interrupted" },
+        { guard: "hasQuestion", target: "awaitingUser" },
+        { target: "idle" }
+      ]
+    },
+    idle: { on: begin },
+    interrupted: { on: begin },
+    awaitingUser: {
+      entry: "awaitExpiry",
+      exit: "forgetExpiry",
+      on: { "turn.start": [tooLate, ...begin["turn.start"]], "suspension.expired": expires }
+    },
+    awaitingTools: suspended,
+    awaitingApproval: suspended,
+    expiring: {
+      on: { "turn.start": enqueues },
+      invoke: {
+        src: "commit",
+        input: ({ context }) => context,
+        onDone: { target: "settled", actions: "recordCommit" },
+        /** The store still has the deadline, and so has the chat the next time it is started. */
+        onError: { target: "settled", actions: "giveUpKeeping" }
+      }
+    },
+    running: {
+      on: {
+        "turn.start": enqueues,
+        "turn.cancel": { actions: "markCancelled" },
+        "turn.deadline": { actions: "markOutOfTime" },
+        "chat.leave": { actions: "markLeaving" }
+      },
+      initial: "deciding",
+      states: {
+        deciding: {
+          always: [
+            { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
+            { guard: "canSteer", target: "deciding", reenter: true, actions: "steer" },
+            { guard: "mustBegin", target: "hooking" },
+            { guard: "mustCommit", target: "committing" },
+            { guard: "mustReport", target: "hooking" },
+            { guard: "hasResult", target: "completing" },
+            { guard: "isRefused", target: "#chat.settled", actions: "dropTurn" },
+            { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
+            { guard: "hasOpenCalls", target: "resuming", actions: "openJournal" },
+            { guard: "mustAnnounce", target: "hooking" },
+            { target: "stepping", actions: "openJournal" }
+          ]
+        },
+        hooking: {
+          invoke: {
+            src: "hooks",
+            input: ({ context }) => context,
+            onDone: {
+              target: "deciding",
+              actions: {
+                type: "recordHooks",
+                params: ({ event }: { readonly event: DoneActorEvent<Verdict> }) => event.output
+              }
+            }
+          },
+          on: {
+            "turn.cancel": {
+              target: "deciding",
+              actions: [{ type: "recordHooks", params: undefined }, "markCancelled"]
+            },
+            "turn.deadline": {
+              target: "deciding",
+              actions: [{ type: "recordHooks", params: undefined }, "markOutOfTime"]
+            }
+          }
+        },
+        committing: {
+          entry: "carryInbox",
+          invoke: {
+            src: "commit",
+            input: ({ context }) => context,
+            onDone: { target: "deciding", actions: ["keepDoubted", "recordCommit", "saveInbox"] },
+            onError: { target: "deciding", actions: ["dropDoubted", "recordCommitFailure", "saveInbox"] }
+          },
+          initial: "saving",
+          states: {
+            saving: {
+              always: { guard: "isStopped", target: "draining" },
+              on: {
+                "turn.cancel": { target: "draining", actions: "markCancelled" },
+                "turn.deadline": { target: "draining", actions: "markOutOfTime" }
+              }
+            },
+            /** Once the turn is to stop, a store that takes longer than the drain deadline is not waited for. */
+            draining: {
+              after: {
+                drain: { target: "#chat.running.deciding", actions: ["dropDoubted", "giveUpCommit", "saveInbox"] }
+              }
+            }
+          }
+        },
+        stepping: {
+          invoke: {
+            id: "step",
+            src: "step",
+            input: ({ context }) => stepInput(context),
+            onDone: [
+              {
+                guard: { type: "wasRefusedAtOnce", params: ({ event }) => event.output },
+                target: "deciding",
+                actions: { type: "recordRefusal", params: ({ event }) => event.output }
+              },
+              { target: "deciding", actions: { type: "recordStep", params: ({ event }) => event.output } }
+            ]
+          },
+          on: stops
+        },
+        /** A step without a request: the calls of the last one that are open (CHAT13). */
+        resuming: {
+          invoke: {
+            id: "step",
+            src: "resumedStep",
+            input: ({ context }) => ({ ...stepInput(context), open: context.open }),
+            onDone: { target: "deciding", actions: { type: "recordStep", params: ({ event }) => event.output } }
+          },
+          on: stops
+        },
+        completing: {
+          entry: "emitResult",
+          on: {
+            "events.taken": [
+              { guard: "isTimed", target: "#chat.settled", actions: ["stopTime", "endTurn"] },
+              { target: "#chat.settled", actions: "endTurn" }
+            ]
+          }
+        }
+      }
+    },
+    ended: { type: "final" }
+  },
+  output: ({ context }) => outputOf(context)
+})
+
+/**
+ * Runs turns: idle, interrupted, awaitingUser, awaitingApproval or awaitingTools between them; committing, stepping, completing within one; expiring when
+ * it has waited too long.
+ */
+export const chatMachine = chart(machine)

@@ -1,0 +1,25 @@
+/** What the hooks of a chat have heard of so far. */
+import type { RequestParams } from "../gate/Hooks.ts"
+import type { Message } from "../model/Message.ts"
+
+/** The process's first turn; what was said; the next request; the end of the turn. */
+export interface Told {
+  readonly started: boolean
+  readonly prompted: boolean
+  readonly announced: boolean
+  readonly reported: boolean
+}
+
+/** What hooks want of the next request alone. */
+export interface Aside {
+  readonly params: RequestParams | undefined
+  readonly messages: ReadonlyArray<Message>
+}
+
+/** A chat's process begins. */
+export const untold: Told = { started: false, prompted: false, announced: false, reported: false }
+
+const begun: Told = { ...untold, started: true }
+
+/** A turn begins. */
+export const toldOnce = ({ started }: Told): Told => (started ? begun : untold)

@@ -1,0 +1,54 @@
+/**
+ * The answer to a tool's question: a message of its own, or the result of the call that asked.
+ *
+ * ANSW1. As a result, the answer takes the place of the stand-in in the tool message of the asking call, and the question
+ *        said after it goes: the thread reads as if the tool had returned the answer. Where the stand-in is gone, the call
+ *        has its result, and the answer is a message of its own.
+ */
+import type { PendingQuestion } from "../record/ChatResult.ts"
+import type { Message, ToolMessage, UserMessage } from "../model/Message.ts"
+import * as Thread from "../model/Thread.ts"
+import { awaitingUser } from "../call/toolOutcome.ts"
+
+/**
+ * Where the answer to a tool's question goes.
+ *
+ * - `"user_message"`: behind the question, as what the user said; the call's own result stays a stand-in
+ * - `"tool_result"`: into the call's result; the question is no longer part of the thread
+ */
+export type AnswerForm = "user_message" | "tool_result"
+
+/** The thread with the answer; without a question, or a stand-in for its answer, the answer is a message of its own. */
+export const withAnswer = (
+  thread: Thread.Thread,
+  question: PendingQuestion | undefined,
+  answer: UserMessage,
+  form: AnswerForm
+): Thread.Thread => {
+  const answered =
+    form === "user_message" || question === undefined
+      ? undefined
+      : withResult(thread, question.toolCallId, answer.content)
+  if (answered === undefined || question === undefined) return Thread.append(thread, answer)
+  const asked = answered.messages.findLastIndex((message) => isQuestion(message, question))
+  return asked === -1 ? answered : { ...answered, messages: answered.messages.toSpliced(asked, 1) }
+}
+
+/** The thread with this in the place of the stand-in of the call that asked; `undefined` where there is none. */
+export const withResult = (
+  thread: Thread.Thread,
+  toolCallId: string,
+  content: ToolMessage["content"]
+): Thread.Thread | undefined => {
+  const at = thread.messages.findLastIndex((message) => standsIn(message, toolCallId))
+  return at === -1
+    ? undefined
+    : { ...thread, messages: thread.messages.with(at, { role: "tool", toolCallId, content }) }
+}
+
+const standsIn = (message: Message, toolCallId: string): boolean =>
+  message.role === "tool" && message.toolCallId === toolCallId && message.content === awaitingUser
+
+/** Whether a message says the question of a tool. */
+const isQuestion = ({ role, metadata }: Message, { toolCallId }: PendingQuestion): boolean =>
+  role === "assistant" && metadata?.["ask_user"] === true && metadata["tool_call_id"] === toolCallId

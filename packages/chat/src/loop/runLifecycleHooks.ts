@@ -1,0 +1,154 @@
+/**
+ * Tells the hooks of a chat's life what is due, one event after another.
+ *
+ * Owns: nothing; `chatHooks` says what is due, and what the answers change.
+ */
+import type { ChatContext } from "./ChatMachine.ts"
+import { has, type HookHalt, type HookRun, lifecycle, type LifecycleEvent } from "../gate/Hooks.ts"
+import { type Message, text, type UserMessage } from "../model/Message.ts"
+import * as Thread from "../model/Thread.ts"
+import { stopOf, turnOf } from "./transitions.ts"
+import { endings, mustBegin, promptsOf, type Said, type Verdict } from "./lifecycleHooks.ts"
+import { injected } from "../record/syntheticMessage.ts"
+import { lastFingerprint, unproductiveRounds } from "../policy/loopGuards.ts"
+import { requestOf } from "../request/buildRequest.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+import type { Terminal } from "../policy/stopReason.ts"
+import { passOptions } from "../policy/finalAnswerPass.ts"
+
+/** Tells the hooks that are due; never rejects. Aborting the signal ends the wait for them. */
+export const tellHooks = (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+  if (mustBegin(context)) return tellBeginning(context, signal)
+  return context.result === undefined && context.refusal === undefined
+    ? tellRequest(context, signal)
+    : tellEnd(context, signal)
+}
+
+const tellBeginning = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+  const { options } = turnOf(context)
+  const { hooks = {}, sessionId } = options
+  const { told, thread, before = { thread } } = context
+  const run = runOf(options, signal)
+  if (!told.started) await tellStart(options, run, before.thread)
+  const said: Array<Said> = []
+  for (const prompt of told.prompted ? [] : promptsOf(context)) {
+    const payload = { prompt: text(prompt), sessionId, messages: thread.messages }
+    const { transform, injects, halt } = await lifecycle(hooks, "UserPromptSubmit", payload, run)
+    const words = transform === undefined ? prompt : withText(prompt, transform)
+    said.push({ prompt, messages: [words, ...injects.map((message) => injected(message, "UserPromptSubmit"))] })
+    if (halt !== undefined) return { type: "begin", said, terminal: haltedBy("UserPromptSubmit", halt) }
+  }
+  return { type: "begin", said, terminal: undefined }
+}
+
+const tellStart = ({ hooks = {}, sessionId }: RunOptions, run: HookRun, { messages }: Thread.Thread) => {
+  const source = messages.some(({ role }) => role === "assistant") ? "revived" : "new"
+  return lifecycle(hooks, "SessionStart", { sessionId, source, messages }, run)
+}
+
+const tellRequest = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+  const { engine, firstPass, steps, thread } = context
+  const { options } = turnOf(context)
+  const { hooks = {}, sessionId } = options
+  const run = runOf(options, signal)
+  let injects: ReadonlyArray<Message> = []
+  if (has(hooks, "PreIteration")) {
+    const { messages } = thread
+    const verdict = await lifecycle(
+      hooks,
+      "PreIteration",
+      {
+        iteration: steps.length,
+        unproductiveIterations: unproductiveRounds(messages),
+        fingerprint: lastFingerprint(messages),
+        sessionId,
+        messages
+      },
+      run
+    )
+    injects = verdict.injects.map((message) => injected(message, "PreIteration"))
+    const terminal = haltedBy("PreIteration", verdict.halt)
+    if (terminal !== undefined) return { type: "announce", injects, aside: undefined, terminal }
+  }
+  if (!has(hooks, "ChatParams")) return { type: "announce", injects, aside: undefined, terminal: undefined }
+  const asked = Thread.append(thread, ...injects)
+  const request = requestOf({ engine, thread: asked, options: passOptions(options, firstPass) })
+  const {
+    halt,
+    params,
+    injects: messages
+  } = await lifecycle(hooks, "ChatParams", { request, sessionId, messages: asked.messages }, run)
+  return { type: "announce", injects, aside: { params, messages }, terminal: haltedBy("ChatParams", halt) }
+}
+
+const tellEnd = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+  const { options } = turnOf(context)
+  const isStopping = stopOf(context) !== undefined
+  const drain = isStopping ? drained(options, signal) : { signal, over: () => {} }
+  const run = runOf(options, drain.signal)
+  for (const event of endings(context)) {
+    if (event === "SessionEnd") await tellSessionEnd(options, run, context)
+    else await tellStop(event, options, run, context)
+  }
+  drain.over()
+  return { type: "report" }
+}
+
+const tellStop = async (
+  event: "Stop" | "StopFailure",
+  { hooks = {}, sessionId }: RunOptions,
+  run: HookRun,
+  { result }: ChatContext
+) => {
+  if (result === undefined) return
+  await lifecycle(hooks, event, { sessionId, haltedReason: result.haltedReason, result }, run)
+}
+
+const tellSessionEnd = (
+  { hooks = {}, sessionId }: RunOptions,
+  run: HookRun,
+  { lastHaltedReason: haltedReason, thread }: ChatContext
+) => lifecycle(hooks, "SessionEnd", { sessionId, haltedReason, messages: thread.messages }, run)
+
+/** Tells hooks that a living chat is stopped, and waits no longer than it drains (HOOK5). */
+export const tellStopped = async (options: RunOptions, context: ChatContext): Promise<void> => {
+  const { signal, over } = drained(options)
+  await tellSessionEnd(options, runOf(options, signal), context)
+  over()
+}
+
+/** A signal that is aborted when the time to drain is over, or with another. */
+const drained = ({ drainMs, system: { clock } }: RunOptions, outer?: AbortSignal) => {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const timer = clock.setTimeout(abort, drainMs)
+  outer?.addEventListener("abort", abort)
+  const over = () => {
+    clock.clearTimeout(timer)
+    outer?.removeEventListener("abort", abort)
+  }
+  return { signal: controller.signal, over }
+}
+
+const runOf = ({ hookTimeoutMs: timeoutMs, system, context }: RunOptions, signal: AbortSignal): HookRun => ({
+  signal,
+  system,
+  timeoutMs,
+  context
+})
+
+const haltedBy = (event: LifecycleEvent, halt: HookHalt | undefined): Terminal | undefined =>
+  halt === undefined
+    ? undefined
+    : {
+        reason: halt.reason,
+        metadata: { haltHook: event, ...(halt.cause === undefined ? {} : { error: halt.cause }) }
+      }
+
+/** The message with this text: in the place of its first, where it has other parts. */
+const withText = (message: UserMessage, words: string): UserMessage => {
+  const { content } = message
+  if (typeof content === "string") return { ...message, content: words }
+  const rest = content.filter(({ type }) => type !== "text")
+  return { ...message, content: rest.length === 0 ? words : [{ type: "text", text: words }, ...rest] }
+}

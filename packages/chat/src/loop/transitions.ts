@@ -1,0 +1,401 @@
+/** How a chat's context changes: by turns that begin, steps that end, and what the store does. */
+import { Clock } from "@troupe/otp"
+import type { ChatContext, ChatInput, ChatOutput, Turn } from "./ChatMachine.ts"
+import { type PreflightError, SessionError } from "../errors/ChatError.ts"
+import type { ChatRecord } from "../record/ChatRecord.ts"
+import type { ChatResult } from "../record/ChatResult.ts"
+import type { Event } from "../events/Event.ts"
+import type { Message } from "../model/Message.ts"
+import type { StepOutput } from "../step/StepMachine.ts"
+import * as Thread from "../model/Thread.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import * as Usage from "../model/Usage.ts"
+import { allTaken, taking, takingSteers, withdrawn } from "../inbox/uncommittedInputs.ts"
+import { withAnswer } from "./questionAnswer.ts"
+import { budgetSpent } from "../policy/budget.ts"
+import { leftOut } from "../step/decisions.ts"
+import { interruptionOf, withCutOff } from "./interruption.ts"
+import { isInjected } from "../record/syntheticMessage.ts"
+import { Mailbox } from "../inbox/inboxQueue.ts"
+import {
+  decide,
+  firstExpiry,
+  isWaiting,
+  type OpenStep,
+  pendingApprovalsOf,
+  withCallersResults
+} from "../step/openCalls.ts"
+import { answered } from "../model/callPairing.ts"
+import { closed, goingOn, manualOf, revived } from "../step/recovery.ts"
+import { PermissionMode } from "../gate/permissionMode.ts"
+import { boundedBy, expiryOf, found } from "./suspension.ts"
+import {
+  awaitingApproval,
+  chatResult,
+  type Standing,
+  stopping,
+  type Terminal,
+  terminalCondition
+} from "../policy/stopReason.ts"
+import { storeFailure } from "../errors/storeErrors.ts"
+import { toldOnce, untold } from "./hookProgress.ts"
+import { withoutUnsavable } from "../store/unstorable.ts"
+import { isUnanswered } from "../inbox/inboxFailures.ts"
+import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "../policy/finalAnswerPass.ts"
+
+/** What a chat begins with: a record to live from, or a turn to run. */
+export const initialContext = (input: ChatInput): ChatContext => {
+  const {
+    id,
+    engine,
+    record,
+    thread,
+    turn,
+    commit,
+    watcher,
+    suspendedTtlMs,
+    clock = Clock.live,
+    answer,
+    cutOff
+  } = input
+  const before = record === undefined ? undefined : revived(record, engine, clock.now())
+  const open = boundedBy({ suspendedTtlMs, clock }, before?.open)
+  const pendingQuestion = before?.pendingQuestion
+  const pendingToolCalls = before?.pendingToolCalls ?? []
+  const context: ChatContext = {
+    id,
+    engine,
+    thread: before?.thread ?? thread ?? Thread.empty,
+    usage: record?.usage ?? Usage.empty,
+    turn: undefined,
+    mailbox: turn === undefined ? Mailbox.holding(record?.inbox) : Mailbox.empty.add(turn),
+    keeper: undefined,
+    arriving: nobody,
+    before: undefined,
+    unstored: undefined,
+    inputs: record?.inputs ?? noIds,
+    known: record?.known ?? noIds,
+    steps: [],
+    cancelled: false,
+    outOfTime: false,
+    timed: false,
+    told: untold,
+    aside: undefined,
+    firstPass: undefined,
+    committed: true,
+    result: undefined,
+    refusal: undefined,
+    failure: undefined,
+    lastHaltedReason: record?.lastHaltedReason,
+    pendingQuestion,
+    pendingToolCalls,
+    open,
+    journal: undefined,
+    interrupted: interruptionOf(record, { open, pendingQuestion, pendingToolCalls }, cutOff),
+    modeKeeper: new PermissionMode(record?.permissionMode),
+    expiresAt: record?.expiresAt ?? (open === undefined ? undefined : firstExpiry(open)),
+    once: turn !== undefined,
+    leaving: false,
+    commit,
+    watcher,
+    suspendedTtlMs,
+    clock,
+    answer: answer ?? "user_message"
+  }
+  return found(context, input)
+}
+
+const nobody: ReadonlyArray<Turn> = []
+const noIds: ReadonlyArray<string> = []
+
+/** Takes up a turn: the one that came, else the first that waits. An interrupt behind it cancels it as it begins. */
+export const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<ChatContext> => {
+  const next = started ?? context.mailbox.next
+  if (next === undefined) return {}
+  next.outlet.begin()
+  next.options.trace?.chatBegan()
+  const waiting = started === undefined ? context.mailbox.withoutNext() : context.mailbox.release(started)
+  const { mailbox, before, arriving, unstored, inputs, known } = taking(context, next, waiting)
+  const { thread, open } = answering(context, next, opening(context, next))
+  const begun = {
+    turn: next,
+    thread,
+    mailbox,
+    before,
+    arriving,
+    unstored,
+    inputs,
+    known,
+    pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
+    open,
+    journal: undefined,
+    expiresAt: undefined,
+    steps: [],
+    cancelled: mailbox.interrupts,
+    outOfTime: false,
+    timed: false,
+    told: toldOnce(context.told),
+    aside: undefined,
+    firstPass: undefined,
+    committed: false,
+    result: undefined,
+    refusal: undefined,
+    failure: undefined,
+    interrupted: undefined
+  }
+  if (open === undefined || !isWaiting(open)) return begun
+  // Others wait still: the decision is kept, and that is all.
+  return { ...begun, ...ended({ ...context, ...begun }, awaitingApproval(pendingApprovalsOf(context.thread, open))) }
+}
+
+/** What a turn goes on with of the calls that are open: what a person says ends a halt that had not taken effect. */
+const opening = ({ thread, open }: ChatContext, { decisions, messages }: Turn): OpenStep | undefined => {
+  if (open === undefined) return undefined
+  if (decisions !== undefined) return decide({ thread, open }, decisions)
+  return messages.length > 0 ? goingOn(open) : open
+}
+
+/** What a turn begins with: the results it gives of an open step's calls are results of that step. */
+const answering = (
+  context: ChatContext,
+  turn: Turn,
+  open: OpenStep | undefined
+): { readonly thread: Thread.Thread; readonly open: OpenStep | undefined } => {
+  if (open === undefined) return { thread: beginning(context, turn), open }
+  const opened = withCallersResults({ thread: context.thread, open }, turn.messages)
+  const messages = turn.messages.filter(({ role }) => role !== "tool")
+  return { thread: beginning({ ...context, thread: opened.thread }, { ...turn, messages }), open: opened.open }
+}
+
+/** The thread a turn begins with. A retry of what could not be stored says it again. */
+export const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
+  const { pendingQuestion, unstored, answer, open, interrupted } = context
+  if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
+  const thread = withCutOff(context.thread, interrupted, turn)
+  const [said, ...behind] = turn.messages
+  if (pendingQuestion !== undefined && said?.role === "user") {
+    return Thread.append(withAnswer(thread, pendingQuestion, said, answer), ...behind)
+  }
+  const drops = turn.retry === true && open === undefined
+  const kept = drops ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
+  const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
+  return turn.messages.reduce(withMessage, from)
+}
+
+/** A result stands behind the call it answers, though a question may have been said since. */
+const withMessage = (thread: Thread.Thread, message: Message): Thread.Thread =>
+  message.role === "tool" ? answered(thread, message) : Thread.append(thread, message)
+
+/** A message that a reply answers: what a person or a tool said, with what hooks put behind a person's words. */
+const isAsking = (message: Message): boolean =>
+  isInjected(message)
+    ? isInjected(message, "UserPromptSubmit")
+    : message.role === "tool" || (message.role === "user" && !isNudge(message))
+
+/** Whether something waits to join the turn, and the turn can take it: not in its second pass, which is one request. */
+export const canSteer = (context: ChatContext): boolean =>
+  context.mailbox.steers &&
+  context.result === undefined &&
+  context.firstPass === undefined &&
+  context.arriving.length === 0 &&
+  stopOf(context) === undefined
+
+/** The running turn takes in what steers it. */
+export const steer = (context: ChatContext): Partial<ChatContext> => ({
+  ...takingSteers(context),
+  thread: Thread.append(context.thread, ...context.mailbox.steering.flatMap(({ messages }) => messages)),
+  told: context.told.prompted ? { ...context.told, prompted: false } : context.told,
+  committed: false
+})
+
+/** Why the turn is to stop, if it is. An aborted signal counts at once, before its `turn.cancel` has come. */
+export const stopOf = ({ cancelled, outOfTime, turn }: ChatContext): Standing["stopped"] =>
+  cancelled || turn?.options.signal?.aborted === true ? "cancelled" : outOfTime ? "budget_time" : undefined
+
+/** The turn stops before its next step; calls that were to go on do not. */
+export const stopped = (context: ChatContext): Partial<ChatContext> => {
+  const { open, turn } = context
+  const { options } = turnOf(context)
+  const rest =
+    open === undefined || turn === undefined
+      ? {}
+      : closed({ ...context, open }, (toolCall, call) => leftOut(toolCall, call, "cancelled", options).message)
+  const { pendingToolCalls } = context
+  const terminal = { ...stopping(stopOf(context) ?? "cancelled", options), pendingToolCalls }
+  return { ...rest, ...ended({ ...context, ...rest }, terminal) }
+}
+
+/** The turn that runs. */
+export const turnOf = ({ turn }: ChatContext): Turn => {
+  if (turn === undefined) throw new Error("a chat runs without a turn")
+  return turn
+}
+
+/** What the next step is started with. */
+export const stepInput = (context: ChatContext) => {
+  const { engine, thread, watcher, firstPass, aside, modeKeeper: permissionMode } = context
+  const { options, outlet } = turnOf(context)
+  const pass = passOptions(options, firstPass)
+  const { journal } = context
+  return aside === undefined
+    ? { engine, thread, options: pass, outlet, watcher, journal, permissionMode }
+    : {
+        engine,
+        thread,
+        options: { ...pass, ...aside.params },
+        outlet,
+        watcher,
+        journal,
+        permissionMode,
+        aside: aside.messages
+      }
+}
+
+/** What a step changes, and what the chat comes to if it was the last. */
+export const afterStep = (context: ChatContext, output: StepOutput): Partial<ChatContext> => {
+  if (output.type === "refused") return refused(context, output.error)
+  const { firstPass } = context
+  const { options } = turnOf(context)
+  const { result } = output
+  const steps = [...context.steps, result]
+  const said = {
+    thread: result.thread,
+    usage: Usage.add(context.usage, result.response.usage),
+    steps,
+    open: boundedBy(context, output.open),
+    committed: false,
+    ...(context.told.announced ? { told: { ...context.told, announced: false }, aside: undefined } : {})
+  }
+  const index = context.steps.length - (firstPass?.steps.length ?? 0)
+  const standing = { stopped: stopOf(context), steps }
+  const terminal = terminalCondition(result, index, passOptions(options, firstPass), standing)
+  if (terminal === undefined || isSteeredOn(context, terminal, steps)) return said
+  if (firstPass === undefined && isFollowed(options, terminal)) {
+    const spent = options.budget === undefined ? undefined : budgetSpent(options.budget, steps)
+    if (spent !== undefined) return { ...said, ...ended({ ...context, ...said }, spent) }
+    return { ...said, thread: nudged(said.thread, options), firstPass: chatResult(said.thread, steps, terminal) }
+  }
+  return { ...said, ...ended({ ...context, ...said }, terminal) }
+}
+
+/** Whether a turn that has its final answer goes on with what steers it. */
+const isSteeredOn = (context: ChatContext, { reason }: Terminal, steps: ChatContext["steps"]): boolean => {
+  if (reason !== "completed" || !canSteer(context)) return false
+  const { maxTurns, budget } = turnOf(context).options
+  return steps.length < maxTurns && (budget === undefined || budgetSpent(budget, steps) === undefined)
+}
+
+/** A step that could not begin: the turn ends with its error, or, where that was the second pass, with the first. */
+const refused = (context: ChatContext, error: PreflightError): Partial<ChatContext> => {
+  const { firstPass } = context
+  if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), refusal: error }
+  return { ...endedWith(context, unfinalized(firstPass, error)), refusal: error }
+}
+
+/** The store has what the context holds: what arrived is delivered. */
+export const committed = (context: ChatContext): Partial<ChatContext> =>
+  context.arriving.length === 0
+    ? { committed: true, journal: undefined }
+    : { committed: true, journal: undefined, ...allTaken(context) }
+
+/**
+ * The turn ends with the error of the store; what the chat waits for, it goes on waiting for. What was not stored yet goes
+ * back where it came from. A step that cannot be stored at all is dropped.
+ */
+export const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
+  const cause: unknown = "error" in event ? event.error : undefined
+  const failure = storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
+  const back = withdrawn(context, failure, isUnanswered(cause))
+  const taken = { ...context, ...back }
+  const dropped = withoutUnsavable(taken)
+  const from = { ...taken, ...dropped }
+  const { pendingQuestion, pendingToolCalls } = from
+  const failed = ended(from, { reason: "error", metadata: { error: failure } })
+  const expiresAt = from.expiresAt ?? expiryOf(context, from)
+  return { ...back, ...dropped, ...failed, pendingQuestion, pendingToolCalls, expiresAt, committed: true, failure }
+}
+
+/** A turn that is to stop does not wait for the store any longer. */
+export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => ({
+  committed: true,
+  ...withdrawn(
+    context,
+    new SessionError("store_failed", "The store gave no answer before the turn had to stop; send again")
+  )
+})
+
+/** The turn is over, for this reason. */
+export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
+  const pendingApprovals = pendingApprovalsOf(context.thread, context.open)
+  const result = chatResult(
+    context.thread,
+    context.steps,
+    pendingApprovals.length === 0 ? terminal : { ...terminal, pendingApprovals }
+  )
+  return endedWith(context, finalized(result, turnOf(context).options, context.firstPass))
+}
+
+const endedWith = (context: ChatContext, came: ChatResult): Partial<ChatContext> => {
+  const standing = context.modeKeeper.standing
+  const result = standing === undefined ? came : { ...came, permissionMode: standing.mode }
+  const pendingQuestion =
+    result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined)
+  const { pendingToolCalls } = result
+  return {
+    result,
+    committed: false,
+    thread: result.thread,
+    lastHaltedReason: result.haltedReason,
+    pendingQuestion,
+    pendingToolCalls,
+    expiresAt: expiryOf(context, { pendingQuestion, pendingToolCalls, open: context.open })
+  }
+}
+
+/** A step that could not begin says so with an `error` event of its own. */
+export const closingEvents = ({ result, refusal, failure }: ChatContext): ReadonlyArray<Event> => {
+  const completed: ReadonlyArray<Event> = result === undefined ? [] : [{ type: "chat_completed", result }]
+  const error = failure ?? refusal
+  return error === undefined ? completed : [{ type: "error", error }, ...completed]
+}
+
+/** What is kept of a chat; while tools run that write, with their journal. */
+export const recordOf = (context: ChatContext): ChatRecord => {
+  const now = context.journal?.journalled
+  return now === undefined
+    ? { ...recordWith(context, context), draft: draftOf(context) }
+    : recordWith(context, { ...now, usage: Usage.add(context.usage, now.usage) })
+}
+
+const recordWith = (
+  context: ChatContext,
+  { thread, usage, open }: Pick<ChatContext, "thread" | "usage" | "open">
+): ChatRecord => ({
+  id: context.id,
+  thread,
+  usage,
+  running: (context.turn !== undefined && context.result === undefined) || context.interrupted !== undefined,
+  lastHaltedReason: context.lastHaltedReason,
+  pendingQuestion: context.pendingQuestion,
+  pendingToolCalls: context.pendingToolCalls,
+  inbox: filled(context.mailbox.entries),
+  inputs: filled(context.inputs),
+  known: filled(context.known),
+  expiresAt: context.expiresAt,
+  open,
+  permissionMode: context.modeKeeper.standing
+})
+
+/** What the reply has said that is cut short, or that a save in the middle of it would cut short (INT2). */
+const draftOf = ({ interrupted, result, steps, watcher }: ChatContext): string | undefined =>
+  (interrupted === undefined && result === undefined ? watcher?.said?.(steps.length) : interrupted?.text) || undefined
+
+const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
+
+/** What a chat ends with. */
+export const outputOf = ({ result, refusal, leaving }: ChatContext): ChatOutput => {
+  if (leaving) return { type: "left" }
+  if (result !== undefined) return { type: "completed", result }
+  if (refusal !== undefined) return { type: "refused", error: refusal }
+  throw new Error("a chat ended without a result")
+}

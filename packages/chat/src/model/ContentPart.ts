@@ -1,0 +1,64 @@
+/**
+ * Content parts: what a message can hold besides plain text.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { openRecord } from "../json/openSchema.ts"
+
+/** A piece of text. */
+export const TextPart = z
+  .object({
+    type: z.literal("text"),
+    text: z.string(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type TextPart = z.infer<typeof TextPart>
+
+/**
+ * An image, by URL (`http:`, `https:` or `data:`) or as base64 text with its media type, which is one of an image.
+ *
+ * **Details**: `Validate.message` refuses any other URL, since a provider that cannot read it refuses each later request
+ * of the conversation too. `metadata` is the program's own; only its `providerOptions` and `providerMetadata` reach a provider.
+ *
+ * **Units and defaults**: `detail` is the resolution hint some providers take, `"auto"` when absent.
+ */
+export const ImagePart = z
+  .object({
+    type: z.literal("image"),
+    image: z.union([
+      z.object({ url: z.string() }).readonly(),
+      z.object({ base64: z.string(), mediaType: z.string() }).readonly()
+    ]),
+    detail: z.enum(["auto", "low", "high"]).optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type ImagePart = z.infer<typeof ImagePart>
+
+/** A file of any media type, by URL (`http:`, `https:` or `data:`) or as base64 text. */
+export const FilePart = z
+  .object({
+    type: z.literal("file"),
+    file: z.union([z.object({ url: z.string() }).readonly(), z.object({ base64: z.string() }).readonly()]),
+    mediaType: z.string(),
+    filename: z.string().optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type FilePart = z.infer<typeof FilePart>
+
+/** What a model thought, kept so that it can be handed back to the provider that said it. */
+export const ReasoningPart = z
+  .object({
+    type: z.literal("reasoning"),
+    text: z.string(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type ReasoningPart = z.infer<typeof ReasoningPart>
+
+/** One element of a message's content list. */
+export const ContentPart = z.discriminatedUnion("type", [TextPart, ImagePart, FilePart, ReasoningPart])
+export type ContentPart = z.infer<typeof ContentPart>

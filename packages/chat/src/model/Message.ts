@@ -1,0 +1,127 @@
+/**
+ * Messages: the lines of a conversation.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { ValidationError } from "../errors/ChatError.ts"
+import { ContentPart } from "./ContentPart.ts"
+import { openRecord } from "../json/openSchema.ts"
+import { Outcome } from "../record/Outcome.ts"
+import { ToolCall } from "./ToolCall.ts"
+import * as ToolResultEncoder from "../tool/ToolResultEncoder.ts"
+import * as Validate from "./Validate.ts"
+
+const metadata = openRecord.optional()
+const content = z.union([z.string(), z.array(ContentPart).readonly()])
+
+/** Instructions to the model; text only. */
+export const SystemMessage = z
+  .object({
+    role: z.literal("system"),
+    content: z.string(),
+    name: z.string().optional(),
+    metadata
+  })
+  .readonly()
+export type SystemMessage = z.infer<typeof SystemMessage>
+
+/** What a person said. */
+export const UserMessage = z
+  .object({ role: z.literal("user"), content, name: z.string().optional(), metadata })
+  .readonly()
+export type UserMessage = z.infer<typeof UserMessage>
+
+/**
+ * What the model said.
+ *
+ * **Details**: `toolCalls` is absent or non-empty. `metadata.finish_reason` is always set on messages a step built;
+ * `metadata.ask_user: true` with `metadata.tool_call_id` marks a tool's question, `metadata.cancelled: true` a reply
+ * that was cut short.
+ */
+export const AssistantMessage = z
+  .object({
+    role: z.literal("assistant"),
+    content,
+    toolCalls: z.array(ToolCall).readonly().optional(),
+    name: z.string().optional(),
+    metadata
+  })
+  .readonly()
+export type AssistantMessage = z.infer<typeof AssistantMessage>
+
+/** The result of one tool call, as text for the model. `outcome` is how the call ended; absent where the caller answered it. */
+export const ToolMessage = z
+  .object({
+    role: z.literal("tool"),
+    content,
+    toolCallId: z.string(),
+    outcome: Outcome.optional(),
+    name: z.string().optional(),
+    metadata
+  })
+  .readonly()
+export type ToolMessage = z.infer<typeof ToolMessage>
+
+/** One message of a thread. */
+export const Message = z.discriminatedUnion("role", [SystemMessage, UserMessage, AssistantMessage, ToolMessage])
+export type Message = z.infer<typeof Message>
+
+/** A message of the right form, or a refusal: what the types promise, a caller in JavaScript may not keep. */
+const valid = <M extends Message>(message: M): M => {
+  const problem = Validate.message(message)
+  if (problem !== undefined) throw problem
+  return message
+}
+
+/** A system message. **Errors**: throws a `ValidationError` (`invalid_message`) for anything but text. */
+export const system = (text: string): SystemMessage => valid({ role: "system", content: text })
+
+/**
+ * A user message, from text or from content parts.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_message`) for anything else, and for an image or file whose base64 text
+ * is none.
+ */
+export const user = (said: string | ReadonlyArray<ContentPart>): UserMessage => valid({ role: "user", content: said })
+
+/** An assistant message, with the calls it makes, if any. **Errors**: as {@link user}. */
+export const assistant = (text: string, toolCalls: ReadonlyArray<ToolCall> = []): AssistantMessage =>
+  valid({ role: "assistant", content: text, ...(toolCalls.length === 0 ? {} : { toolCalls }) })
+
+/**
+ * A tool message: the answer to the call with that id.
+ *
+ * **Details**: text and content parts are the message's content as they are, an error is its short reason, and any other
+ * value its JSON.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_message`) for a value that has no JSON form.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { toolResult } from "@troupe/chat"
+ *
+ * toolResult("call_1", { degrees: 21 }).content // => '{"degrees":21}'
+ * ```
+ */
+export const toolResult = (toolCallId: string, result: unknown): ToolMessage =>
+  valid({ role: "tool", content: contentOf(result), toolCallId })
+
+const Parts = z.array(ContentPart).min(1)
+
+const contentOf = (result: unknown): ToolMessage["content"] => {
+  if (typeof result === "string") return result
+  if (result instanceof Error) return ToolResultEncoder.errorText(result)
+  if (Parts.safeParse(result).success) return result as ReadonlyArray<ContentPart>
+  try {
+    return ToolResultEncoder.json.encode(result)
+  } catch (cause) {
+    throw new ValidationError("invalid_message", [{ field: ["content"], reason: "unencodable" }], { cause })
+  }
+}
+
+/** The text of a message: its string content, or its text parts joined. */
+export const text = (message: Message): string =>
+  typeof message.content === "string"
+    ? message.content
+    : message.content.map((part) => (part.type === "text" ? part.text : "")).join("")

@@ -1,0 +1,69 @@
+/**
+ * Requests: what an adapter is asked to send.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { openRecord } from "../json/openSchema.ts"
+import { Message } from "./Message.ts"
+
+/** What only a provider knows is handed on: the types name what all of them know. */
+const ofProvider = z.custom<never>((value) => openRecord.safeParse(value).success)
+
+/** A tool as the model sees it. */
+export const ToolDeclaration = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    schema: openRecord,
+    /** The description in a line, for adapters that send tools in short. */
+    summary: z.string().optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type ToolDeclaration = z.infer<typeof ToolDeclaration>
+
+/**
+ * Which tool the model must use: `"auto"` its choice, `"none"` no tool, `"required"` any tool, or one tool by name.
+ */
+export const ToolChoice = z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() }).readonly()])
+export type ToolChoice = z.infer<typeof ToolChoice>
+
+/** The form of the answer: free text, any JSON object, or JSON of a schema. */
+export const ResponseFormat = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text") }).readonly(),
+  z.object({ type: z.literal("json_object") }).readonly(),
+  z
+    .object({
+      type: z.literal("json_schema"),
+      name: z.string(),
+      schema: openRecord,
+      strict: z.boolean().optional()
+    })
+    .readonly()
+])
+export type ResponseFormat = z.infer<typeof ResponseFormat>
+
+/**
+ * One model request.
+ *
+ * **Details**: `options` are parameters for the provider's body, passed on as they are; everything else is the
+ * adapter's to translate.
+ *
+ * **Units and defaults**: `temperature` 0 to 2, `maxTokens` a positive number of output tokens; absent means the
+ * provider's default.
+ */
+export const Request = z
+  .object({
+    model: z.string().optional(),
+    messages: z.array(Message).readonly(),
+    tools: z.array(ToolDeclaration).readonly(),
+    toolChoice: z.union([ToolChoice, ofProvider]).optional(),
+    temperature: z.number().optional(),
+    maxTokens: z.number().optional(),
+    responseFormat: z.union([ResponseFormat, ofProvider]).optional(),
+    options: openRecord.optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type Request = z.infer<typeof Request>

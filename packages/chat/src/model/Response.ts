@@ -1,0 +1,49 @@
+/**
+ * Responses: what came back from one model request.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { openRecord } from "../json/openSchema.ts"
+import { AssistantMessage, text as messageText } from "./Message.ts"
+import { ToolCall } from "./ToolCall.ts"
+import { Usage } from "./Usage.ts"
+
+/**
+ * Why the model stopped.
+ *
+ * - `stop`: it had said everything
+ * - `length`: the output limit was reached
+ * - `tool_calls`: it waits for tool results
+ * - `content_filter`: the provider withheld the rest
+ * - `error`: the request failed after it had begun
+ * - `other`: anything else
+ */
+export const FinishReason = z.enum(["stop", "length", "tool_calls", "content_filter", "error", "other"])
+export type FinishReason = z.infer<typeof FinishReason>
+
+/**
+ * The outcome of one model request, folded from its events.
+ *
+ * **Details**: `finishReason` is `null` when the adapter never said one. `metadata.error` holds the error of a request
+ * that failed after its stream had opened.
+ */
+export const Response = z
+  .object({
+    id: z.string().optional(),
+    requestId: z.string().optional(),
+    model: z.string().optional(),
+    message: AssistantMessage.optional(),
+    outputText: z.string(),
+    toolCalls: z.array(ToolCall).readonly(),
+    finishReason: FinishReason.nullable(),
+    rawFinishReason: z.string().optional(),
+    usage: Usage,
+    metadata: openRecord
+  })
+  .readonly()
+export type Response = z.infer<typeof Response>
+
+/** The text of a response: the streamed text, else the message's. */
+export const text = (response: Response): string =>
+  response.outputText !== "" || response.message === undefined ? response.outputText : messageText(response.message)

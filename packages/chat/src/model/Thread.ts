@@ -1,0 +1,35 @@
+/**
+ * Threads: an immutable list of messages.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { openRecord } from "../json/openSchema.ts"
+import { Message } from "./Message.ts"
+
+/** A conversation's messages, oldest first. */
+export const Thread = z.object({ messages: z.array(Message).readonly(), metadata: openRecord.optional() }).readonly()
+export type Thread = z.infer<typeof Thread>
+
+/** The thread without messages. */
+export const empty: Thread = Object.freeze({ messages: Object.freeze([]) })
+
+/** A thread of these messages. */
+export const fromMessages = (messages: ReadonlyArray<Message>): Thread => ({ messages })
+
+/** What every operation takes: a thread, or just its messages. */
+export type ThreadInput = Thread | ReadonlyArray<Message>
+
+/** A thread from either form; a thread is returned as it is. */
+export const from = (input: ThreadInput): Thread => (isMessages(input) ? { messages: input } : input)
+
+/** A new thread with these messages at the end. */
+export const append = (thread: Thread, ...messages: ReadonlyArray<Message>): Thread => ({
+  ...thread,
+  messages: [...thread.messages, ...messages]
+})
+
+/** The newest message. */
+export const last = (thread: Thread): Message | undefined => thread.messages.at(-1)
+
+const isMessages = (input: ThreadInput): input is ReadonlyArray<Message> => Array.isArray(input)

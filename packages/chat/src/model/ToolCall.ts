@@ -1,0 +1,44 @@
+/**
+ * A tool call: what the model asked a tool to do.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { openRecord } from "../json/openSchema.ts"
+
+/**
+ * One tool call of an assistant message.
+ *
+ * **Details**: `arguments` is the parsed JSON object, or `null` when what the model wrote is not one; `rawArguments` is
+ * the text as it came. A call whose arguments are `null` is never executed: it ends as an `invalid_arguments` error.
+ * `metadata` carries what the provider wants to see again (for example thought signatures). `problem` is why `arguments` is
+ * `null` where its text is a JSON object: it is larger than `maxToolArgumentCharacters`, or cannot be stored.
+ */
+export const ToolCall = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    arguments: openRecord.nullable(),
+    rawArguments: z.string().optional(),
+    problem: z.string().optional(),
+    metadata: openRecord.optional()
+  })
+  .readonly()
+export type ToolCall = z.infer<typeof ToolCall>
+
+/**
+ * Parses the argument text of a call: the JSON object, `{}` for an empty text, or `null` when it is not a JSON object.
+ *
+ * **Gotchas**: nothing is repaired. Truncated JSON is `null`, whatever its beginning says.
+ */
+export const parseArguments = (raw: string): Record<string, unknown> | null => {
+  if (raw.trim() === "") return {}
+  try {
+    const value: unknown = JSON.parse(raw)
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}

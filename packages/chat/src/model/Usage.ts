@@ -1,0 +1,63 @@
+/**
+ * Usage: what a request cost.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { openRecord } from "../json/openSchema.ts"
+
+/**
+ * Token counts and costs of one request, or of several added up.
+ *
+ * **Units and defaults**: counts are tokens, costs are in the currency of the price list that computed them. An absent
+ * field means *not reported*, zero means *reported as zero*. `inputTokens` is the whole prompt, cache reads and writes
+ * included.
+ */
+export const Usage = z
+  .object({
+    inputTokens: z.number().optional(),
+    outputTokens: z.number().optional(),
+    cachedInputTokens: z.number().optional(),
+    cacheWriteInputTokens: z.number().optional(),
+    reasoningTokens: z.number().optional(),
+    totalTokens: z.number().optional(),
+    inputCost: z.number().optional(),
+    outputCost: z.number().optional(),
+    totalCost: z.number().optional(),
+    toolUsage: openRecord.optional(),
+    extra: openRecord.optional()
+  })
+  .readonly()
+export type Usage = z.infer<typeof Usage>
+
+/** No usage reported. */
+export const empty: Usage = Object.freeze({})
+
+/** The reported total, else input plus output, else `undefined`. */
+export const totalTokens = (usage: Usage): number | undefined =>
+  usage.totalTokens ??
+  (usage.inputTokens !== undefined && usage.outputTokens !== undefined
+    ? usage.inputTokens + usage.outputTokens
+    : undefined)
+
+const counters = [
+  "inputTokens",
+  "outputTokens",
+  "cachedInputTokens",
+  "cacheWriteInputTokens",
+  "reasoningTokens",
+  "totalTokens",
+  "inputCost",
+  "outputCost",
+  "totalCost"
+] as const
+
+/** Two usages added up, field by field; a field that neither reported stays absent. */
+export const add = (left: Usage, right: Usage): Usage => {
+  const sum: { -readonly [Field in keyof Usage]: Usage[Field] } = { ...left }
+  for (const counter of counters) {
+    const more = right[counter]
+    if (more !== undefined) sum[counter] = (sum[counter] ?? 0) + more
+  }
+  return sum
+}

@@ -1,0 +1,142 @@
+/**
+ * Structural checks; each collects every finding.
+ *
+ * @module
+ * @source ALLM.Validate
+ */
+import { type Finding, ValidationError, type ValidationErrorReason } from "../errors/ChatError.ts"
+import { unknownNames } from "../errors/unknownKeys.ts"
+import { messageFindings, messagesFindings } from "./messageFindings.ts"
+import type { Message } from "./Message.ts"
+import type { Request, ToolDeclaration } from "./Request.ts"
+import type { Thread } from "./Thread.ts"
+import { nameProblem } from "../tool/Tool.ts"
+
+/**
+ * Checks a message: a known role, text or content parts, and the id of its call if it is a tool message.
+ *
+ * **Details**: an image or a file given as base64 text, or by a `data:` URL of it, must be base64: `unresolvable_image`,
+ * `unresolvable_file`. A URL must be an `http:`, `https:` or `data:` URL, and what an image is given as must have the media
+ * type of an image.
+ */
+export const message = (value: Message): ValidationError | undefined =>
+  problem("invalid_message", messageFindings(value, []))
+
+/** Checks a tool as the model sees it: its name, its description, its schema. */
+export const tool = (value: ToolDeclaration): ValidationError | undefined =>
+  problem("invalid_tool", toolFindings(value, []))
+
+/** Checks that the options of a tool have known names; a finding says which name may have been meant. */
+export const toolOptions = (options: object, known: ReadonlyArray<string>): ValidationError | undefined =>
+  problem("invalid_tool", unknownNames(options, known))
+
+/**
+ * Checks a thread: each message has a known role and text or content parts, and a tool message names its call.
+ *
+ * **Details**: an empty thread is valid, and nothing is said about calls and results pairing up: a request has the last
+ * word on the first, a living chat on the second.
+ */
+export const thread = (value: Thread): ValidationError | undefined => {
+  if (!isRecord(value) || !Array.isArray(value.messages)) {
+    return new ValidationError("invalid_thread", [{ field: ["thread"], reason: "invalid_type" }])
+  }
+  return problem("invalid_thread", messagesFindings(value.messages))
+}
+
+/** What a session is checked by; anything else in it is its own. */
+export interface SessionParts {
+  readonly status: string
+  readonly thread: Thread
+  readonly pendingQuestion?: unknown
+  readonly pendingToolCalls?: ReadonlyArray<unknown> | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly lastOutcome?: unknown
+}
+
+const statuses: ReadonlySet<unknown> = new Set([
+  "idle",
+  "completed",
+  "awaiting_user",
+  "awaiting_tools",
+  "cancelled",
+  "error"
+])
+
+/**
+ * Checks a session: a known status, what the status needs, and its messages.
+ *
+ * **Details**: `awaiting_user` needs a question, `awaiting_tools` calls, and `error` the error, in `lastOutcome` or in
+ * `metadata`.
+ */
+export const session = (value: SessionParts): ValidationError | undefined => {
+  if (!isRecord(value)) return problem("invalid_session", [{ field: ["session"], reason: "invalid_type" }])
+  const { status, thread: said, pendingQuestion, pendingToolCalls, metadata, lastOutcome } = value
+  const found: Array<Finding> = statuses.has(status) ? [] : [{ field: ["status"], reason: "unknown" }]
+  const need = (missing: boolean, field: string, reason: string): void => {
+    if (missing) found.push({ field: [field], reason })
+  }
+  if (status === "awaiting_user") need((pendingQuestion ?? null) === null, "pending_question", "required_for_status")
+  if (status === "awaiting_tools")
+    need(!Array.isArray(pendingToolCalls) || pendingToolCalls.length === 0, "pending_tool_calls", "required_for_status")
+  if (status === "error") need(!hasError(metadata) && !hasError(lastOutcome), "metadata", "error_required_for_status")
+  if (!isRecord(said) || !Array.isArray(said.messages)) need(true, "thread", "invalid_type")
+  else found.push(...messagesFindings(said.messages, ["thread", "messages"]))
+  return problem("invalid_session", found)
+}
+
+const hasError = (held: unknown): boolean => isRecord(held) && (held["error"] ?? null) !== null
+
+/**
+ * Checks a request: its messages, its tools and its parameters; one that two passes are wanted of (`structuredFinalize`)
+ * must ask for JSON of a schema.
+ *
+ * **Details**: a tool name that comes twice is a `duplicate_name` of `tools`. A name that is no text, empty or reserved is
+ * reported as that only.
+ */
+export const request = (
+  value: Request & { readonly structuredFinalize?: boolean | undefined }
+): ValidationError | undefined => {
+  const found: Array<Finding> = value.messages.length === 0 ? [{ field: ["messages"], reason: "empty" }] : []
+  found.push(...messagesFindings(value.messages))
+  value.tools.forEach((declared, index) => found.push(...toolFindings(declared, ["tools", index])))
+  const names = value.tools.map(({ name }) => name).filter(canRepeat)
+  if (new Set(names).size !== names.length) found.push({ field: ["tools"], reason: "duplicate_name" })
+  const { temperature, maxTokens, responseFormat } = value
+  if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
+    found.push({ field: ["temperature"], reason: "out_of_range" })
+  }
+  if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && maxTokens > 0)) {
+    found.push({ field: ["max_tokens"], reason: "must_be_positive" })
+  }
+  if (responseFormat !== undefined && !isRecord(responseFormat)) {
+    found.push({ field: ["response_format"], reason: "invalid_shape" })
+  }
+  if (value.structuredFinalize === true && responseFormat?.type !== "json_schema") {
+    found.push({ field: ["structured_finalize"], reason: "requires_json_schema" })
+  }
+  return problem("invalid_request", found)
+}
+
+type Path = ReadonlyArray<string | number>
+
+const problem = (reason: ValidationErrorReason, found: ReadonlyArray<Finding>): ValidationError | undefined =>
+  found.length === 0 ? undefined : new ValidationError(reason, found)
+
+/** Whether two tools can share a name. A text with characters that no name may have is compared too. */
+const canRepeat = (name: unknown): boolean => {
+  const wrong = nameProblem(name)
+  return wrong === undefined || (wrong === "invalid_format" && typeof name === "string")
+}
+
+const toolFindings = ({ name, description, schema, summary }: ToolDeclaration, path: Path): ReadonlyArray<Finding> => {
+  const found: Array<Finding> = []
+  const wrongName = nameProblem(name)
+  if (wrongName !== undefined) found.push({ field: [...path, "name"], reason: wrongName })
+  if (typeof description !== "string") found.push({ field: [...path, "description"], reason: "not_a_string" })
+  if (!isRecord(schema)) found.push({ field: [...path, "schema"], reason: "not_a_map" })
+  if (typeof (summary ?? "") !== "string") found.push({ field: [...path, "summary"], reason: "not_a_string" })
+  return found
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,0 +1,51 @@
+/**
+ * Calls and their results in a thread.
+ *
+ * PAIR1. In a paired thread every call of an assistant message is answered by exactly one of the tool messages right
+ *        after it, and there is no other tool message: what every provider accepts.
+ */
+import { SessionError } from "../errors/ChatError.ts"
+import type { Message, ToolMessage } from "./Message.ts"
+import * as Thread from "./Thread.ts"
+
+/** Why a thread cannot be sent to a model (PAIR1). */
+export const unpaired = ({ messages }: Thread.Thread): SessionError | undefined => {
+  let open: Array<string> = []
+  for (const message of messages) {
+    if (message.role === "tool") {
+      const at = open.indexOf(message.toolCallId)
+      if (at === -1) return orphan(message.toolCallId)
+      open.splice(at, 1)
+      continue
+    }
+    if (open[0] !== undefined) return unanswered(open[0])
+    open = callIds(message)
+  }
+  return open[0] === undefined ? undefined : unanswered(open[0])
+}
+
+/** The thread with this result right after those of the same message; at the end when no message made that call. */
+export const answered = (thread: Thread.Thread, result: ToolMessage): Thread.Thread => {
+  const { messages } = thread
+  const asked = messages.findLastIndex((message) => callIds(message).includes(result.toolCallId))
+  if (asked === -1) return Thread.append(thread, result)
+  const after = messages.findIndex((message, index) => index > asked && message.role !== "tool")
+  return after === -1 ? Thread.append(thread, result) : { ...thread, messages: messages.toSpliced(after, 0, result) }
+}
+
+const callIds = (message: Message): Array<string> =>
+  message.role === "assistant" && Array.isArray(message.toolCalls) ? message.toolCalls.map(({ id }) => id) : []
+
+const unanswered = (toolCallId: string): SessionError =>
+  new SessionError(
+    "unpaired_tool_calls",
+    `The call ${toolCallId} of the thread has no result right after it; append its tool message, or leave the call out`,
+    { metadata: { toolCallId } }
+  )
+
+const orphan = (toolCallId: string): SessionError =>
+  new SessionError(
+    "unpaired_tool_calls",
+    `The result of ${toolCallId} in the thread follows no message that makes this call, or is its second; leave it out`,
+    { metadata: { toolCallId } }
+  )

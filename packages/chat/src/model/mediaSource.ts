@@ -1,0 +1,71 @@
+/**
+ * What an image or a file is given as: text in base64, or a URL that a provider can read.
+ *
+ * MEDIA1. A message whose image or file no provider can read is refused before it is stored, whoever says it: it would fail each
+ *         later request of its conversation. A stored conversation with such a URL can be loaded all the same, and rewound.
+ * MEDIA2. The `data:` URL of an image holds non-empty base64, and has the media type of an image. The media type of a file does not
+ *         contradict its `data:` URL.
+ */
+import type { FilePart, ImagePart } from "./ContentPart.ts"
+import { isBase64 } from "../json/base64.ts"
+
+/** The problem of a part's source; `undefined` where there is none. */
+export const sourceProblem = (part: ImagePart | FilePart): string | undefined =>
+  encodingProblem(part) ?? addressProblem(part)
+
+/** The problem of a source that is not base64 where it says so: a provider cannot decode it. */
+export const encodingProblem = (part: ImagePart | FilePart): string | undefined => {
+  const base64 = base64Of(part)
+  return base64 === undefined || isBase64(base64) ? undefined : `unresolvable_${part.type}`
+}
+
+/** The problem of a source that no provider can read, and of a media type that is another one's. */
+const addressProblem = (part: ImagePart | FilePart): string | undefined => {
+  const source = sourceOf(part)
+  const data = "url" in source ? dataUrl(source.url) : undefined
+  if ("url" in source && data === undefined && !isWeb(source.url)) return notReadable[part.type]
+  if (part.type === "file") {
+    return contradicts(part.mediaType, data?.mediaType) ? "must_have_the_media_type_of_its_data_url" : undefined
+  }
+  if (data !== undefined && !imageType.test(data.mediaType)) return notReadable.image
+  if (data !== undefined && data.base64 === undefined) return "must_be_base64 as data:image/png;base64,AAAA"
+  if ("base64" in part.image && !imageType.test(part.image.mediaType)) {
+    return "must_have_the_media_type_of_an_image as image/png"
+  }
+  return base64Of(part) === "" ? "must_not_be_empty" : undefined
+}
+
+const notReadable = {
+  image: "must_be_an_http_https_or_data_url of an image",
+  file: "must_be_an_http_https_or_data_url"
+} as const
+
+const sourceOf = (part: ImagePart | FilePart): { readonly url: string } | { readonly base64: string } =>
+  part.type === "image" ? part.image : part.file
+
+/** The base64 text that a part holds itself. */
+const base64Of = (part: ImagePart | FilePart): string | undefined => {
+  const source = sourceOf(part)
+  return "url" in source ? dataUrl(source.url)?.base64 : source.base64
+}
+
+const imageType = /^image\/[^,;/\s]+$/i
+
+const isWeb = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
+
+/** A `data:` URL: its media type, which may be empty, and its data where they are base64. Letters count alike in either case. */
+const dataUrl = (url: string): { readonly mediaType: string; readonly base64: string | undefined } | undefined => {
+  const head = /^data:(?<mediaType>[^,;]*)[^,]*,/i.exec(url)
+  if (head === null) return undefined
+  const isEncoded = /;base64,$/i.test(head[0])
+  return { mediaType: head.groups?.["mediaType"] ?? "", base64: isEncoded ? url.slice(head[0].length) : undefined }
+}
+
+/** Whether a media type, which may be a range as `image/*`, leaves out the one that a `data:` URL names. */
+const contradicts = (mediaType: string, named: string | undefined): boolean => {
+  if (named === undefined || named === "") return false
+  const [range = ""] = mediaType.toLowerCase().split(";")
+  const [kind = "", detail] = range.trim().split("/")
+  const [namedKind, namedDetail] = named.trim().toLowerCase().split("/")
+  return (kind !== "*" && kind !== namedKind) || (detail !== "*" && detail !== namedDetail)
+}

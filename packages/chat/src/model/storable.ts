@@ -1,0 +1,113 @@
+/**
+ * Which values a thread may hold: those that every store can keep.
+ *
+ * STORABLE1. A value with a function, a cycle, an instance of a class or more than 100 levels of nesting is refused before it
+ *            enters a thread: a thread that holds it could not be stored, and no message behind it either.
+ */
+import type { Finding } from "../errors/ChatError.ts"
+import type { AdapterEvent, ToolCallCompleted } from "../events/Event.ts"
+import type { ToolCall } from "./ToolCall.ts"
+import { write } from "../json/taggedJson.ts"
+import { jsonSize } from "../json/jsonSize.ts"
+
+/** Levels of nesting. A record has room for as many again around them. */
+export const deepestLevels = 100
+
+/** The most characters of one call's arguments, where no option says otherwise. */
+export const defaultMaxToolArgumentCharacters = 1_000_000
+
+/** How much is kept of arguments that are too large. */
+const keptCharacters = 1_000
+
+/** The most characters of a call's name. */
+const longestName = 1_000
+
+/** The places of a value that cannot be stored. */
+export const unstorable = (value: unknown): ReadonlyArray<Finding> => write(value, false, deepestLevels).found
+
+/** The first of them in words, short enough to be read. */
+export const reasonOf = (found: ReadonlyArray<Finding>): string => {
+  const [first] = found
+  if (first === undefined) return ""
+  if (first.reason === "too_deep") return `it is nested deeper than ${deepestLevels} levels`
+  const { field, reason } = first
+  const place = field.length > 6 ? [...field.slice(0, 3), "…", ...field.slice(-2)] : field
+  const what = reason.replaceAll("_", " ")
+  return place.length === 0 ? `it is ${what}` : `${place.join(".")} is ${what}`
+}
+
+/**
+ * A call whose arguments can be kept. Arguments that are too large or cannot be stored are `null`, and `problem` says why: such a
+ * call never runs, and ends as `invalid`. So is a call whose name or metadata is too large: the beginning of
+ * the name is kept, and no metadata.
+ */
+export const storableCall = <Call extends Pick<ToolCall, "name" | "arguments" | "rawArguments" | "metadata">>(
+  call: Call,
+  maxCharacters: number
+): Call => {
+  const { name, rawArguments = "", metadata } = call
+  if (name.length > longestName) {
+    const { metadata: _, ...kept } = call
+    const problem = `the name has ${name.length} characters, and at most ${longestName} are allowed; name a tool`
+    return refused({ ...(kept as Call), name: beginningOf(name), rawArguments: beginningOf(rawArguments) }, problem)
+  }
+  if (rawArguments.length > maxCharacters) {
+    const problem = `the arguments have ${rawArguments.length} characters, ${atMost(maxCharacters)}`
+    return refused({ ...call, rawArguments: beginningOf(rawArguments) }, problem)
+  }
+  if (jsonSize(call.arguments, maxCharacters) > maxCharacters) {
+    return refused(call, `the arguments have more than ${maxCharacters} characters, ${atMost(maxCharacters)}`)
+  }
+  if (jsonSize(metadata, maxCharacters) > maxCharacters) {
+    const { metadata: _, ...kept } = call
+    return refused(kept as Call, `the metadata of the call has more than ${maxCharacters} characters`)
+  }
+  const foundInArguments = unstorable(call.arguments)
+  if (foundInArguments.length > 0) {
+    return refused(call, `the arguments cannot be stored: ${reasonOf(foundInArguments)}; send a flat JSON object`)
+  }
+  if (metadata === undefined) return call
+  const foundInMetadata = unstorable(metadata)
+  if (foundInMetadata.length === 0) return call
+  const { metadata: _, ...kept } = call
+  return refused(kept as Call, `the metadata of the call cannot be stored: ${reasonOf(foundInMetadata)}`)
+}
+
+const atMost = (maxCharacters: number): string =>
+  `and at most ${maxCharacters} are allowed; send less, in several calls if need be`
+
+const beginningOf = (text: string): string =>
+  text.length > keptCharacters ? `${text.slice(0, keptCharacters)}…` : text
+
+const refused = <Call extends Pick<ToolCall, "arguments">>(call: Call, problem: string): Call => ({
+  ...call,
+  arguments: null,
+  problem
+})
+
+/** Whether an event completes a call in the form the collector reads. */
+export const completesCall = (event: AdapterEvent): event is ToolCallCompleted =>
+  event.type === "tool_call_completed" &&
+  typeof event.name === "string" &&
+  typeof event.rawArguments === "string" &&
+  typeof event.arguments === "object"
+
+/** Why the message of an event cannot enter a thread; `undefined` when it can. */
+export const unstorableMessage = (event: AdapterEvent): string | undefined => {
+  if (event.type !== "message_started" && event.type !== "message_completed") return undefined
+  const { message, metadata } = event as {
+    readonly message?: { readonly metadata?: unknown }
+    readonly metadata?: unknown
+  }
+  const reasoning: unknown = isObject(metadata) ? Reflect.get(metadata, "reasoning") : undefined
+  const finishReason: unknown = event.type === "message_completed" ? event.finishReason : undefined
+  const kept: unknown = isObject(message) ? message.metadata : undefined
+  if (reasoning === undefined && kept === undefined && isWord(finishReason)) return undefined
+  const found = unstorable({ message: { metadata: kept }, metadata: { reasoning }, finishReason })
+  if (found.length > 0) return reasonOf(found)
+  return isWord(finishReason) ? undefined : "finishReason is not a word"
+}
+
+const isWord = (value: unknown): boolean => value === undefined || value === null || typeof value === "string"
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null

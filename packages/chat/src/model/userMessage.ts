@@ -1,0 +1,38 @@
+/** What a person says, as a message. */
+import { type Finding, ValidationError } from "../errors/ChatError.ts"
+import type { ContentPart } from "./ContentPart.ts"
+import type { UserMessage } from "./Message.ts"
+import * as Validate from "./Validate.ts"
+import { unstorable } from "./storable.ts"
+
+/** What a person says: text, content parts, or a whole message. */
+export type UserInput = string | Array<ContentPart> | UserMessage
+
+/**
+ * The message, apart from what its sender keeps. Throws a `ValidationError` (`invalid_message`) for what is no message, and for
+ * a message that cannot be stored: one with a cycle, a `Map`, or more than 100 levels of nesting.
+ */
+export const userMessage = (input: UserInput): UserMessage => {
+  const message: UserMessage =
+    typeof input === "string" || Array.isArray(input) ? { role: "user", content: input } : input
+  const invalid = Validate.message(message)
+  if (invalid !== undefined) throw invalid
+  if (message.role !== "user")
+    throw new ValidationError("invalid_message", [{ field: ["role"], reason: "must_be_user" }])
+  if (typeof input === "string") return message
+  const copy = copyOf(message)
+  const found = unstorable(copy)
+  if (found.length > 0) throw new ValidationError("invalid_message", found.map(readable))
+  return copy
+}
+
+/** A path that a person can read. */
+const readable = ({ field, reason }: Finding): Finding => ({ field: field.slice(0, 6), reason })
+
+const copyOf = (message: UserMessage): UserMessage => {
+  try {
+    return structuredClone(message)
+  } catch (cause) {
+    throw new ValidationError("invalid_message", [{ field: [], reason: "must_be_plain_data" }], { cause })
+  }
+}

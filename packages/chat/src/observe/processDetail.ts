@@ -1,0 +1,96 @@
+/**
+ * One process, as somebody looks at it.
+ *
+ * Owns: its trace, while somebody does. The process is not asked: what is seen takes no turn of it.
+ */
+import { Observer, type Pid, Process, Sys, type System } from "@troupe/otp"
+import type { ProcessDetail } from "./Observation.ts"
+import { type ChatOf, plainLook } from "./processTree.ts"
+import type { Sight } from "./poller.ts"
+
+const mostRecent = 50
+
+/** What was told of a process since it is looked at. */
+class Trace {
+  readonly #clock: System.System["clock"]
+  recent: ProcessDetail["recent"] = []
+  handled = 0
+  busyMs = 0
+
+  constructor(clock: System.System["clock"]) {
+    this.#clock = clock
+  }
+
+  /** The pid is left out of what is said of it. */
+  readonly told = (pid: Pid, event: Sys.TraceEvent): void => {
+    if (event._tag === "Handled") {
+      this.handled++
+      this.busyMs += event.blocking
+    }
+    const detail = Sys.formatTrace(pid, event).slice(`${pid.label} ${pid} `.length)
+    const entry = { at: this.#clock.now(), event: event._tag.toLowerCase(), detail }
+    this.recent = [...this.recent.slice(1 - mostRecent), entry]
+  }
+}
+
+/** How a process is looked at that is found by its pid's text. */
+export const processSight = (system: System.System, id: string, chatOf: ChatOf): Sight<ProcessDetail> => {
+  const trace = new Trace(system.clock)
+  let pid: Pid | undefined
+  return {
+    opened: () => {
+      const traced = Observer.find(system, id)
+      if (traced === undefined) return () => {}
+      const stop = Sys.trace(traced, (event) => trace.told(traced, event))
+      pid = traced
+      return () => {
+        stop()
+        pid = undefined
+      }
+    },
+    look: (before) => {
+      const now = detailOf(pid, trace, chatOf, before)
+      return now === undefined || isSame(before, now) ? before : now
+    }
+  }
+}
+
+const detailOf = (
+  pid: Pid | undefined,
+  { recent, handled, busyMs }: Trace,
+  chatOf: ChatOf,
+  before: ProcessDetail | undefined
+): ProcessDetail | undefined => {
+  const traced = { recent, handled, busyMs }
+  const seen = pid === undefined ? undefined : Observer.inspect(pid)
+  if (seen === undefined) return before && { ...before, ...traced, ...ended }
+  const { mailbox, state, links, monitors, chart } = seen
+  return {
+    ...plainLook(seen, chatAbove(seen.pid, chatOf)),
+    alive: true,
+    mailbox,
+    state: state ?? "",
+    links: links.map(String),
+    monitors: monitors.map(String),
+    ...(chart === undefined ? {} : { chart }),
+    ...traced
+  }
+}
+
+const ended = {
+  alive: false,
+  status: "idle",
+  queueLength: 0,
+  mailbox: [],
+  links: [],
+  monitors: []
+} as const
+
+const chatAbove = (pid: Pid, chatOf: ChatOf): string | undefined => {
+  const parent = Process.info(pid)?.parent
+  return chatOf(pid) ?? (parent === undefined ? undefined : chatAbove(parent, chatOf))
+}
+
+/** Those are small and plain. */
+const isSame = (one: ProcessDetail | undefined, other: ProcessDetail): boolean =>
+  one !== undefined && JSON.stringify(one) === JSON.stringify(other)

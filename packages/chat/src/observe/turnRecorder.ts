@@ -1,0 +1,212 @@
+/**
+ * What the turns of one chat spend their time on, as somebody records it.
+ *
+ * Owns: the spans of the newest turns. It is told whenever the chat's state changed, and reads it off the chat's view; the
+ * times of calls are the view's own.
+ *
+ * SPAN1. A span that has ended changes no more.
+ * SPAN2. Nothing of a turn that is over goes on: its open spans end with it; only zombies may outlive it.
+ * SPAN3. Of what went on while nobody recorded, only that is told which is known still.
+ */
+import { type Clock, type Pid, Process } from "@troupe/otp"
+import type { Turn } from "../loop/ChatMachine.ts"
+import { resolveModel } from "../options/Engine.ts"
+import * as Message from "../model/Message.ts"
+import type { Span } from "./Observation.ts"
+import type { Zombie } from "../call/Zombies.ts"
+import type { LiveChat } from "../living/liveChat.ts"
+import type { LiveContext } from "../view/liveView.ts"
+import type { ToolCallView } from "../call/toolCallView.ts"
+
+const mostTurns = 5
+const mostSpans = 500
+const mostZombies = 50
+const labelLength = 60
+
+/** Who waited less did not wait. */
+const shortestWaitMs = 5
+
+/** What was recorded before, and how many turns there were. */
+export interface Past {
+  readonly turns: number
+  readonly spans: ReadonlyArray<Span>
+}
+
+/** The spans of one turn, and what it was when it was seen last. */
+class RecordedTurn {
+  readonly id: string
+  readonly turn: Turn
+  readonly pid: Pid | undefined
+  readonly spans = new Map<string, Span>()
+  /** When the present run of each call that has begun did. */
+  readonly runs = new Map<string, number>()
+  readonly forget: () => void
+
+  constructor(id: string, turn: Turn, pid: Pid | undefined, forget: () => void) {
+    this.id = id
+    this.turn = turn
+    this.pid = pid
+    this.forget = forget
+  }
+
+  /** Begins a span; one that has begun goes on. */
+  put(span: Span): void {
+    if (this.spans.size >= mostSpans || this.spans.has(span.id)) return
+    this.spans.set(span.id, { ...span, label: span.label.slice(0, labelLength) })
+  }
+
+  end(id: string, to: number, outcome: string | undefined): void {
+    const span = this.spans.get(id)
+    if (span !== undefined && span.to === undefined) {
+      this.spans.set(id, { ...span, to, outcome: outcome?.slice(0, labelLength) })
+    }
+  }
+
+  close(to: number, outcome: string): void {
+    this.forget()
+    for (const id of this.spans.keys()) this.end(id, to, outcome)
+  }
+}
+
+export class TurnRecorder {
+  readonly #chat: LiveChat
+  readonly #clock: Clock.Clock
+  #turns: ReadonlyArray<RecordedTurn> = []
+  #running: RecordedTurn | undefined
+  readonly #zombies = new Map<string, Span>()
+  readonly #past: Past
+  #count: number
+  /** Whether it has seen nothing yet: then a turn that runs has begun before. */
+  #isNew = true
+
+  constructor(chat: LiveChat, clock: Clock.Clock, past: Past) {
+    this.#chat = chat
+    this.#clock = clock
+    this.#past = past
+    this.#count = past.turns
+  }
+
+  get spans(): ReadonlyArray<Span> {
+    const before = this.#turns.length < mostTurns ? this.#past.spans : []
+    return [...before, ...this.#turns.flatMap(({ spans }) => [...spans.values()]), ...this.#zombies.values()]
+  }
+
+  /** Whose turns these are. */
+  isOf(chat: LiveChat): boolean {
+    return this.#chat === chat
+  }
+
+  /** Nobody records any more: what is open is not known to end (SPAN3). */
+  left(): Past {
+    this.#running?.forget()
+    const ended = this.spans.filter(({ to }) => to !== undefined)
+    return { turns: this.#count, spans: ended.slice(-mostSpans) }
+  }
+
+  /** The chat changed, or may have. */
+  readonly see = (): void => {
+    const now = this.#clock.now()
+    const { pid } = this.#chat
+    const context = this.#chat.view.snapshot()?.context
+    const running = this.#running
+    if (running !== undefined && (pid !== running.pid || context?.turn !== running.turn)) {
+      running.close(now, pid === running.pid ? (context?.lastHaltedReason ?? "ended") : "crashed")
+      this.#running = undefined
+    }
+    if (context?.turn === undefined || pid === undefined) {
+      this.#isNew = false
+      return
+    }
+    const recorded = this.#running ?? this.#begin(context.turn, pid, this.#isNew ? earliest(context, now) : now)
+    this.#isNew = false
+    seeStream(recorded, context, now)
+    context.toolCalls.forEach((call, index) => seeCall(recorded, index, call, now))
+  }
+
+  #begin(turn: Turn, pid: Pid, from: number): RecordedTurn {
+    const id = `${++this.#count}`
+    const recorded = new RecordedTurn(id, turn, pid, Process.onExit(pid, this.see))
+    recorded.put({ id, kind: "turn", label: labelOf(turn), from, to: undefined, outcome: undefined })
+    this.#running = recorded
+    this.#turns = [...this.#turns.slice(1 - mostTurns), recorded]
+    const oldest = this.#turns[0]?.spans.get(this.#turns[0].id)?.from ?? from
+    for (const [known, { to }] of this.#zombies) if (to !== undefined && to < oldest) this.#zombies.delete(known)
+    return recorded
+  }
+
+  /** The zombies of this chat that are listed now. */
+  seeZombies(zombies: ReadonlyArray<Zombie>): void {
+    for (const { toolCallId, name, since } of zombies) this.#putZombie(toolCallId, name, since, undefined, undefined)
+  }
+
+  /** One has ended. */
+  zombieEnded(toolCallId: string, name: string, since: number, to: number, outcome: string): void {
+    this.#putZombie(toolCallId, name, since, to, outcome)
+  }
+
+  #putZombie(
+    toolCallId: string,
+    name: string,
+    from: number,
+    to: number | undefined,
+    outcome: string | undefined
+  ): void {
+    const id = `zombie.${toolCallId}.${from}`
+    const known = this.#zombies.get(id)
+    if (known !== undefined && (known.to !== undefined || to === undefined)) return
+    if (known === undefined && this.#zombies.size >= mostZombies) return
+    this.#zombies.set(id, { id, kind: "zombie", label: name.slice(0, labelLength), from, to, outcome })
+  }
+}
+
+const step = ({ steps }: LiveContext): number => steps.length + 1
+
+/** The earliest that is known of a turn that nobody saw begin (SPAN3). */
+const earliest = ({ toolCalls }: LiveContext, now: number): number =>
+  toolCalls.reduce((time, { queuedAt }) => Math.min(time, queuedAt), now)
+
+const labelOf = ({ messages, retry }: Turn): string => {
+  const [message] = messages
+  if (message === undefined) return retry === true ? "retry" : "decisions"
+  return message.role === "tool" ? "tool results" : Message.text(message)
+}
+
+const seeStream = (recorded: RecordedTurn, context: LiveContext, now: number): void => {
+  const { phase, steps, engine } = context
+  const before = `${recorded.id}.${steps.length}.stream`
+  if (steps.length > 0) recorded.end(before, now, steps.at(-1)?.response.finishReason ?? undefined)
+  const id = `${recorded.id}.${step(context)}.stream`
+  if (phase === "requesting" || phase === "streaming") {
+    if (recorded.spans.has(id) || context.toolCalls.length > 0) return
+    const label = resolveModel(engine, recorded.turn.options.model) ?? engine.adapter?.name ?? "request"
+    return recorded.put({ id, kind: "stream", label, from: now, to: undefined, outcome: undefined })
+  }
+  recorded.end(id, now, phase === "runningTools" ? "tool_calls" : undefined)
+}
+
+/** The stretches of a call: it waits for its turn, its handler runs, it is told to end and waited for. */
+const seeCall = (recorded: RecordedTurn, index: number, call: ToolCallView, now: number): void => {
+  const { name: label, status, queuedAt, startedAt, endedAt, outcome } = call
+  const id = `${recorded.id}.${queuedAt}.${index}.${call.id}`
+  const span = (key: string, kind: Span["kind"], from: number): void =>
+    recorded.put({ id: `${id}.${key}`, kind, label, from, to: undefined, outcome: undefined })
+  const known = recorded.runs.get(id)
+  const waitedUntil = startedAt ?? endedAt
+  if (known === undefined) {
+    if ((waitedUntil ?? now) - queuedAt >= shortestWaitMs) span("queue", "queue", queuedAt)
+    if (waitedUntil !== undefined)
+      recorded.end(`${id}.queue`, waitedUntil, startedAt === undefined ? outcome : undefined)
+  }
+  if (startedAt === undefined) return
+  if (known !== startedAt) {
+    recorded.runs.set(id, startedAt)
+    for (const key of ["call", "drain"]) recorded.end(`${id}.${key}.${known}`, startedAt, "restarted")
+    span(`call.${startedAt}`, "call", startedAt)
+  }
+  if (status === "cancelling" || status === "restarting") {
+    recorded.end(`${id}.call.${startedAt}`, now, status === "restarting" ? "restarted" : "cancelled")
+    span(`drain.${startedAt}`, "drain", now)
+  }
+  if (endedAt !== undefined)
+    for (const key of ["call", "drain"]) recorded.end(`${id}.${key}.${startedAt}`, endedAt, outcome)
+}

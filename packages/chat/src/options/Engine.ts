@@ -1,0 +1,153 @@
+/**
+ * Engines: an adapter, tools and parameters; a plain value.
+ *
+ * @module
+ * @source ALLM.Engine
+ */
+import * as z from "zod"
+import type { Adapter } from "../request/Adapter.ts"
+import { EngineError } from "../errors/ChatError.ts"
+import { RetryOptions } from "../request/Retry.ts"
+import type { Tool } from "../tool/Tool.ts"
+import type { ToolExecutor } from "../tool/ToolExecutor.ts"
+import type { ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
+
+const has = <A>(member: string, type: "function" | "string", what: string) =>
+  z.custom<A>((value) => hasMember(value, member, type), `must be ${what}`)
+
+const hasMember = (value: unknown, member: string, type: "function" | "string"): boolean =>
+  typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type
+
+/** Whether a value is a model of the AI SDK, which is no adapter by itself. */
+const isModel = (value: unknown): boolean =>
+  hasMember(value, "specificationVersion", "string") &&
+  (hasMember(value, "doStream", "function") || hasMember(value, "doGenerate", "function"))
+
+const adapter = z.custom<Adapter>((value) => hasMember(value, "name", "string"), {
+  error: ({ input }) =>
+    isModel(input)
+      ? "must be an adapter: make an adapter of an AI SDK model with aiSdk(model) of @troupe/providers"
+      : "must be an adapter: an object with a name and a stream function"
+})
+const record = z.record(z.string(), z.unknown(), "must be an object of names and values")
+
+/** What is wrong in a retry policy, part by part; nothing for what is none. */
+const inRetry = (input: unknown): string => {
+  const issues = typeof input === "object" ? (RetryOptions.safeParse(input).error?.issues ?? []) : []
+  return issues.map(({ path, message }) => `; ${[...path, message].map(String).join(": ")}`).join("")
+}
+
+/**
+ * What an engine is made of.
+ *
+ * - `adapter`: talks to the model; its absence shows at the first call
+ * - `fallbacks`: who is asked, in order, when the adapter refuses a request
+ * - `retry`: when a refused request is sent again; the call's own wins
+ * - `model`: for adapters that serve several
+ * - `tools`: what the model can call; names are unique
+ * - `toolExecutor`, `toolResultEncoder`: the library's own when absent
+ * - `params`: defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters
+ * - `context`: handed to every tool handler
+ * - `adapterOptions`: handed to the adapter, overlaid by the call's
+ */
+export const EngineOptions = z.strictObject({
+  adapter: adapter.optional(),
+  fallbacks: z
+    .array(
+      z.union(
+        [adapter, z.strictObject({ adapter, model: z.string().optional() })],
+        "must be an adapter, or { adapter, model }"
+      ),
+      "must be a list of adapters, or of { adapter, model }"
+    )
+    .readonly()
+    .optional(),
+  retry: z
+    .union([RetryOptions, z.literal(false)], {
+      error: ({ input }) =>
+        `must be false, or an object of ${Object.keys(RetryOptions.shape).join(", ")}${inRetry(input)}`
+    })
+    .optional(),
+  model: z.string("must be the name of a model, as text").optional(),
+  tools: z
+    .array(has<Tool>("parse", "function", "a tool, as tool() and Tool.make make them"), "must be a list of tools")
+    .readonly()
+    .optional(),
+  toolExecutor: has<ToolExecutor>(
+    "execute",
+    "function",
+    "a tool executor: an object with an execute function"
+  ).optional(),
+  toolResultEncoder: has<ToolResultEncoder>(
+    "encode",
+    "function",
+    "a tool result encoder: an object with an encode function"
+  ).optional(),
+  params: record.optional(),
+  context: record.optional(),
+  adapterOptions: record.optional(),
+  metadata: record.optional()
+})
+export type EngineOptions = z.infer<typeof EngineOptions>
+
+/** Everything a step needs beside the thread. */
+export interface Engine extends EngineOptions {
+  readonly tools: ReadonlyArray<Tool>
+  readonly params: Readonly<Record<string, unknown>>
+  readonly context: Readonly<Record<string, unknown>>
+  readonly adapterOptions: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Makes an engine.
+ *
+ * **Errors**: throws an `EngineError` (`invalid_engine`) that names each unknown or ill-typed option.
+ */
+export const make = (options: EngineOptions): Engine => {
+  const read = EngineOptions.safeParse(options)
+  if (!read.success)
+    throw new EngineError("invalid_engine", { message: `Engine options: ${z.prettifyError(read.error)}` })
+  return {
+    ...options,
+    tools: options.tools ?? [],
+    params: options.params ?? {},
+    context: options.context ?? {},
+    adapterOptions: options.adapterOptions ?? {}
+  }
+}
+
+/** An engine with one more tool. */
+export const putTool = (engine: Engine, tool: Tool): Engine => ({ ...engine, tools: [...engine.tools, tool] })
+
+/** The engine's tools, with those of the call in place of the same-named ones, and the others after them. */
+export const resolveTools = (engine: Engine, tools: ReadonlyArray<Tool> | undefined): ReadonlyArray<Tool> => {
+  if (tools === undefined) return engine.tools
+  const own = new Map(tools.map((tool) => [tool.name, tool]))
+  const kept = engine.tools.map((tool) => {
+    const replacement = own.get(tool.name)
+    own.delete(tool.name)
+    return replacement ?? tool
+  })
+  return [...kept, ...own.values()]
+}
+
+/** The call's model, else the engine's. */
+export const resolveModel = (engine: Engine, model: string | undefined): string | undefined => model ?? engine.model
+
+/** The sampling and provider parameters of a call. */
+export interface CallParams {
+  readonly temperature?: number | undefined
+  readonly maxTokens?: number | undefined
+  readonly providerOptions?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The engine's parameters, overlaid by the call's. */
+export const resolveParams = (
+  engine: Engine,
+  { temperature, maxTokens, providerOptions }: CallParams
+): Readonly<Record<string, unknown>> => ({
+  ...engine.params,
+  ...(temperature === undefined ? {} : { temperature }),
+  ...(maxTokens === undefined ? {} : { maxTokens }),
+  ...providerOptions
+})

@@ -1,0 +1,111 @@
+/** Reads a call's options once: unknown keys and bad values are refused, defaults filled in. */
+import { System } from "@troupe/otp"
+import type { CallTimeout, ChatOptions, Schedule } from "./ChatOptions.ts"
+import { EngineError, type Finding, ValidationError } from "../errors/ChatError.ts"
+import { type Engine, resolveTools } from "./Engine.ts"
+import * as Retry from "../request/Retry.ts"
+import type { ChatHandle, Tool } from "../tool/Tool.ts"
+import { inProcess, type ToolExecutor } from "../tool/ToolExecutor.ts"
+import { json, type ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
+import { defaultSystem } from "../async/defaultSystem.ts"
+import { findingsOf, isRecord, positive } from "./optionChecks.ts"
+import { defaultMaxToolArgumentCharacters } from "../model/storable.ts"
+import { defaultMaxToolResultCharacters } from "../tool/resultText.ts"
+import type { ToolSlots } from "../batch/slots.ts"
+import { Trace } from "./spans.ts"
+
+/** The options of a running chat, complete. */
+export interface RunOptions extends ChatOptions {
+  readonly engine: Engine
+  readonly mode: "auto" | "manual"
+  readonly tools: ReadonlyArray<Tool>
+  readonly toolsByName: ReadonlyMap<string, Tool>
+  readonly toolExecutor: ToolExecutor
+  readonly toolResultEncoder: ToolResultEncoder
+  readonly toolTimeoutMs: CallTimeout
+  readonly streamIdleTimeoutMs: number
+  readonly maxReplyCharacters: number
+  readonly maxToolArgumentCharacters: number
+  readonly maxToolResultCharacters: number
+  readonly drainMs: number
+  readonly hookTimeoutMs: number
+  readonly schedule: Schedule
+  /** The slots that the tool calls of all chats share, if they are counted. */
+  readonly toolSlots?: ToolSlots | undefined
+  readonly onUnknownTool: "error" | "continue"
+  readonly context: Readonly<Record<string, unknown>>
+  readonly adapterOptions: Readonly<Record<string, unknown>>
+  readonly requestId: string
+  readonly maxTurns: number
+  readonly retry: Retry.RetryPolicy
+  readonly system: System.System
+  /** The living chat it runs in. */
+  readonly chat?: ChatHandle | undefined
+  /** The spans of this run, if there are any. */
+  readonly trace: Trace | undefined
+}
+
+/** What the options of a living chat have beside those of its Troupe. */
+type Living = Pick<RunOptions, "toolSlots" | "chat">
+
+const defaultMaxTurns = 8
+const defaultToolTimeoutMs = 30_000
+const defaultStreamIdleTimeoutMs = 300_000
+const defaultMaxReplyCharacters = 4_000_000
+const defaultDrainMs = 1_000
+const defaultHookTimeoutMs = 30_000
+
+/**
+ * The complete options of a chat, a step or a tool batch.
+ *
+ * Throws a `ValidationError` (`invalid_options`) that names every unknown key and every bad value.
+ */
+export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Living): RunOptions => {
+  checkEngine(engine)
+  const given: unknown = options
+  if (!isRecord(given)) {
+    throw new ValidationError("invalid_options", [{ field: [], reason: "must_be_an_object of options" }])
+  }
+  const found: Array<Finding> = findingsOf(options)
+  const maxTurns = options.maxTurns ?? engine.params["maxTurns"] ?? defaultMaxTurns
+  const turnsProblem = positive(maxTurns)
+  if (turnsProblem !== undefined && options.maxTurns === undefined) {
+    found.push({ field: ["maxTurns"], reason: turnsProblem })
+  }
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
+  const tools = resolveTools(engine, options.tools)
+  const { tracing, system = defaultSystem(), sessionId } = options
+  return {
+    ...options,
+    engine,
+    mode: options.mode ?? "auto",
+    tools,
+    toolsByName: new Map(tools.toReversed().map((tool) => [tool.name, tool])),
+    toolExecutor: options.toolExecutor ?? engine.toolExecutor ?? inProcess,
+    toolResultEncoder: options.toolResultEncoder ?? engine.toolResultEncoder ?? json,
+    toolTimeoutMs: options.toolTimeoutMs ?? defaultToolTimeoutMs,
+    streamIdleTimeoutMs: options.streamIdleTimeoutMs ?? defaultStreamIdleTimeoutMs,
+    maxToolArgumentCharacters: options.maxToolArgumentCharacters ?? defaultMaxToolArgumentCharacters,
+    maxToolResultCharacters: options.maxToolResultCharacters ?? defaultMaxToolResultCharacters,
+    maxReplyCharacters: options.maxReplyCharacters ?? defaultMaxReplyCharacters,
+    drainMs: options.drainMs ?? defaultDrainMs,
+    hookTimeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,
+    schedule: options.schedule ?? "concurrent",
+    onUnknownTool: options.onUnknownTool ?? "error",
+    context: options.context ?? engine.context,
+    adapterOptions: { ...engine.adapterOptions, ...options.adapterOptions },
+    requestId: options.requestId ?? System.uuid(system, "requests"),
+    maxTurns: maxTurns as number,
+    retry: Retry.make(options.retry ?? engine.retry),
+    system,
+    toolSlots: living?.toolSlots,
+    chat: living?.chat,
+    trace: tracing === undefined ? undefined : new Trace(tracing, system.clock, sessionId)
+  }
+}
+
+/** Refuses what `Engine.make` did not make; what that checks is not checked again. */
+const checkEngine = (engine: unknown): void => {
+  if (typeof engine === "object" && engine !== null && "tools" in engine && "params" in engine) return
+  throw new EngineError("invalid_engine", { message: "This is no engine; Engine.make makes one" })
+}

@@ -1,0 +1,25 @@
+/** What a turn has used up of its budget. */
+import type { Budget } from "../options/ChatOptions.ts"
+import type { StepResult } from "../record/StepResult.ts"
+import { totalTokens, type Usage } from "../model/Usage.ts"
+import type { Terminal } from "./stopReason.ts"
+
+/** Why the turn stops, when these steps have used up its tokens or its cost. */
+export const budgetSpent = ({ tokens, cost }: Budget, steps: ReadonlyArray<StepResult>): Terminal | undefined =>
+  over("budget_tokens", tokens, steps, tokensOf) ?? over("budget_cost", cost, steps, costOf)
+
+const over = (
+  reason: Terminal["reason"],
+  budget: number | undefined,
+  steps: ReadonlyArray<StepResult>,
+  of: (usage: Usage) => number
+): Terminal | undefined => {
+  if (budget === undefined) return undefined
+  const spent = steps.reduce((sum, { response }) => sum + of(response.usage), 0)
+  return spent >= budget ? { reason, metadata: { budget, spent } } : undefined
+}
+
+/** What is not reported counts as nothing. */
+const tokensOf = (usage: Usage): number => totalTokens(usage) ?? usage.inputTokens ?? usage.outputTokens ?? 0
+
+const costOf = ({ totalCost, inputCost = 0, outputCost = 0 }: Usage): number => totalCost ?? inputCost + outputCost

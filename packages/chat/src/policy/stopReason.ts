@@ -1,0 +1,154 @@
+/**
+ * The one decision after each step: go on, or stop and why.
+ *
+ * TERM1. The order is total; the first condition that holds decides: calls that wait for a decision, a halt of the step
+ *        (cancel, question, tool error, handler halt), an error of the step, manual calls, a failed request, the final answer, cancel or the end of the
+ *        time, `haltWhen`, `maxTurns`, `maxMistakes`, the tokens of the budget, its cost, `maxUnproductive`.
+ * TERM2. `haltWhen` is asked only when nothing before it held, `maxTurns` only after it said no, and the other bounds last: a
+ *        final answer is `completed`, whatever it cost. (Whether it is followed by a second pass is `twoPasses.ts`'s.)
+ *
+ * @source ALLM.Chat, "Halt reasons"
+ */
+import type { PendingApproval } from "../record/Approval.ts"
+import type { ChatResult, HaltedReason, PendingQuestion } from "../record/ChatResult.ts"
+import type { Message } from "../model/Message.ts"
+import type { StepHalt, StepResult } from "../record/StepResult.ts"
+import * as Thread from "../model/Thread.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { isPromiseLike } from "../async/awaitable.ts"
+import { budgetSpent } from "./budget.ts"
+import { mistaken, stuck } from "./loopGuards.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+
+/** Why a chat stops. */
+export interface Terminal {
+  readonly reason: HaltedReason
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly pendingQuestion?: PendingQuestion
+  readonly pendingToolCalls?: ReadonlyArray<ToolCall>
+  readonly pendingApprovals?: ReadonlyArray<PendingApproval>
+}
+
+/** Where a turn stands when a step has ended: whether it is to stop, and all its steps. */
+export interface Standing {
+  readonly stopped: "cancelled" | "budget_time" | undefined
+  readonly steps: ReadonlyArray<StepResult>
+}
+
+/** Why the chat stops after this step; `undefined` to go on. */
+export const terminalCondition = (
+  step: StepResult,
+  stepIndex: number,
+  options: Pick<RunOptions, "haltWhen" | "maxTurns" | "budget" | "maxMistakes" | "maxUnproductive">,
+  { stopped, steps }: Standing
+): Terminal | undefined => {
+  const { halt, manualToolCalls, response } = step
+  const pending = manualToolCalls.length > 0 ? { pendingToolCalls: manualToolCalls } : {}
+  if (step.pendingApprovals !== undefined) return { ...awaitingApproval(step.pendingApprovals), ...pending }
+  if (halt !== undefined) return { ...fromHalt(halt, stopped, options), ...pending }
+  if (step.error !== undefined) return { reason: "error", metadata: { error: step.error }, ...pending }
+  if (manualToolCalls.length > 0) {
+    return {
+      reason: "manual_tool_calls",
+      metadata: { manualTurnIndex: stepIndex, manualToolCalls },
+      pendingToolCalls: manualToolCalls
+    }
+  }
+  if (step.mode === "manual") {
+    return {
+      reason: "manual_tool_calls",
+      metadata: { manualTurnIndex: stepIndex },
+      pendingToolCalls: response.toolCalls
+    }
+  }
+  if (response.finishReason === "error") return { reason: "error", metadata: { error: response.metadata["error"] } }
+  if (response.finishReason !== "tool_calls") return { reason: "completed", metadata: truncated(step) }
+  if (stopped !== undefined) return stopping(stopped, options)
+  if (asksToHalt(step, options)) return { reason: "halt_when", metadata: { haltWhenStepIndex: stepIndex } }
+  if (stepIndex + 1 - resumedFirst(steps) >= options.maxTurns) {
+    return { reason: "max_turns", metadata: { maxTurns: options.maxTurns } }
+  }
+  const { messages } = step.thread
+  return (
+    mistaken(options, messages) ??
+    (options.budget === undefined ? undefined : budgetSpent(options.budget, steps)) ??
+    stuck(options, messages)
+  )
+}
+
+/** Why a turn stops whose calls wait for a decision. */
+export const awaitingApproval = (pendingApprovals: ReadonlyArray<PendingApproval>): Terminal => ({
+  reason: "awaiting_approval",
+  metadata: {},
+  pendingApprovals
+})
+
+/** Why a turn stops that was cancelled, or has no time left. */
+export const stopping = (reason: NonNullable<Standing["stopped"]>, { budget }: Pick<RunOptions, "budget">): Terminal =>
+  reason === "cancelled" ? { reason, metadata: {} } : { reason, metadata: { budget: budget?.timeMs } }
+
+/** A turn that began with open calls made no request for them. */
+const resumedFirst = (steps: ReadonlyArray<StepResult>): number =>
+  steps[0]?.response.metadata["resumed"] === true ? 1 : 0
+
+const asksToHalt = (step: StepResult, { haltWhen }: Pick<RunOptions, "haltWhen">): boolean => {
+  const answer: unknown = haltWhen?.(step)
+  if (!isPromiseLike(answer)) return answer === true
+  Promise.resolve(answer).catch(() => undefined)
+  throw new TypeError("haltWhen answered with a promise; it must be synchronous")
+}
+
+const fromHalt = (halt: StepHalt, stopped: Standing["stopped"], options: Pick<RunOptions, "budget">): Terminal => {
+  switch (halt.type) {
+    case "question": {
+      const { question, toolCallId, options: shown } = halt
+      return { reason: "ask_user", metadata: {}, pendingQuestion: { question, toolCallId, options: shown } }
+    }
+    case "tool_error":
+      return {
+        reason: "tool_error",
+        metadata: {
+          haltToolCallId: halt.toolCallId,
+          error: halt.error,
+          ...(halt.policyFault === undefined ? {} : { onToolErrorException: halt.policyFault })
+        }
+      }
+    case "halt":
+      return { reason: halt.reason, metadata: { haltToolCallId: halt.toolCallId, haltResult: halt.result } }
+    case "cancelled": {
+      const { question } = halt
+      return {
+        ...stopping(stopped ?? "cancelled", options),
+        ...(question === undefined ? {} : { pendingQuestion: question })
+      }
+    }
+  }
+}
+
+const truncated = ({ truncatedToolCalls }: StepResult): Readonly<Record<string, unknown>> =>
+  truncatedToolCalls.length === 0 ? {} : { truncatedToolCalls }
+
+/** The result of a chat that stops here. A question becomes the last message of its thread. */
+export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResult>, terminal: Terminal): ChatResult => {
+  const { pendingQuestion } = terminal
+  return {
+    thread: pendingQuestion === undefined ? thread : withQuestion(thread, pendingQuestion),
+    finalResponse: steps.at(-1)?.response,
+    steps,
+    haltedReason: terminal.reason,
+    pendingToolCalls: terminal.pendingToolCalls ?? [],
+    metadata: terminal.metadata,
+    ...(pendingQuestion === undefined ? {} : { pendingQuestion }),
+    ...(terminal.pendingApprovals === undefined ? {} : { pendingApprovals: terminal.pendingApprovals })
+  }
+}
+
+/** The thread with a tool's question said at its end. */
+export const withQuestion = (thread: Thread.Thread, question: PendingQuestion): Thread.Thread =>
+  Thread.append(thread, questionMessage(question))
+
+const questionMessage = ({ question, toolCallId }: PendingQuestion): Message => ({
+  role: "assistant",
+  content: question,
+  metadata: { ask_user: true, tool_call_id: toolCallId }
+})

@@ -1,0 +1,51 @@
+/**
+ * Approvals: tool calls that wait until a person has decided.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { anything, openRecord } from "../json/openSchema.ts"
+import { ToolCall } from "../model/ToolCall.ts"
+
+/**
+ * Why a call waits.
+ *
+ * - `permission`: whoever was asked for permission suspended it; its handler never ran
+ * - `unknown_outcome`: the program ended while it ran, and nobody knows whether it took effect
+ */
+export const ApprovalKind = z.enum(["permission", "unknown_outcome"])
+export type ApprovalKind = z.infer<typeof ApprovalKind>
+
+/**
+ * A call that waits for a decision.
+ *
+ * **Units and defaults**: `askedAt` and `expiresAt` are milliseconds on the system's clock; without `expiresAt` it waits for
+ * ever.
+ */
+export const PendingApproval = z
+  .object({
+    toolCall: ToolCall,
+    kind: ApprovalKind,
+    reason: z.string(),
+    askedAt: z.number(),
+    expiresAt: z.number().optional()
+  })
+  .readonly()
+export type PendingApproval = z.infer<typeof PendingApproval>
+
+/**
+ * What a person decides about a call.
+ *
+ * - `allow`: it runs, with other arguments if there are some; a call whose outcome is unknown runs again, under the same
+ *   idempotency key
+ * - `deny`: it does not run, and the model reads the reason
+ * - `halt`: it does not run, the other calls that were allowed are not started, and the turn ends
+ * - `result`: it does not run, and this is its result: the person did it by hand, or knows what came of it
+ */
+export const Decision = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("allow"), arguments: openRecord.optional() }).readonly(),
+  z.object({ type: z.literal("deny"), reason: z.string().optional() }).readonly(),
+  z.object({ type: z.literal("halt"), reason: z.string().optional() }).readonly(),
+  z.object({ type: z.literal("result"), value: anything }).readonly()
+])
+export type Decision = z.infer<typeof Decision>

@@ -1,0 +1,104 @@
+/**
+ * The outcome of a chat.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { PendingApproval } from "./Approval.ts"
+import { QuestionOptions } from "../model/HandlerResult.ts"
+import { openRecord } from "../json/openSchema.ts"
+import { Mode } from "../gate/Permissions.ts"
+import { Response } from "../model/Response.ts"
+import { StepResult } from "./StepResult.ts"
+import { Thread } from "../model/Thread.ts"
+import { ToolCall } from "../model/ToolCall.ts"
+
+/**
+ * Why a chat stopped.
+ *
+ * - `completed`: the model gave its final answer
+ * - `error`: a request failed
+ * - `max_turns`: the bound on model requests was reached
+ * - `halt_when`: the caller's predicate said so
+ * - `ask_user`: a tool waits for the user
+ * - `tool_error`: the error policy halted
+ * - `manual_tool_calls`: the caller must submit tool results
+ * - `cancelled`: the turn was cancelled
+ * - `expired`: no turn's reason, but a chat's last one: it waited for an answer longer than its time to live
+ * - `awaiting_approval`: tool calls wait for a person's decision
+ * - `budget_tokens`, `budget_cost`, `budget_time`: the turn's budget is used up
+ * - `consecutive_mistakes`: so many replies in a row had only calls that failed
+ * - `no_progress`: so many replies in a row changed nothing
+ * - `hook_crashed`: a hook failed, where a halt of its counts
+ * - any other word: a handler or a hook halted with it
+ */
+export const HaltedReason = z.union([
+  z.enum([
+    "completed",
+    "error",
+    "max_turns",
+    "halt_when",
+    "ask_user",
+    "tool_error",
+    "manual_tool_calls",
+    "cancelled",
+    "expired",
+    "awaiting_approval",
+    "budget_tokens",
+    "budget_cost",
+    "budget_time",
+    "consecutive_mistakes",
+    "no_progress",
+    "hook_crashed"
+  ]),
+  z.custom<string & {}>((value) => typeof value === "string")
+])
+export type HaltedReason = z.infer<typeof HaltedReason>
+
+/** What a chat waits for when a tool asked the user. */
+export const PendingQuestion = z
+  .object({ question: z.string(), toolCallId: z.string(), options: QuestionOptions })
+  .readonly()
+export type PendingQuestion = z.infer<typeof PendingQuestion>
+
+/** Always said, and `undefined` when there was no step. */
+const finalResponse: z.ZodType<Response | undefined> = Response.optional()
+
+/**
+ * Steps until a terminal condition.
+ *
+ * **Details**: `finalResponse` is the last step's, never a merge. `pendingApprovals` are the calls that wait for a decision,
+ * where there are some. `permissionMode` is the mode it ended in, where that is another than its options said: a next run
+ * begins in it if its `permissions` say so. `metadata` depends on the reason: `max_turns` has
+ * `maxTurns`; `halt_when` has `haltWhenStepIndex`; handler halts have `haltToolCallId` and `haltResult`; `tool_error` has
+ * `haltToolCallId` and `error`; `error` has `error`; `manual_tool_calls` has `manualTurnIndex`; the budgets have `budget` and,
+ * but for the time, `spent`; `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`,
+ * `unproductive` and a `snapshot` of the last messages; what a hook of the chat's life halted has `haltHook`, its event, and
+ * after a fault `error`. After two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second was
+ * refused.
+ */
+export const ChatResult = z
+  .object({
+    thread: Thread,
+    finalResponse,
+    steps: z.array(StepResult).readonly(),
+    haltedReason: HaltedReason,
+    pendingQuestion: PendingQuestion.optional(),
+    pendingToolCalls: z.array(ToolCall).readonly(),
+    pendingApprovals: z.array(PendingApproval).readonly().optional(),
+    permissionMode: Mode.optional(),
+    metadata: openRecord
+  })
+  .readonly()
+export type ChatResult = z.infer<typeof ChatResult>
+
+/** Whether the chat stopped for another reason than that the model gave its final answer. */
+export const isHalted = ({ haltedReason }: ChatResult): boolean => haltedReason !== "completed"
+
+/**
+ * What the model said last in the turn that is not blank; `""` if it said nothing.
+ *
+ * **When to use**: for something to show of a turn that was stopped: the last reply may hold nothing but calls.
+ */
+export const lastText = ({ steps }: ChatResult): string =>
+  steps.findLast(({ response }) => response.outputText.trim() !== "")?.response.outputText ?? ""

@@ -1,0 +1,65 @@
+/**
+ * The outcome of one step.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { PendingApproval } from "./Approval.ts"
+import { QuestionOptions } from "../model/HandlerResult.ts"
+import { anything } from "../json/openSchema.ts"
+import { ToolMessage } from "../model/Message.ts"
+import { Mode } from "../gate/Permissions.ts"
+import { Response } from "../model/Response.ts"
+import { Thread } from "../model/Thread.ts"
+import { ToolCall } from "../model/ToolCall.ts"
+
+const asked = { toolCallId: z.string(), question: z.string(), options: QuestionOptions }
+
+/**
+ * Why a batch of tool calls ends the loop.
+ *
+ * - `question`: a handler asked the user
+ * - `tool_error`: the error policy halted
+ * - `halt`: a handler halted with a reason of its own
+ * - `cancelled`: the turn was cancelled; `question` is what a handler had asked before
+ */
+export const StepHalt = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("question"), ...asked }).readonly(),
+  z
+    .object({
+      type: z.literal("tool_error"),
+      toolCallId: z.string(),
+      error: anything,
+      policyFault: z.unknown().exactOptional()
+    })
+    .readonly(),
+  z.object({ type: z.literal("halt"), toolCallId: z.string(), reason: z.string(), result: anything }).readonly(),
+  z.object({ type: z.literal("cancelled"), question: z.object(asked).readonly().optional() }).readonly()
+])
+export type StepHalt = z.infer<typeof StepHalt>
+
+/**
+ * One model request and the tools it asked for.
+ *
+ * **Details**: `thread` is the input thread, the assistant message and the tool messages (in call order). `done` is true
+ * when nothing is left to do: a final answer, an error or a halt. `manualToolCalls` are calls the caller must answer;
+ * `truncatedToolCalls` are calls of a reply that ended otherwise than with `tool_calls`: they are never executed.
+ * `pendingApprovals` are calls that wait for a decision; they have no result in the thread. `permissionMode` is there when its
+ * calls set one.
+ */
+export const StepResult = z
+  .object({
+    thread: Thread,
+    response: Response,
+    toolResults: z.array(ToolMessage).readonly(),
+    done: z.boolean(),
+    mode: z.enum(["auto", "manual"]),
+    halt: StepHalt.optional(),
+    manualToolCalls: z.array(ToolCall).readonly(),
+    truncatedToolCalls: z.array(ToolCall).readonly(),
+    pendingApprovals: z.array(PendingApproval).readonly().optional(),
+    permissionMode: Mode.optional(),
+    error: z.unknown().exactOptional()
+  })
+  .readonly()
+export type StepResult = z.infer<typeof StepResult>

@@ -1,0 +1,189 @@
+/**
+ * The chart of one model request: opening, streaming, then one final state; waiting, between two attempts to open it.
+ *
+ * Owns: the phases of a request, how often it was sent, and to whom. The events themselves do not pass through it: an open
+ * stream is attached to the outlet, and the chart hears of its end only.
+ *
+ * STREAM1. A request that was opened is released exactly once, however it ends.
+ * STREAM2. The machine ends `exhausted` when the reader asked past the last event, `refused` when the request could not
+ *          be opened; nothing else ends it but being stopped.
+ * STREAM3. A refused request is sent again as the policy says (`Retry`), then to each fallback in turn, with retries of
+ *          its own (`Fallback`); never once its first event came. The refusal that counts is the last; one that comes in
+ *          place of the first event, where the stream had opened, is then an `error` event.
+ * STREAM4. Stopped or cancelled while it waits, it sends nothing more, and leaves no timer.
+ * STREAM5. A request cancelled on its own (`Chat.generate`) ends with an `error` event.
+ *
+ * @module
+ */
+import { System } from "@troupe/otp"
+import { assign, fromCallback, sendTo, setup } from "xstate"
+import type { Adapter } from "./Adapter.ts"
+import { AdapterError, isPreflightError, type PreflightError, StreamError } from "../errors/ChatError.ts"
+import * as Fallback from "./Fallback.ts"
+import { chart } from "../chart/chart.ts"
+import { AdapterRequest } from "./adapterRequest.ts"
+import { attemptOf, fallbackOf, nextDelay, tellRetry } from "./attempts.ts"
+import { emit, type EventsTaken } from "../events/finalEvents.ts"
+import type { Outlet } from "../events/outlet.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+import type { Request } from "../model/Request.ts"
+import type { StreamCollector } from "../events/StreamCollector.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+
+/** What a request's chart is started with. */
+export interface AdapterStreamInput {
+  readonly adapter: Adapter
+  readonly request: Request
+  readonly options: RunOptions
+  readonly collector: StreamCollector
+  readonly outlet: Outlet
+}
+
+/** How a request ended: read to its end, or refused before its first event. */
+export type AdapterStreamOutput =
+  | { readonly type: "exhausted" }
+  | { readonly type: "refused"; readonly error: PreflightError }
+
+/**
+ * What a request's chart hears of.
+ *
+ * - `request.opened`: events can be read
+ * - `request.refused`: it could not be opened, or broke before its first event; `error` is what the adapter threw, `opened` whether a
+ *   stream of it was ever open
+ * - `request.exhausted`: the reader asked past its last event
+ * - `request.cancel`: end early, with an `error` event
+ * - `events.taken`: the reader asked past that event
+ */
+export type AdapterStreamEvent =
+  | { readonly type: "request.opened" }
+  | { readonly type: "request.refused"; readonly error: unknown; readonly opened: boolean }
+  | { readonly type: "request.exhausted" }
+  | { readonly type: "request.cancel" }
+  | EventsTaken
+
+/**
+ * What a request's snapshot holds.
+ *
+ * **Details**: `attempt` counts from 1 for each adapter asked; `fallback` is the place of the fallback that is asked, in the
+ * engine's list, or `undefined`; `delayMs` is the present or last wait, `refusal` what the last attempt was refused with.
+ */
+export interface AdapterStreamContext extends AdapterStreamInput {
+  readonly attempt: number
+  readonly fallback: number | undefined
+  readonly delayMs: number
+  readonly refusal: unknown
+  readonly output: AdapterStreamOutput
+}
+
+type RequestCommand =
+  | { readonly type: "request.open"; readonly context: AdapterStreamContext }
+  | { readonly type: "request.fail"; readonly error: PreflightError }
+  | { readonly type: "request.release" }
+
+/** Opens the request and attaches its stream to the outlet. Stopped, it releases what it holds, once (STREAM1). */
+const request = fromCallback<RequestCommand, AdapterStreamContext>(({ input, sendBack, receive }) => {
+  const running = new AdapterRequest(input, {
+    opened: () => sendBack({ type: "request.opened" }),
+    refused: (error, opened) => sendBack({ type: "request.refused", error, opened }),
+    exhausted: () => sendBack({ type: "request.exhausted" })
+  })
+  receive((command) => {
+    if (command.type === "request.open") running.open(attemptOf(command.context))
+    else if (command.type === "request.fail") running.fail(command.error)
+    else running.release()
+  })
+  running.open(attemptOf(input))
+  return () => running.release()
+})
+
+const unread = {
+  "request.cancel": "cancelled",
+  "request.refused": [
+    { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "tellRetry"] },
+    { guard: "hasFallback", target: "opening", actions: ["recordRefusal", "takeFallback", "open"] },
+    { guard: "wasOpened", target: "streaming", actions: ["recordRefusal", "fail"] },
+    { target: "refused", actions: ["recordRefusal", "refuse"] }
+  ]
+} as const
+
+const machine = setup({
+  types: {
+    context: {} as AdapterStreamContext,
+    input: {} as AdapterStreamInput,
+    events: {} as AdapterStreamEvent,
+    output: {} as AdapterStreamOutput
+  },
+  actors: { request },
+  delays: { retry: ({ context }) => context.delayMs },
+  guards: {
+    isRetried: ({ context, event }) =>
+      event.type === "request.refused" && nextDelay(context, event.error, () => 0) >= 0,
+    hasFallback: ({ context, event }) =>
+      event.type === "request.refused" &&
+      fallbackOf(context, nextFallback(context)) !== undefined &&
+      Fallback.movesAlong(event.error),
+    wasOpened: ({ event }) => event.type === "request.refused" && event.opened
+  },
+  actions: {
+    recordRefusal: assign(({ event }) => (event.type === "request.refused" ? { refusal: event.error } : {})),
+    planRetry: assign(({ context }) => ({
+      delayMs: nextDelay(context, context.refusal, () => System.random(context.options.system, "retries"))
+    })),
+    tellRetry: ({ context }) => tellRetry(context),
+    countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
+    takeFallback: assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
+    open: sendTo("request", ({ context }) => ({ type: "request.open", context })),
+    refuse: assign(({ context }) => ({ output: { type: "refused", error: refusalOf(context.refusal) } })),
+    fail: sendTo("request", ({ context }) => ({ type: "request.fail", error: refusalOf(context.refusal) })),
+    release: sendTo("request", { type: "request.release" }),
+    emitCancelled: ({ context, self }) => {
+      const error = new StreamError("cancelled", { message: "The request was cancelled" })
+      context.collector.fail(error)
+      emit(context.outlet, [{ type: "error", error }], self)
+    }
+  }
+}).createMachine({
+  id: "adapterStream",
+  context: ({ input }) => ({
+    ...input,
+    attempt: 1,
+    fallback: undefined,
+    delayMs: 0,
+    refusal: undefined,
+    output: { type: "exhausted" }
+  }),
+  invoke: { id: "request", src: "request", input: ({ context }) => context },
+  initial: "opening",
+  states: {
+    opening: {
+      on: { ...unread, "request.opened": "streaming" }
+    },
+    waiting: {
+      on: { "request.cancel": "cancelled" },
+      after: { retry: { target: "opening", actions: ["countAttempt", "open"] } }
+    },
+    streaming: {
+      on: { ...unread, "request.exhausted": "exhausted" }
+    },
+    cancelled: {
+      entry: ["release", "emitCancelled"],
+      on: { "events.taken": "exhausted" }
+    },
+    exhausted: { type: "final" },
+    refused: { type: "final" }
+  },
+  output: ({ context }) => context.output
+})
+
+/** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
+export const adapterStreamMachine = chart(machine)
+
+const nextFallback = ({ fallback }: AdapterStreamContext): number => (fallback === undefined ? 0 : fallback + 1)
+
+const refusalOf = (error: unknown): PreflightError =>
+  isPreflightError(error)
+    ? error
+    : new AdapterError("unknown", {
+        cause: error,
+        message: `The adapter could not open the request: ${describe(error)}`
+      })

@@ -1,0 +1,96 @@
+/**
+ * Structured output: asking a model for an answer in a form, and reading it.
+ *
+ * @module
+ */
+import { type Finding, ValidationError } from "../errors/ChatError.ts"
+import { jsonSchemaOf, pathOf, validate } from "../tool/parameters.ts"
+import type { ResponseFormat } from "../model/Request.ts"
+import { type Response, text } from "../model/Response.ts"
+import type { Parameters } from "../tool/Tool.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+
+/** What describes an answer: a zod schema, any Standard Schema, or a JSON Schema object. */
+export type Schema<A = unknown> = Parameters<A>
+
+/** How an answer is asked for. */
+export interface FormatOptions {
+  /** Whether the provider must hold the model to the schema. Default: what the provider does by itself. */
+  readonly strict?: boolean | undefined
+  /** JSON Schema of the answer, for Standard Schemas whose library cannot produce it. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
+}
+
+/**
+ * The `responseFormat` that asks for JSON of this schema; `name` is what the provider calls it.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for a schema that cannot be expressed as JSON Schema.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { StructuredOutput } from "@troupe/chat"
+ * import * as z from "zod"
+ *
+ * const format = StructuredOutput.format("city", z.object({ name: z.string() }))
+ * format.type // => "json_schema"
+ * ```
+ */
+export const format = (
+  name: string,
+  schema: Schema,
+  { strict, jsonSchema }: FormatOptions = {}
+): Extract<ResponseFormat, { readonly type: "json_schema" }> => ({
+  type: "json_schema",
+  name,
+  schema: { ...(jsonSchema ?? jsonSchemaOf(schema, "invalid_options", ["schema"])) },
+  ...(strict === undefined ? {} : { strict })
+})
+
+/** Replies that ended before all was said. */
+const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "tool_calls", "error"])
+
+/**
+ * Reads a response's text as JSON of this schema.
+ *
+ * **Errors**: rejects with a `ValidationError` (`invalid_output`) when the reply is not complete, is no JSON, or does not fit
+ * the schema; `errors` says where, `metadata.text` is what was said.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, StructuredOutput, user } from "@troupe/chat"
+ * import * as z from "zod"
+ *
+ * const City = z.object({ name: z.string() })
+ * const adapter = Fake.make({ script: [{ text: '{"name":"Oslo"}' }, { finish: "stop" }] })
+ * const responseFormat = StructuredOutput.format("city", City)
+ * const response = await Chat.generate(Engine.make({ adapter }), [user("Norway's capital?")], { responseFormat })
+ * const city = await StructuredOutput.parse(response, City)
+ * city.name // => "Oslo"
+ * ```
+ */
+export const parse = async <A = unknown>(response: Response, schema: Schema<A>): Promise<A> => {
+  const said = text(response)
+  const { finishReason, metadata } = response
+  if (incomplete.has(finishReason)) {
+    throw invalid(
+      said,
+      [{ field: ["finishReason"], reason: `the reply ended with ${finishReason}` }],
+      metadata["error"]
+    )
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(said)
+  } catch (cause) {
+    throw invalid(said, [{ field: ["outputText"], reason: `is no JSON: ${describe(cause)}` }], cause)
+  }
+  const result = await validate(schema, value)
+  if (result.issues === undefined) return result.value as A
+  throw invalid(
+    said,
+    result.issues.map((issue) => ({ field: pathOf(issue), reason: issue.message }))
+  )
+}
+
+const invalid = (said: string, errors: ReadonlyArray<Finding>, cause?: unknown): ValidationError =>
+  new ValidationError("invalid_output", errors, { cause, metadata: { text: said } })

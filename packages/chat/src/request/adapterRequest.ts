@@ -1,0 +1,161 @@
+/**
+ * One model request from its opening to its release.
+ *
+ * Owns: the abort signal, the opening under way, the open stream. Does not own the phases, nor whether a refused request is
+ * opened again (`AdapterStreamMachine`).
+ *
+ * REQ1. For each `open` exactly one of `refused` and `opened` is called; after `opened` one of `exhausted` and `refused`,
+ *       the latter in place of a first event; none after `release`.
+ * REQ2. `release` aborts the signal and lets go of the stream, once; a stream that opens later is let go as it comes.
+ * REQ3. The outlet knows that something is held until it is let go, so that a reader who leaves can wait for it.
+ */
+import type { PreflightError } from "../errors/ChatError.ts"
+import type { AdapterEvent } from "../events/Event.ts"
+import type { Answerer } from "./Fallback.ts"
+import type { StreamCollector } from "../events/StreamCollector.ts"
+import { adapterOptions, AdapterSource } from "./adapterSource.ts"
+import { answeredBy, type Attempt } from "./attempts.ts"
+import { isPromiseLike } from "../async/awaitable.ts"
+import { LazyAbort } from "../async/lazyAbortController.ts"
+import type { Outlet } from "../events/outlet.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+import { Silence } from "../async/idleTimeout.ts"
+import type { TracedRequest } from "../options/spans.ts"
+
+/** What a request works with. */
+export interface RequestParts {
+  readonly options: RunOptions
+  readonly collector: StreamCollector
+  readonly outlet: Outlet
+}
+
+/** Told of a request's phases (REQ1). */
+export interface RequestListener {
+  readonly opened: () => void
+  readonly refused: (error: unknown, opened: boolean) => void
+  readonly exhausted: () => void
+}
+
+/** A model request. */
+export class AdapterRequest {
+  readonly #parts: RequestParts
+  readonly #listener: RequestListener
+  #abort = new LazyAbort(undefined)
+  #source: AdapterSource | undefined
+  #released = false
+  #opening: Silence | undefined
+  #letGo: (() => void) | undefined
+  #traced: TracedRequest | undefined
+
+  constructor(parts: RequestParts, listener: RequestListener) {
+    this.#parts = parts
+    this.#listener = listener
+  }
+
+  /** Sends the request; after a refusal, again. */
+  open({ adapter, request, answerer }: Attempt): void {
+    if (this.#released) return
+    const abort = new LazyAbort(this.#parts.options.system)
+    this.#abort = abort
+    this.#traced = this.#parts.options.trace?.request(request, adapter.name)
+    let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
+    let isPromised: boolean
+    try {
+      opening = adapter.stream(request, adapterOptions(this.#parts.options, abort))
+      isPromised = isPromiseLike(opening)
+    } catch (error) {
+      return this.#refused(error)
+    }
+    if (!isPromised) return this.#opened(opening as AsyncIterable<AdapterEvent>, answerer)
+    this.#letGo ??= this.#parts.outlet.hold()
+    this.#await(Promise.resolve(opening), answerer)
+  }
+
+  /** Waits for the stream; one that comes after that was given up is let go as it comes (REQ2). */
+  #await(opening: Promise<AsyncIterable<AdapterEvent>>, answerer: Answerer | undefined): void {
+    const { system, streamIdleTimeoutMs } = this.#parts.options
+    const abort = this.#abort
+    let givenUp = false
+    const silence = new Silence(system.clock, streamIdleTimeoutMs, (error) => {
+      givenUp = true
+      abort.abort()
+      this.#free()
+      this.#refused(error)
+    })
+    this.#opening = silence
+    silence.asked()
+    opening.then(
+      (stream) => {
+        silence.end()
+        return givenUp ? letGo(stream) : this.#opened(stream, answerer)
+      },
+      (error: unknown) => {
+        silence.end()
+        if (givenUp) return
+        this.#free()
+        this.#refused(error)
+      }
+    )
+  }
+
+  /** A refusal in place of the first event, which nobody sends again, becomes an `error` event. */
+  fail(error: PreflightError): void {
+    this.#source?.fail(error)
+  }
+
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    this.#opening?.end()
+    this.#abort.abort()
+    this.#traced?.abandoned()
+    void this.#source?.release().then(() => this.#free())
+  }
+
+  #opened(opened: AsyncIterable<AdapterEvent>, answerer: Answerer | undefined): void {
+    const { collector, options, outlet } = this.#parts
+    let source: AdapterSource
+    try {
+      const stream = answerer === undefined ? opened : answeredBy(opened, answerer)
+      source = new AdapterSource(stream, collector, options, this.#abort, {
+        done: () => {
+          this.#free()
+          this.#traced?.exhausted(collector.toResponse())
+          this.#listener.exhausted()
+        },
+        refused: (error) => {
+          this.#free()
+          this.#refused(error)
+        }
+      })
+    } catch (error) {
+      this.#free()
+      this.#refused(error)
+      return
+    }
+    this.#letGo ??= outlet.hold()
+    this.#source = source
+    if (this.#released) return void source.release().then(() => this.#free())
+    this.#listener.opened()
+    outlet.attach(source)
+  }
+
+  #refused(error: unknown): void {
+    this.#traced?.refused(error)
+    if (!this.#released) this.#listener.refused(error, this.#source !== undefined)
+  }
+
+  #free(): void {
+    this.#letGo?.()
+    this.#letGo = undefined
+  }
+}
+
+const letGo = (stream: AsyncIterable<AdapterEvent>): void => {
+  try {
+    const returned = stream[Symbol.asyncIterator]().return?.()
+    Promise.resolve(returned).catch(() => undefined)
+  } catch {
+    // It is no stream, or breaks its contract, and there is nobody left to tell.
+  }
+}

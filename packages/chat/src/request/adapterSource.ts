@@ -1,0 +1,213 @@
+/**
+ * An adapter's stream as a source of events.
+ *
+ * Owns: the iterator, the abort signal of the request, the filters. Does not own the collector it folds into.
+ *
+ * ASRC1. Every event is folded into the collector, then shown to `onEvent`, then filtered.
+ * ASRC2. The transport is released once: by reaching the end, by an event that cannot be read, or by `release`; the
+ *        latter two abort the signal and call the iterator's `return` without waiting for a `next` under way.
+ * ASRC3. A throw of the iterator, and an end without `message_completed`, are an `error` event, and the end.
+ * ASRC4. An `AdapterError` thrown in place of the first event is no event yet: whoever asked for the request hears of it,
+ *        and says whether it is one (`fail`).
+ * ASRC5. An adapter that owes an event for longer than `streamIdleTimeoutMs` has thrown an `AdapterError` (`timeout`), and its
+ *        iterator is let go of.
+ * ASRC6. A stream that goes beyond what an adapter may yield (`replyBounds`) is one `error` event, and the end. So is one whose
+ *        message cannot be stored.
+ * ASRC7. A call whose name, arguments or metadata are too large, or cannot be stored, is folded and emitted with
+ *        `arguments: null`.
+ */
+import type { AdapterOptions } from "./Adapter.ts"
+import { AdapterError, type PreflightError, StreamError } from "../errors/ChatError.ts"
+import type { AdapterEvent } from "../events/Event.ts"
+import type { StreamCollector } from "../events/StreamCollector.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import { isPromiseLike } from "../async/awaitable.ts"
+import type { LazyAbort } from "../async/lazyAbortController.ts"
+import type { Outlet, Source } from "../events/outlet.ts"
+import { ReplyBounds } from "./replyBounds.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+import { Silence } from "../async/idleTimeout.ts"
+import { completesCall, storableCall, unstorableMessage } from "../model/storable.ts"
+
+/** Told of what ends a stream without an event. */
+export interface SourceListener {
+  readonly done: () => void
+  readonly refused: (error: AdapterError) => void
+}
+
+/** One open model request. */
+export class AdapterSource implements Source {
+  readonly #iterator: AsyncIterator<AdapterEvent>
+  readonly #collector: StreamCollector
+  readonly #options: RunOptions
+  readonly #abort: LazyAbort
+  readonly #listener: SourceListener
+  readonly #bounds: ReplyBounds
+  #outlet: Outlet | undefined
+  #state: "live" | "over" | "released" = "live"
+  #begun = false
+  readonly #silence: Silence
+
+  constructor(
+    stream: AsyncIterable<AdapterEvent>,
+    collector: StreamCollector,
+    options: RunOptions,
+    abort: LazyAbort,
+    listener: SourceListener
+  ) {
+    this.#iterator = stream[Symbol.asyncIterator]()
+    this.#collector = collector
+    this.#options = options
+    this.#abort = abort
+    this.#listener = listener
+    this.#bounds = new ReplyBounds(options.maxReplyCharacters)
+    this.#silence = new Silence(options.system.clock, options.streamIdleTimeoutMs, (error) => {
+      this.#onThrow(error)
+      void this.#returnIterator()
+    })
+  }
+
+  pull(outlet: Outlet): void {
+    this.#outlet = outlet
+    if (this.#state !== "live") return outlet.exhaust(this)
+    this.#silence.asked()
+    try {
+      this.#iterator.next().then(this.#onResult, this.#onThrow)
+    } catch (error) {
+      this.#onThrow(error)
+    }
+  }
+
+  exhausted(): void {
+    this.#listener.done()
+  }
+
+  /** Lets go of the transport (ASRC2); resolves when the iterator has, and never rejects. */
+  async release(): Promise<void> {
+    if (this.#state !== "live") return
+    this.#end("released")
+    this.#outlet?.detach(this)
+    this.#abort.abort()
+    await this.#returnIterator()
+  }
+
+  async #returnIterator(): Promise<void> {
+    try {
+      await this.#iterator.return?.()
+    } catch {
+      // The contract forbids it, and there is nobody left to tell.
+    }
+  }
+
+  #end(state: "over" | "released"): void {
+    this.#state = state
+    this.#silence.end()
+  }
+
+  readonly #onResult = (result: IteratorResult<AdapterEvent>): void => {
+    const outlet = this.#outlet
+    if (outlet === undefined || this.#state !== "live") return
+    this.#silence.answered()
+    let event: AdapterEvent
+    let passes: boolean
+    try {
+      if (result.done === true) return this.#onEnd(outlet)
+      const reading = this.#bounds.read(result.value)
+      if (reading === undefined) return outlet.skip(this)
+      this.#begun = true
+      if (reading instanceof AdapterError) throw reading
+      const unstored = unstorableMessage(reading)
+      if (unstored !== undefined) throw unstorableReply(unstored)
+      event = completesCall(reading) ? storableCall(reading, this.#options.maxToolArgumentCharacters) : reading
+      this.#collector.apply(event)
+      passes = this.#passes(event)
+    } catch (thrown) {
+      this.#onThrow(thrown)
+      return void this.#returnIterator()
+    }
+    if (!this.#observed(event, outlet)) return
+    if (passes) outlet.emit(this, event)
+    else outlet.skip(this)
+  }
+
+  #onEnd(outlet: Outlet): void {
+    if (!this.#collector.completed && !this.#collector.failed) {
+      return this.fail(
+        new StreamError("adapter_error", { message: "The adapter's stream ended without message_completed" })
+      )
+    }
+    this.#end("over")
+    outlet.exhaust(this)
+  }
+
+  /** Shows the event to `onEvent`; what that throws, or rejects with, is the reader's. */
+  #observed(event: AdapterEvent, outlet: Outlet): boolean {
+    const { onEvent } = this.#options
+    if (onEvent === undefined) return true
+    try {
+      const returned: unknown = onEvent(event)
+      if (isPromiseLike(returned)) Promise.resolve(returned).catch((error: unknown) => outlet.fail(error))
+      return true
+    } catch (error) {
+      outlet.fail(error)
+      return false
+    }
+  }
+
+  readonly #onThrow = (thrown: unknown): void => {
+    if (this.#state !== "live") return
+    if (!this.#begun && thrown instanceof AdapterError) {
+      this.#end("over")
+      this.#abort.abort()
+      return this.#listener.refused(thrown)
+    }
+    this.fail(
+      thrown instanceof AdapterError || thrown instanceof StreamError
+        ? thrown
+        : new StreamError("adapter_error", {
+            cause: thrown,
+            message: `The adapter's stream threw: ${describe(thrown)}`
+          })
+    )
+  }
+
+  /** An `error` event, and the end. */
+  fail(error: PreflightError | StreamError): void {
+    if (this.#state === "released") return
+    this.#end("over")
+    this.#abort.abort()
+    this.#collector.fail(error)
+    this.#outlet?.emit(this, { type: "error", error })
+  }
+
+  #passes(event: AdapterEvent): boolean {
+    switch (event.type) {
+      case "text_delta":
+        return this.#options.emitTextDeltas !== false
+      case "tool_call_delta":
+        return this.#options.emitToolDeltas !== false
+      case "raw_chunk":
+        return this.#options.includeRawChunks === true || isUsage(event.chunk)
+      default:
+        return true
+    }
+  }
+}
+
+const unstorableReply = (reason: string): AdapterError =>
+  new AdapterError("malformed_response", {
+    message: `The adapter yielded a message that cannot be stored: ${reason}; yield plain JSON`
+  })
+
+const isUsage = (chunk: unknown): boolean =>
+  typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
+
+/** What the adapter is told; its signal is made on first use. */
+export const adapterOptions = (options: RunOptions, abort: LazyAbort): AdapterOptions => ({
+  get signal() {
+    return abort.signal
+  },
+  requestId: options.requestId,
+  includeRawChunks: options.includeRawChunks === true,
+  adapterOptions: options.adapterOptions
+})

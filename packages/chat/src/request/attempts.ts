@@ -1,0 +1,82 @@
+/** What a model request is opened with: whom it goes to, how often, and what is said of it. */
+import type { Adapter } from "./Adapter.ts"
+import type { AdapterStreamContext } from "./AdapterStreamMachine.ts"
+import { AdapterError } from "../errors/ChatError.ts"
+import type { AdapterEvent } from "../events/Event.ts"
+import type { Answerer, Fallback } from "./Fallback.ts"
+import type { Request } from "../model/Request.ts"
+import * as Retry from "./Retry.ts"
+import { isPromiseLike } from "../async/awaitable.ts"
+
+/** One attempt to open a request. */
+export interface Attempt {
+  readonly adapter: Adapter
+  readonly request: Request
+  /** Said of the reply, when it is not the engine's adapter that gives it. */
+  readonly answerer: Answerer | undefined
+}
+
+/** The engine's fallback at this place. */
+export const fallbackOf = ({ options }: AdapterStreamContext, index: number): Fallback | undefined =>
+  options.engine.fallbacks?.[index]
+
+/** The attempt that a request's chart is at. */
+export const attemptOf = (context: AdapterStreamContext): Attempt => {
+  const { adapter, request, fallback: index } = context
+  const fallback = index === undefined ? undefined : fallbackOf(context, index)
+  if (index === undefined || fallback === undefined) return { adapter, request, answerer: undefined }
+  const chosen = "adapter" in fallback ? fallback : { adapter: fallback, model: undefined }
+  const model = chosen.model ?? request.model
+  const said = model === undefined ? {} : { model }
+  return {
+    adapter: chosen.adapter,
+    request: { ...request, ...said },
+    answerer: { index, adapter: chosen.adapter.name, ...said }
+  }
+}
+
+/** How long to wait before the next attempt; less than 0 when there is none. */
+export const nextDelay = ({ attempt, options }: AdapterStreamContext, error: unknown, random: () => number): number =>
+  Retry.delayBefore(attempt + 1, error, options.retry, random) ?? -1
+
+/** Tells `onRetry` of the wait that begins; what that throws, or rejects with, is the reader's. */
+export const tellRetry = (context: AdapterStreamContext): void => {
+  const { attempt, delayMs, options, outlet, refusal } = context
+  if (options.onRetry === undefined || !(refusal instanceof AdapterError)) return
+  const adapter = attemptOf(context).adapter.name
+  try {
+    const returned: unknown = options.onRetry({
+      attempt,
+      delayMs,
+      error: refusal,
+      adapter,
+      requestId: options.requestId
+    })
+    if (isPromiseLike(returned)) Promise.resolve(returned).catch((error: unknown) => outlet.fail(error))
+  } catch (error) {
+    outlet.fail(error)
+  }
+}
+
+/** The stream of a fallback, whose `message_started` says who answers. Everything after it passes as it is. */
+export const answeredBy = (stream: AsyncIterable<AdapterEvent>, answerer: Answerer): AsyncIterable<AdapterEvent> => ({
+  [Symbol.asyncIterator]: () => {
+    const iterator = stream[Symbol.asyncIterator]()
+    let started = false
+    const mark = (result: IteratorResult<AdapterEvent>): IteratorResult<AdapterEvent> => {
+      const event = result.value as AdapterEvent | undefined
+      if (event?.type !== "message_started") return result
+      started = true
+      const { model } = answerer
+      const metadata = { ...(model === undefined ? {} : { model }), ...event.metadata, fallback: answerer }
+      return { done: false, value: { ...event, metadata } }
+    }
+    return {
+      next: () => (started ? iterator.next() : iterator.next().then(mark)),
+      return: async () => {
+        await iterator.return?.()
+        return { done: true, value: undefined }
+      }
+    }
+  }
+})

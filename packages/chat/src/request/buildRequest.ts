@@ -1,0 +1,44 @@
+/** Builds the request of a step. */
+import { type Engine, resolveModel } from "../options/Engine.ts"
+import { type Message, system } from "../model/Message.ts"
+import type { Request } from "../model/Request.ts"
+import type { Thread } from "../model/Thread.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+
+/** Parameters of the engine that are the loop's or have a field of their own. */
+const own: ReadonlySet<string> = new Set(["maxTurns", "temperature", "maxTokens"])
+
+/** The request for this thread; the call's options win over the engine's. */
+export const requestOf = ({
+  engine,
+  thread,
+  options,
+  aside
+}: {
+  readonly engine: Engine
+  readonly thread: Thread
+  readonly options: RunOptions
+  readonly aside?: ReadonlyArray<Message> | undefined
+}): Request => {
+  const { params } = engine
+  const messages = aside === undefined ? thread.messages : [...thread.messages, ...aside]
+  const model = resolveModel(engine, options.model)
+  const temperature = options.temperature ?? numberIn(params, "temperature")
+  const maxTokens = options.maxTokens ?? numberIn(params, "maxTokens")
+  const rest = Object.entries(params).filter(([key]) => !own.has(key))
+  return {
+    ...(model === undefined ? {} : { model }),
+    messages: options.instructions === undefined ? messages : [system(options.instructions), ...messages],
+    tools: options.tools.map(({ name, description, schema, metadata }) => ({ name, description, schema, metadata })),
+    ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(options.responseFormat === undefined ? {} : { responseFormat: options.responseFormat }),
+    options: { ...Object.fromEntries(rest), ...options.providerOptions }
+  }
+}
+
+const numberIn = (params: Readonly<Record<string, unknown>>, key: string): number | undefined => {
+  const value = params[key]
+  return typeof value === "number" ? value : undefined
+}

@@ -1,0 +1,169 @@
+/**
+ * What an adapter may yield in one reply: which events, and how much.
+ *
+ * Owns: the counts of one reply. Does not own the stream, nor the fold of its events.
+ *
+ * REPLY1. An adapter yields adapter events only. After `message_completed` it yields nothing but `raw_chunk` and `error`. Any
+ *         other event ends the request with an `AdapterError` (`malformed_response`).
+ * REPLY2. A value that is no event is skipped. The 1,001st in one reply ends the request with that error.
+ * REPLY3. A reply of more than `maxReplyCharacters` ends the request with an `AdapterError` (`reply_too_large`). Its text,
+ *         reasoning and metadata count, the names, arguments and metadata of its calls too, and 10 characters for each value,
+ *         so that a stream of empty events ends too. What only repeats an earlier event counts once.
+ * REPLY4. Nothing of the value that exceeds a bound is kept.
+ */
+import { AdapterError } from "../errors/ChatError.ts"
+import {
+  type AdapterEvent,
+  isEvent,
+  type MessageCompleted,
+  type MessageStarted,
+  type ToolCallCompleted
+} from "../events/Event.ts"
+import { jsonSize } from "../json/jsonSize.ts"
+
+/** What a value of an adapter's stream is: an event to read, nothing to read, or a reason to end the request. */
+export type Reading = AdapterEvent | AdapterError | undefined
+
+/** Values that are no events, in one reply. */
+const mostInvalid = 1_000
+
+/** What each value counts, whatever it says. */
+const charactersOfValue = 10
+
+/** The bounds of one reply. */
+export class ReplyBounds {
+  readonly #most: number
+  #left: number
+  #invalid = 0
+  #isCompleted = false
+  /** The characters of argument fragments whose call is not completed yet. */
+  #fragments = 0
+  /** The characters of reasoning that came in fragments. */
+  #reasoning = 0
+  /** The call of the last fragment: its id counts once. */
+  #fragmentId: unknown
+
+  constructor(maxCharacters: number) {
+    this.#most = maxCharacters
+    this.#left = maxCharacters
+  }
+
+  /** Reads the next value. */
+  read(value: unknown): Reading {
+    this.#left -= charactersOfValue
+    if (!isAdapterEvent(value)) return this.#foreign(value)
+    if (this.#isCompleted && value.type !== "raw_chunk" && value.type !== "error") {
+      return malformed(`yielded a ${value.type} event after message_completed; end the stream there`)
+    }
+    this.#left -= this.#charactersOf(value)
+    if (this.#left < 0) return this.#tooLarge()
+    if (value.type === "message_completed") this.#isCompleted = true
+    return value
+  }
+
+  #foreign(value: unknown): AdapterError | undefined {
+    if (isEvent(value)) return malformed(`yielded a ${value.type} event, which only a step or a chat emits`)
+    if (++this.#invalid > mostInvalid) {
+      return malformed(`yielded more than ${mostInvalid} values that are no events; yield AdapterEvents`)
+    }
+    return this.#left < 0 ? this.#tooLarge() : undefined
+  }
+
+  #charactersOf(event: AdapterEvent): number {
+    switch (event.type) {
+      case "text_delta":
+        return lengthOf(event.delta)
+      case "tool_call_started":
+        return lengthOf(event.id) + lengthOf(event.name)
+      case "tool_call_delta": {
+        const length = lengthOf(event.argumentsDelta)
+        this.#fragments += length
+        if (event.id === this.#fragmentId) return length
+        this.#fragmentId = event.id
+        return length + lengthOf(event.id)
+      }
+      case "tool_call_completed":
+        return this.#charactersOfCall(event)
+      case "raw_chunk": {
+        const length = reasoningIn(event.chunk)
+        this.#reasoning += length
+        return length
+      }
+      case "text_completed":
+        return this.#again(lengthOf(event.text))
+      case "message_completed":
+        return this.#charactersOfMessage(event) + lengthOf(event.finishReason) + lengthOf(event.rawFinishReason)
+      case "message_started":
+        return this.#charactersOfMessage(event)
+      case "error":
+        return 0
+    }
+  }
+
+  /** Arguments count once, as text or as an object, whichever is longer. */
+  #charactersOfCall(event: ToolCallCompleted): number {
+    const { id, name, problem, rawArguments, arguments: parsed, metadata } = event
+    const said = lengthOf(id) + lengthOf(name) + lengthOf(problem) + this.#sizeOf(metadata)
+    const length = Math.max(lengthOf(rawArguments), this.#sizeOf(parsed))
+    const counted = Math.min(length, this.#fragments)
+    this.#fragments -= counted
+    return said + length - counted
+  }
+
+  #charactersOfMessage({ message, metadata }: MessageStarted | MessageCompleted): number {
+    const { content, metadata: kept } = (message as AdapterMessage) ?? {}
+    const text = this.#again(typeof content === "string" ? content.length : this.#sizeOf(message))
+    return text + this.#beyondReasoning(kept) + this.#beyondReasoning(metadata)
+  }
+
+  /** Metadata repeats the reasoning that came before. */
+  #beyondReasoning(metadata: unknown): number {
+    return Math.max(0, this.#sizeOf(metadata) - this.#reasoning)
+  }
+
+  /** The size of what is given as an object; what is longer than a whole reply is not measured to its end. */
+  #sizeOf(value: unknown): number {
+    return typeof value === "object" && value !== null ? jsonSize(value, 2 * this.#most) : lengthOf(value)
+  }
+
+  /** What repeats the text is not counted twice, and is no longer than a reply may be. */
+  #again(length: number): number {
+    return length > this.#most ? length : 0
+  }
+
+  #tooLarge(): AdapterError {
+    return new AdapterError("reply_too_large", {
+      message: `The reply is larger than ${this.#most} characters; ask for less, or raise maxReplyCharacters`,
+      metadata: { maxReplyCharacters: this.#most }
+    })
+  }
+}
+
+const malformed = (what: string): AdapterError =>
+  new AdapterError("malformed_response", { message: `The adapter ${what}` })
+
+/** A message as an adapter may yield it, against its type. */
+type AdapterMessage = { readonly content?: unknown; readonly metadata?: unknown } | null | undefined
+
+const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0)
+
+const reasoningIn = (chunk: unknown): number => {
+  if (typeof chunk !== "object" || chunk === null) return lengthOf(chunk)
+  const { delta, text } = chunk as { readonly delta?: unknown; readonly text?: unknown }
+  return lengthOf(delta) + lengthOf(text)
+}
+
+const adapterTags: ReadonlySet<unknown> = new Set<AdapterEvent["type"]>([
+  "message_started",
+  "text_delta",
+  "text_completed",
+  "tool_call_started",
+  "tool_call_delta",
+  "tool_call_completed",
+  "message_completed",
+  "raw_chunk",
+  "error"
+])
+
+const isAdapterEvent = (value: unknown): value is AdapterEvent =>
+  typeof value === "object" && value !== null && adapterTags.has((value as { readonly type?: unknown }).type)

@@ -1,0 +1,457 @@
+/**
+ * Sessions: a conversation and its status, as an immutable value.
+ *
+ * An operation takes a session and gives the next one; it never changes the one it was given, and if it fails there is no
+ * next one. Nothing runs between operations: a session is data, to be kept wherever data is kept.
+ *
+ * S1. After an operation that ran a turn the session's thread is the result's.
+ * S2. `id`, `context` and `metadata` are the caller's: no operation writes them.
+ * S3. Calls and a question wait together only when one batch had both; the calls come first.
+ * S4. A session is plain data, errors apart.
+ * S5. A collected operation is its streamed one, read to the end.
+ * S6. Going on from a kept session is going on from the one in memory.
+ * S7. An operation that fails leaves the caller's value untouched; what is not legal in a status fails before anything
+ *     runs.
+ * S8. Every request has a thread in which calls and results pair up.
+ * S9. What a turn begins with is committed before it runs: a turn that is left or cancelled keeps it, and the question it
+ *     answers stays open.
+ *
+ * @module
+ * @source ALLM.Session
+ */
+import * as z from "zod"
+import { ToolError, ValidationError } from "../errors/ChatError.ts"
+import type { ChatOptions, StepOptions } from "../options/ChatOptions.ts"
+import type { Engine } from "../options/Engine.ts"
+import { type AnswerForm, withAnswer } from "../loop/questionAnswer.ts"
+import { unknownToolCall } from "../inbox/turnAdmission.ts"
+import { answered } from "../model/callPairing.ts"
+import { waitingStatus } from "./sessionOutcome.ts"
+import type { SessionStream } from "./sessionStream.ts"
+import { requireContinuable, requireLegal } from "./sessionStatus.ts"
+import { openChat, openStep, runChat, runStep } from "./sessionTurn.ts"
+import { submittedContent } from "../tool/submittedResult.ts"
+import { type UserInput, userMessage } from "../model/userMessage.ts"
+import type { Message, UserMessage } from "../model/Message.ts"
+import type { SessionTurn } from "./SessionReducer.ts"
+import type { StepResult } from "../record/StepResult.ts"
+import * as Thread from "../model/Thread.ts"
+import { ToolCall } from "../model/ToolCall.ts"
+import { errorText } from "../tool/ToolResultEncoder.ts"
+import * as Validate from "../model/Validate.ts"
+
+export type { SessionStream } from "./sessionStream.ts"
+export type { UserInput } from "../model/userMessage.ts"
+
+const record = z.record(z.string(), z.unknown())
+
+/**
+ * What a session waits for.
+ *
+ * - `idle`: nothing was said yet, a step of its own would go on, or what was missing has come
+ * - `completed`: the last turn ended; `lastOutcome` says how
+ * - `awaiting_user`: a tool asked a question
+ * - `awaiting_tools`: calls are the caller's to answer
+ * - `cancelled`: the last turn was cancelled or left; what was said, and an open question, are kept
+ * - `error`: the last turn failed; only `recover` is legal
+ */
+export const SessionStatus = z.enum(["idle", "completed", "awaiting_user", "awaiting_tools", "cancelled", "error"])
+export type SessionStatus = z.infer<typeof SessionStatus>
+
+/**
+ * How the last turn ended: its halted reason, what the reason knows (see `ChatResult`), and the error of `error` and
+ * `tool_error`.
+ */
+export const SessionOutcome = z
+  .object({ haltedReason: z.string(), metadata: record, error: z.unknown().optional() })
+  .readonly()
+export type SessionOutcome = z.infer<typeof SessionOutcome>
+
+const shape = {
+  id: z.string().optional(),
+  thread: Thread.Thread,
+  status: SessionStatus,
+  pendingQuestion: z.object({ question: z.string(), toolCallId: z.string(), options: record }).readonly().optional(),
+  pendingToolCalls: z.array(ToolCall).readonly(),
+  context: record,
+  metadata: record,
+  lastOutcome: SessionOutcome.optional()
+}
+
+/**
+ * A conversation between turns.
+ *
+ * **Details**: `id` is told to tool handlers as `sessionId`. `context` is handed to them in the engine's place when there
+ * is something in it. `metadata` is nobody's but the caller's. `pendingToolCalls` are the calls that `submitToolResults`
+ * answers, `pendingQuestion` is what `reply` answers.
+ */
+export const Session = z.object(shape).readonly()
+export type Session = z.infer<typeof Session>
+
+/** What a session can be made of; everything has a default. */
+export interface SessionFields extends Partial<Omit<Session, "thread">> {
+  readonly thread?: Thread.ThreadInput | undefined
+}
+
+/** What a conversation starts from: a session, a thread, or messages. */
+export type SessionInput = Session | Thread.ThreadInput
+
+/** The options of a turn that answers. */
+export interface ReplyOptions extends ChatOptions {
+  /**
+   * How the answer to a tool's question is written down: as a message of the user, or as the result of the call that
+   * asked, in the place of what stood there. Default `"user_message"`.
+   */
+  readonly answer?: AnswerForm | undefined
+}
+
+const strict = z.strictObject(shape)
+
+/**
+ * Makes a session; without a field it is idle and empty.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_session`) that names each unknown or ill-typed field.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Message, Session } from "@troupe/chat"
+ *
+ * const session = Session.make({ id: "s1", thread: [Message.user("hi")] })
+ * session.status // => "idle"
+ * Session.messages(session).length // => 1
+ * ```
+ */
+export const make = (fields: SessionFields = {}): Session => {
+  const { thread = Thread.empty, ...given } = fields
+  const session = {
+    status: "idle" as const,
+    pendingToolCalls: [],
+    context: {},
+    metadata: {},
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    thread: Thread.from(thread)
+  }
+  const read = strict.safeParse(session)
+  if (read.success) return session
+  throw new ValidationError(
+    "invalid_session",
+    read.error.issues.map(({ path, message }) => ({
+      field: path.map((step) => (typeof step === "number" ? step : String(step))),
+      reason: message
+    }))
+  )
+}
+
+/** The messages of a session. */
+export const messages = (session: Session): ReadonlyArray<Message> => session.thread.messages
+
+/** The calls that wait for the caller. */
+export const pendingToolCalls = (session: Session): ReadonlyArray<ToolCall> => session.pendingToolCalls
+
+/**
+ * The session with these messages at its end; the status stays.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_message`) for what is no message.
+ */
+export const append = (session: Session, ...added: ReadonlyArray<Message>): Session => {
+  for (const message of added) {
+    const invalid = Validate.message(message)
+    if (invalid !== undefined) throw invalid
+  }
+  return { ...session, thread: Thread.append(session.thread, ...added) }
+}
+
+/** The session with a user's message at its end; the status stays. */
+export const appendUser = (session: Session, said: UserInput): Session => append(session, userMessage(said))
+
+/**
+ * The session with a tool message at its end; the status stays, and so do the calls it waits for.
+ *
+ * **Errors**: throws a `ToolError` for a result that has no JSON form (`encoding_failed`) or more than 1,000,000 characters
+ * (`result_too_large`).
+ */
+export const appendToolResult = (session: Session, toolCallId: string, result: unknown): Session =>
+  append(session, { role: "tool", toolCallId, content: submittedContent(toolCallId, result) })
+
+/**
+ * Answers one of the calls the session waits for; with the last one it is idle, or awaits the user.
+ *
+ * **Errors**: as for {@link submitToolResults}.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Engine, Fake, Message, Session, Tool } from "@troupe/chat"
+ *
+ * const adapter = Fake.make({
+ *   scripts: [
+ *     [{ toolCall: { id: "c0", name: "charge", arguments: { euros: 20 } } }, { finish: "tool_calls" }],
+ *     [{ text: "Charged." }, { finish: "stop" }]
+ *   ]
+ * })
+ * const engine = Engine.make({ adapter, tools: [Tool.make({ name: "charge", manual: true })] })
+ * const started = await Session.start(engine, [Message.user("charge 20 euros")])
+ * started.session.status // => "awaiting_tools"
+ * const submitted = Session.submitToolResult(started.session, "c0", { receipt: 7 })
+ * submitted.status // => "idle"
+ * const { result } = await Session.continue(engine, submitted)
+ * result.finalResponse?.outputText // => "Charged."
+ * ```
+ */
+export const submitToolResult = (session: Session, toolCallId: string, result: unknown): Session => {
+  requireLegal(session, "submitToolResult")
+  return submitted(session, [[toolCallId, result]])
+}
+
+/**
+ * Answers calls the session waits for, by call id: all of them, or some. Without a result the session is returned as it
+ * is.
+ *
+ * **Details**: text and content parts are taken as they are, anything else as JSON. A result stands right after its call,
+ * whatever the thread says after it.
+ *
+ * **Errors**: throws a `SessionError`: `unknown_tool_call_id` for a call it does not wait for, or no longer;
+ * `invalid_status_for_operation` when it waits for none; `session_in_error_state`. Throws a `ToolError`
+ * for a result that has no JSON form (`encoding_failed`) or more than 1,000,000 characters (`result_too_large`). Of several
+ * results all are taken, or none.
+ */
+export const submitToolResults = (
+  session: Session,
+  results: Iterable<readonly [toolCallId: string, result: unknown]>
+): Session => {
+  const given = [...results]
+  if (given.length === 0) return session
+  requireLegal(session, "submitToolResults")
+  return submitted(session, given)
+}
+
+const submitted = (session: Session, results: ReadonlyArray<readonly [string, unknown]>): Session => {
+  const waiting = [...session.pendingToolCalls]
+  let { thread } = session
+  for (const [toolCallId, result] of results) {
+    const at = waiting.findIndex(({ id }) => id === toolCallId)
+    if (at === -1) throw unknownToolCall(toolCallId, new Set(waiting.map(({ id }) => id)))
+    waiting.splice(at, 1)
+    thread = answered(thread, { role: "tool", toolCallId, content: submittedContent(toolCallId, result) })
+  }
+  const next = { ...session, thread, pendingToolCalls: waiting }
+  return { ...next, status: waitingStatus(next) }
+}
+
+/**
+ * Gives up what the session waits for: calls are answered as cancelled, a question stays open and can still be answered.
+ *
+ * **Details**: a session that waits for nothing is returned as it is. A turn that runs is cancelled by its `signal`, or by
+ * leaving its events.
+ *
+ * **Errors**: throws a `SessionError` (`session_in_error_state`).
+ */
+export const cancel = (session: Session): Session => {
+  requireLegal(session, "cancel")
+  if (session.status !== "awaiting_user" && session.status !== "awaiting_tools") return session
+  const thread = session.pendingToolCalls.reduce(
+    (before, { id, name }) =>
+      answered(before, {
+        role: "tool",
+        toolCallId: id,
+        content: errorText(
+          new ToolError("cancelled", { toolName: name, toolCallId: id, message: "the call was cancelled" })
+        )
+      }),
+    session.thread
+  )
+  return {
+    ...session,
+    thread,
+    status: "cancelled",
+    pendingToolCalls: [],
+    lastOutcome: { haltedReason: "cancelled", metadata: {} }
+  }
+}
+
+/**
+ * Leaves the error state: to what the session still waits for, else to `idle`. `lastOutcome` goes on saying what went
+ * wrong, until the next turn.
+ *
+ * **Details**: the reply whose request failed goes if it said nothing; what it did say is kept.
+ *
+ * **Errors**: throws a `SessionError` (`invalid_status_for_operation`) in any other status.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Engine, Fake, Message, Session } from "@troupe/chat"
+ *
+ * const adapter = Fake.make({
+ *   scripts: [[{ error: "rate_limited" }], [{ text: "Hello." }, { finish: "stop" }]]
+ * })
+ * const engine = Engine.make({ adapter })
+ * const failed = await Session.start(engine, [Message.user("hi")])
+ * failed.session.status // => "error"
+ * const { session } = await Session.continue(engine, Session.recover(failed.session))
+ * session.status // => "completed"
+ * ```
+ */
+export const recover = (session: Session): Session => {
+  requireLegal(session, "recover")
+  const { thread } = session
+  const last = Thread.last(thread)
+  const isEmptyReply =
+    last?.role === "assistant" &&
+    last.content === "" &&
+    last.toolCalls === undefined &&
+    last.metadata?.["finish_reason"] === "error"
+  return {
+    ...session,
+    thread: isEmptyReply ? { ...thread, messages: thread.messages.slice(0, -1) } : thread,
+    status: waitingStatus(session)
+  }
+}
+
+/**
+ * Runs the first turn of a conversation, or the next one of a session whose thread has all it needs.
+ *
+ * **Errors**: rejects with a `ValidationError` (`invalid_session_input`) for what is no session, thread or list of
+ * messages, with a `SessionError` when it is not legal now or calls and results do not pair up, and as `Chat.run` does.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Engine, Fake, Message, Session } from "@troupe/chat"
+ *
+ * const adapter = Fake.make({
+ *   scripts: [
+ *     [{ text: "Hello. Who are you?" }, { finish: "stop" }],
+ *     [{ text: "Welcome, Ada." }, { finish: "stop" }]
+ *   ]
+ * })
+ * const engine = Engine.make({ adapter })
+ * const { session } = await Session.start(engine, [Message.user("hi")])
+ * session.status // => "completed"
+ * const { result } = await Session.reply(engine, session, "Ada")
+ * result.finalResponse?.outputText // => "Welcome, Ada."
+ * ```
+ */
+export const start = (engine: Engine, input: SessionInput, options: ChatOptions = {}): Promise<SessionTurn> =>
+  runChat(streamStart(engine, input, options))
+
+/**
+ * Says something, or answers the open question, and runs a turn.
+ *
+ * **Errors**: rejects with a `ValidationError` (`invalid_message`) for what is no message, else as {@link start}.
+ */
+export const reply = (
+  engine: Engine,
+  session: Session,
+  said: UserInput,
+  options: ReplyOptions = {}
+): Promise<SessionTurn> => runChat(streamReply(engine, session, said, options))
+
+/**
+ * Runs a turn after a message of any role, or without one: after results were submitted, a cancel, or an error that was
+ * recovered from. While a question is open the message must be the user's.
+ *
+ * **Errors**: as for {@link reply}.
+ */
+const continueWith = (
+  engine: Engine,
+  session: Session,
+  message: Message | null = null,
+  options: ReplyOptions = {}
+): Promise<SessionTurn> => runChat(streamContinue(engine, session, message, options))
+export { continueWith as continue }
+
+/**
+ * Runs one step on the session's thread.
+ *
+ * **Errors**: as for {@link start}.
+ */
+export const step = (engine: Engine, session: Session, options: StepOptions = {}): Promise<SessionTurn<StepResult>> =>
+  runStep(streamStep(engine, session, options))
+
+/**
+ * The events of {@link start}, and at any time the session they have come to.
+ *
+ * **Details**: as for `Chat.stream`: the promise resolves when the first request is open, and leaving the loop releases
+ * what runs. What was left is `cancelled`, and has lost nothing that was said.
+ *
+ * **Errors**: as for {@link start}, but an unknown tool is an `error` event.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Engine, Fake, Message, Session } from "@troupe/chat"
+ *
+ * const adapter = Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] })
+ * const events = await Session.streamStart(Engine.make({ adapter }), [Message.user("hi")])
+ * let text = ""
+ * for await (const event of events) if (event.type === "text_delta") text += event.delta
+ * text // => "Hello."
+ * events.session().status // => "completed"
+ * ```
+ */
+export const streamStart = async (
+  engine: Engine,
+  input: SessionInput,
+  options: ChatOptions = {}
+): Promise<SessionStream> => {
+  const session = sessionOf(input)
+  requireLegal(session, "start")
+  return openChat(engine, session, options)
+}
+
+/** The events of {@link reply}; see {@link streamStart}. */
+export const streamReply = async (
+  engine: Engine,
+  session: Session,
+  said: UserInput,
+  { answer, ...options }: ReplyOptions = {}
+): Promise<SessionStream> => {
+  requireLegal(session, "reply")
+  return openChat(engine, answering(session, userMessage(said), answer), options)
+}
+
+/** The events of {@link continueWith}; see {@link streamStart}. */
+export const streamContinue = async (
+  engine: Engine,
+  session: Session,
+  message: Message | null = null,
+  { answer, ...options }: ReplyOptions = {}
+): Promise<SessionStream> => {
+  requireContinuable(session, message?.role)
+  if (message === null) return openChat(engine, session, options)
+  const next = message.role === "user" ? answering(session, userMessage(message), answer) : append(session, message)
+  return openChat(engine, next, options)
+}
+
+/** The events of {@link step}; of a step that is left nothing is kept, and `session()` is the one it began with. */
+export const streamStep = async (
+  engine: Engine,
+  session: Session,
+  options: StepOptions = {}
+): Promise<SessionStream<"step">> => {
+  requireLegal(session, "step")
+  return openStep(engine, session, options)
+}
+
+/** The session with the answer in its thread (S9); the question is open until a turn ends otherwise than by a cancel. */
+const answering = (session: Session, said: UserMessage, answer: AnswerForm = "user_message"): Session => {
+  if (answer !== "user_message" && answer !== "tool_result") {
+    throw new ValidationError("invalid_options", [
+      { field: ["answer"], reason: "must_be_one_of user_message, tool_result" }
+    ])
+  }
+  return { ...session, thread: withAnswer(session.thread, session.pendingQuestion, said, answer) }
+}
+
+/** What a conversation starts from, as a session. The messages themselves are checked before the request. */
+const sessionOf = (input: SessionInput): Session => {
+  const thread = isRecord(input) && "status" in input ? input.thread : input
+  if (!isMessages(thread) && !(isRecord(thread) && isMessages(thread.messages))) {
+    throw new ValidationError("invalid_session_input", [{ field: ["session_input"], reason: "invalid_type" }])
+  }
+  if ("status" in input) return input
+  return { thread: Thread.from(input), status: "idle", pendingToolCalls: [], context: {}, metadata: {} }
+}
+
+const isRecord = <A>(value: A): value is A & object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isMessages = (value: unknown): value is ReadonlyArray<Message> =>
+  Array.isArray(value) && value.every((message) => isRecord(message) && "role" in message && "content" in message)

@@ -1,0 +1,115 @@
+/**
+ * Folds the events of a session's turn into the session after it.
+ *
+ * Owns: the events folded so far. Does not own the session it began with, which it never changes, nor where events come
+ * from: a stream in this program, or the network.
+ *
+ * RED1. `apply` is total, as the collector's is.
+ * RED2. `finalize` changes nothing: it can be asked at any time, again, and more events may follow.
+ * RED3. Events that end early lose nothing that was committed: of a chat the finished steps, the calls and the question
+ *       they left open stay, and the status says `cancelled`, or `error` if one was seen; of a step nothing was
+ *       committed, and the session is as before.
+ *
+ * @module
+ * @source ALLM.Session.StreamReducer
+ */
+import { ValidationError } from "../errors/ChatError.ts"
+import type { ChatResult } from "../record/ChatResult.ts"
+import type { Event } from "../events/Event.ts"
+import { afterChat, afterStep, endOf } from "./sessionOutcome.ts"
+import type { Session } from "./Session.ts"
+import type { StepResult } from "../record/StepResult.ts"
+import { StreamCollector } from "../events/StreamCollector.ts"
+
+/**
+ * What the events are of.
+ *
+ * - `chat`: a turn of steps; it ends with `chat_completed`
+ * - `step`: one step; it ends with `step_completed`
+ */
+export type SessionMode = "chat" | "step"
+
+/** What a mode comes to: a step that was left early is a cancelled chat of no step. */
+export interface ResultOf {
+  readonly chat: ChatResult
+  readonly step: StepResult | ChatResult
+}
+
+/** A session after a turn, and the turn's result. */
+export interface SessionTurn<Result = ChatResult> {
+  readonly session: Session
+  readonly result: Result
+}
+
+/**
+ * The running fold of one turn.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for another mode.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Message, Session, SessionReducer } from "@troupe/chat"
+ *
+ * const asked = Session.make({ thread: [Message.user("hi")] })
+ * const reducer = new SessionReducer.SessionReducer(asked, { mode: "chat" })
+ * reducer.apply({ type: "text_delta", id: null, delta: "Hel" })
+ * const { session, result } = reducer.finalize()
+ * session.status // => "cancelled"
+ * session.thread // => asked.thread
+ * result.finalResponse?.outputText // => "Hel"
+ * ```
+ */
+export class SessionReducer<Mode extends SessionMode = "chat"> {
+  readonly session: Session
+  readonly mode: Mode
+  /** The fold of the events themselves, to be read: the text and the calls of the running reply. */
+  readonly collector: StreamCollector
+
+  constructor(session: Session, options: { readonly mode: Mode }) {
+    if (!Object.hasOwn(finalizers, options.mode)) {
+      throw new ValidationError("invalid_options", [{ field: ["mode"], reason: "must_be_one_of chat, step" }])
+    }
+    this.session = session
+    this.mode = options.mode
+    this.collector = new StreamCollector(session.thread)
+  }
+
+  /** Folds one event. */
+  apply(event: Event): void {
+    this.collector.apply(event)
+  }
+
+  /** The session and the result, if the events ended here. */
+  finalize(): SessionTurn<ResultOf[Mode]> {
+    const finalizer: Finalizers[Mode] = finalizers[this.mode]
+    return finalizer(this.session, this.collector)
+  }
+}
+
+type Finalizers = {
+  readonly [Mode in SessionMode]: (session: Session, collector: StreamCollector) => SessionTurn<ResultOf[Mode]>
+}
+
+const finalizers: Finalizers = {
+  chat: (session, collector) => {
+    const result = collector.chatResult ?? leftEarly(collector)
+    return { session: afterChat(session, result), result }
+  },
+  step: (session, collector) => {
+    const [step] = collector.steps
+    return step === undefined
+      ? { session, result: collector.toChatResult() }
+      : { session: afterStep(session, step), result: step }
+  }
+}
+
+/** What there is of a chat without its end; what its last step waits for, it goes on waiting for. */
+const leftEarly = (collector: StreamCollector): ChatResult => {
+  const last = collector.steps.at(-1)
+  const end = last === undefined ? undefined : endOf(last)
+  return {
+    ...collector.toChatResult(),
+    pendingToolCalls: end?.pendingToolCalls ?? [],
+    ...(end?.pendingQuestion === undefined ? {} : { pendingQuestion: end.pendingQuestion })
+  }
+}

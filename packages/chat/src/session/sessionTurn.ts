@@ -1,0 +1,66 @@
+/** Runs a turn on a session whose message is committed. */
+import * as Chat from "../loop/Chat.ts"
+import type { ChatOptions, StepOptions } from "../options/ChatOptions.ts"
+import type { ChatResult } from "../record/ChatResult.ts"
+import type { Engine } from "../options/Engine.ts"
+import type { Session } from "./Session.ts"
+import { SessionReducer, type SessionMode, type SessionTurn } from "./SessionReducer.ts"
+import type { StepResult } from "../record/StepResult.ts"
+import * as Validate from "../model/Validate.ts"
+import type { EventStream } from "../events/eventStream.ts"
+import { unpaired } from "../model/callPairing.ts"
+import { SessionStream } from "./sessionStream.ts"
+import { isUnknownTool } from "../tool/unknownTool.ts"
+
+/** Opens a chat. */
+export const openChat = (engine: Engine, session: Session, options: ChatOptions): Promise<SessionStream> =>
+  open(Chat.stream, "chat", engine, session, options)
+
+/** Opens a step. */
+export const openStep = (engine: Engine, session: Session, options: StepOptions): Promise<SessionStream<"step">> =>
+  open(Chat.streamStep, "step", engine, session, options)
+
+const open = async <Mode extends SessionMode>(
+  call: (engine: Engine, thread: Session["thread"], options: ChatOptions) => Promise<EventStream>,
+  mode: Mode,
+  engine: Engine,
+  session: Session,
+  options: ChatOptions
+): Promise<SessionStream<Mode>> => {
+  const refused = Validate.thread(session.thread) ?? unpaired(session.thread)
+  if (refused !== undefined) throw refused
+  const events = await call(engine, session.thread, withIdentity(session, options))
+  return new SessionStream(events, new SessionReducer(session, { mode }))
+}
+
+/** A session's context is handed on only when there is something in it, so that it does not hide the engine's. */
+const withIdentity = ({ id, context }: Session, options: ChatOptions): ChatOptions => ({
+  ...options,
+  ...(options.sessionId === undefined && id !== undefined ? { sessionId: id } : {}),
+  ...(options.context === undefined && Object.keys(context).length > 0 ? { context } : {})
+})
+
+/** Reads a chat to its end. */
+export const runChat = async (opening: Promise<SessionStream>): Promise<SessionTurn> => {
+  const turn = await readOut(await opening)
+  const { steps, metadata } = turn.result
+  if (steps.length <= 1 && isUnknownTool(metadata["error"])) throw metadata["error"]
+  return turn
+}
+
+/** Reads a step to its end. */
+export const runStep = async (opening: Promise<SessionStream<"step">>): Promise<SessionTurn<StepResult>> => {
+  const { session, result } = await readOut(await opening)
+  if (isChatResult(result)) throw new Error("a step ended without a result")
+  if (isUnknownTool(result.error)) throw result.error
+  return { session, result }
+}
+
+const readOut = async <Mode extends SessionMode>(stream: SessionStream<Mode>) => {
+  for await (const _ of stream) {
+    // Reading is what makes it run; the stream folds what was read.
+  }
+  return { session: stream.session(), result: stream.result() }
+}
+
+const isChatResult = (result: ChatResult | StepResult): result is ChatResult => "haltedReason" in result

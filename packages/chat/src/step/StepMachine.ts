@@ -1,0 +1,334 @@
+/**
+ * The chart of one step: a model request (phase A), the tools it asked for (phase B), one `step_completed` (phase C).
+ *
+ * Owns: which phase comes next. Does not own the events, which come out of the outlet, nor the loop around steps.
+ *
+ * STEP1. All adapter events come before all tool events, and those before the one `step_completed`, which is the last.
+ * STEP2. Phase B begins when the reader asked past the adapter's last event, never on the content of an event, and only
+ *        if the finish reason is `tool_calls`.
+ * STEP3. Leaving a phase releases what it held, once: the adapter's stream in A, the tool processes in B.
+ * STEP4. A cancelled step still ends with its `step_completed`: in A at once, in B when the running calls have ended or
+ *        their drain deadline passed.
+ * STEP5. A request that could not be opened ends the step in `refused`, without any event.
+ * STEP6. A step that goes on with open calls begins with phase B: it makes no request, and its results go where those of
+ *        the step before belong.
+ * STEP7. Calls that wait for a decision have no result; the step says which, unless it was cancelled. A halt beside them
+ *        takes effect when they are decided.
+ *
+ * @module
+ * @source ALLM.Chat, "Stream composition"
+ */
+import { StateMachine } from "@troupe/otp"
+import { assign, type DoneActorEvent, type ErrorActorEvent, sendTo, setup } from "xstate"
+import {
+  adapterStreamMachine,
+  type AdapterStreamInput,
+  type AdapterStreamOutput
+} from "../request/AdapterStreamMachine.ts"
+import { AdapterError, EngineError, type PreflightError } from "../errors/ChatError.ts"
+import type { Engine } from "../options/Engine.ts"
+import type { Event } from "../events/Event.ts"
+import type { HandlerResult } from "../model/HandlerResult.ts"
+import { chart } from "../chart/chart.ts"
+import { type GoingOn, goingOnWith } from "./decisions.ts"
+import type { BatchLedger, ToolBatchInput, ToolBatchResult } from "../batch/batchContract.ts"
+import { emit, type EventsTaken } from "../events/finalEvents.ts"
+import { Fifo } from "../async/fifo.ts"
+import { newStepId } from "../tool/idempotencyKey.ts"
+import type { Journal } from "./journal.ts"
+import type { OpenCall, OpenStep } from "./openCalls.ts"
+import type { Outlet } from "../events/outlet.ts"
+import { adapterIn } from "../options/preflight.ts"
+import { PermissionMode } from "../gate/permissionMode.ts"
+import { requestOf } from "../request/buildRequest.ts"
+import { quoted } from "../errors/truncate.ts"
+import type { RunOptions } from "../options/resolveOptions.ts"
+import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd } from "./stepCalls.ts"
+import { notFound, toolBatch } from "../batch/toolBatch.ts"
+import { type ToolCallWatcher, viewOfEnded } from "../call/toolCallView.ts"
+import { endedEarly, type ToolOutcome, toolOutcome } from "../call/toolOutcome.ts"
+import type { Message } from "../model/Message.ts"
+import type { StepHalt, StepResult } from "../record/StepResult.ts"
+import { StreamCollector } from "../events/StreamCollector.ts"
+import type { Thread } from "../model/Thread.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+
+/** Sees the text of a running step and the states of its calls, without an event for each. */
+export interface StepWatcher extends ToolCallWatcher {
+  readonly stepStarted: (collector: StreamCollector) => void
+  /** What the running step's reply has said, if so many steps were over when it began. */
+  readonly said?: (steps: number) => string
+}
+
+/** What a step's chart is started with. */
+export interface StepInput {
+  readonly engine: Engine
+  readonly thread: Thread
+  readonly options: RunOptions
+  readonly outlet: Outlet
+  readonly watcher?: StepWatcher | undefined
+  /** What the model is told behind the thread, this once. */
+  readonly aside?: ReadonlyArray<Message> | undefined
+  /** Where intents and outcomes of calls that write are noted. */
+  readonly journal?: Journal | undefined
+  /** The mode that calls are judged by, and may set, where it outlives the step. */
+  readonly permissionMode?: PermissionMode | undefined
+  /** The open step of the thread, for a step that goes on with its calls (STEP6). */
+  readonly open?: OpenStep | undefined
+}
+
+/**
+ * What a step can be told.
+ *
+ * - `step.cancel`: end early; the result says `cancelled`
+ * - `events.taken`, from its own phase C: the reader asked past `step_completed`
+ */
+export type StepEvent = { readonly type: "step.cancel" } | EventsTaken
+
+/** A step's result, or why it never began. */
+export type StepOutput =
+  | { readonly type: "completed"; readonly result: StepResult; readonly open?: OpenStep | undefined }
+  | { readonly type: "refused"; readonly error: PreflightError }
+
+/** What a step's snapshot holds. */
+export interface StepContext extends StepInput {
+  /** A random id; of a step that goes on, the stored one, if its record has one (KEY2, KEY3). */
+  readonly id: string | undefined
+  readonly permissionMode: PermissionMode
+  readonly collector: StreamCollector
+  readonly outcomes: ReadonlyArray<ToolOutcome>
+  /** What the running batch has finished, and said; its process may die, this stays. */
+  readonly ledger: BatchLedger
+  /** What the calls of an open step go on with. */
+  readonly going: GoingOn | undefined
+  /** The calls without an outcome, by their place in the batch. */
+  readonly left: ReadonlyMap<number, OpenCall>
+  readonly halt: StepHalt | undefined
+  /** What goes wrong in the step itself, and is said by an event of its own. */
+  readonly error: unknown
+  readonly refusal: PreflightError | undefined
+  readonly result: StepResult | undefined
+  /** What is open after it. */
+  readonly stillOpen: OpenStep | undefined
+}
+
+/** The model request, as a process of its own. */
+const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, AdapterStreamInput>(({ input, parent }) =>
+  StateMachine.startLink(parent, adapterStreamMachine, { input, label: `AdapterStream ${input.adapter.name}` })
+)
+
+/** The tool calls, as a process that supervises one process for each. */
+const batch = StateMachine.fromProcess<ToolBatchResult, ToolBatchInput>(({ input, parent }) =>
+  StateMachine.startLink(parent, toolBatch, { input, label: "ToolBatch", trapExit: true })
+)
+
+const stepSetup = setup({
+  types: {
+    context: {} as StepContext,
+    input: {} as StepInput,
+    events: {} as StepEvent,
+    output: {} as StepOutput
+  },
+  actors: { adapterStream, toolBatch: batch },
+  guards: {
+    wasRefused: (_, output: AdapterStreamOutput) => output.type === "refused",
+    wantsTools: ({ context }) => callsOf(context).automatic.length > 0,
+    wantsUnknownTool: ({ context }) => unknownTool(context) !== undefined
+  },
+  actions: {
+    cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
+    recordRefusal: assign((_, output: AdapterStreamOutput) => ({
+      refusal: output.type === "refused" ? output.error : undefined
+    })),
+    recordCrash: assign(({ context }, cause: unknown) => crashed(context.collector, cause)),
+    recordOutcomes: assign(({ context }, result: ToolBatchResult) => batchEnded(context, result)),
+    recordBatchCrash: assign(({ context }, cause: unknown) => batchCrashed(context, cause)),
+    cancelRequest: assign(({ context }) => cancelledRequest(context)),
+    refuseUnknownTool: assign(({ context }) => refuseUnknownTool(context)),
+    recordResult: assign(({ context }) => {
+      const { result, open } = stepEnd(context)
+      context.options.trace?.stepEnded(result)
+      return { result, stillOpen: open }
+    }),
+    showUnrun: ({ context }) => showUnrun(context),
+    traceRefusal: ({ context }) => context.options.trace?.stepRefused(context.refusal),
+    emitResult: ({ context, self }) => emit(context.outlet, closingEvents(context), self)
+  }
+})
+
+const begin = ({ input }: { readonly input: StepInput }): StepContext => {
+  const collector = new StreamCollector(undefined, input.options.maxToolArgumentCharacters)
+  input.watcher?.stepStarted(collector)
+  input.options.trace?.stepBegan()
+  return {
+    ...input,
+    id: input.open === undefined ? newStepId(input.options.system) : input.open.id,
+    permissionMode: input.permissionMode ?? new PermissionMode(),
+    collector,
+    outcomes: [],
+    ledger: { finished: [], following: [], unread: new Fifo() },
+    going: input.open === undefined ? undefined : goingOnWith({ ...input, open: input.open }, input.options),
+    left: nothing,
+    halt: undefined,
+    error: undefined,
+    refusal: undefined,
+    result: undefined,
+    stillOpen: undefined
+  }
+}
+
+const nothing: ReadonlyMap<number, OpenCall> = new Map()
+
+/** What both kinds of step have: the tools, and the end. */
+const toolPhases = {
+  phaseB: {
+    invoke: {
+      id: "toolBatch",
+      src: "toolBatch",
+      input: ({ context }: { readonly context: StepContext }) => batchInput(context),
+      onDone: {
+        target: "phaseC",
+        actions: {
+          type: "recordOutcomes",
+          params: ({ event }: { readonly event: DoneActorEvent<ToolBatchResult> }) => event.output
+        }
+      },
+      onError: {
+        target: "phaseC",
+        actions: { type: "recordBatchCrash", params: ({ event }: { readonly event: ErrorActorEvent }) => event.error }
+      }
+    },
+    on: { "step.cancel": { actions: "cancelBatch" } }
+  },
+  phaseC: {
+    entry: ["recordResult", "showUnrun", "emitResult"],
+    on: { "events.taken": "done" }
+  },
+  done: { type: "final" }
+} as const
+
+const step = stepSetup.createMachine({
+  id: "step",
+  context: begin,
+  initial: "phaseA",
+  states: {
+    phaseA: {
+      invoke: {
+        id: "adapterStream",
+        src: "adapterStream",
+        input: ({ context }) => ({ ...context, request: requestOf(context), adapter: adapterIn(context.engine) }),
+        onDone: [
+          {
+            guard: { type: "wasRefused", params: ({ event }) => event.output },
+            target: "refused",
+            actions: { type: "recordRefusal", params: ({ event }) => event.output }
+          },
+          { guard: "wantsUnknownTool", target: "phaseC", actions: "refuseUnknownTool" },
+          { guard: "wantsTools", target: "phaseB" },
+          { target: "phaseC" }
+        ],
+        onError: {
+          target: "phaseC",
+          actions: { type: "recordCrash", params: ({ event }: { readonly event: ErrorActorEvent }) => event.error }
+        }
+      },
+      on: { "step.cancel": { target: "phaseC", actions: "cancelRequest" } }
+    },
+    ...toolPhases,
+    refused: { type: "final", entry: "traceRefusal" }
+  },
+  output: ({ context }) => outputOf(context)
+})
+
+/** Runs one step: phaseA, phaseB, phaseC, then done; or refused. */
+export const stepMachine = chart(step)
+
+const resumedStep = stepSetup.createMachine({
+  id: "resumedStep",
+  context: begin,
+  initial: "phaseB",
+  states: toolPhases,
+  output: ({ context }) => outputOf(context)
+})
+
+/** Goes on with the open calls of a thread: phaseB, phaseC, then done (STEP6). */
+export const resumedStepMachine = chart(resumedStep)
+
+const unknownTool = (context: StepContext): ToolCall | undefined => {
+  const { onUnknownTool, toolsByName } = context.options
+  return onUnknownTool === "error" ? callsOf(context).automatic.find((call) => !toolsByName.has(call.name)) : undefined
+}
+
+/** None of the batch runs, and every call is answered all the same. */
+const refuseUnknownTool = (context: StepContext) => {
+  const { toolsByName } = context.options
+  const unknown = unknownTool(context)
+  const name = unknown?.name ?? ""
+  return {
+    error: new EngineError("unknown_tool", {
+      message: `The model called the tool ${quoted(name)}, which is not registered; add it to the engine's tools`,
+      metadata: { toolName: name, toolCallId: unknown?.id }
+    }),
+    outcomes: callsOf(context).automatic.map((call) =>
+      toolsByName.has(call.name)
+        ? endedEarly(call, "not_started", context.options, `not started, because ${quoted(name)} is not a tool`)
+        : answered(context, call, notFound(call, toolsByName))
+    )
+  }
+}
+
+/** Answers a call without running it; the error policy has no say, since no tool failed. */
+const answered = (context: StepContext, call: ToolCall, result: HandlerResult): ToolOutcome =>
+  toolOutcome(call, result, { toolResultEncoder: context.options.toolResultEncoder })
+
+/** The adapter's process died: the request failed. */
+const crashed = (collector: StreamCollector, cause: unknown) => {
+  const error = new AdapterError("unknown", { cause, message: `The model request's process died: ${describe(cause)}` })
+  collector.fail(error)
+  return { error }
+}
+
+/** Cancelled in phase A: calls the model has made already are answered, since nobody else will. */
+const cancelledRequest = (context: StepContext) => {
+  const { finishReason, toolCalls } = context.collector.toResponse()
+  const called = finishReason === "tool_calls" ? toolCalls : []
+  return {
+    halt: { type: "cancelled" } as const,
+    outcomes: called.map((call) => endedEarly(call, "cancelled", context.options))
+  }
+}
+
+/** The snapshot shows how the calls ended that no batch can say it of: those of a truncated reply, and those without one. */
+const showUnrun = ({ watcher, result, outcomes, options, ledger }: StepContext) => {
+  if (watcher === undefined || result === undefined) return
+  const truncated = result.truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))
+  const told = outcomes.length === 0 ? undefined : new Set(ledger.finished)
+  const ended = outcomes.some((outcome) => told?.has(outcome) === false) ? outcomes : truncated
+  if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
+}
+
+const closingEvents = ({ error, options, result, ledger: { unread } }: StepContext): ReadonlyArray<Event> => {
+  if (result === undefined) return []
+  const events: Array<Event> = []
+  for (let event = unread.shift(); event !== undefined; event = unread.shift()) events.push(event)
+  const { response, thread, manualToolCalls, pendingApprovals, halt } = result
+  const completed: Event = {
+    type: "step_completed",
+    response,
+    thread,
+    mode: options.mode,
+    manualToolCalls,
+    ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
+    ...(halt === undefined ? {} : { halt })
+  }
+  if (error === undefined) events.push(completed)
+  else events.push({ type: "error", error }, { ...completed, error })
+  return events
+}
+
+const outputOf = ({ refusal, result, stillOpen }: StepContext): StepOutput => {
+  if (refusal !== undefined) return { type: "refused", error: refusal }
+  if (result === undefined) throw new Error("a step ended without a result")
+  return { type: "completed", result, open: stillOpen }
+}

@@ -1,0 +1,75 @@
+/** Builds a step's result from what its phases left. */
+import type { PendingApproval } from "../record/Approval.ts"
+import type { AssistantMessage, ToolMessage } from "../model/Message.ts"
+import type { Mode } from "../gate/Permissions.ts"
+import type { Response } from "../model/Response.ts"
+import type { StepHalt, StepResult } from "../record/StepResult.ts"
+import * as Thread from "../model/Thread.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import type { Opened } from "./openCalls.ts"
+import type { ToolOutcome } from "../call/toolOutcome.ts"
+
+/** What is known when a step's last phase begins. */
+export interface StepParts {
+  readonly thread: Thread.Thread
+  readonly response: Response
+  readonly mode: "auto" | "manual"
+  readonly outcomes: ReadonlyArray<ToolOutcome>
+  readonly manualToolCalls: ReadonlyArray<ToolCall>
+  readonly halt: StepHalt | undefined
+  readonly error: unknown
+  /** The permission mode, if the calls changed it. */
+  readonly permissionMode?: Mode | undefined
+  /** The calls that wait for a decision, if there are some. */
+  readonly pendingApprovals?: ReadonlyArray<PendingApproval> | undefined
+  /** Where the results go in a step that goes on with the calls of one before. */
+  readonly resumed?: Opened | undefined
+}
+
+/**
+ * The result of a step.
+ *
+ * Calls of a reply that ended otherwise than with `tool_calls` are no part of the thread: nobody will answer them.
+ */
+export const stepResult = (parts: StepParts): StepResult => {
+  const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals, permissionMode } = parts
+  const called = response.finishReason === "tool_calls"
+  const toolResults: ReadonlyArray<ToolMessage> = outcomes.map((outcome) => outcome.message)
+  return {
+    thread: parts.resumed?.thread ?? threadOf(parts, toolResults),
+    response,
+    toolResults,
+    done: halt !== undefined || error !== undefined || pendingApprovals !== undefined || !called,
+    mode: mode === "manual" && called ? "manual" : "auto",
+    halt,
+    manualToolCalls,
+    truncatedToolCalls: called ? [] : response.toolCalls,
+    ...(pendingApprovals === undefined ? {} : { pendingApprovals }),
+    ...(permissionMode === undefined ? {} : { permissionMode }),
+    ...(error === undefined ? {} : { error })
+  }
+}
+
+/** The thread with the reply and its results. */
+const threadOf = ({ thread, response, halt }: StepParts, toolResults: ReadonlyArray<ToolMessage>): Thread.Thread => {
+  const message = assistantMessage(response, halt?.type === "cancelled")
+  return Thread.append(thread, ...(message === undefined ? [] : [message]), ...toolResults)
+}
+
+/** The assistant's message, with what the provider wants to see again; a reply that was cancelled before its first word leaves none. */
+export const assistantMessage = (response: Response, cancelled: boolean): AssistantMessage | undefined => {
+  const toolCalls = response.finishReason === "tool_calls" ? response.toolCalls : []
+  if (cancelled && response.outputText === "" && toolCalls.length === 0) return undefined
+  const reasoning = response.metadata["reasoning"]
+  return {
+    role: "assistant",
+    content: response.outputText,
+    ...(toolCalls.length === 0 ? {} : { toolCalls: [...toolCalls] }),
+    metadata: {
+      ...response.message?.metadata,
+      finish_reason: response.finishReason,
+      ...(cancelled && response.finishReason === null ? { cancelled: true } : {}),
+      ...(reasoning === undefined ? {} : { reasoning })
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * What a decision must be to be taken: one that cannot work is refused before it is anything, so that the call still waits.
+ */
+import { Decision } from "../record/Approval.ts"
+import { type Finding, ValidationError } from "../errors/ChatError.ts"
+import type { ChatContext } from "../loop/ChatMachine.ts"
+import type { ParsedArguments } from "../tool/Tool.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import { ignoreRejection, isPromiseLike } from "../async/awaitable.ts"
+import { findingsOf } from "../errors/zodFindings.ts"
+import { haltProblem } from "../gate/haltReason.ts"
+import { type Json, write } from "../json/taggedJson.ts"
+import { unknownNames } from "../errors/unknownKeys.ts"
+import { deepestLevels } from "../model/storable.ts"
+import { pendingApprovalsOf } from "./openCalls.ts"
+
+/** What each decision is made of. */
+const members = {
+  allow: ["type", "arguments"],
+  deny: ["type", "reason"],
+  halt: ["type", "reason"],
+  result: ["type", "value"]
+} satisfies Readonly<Record<Decision["type"], ReadonlyArray<string>>>
+
+/** A decision that can be kept and carried out; throws a `ValidationError` for anything else. */
+export const checkedDecision = (
+  given: unknown,
+  toolCallId: string,
+  context: Pick<ChatContext, "engine" | "thread" | "open"> | undefined
+): Decision => {
+  const decision = readable(given)
+  const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, toolCallId, context))]
+  if (found.length > 0) throw invalid(found)
+  return decision
+}
+
+const invalid = (found: ReadonlyArray<Finding>): ValidationError =>
+  new ValidationError(
+    "invalid_options",
+    found.map(({ field, reason }) => ({ field: ["decision", ...field], reason }))
+  )
+
+/** Reads it once: accessors may throw, or say something else the next time. */
+const readable = (given: unknown): Decision => {
+  try {
+    const { success, data, error } = Decision.safeParse(given)
+    if (!success) throw invalid(findingsOf(error, []))
+    const unknown = unknownNames(Object(given), members[data.type])
+    if (unknown.length > 0) throw invalid(unknown)
+    return data
+  } catch (thrown) {
+    if (thrown instanceof ValidationError) throw thrown
+    throw invalid([{ field: [], reason: `unreadable: ${describe(thrown)}` }])
+  }
+}
+
+const problemsOf = (decision: Decision): ReadonlyArray<Finding> => {
+  switch (decision.type) {
+    case "allow":
+      return decision.arguments === undefined ? [] : below("arguments", wordless(decision.arguments))
+    case "result":
+      return decision.value === undefined
+        ? [{ field: ["value"], reason: "missing; null says that there is none" }]
+        : below("value", wordless(decision.value))
+    case "halt": {
+      const problem = haltProblem(decision.reason)
+      return problem === undefined ? [] : [{ field: ["reason"], reason: problem }]
+    }
+    case "deny":
+      return []
+  }
+}
+
+const below = (step: string, found: ReadonlyArray<Finding>): ReadonlyArray<Finding> =>
+  found.map(({ field, reason }) => ({ field: [step, ...shortened(field)], reason }))
+
+/** A path that a person can read. */
+const shortened = (field: ReadonlyArray<string | number>): ReadonlyArray<string | number> =>
+  field.length <= 6 ? field : [...field.slice(0, 3), "…", ...field.slice(-2)]
+
+/** What JSON has no word for: the model could not read it. */
+const wordless = (value: unknown): ReadonlyArray<Finding> => {
+  const { json, found } = write(value, false, deepestLevels)
+  return found.length > 0 ? found : tagged(json, [])
+}
+
+const tagged = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray<Finding> => {
+  if (typeof json !== "object" || json === null) return []
+  if ("$object" in json) return inside(json.$object ?? null, path)
+  if ("$bigint" in json) return [{ field: path, reason: "bigint" }]
+  if ("$number" in json && json.$number !== "-0") return [{ field: path, reason: "not_finite" }]
+  return inside(json, path)
+}
+
+const inside = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray<Finding> =>
+  Object.entries(json ?? {}).flatMap(([step, value]) => tagged(value, [...path, step]))
+
+/** Whether other arguments fit, where the schema says so at once. */
+const misfits = (
+  decision: Decision,
+  toolCallId: string,
+  { engine, thread, open }: Pick<ChatContext, "engine" | "thread" | "open">
+): ReadonlyArray<Finding> => {
+  if (decision.type !== "allow" || decision.arguments === undefined) return []
+  const waits = pendingApprovalsOf(thread, open).find(({ toolCall }) => toolCall.id === toolCallId)
+  const tool = engine.tools.find(({ name }) => name === waits?.toolCall.name)
+  if (tool === undefined) return []
+  let parsed: ParsedArguments | PromiseLike<ParsedArguments>
+  try {
+    parsed = tool.parse(structuredClone(decision.arguments))
+  } catch (thrown) {
+    return [{ field: ["arguments"], reason: describe(thrown) }]
+  }
+  if (isPromiseLike(parsed)) {
+    ignoreRejection(parsed)
+    return []
+  }
+  return parsed.valid
+    ? []
+    : parsed.issues.map(({ path, message }) => ({
+        field: path === "" ? ["arguments"] : ["arguments", path],
+        reason: message
+      }))
+}

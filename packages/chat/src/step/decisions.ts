@@ -1,0 +1,113 @@
+/**
+ * What a decision makes of a call, where it does not run.
+ *
+ * DEC1. A decision to halt keeps every call from starting that was allowed beside it.
+ * DEC2. A call that may have run stays `unknown` whatever keeps it from running again; what it says names both.
+ */
+import type { Decision } from "../record/Approval.ts"
+import { ok } from "../model/HandlerResult.ts"
+import { denial } from "../gate/Permissions.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import { calledWith } from "../gate/gate.ts"
+import { type OpenCall, type Opened, openToolCalls } from "./openCalls.ts"
+import { unknownOutcome, unknownReason } from "./recovery.ts"
+import { endedEarly, type OutcomeRules, type ToolOutcome, toolOutcome } from "../call/toolOutcome.ts"
+import { haltedOutcome, refusedOutcome, resultOf } from "../batch/gateOutcome.ts"
+
+/** The calls that go on, as they will run, with their places; and the outcomes of those that do not run. */
+export interface GoingOn {
+  readonly toolCalls: ReadonlyArray<ToolCall>
+  readonly positions: ReadonlyArray<number>
+  /** By place in `toolCalls`. */
+  readonly settled: ReadonlyMap<number, ToolOutcome>
+  /** By place in `toolCalls`: those whose arguments the decision replaced. */
+  readonly edited: ReadonlySet<number>
+  /** By place in `toolCalls`: those that may have run before (DEC2). */
+  readonly again: ReadonlySet<number>
+}
+
+/** What an open step goes on with. */
+export const goingOnWith = (opened: Opened, rules: OutcomeRules): GoingOn => {
+  const { calls } = opened.open
+  const halts = calls.some((call) => call.state === "decided" && call.decision.type === "halt")
+  const toolCalls: Array<ToolCall> = []
+  const positions: Array<number> = []
+  const settled = new Map<number, ToolOutcome>()
+  const edited = new Set<number>()
+  const again = new Set<number>()
+  openToolCalls(opened).forEach((toolCall, position) => {
+    const call = calls[position]
+    if (call?.state !== "decided") return
+    const outcome = outcomeOf(toolCall, call, halts, rules)
+    if (outcome !== undefined) settled.set(toolCalls.length, outcome)
+    if (outcome === undefined && call.kind === "unknown_outcome") again.add(toolCalls.length)
+    if (call.decision.type === "allow" && call.decision.arguments !== undefined) edited.add(toolCalls.length)
+    toolCalls.push(asDecided(toolCall, call.decision))
+    positions.push(position)
+  })
+  return { toolCalls, positions, settled, edited, again }
+}
+
+const asDecided = (toolCall: ToolCall, decision: Decision): ToolCall =>
+  decision.type === "allow" && decision.arguments !== undefined ? calledWith(toolCall, decision.arguments) : toolCall
+
+const outcomeOf = (
+  toolCall: ToolCall,
+  call: Extract<OpenCall, { readonly state: "decided" }>,
+  halts: boolean,
+  { toolResultEncoder, maxToolResultCharacters }: OutcomeRules
+): ToolOutcome | undefined => {
+  const rules = { toolResultEncoder, maxToolResultCharacters }
+  const { kind, decision } = call
+  switch (decision.type) {
+    case "allow":
+      return halts ? leftOut(toolCall, call, "not_started", rules) : undefined
+    case "deny": {
+      const { reason = `${toolCall.name} was not allowed to run` } = decision
+      return kind === "permission"
+        ? refusedOutcome({ type: "deny", toolCall, reason, denial: denial("user_denied", reason) })
+        : notAgain(toolCall, reason, rules)
+    }
+    case "halt": {
+      const { reason = "halt" } = decision
+      if (kind === "permission")
+        return haltedOutcome({ type: "halt", toolCall, reason, message: undefined, cause: undefined })
+      const outcome = notAgain(toolCall, reason, rules)
+      return { ...outcome, halt: { type: "halt", toolCallId: toolCall.id, reason, result: null } }
+    }
+    case "result":
+      return toolOutcome(toolCall, ok(decision.value), rules)
+  }
+}
+
+/** A call that was to run, and does not after all; what was decided otherwise counts. */
+export const leftOut = (
+  toolCall: ToolCall,
+  call: Extract<OpenCall, { readonly state: "waiting" | "decided" }>,
+  ended: "cancelled" | "not_started",
+  rules: OutcomeRules,
+  why?: string
+): ToolOutcome => {
+  if (call.state === "decided" && call.decision.type !== "allow") {
+    const decided = outcomeOf(toolCall, call, false, rules)
+    if (decided !== undefined) return decided
+  }
+  return call.kind === "permission"
+    ? endedEarly(toolCall, ended, rules, why)
+    : notAgain(toolCall, why ?? leavings[ended], rules)
+}
+
+const leavings = { cancelled: "the turn was cancelled", not_started: "the turn was ended before" } as const
+
+/** What an end that its handler had no part in makes of a call that may have run before (DEC2); how it ends the turn stays. */
+export const stillUnknown = (ended: ToolOutcome, rules: OutcomeRules): ToolOutcome => {
+  if (ended.outcome === "unknown") return ended
+  const result = resultOf(ended)
+  const why = result?.type === "error" ? describe(result.reason) : ended.outcome
+  return { ...notAgain(ended.toolCall, why, rules), halt: ended.halt }
+}
+
+/** A call that may have run, and does not run again. */
+const notAgain = (toolCall: ToolCall, reason: string, rules: OutcomeRules): ToolOutcome =>
+  unknownOutcome(toolCall, rules, `${unknownReason}; it was not run again: ${reason}`)

@@ -1,0 +1,164 @@
+/**
+ * A step that is not over: its assistant message is in the thread, and calls of it have no result there yet.
+ *
+ * Owns: the state of each call, and where its result goes. Does not own when results come, nor who decides.
+ *
+ * OPEN1. Every call of the message is in one state. A call that is `done` has its result in the thread, and no other has.
+ * OPEN2. Results stand behind their message in call order, whatever the thread says after them.
+ * OPEN3. A call is decided once.
+ */
+import * as z from "zod"
+import { ApprovalKind, Decision, type PendingApproval } from "../record/Approval.ts"
+import type { Message, ToolMessage } from "../model/Message.ts"
+import { StepHalt } from "../record/StepResult.ts"
+import type { Thread } from "../model/Thread.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import { unstorable } from "../model/storable.ts"
+
+/**
+ * Where one call of an open step is.
+ *
+ * - `new`: it has not begun, or only reads
+ * - `intended`: it writes, and may have run
+ * - `waiting`: for a person's decision
+ * - `decided`: it goes as was decided when the turn goes on
+ * - `manual`: the caller answers it
+ * - `done`: its result is in the thread
+ */
+export const OpenCall = z.discriminatedUnion("state", [
+  z.object({ state: z.literal("new") }).readonly(),
+  z.object({ state: z.literal("intended") }).readonly(),
+  z
+    .object({
+      state: z.literal("waiting"),
+      kind: ApprovalKind,
+      reason: z.string(),
+      askedAt: z.number(),
+      expiresAt: z.number().optional()
+    })
+    .readonly(),
+  z.object({ state: z.literal("decided"), kind: ApprovalKind, decision: Decision }).readonly(),
+  z.object({ state: z.literal("manual") }).readonly(),
+  z.object({ state: z.literal("done") }).readonly()
+])
+export type OpenCall = z.infer<typeof OpenCall>
+
+/**
+ * The open step of a thread: its random id, the place of its message, its calls in order, and how a call that is done ends the
+ * turn. Records of older versions have no `id`.
+ */
+export const OpenStep = z
+  .object({
+    id: z.string().optional(),
+    at: z.number().int().nonnegative(),
+    calls: z.array(OpenCall).readonly(),
+    halt: StepHalt.optional()
+  })
+  .readonly()
+export type OpenStep = z.infer<typeof OpenStep>
+
+/** A thread, and what is open in it. */
+export interface Opened {
+  readonly thread: Thread
+  readonly open: OpenStep
+}
+
+/** A decision about the call of this id. */
+export interface Decided {
+  readonly toolCallId: string
+  readonly decision: Decision
+}
+
+const done: OpenCall = { state: "done" }
+
+/** The calls of an open step's message. */
+export const openToolCalls = ({ thread, open }: Opened): ReadonlyArray<ToolCall> => {
+  const message: Message | undefined = thread.messages[open.at]
+  return message?.role === "assistant" ? (message.toolCalls ?? []) : []
+}
+
+/** Puts results in their places (OPEN2); what they answer is done. */
+export const withResults = ({ thread, open }: Opened, results: ReadonlyMap<number, ToolMessage>): Opened => {
+  if (results.size === 0) return { thread, open }
+  const { at, calls } = open
+  const first = at + 1
+  const behind = first + calls.filter(({ state }) => state === "done").length
+  let known = first
+  const messages: Array<Message> = thread.messages.slice(0, first)
+  calls.forEach(({ state }, position) => {
+    const result = state === "done" ? thread.messages[known++] : results.get(position)
+    if (result !== undefined) messages.push(result)
+  })
+  messages.push(...thread.messages.slice(behind))
+  return {
+    thread: { ...thread, messages },
+    open: { ...open, calls: calls.map((call, position) => (results.has(position) ? done : call)) }
+  }
+}
+
+/** Puts the results that a caller gives of the calls that are his in their places. */
+export const withCallersResults = (opened: Opened, messages: ReadonlyArray<Message>): Opened => {
+  const given = messages.filter((message) => message.role === "tool")
+  const results = new Map<number, ToolMessage>()
+  openToolCalls(opened).forEach(({ id }, position) => {
+    const at = given.findIndex(({ toolCallId }) => toolCallId === id)
+    const [result] = opened.open.calls[position]?.state === "manual" && at !== -1 ? given.splice(at, 1) : []
+    if (result !== undefined) results.set(position, result)
+  })
+  return withResults(opened, results)
+}
+
+/** Whether something of a step is left to be done, or to take effect, before the model can be asked again. */
+export const isUnfinished = ({ calls, halt }: OpenStep): boolean =>
+  halt !== undefined || calls.some(({ state }) => state !== "done" && state !== "manual")
+
+/** Whether a step waits for a decision. */
+export const isWaiting = ({ calls }: OpenStep): boolean => calls.some(({ state }) => state === "waiting")
+
+const noApprovals: ReadonlyArray<PendingApproval> = []
+
+/** What an open step waits for, in call order. */
+export const pendingApprovalsOf = (thread: Thread, open: OpenStep | undefined): ReadonlyArray<PendingApproval> => {
+  if (open === undefined || !isWaiting(open)) return noApprovals
+  const toolCalls = openToolCalls({ thread, open })
+  return open.calls.flatMap((call, position) => {
+    const toolCall = toolCalls[position]
+    if (call.state !== "waiting" || toolCall === undefined) return []
+    const { state: _, ...waiting } = call
+    return [{ toolCall, ...waiting }]
+  })
+}
+
+/** When the first of the calls that wait gives up; `undefined` for never. */
+export const firstExpiry = ({ calls }: OpenStep): number | undefined => {
+  const ends = calls.flatMap((call) =>
+    call.state === "waiting" && call.expiresAt !== undefined ? [call.expiresAt] : []
+  )
+  return ends.length === 0 ? undefined : Math.min(...ends)
+}
+
+/** The step with these decisions taken, each about the first call of its id that waits (OPEN3). */
+export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenStep => {
+  const toolCalls = openToolCalls(opened)
+  const calls = [...opened.open.calls]
+  for (const { toolCallId, decision } of decisions) {
+    const at = calls.findIndex((call, position) => call.state === "waiting" && toolCalls[position]?.id === toolCallId)
+    const call = calls[at]
+    if (call?.state === "waiting") calls[at] = { state: "decided", kind: call.kind, decision }
+  }
+  return { ...opened.open, calls }
+}
+
+/** A halt as a store can keep it: what has no JSON form is described. */
+export const keptHalt = (halt: StepHalt): StepHalt => {
+  if (unstorable(halt).length === 0) return halt
+  switch (halt.type) {
+    case "halt":
+      return { ...halt, result: describe(halt.result) }
+    case "tool_error":
+      return { type: halt.type, toolCallId: halt.toolCallId, error: describe(halt.error) }
+    default:
+      return halt
+  }
+}

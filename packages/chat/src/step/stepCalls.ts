@@ -1,0 +1,252 @@
+/**
+ * The calls of a step: who answers them, what the batch is started with, and what the step comes to.
+ *
+ * SCALL1. A call of the step has an outcome, waits for a decision, or is the caller's: exactly one of these.
+ */
+import { text } from "../model/Message.ts"
+import type { Response } from "../model/Response.ts"
+import type { StepContext, StepOutput } from "./StepMachine.ts"
+import type { StepHalt } from "../record/StepResult.ts"
+import * as Thread from "../model/Thread.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import { describe } from "../tool/ToolResultEncoder.ts"
+import * as Usage from "../model/Usage.ts"
+import { stillUnknown } from "./decisions.ts"
+import type { Journalled } from "./journal.ts"
+import {
+  keptHalt,
+  type OpenCall,
+  type Opened,
+  openToolCalls,
+  type OpenStep,
+  pendingApprovalsOf,
+  withResults
+} from "./openCalls.ts"
+import { unknownCall, unknownOutcome } from "./recovery.ts"
+import { assistantMessage, stepResult } from "./buildStepResult.ts"
+import type { ToolBatchInput, ToolBatchResult } from "../batch/batchContract.ts"
+import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "../call/toolOutcome.ts"
+
+/** Who answers the calls of a step; `positions` are the places in the reply of those that the batch answers. */
+interface StepCalls {
+  readonly automatic: ReadonlyArray<ToolCall>
+  readonly manual: ReadonlyArray<ToolCall>
+  readonly positions?: ReadonlyArray<number> | undefined
+}
+
+const none: StepCalls = { automatic: [], manual: [] }
+
+/** The calls of the reply, by who answers them. Calls of a truncated reply are nobody's. */
+export const callsOf = (context: StepContext): StepCalls => {
+  const { collector, options, going, open, thread } = context
+  if (going !== undefined && open !== undefined) {
+    const manual = openToolCalls({ thread, open }).filter((_, position) => open.calls[position]?.state === "manual")
+    return { automatic: going.toolCalls, manual, positions: going.positions }
+  }
+  const { finishReason, toolCalls } = collector.toResponse()
+  if (finishReason !== "tool_calls" || options.mode === "manual") return none
+  const isManual = ({ name }: ToolCall): boolean => options.toolsByName.get(name)?.manual === true
+  if (!toolCalls.some(isManual)) return { automatic: toolCalls, manual: [] }
+  const positions = toolCalls.flatMap((call, position) => (isManual(call) ? [] : [position]))
+  return {
+    automatic: toolCalls.filter((call) => !isManual(call)),
+    manual: toolCalls.filter(isManual),
+    positions
+  }
+}
+
+/** What the step's batch is started with. */
+export const batchInput = (context: StepContext): ToolBatchInput => {
+  const { id, options, outlet, watcher, ledger, journal, open, going, thread } = context
+  const { automatic, positions } = callsOf(context)
+  const writes =
+    journal !== undefined && automatic.some(({ name }) => options.toolsByName.get(name)?.effect === "write")
+  if (writes) journal.begin(() => journalledBy(context))
+  return {
+    toolCalls: automatic,
+    stepId: id,
+    messageIndex: open?.at ?? thread.messages.length,
+    positions,
+    settled: going?.settled,
+    edited: going?.edited,
+    again: going?.again,
+    toolsByName: options.toolsByName,
+    options: gated(context),
+    outlet,
+    watcher,
+    ledger,
+    journal: writes ? journal : undefined
+  }
+}
+
+/** The options of the batch, in the mode that is now. Calls that a person decided about are not judged again. */
+const gated = ({ options, open, permissionMode }: StepContext): ToolBatchInput["options"] => {
+  const permissions = permissionMode.begin(options.permissions)
+  if (open === undefined) return permissions === options.permissions ? options : { ...options, permissions }
+  return { ...options, permissions, permitted: true }
+}
+
+/** The step as a record has it while its tools run. */
+const journalledBy = (context: StepContext): Journalled => {
+  const opened = openedBy(context)
+  return { ...opened, usage: context.open === undefined ? context.collector.usage : Usage.empty }
+}
+
+/** The thread with the step's message, and the step as if no call were answered yet. */
+const openedBy = (context: StepContext): Opened => {
+  const { id, thread, open, options } = context
+  if (open !== undefined) return { thread, open }
+  const response = context.collector.toResponse(options.requestId)
+  const message = assistantMessage(response, false)
+  const { positions } = callsOf(context)
+  const automatic = positions === undefined ? undefined : new Set(positions)
+  const calls = response.toolCalls.map((_, position): OpenCall => ({
+    state: automatic === undefined || automatic.has(position) ? "new" : "manual"
+  }))
+  return {
+    thread: message === undefined ? thread : Thread.append(thread, message),
+    open: { id, at: thread.messages.length, calls }
+  }
+}
+
+/** The batch is done. */
+export const batchEnded = (context: StepContext, result: ToolBatchResult): Partial<StepContext> => {
+  const { outcomes, halt, error, suspended } = result
+  const ended = { outcomes, halt: haltOf(context, halt), ...(error === undefined ? {} : { error }) }
+  if (suspended.length === 0) return ended
+  const now = context.options.system.clock.now()
+  const left = new Map(
+    suspended.map(({ index, expiresMs }): [number, OpenCall] => [
+      index,
+      {
+        state: "waiting",
+        kind: "permission",
+        reason: "permission to run was suspended",
+        askedAt: now,
+        ...(expiresMs === undefined || expiresMs === Infinity ? {} : { expiresAt: now + expiresMs })
+      }
+    ])
+  )
+  return { ...ended, left }
+}
+
+/** What a call before had halted with comes first; a cancel takes a question along. */
+const haltOf = ({ open }: StepContext, halt: StepHalt | undefined): StepHalt | undefined => {
+  if (open?.halt === undefined) return halt
+  if (halt?.type !== "cancelled") return open.halt
+  if (halt.question !== undefined || open.halt.type !== "question") return halt
+  const { type: _, ...question } = open.halt
+  return { ...halt, question }
+}
+
+/**
+ * The batch's process died: what it had not finished has failed, or nobody knows whether it took effect. What it had not said
+ * is said in the closing events.
+ */
+export const batchCrashed = (context: StepContext, cause: unknown): Partial<StepContext> => {
+  const { journal, ledger, options } = context
+  const { finished, following, unread } = ledger
+  const { automatic, positions } = callsOf(context)
+  const left = new Map<number, OpenCall>()
+  const diedWith = (call: ToolCall, index: number): ToolOutcome | undefined => {
+    const tool = options.toolsByName.get(call.name)
+    if (journal !== undefined && tool?.effect !== "read") {
+      if (journal.stateOf(positions?.[index] ?? index) !== "intended") {
+        const ended = endedEarly(call, "not_started", options, `not started: the tool batch died: ${describe(cause)}`)
+        return context.going?.again.has(index) === true ? stillUnknown(ended, options) : ended
+      }
+      const unknown = unknownCall(tool, options.system.clock.now())
+      if (unknown === "fail") return unknownOutcome(call, options)
+      left.set(index, unknown)
+      return undefined
+    }
+    const { toolResultEncoder } = options
+    const failure = toolFailure(call, "handler_exit", `the tool batch died: ${describe(cause)}`, cause)
+    return toolOutcome(call, failure, { toolResultEncoder })
+  }
+  const outcomes = automatic.flatMap((call, index): ReadonlyArray<ToolOutcome> => {
+    const known = finished[index]
+    if (known !== undefined) return [known]
+    const ended = following[index] ?? diedWith(call, index)
+    for (const event of ended?.events ?? []) unread.push(event)
+    return ended === undefined ? [] : [ended]
+  })
+  return { outcomes, left, halt: haltOf(context, outcomes.find(({ halt }) => halt !== undefined)?.halt) }
+}
+
+/** What a step comes to. */
+export const stepEnd = (context: StepContext): Omit<Extract<StepOutput, { readonly type: "completed" }>, "type"> => {
+  const { options, halt, left, open, outcomes, permissionMode } = context
+  const { manual } = callsOf(context)
+  const parts = {
+    thread: context.thread,
+    response: open === undefined ? context.collector.toResponse(options.requestId) : resumedResponse(context, open),
+    mode: options.mode,
+    outcomes,
+    manualToolCalls: manual.length === 0 ? manual : unanswered(manual, outcomes),
+    halt,
+    error: context.error,
+    permissionMode: permissionMode.fold(outcomes, options.permissions)
+  }
+  if (open === undefined && left.size === 0) return { result: stepResult(parts) }
+  const opened = afterBatch(context)
+  const still = left.size === 0 ? undefined : withHalt(opened.open, halt)
+  const pending = pendingApprovalsOf(opened.thread, still)
+  const pendingApprovals = pending.length === 0 ? undefined : pending
+  // A halt beside calls that are left takes effect with them (STEP7).
+  const result = stepResult({
+    ...parts,
+    halt: still === undefined ? halt : undefined,
+    resumed: opened,
+    pendingApprovals
+  })
+  return { result, open: still }
+}
+
+const unanswered = (
+  toolCalls: ReadonlyArray<ToolCall>,
+  outcomes: ReadonlyArray<ToolOutcome>
+): ReadonlyArray<ToolCall> => {
+  const answered = new Set(outcomes.map(({ toolCall }) => toolCall.id))
+  return toolCalls.filter(({ id }) => !answered.has(id))
+}
+
+const withHalt = (step: OpenStep, halt: StepHalt | undefined): OpenStep => {
+  const { halt: _, ...open } = step
+  return halt === undefined ? open : { ...open, halt: keptHalt(halt) }
+}
+
+/** The results in their places, and the calls that are left as they wait. */
+const afterBatch = (context: StepContext): Opened => {
+  const { left, outcomes } = context
+  const { automatic, positions } = callsOf(context)
+  const { thread, open } = openedBy(context)
+  const calls = [...open.calls]
+  const results = new Map<number, ToolOutcome["message"]>()
+  let next = 0
+  automatic.forEach((_, index) => {
+    const position = positions?.[index] ?? index
+    const waiting = left.get(index)
+    if (waiting !== undefined) calls[position] = waiting
+    else {
+      const outcome = outcomes[next++]
+      if (outcome !== undefined) results.set(position, outcome.message)
+    }
+  })
+  return withResults({ thread, open: { ...open, calls } }, results)
+}
+
+/** There was no request; the response is the one whose calls go on. */
+const resumedResponse = ({ thread, options }: StepContext, open: OpenStep): Response => {
+  const message = thread.messages[open.at]
+  const said = message?.role === "assistant" ? message : undefined
+  return {
+    requestId: options.requestId,
+    ...(said === undefined ? {} : { message: said }),
+    outputText: said === undefined ? "" : text(said),
+    toolCalls: said?.toolCalls ?? [],
+    finishReason: "tool_calls",
+    usage: Usage.empty,
+    metadata: { resumed: true }
+  }
+}

@@ -1,0 +1,98 @@
+/** What a list shows of conversations, and what may be asked of it. */
+import { type Finding, ValidationError } from "../errors/ChatError.ts"
+import type { ChatRecord } from "../record/ChatRecord.ts"
+import * as Messages from "../model/Message.ts"
+import type { ChatSummary, HistoryOptions, ListOptions } from "./Store.ts"
+import { isInjected } from "../record/syntheticMessage.ts"
+import { isNudge } from "../policy/finalAnswerPass.ts"
+
+/** Characters. */
+const longestTitle = 80
+
+const isSaid = (message: Messages.Message): boolean =>
+  message.role === "user" && !isInjected(message) && !isNudge(message)
+
+/** The beginning of the first thing the user said, in one line. */
+const titleOf = ({ thread }: ChatRecord): string => {
+  const first = thread.messages.find(isSaid)
+  if (first === undefined) return ""
+  const line = Messages.text(first)
+    .slice(0, 20 * longestTitle)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  const characters = Array.from(line)
+  return characters.length <= longestTitle ? line : `${characters.slice(0, longestTitle - 1).join("")}…`
+}
+
+/** What a list shows of the newest record of a conversation. */
+export const summaryOf = (
+  record: ChatRecord,
+  written: { readonly createdAt: number; readonly updatedAt: number }
+): ChatSummary => ({
+  id: record.id,
+  title: titleOf(record),
+  seq: record.version ?? 0,
+  messages: record.thread.messages.length,
+  createdAt: written.createdAt,
+  updatedAt: written.updatedAt,
+  running: record.running
+})
+
+/**
+ * The text of a message, or one that is looked for, as they are compared: in one case.
+ *
+ * **Details**: the error of a tool call has no such text: a search finds what was said, and tells nobody what an error says.
+ */
+export const searched = (said: Messages.Message | string): string =>
+  (typeof said === "string" ? said : isError(said) ? "" : Messages.text(said)).toLowerCase()
+
+const isError = (message: Messages.Message): boolean => message.role === "tool" && message.outcome === "failed"
+
+/** Entries on a page. */
+const usualLimit = 50
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+
+const isText = (value: unknown): boolean => typeof value === "string"
+
+const refuse = (wrong: ReadonlyArray<readonly [field: string, isWrong: boolean, reason: string]>): void => {
+  const found: Array<Finding> = wrong.flatMap(([field, isWrong, reason]) =>
+    isWrong ? [{ field: [field], reason }] : []
+  )
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
+}
+
+const limitFinding = (limit: unknown): readonly [string, boolean, string] => [
+  "limit",
+  !isCount(limit) || limit === 0,
+  "must_be_a_positive_integer"
+]
+
+/**
+ * The options of a list with their defaults; `after` is what `read` makes of the cursor.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) that names each one that is wrong; a cursor of which `read` makes
+ * `undefined` is wrong.
+ */
+export const listOptions = <Cursor>(
+  { prefix = "", search = "", limit = usualLimit, after }: ListOptions = {},
+  read: (after: string) => Cursor | undefined
+): { readonly prefix: string; readonly search: string; readonly limit: number; readonly after: Cursor | undefined } => {
+  const cursor = typeof after === "string" ? read(after) : undefined
+  refuse([
+    ["prefix", !isText(prefix), "must_be_a_text"],
+    ["search", !isText(search), "must_be_a_text"],
+    limitFinding(limit),
+    ["after", after !== undefined && cursor === undefined, "must_be_the_next of a page before"]
+  ])
+  return { prefix, search: searched(search), limit, after: cursor }
+}
+
+/** The options of a history with their defaults. **Errors**: as {@link listOptions}. */
+export const historyOptions = ({ after = 0, limit = usualLimit }: HistoryOptions = {}): Required<HistoryOptions> & {
+  readonly after: number
+  readonly limit: number
+} => {
+  refuse([["after", !isCount(after), "must_be_the_number of an entry"], limitFinding(limit)])
+  return { after, limit }
+}

@@ -1,0 +1,201 @@
+/**
+ * A store that keeps its log as long as the program runs.
+ *
+ * Owns: the entries of each conversation, its newest record and its draft. Does not own the objects of records, which it
+ * hands out as they came: records are not changed.
+ *
+ * Keeps LOG1 and LOG2.
+ *
+ * MEMORY1. A record that goes on from a conversation that was deleted is none of the next of its id, though that has as many
+ *          entries: what was said in the deleted one is remembered as long as somebody else holds it, as a living chat does.
+ */
+import type { Clock } from "@troupe/otp"
+import type { ChatRecord } from "../record/ChatRecord.ts"
+import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "./Store.ts"
+import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
+import { blank, type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
+import type { Message } from "../model/Message.ts"
+import { LogsById } from "./prefixIndex.ts"
+import { type Refusal, refused } from "../errors/storeErrors.ts"
+
+/** What is kept of one conversation; `written` counts the writes of all of them. */
+interface Log {
+  readonly commits: Array<Commit>
+  record: ChatRecord
+  writer: string | undefined
+  written: number
+  draft: string | undefined
+}
+
+/** A store in memory. */
+export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
+  const logs = new LogsById<Log>()
+  /** What was said in conversations that were deleted, and in which. */
+  const buried = new WeakMap<Message, Set<string>>()
+  let writes = 0
+  let isClosed = false
+
+  const find = (id: string): Log | undefined => {
+    if (isClosed) throw refused("store_closed", id)
+    return logs.get(id)
+  }
+
+  const known = (id: string): Log => {
+    const log = find(id)
+    if (log === undefined) throw refused("unknown_chat", id)
+    return log
+  }
+
+  const add = (
+    log: Log | undefined,
+    record: ChatRecord,
+    kind: Commit["kind"],
+    from?: Commit["from"],
+    writer?: string
+  ): ChatRecord => {
+    const change = commitOf(log?.record, record)
+    const seq = (log?.commits.length ?? 0) + 1
+    const entry = { seq, at: Math.floor(clock.now()), kind, ...change }
+    const commit: Commit = from === undefined ? entry : { ...entry, from }
+    const newest = { ...record, version: seq }
+    const written = ++writes
+    if (log === undefined) logs.set(record.id, { commits: [commit], record: newest, writer, written, draft: undefined })
+    else {
+      log.commits.push(commit)
+      Object.assign(log, { record: newest, writer, written, draft: undefined })
+    }
+    return newest
+  }
+
+  /** MEMORY1 */
+  const bury = (id: string, log: Log): void => {
+    for (const message of messagesOf(log)) {
+      const ids = buried.get(message)
+      if (ids === undefined) buried.set(message, new Set([id]))
+      else ids.add(id)
+    }
+    logs.delete(id)
+  }
+
+  /** MEMORY1: what the same program writes it has in its own order. */
+  const checkConversation = (
+    record: ChatRecord,
+    log: Log | undefined,
+    precondition: Precondition | undefined
+  ): void => {
+    if (log === undefined || precondition === undefined || log.writer === precondition.writer) return
+    const { id, thread } = record
+    if (!thread.messages.some((message) => buried.get(message)?.has(id) === true)) return
+    const own = new Set(messagesOf(log))
+    if (!thread.messages.some((message) => own.has(message))) throw refused("store_conflict", id, log.commits.length)
+  }
+
+  return {
+    ttlMs,
+    load: (id) => {
+      const log = find(id)
+      return log?.draft === undefined ? log?.record : { ...log.record, draft: log.draft }
+    },
+    save: (record, precondition) => {
+      const log = find(record.id)
+      check(record.id, log, precondition)
+      checkConversation(record, log, precondition)
+      return { seq: add(log, record, "saved", undefined, precondition?.writer).version ?? 0 }
+    },
+    delete: (id) => {
+      const log = find(id)
+      if (log !== undefined) bury(id, log)
+    },
+    history: (id, options) => {
+      const { after, limit } = historyOptions(options)
+      return find(id)?.commits.slice(after, after + limit) ?? []
+    },
+    at: (id, seq) => {
+      const log = find(id)
+      return log?.commits[seq - 1] === undefined ? undefined : recordAt(id, log, seq)
+    },
+    fork: (id, to, at) => {
+      const log = known(id)
+      const { seq } = stepAt(id, log, at ?? log.commits.findLast(({ isStep }) => isStep)?.seq)
+      if (logs.has(to)) throw refused("chat_exists", to)
+      return add(undefined, forked(recordAt(id, log, seq), to, log.record), "forked", { id, seq })
+    },
+    rewind: (id, to, precondition) => {
+      const log = known(id)
+      check(id, log, precondition)
+      const earlier = to === 0 ? blank(id) : recordAt(id, log, stepAt(id, log, to).seq)
+      return add(log, rewound(log.record, earlier), "rewound", { id, seq: to }, precondition?.writer)
+    },
+    list: (options) => {
+      find("")
+      return page(logs, options)
+    },
+    keepDraft: (id, text, after) => {
+      const log = find(id)
+      if (log?.commits.length === after) log.draft = text
+    },
+    expire: (isKept = () => false) => {
+      find("")
+      if (ttlMs === undefined) return 0
+      const end = Math.floor(clock.now()) - ttlMs
+      const over = Array.from(logs.of("")).filter(
+        ([id, { commits }]) => (commits.at(-1)?.at ?? end) < end && !isKept(id)
+      )
+      for (const [id, log] of over) bury(id, log)
+      return over.length
+    },
+    close: () => {
+      isClosed = true
+      logs.clear()
+    }
+  }
+}
+
+/** All that was ever said in it. */
+function* messagesOf({ commits, record }: Log): Generator<Message, void> {
+  for (const { messages } of commits) yield* messages
+  yield* record.thread.messages
+}
+
+const page = (logs: LogsById<Log>, options: ListOptions | undefined): ChatList => {
+  const { prefix, search, limit, after } = listOptions(options, cursorOf)
+  const found = Array.from(logs.of(prefix))
+    .filter(([, log]) => (after === undefined || log.written < after) && has(log, search))
+    .toSorted(([, one], [, other]) => other.written - one.written)
+  const chats = found.slice(0, limit).map(([, log]) => summarized(log))
+  const last = found[limit - 1]?.[1]
+  return found.length > limit && last !== undefined ? { chats, next: String(last.written) } : { chats }
+}
+
+const check = (id: string, log: Log | undefined, precondition: Precondition | undefined): void => {
+  if (precondition === undefined) return
+  const newest = log?.commits.length ?? 0
+  if (newest === precondition.after || (log !== undefined && log.writer === precondition.writer)) return
+  throw refused("store_conflict", id, newest)
+}
+
+/** The entry a fork or a rewind leads to. */
+const stepAt = (id: string, { commits }: Log, seq: number | undefined): Commit => {
+  const commit = seq === undefined ? undefined : commits[seq - 1]
+  const reason: Refusal | undefined =
+    commit === undefined && seq !== undefined ? "unknown_commit" : commit?.isStep === true ? undefined : "not_a_step"
+  if (commit === undefined || reason !== undefined) throw refused(reason ?? "not_a_step", id, seq)
+  return commit
+}
+
+const recordAt = (id: string, { commits }: Log, seq: number): ChatRecord => recordOf(id, backwards(commits, seq))
+
+function* backwards(commits: ReadonlyArray<Commit>, seq: number): Generator<Commit, void> {
+  for (let at = seq - 1; at >= 0; at--) {
+    const commit = commits[at]
+    if (commit !== undefined) yield commit
+  }
+}
+
+const has = ({ record }: Log, search: string): boolean =>
+  search === "" || record.thread.messages.some((message) => searched(message).includes(search))
+
+const summarized = ({ commits, record }: Log): ChatSummary =>
+  summaryOf(record, { createdAt: commits[0]?.at ?? 0, updatedAt: commits.at(-1)?.at ?? 0 })
+
+const cursorOf = (after: string): number | undefined => (/^\d{1,15}$/.test(after) ? Number(after) : undefined)

@@ -1,0 +1,47 @@
+/** Checks what a store gave for a chat. */
+import { SessionError, ValidationError } from "../errors/ChatError.ts"
+import { ChatRecord } from "../record/ChatRecord.ts"
+import { type Message, toolResult, type ToolMessage } from "../model/Message.ts"
+import { encodingProblem } from "../model/mediaSource.ts"
+import { messagesFindings } from "../model/messageFindings.ts"
+import { type Opened, openToolCalls, withResults } from "../step/openCalls.ts"
+import { answered, unpaired } from "../model/callPairing.ts"
+
+/** Throws a `SessionError` when what a store gave cannot be a chat's record. */
+export const checkRecord = (id: string, record: unknown): void => {
+  if (record === undefined) return
+  const { success, data, error } = ChatRecord.safeParse(record)
+  const invalid = success ? (otherChat(id, data) ?? invalidMessages(data)) : error
+  if (invalid === undefined) return
+  throw new SessionError("invalid_record", `The store's record of the chat ${id} is no ChatRecord; delete or mend it`, {
+    cause: invalid
+  })
+}
+
+const otherChat = (id: string, record: ChatRecord): Error | undefined =>
+  record.id === id ? undefined : new Error(`it is the record of the chat ${record.id}`)
+
+/** Messages that are none, and calls without a result that nobody is going to give. */
+const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRecord): Error | undefined =>
+  invalidList(thread.messages) ??
+  invalidList(inbox.map(({ message }) => message)) ??
+  (open === undefined
+    ? unpaired(pendingToolCalls.reduce((settled, { id }) => answered(settled, toolResult(id, "")), thread))
+    : invalidOpening({ thread, open }))
+
+/** A URL that no provider can read fails the turns of a conversation: it can be loaded all the same, and rewound. */
+const invalidList = (messages: ReadonlyArray<Message>): Error | undefined => {
+  const found = messagesFindings(messages, ["messages"], encodingProblem)
+  return found.length === 0 ? undefined : new ValidationError("invalid_thread", found)
+}
+
+/** An open step that is not that of the message it names. */
+const invalidOpening = (opened: Opened): Error | undefined => {
+  const { calls } = opened.open
+  const toolCalls = openToolCalls(opened)
+  if (toolCalls.length === 0 || toolCalls.length !== calls.length) return new Error("its open step is of no message")
+  const results = toolCalls.flatMap(({ id }, position): ReadonlyArray<[number, ToolMessage]> =>
+    calls[position]?.state === "done" ? [] : [[position, toolResult(id, "")]]
+  )
+  return unpaired(withResults(opened, new Map(results)).thread)
+}

@@ -1,0 +1,90 @@
+/** What a store is asked, as plain values, and how each is asked of it. */
+import type { ChatRecord } from "../record/ChatRecord.ts"
+import type { ChatList, Commit, HistoryOptions, ListOptions, Saved, SessionStore, Store } from "./Store.ts"
+import { refused } from "../errors/storeErrors.ts"
+
+/** What a store is asked. */
+export type StoreCall =
+  | { readonly type: "load"; readonly id: string }
+  | { readonly type: "save"; readonly record: ChatRecord; readonly after?: number }
+  | { readonly type: "delete"; readonly id: string }
+  | LogCall
+
+/** What only a store with a log can be asked. */
+type LogCall =
+  | { readonly type: "history"; readonly id: string; readonly options: HistoryOptions | undefined }
+  | { readonly type: "at"; readonly id: string; readonly seq: number }
+  | { readonly type: "fork"; readonly id: string; readonly to: string; readonly at: number | undefined }
+  | { readonly type: "rewind"; readonly id: string; readonly seq: number }
+  | { readonly type: "list"; readonly options: ListOptions | undefined }
+
+/** What each call comes to. */
+export interface StoreValues {
+  readonly load: ChatRecord | undefined
+  readonly save: Saved | undefined
+  readonly delete: undefined
+  readonly history: ReadonlyArray<Commit>
+  readonly at: ChatRecord | undefined
+  readonly fork: ChatRecord
+  readonly rewind: ChatRecord
+  readonly list: ChatList
+}
+
+/** A store, as it is asked. */
+export interface Asked {
+  readonly store: Store
+  /** The store, where it keeps a log. */
+  readonly log: SessionStore | undefined
+  /** Who writes to a store with a log. */
+  readonly writer: string
+}
+
+/** What concerns all conversations is none's. */
+const ofAll = ""
+
+/** The chat it is asked of. */
+export const idOf = (call: StoreCall): string => {
+  switch (call.type) {
+    case "save":
+      return call.record.id
+    case "list":
+      return ofAll
+    default:
+      return call.id
+  }
+}
+
+/** Whether it changes the chat it is asked of: then it has an effect, also when it comes back late (STORE4). */
+export const isWrite = ({ type }: StoreCall): boolean => type === "save" || type === "delete" || type === "rewind"
+
+/** Asks the store: `log` is the store, where it keeps a log; `writer` is who writes to that. */
+export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown => {
+  switch (call.type) {
+    case "load":
+      return store.load(call.id)
+    case "save":
+      return log === undefined || call.after === undefined
+        ? store.save(call.record)
+        : log.save(call.record, { writer, after: call.after })
+    case "delete":
+      return store.delete(call.id)
+    default:
+      if (log === undefined) throw refused("store_without_log", idOf(call))
+      return performLog(log, call)
+  }
+}
+
+const performLog = (store: SessionStore, call: LogCall): unknown => {
+  switch (call.type) {
+    case "history":
+      return store.history(call.id, call.options)
+    case "at":
+      return store.at(call.id, call.seq)
+    case "fork":
+      return store.fork(call.id, call.to, call.at)
+    case "rewind":
+      return store.rewind(call.id, call.seq)
+    case "list":
+      return store.list(call.options)
+  }
+}

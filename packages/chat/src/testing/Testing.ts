@@ -1,0 +1,129 @@
+/**
+ * What tests of chats need: suites that look whether an adapter, an executor or an encoder keeps the laws of its port.
+ *
+ * A suite is a list of laws, each a title and a check; any test runner can run them. Whole chats are tested with the
+ * scripted adapter (`Fake`) on a clock that stands still (`Clock.test` of `@troupe/otp`): tools, timeouts and cancels
+ * then take no time, and come in the same order each time.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Testing, ToolExecutor } from "@troupe/chat"
+ *
+ * const broken: Array<string> = []
+ * for (const { title, check } of Testing.executorLaws(() => ToolExecutor.inProcess)) {
+ *   await check().catch(() => broken.push(title))
+ * }
+ * broken // => []
+ * ```
+ *
+ * @module
+ * @source ALLM, the conformance suites of its adapters
+ */
+import { type FaultOptions, type Faults, Injector } from "./faults/faults.ts"
+import { Recorder, type TraceOptions } from "./replay/recorder.ts"
+import { Replay } from "./replay/replay.ts"
+
+export { adapterLaws } from "./adapterSuite.ts"
+export type { AdapterSituation, AdapterSituations } from "./adapterSuite.ts"
+export { encoderLaws } from "./encoderSuite.ts"
+export { executorLaws } from "./executorSuite.ts"
+export type { Law } from "./stores/law.ts"
+export { sessionStoreLaws } from "./stores/storeSuite.ts"
+export type { MakeStore } from "./stores/storeLaw.ts"
+export { InjectedError } from "./faults/faults.ts"
+export type { FaultOptions, Faults, InjectedFault } from "./faults/faults.ts"
+export type { Fault, FaultPlan, FaultRates, FaultTarget, PlannedFault } from "./faults/faultPlan.ts"
+export { ReplayMismatch } from "./replay/replay.ts"
+export type { Replay } from "./replay/replay.ts"
+export type { Recorder as Trace, TraceOptions } from "./replay/recorder.ts"
+
+/**
+ * Faults to put around an adapter, a tool or a store: what goes wrong is planned by name and number of the call, or drawn
+ * from a seed.
+ *
+ * **Units and defaults**: `rates` are by what the faults are put around, then by fault: `{ tool: { crash: 0.1 } }` has one of
+ * ten calls of a tool crash.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for what is unknown or makes no sense, and says what is possible:
+ * targets, faults and options of other names, calls before the first, rates that are no probabilities, a slow fault without `ms`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, Testing, tool, ToolRunner, user } from "@troupe/chat"
+ *
+ * const faults = Testing.faults({ plan: [{ on: "tool", name: "now", call: 1, fault: { type: "crash" } }] })
+ * const now = faults.tool(tool({ name: "now", execute: () => "noon" }))
+ * const adapter = Fake.make({
+ *   scripts: [[{ toolCall: { id: "c1", name: "now" } }, { finish: "tool_calls" }], [{ text: "Sorry." }, { finish: "stop" }]]
+ * })
+ * const { thread } = await Chat.run(Engine.make({ adapter, tools: [now] }), [user("Time?")])
+ *
+ * thread.messages.find(({ role }) => role === "tool")?.content // => '{"error":"handler_raised: the handler of now raised: an injected crash"}'
+ * faults.log.map(({ name, call, fault }) => [name, call, fault.type]) // => [["now", 1, "crash"]]
+ *
+ * const drawn = Testing.faults({ seed: 7, rates: { tool: { crash: 0.1 } } })
+ * const calls = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: "now", arguments: {} }))
+ * const { messages } = await ToolRunner.runToolCalls(calls, [drawn.tool(tool({ name: "now", execute: () => "noon" }))])
+ * messages.filter(({ outcome }) => outcome === "failed").length === drawn.log.length // => true
+ * ```
+ */
+export const faults = (options: FaultOptions = {}): Faults => new Injector(options)
+
+/**
+ * Begins to write down what a run says and does, in lines of canonical JSON: the same run has the same trace, byte for
+ * byte.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, Testing, user } from "@troupe/chat"
+ * import { Clock, System } from "@troupe/otp"
+ *
+ * const run = async () => {
+ *   const system = System.make({ clock: Clock.test(), seed: 1 })
+ *   const trace = Testing.trace({ system })
+ *   const adapter = trace.adapter(Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }))
+ *   await trace.read("chat", await Chat.stream(Engine.make({ adapter }), [user("Hello")], { system }))
+ *   await System.stop(system)
+ *   return trace.text
+ * }
+ * const [once, twice] = [await run(), await run()]
+ * once === twice // => true
+ * ```
+ */
+export const trace = (options?: TraceOptions): Recorder => new Recorder(options)
+
+/**
+ * Goes through a recorded trace again: its adapters, tools and stores answer what was recorded, when it was, and the run is
+ * written down as it was then. Where it goes another way it fails, with both lines.
+ *
+ * **Details**: the test does what it did for the recording: the same sends and cancels at the same times, in a system
+ * with the same seed.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, Testing, user } from "@troupe/chat"
+ * import { Clock, System } from "@troupe/otp"
+ *
+ * const run = async (trace: Testing.Trace, system: System.System, question: string) => {
+ *   const adapter = trace.adapter(Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }))
+ *   await trace.read("chat", await Chat.stream(Engine.make({ adapter }), [user(question)], { system }))
+ * }
+ * const system = () => System.make({ clock: Clock.test(), seed: 1 })
+ * const first = system()
+ * const recorded = Testing.trace({ system: first })
+ * await run(recorded, first, "Hello")
+ *
+ * const second = system()
+ * const replay = Testing.replay(recorded.text, { system: second })
+ * await run(replay, second, "Hello")
+ * replay.check()
+ * replay.text === recorded.text // => true
+ *
+ * const third = system()
+ * const other = Testing.replay(recorded.text, { system: third })
+ * await run(other, third, "Goodbye").catch(() => undefined)
+ * other.mismatch?.line // => 1
+ * ```
+ */
+export const replay = (recorded: string | ReadonlyArray<string>, options?: TraceOptions): Replay =>
+  new Replay(recorded, options)

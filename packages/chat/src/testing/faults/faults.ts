@@ -1,0 +1,234 @@
+/**
+ * Faults around adapters, tools and stores.
+ *
+ * Owns: the log of what was injected, and the calls that are held. Does not own what it is put around.
+ *
+ * FAULT1. A call that gets no fault goes through as it is.
+ * FAULT2. Every fault is in the log before it shows.
+ * FAULT3. What hangs is held until `release`; nothing is held after it, and no fault is injected any more.
+ */
+import { Clock, type Pid, Process, System } from "@troupe/otp"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { Adapter } from "../../request/Adapter.ts"
+import type { AdapterEvent } from "../../events/Event.ts"
+import type { Store } from "../../store/Store.ts"
+import type { Awaitable, Tool } from "../../tool/Tool.ts"
+import { isEffect } from "../../async/awaitable.ts"
+import { checkFaults } from "./faultChecks.ts"
+import { type Fault, faultOf, type FaultPlan, type FaultTarget } from "./faultPlan.ts"
+import { FaultyStream } from "./faultyStream.ts"
+
+/**
+ * What faults are made with.
+ *
+ * **Units and defaults**: `plan` names calls, `rates` draws, by `seed`, 0 by default; without either nothing goes wrong.
+ * `system` is where the faults' processes live and their time is counted; without one it is the host's time, and nothing
+ * can be made to die.
+ */
+export interface FaultOptions extends Partial<FaultPlan> {
+  readonly system?: System.System | undefined
+}
+
+/** A fault that was injected; `at` is the time of it, `call` the how-manieth of its name. */
+export interface InjectedFault {
+  readonly at: number
+  readonly on: FaultTarget
+  readonly name: string
+  readonly call: number
+  readonly fault: Fault
+}
+
+/** What a fault throws, unless it was told otherwise. */
+export class InjectedError extends Error {
+  override readonly name = "InjectedError"
+}
+
+const storeLateMs = 6_000
+
+/** Puts faults around adapters, tools and stores. */
+export type Faults = Pick<Injector, "log" | "held" | "release" | "adapter" | "tool" | "store">
+
+/** Injects faults, and keeps what hangs. */
+export class Injector {
+  readonly #plan: FaultPlan
+  readonly #system: System.System | undefined
+  readonly #clock: Clock.Clock
+  readonly #calls = new Map<string, number>()
+  readonly #log: Array<InjectedFault> = []
+  readonly #held = new Set<() => void>()
+  readonly #fibers = new Set<() => void>()
+  #released = false
+
+  constructor(options: FaultOptions) {
+    checkFaults(options)
+    const { system, seed = 0, plan = [], rates = {} } = options
+    this.#plan = { seed, plan, rates }
+    this.#system = system
+    this.#clock = system?.clock ?? Clock.live
+  }
+
+  /** What was injected, in order. */
+  get log(): ReadonlyArray<InjectedFault> {
+    return this.#log
+  }
+
+  /** How many calls hang now. */
+  get held(): number {
+    return this.#held.size
+  }
+
+  /** Lets go of what hangs, by a throw, and injects nothing any more. */
+  release(): void {
+    this.#released = true
+    for (const letGo of this.#held) letGo()
+    for (const interrupt of this.#fibers) interrupt()
+  }
+
+  /** An adapter that says what this one says, but for the faults. */
+  adapter(adapter: Adapter): Adapter {
+    return {
+      name: adapter.name,
+      stream: (request, options) => {
+        const fault = this.next("adapter", adapter.name)
+        if (fault === undefined) return adapter.stream(request, options)
+        const self = this.#self()
+        if ((fault.after ?? 0) > 0 || fault.type === "duplicate") {
+          const opened = adapter.stream(request, options)
+          const faulty = (stream: AsyncIterable<AdapterEvent>): AsyncIterable<AdapterEvent> => ({
+            [Symbol.asyncIterator]: () => new FaultyStream(stream, fault, this, options, self)
+          })
+          return opened instanceof Promise ? opened.then(faulty) : faulty(opened)
+        }
+        return this.around<AsyncIterable<AdapterEvent>>(fault, () => adapter.stream(request, options), options, self)
+      }
+    }
+  }
+
+  /** A tool that does what this one does, but for the faults. */
+  tool(tool: Tool): Tool {
+    const { handler } = tool
+    if (handler === null) return tool
+    return {
+      ...tool,
+      handler: (args, context) => {
+        const fault = this.next("tool", tool.name)
+        if (fault === undefined) return handler(args, context)
+        return this.around(fault, () => this.#settled(handler(args, context), context), context, this.#self())
+      }
+    }
+  }
+
+  /** A store that keeps what this one keeps, but for the faults. */
+  store<S extends Store>(store: S): S {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const operation: unknown = Reflect.get(target, name)
+        if (typeof operation !== "function" || typeof name !== "string") return operation
+        return (...args: ReadonlyArray<unknown>): unknown => {
+          const perform = (): unknown => Reflect.apply(operation, target, args)
+          const fault = this.next("store", name)
+          if (fault === undefined) return perform()
+          const late = fault.type === "late" ? ({ type: "slow", ms: fault.ms ?? storeLateMs } as const) : fault
+          return this.around(late, perform, undefined, this.#self())
+        }
+      }
+    })
+  }
+
+  /** The fault of the next call of this name, noted. */
+  next(on: FaultTarget, name: string): Fault | undefined {
+    if (this.#released) return undefined
+    const key = `${on} ${name}`
+    const call = (this.#calls.get(key) ?? 0) + 1
+    this.#calls.set(key, call)
+    const fault = faultOf(this.#plan, on, name, call)
+    if (fault !== undefined) this.#log.push({ at: this.#clock.now(), on, name, call, fault })
+    return fault
+  }
+
+  /** Does something with a fault around it. */
+  around<A>(
+    fault: Fault,
+    perform: () => A | PromiseLike<A>,
+    told: { readonly signal: AbortSignal } | undefined,
+    self: Pid | undefined
+  ): Promise<A> {
+    switch (fault.type) {
+      case "crash":
+        return this.crash(fault, self)
+      case "hang":
+        return this.hang(fault.aware === true ? told?.signal : undefined)
+      case "slow":
+        return later(perform, () => this.wait(fault.ms))
+      case "late":
+        return later(perform, () => this.told(told?.signal).then(() => this.wait(fault.ms ?? 1)))
+      case "duplicate":
+        return later(perform, () => undefined).then(perform)
+    }
+  }
+
+  /** Throws; or kills the process, and never comes back. */
+  crash(fault: Extract<Fault, { readonly type: "crash" }>, self: Pid | undefined): Promise<never> {
+    if (fault.dies !== true || self === undefined) {
+      return Promise.reject(fault.error ?? new InjectedError("an injected crash"))
+    }
+    Process.kill(self)
+    return this.hang(undefined)
+  }
+
+  /** Never settles, unless it is let go, or told by its signal. */
+  hang(signal: AbortSignal | undefined): Promise<never> {
+    return this.told(signal).then(() => {
+      throw new InjectedError("an injected hang, which was let go")
+    })
+  }
+
+  /** Resolves when the signal is aborted, or all is let go. */
+  told(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#released || signal?.aborted === true) return resolve()
+      const letGo = () => {
+        this.#held.delete(letGo)
+        signal?.removeEventListener("abort", letGo)
+        resolve()
+      }
+      this.#held.add(letGo)
+      signal?.addEventListener("abort", letGo)
+    })
+  }
+
+  /** Resolves after so many milliseconds. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.setTimeout(resolve, ms))
+  }
+
+  /** The process that calls, whose turn it is. */
+  #self(): Pid | undefined {
+    return this.#system === undefined ? undefined : Process.current(this.#system)
+  }
+
+  /** An effect is run by a fiber of its own, which is interrupted when it is told to stop, or let go. */
+  #settled<A>(value: Awaitable<A>, { signal }: { readonly signal: AbortSignal }): A | PromiseLike<A> {
+    if (!isEffect(value)) return value
+    const fiber = this.#system === undefined ? Effect.runFork(value) : System.runFork(this.#system, value)
+    const interrupt = (): void => fiber.interruptUnsafe()
+    this.#fibers.add(interrupt)
+    signal.addEventListener("abort", interrupt)
+    fiber.addObserver(() => {
+      this.#fibers.delete(interrupt)
+      signal.removeEventListener("abort", interrupt)
+    })
+    if (this.#released || signal.aborted) interrupt()
+    return Effect.runPromise(Fiber.join(fiber))
+  }
+}
+
+/** Does it at once, and says so later; a failure too. */
+const later = async <A>(perform: () => A | PromiseLike<A>, wait: () => Promise<void> | undefined): Promise<A> => {
+  const outcome = await Promise.allSettled([(async () => perform())()])
+  await wait()
+  const [settled] = outcome
+  if (settled.status === "rejected") throw settled.reason
+  return settled.value
+}

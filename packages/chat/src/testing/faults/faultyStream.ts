@@ -1,0 +1,64 @@
+/**
+ * A stream something goes wrong with, after so many events.
+ *
+ * FSTREAM1. What it is put around is let go once: by its end, by `return`, or by a crash.
+ * FSTREAM2. A deaf hang is deaf to `return` as well, until all is let go.
+ */
+import type { Pid } from "@troupe/otp"
+import type { AdapterEvent } from "../../events/Event.ts"
+import type { Fault } from "./faultPlan.ts"
+import type { Injector } from "./faults.ts"
+
+type Next = IteratorResult<AdapterEvent, void>
+
+/** The events of a stream, with a fault among them. */
+export class FaultyStream implements AsyncIterator<AdapterEvent, void> {
+  readonly #inner: AsyncIterator<AdapterEvent, void>
+  readonly #fault: Fault
+  readonly #faults: Injector
+  readonly #told: { readonly signal: AbortSignal }
+  readonly #self: Pid | undefined
+  #said = 0
+  #again: Next | undefined
+  #returned: Promise<Next> | undefined
+
+  constructor(
+    stream: AsyncIterable<AdapterEvent>,
+    fault: Fault,
+    faults: Injector,
+    told: { readonly signal: AbortSignal },
+    self: Pid | undefined
+  ) {
+    this.#inner = stream[Symbol.asyncIterator]() as AsyncIterator<AdapterEvent, void>
+    this.#fault = fault
+    this.#faults = faults
+    this.#told = told
+    this.#self = self
+  }
+
+  async next(): Promise<Next> {
+    const again = this.#again
+    if (again !== undefined) {
+      this.#again = undefined
+      return again
+    }
+    const fault = this.#fault
+    if (this.#said++ !== (fault.after ?? 0)) return this.#inner.next()
+    if (fault.type === "duplicate") return (this.#again = await this.#inner.next())
+    if (fault.type === "crash") await this.#inner.return?.()
+    return this.#faults.around(fault, () => this.#inner.next(), this.#told, this.#self)
+  }
+
+  return(): Promise<Next> {
+    this.#returned ??= this.#leave()
+    return this.#returned
+  }
+
+  async #leave(): Promise<Next> {
+    const { type } = this.#fault
+    const hangs = type === "hang" && this.#fault.aware !== true && this.#said > (this.#fault.after ?? 0)
+    if (hangs) await this.#faults.told(undefined)
+    await this.#inner.return?.()
+    return { done: true, value: undefined }
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * Writes down what a run says and does.
+ *
+ * Owns: the lines. Does not own what it listens to, and changes nothing of it.
+ *
+ * REC1. One line for each thing, in the order they happened, with the time on the system's clock.
+ * REC2. A line is the canonical JSON of what happened: equal runs have equal lines, byte for byte.
+ * REC3. What an adapter, a tool or a store answers is written down before anybody has it. What was answered at once, and not
+ *       by way of a promise, says so.
+ * REC4. Such an answer comes when what was said before it has had its effect: so a replay can tell when it is to come.
+ */
+import { Clock, type System } from "@troupe/otp"
+import type { Adapter } from "../../request/Adapter.ts"
+import type { ChatRef } from "../../living/ChatRef.ts"
+import type { AdapterEvent, Event } from "../../events/Event.ts"
+import type { Store } from "../../store/Store.ts"
+import type { Tool } from "../../tool/Tool.ts"
+import { isEffect, isPromiseLike } from "../../async/awaitable.ts"
+import { canonicalJson } from "../../json/canonicalJson.ts"
+import { heard } from "../../effect/onEffectExit.ts"
+
+/** What a trace is made with: `system` has the clock, else the times are the host's. */
+export interface TraceOptions {
+  readonly system?: System.System | undefined
+}
+
+/** What is asked of the world outside: `of` is what is asked, `call` the how-manieth time, over all of its kind. */
+export interface Asked {
+  readonly of: "adapter" | "tool" | "store"
+  readonly call: number
+}
+
+/** For how many microtasks nothing is written before all is taken to be quiet. */
+const quietFor = 50
+
+const settled = Promise.resolve()
+
+const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
+type Line = Readonly<Record<string, unknown>>
+
+/** A trace that is being written. */
+export class Recorder {
+  protected readonly clock: Clock.Clock
+  readonly #lines: Array<string> = []
+  #quieting = Promise.resolve()
+  readonly #calls = { adapter: 0, tool: 0, store: 0 }
+
+  constructor({ system }: TraceOptions = {}) {
+    this.clock = system?.clock ?? Clock.live
+  }
+
+  /** What happened, a line each. */
+  get lines(): ReadonlyArray<string> {
+    return this.#lines
+  }
+
+  /** The lines as one text. */
+  get text(): string {
+    return this.#lines.map((line) => `${line}\n`).join("")
+  }
+
+  /** Writes a line of the test's own. */
+  note(what: string, detail?: unknown): void {
+    this.write({ type: "note", what, detail })
+  }
+
+  /** An adapter whose requests and answers are written down. */
+  adapter(adapter: Adapter): Adapter {
+    return {
+      name: adapter.name,
+      stream: (request, options) => {
+        const asked = this.ask("adapter", { name: adapter.name, request })
+        let opening: ReturnType<Adapter["stream"]>
+        try {
+          opening = adapter.stream(request, options)
+        } catch (error) {
+          this.answer(asked, "refused", { error, atOnce: true })
+          throw error
+        }
+        if (!isPromiseLike(opening)) return this.#stream(asked, opening)
+        return this.#hear(
+          opening,
+          () => this.answer(asked, "opened", {}),
+          (error) => this.answer(asked, "refused", { error })
+        ).then((stream) => this.#stream(asked, stream))
+      }
+    }
+  }
+
+  /** A tool whose calls and results are written down. */
+  tool(tool: Tool): Tool {
+    const { handler } = tool
+    if (handler === null) return tool
+    return {
+      ...tool,
+      handler: (args, context) => {
+        const asked = this.ask("tool", { name: tool.name, id: context.toolCall.id, arguments: args })
+        return this.#settles(asked, () => handler(args, context))
+      }
+    }
+  }
+
+  /** A store whose operations are written down. */
+  store<S extends Store>(store: S): S {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const operation: unknown = Reflect.get(target, name)
+        if (typeof operation !== "function" || typeof name !== "string") return operation
+        return (...args: ReadonlyArray<unknown>): unknown => {
+          const asked = this.ask("store", { name, arguments: args })
+          return this.#settles(asked, () => Reflect.apply(operation, target, args) as unknown)
+        }
+      }
+    })
+  }
+
+  /** Writes down what a chat does, whenever that changes, and the states of its tool calls. */
+  chat(chat: ChatRef): { readonly unsubscribe: () => void } {
+    let before = ""
+    return chat.subscribe(({ context }) => {
+      const calls = context.toolCalls.map(({ id, status, outcome }) => ({ id, status, outcome }))
+      const seen = canonicalJson({ phase: context.phase, calls })
+      if (seen === before) return
+      before = seen
+      this.write({ type: "phase", chat: chat.id, phase: context.phase, calls })
+    })
+  }
+
+  /** Reads events to their end and writes each down, a failure too; gives what was read. */
+  async read(name: string, events: AsyncIterable<Event>): Promise<ReadonlyArray<Event>> {
+    const read: Array<Event> = []
+    try {
+      for await (const event of events) {
+        read.push(event)
+        this.write({ type: "event", from: name, event })
+      }
+      this.write({ type: "end", from: name })
+    } catch (error) {
+      this.write({ type: "failure", from: name, error })
+    }
+    return read
+  }
+
+  /** Writes a line (REC1). */
+  protected write(line: Line): void {
+    const text = canonicalJson({ ...line, at: this.clock.now() })
+    this.#lines.push(text)
+    this.written(text)
+  }
+
+  /** Told of each line. */
+  protected written(_line: string): void {
+    // Nobody else is to be told.
+  }
+
+  /** Something is asked of the world outside. */
+  protected ask(of: Asked["of"], what: Line): Asked {
+    const asked = { of, call: (this.#calls[of] += 1) }
+    this.write({ type: "asked", ...asked, ...what })
+    return asked
+  }
+
+  /** The world outside answers (REC3). */
+  protected answer({ of, call }: Asked, type: string, what: Line): void {
+    this.write({ type, of, call, ...what })
+  }
+
+  /** Resolves when nothing was written for a while, for one after another (REC4). */
+  protected quiet(): Promise<void> {
+    this.#quieting = this.#quieting.then(() => this.#settle())
+    return this.#quieting
+  }
+
+  async #settle(): Promise<void> {
+    let seen = this.#lines.length
+    for (let left = quietFor; left > 0; left--) {
+      await settled
+      if (this.#lines.length === seen) continue
+      seen = this.#lines.length
+      left = quietFor
+    }
+  }
+
+  #stream(asked: Asked, stream: AsyncIterable<AdapterEvent>): AsyncIterable<AdapterEvent> {
+    return {
+      [Symbol.asyncIterator]: () => {
+        const events = stream[Symbol.asyncIterator]()
+        return {
+          next: () =>
+            this.#hear(
+              events.next(),
+              (next) => this.answer(asked, next.done === true ? "over" : "said", { event: next.value }),
+              (error) => this.answer(asked, "broke", { error })
+            ),
+          return: () => {
+            this.write({ type: "left", ...asked })
+            const gone = (): void => this.answer(asked, "gone", {})
+            return this.#hear(Promise.resolve(events.return?.()), gone, gone).then(
+              () => ended,
+              () => ended
+            )
+          }
+        }
+      }
+    }
+  }
+
+  #settles<A>(asked: Asked, perform: () => A): A {
+    const succeeded = (result: unknown): void => this.answer(asked, "settled", { result })
+    const failed = (error: unknown): void => this.answer(asked, "failed", { error })
+    let begun: A
+    try {
+      begun = perform()
+    } catch (error) {
+      this.answer(asked, "failed", { error, atOnce: true })
+      throw error
+    }
+    if (isEffect(begun)) return heard(begun, () => this.quiet(), succeeded, failed) as A
+    if (isPromiseLike(begun)) return this.#hear(begun, succeeded, failed) as A
+    this.answer(asked, "settled", { result: begun, atOnce: true })
+    return begun
+  }
+
+  /** What comes of a promise, written down before anybody has it (REC3), when all else is quiet (REC4). */
+  async #hear<A>(
+    promise: PromiseLike<A>,
+    succeeded: (result: A) => void,
+    failed: (error: unknown) => void
+  ): Promise<A> {
+    const [outcome] = await Promise.allSettled([promise])
+    await this.quiet()
+    if (outcome.status === "rejected") {
+      failed(outcome.reason)
+      throw outcome.reason
+    }
+    succeeded(outcome.value)
+    return outcome.value
+  }
+}

@@ -1,0 +1,61 @@
+/** How a law of a store is looked at: in an empty store, on a clock that stands still. */
+import { Clock } from "@troupe/otp"
+import { SessionError, type SessionErrorReason, ValidationError } from "../../errors/ChatError.ts"
+import type { SessionStore } from "../../store/Store.ts"
+import { describe } from "../../tool/ToolResultEncoder.ts"
+import { canonicalJson } from "../../json/canonicalJson.ts"
+import { holds, law, type Law } from "./law.ts"
+
+/**
+ * Opens an empty store for one law, which closes it.
+ *
+ * **Contract**: the store tells the time by this clock, and keeps conversations that long.
+ */
+export type MakeStore = (options: {
+  readonly clock: Clock.Clock
+  readonly ttlMs: number | undefined
+}) => SessionStore | Promise<SessionStore>
+
+/** A law, told by what must be true of an empty store. */
+export const storeLaw = (
+  make: MakeStore,
+  title: string,
+  check: (store: SessionStore, clock: Clock.TestClock) => Promise<void>,
+  ttlMs?: number
+): Law =>
+  law(title, async () => {
+    const clock = Clock.test()
+    const store = await make({ clock, ttlMs })
+    try {
+      await check(store, clock)
+    } finally {
+      await store.close()
+    }
+  })
+
+/** Throws, unless what came is what was wanted; whether a field is missing or `undefined` is the same. */
+export const same = (what: string, seen: unknown, wanted: unknown): void => {
+  const [one, other] = [canonicalJson(seen), canonicalJson(wanted)]
+  holds(one === other, () => `${what} is ${one} instead of ${other}`)
+}
+
+/** Throws, unless the store refuses for this reason. */
+export const refuses = async (
+  what: string,
+  reason: SessionErrorReason | "invalid_options",
+  ask: () => unknown
+): Promise<void> => {
+  const error = await failure(ask)
+  const isRefusal = error instanceof SessionError || error instanceof ValidationError
+  if (isRefusal && error.reason === reason) return
+  throw new Error(`${what} was to be refused with ${reason}, and came to ${describe(error)}`, { cause: error })
+}
+
+/** What it fails with; where it does not, what it comes to. */
+const failure = async (ask: () => unknown): Promise<unknown> => {
+  try {
+    return await ask()
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,89 @@
+/** Records for the laws of a store: a conversation, entry by entry, with everything a record can hold. */
+import * as DateTime from "effect/DateTime"
+import type { ChatRecord } from "../../record/ChatRecord.ts"
+import { assistant, type Message, toolResult, user } from "../../model/Message.ts"
+import * as Usage from "../../model/Usage.ts"
+
+/** A record of these messages. */
+export const recordWith = (
+  id: string,
+  messages: ReadonlyArray<Message>,
+  rest: Partial<ChatRecord> = {}
+): ChatRecord => ({
+  id,
+  thread: { messages },
+  usage: Usage.empty,
+  running: false,
+  pendingToolCalls: [],
+  ...rest
+})
+
+/** A record of what the user said. */
+export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord =>
+  recordWith(
+    id,
+    texts.map((text) => user(text))
+  )
+
+const dateAt = (ms: number): Date => DateTime.toDateUtc(DateTime.makeUnsafe(ms))
+
+const call = { id: "c1", name: "pay", arguments: { amount: 3, when: dateAt(86_400_000), exact: 12n } }
+const other = { id: "c2", name: "ask", arguments: null, rawArguments: '{"cut' }
+
+const question: Message = {
+  ...user('Pay 3 € to "O\'Hara" — 100%_sure \u{1F600}'),
+  metadata: { at: dateAt(1), tags: [] }
+}
+const calls: Message = { ...assistant("", [call, other]), metadata: { cost: Number.NaN } }
+const paid: Message = toolResult("c1", { paid: 3 })
+const asked: Message = { ...toolResult("c2", "Which account?"), metadata: { bytes: new Uint8Array([0, 255]) } }
+const closing: Message = { ...assistant("Done."), metadata: { $date: "none", nothing: null } }
+
+const usage = { ...Usage.empty, inputTokens: 7, toolUsage: { pay: { calls: 1n } } }
+
+/**
+ * A conversation's records in the order they are saved: an input taken, an open step that writes, its results in their places, a
+ * question, its answer, another try that takes messages back, and a thread that is emptied.
+ */
+export const conversation = (id: string): ReadonlyArray<ChatRecord> => {
+  const inbox = [{ id: "i2", named: true, whenBusy: "steer", message: user("And hurry") }] as const
+  const begun = recordWith(id, [question], { running: true, inputs: ["i1"], known: ["i1"], inbox })
+  const open = {
+    ...begun,
+    thread: { messages: [question, calls] },
+    usage,
+    open: {
+      id: "s1",
+      at: 1,
+      calls: [{ state: "intended" }, { state: "waiting", kind: "permission", reason: "r", askedAt: 5 }]
+    }
+  } satisfies ChatRecord
+  const inPlace = {
+    ...open,
+    thread: { messages: [question, calls, paid], metadata: { title: "Payments", since: dateAt(2) } },
+    open: {
+      id: "s1",
+      at: 1,
+      calls: [{ state: "done" }, { state: "decided", kind: "permission", decision: { type: "allow" } }]
+    }
+  } satisfies ChatRecord
+  const pendingQuestion = { toolCallId: "c2", question: "Which account?", options: { choices: ["a", 1n] } }
+  const waits = recordWith(id, [question, calls, paid, asked], {
+    usage,
+    lastHaltedReason: "ask_user",
+    pendingQuestion,
+    inputs: ["i1"],
+    known: ["i1"],
+    expiresAt: 99
+  })
+  const answered = recordWith(id, [question, calls, paid, asked, user("a"), closing], {
+    usage,
+    lastHaltedReason: "completed",
+    inputs: ["i2"],
+    known: ["i1", "i2"],
+    permissionMode: { mode: "plan", loosest: "default" }
+  })
+  const again = { ...answered, thread: { messages: [question, assistant("Another answer")] }, known: ["i1"] }
+  const manual = recordWith(id, [question, assistant("", [call])], { pendingToolCalls: [call], known: ["i1"] })
+  return [begun, open, inPlace, waits, answered, again, manual, recordWith(id, [])]
+}

@@ -1,0 +1,57 @@
+/**
+ * The idempotency key of a tool call.
+ *
+ * KEY1. Two different calls never have the same key, also after a rewind, a retry or a fork, and also where the provider
+ *       gives every call the same id.
+ * KEY2. Every run of one call has the same key, also after a restart.
+ * KEY3. A call of an open step that was stored without an id keeps the key that is made of the step's place in the thread.
+ */
+
+import { System } from "@troupe/otp"
+import { describe } from "./ToolResultEncoder.ts"
+
+/** Which call of which reply it is. Call ids and places in the thread can repeat, so neither identifies a call. */
+export interface CallPlace {
+  /** The random id of the step that made the request for the reply, or of the batch. */
+  readonly stepId?: string | undefined
+  /** The reply's place in the thread. It counts only where there is no `stepId` (KEY3). */
+  readonly messageIndex?: number | undefined
+  /** The call's place in the reply. */
+  readonly index?: number | undefined
+  /** The arguments it has instead of those that stand there. */
+  readonly edited?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** A new step's id: random, or of a system with a seed the next of that seed's stream. */
+export const newStepId = (system: System.System): string => System.uuid(system, "steps")
+
+/** Whose call it is: of a session, else of a request. */
+export interface CallOwner {
+  readonly sessionId?: string | undefined
+  readonly requestId: string
+}
+
+/**
+ * The idempotency key of a call (KEY1, KEY2), in printable ASCII. A call that a person gave other arguments has another
+ * key for these: a service refuses a key that comes again with other content.
+ */
+export const idempotencyKey = (
+  owner: CallOwner,
+  toolCallId: string,
+  { messageIndex = 0, stepId = String(messageIndex), index = 0, edited }: CallPlace
+): string => {
+  const key = `${escaped(owner.sessionId ?? owner.requestId)}/${escaped(toolCallId)}/${escaped(stepId)}.${index}`
+  return edited === undefined ? key : `${key}/${digest(describe(edited))}`
+}
+
+/** Two words of 32 bits, which no two contents of one call share but by chance. */
+const digest = (text: string): string => hashed(text, 0x811c9dc5) + hashed(text, 0x9e3779b9)
+
+const hashed = (text: string, seed: number): string => {
+  let hash = seed
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return ((hash ^ (hash >>> 13)) >>> 0).toString(16).padStart(8, "0")
+}
+
+const escaped = (part: string): string => encodeURIComponent(part.toWellFormed())

@@ -1,0 +1,74 @@
+/** What a tool may be made of; what may not is named by its path, with what is allowed there. */
+import { type Finding, ValidationError } from "../errors/ChatError.ts"
+import { unknownNames } from "../errors/unknownKeys.ts"
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+type Check = (value: unknown) => string | undefined
+
+const oneOf =
+  (...words: ReadonlyArray<string>): Check =>
+  (value) =>
+    words.some((word) => word === value) ? undefined : `must_be_one_of ${words.join(", ")}`
+const milliseconds: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must_be_milliseconds")
+const record: Check = (value) => (isRecord(value) ? undefined : "must_be_an_object of names and values")
+const asFunction =
+  (of: string): Check =>
+  (value) =>
+    typeof value === "function" ? undefined : `must_be_a_function of ${of}`
+
+/** A function can be a Standard Schema, too. */
+const parameters: Check = (value) =>
+  isRecord(value) || (typeof value === "function" && "~standard" in value)
+    ? undefined
+    : "must_be a zod schema, any Standard Schema, or a JSON Schema object"
+
+/** What is wrong with a tool's name, or `undefined`. */
+export const nameProblem = (name: unknown): "empty" | "reserved_tool_name" | "invalid_format" | undefined => {
+  if (name === "") return "empty"
+  if (name === "auto" || name === "none" || name === "required") return "reserved_tool_name"
+  return typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name) ? undefined : "invalid_format"
+}
+
+const described = {
+  name: nameProblem,
+  description: (value) => (typeof value === "string" ? undefined : "not_a_string"),
+  parameters,
+  jsonSchema: record,
+  manual: (value) => (typeof value === "boolean" ? undefined : "not_a_boolean"),
+  timeoutMs: milliseconds,
+  idleTimeoutMs: milliseconds,
+  metadata: record,
+  effect: oneOf("read", "write"),
+  key: asFunction("the arguments"),
+  onUnknown: oneOf("ask", "fail", "retry")
+} satisfies Readonly<Record<string, Check>>
+
+/** Where `null` says as little as nothing. */
+const nullable: ReadonlySet<string> = new Set(["description", "parameters", "jsonSchema", "metadata", "handler"])
+
+/** What runs a tool is named by how the tool is made. */
+const parts = {
+  execute: { execute: asFunction("the arguments and the context"), ...described },
+  handler: { handler: asFunction("the arguments and the context"), ...described }
+} satisfies Readonly<Record<string, Readonly<Record<string, Check>>>>
+
+/** Throws a `ValidationError` (`invalid_tool`) that names each part that is unknown or of the wrong kind. */
+export const checkTool = (given: unknown, runBy: keyof typeof parts): void => {
+  if (!isRecord(given)) {
+    throw new ValidationError("invalid_tool", [{ field: [], reason: "must_be_an_object of options" }])
+  }
+  const checks: Readonly<Record<string, Check>> = parts[runBy]
+  const found: Array<Finding> = [...unknownNames(given, Object.keys(checks))]
+  for (const [part, check] of Object.entries(checks)) {
+    const value = given[part]
+    if (part !== "name" && (value === undefined || (value === null && nullable.has(part)))) continue
+    const wrong = check(value)
+    if (wrong !== undefined) found.push({ field: [part], reason: wrong })
+  }
+  if (runBy === "execute" && given["execute"] === undefined && given["manual"] !== true) {
+    found.push({ field: ["execute"], reason: "must_be_a_function; only a tool with manual: true needs none" })
+  }
+  if (found.length > 0) throw new ValidationError("invalid_tool", found)
+}

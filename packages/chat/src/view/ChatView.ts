@@ -1,0 +1,250 @@
+/**
+ * A chat as a user interface shows it: plain data, the same for a chat in this program and for one behind a server.
+ *
+ * SHOW1. The patch between two views leads from the first to the second; through JSON, too.
+ * SHOW2. There is no patch between equal views.
+ * SHOW3. A view reads back from its JSON text as it is. Of errors it holds no stack and no cause.
+ * SHOW4. Parts, messages and calls that did not change are the same objects in the next view.
+ * SHOW5. A patch is as large as what was added to messages and text; messages that both views have are not looked into.
+ *
+ * @module
+ */
+import type { PendingApproval } from "../record/Approval.ts"
+import type { HaltedReason, PendingQuestion } from "../record/ChatResult.ts"
+import { isSame, samePrefix, sharing, sharingEach } from "../json/structuralSharing.ts"
+import { asShown, shown, shownError } from "../json/readableJson.ts"
+import type { ChatPhase, ChatSnapshot } from "./liveView.ts"
+import type { ToolCallView } from "../call/toolCallView.ts"
+import type { Message } from "../model/Message.ts"
+import type { Mode } from "../gate/Permissions.ts"
+import type { ToolCall } from "../model/ToolCall.ts"
+import type { Usage } from "../model/Usage.ts"
+
+/** A running call; `process` is the text of its pid. */
+export type CallView = Omit<ToolCallView, "pid"> & { readonly process: string | undefined }
+
+/** What a chat shows of an error: no stack, no cause. */
+export interface ErrorView {
+  readonly name: string
+  readonly reason: string | undefined
+  readonly message: string
+}
+
+/** An input that waits for its turn. */
+export interface InputView {
+  readonly id: string
+  readonly message: Message
+}
+
+/**
+ * What is shown of a chat.
+ *
+ * **Details**: it has a JSON form as it is. Parts that did not change are the same objects as in the view before.
+ *
+ * - `phase`: what it is doing; `interrupted` when a turn was cut short by the end of its program, and `retry` goes on
+ * - `messages`: the thread as committed
+ * - `partial`: the reply that streams, or the interrupted one as far as it is known
+ * - `toolCalls`: the calls of the running step, or of the last until the next begins
+ * - `question`: what a tool asks; `approvals`: the calls that wait for a decision; `pendingToolCalls`: those whose results the
+ *   caller gives
+ * - `haltedReason`: why the last turn ended that did
+ * - `error`: what the last turn failed with, until the next begins
+ */
+export interface ChatView {
+  readonly id: string
+  readonly phase: ChatPhase
+  readonly messages: ReadonlyArray<Message>
+  readonly partial: { readonly text: string }
+  readonly toolCalls: ReadonlyArray<CallView>
+  readonly question: PendingQuestion | undefined
+  readonly approvals: ReadonlyArray<PendingApproval>
+  readonly pendingToolCalls: ReadonlyArray<ToolCall>
+  readonly inbox: ReadonlyArray<InputView>
+  readonly usage: Usage
+  readonly permissionMode: Mode
+  readonly haltedReason: HaltedReason | undefined
+  readonly error: ErrorView | undefined
+}
+
+/** What turns one view into the next: of messages and text only what was added. */
+export interface ChatViewPatch {
+  readonly messages?: { readonly kept: number; readonly added: ReadonlyArray<Message> }
+  readonly text?: { readonly kept: number; readonly added: string }
+  /** The other parts that changed; one that became `undefined` is `null`. */
+  readonly rest?: { readonly [Key in Exclude<keyof ChatView, "messages" | "partial">]?: ChatView[Key] | null }
+}
+
+type Rest = Exclude<keyof ChatView, "messages" | "partial">
+
+const rest: ReadonlyArray<Rest> = [
+  "id",
+  "phase",
+  "toolCalls",
+  "question",
+  "approvals",
+  "pendingToolCalls",
+  "inbox",
+  "usage",
+  "permissionMode",
+  "haltedReason",
+  "error"
+]
+
+/** What is shown of a chat that nothing is known of. */
+const nothing: ChatView = {
+  id: "",
+  phase: "idle",
+  messages: [],
+  partial: { text: "" },
+  toolCalls: [],
+  question: undefined,
+  approvals: [],
+  pendingToolCalls: [],
+  inbox: [],
+  usage: {},
+  permissionMode: "default",
+  haltedReason: undefined,
+  error: undefined
+}
+
+/**
+ * The view of a snapshot; parts that did not change are those of the view before.
+ *
+ * **Details**: what JSON has no word for is described: bytes by their number, a large number by its digits, an error by its
+ * name and message. Without a snapshot nothing was said yet.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { ChatView, Fake, Troupe } from "@troupe/chat"
+ *
+ * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+ * const chat = await troupe.chat("c1")
+ * const before = ChatView.of("c1", chat.getSnapshot())
+ * await chat.send("Hello").result()
+ * const after = ChatView.of("c1", chat.getSnapshot(), before)
+ *
+ * after.messages.map(({ content }) => content) // => ["Hello", "Hi."]
+ * ChatView.apply(before, ChatView.patch(before, after) ?? {}) // => after
+ * await troupe.stop()
+ * ```
+ */
+export const of = (id: string, snapshot: ChatSnapshot | undefined, before?: ChatView): ChatView => {
+  if (snapshot === undefined) return sharing(before, { ...nothing, id })
+  const { context } = snapshot
+  const { text } = context.partial
+  const after: ChatView = {
+    id,
+    phase: context.phase,
+    messages: messagesOf(context.thread.messages, before?.messages),
+    partial: before?.partial.text === text ? before.partial : { text },
+    toolCalls: sharingEach(before?.toolCalls, context.toolCalls.map(callOf)),
+    question: sharing(before?.question, asCopy(context.pendingQuestion)),
+    approvals: sharingEach(before?.approvals, asCopy(context.pendingApprovals)),
+    pendingToolCalls: sharingEach(before?.pendingToolCalls, asCopy(context.pendingToolCalls)),
+    inbox: sharingEach(
+      before?.inbox,
+      context.inbox.map((entry) => ({ id: entry.id, message: messageOf(entry.message) }))
+    ),
+    usage: sharing(before?.usage, asCopy(context.usage)),
+    permissionMode: context.permissionMode,
+    haltedReason: context.lastHaltedReason,
+    error: sharing(before?.error, errorOf(context))
+  }
+  if (before === undefined) return after
+  return (Object.keys(after) as ReadonlyArray<keyof ChatView>).every((part) => after[part] === before[part])
+    ? before
+    : after
+}
+
+const asCopy = <A>(value: A): A => shown(value) as A
+
+const callOf = ({ pid, progress, ...call }: ToolCallView): CallView => ({
+  ...call,
+  progress: shown(progress),
+  process: pid?.toString()
+})
+
+const errorOf = ({ result, failure }: ChatSnapshot["context"]): ErrorView | undefined => {
+  const error: unknown = result?.metadata["error"] ?? failure
+  return error === undefined || error === null ? undefined : shownError(error)
+}
+
+/** (SHOW5) What is shown of a message, and of a thread's messages, is found once. */
+const shownMessages = new WeakMap<Message, Message>()
+const shownThreads = new WeakMap<ReadonlyArray<Message>, ReadonlyArray<Message>>()
+
+const messageOf = (message: Message): Message => {
+  let found = shownMessages.get(message)
+  if (found === undefined) {
+    found = asShown(message)
+    shownMessages.set(message, found)
+  }
+  return found
+}
+
+/** Where a thread's messages were replaced by equal ones, as those read from a store, they are those of the view before. */
+const messagesOf = (
+  messages: ReadonlyArray<Message>,
+  before: ReadonlyArray<Message> | undefined
+): ReadonlyArray<Message> => {
+  let found = shownThreads.get(messages)
+  if (found === undefined) {
+    found = messages.map(messageOf)
+    shownThreads.set(messages, found)
+  }
+  return sharingEach(before, found)
+}
+
+/**
+ * What turns `before` into `after`; `undefined` when nothing does. Without `before`, all of it.
+ *
+ * **Details**: it has a JSON form as it is. It is as large as what was added: messages and text that both views begin with
+ * are not in it.
+ */
+export const patch = (before: ChatView | undefined, after: ChatView): ChatViewPatch | undefined => {
+  if (before === after) return undefined
+  const from = before ?? nothing
+  const messages = messagesPatch(from.messages, after.messages)
+  const text = textPatch(from.partial.text, after.partial.text)
+  const changed = rest.filter((part) => before === undefined || !isSame(before[part], after[part]))
+  const change: ChatViewPatch = {
+    ...(messages === undefined ? {} : { messages }),
+    ...(text === undefined ? {} : { text }),
+    ...(changed.length === 0 ? {} : { rest: Object.fromEntries(changed.map((part) => [part, after[part] ?? null])) })
+  }
+  return before !== undefined && Object.keys(change).length === 0 ? undefined : change
+}
+
+const messagesPatch = (before: ChatView["messages"], after: ChatView["messages"]): ChatViewPatch["messages"] => {
+  if (before === after) return undefined
+  const kept = samePrefix(before, after)
+  return kept === before.length && kept === after.length ? undefined : { kept, added: after.slice(kept) }
+}
+
+const textPatch = (before: string, after: string): ChatViewPatch["text"] => {
+  if (before === after) return undefined
+  const kept = after.startsWith(before) ? before.length : 0
+  return { kept, added: after.slice(kept) }
+}
+
+/** The view a patch leads to. Parts that it does not name are those of the view before. */
+export const apply = (before: ChatView | undefined, change: ChatViewPatch): ChatView => {
+  const from = before ?? nothing
+  const { messages, text, rest: changed } = change
+  const after: { -readonly [Part in keyof ChatView]: ChatView[Part] } = {
+    ...from,
+    ...(messages === undefined ? {} : { messages: [...from.messages.slice(0, messages.kept), ...messages.added] }),
+    ...(text === undefined ? {} : { partial: { text: from.partial.text.slice(0, text.kept) + text.added } })
+  }
+  if (changed !== undefined) for (const part of rest) take(after, part, changed)
+  return after
+}
+
+const take = <Part extends Rest>(
+  view: { [Key in Part]: ChatView[Key] },
+  part: Part,
+  changed: { readonly [Key in Part]?: ChatView[Key] | null }
+): void => {
+  const value = changed[part]
+  if (value !== undefined) view[part] = value ?? undefined
+}

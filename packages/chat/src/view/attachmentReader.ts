@@ -1,0 +1,153 @@
+/**
+ * One reader of a living chat.
+ *
+ * Owns: the reader's place, its questions, its listener on the caller's signal. Does not own what is read, which stands in the
+ * chat's log, once for all readers.
+ *
+ * ATT1. From its beginning to its end a reader gets every event behind its place once, in order, or one snapshot in the
+ *       place of those it does not get.
+ * ATT2. A reader holds no events: one that is slow, or reads no more, costs its chat nothing but what the log may hold.
+ * ATT3. Detached, by leaving, by its signal or by the chat's stop, it leaves nothing behind: no question, no listener.
+ *       After a stop what is unread can still be read.
+ */
+import type { Attached, AttachOptions } from "./Attachment.ts"
+import { Fifo } from "../async/fifo.ts"
+import type { LiveFeed } from "./liveFeed.ts"
+
+type Next = IteratorResult<Attached, undefined>
+
+/** What an attachment begins with: a place, or a place and the snapshot that stands for all before it. */
+export interface Beginning {
+  readonly place: number
+  readonly first: Attached | undefined
+}
+
+const done: Next = { done: true, value: undefined }
+
+const defaultMaxUnread = 1_000
+
+/** A chat's events as one reader follows them; `return`, which leaving a `for await` loop calls, detaches. */
+export class Attachment implements AsyncIterableIterator<Attached, undefined> {
+  readonly #feed: LiveFeed
+  readonly #maxUnread: number
+  readonly #signal: AbortSignal | undefined
+  readonly #asked = new Fifo<PromiseWithResolvers<Next>>()
+  #place: number
+  /** How many events there were when it last read one. */
+  #seen: number
+  #first: Attached | undefined
+  #failure: { readonly error: unknown } | undefined
+  #detached = false
+
+  /** `chat.attach` makes it. */
+  constructor(feed: LiveFeed, { place, first }: Beginning, options: AttachOptions) {
+    const { whenSlow, maxUnread = defaultMaxUnread, signal } = options
+    this.#feed = feed
+    this.#place = place
+    this.#first = first
+    this.#seen = feed.log.count
+    this.#maxUnread = whenSlow === "snapshot" ? maxUnread : Number.POSITIVE_INFINITY
+    this.#signal = signal
+    signal?.addEventListener("abort", this.#onAbort)
+    if (signal?.aborted === true) this.#detach()
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<Next> {
+    const asked = Promise.withResolvers<Next>()
+    this.#asked.push(asked)
+    this.serve()
+    return asked.promise
+  }
+
+  /** Detaches; the chat goes on. */
+  return(): Promise<Next> {
+    this.#detach()
+    return Promise.resolve(done)
+  }
+
+  throw(error: unknown): Promise<Next> {
+    this.#detach()
+    return Promise.reject(error)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#detach()
+  }
+
+  /** What it has not read begins here; `Infinity` where it needs nothing that is held. */
+  get unreadFrom(): number {
+    const { log } = this.#feed
+    return log.hasLost(this.#place) || this.#isBehind ? Number.POSITIVE_INFINITY : this.#place
+  }
+
+  /** Answers what was asked, as far as there is something to read. */
+  serve(): void {
+    while (this.#asked.size > 0) {
+      const item = this.#detached ? undefined : this.#take()
+      if (item !== undefined) this.#asked.shift()?.resolve({ done: false, value: item })
+      else if (this.#failure !== undefined) {
+        const { error } = this.#failure
+        this.#failure = undefined
+        this.#asked.shift()?.reject(error)
+      } else if (this.#detached || this.#feed.over) this.#asked.shift()?.resolve(done)
+      else return this.#feed.wait(this)
+    }
+    this.#feed.forgetWaiting(this)
+  }
+
+  /** The chat was stopped. */
+  ended(): void {
+    this.#signal?.removeEventListener("abort", this.#onAbort)
+    this.serve()
+  }
+
+  /** The chat was stopped before: `error` is what is read. */
+  fail(error: unknown): void {
+    this.#detach()
+    this.#failure = { error }
+  }
+
+  #take(): Attached | undefined {
+    const { log } = this.#feed
+    if (log.hasLost(this.#place) || this.#isBehind) return this.#takeSnapshot()
+    const first = this.#first
+    if (first !== undefined) {
+      this.#first = undefined
+      return first
+    }
+    const reading = log.readFrom(this.#place)
+    if (reading === undefined) return undefined
+    this.#place = reading.end
+    this.#seen = Math.max(this.#seen, reading.count)
+    return { type: "event", cursor: this.#feed.cursorAt(reading.end), event: reading.event }
+  }
+
+  #takeSnapshot(): Attached | undefined {
+    const snapshot = this.#feed.snapshot()
+    if (snapshot === undefined) return undefined
+    const { log } = this.#feed
+    this.#place = log.end
+    this.#seen = log.count
+    this.#first = undefined
+    return snapshot
+  }
+
+  get #isBehind(): boolean {
+    return this.#feed.log.count - this.#seen > this.#maxUnread
+  }
+
+  readonly #onAbort = (): void => this.#detach()
+
+  #detach(): void {
+    if (this.#detached) return
+    this.#detached = true
+    this.#first = undefined
+    this.#signal?.removeEventListener("abort", this.#onAbort)
+    this.#feed.forget(this)
+    this.serve()
+  }
+}

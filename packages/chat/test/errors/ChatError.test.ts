@@ -1,0 +1,25 @@
+import { expect, test } from "vitest"
+import {
+  AdapterError,
+  EngineError,
+  SessionError,
+  StreamError,
+  ToolError,
+  ValidationError
+} from "../../src/errors/ChatError.ts"
+
+test.each([
+  ["AdapterError", AdapterError.reasons, (reason: never) => new AdapterError(reason)],
+  ["EngineError", EngineError.reasons, (reason: never) => new EngineError(reason)],
+  ["StreamError", StreamError.reasons, (reason: never) => new StreamError(reason)],
+  ["ToolError", ToolError.reasons, (reason: never) => new ToolError(reason)],
+  ["ValidationError", ValidationError.reasons, (reason: never) => new ValidationError(reason, [])],
+  ["SessionError", SessionError.reasons, (reason: never) => new SessionError(reason, "it cannot")]
+])("a %s has one of its reasons, and no other", (name, reasons, make) => {
+  for (const reason of reasons) expect(make(reason as never)).toMatchObject({ _tag: name, name, reason })
+  expect(() => make("no_such_reason" as never)).toThrow(TypeError)
+})
+
+test("the errors of a ValidationError are a list", () => {
+  expect(() => new ValidationError("invalid_request", "x" as never)).toThrow(TypeError)
+})

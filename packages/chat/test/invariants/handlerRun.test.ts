@@ -1,0 +1,122 @@
+import { Effect } from "effect"
+import { expect, test } from "vitest"
+import * as Engine from "../../src/options/Engine.ts"
+import { type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import { resolveOptions } from "../../src/options/resolveOptions.ts"
+import { ToolExecution } from "../../src/call/handlerRun.ts"
+import { type Handler, make, type ToolContext } from "../../src/tool/Tool.ts"
+import { hop } from "../double/hop.ts"
+
+const executing = (handler: Handler, args: Record<string, unknown> | null = {}, parameters: object = {}) => {
+  const settled: Array<HandlerResult> = []
+  const tool = make({ name: "t", parameters: parameters as Record<string, unknown>, handler })
+  const toolCall = { id: "c0", name: "t", arguments: args, rawArguments: "{" }
+  const execution = new ToolExecution(
+    { tool, toolCall, options: resolveOptions(Engine.make({}), {}) },
+    {
+      settled: (result) => settled.push(result)
+    }
+  )
+  return { execution, settled }
+}
+
+test("EXEC1 `settled` is called once, at once for a value, later for a promise or an effect", async () => {
+  for (const handler of [() => ok(1), () => Promise.resolve(ok(1)), () => Effect.succeed(ok(1))]) {
+    const { execution, settled } = executing(handler)
+    execution.start()
+    await hop()
+    execution.abort()
+    execution.stop()
+    await hop()
+    expect(settled).toEqual([ok(1)])
+  }
+  const { execution, settled } = executing(() => ok(1))
+  execution.start()
+  expect(settled).toHaveLength(1)
+})
+
+test("EXEC1 an executor that answers twice settles once", async () => {
+  const settled: Array<HandlerResult> = []
+  const answersTwice = {
+    // oxlint-disable-next-line unicorn/no-thenable -- a foreign promise that breaks its contract
+    then: (resolve: (value: HandlerResult) => void) => {
+      resolve(ok(1))
+      resolve(ok(2))
+    }
+  }
+  const toolExecutor = { execute: () => answersTwice as unknown as Promise<HandlerResult> }
+  const toolCall = { id: "c0", name: "t", arguments: {} }
+  const options = resolveOptions(Engine.make({}), { toolExecutor })
+  new ToolExecution(
+    { tool: make({ name: "t" }), toolCall, options },
+    { settled: (result) => settled.push(result) }
+  ).start()
+  await hop()
+  expect(settled).toEqual([ok(1)])
+})
+
+test("EXEC2 `abort` tells the handler and goes on waiting for it", async () => {
+  const { execution, settled } = executing(
+    (_args, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(ok("half"))))
+  )
+  execution.start()
+  await hop()
+  expect(settled).toEqual([])
+  execution.abort()
+  await hop()
+  expect(settled).toEqual([ok("half")])
+})
+
+test("EXEC2 `abort` interrupts an effect, which then is cancelled", async () => {
+  const { execution, settled } = executing(() => Effect.never)
+  execution.start()
+  execution.abort()
+  await hop()
+  expect(settled).toMatchObject([{ type: "error", reason: { reason: "cancelled" } }])
+})
+
+test("EXEC3 after `stop` whatever the handler does changes nothing", async () => {
+  const late = Promise.withResolvers<HandlerResult>()
+  let seen: ToolContext | undefined
+  const { execution, settled } = executing((_args, context) => {
+    seen = context
+    return late.promise
+  })
+  execution.start()
+  execution.stop()
+  expect(seen?.signal.aborted).toBe(true)
+  late.resolve(ok("late"))
+  await hop()
+  expect(settled).toEqual([])
+})
+
+test("EXEC3 stopped while its arguments are checked, the handler does not run", async () => {
+  let ran = 0
+  const checking = Promise.withResolvers<{ readonly value: object }>()
+  const parameters = { "~standard": { version: 1 as const, vendor: "slow", validate: () => checking.promise } }
+  const tool = make({ name: "t", parameters, jsonSchema: {}, handler: () => ok(++ran) })
+  const toolCall = { id: "c0", name: "t", arguments: {} }
+  const execution = new ToolExecution(
+    { tool, toolCall, options: resolveOptions(Engine.make({}), {}) },
+    { settled: () => {} }
+  )
+  execution.start()
+  execution.stop()
+  checking.resolve({ value: {} })
+  await hop()
+  expect(ran).toBe(0)
+})
+
+test("EXEC4 the handler runs only with arguments that fit", async () => {
+  let ran = 0
+  const schema = { type: "object", properties: { x: { type: "number" } }, required: ["x"] }
+  for (const args of [null, {}, { x: "1" }]) {
+    const { execution, settled } = executing(() => ok(++ran), args, schema)
+    execution.start()
+    await hop()
+    expect(settled).toMatchObject([{ type: "error", reason: { reason: "invalid_arguments", toolCallId: "c0" } }])
+  }
+  expect(ran).toBe(0)
+  executing(() => ok(++ran), { x: 1 }, schema).execution.start()
+  expect(ran).toBe(1)
+})

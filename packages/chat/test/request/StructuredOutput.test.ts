@@ -1,0 +1,60 @@
+import { expect, test } from "vitest"
+import * as z from "zod"
+import { AdapterError } from "../../src/errors/ChatError.ts"
+import type { FinishReason, Response } from "../../src/model/Response.ts"
+import { format, parse } from "../../src/request/StructuredOutput.ts"
+
+const City = z.object({ name: z.string(), size: z.number().optional() })
+
+const response = (outputText: string, finishReason: FinishReason | null = "stop", error?: unknown): Response => ({
+  outputText,
+  finishReason,
+  toolCalls: [],
+  usage: {},
+  metadata: error === undefined ? {} : { error }
+})
+
+test("a format is the JSON Schema of zod, of JSON Schema itself, or the one that is given", () => {
+  const plain = { type: "object", properties: { name: { type: "string" } } }
+  expect(format("city", City)).toMatchObject({ type: "json_schema", name: "city", schema: plain })
+  expect(format("city", plain, { strict: true })).toEqual({
+    type: "json_schema",
+    name: "city",
+    schema: plain,
+    strict: true
+  })
+  const bare = { "~standard": { version: 1, vendor: "mine", validate: (value: unknown) => ({ value }) } } as const
+  expect(() => format("city", bare)).toThrow("mine cannot produce JSON Schema")
+  expect(format("city", bare, { jsonSchema: plain }).schema).toEqual(plain)
+})
+
+test("an answer is what the schema makes of its text", async () => {
+  expect(await parse(response('{"name":"Oslo"}'), City)).toEqual({ name: "Oslo" })
+  const upper = City.transform(({ name }) => name.toUpperCase())
+  expect(await parse(response('{"name":"Oslo"}', null), upper)).toBe("OSLO")
+  expect(await parse(response("[1]"), { type: "array", items: { type: "number" } })).toEqual([1])
+})
+
+test("an answer that is not complete, no JSON, or does not fit is a typed error that says where", async () => {
+  const failed = new AdapterError("timeout")
+  const bad: ReadonlyArray<readonly [Response, ReadonlyArray<string>]> = [
+    [response('{"name":"Oslo"}', "length"), ["finishReason"]],
+    [response("{", "error", failed), ["finishReason"]],
+    [response("Oslo"), ["outputText"]],
+    [response(""), ["outputText"]],
+    [response('{"name":1,"size":"x"}'), ["name", "size"]],
+    [response("null"), [""]]
+  ]
+  for (const [given, fields] of bad) {
+    const error: unknown = await parse(given, City).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      _tag: "ValidationError",
+      reason: "invalid_output",
+      metadata: { text: given.outputText }
+    })
+    expect(
+      (error as { errors: ReadonlyArray<{ field: ReadonlyArray<string> }> }).errors.map(({ field }) => field.join("."))
+    ).toEqual(fields)
+  }
+  await expect(parse(response("{", "error", failed), City)).rejects.toMatchObject({ cause: failed })
+})

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest"
+import { SessionError } from "../../src/errors/ChatError.ts"
+import * as Engine from "../../src/options/Engine.ts"
+import { assistant, toolResult, user } from "../../src/model/Message.ts"
+import * as Session from "../../src/session/Session.ts"
+import { leakCheck } from "../double/leakCheck.ts"
+import { refusal } from "../double/refusal.ts"
+import { readAll } from "../double/scripts.ts"
+
+const check = leakCheck()
+
+describe("what is legal", () => {
+  const call = { id: "c0", name: "m", arguments: {} }
+  const paired = [user("hi"), assistant("", [call]), toolResult("c0", "r")]
+  const question = { question: "q?", toolCallId: "c0", options: {} }
+  const sessions: Readonly<Record<Session.SessionStatus, Session.Session>> = {
+    idle: Session.make({ thread: paired }),
+    completed: Session.make({ thread: paired, status: "completed" }),
+    cancelled: Session.make({ thread: paired, status: "cancelled" }),
+    awaiting_user: Session.make({ thread: paired, status: "awaiting_user", pendingQuestion: question }),
+    awaiting_tools: Session.make({ thread: paired.slice(0, 2), status: "awaiting_tools", pendingToolCalls: [call] }),
+    error: Session.make({ thread: paired, status: "error" })
+  }
+  const engine = () => Engine.make({ adapter: check.fake({ script: [{ text: "x" }, { finish: "stop" }] }) })
+  const operations = {
+    start: (session: Session.Session) => Session.start(engine(), session),
+    reply: (session: Session.Session) => Session.reply(engine(), session, "x"),
+    continueUser: (session: Session.Session) => Session.continue(engine(), session, user("x")),
+    continueOther: (session: Session.Session) => Session.continue(engine(), session, assistant("x")),
+    continueNull: (session: Session.Session) => Session.continue(engine(), session),
+    step: (session: Session.Session) => Session.step(engine(), session),
+    submit: (session: Session.Session) => Session.submitToolResult(session, "c0", "r"),
+    submitMany: (session: Session.Session) => Session.submitToolResults(session, [["c0", "r"]]),
+    cancel: (session: Session.Session) => Session.cancel(session),
+    recover: (session: Session.Session) => Session.recover(session),
+    streamStart: async (session: Session.Session) => readAll(await Session.streamStart(engine(), session)),
+    streamReply: async (session: Session.Session) => readAll(await Session.streamReply(engine(), session, "x")),
+    streamContinue: async (session: Session.Session) => readAll(await Session.streamContinue(engine(), session)),
+    streamStep: async (session: Session.Session) => readAll(await Session.streamStep(engine(), session))
+  }
+  type Operation = keyof typeof operations
+  const runs: ReadonlyArray<Operation> = [
+    "start",
+    "reply",
+    "continueUser",
+    "continueOther",
+    "continueNull",
+    "step",
+    "cancel",
+    "streamStart",
+    "streamReply",
+    "streamContinue",
+    "streamStep"
+  ]
+  const legal: Readonly<Record<Session.SessionStatus, ReadonlyArray<Operation>>> = {
+    idle: runs,
+    completed: runs,
+    cancelled: runs,
+    awaiting_user: ["reply", "continueUser", "cancel", "streamReply"],
+    awaiting_tools: ["submit", "submitMany", "cancel"],
+    error: ["recover"]
+  }
+
+  test.each(Object.keys(sessions) as ReadonlyArray<Session.SessionStatus>)(
+    "140 of all operations while it is %s, and S7 the others change nothing",
+    async (status) => {
+      const session = sessions[status]
+      const before = structuredClone(session)
+      for (const [operation, run] of Object.entries(operations)) {
+        if (legal[status].includes(operation as Operation)) await run(session)
+        else {
+          const reason = status === "error" ? "session_in_error_state" : "invalid_status_for_operation"
+          expect([operation, await refusal(() => run(session))]).toMatchObject([operation, { reason }])
+        }
+        expect(session).toEqual(before)
+      }
+    }
+  )
+
+  test("a refusal lists what is legal now", async () => {
+    expect(await refusal(() => Session.step(engine(), sessions.awaiting_user))).toMatchObject({
+      message: expect.stringContaining("reply"),
+      metadata: { operation: "step", status: "awaiting_user", legal: ["reply", "continue", "cancel"] }
+    })
+    expect(await refusal(() => Session.cancel(sessions.error))).toBeInstanceOf(SessionError)
+  })
+
+  test("continue without a message is legal when all results are there", async () => {
+    const session = Session.make({ thread: paired, status: "awaiting_tools" })
+    expect((await Session.continue(engine(), session)).session.status).toBe("completed")
+  })
+})
+
+test("LEGAL2 in a status that is none nothing is legal", () => {
+  for (const status of ["weird", "toString", "__proto__"]) {
+    const session = { ...Session.make(), status } as unknown as Session.Session
+    expect(() => Session.recover(session)).toThrow(expect.objectContaining({ reason: "invalid_status_for_operation" }))
+  }
+})

@@ -1,0 +1,79 @@
+/**
+ * A program: one application in a system, from its start to its end.
+ *
+ * Owns the listeners on the host's signals and what keeps the host alive, from the start until the system has stopped.
+ *
+ * PROG1. The first of a signal, the end of an application that matters and the stop of its own one is the end; what comes
+ *        later changes only how fast it goes.
+ * PROG2. A signal that comes when the end has begun halts the system: what does not end in order ends at once.
+ * PROG3. When the run is over no listener and no timer of it is left, however it went.
+ */
+import type { Definition, End, Outcome, RunOptions, Signals } from "./Application.ts"
+import { live } from "../time/Clock.ts"
+import { isNormal } from "../core/ExitReason.ts"
+import { make, stop } from "../system/System.ts"
+import { tableOf } from "./applicationTable.ts"
+import { kernelOf } from "../kernel/kernel.ts"
+import { halt } from "../system/systemShutdown.ts"
+
+const day = 86_400_000
+
+/** Keeps the host from ending for want of work; answers how to let it. */
+const keepAlive = (): (() => void) => {
+  let id: unknown
+  const arm = (): void => {
+    id = live.setTimeout(arm, day)
+  }
+  arm()
+  return () => live.clearTimeout(id)
+}
+
+/** Listens to some signals; answers how to stop. */
+const listen = (
+  signals: Signals | undefined,
+  names: ReadonlyArray<string>,
+  heard: (signal: string) => void
+): (() => void) => {
+  const listeners = names.map((name) => ({ name, listener: () => heard(name) }))
+  for (const { name, listener } of listeners) signals?.on(name, listener)
+  return () => {
+    for (const { name, listener } of listeners) signals?.off(name, listener)
+  }
+}
+
+const isClean = (end: End): boolean => end._tag !== "ApplicationEnded" || isNormal(end.reason)
+
+export const runUntilEnd = async (application: Definition, options: RunOptions): Promise<Outcome> => {
+  const system = options.system ?? make({ name: application.name })
+  const kernel = kernelOf(system)
+  const table = tableOf(kernel)
+  const ending = Promise.withResolvers<End>()
+  const phase = { ending: false, halted: false }
+  const ended = (end: End): void => {
+    phase.ending = true
+    ending.resolve(end)
+  }
+  const heard = (signal: string): void => {
+    if (!phase.ending) return ended({ _tag: "Signal", signal })
+    phase.halted = true
+    halt(kernel)
+  }
+  const releases = [
+    keepAlive(),
+    table.whenEnded(application.name, ended),
+    listen(options.signals, options.names ?? ["SIGINT", "SIGTERM"], heard)
+  ]
+  const bound = options.timeout === undefined ? {} : { timeout: options.timeout }
+  try {
+    const starting = table.startAll(application, options.kind ?? "permanent")
+    const end = await Promise.race([ending.promise, starting.then(() => ending.promise)])
+    await stop(system, bound)
+    return { status: isClean(end) && !phase.halted ? 0 : 1, end }
+  } catch (error) {
+    phase.ending = true
+    await stop(system, bound)
+    throw error
+  } finally {
+    for (const release of releases) release()
+  }
+}

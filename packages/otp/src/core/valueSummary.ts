@@ -1,0 +1,102 @@
+/**
+ * Shows any value in bounded space, for reports people read.
+ *
+ * SUMM1. The text is never longer than `longest`, however large, deep or circular the value is, and takes no more work
+ *        than that.
+ * SUMM2. It does not fail: what a getter or a proxy throws is shown as such.
+ */
+import { Cell } from "../kernel/cell.ts"
+
+const longest = 600
+const longestString = 120
+const deepest = 4
+const widest = 8
+
+const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
+
+const classOf = (value: object): string => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === null || prototype === Object.prototype || typeof prototype !== "object") return ""
+  const { constructor } = prototype
+  return typeof constructor === "function" && constructor.name !== "" ? `${constructor.name} ` : ""
+}
+
+/** What may still be written, and what is being written around it. */
+interface Sheet {
+  left: number
+  readonly open: Array<object>
+}
+
+const list = (items: Iterable<unknown>, size: number, sheet: Sheet, show: (item: unknown) => string): string => {
+  const shown: Array<string> = []
+  for (const item of items) {
+    if (shown.length === widest || sheet.left <= 0) break
+    shown.push(show(item))
+  }
+  if (shown.length < size) shown.push(`… ${size - shown.length} more`)
+  return shown.join(", ")
+}
+
+const isSet = (value: object): value is Set<unknown> => value instanceof Set
+const isMap = (value: object): value is Map<unknown, unknown> => value instanceof Map
+
+const keyOf = (key: string): string => (/^[\w$]+$/.test(key) ? key : JSON.stringify(cut(key, longestString)))
+
+const contents = (value: object, sheet: Sheet): string => {
+  const inner = (item: unknown): string => show(item, sheet)
+  if (Array.isArray(value)) return `[${list(value, value.length, sheet, inner)}]`
+  if (isSet(value)) return `Set(${value.size}) {${list(value, value.size, sheet, inner)}}`
+  if (isMap(value)) {
+    const entry = (item: unknown): string => (item as ReadonlyArray<unknown>).map(inner).join(" => ")
+    return `Map(${value.size}) {${list(value, value.size, sheet, entry)}}`
+  }
+  if (ArrayBuffer.isView(value)) return `${classOf(value)}of ${value.byteLength} bytes`
+  if (value instanceof Promise) return "Promise"
+  const keys = Object.keys(value)
+  const field = (key: unknown): string => {
+    const name = String(key)
+    return `${keyOf(name)}: ${attempt(() => inner(Reflect.get(value, name)))}`
+  }
+  return `${classOf(value)}${keys.length === 0 ? "{}" : `{ ${list(keys, keys.length, sheet, field)} }`}`
+}
+
+/** Shows what a function says, or that it failed to. */
+export const attempt = <A>(run: () => A): A | string => {
+  try {
+    return run()
+  } catch {
+    return "(cannot be shown)"
+  }
+}
+
+const showObject = (value: object, sheet: Sheet): string => {
+  if (value instanceof Cell) return `${value.label} ${value}`
+  if (value instanceof Error) return cut(`${value.name}: ${value.message}`, longestString)
+  if (sheet.open.includes(value)) return "(circular)"
+  if (sheet.open.length === deepest) return Array.isArray(value) ? `[… ${value.length}]` : `${classOf(value)}{…}`
+  sheet.open.push(value)
+  const text = contents(value, sheet)
+  sheet.open.pop()
+  return text
+}
+
+const show = (value: unknown, sheet: Sheet): string => {
+  if (typeof value === "object" && value !== null) return showObject(value, sheet)
+  const text =
+    typeof value === "string"
+      ? JSON.stringify(cut(value, longestString))
+      : typeof value === "function"
+        ? `function ${cut(value.name, longestString)}`
+        : typeof value === "bigint"
+          ? `${cut(String(value), longestString)}n`
+          : String(value)
+  sheet.left -= text.length
+  return text
+}
+
+/** Shows a value in one line of bounded length. */
+export const summary = (value: unknown): string =>
+  cut(
+    attempt(() => show(value, { left: longest, open: [] })),
+    longest
+  )

@@ -1,0 +1,138 @@
+/**
+ * One process, as the kernel sees it.
+ *
+ * Owns its mailbox, flags, links, watchers and resources, each allocated when first used: an idle process is this
+ * object and nothing else. It does not know what its behaviour does with a message.
+ *
+ * CELL1. A link is in both cells or in neither; a monitor is in the watched cell and, if a process made it, in that one.
+ * CELL2. What must end with the process is in `resources`, and leaves it when it ends by itself.
+ * CELL3. `dead` goes from false to true once, in `death.ts`.
+ */
+import type { ExitReason } from "../core/ExitReason.ts"
+import type { Pid } from "../core/Pid.ts"
+import { Few } from "./smallSet.ts"
+import { inspected } from "../core/nodeInspect.ts"
+import type { Kernel } from "./kernel.ts"
+import type { Mailbox } from "./mailbox.ts"
+
+/** What a kind of process does. None of its functions may throw: what user code throws becomes an exit reason. */
+export interface Behaviour {
+  /** What the observer shows. */
+  readonly kind: string
+  /** Whose end it does not outlive, even if it traps exits. */
+  readonly parent?: Cell | undefined
+  /** Who is told of its end, whatever it is, and so does not hear of it over the link. */
+  readonly tells?: Cell | undefined
+  /** The first turn of the process. */
+  begin?(cell: Cell): void
+  /** Takes one message. Without it, mail waits in the mailbox to be received. */
+  handle?(cell: Cell, message: unknown): void
+  /** Runs once, after the process died and everybody has been told. */
+  ended?(cell: Cell, reason: ExitReason): void
+  /** What it knows. */
+  inspect?(): unknown
+  /** What it knows, for a reader; by default what `inspect` tells. */
+  outline?(): unknown
+  /** Puts another state in place of what `inspect` tells; answers whether its state may be replaced. */
+  replace?(state: unknown): boolean
+}
+
+/** Something told once about the death of a process. */
+export interface Watcher {
+  down(cell: Cell, reason: ExitReason): void
+}
+
+/** Something that ends with its process. */
+export interface Resource {
+  close(): void
+}
+
+/** The processes whose exits, over their links, a process does not hear of. */
+export class Absorbed {
+  readonly known = new WeakSet<Cell>()
+  /** Processes younger than this are absorbed too: one of them is about to be known. */
+  after = Number.POSITIVE_INFINITY
+
+  has(cell: Cell): boolean {
+    return cell.id > this.after || this.known.has(cell)
+  }
+}
+
+/** Somebody inside the process waiting for a message. */
+export interface Receiver {
+  match(message: unknown): boolean
+  found(message: unknown): void
+}
+
+export class Cell implements Pid<unknown> {
+  readonly id: number
+  label: string
+  readonly kernel: Kernel
+  behaviour: Behaviour
+  /** Who spawned it, for the tree; undefined for a root. */
+  parent: Cell | undefined
+  /** Its neighbours in the process table. */
+  older: Cell | undefined = undefined
+  younger: Cell | undefined = undefined
+  name: string | undefined = undefined
+  mailbox: Mailbox | undefined = undefined
+  receivers: Array<Receiver> | undefined = undefined
+  links: Few<Cell> | undefined = undefined
+  watchers: Few<Watcher> | undefined = undefined
+  resources: Few<Resource> | undefined = undefined
+  /** Links whose exits this process does not want to hear of, because an actor of it does. */
+  absorbs: Absorbed | undefined = undefined
+  reason: ExitReason = undefined
+  /** The message it is at. */
+  handling: unknown = undefined
+  trap = false
+  begun = false
+  queued = false
+  busy = false
+  dead = false
+
+  constructor(kernel: Kernel, id: number, behaviour: Behaviour, parent: Cell | undefined, label: string) {
+    this.kernel = kernel
+    this.id = id
+    this.behaviour = behaviour
+    this.parent = parent
+    this.label = label
+  }
+
+  get status(): "idle" | "queued" | "running" | "busy" {
+    if (this.kernel.current === this) return "running"
+    if (this.queued) return "queued"
+    return this.busy && this.receivers === undefined ? "busy" : "idle"
+  }
+
+  toString(): string {
+    return `<0.${this.id}.0>`
+  }
+
+  /** A pid in something that is written as JSON is its text: what it stands for is no data. */
+  toJSON(): string {
+    return this.toString()
+  }
+
+  /** A printed pid is one line, such as `<0.12.0> chat c1`; its kernel is not printed. */
+  [inspected](): string {
+    return `${this} ${this.label}${this.dead ? " (dead)" : ""}`
+  }
+
+  own(resource: Resource): void {
+    this.resources ??= new Few()
+    this.resources.add(resource)
+  }
+
+  disown(resource: Resource): void {
+    this.resources?.delete(resource)
+  }
+
+  watch(watcher: Watcher): void {
+    this.watchers ??= new Few()
+    this.watchers.add(watcher)
+  }
+}
+
+/** The process behind a pid: a pid is its cell. */
+export const cellOf = (pid: Pid): Cell => pid as Cell

@@ -1,0 +1,43 @@
+/**
+ * How a message gets into a process.
+ *
+ * DELIV1. A message to a dead process vanishes, and is counted among the stray ones.
+ * DELIV2. A message goes to the first receiver it matches, else to the end of the mailbox.
+ */
+import type { Cell, Receiver } from "./cell.ts"
+import { Mailbox } from "./mailbox.ts"
+import { wake } from "./schedule.ts"
+
+const offer = (cell: Cell, receivers: Array<Receiver>, message: unknown): boolean => {
+  const receiver = receivers.find((waiting) => waiting.match(message))
+  if (receiver === undefined) return false
+  // One whose match failed has left on the way, and then these are others.
+  const left = cell.receivers
+  if (left === undefined || left.length === 1) cell.receivers = undefined
+  else left.splice(left.indexOf(receiver), 1)
+  receiver.found(message)
+  return true
+}
+
+/** Puts a message into a process. */
+export const deliver = (cell: Cell, message: unknown): void => {
+  const { kernel } = cell
+  if (cell.dead) return kernel.strayed("dead", cell, message)
+  if (cell.receivers === undefined || !offer(cell, cell.receivers, message)) {
+    cell.mailbox ??= new Mailbox()
+    cell.mailbox.push(message)
+    wake(cell)
+  }
+  if (kernel.watch !== undefined) kernel.watch.delivered(cell, message)
+}
+
+/** Takes the first matching message, now or when it comes; answers how to stop waiting for it. */
+export const receiveFirst = (cell: Cell, receiver: Receiver): (() => void) => {
+  if (cell.dead || cell.mailbox?.take(receiver) === true) return () => {}
+  cell.receivers ??= []
+  cell.receivers.push(receiver)
+  return () => {
+    const left = cell.receivers?.filter((other) => other !== receiver)
+    cell.receivers = left === undefined || left.length === 0 ? undefined : left
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The messages one process has not taken yet.
+ *
+ * They stand on pages that follow each other: a mailbox that grows moves no message, and gives back what was read.
+ *
+ * MBOX1. First in, first out: `shift` and `take` see messages in the order they were pushed.
+ * MBOX2. `take` removes the first match and leaves the others in their order.
+ * MBOX3. No page but the first is empty, and of that one what is before `#head` has been read.
+ * MBOX4. A cast waits without its envelope, which would live as long as it waits; who takes it gets it in one.
+ */
+import { CastMessage } from "../core/castMessage.ts"
+import type { Receiver } from "./cell.ts"
+
+/** Pages are copies of these: a copy has all its room from the start. As many places as a number has bits. */
+const blank: ReadonlyArray<unknown> = Array.from({ length: 32 })
+/** The first page is small, for most processes have one message at a time. */
+const firstBlank = blank.slice(0, 8)
+
+class Page {
+  readonly messages: Array<unknown>
+  /** One bit for each place: whether what stands there was cast. */
+  casts = 0
+  /** How many places are taken. */
+  end = 0
+  next: Page | undefined = undefined
+
+  constructor(from: ReadonlyArray<unknown>) {
+    this.messages = from.slice()
+  }
+
+  add(message: unknown): void {
+    if (message instanceof CastMessage) {
+      this.messages[this.end] = message.message
+      this.casts |= 1 << this.end
+    } else this.messages[this.end] = message
+    this.end++
+  }
+
+  at(index: number): unknown {
+    const message = this.messages[index]
+    return (this.casts >>> index) & 1 ? new CastMessage(message) : message
+  }
+
+  /** Takes out what stands at a place; what follows closes up. */
+  remove(index: number): void {
+    const below = (1 << index) - 1
+    this.casts = (this.casts & below) | ((this.casts >>> 1) & ~below)
+    this.messages.copyWithin(index, index + 1, this.end)
+    this.end--
+    this.messages[this.end] = undefined
+  }
+}
+
+export class Mailbox {
+  #first = new Page(firstBlank)
+  #last = this.#first
+  #head = 0
+  size = 0
+
+  push(message: unknown): void {
+    let page = this.#last
+    if (page.end === page.messages.length) {
+      page.next = new Page(blank)
+      page = page.next
+      this.#last = page
+    }
+    page.add(message)
+    this.size++
+  }
+
+  shift(): unknown {
+    if (this.size === 0) return undefined
+    const page = this.#first
+    const message = page.at(this.#head)
+    page.messages[this.#head] = undefined
+    this.#head++
+    this.size--
+    if (this.#head === page.end) this.#turn(page)
+    return message
+  }
+
+  /** Leaves the first page, which has been read; the only page is used again. */
+  #turn(page: Page): void {
+    this.#head = 0
+    if (page.next === undefined) {
+      page.end = 0
+      page.casts = 0
+      return
+    }
+    this.#first = page.next
+    // An old page that holds on to a young one would keep it from being collected soon.
+    page.next = undefined
+  }
+
+  /** The first messages, left where they are. */
+  first(count: number): ReadonlyArray<unknown> {
+    const messages: Array<unknown> = []
+    let from = this.#head
+    for (let page: Page | undefined = this.#first; page !== undefined && messages.length < count; page = page.next) {
+      const until = Math.min(page.end, from + count - messages.length)
+      for (let index = from; index < until; index++) messages.push(page.at(index))
+      from = 0
+    }
+    return messages
+  }
+
+  /** Removes the first message that matches; answers whether there was one, and hands it over. */
+  take(receiver: Receiver): boolean {
+    let from = this.#head
+    let before: Page | undefined = undefined
+    for (let page: Page | undefined = this.#first; page !== undefined; page = page.next) {
+      for (let index = from; index < page.end; index++) {
+        const message = page.at(index)
+        if (!receiver.match(message)) continue
+        if (page === this.#first && index === this.#head) this.shift()
+        else this.#remove(page, index, before)
+        receiver.found(message)
+        return true
+      }
+      from = 0
+      before = page
+    }
+    return false
+  }
+
+  /** Closes up a page over one place; a page this leaves empty goes. */
+  #remove(page: Page, index: number, before: Page | undefined): void {
+    page.remove(index)
+    this.size--
+    if (page.end > 0 || before === undefined) return
+    before.next = page.next
+    if (page === this.#last) this.#last = before
+  }
+
+  /** Removes every message that matches; answers whether there was one. */
+  drop(match: (message: unknown) => boolean): boolean {
+    const all = this.first(this.size)
+    const kept = all.filter((message) => !match(message))
+    if (kept.length === all.length) return false
+    this.#first = new Page(firstBlank)
+    this.#last = this.#first
+    this.#head = 0
+    this.size = 0
+    for (const message of kept) this.push(message)
+    return true
+  }
+}

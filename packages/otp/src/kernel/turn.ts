@@ -1,0 +1,63 @@
+/**
+ * The turn of a process: its first run, or a slice of its mail.
+ *
+ * TURN1. A dead or busy process takes no message.
+ * TURN2. What a behaviour throws by mistake is the exit reason of its process, never of the one after it.
+ */
+import type { Cell } from "./cell.ts"
+import { Chore } from "./mailboxTask.ts"
+import { die } from "./exit.ts"
+import { slice } from "./runQueue.ts"
+import { wake } from "./schedule.ts"
+
+const begin = (cell: Cell): void => cell.behaviour.begin?.(cell)
+
+const take = (cell: Cell, message: unknown): void => {
+  if (message instanceof Chore) message.run()
+  else cell.behaviour.handle?.(cell, message)
+}
+
+const takeMail = (cell: Cell): number => {
+  let taken = 0
+  if (!cell.begun) {
+    cell.begun = true
+    const { watch } = cell.kernel
+    if (watch === undefined) begin(cell)
+    else watch.handle(cell, undefined, begin)
+  }
+  if (cell.behaviour.handle === undefined) return taken
+  while (taken < slice && !cell.dead && !cell.busy && cell.mailbox !== undefined && cell.mailbox.size > 0) {
+    taken++
+    const message = cell.mailbox.shift()
+    cell.handling = message
+    const { watch } = cell.kernel
+    if (watch === undefined) take(cell, message)
+    else watch.handle(cell, message, take)
+    if (!cell.busy) cell.handling = undefined
+  }
+  return taken
+}
+
+/** Takes note that a process which was busy may be done with its message. */
+export const settled = (cell: Cell): void => {
+  if (cell.busy) return
+  cell.handling = undefined
+  cell.kernel.watch?.settled(cell)
+}
+
+/** Gives a process its turn; answers how many messages it took. */
+export const turn = (cell: Cell): number => {
+  if (cell.dead || cell.busy) return 0
+  const { kernel } = cell
+  const before = kernel.current
+  kernel.current = cell
+  try {
+    return takeMail(cell)
+  } catch (error) {
+    die(cell, error, "own")
+    return 1
+  } finally {
+    kernel.current = before
+    wake(cell)
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Actor logic whose work is one fiber.
+ *
+ * EACT1. Stopping the actor interrupts the fiber at once; its finalizers run once, its result is dropped.
+ * EACT2. The fiber is a resource of the actor's process, if a process hosts it.
+ * EACT3. What is done synchronously is delivered synchronously; anything later in a turn of that process.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { AnyActorRef } from "xstate"
+import { live } from "../time/Clock.ts"
+import { processAt } from "./xstateActor.ts"
+import { sendToActor } from "./actorTree.ts"
+import { ofCause } from "../kernel/exitReasonOf.ts"
+import { Running } from "../process/processFiber.ts"
+import { Kernel } from "../kernel/kernel.ts"
+
+export const effectDone = "xstate.effect.done"
+export const effectFailed = "xstate.effect.failed"
+
+const running = new WeakMap<AnyActorRef, Running<unknown, unknown>>()
+
+let bare: Kernel | undefined
+
+/** Runs the fibers of actors that no process hosts. */
+const bareKernel = (): Kernel => (bare ??= new Kernel("bare", live, Context.empty(), undefined))
+
+const endOf = (exit: Exit.Exit<unknown, unknown>): { readonly type: string; readonly data: unknown } =>
+  Exit.isSuccess(exit)
+    ? { type: effectDone, data: exit.value }
+    : { type: effectFailed, data: ofCause(exit.cause).reason }
+
+/** Starts the fiber of an actor. */
+export const startFiber = (self: AnyActorRef, make: () => Effect.Effect<unknown, unknown>): void => {
+  const owner = processAt(self)
+  let now = true
+  const fiber = new Running(owner?.kernel ?? bareKernel(), owner, Effect.suspend(make), (exit) => {
+    running.delete(self)
+    if (now) self.send(endOf(exit))
+    else sendToActor(self, endOf(exit))
+  })
+  now = false
+  if (fiber.active) running.set(self, fiber)
+}
+
+/** Sends an event to an actor and waits until it was handled. */
+export const handOver = (self: AnyActorRef, event: { readonly type: string }): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    sendToActor(self, event, () => resume(Effect.void))
+  })
+
+/** Interrupts the fiber of an actor, if it runs. */
+export const stopFiber = (self: AnyActorRef): void => {
+  running.get(self)?.close()
+  running.delete(self)
+}

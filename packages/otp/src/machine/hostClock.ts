@@ -1,0 +1,38 @@
+/**
+ * The clock of a hosted actor: the system's time, with what it runs done in a turn of the host.
+ *
+ * HCLOCK1. A delayed event that was cancelled between its due time and the turn is not sent.
+ */
+import type { Cell } from "../kernel/cell.ts"
+import { Chore } from "../kernel/mailboxTask.ts"
+import { deliver } from "../kernel/delivery.ts"
+import { Timer } from "../kernel/systemTimer.ts"
+
+class Delay {
+  cancelled = false
+  timer: Timer | undefined = undefined
+}
+
+export class HostClock {
+  readonly #cell: Cell
+
+  constructor(cell: Cell) {
+    this.#cell = cell
+  }
+
+  setTimeout(run: () => void, ms: number): unknown {
+    const delay = new Delay()
+    if (this.#cell.dead) return delay
+    const chore = new Chore(() => {
+      if (!delay.cancelled) run()
+    })
+    delay.timer = new Timer(this.#cell.kernel, this.#cell, ms, () => deliver(this.#cell, chore))
+    return delay
+  }
+
+  clearTimeout(id: unknown): void {
+    if (!(id instanceof Delay)) return
+    id.cancelled = true
+    id.timer?.close()
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Actor logic whose work is a process.
+ *
+ * PACT1. The process is linked one way to that of the actor that invoked it, its host: it ends with the host, the host
+ *        hears of its end as an event, also where it ends before its spawn returned.
+ * PACT2. Stopping the actor sends the process the exit signal `shutdown`, and its end is no event any more.
+ * PACT3. Under a bare `createActor` the host is a process of a system of its own, which ends with the actor.
+ */
+import type { AnyActorRef } from "xstate"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { ProcessExit } from "../core/OtpError.ts"
+import type { Pid } from "../core/Pid.ts"
+import { onExit, spawn, trapExit } from "../process/Process.ts"
+import { make, stop } from "../system/System.ts"
+import { nodeOf, processAbove, processAt } from "./xstateActor.ts"
+import { ActorProcess } from "./actorProcess.ts"
+import { sendToActor } from "./actorTree.ts"
+import { Absorbed, cellOf } from "../kernel/cell.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { die, join, signal } from "../kernel/exit.ts"
+import { startTimer } from "../kernel/systemTimer.ts"
+
+export const processDone = "xstate.process.done"
+export const processFailed = "xstate.process.failed"
+
+/** How many milliseconds a stopped process has to end in order before it is killed. */
+const shutdownTime = 5000
+
+interface Linked {
+  readonly host: Cell
+  readonly child: Cell
+  readonly forget: () => void
+  readonly release: () => void
+}
+
+const linked = new WeakMap<AnyActorRef, Linked>()
+
+const outputOf = (cell: Cell): unknown =>
+  cell.behaviour instanceof ActorProcess ? cell.behaviour.node.getSnapshot().output : undefined
+
+const endOf = (cell: Cell, reason: ExitReason): { readonly type: string; readonly data: unknown } =>
+  reason === "normal"
+    ? { type: processDone, data: outputOf(cell) }
+    : { type: processFailed, data: new ProcessExit({ pid: cell, reason }) }
+
+const privateHost = (): { readonly host: Cell; readonly release: () => void } => {
+  const system = make({ name: "bare" })
+  const pid = spawn(system, () => new Promise(() => {}), { label: "bare host" })
+  trapExit(pid, true)
+  return { host: cellOf(pid), release: () => void stop(system) }
+}
+
+/** Runs a spawn whose child's end, over its link, does not reach the host, however early it comes. */
+const absorbing = (host: Cell, create: () => Pid): Cell => {
+  const absorbs = host.absorbs ?? new Absorbed()
+  host.absorbs = absorbs
+  absorbs.after = host.kernel.lastId
+  try {
+    const child = host.kernel.as(host, () => cellOf(create()))
+    absorbs.known.add(child)
+    return child
+  } finally {
+    absorbs.after = Number.POSITIVE_INFINITY
+  }
+}
+
+/** Starts the process of an actor. */
+export const startProcess = (self: AnyActorRef, create: (parent: Pid) => Pid): Pid => {
+  const hosting = processAt(self) ?? processAbove(nodeOf(self))
+  const { host, release } = hosting === undefined ? privateHost() : { host: hosting, release: () => {} }
+  const child = absorbing(host, () => create(host))
+  if (!child.dead) join(host, child)
+  let now = true
+  const forget = onExit(child, (reason) => {
+    linked.delete(self)
+    const event = endOf(child, reason)
+    if (now) self.send(event)
+    else sendToActor(self, event)
+    release()
+  })
+  now = false
+  if (!child.dead) linked.set(self, { host, child, forget, release })
+  return child
+}
+
+/** Ends the process of an actor, if it lives. */
+export const stopProcess = (self: AnyActorRef): void => {
+  const entry = linked.get(self)
+  if (entry === undefined) return
+  linked.delete(self)
+  entry.forget()
+  const { host, child } = entry
+  signal(host, child, "shutdown", "direct")
+  if (!child.dead) startTimer(child.kernel, child, shutdownTime, () => die(child, "killed", "signal"))
+  entry.release()
+}

@@ -1,0 +1,78 @@
+/**
+ * A process that takes no mail until it is resumed.
+ *
+ * A suspended process is busy, so its mail waits, and stands in a receive that lets through what is for the process
+ * itself: system messages, the request to stop, and the end of its parent.
+ *
+ * SUSP1. A process has at most one suspension, from the turn that took the request until `resume` or its death.
+ * SUSP2. What is let through ends the suspension if it is to end the process; a system message leaves it as it is.
+ * SUSP3. Signals that are not trapped act as ever.
+ */
+import { isExit } from "../core/SystemMessage.ts"
+import type { Cell, Receiver } from "../kernel/cell.ts"
+import { receiveFirst } from "../kernel/delivery.ts"
+import { isStop } from "../core/stopMessage.ts"
+import { SysMessage } from "../core/sysMessage.ts"
+import { wake } from "../kernel/schedule.ts"
+
+class Suspension implements Receiver {
+  readonly #cell: Cell
+
+  constructor(cell: Cell) {
+    this.#cell = cell
+  }
+
+  /** The one who asked is answered before what waits in the mailbox is looked at. */
+  begin(): void {
+    this.#cell.busy = true
+    suspensions.set(this.#cell, this)
+    queueMicrotask(() => this.#stand())
+  }
+
+  match(message: unknown): boolean {
+    if (message instanceof SysMessage || isStop(message)) return true
+    const { kernel, behaviour } = this.#cell
+    return isExit(message) && (message.from === kernel.root || message.from === (behaviour.parent ?? this.#cell))
+  }
+
+  found(message: unknown): void {
+    const cell = this.#cell
+    if (message instanceof SysMessage) {
+      message.run()
+      return this.#stand()
+    }
+    suspensions.delete(cell)
+    queueMicrotask(() => {
+      if (cell.dead) return
+      cell.busy = false
+      cell.kernel.as(cell, () => cell.behaviour.handle?.(cell, message))
+      wake(cell)
+    })
+  }
+
+  #stand(): void {
+    const cell = this.#cell
+    if (!cell.dead && suspensions.get(cell) === this) receiveFirst(cell, this)
+  }
+
+  end(): void {
+    const cell = this.#cell
+    suspensions.delete(cell)
+    const left = cell.receivers?.filter((receiver) => receiver !== this)
+    cell.receivers = left === undefined || left.length === 0 ? undefined : left
+    cell.busy = false
+    wake(cell)
+  }
+}
+
+const suspensions = new WeakMap<Cell, Suspension>()
+
+export const isSuspended = (cell: Cell): boolean => !cell.dead && suspensions.has(cell)
+
+/** Suspends a process that is between two messages. */
+export const suspendCell = (cell: Cell): void => {
+  if (!isSuspended(cell)) new Suspension(cell).begin()
+}
+
+/** Resumes a process; one that is not suspended goes on as it was. */
+export const resumeCell = (cell: Cell): void => suspensions.get(cell)?.end()

@@ -1,0 +1,34 @@
+/** The wait of one process for the end of another. */
+import type { Shutdown } from "../core/ChildSpec.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { die, signal } from "../kernel/exit.ts"
+import { startTimer } from "../kernel/systemTimer.ts"
+
+/**
+ * Resolves with whether the target died in time.
+ *
+ * AWAIT1. When the waiting process dies the wait is dropped: it never resolves, and leaves nothing behind.
+ */
+const awaitDeath = (owner: Cell, target: Cell, ms: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const finish = (died: boolean): void => {
+      timer?.close()
+      target.watchers?.delete(watcher)
+      owner.disown(wait)
+      resolve(died)
+    }
+    const watcher = { down: () => finish(true) }
+    const wait = { close: () => target.watchers?.delete(watcher) }
+    const timer = startTimer(owner.kernel, owner, ms, () => finish(false))
+    target.watch(watcher)
+    owner.own(wait)
+  })
+
+/** Ends a child as its spec says; resolves when it is dead. */
+export const endChild = async (owner: Cell, child: Cell, shutdown: Shutdown): Promise<void> => {
+  if (shutdown === "brutalKill") return signal(owner, child, "kill", "direct")
+  signal(owner, child, "shutdown", "direct")
+  if (child.dead) return
+  const ms = shutdown === "infinity" ? Number.POSITIVE_INFINITY : shutdown
+  if (!(await awaitDeath(owner, child, ms))) die(child, "killed", "signal")
+}

@@ -1,0 +1,61 @@
+/**
+ * A monitor one process has on another.
+ *
+ * MON1. It fires at most once; after that, and after `close`, it is spent.
+ * MON2. It is a watcher of the target and a resource of its maker exactly while it is active.
+ */
+import type { ExitReason } from "../core/ExitReason.ts"
+import type { Name, Pid } from "../core/Pid.ts"
+import { downMessage } from "../core/SystemMessage.ts"
+import type { MonitorRef } from "../core/SystemMessage.ts"
+import type { Cell, Resource, Watcher } from "../kernel/cell.ts"
+import { deliver } from "../kernel/delivery.ts"
+
+let nextId = 1
+
+export class Monitor implements MonitorRef, Watcher, Resource {
+  readonly _tag = "MonitorRef"
+  readonly id = nextId++
+  readonly maker: Cell
+  readonly #shown: Pid | Name
+  #target: Cell | undefined = undefined
+
+  constructor(maker: Cell, target: Cell | undefined, shown: Pid | Name) {
+    this.maker = maker
+    this.#shown = shown
+    if (maker.dead || maker === target) return
+    if (target === undefined || target.dead) {
+      this.#tell("noproc")
+      return
+    }
+    this.#target = target
+    target.watch(this)
+    maker.own(this)
+  }
+
+  get active(): boolean {
+    return this.#target !== undefined
+  }
+
+  /** Whose end it waits for. */
+  get target(): Cell | undefined {
+    return this.#target
+  }
+
+  down(_cell: Cell, reason: ExitReason): void {
+    if (this.#target === undefined) return
+    this.#target = undefined
+    this.maker.disown(this)
+    this.#tell(reason)
+  }
+
+  close(): void {
+    this.#target?.watchers?.delete(this)
+    this.#target = undefined
+    this.maker.disown(this)
+  }
+
+  #tell(reason: ExitReason): void {
+    deliver(this.maker, downMessage(this, this.#shown, reason))
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * A process that is one function: it runs once, takes its own mail, and ends when the function does.
+ *
+ * SCRIPT1. The function starts in the first turn, never inside the spawn.
+ * SCRIPT2. Its end is the end of the process: its failure the reason, else `normal`; a result is handed on just before.
+ */
+import type { Pid } from "../core/Pid.ts"
+import type { Behaviour, Cell } from "../kernel/cell.ts"
+import { die } from "../kernel/exit.ts"
+import { perform } from "./runCallback.ts"
+
+export class Script implements Behaviour {
+  readonly kind: "process" | "task"
+  #body: ((self: Pid<unknown>) => unknown) | undefined
+  #result: ((value: unknown) => void) | undefined
+
+  constructor(kind: "process" | "task", body: (self: Pid<unknown>) => unknown, result?: (value: unknown) => void) {
+    this.kind = kind
+    this.#body = body
+    this.#result = result
+  }
+
+  begin(cell: Cell): void {
+    const body = this.#body
+    this.#body = undefined
+    perform(
+      cell,
+      () => body?.(cell),
+      (value) => this.#done(cell, value),
+      (failure) => die(cell, failure.reason, "own")
+    )
+  }
+
+  #done(cell: Cell, value: unknown): void {
+    if (cell.dead) return
+    this.#result?.(value)
+    die(cell, "normal", "own")
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * A fiber that belongs to a process.
+ *
+ * FIBER1. An effect that ends synchronously costs no bookkeeping: its exit is handed over at once.
+ * FIBER2. `close` interrupts the fiber and drops its exit: nobody hears of a fiber whose owner is gone.
+ * FIBER3. The fiber is counted until its last finalizer is done, as `closing` from `close` on.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import type { Cell, Resource } from "../kernel/cell.ts"
+import type { Kernel } from "../kernel/kernel.ts"
+
+/** An effect on its way. */
+export class Running<A, E> implements Resource {
+  readonly #kernel: Kernel
+  readonly #owner: Cell | undefined
+  readonly #ended: (exit: Exit.Exit<A, E>) => void
+  #fiber: Fiber.Fiber<A, E> | undefined = undefined
+  #closed = false
+
+  constructor(
+    kernel: Kernel,
+    owner: Cell | undefined,
+    effect: Effect.Effect<A, E>,
+    ended: (exit: Exit.Exit<A, E>) => void
+  ) {
+    this.#kernel = kernel
+    this.#owner = owner
+    this.#ended = ended
+    const { watch } = kernel
+    const fiber = kernel.fork(watch === undefined || owner === undefined ? effect : watch.timed(owner, effect))
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) {
+      this.#closed = true
+      if (owner?.dead !== true) ended(exit)
+      return
+    }
+    this.#fiber = fiber
+    kernel.fibers++
+    if (owner?.dead === true) this.close()
+    else owner?.own(this)
+    fiber.addObserver((late) => this.#leave(late))
+  }
+
+  get active(): boolean {
+    return !this.#closed
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#owner?.disown(this)
+    this.#kernel.closing++
+    this.#fiber?.interruptUnsafe()
+  }
+
+  #leave(exit: Exit.Exit<A, E>): void {
+    const silent = this.#closed
+    if (silent) this.#kernel.closing--
+    this.#closed = true
+    this.#kernel.fiberDone()
+    this.#owner?.disown(this)
+    if (!silent) this.#ended(exit)
+  }
+}
+
+/** Runs what closes a dead process's scope: nobody waits for it, and it is counted as closing. */
+export const runClosing = (kernel: Kernel, effect: Effect.Effect<unknown, unknown>): void => {
+  kernel.closing++
+  const running = new Running(kernel, undefined, effect, () => void kernel.closing--)
+  void running
+}

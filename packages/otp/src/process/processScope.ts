@@ -1,0 +1,42 @@
+/**
+ * What user code hangs on the life of a process: its scope and its abort signal, each made when first asked for.
+ *
+ * LIFE1. Each is closed once, after the process died; asked for later, it is closed already.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import type { Cell } from "../kernel/cell.ts"
+import { SelfExit } from "../kernel/exitReasonOf.ts"
+import { runClosing } from "./processFiber.ts"
+
+const scopes = new WeakMap<Cell, Scope.Closeable>()
+const aborts = new WeakMap<Cell, AbortController>()
+
+const closeWith = (cell: Cell, close: () => void): void => {
+  if (cell.dead) close()
+  else cell.own({ close })
+}
+
+export const scopeOf = (cell: Cell): Scope.Scope => {
+  const existing = scopes.get(cell)
+  if (existing !== undefined) return existing
+  const made = Scope.makeUnsafe()
+  scopes.set(cell, made)
+  closeWith(cell, () =>
+    runClosing(
+      cell.kernel,
+      Effect.suspend(() => Scope.close(made, Exit.die(new SelfExit(cell.reason))))
+    )
+  )
+  return made
+}
+
+export const abortSignalOf = (cell: Cell): AbortSignal => {
+  const existing = aborts.get(cell)
+  if (existing !== undefined) return existing.signal
+  const controller = new AbortController()
+  aborts.set(cell, controller)
+  closeWith(cell, () => controller.abort(cell.reason))
+  return controller.signal
+}

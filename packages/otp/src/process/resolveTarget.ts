@@ -1,0 +1,18 @@
+/** From a target, a pid or an address, to the process behind it. */
+import { format } from "../core/ExitReason.ts"
+import { isName } from "../core/Pid.ts"
+import type { Name, Target } from "../core/Pid.ts"
+import { Cell, cellOf } from "../kernel/cell.ts"
+
+/** The address that a target is which is no process; refuses what is neither. */
+export const addressOf = <M>(target: Target<M>): Name<M> => {
+  if (typeof target === "object" && target !== null && isName(target)) return target
+  throw new TypeError(`${format(target)} is neither a process nor an address: pass a pid or an address`)
+}
+
+/** The living or dead process of a pid, or the living one behind an address. */
+export const cellAt = (target: Target): Cell | undefined => {
+  if (target instanceof Cell) return target
+  const pid = addressOf(target).whereis()
+  return pid === undefined ? undefined : cellOf(pid)
+}

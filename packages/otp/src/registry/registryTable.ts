@@ -1,0 +1,136 @@
+/**
+ * The entries of one partition of a registry, or of all of it.
+ *
+ * Owns both directions: key to entries, and process to entries.
+ *
+ * REG1. An entry is of a living process, and both directions agree; a unique key has at most one.
+ * REG2. A process with entries is linked to the process of the table; with its last entry the link goes, unless it was
+ *       there before.
+ * REG3. Whoever listens is told of every entry once when it is made, and once when it goes, whatever the cause.
+ * REG4. When a registry ends in order, whatever its reason, each member gets the exit signal `shutdown`; when it is killed,
+ *       `killed`.
+ */
+import { CallExit } from "../core/OtpError.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { join, sameSystem, signal } from "../kernel/exit.ts"
+import { DuplicateIndex, Entry, UniqueIndex } from "./keyIndex.ts"
+import type { KeyIndex } from "./keyIndex.ts"
+
+/** Whether a key leads to one process or to any number. */
+export type Keys = "unique" | "duplicate"
+
+/** Told of an entry that was made or went. */
+export type Listener = (change: "Register" | "Unregister", entry: Entry) => void
+
+interface Member {
+  readonly entries: Set<Entry>
+  readonly linkedBefore: boolean
+  readonly forget: () => void
+}
+
+export class RegistryTable {
+  readonly keys: Keys
+  readonly #self: Cell
+  readonly #tell: Listener | undefined
+  readonly #index: KeyIndex
+  readonly #members = new Map<Cell, Member>()
+
+  constructor(self: Cell, keys: Keys, tell: Listener | undefined) {
+    this.#self = self
+    this.keys = keys
+    this.#tell = tell
+    this.#index = keys === "unique" ? new UniqueIndex() : new DuplicateIndex()
+  }
+
+  get self(): Cell {
+    return this.#self
+  }
+
+  /** The entries of living processes under the key of a place. */
+  at(place: unknown): ReadonlyArray<Entry> {
+    return this.#self.dead ? [] : this.#index.at(place).filter((entry) => !entry.cell.dead)
+  }
+
+  /** The first living process under the key of a place; the first entry's, but while that process is dying. */
+  holder(place: unknown): Cell | undefined {
+    const cell = this.#self.dead ? undefined : this.#index.first(place)?.cell
+    return cell?.dead === true ? this.at(place)[0]?.cell : cell
+  }
+
+  entriesOf(cell: Cell): ReadonlyArray<Entry> {
+    return [...(this.#members.get(cell)?.entries ?? [])]
+  }
+
+  entries(): ReadonlyArray<Entry> {
+    return this.#index.all().filter((entry) => !entry.cell.dead)
+  }
+
+  /** Enters a process under a key; answers who stands in the way: the holder of a unique key, or itself, being dead. */
+  claim(key: unknown, place: unknown, cell: Cell, value: unknown): Cell | undefined {
+    if (this.#self.dead) throw new CallExit({ reason: "noproc", in: "Registry.register" })
+    const holder = this.keys === "unique" ? this.holder(place) : undefined
+    if (holder !== undefined || cell.dead) return holder ?? cell
+    sameSystem(this.#self, cell)
+    const entry = new Entry(key, place, cell, value)
+    this.#member(cell).entries.add(entry)
+    this.#index.add(entry)
+    this.#tell?.("Register", entry)
+    return undefined
+  }
+
+  /** Takes entries of a process away; answers how many there were. */
+  release(cell: Cell, matches: (entry: Entry) => boolean): number {
+    const member = this.#members.get(cell)
+    const released = this.entriesOf(cell).filter(matches)
+    if (member === undefined || released.length === 0) return 0
+    for (const entry of released) {
+      member.entries.delete(entry)
+      this.#index.remove(entry)
+    }
+    if (member.entries.size === 0) this.#leave(cell, member)
+    for (const entry of released) this.#tell?.("Unregister", entry)
+    return released.length
+  }
+
+  /** REG4. Sends `shutdown` to the members, in place of what they would get over their links. */
+  dismiss(): void {
+    for (const [cell, { linkedBefore }] of this.#members) {
+      if (linkedBefore) continue
+      this.#unlink(cell)
+      signal(this.#self, cell, "shutdown", "link")
+    }
+  }
+
+  #member(cell: Cell): Member {
+    const existing = this.#members.get(cell)
+    if (existing !== undefined) return existing
+    const watcher = { down: () => this.#gone(cell) }
+    const member: Member = {
+      entries: new Set(),
+      linkedBefore: cell.links?.has(this.#self) === true,
+      forget: () => cell.watchers?.delete(watcher)
+    }
+    this.#members.set(cell, member)
+    cell.watch(watcher)
+    join(cell, this.#self)
+    return member
+  }
+
+  #leave(cell: Cell, member: Member): void {
+    member.forget()
+    this.#members.delete(cell)
+    if (!member.linkedBefore) this.#unlink(cell)
+  }
+
+  #unlink(cell: Cell): void {
+    cell.links?.delete(this.#self)
+    this.#self.links?.delete(cell)
+  }
+
+  #gone(cell: Cell): void {
+    const entries = this.entriesOf(cell)
+    for (const entry of entries) this.#index.remove(entry)
+    this.#members.delete(cell)
+    for (const entry of entries) this.#tell?.("Unregister", entry)
+  }
+}

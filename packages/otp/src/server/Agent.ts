@@ -1,0 +1,114 @@
+/**
+ * Agents: processes that keep one value.
+ *
+ * An agent is a server whose messages are functions: each is run in the agent, one at a time, on the value as it is then.
+ * Like any callback of a server, a function may answer with a promise or an effect; the agent's other mail waits.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Agent, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const counter = await Agent.start(system, () => 41)
+ * await Agent.update(counter, (n) => n + 1)
+ * await Agent.get(counter, (n) => n) // => 42
+ * await System.stop(system)
+ * ```
+ *
+ * **Source**
+ *
+ * Elixir's `Agent`.
+ */
+import type { ChildSpec, Rules } from "../core/ChildSpec.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import * as GenServer from "./GenServer.ts"
+import type { Answer, CallOptions, StartOptions } from "./GenServer.ts"
+import { mapAnswer } from "../process/resolvable.ts"
+import type { OfKind } from "../core/processKind.ts"
+import type { Timeout } from "../core/timeout.ts"
+import type { Name, Pid } from "../core/Pid.ts"
+import type { System } from "../system/System.ts"
+
+declare const state_: unique symbol
+
+/** An agent that keeps a value of type `S`. */
+export interface Agent<in out S> extends Pid, OfKind<"agent"> {
+  readonly [state_]?: (state: S) => S
+}
+
+/** An agent or the address of one. */
+export type AgentTarget<S> = Agent<S> | Name<never, Agent<S>>
+
+/** A function run in the agent: what to answer, and the value from then on. */
+type Step = (state: unknown) => Answer<readonly [answer: unknown, state: unknown]>
+type Holder = GenServer.Server<Step, unknown, Step>
+
+const definition = GenServer.make<() => Answer<unknown>, unknown, Step, unknown, Step>({
+  label: "Agent",
+  init: (initial) => mapAnswer(initial(), (state) => GenServer.ok(state)),
+  handleCall: (step, _from, state) => mapAnswer(step(state), ([answer, next]) => GenServer.replying(answer, next)),
+  handleCast: (step, state) => mapAnswer(step(state), ([, next]) => GenServer.noreply(next))
+})
+
+/** An agent is a server to nobody but this file. */
+const agentOf = <S>(server: Pid): Agent<S> => server
+const holderOf = <S>(agent: AgentTarget<S>): Holder | Name => agent as Pid | Name
+
+/** Starts an agent that nobody is linked to, with the value `initial` answers. Rejects as `GenServer.start` does. */
+export const start = async <S>(system: System, initial: () => Answer<S>, options?: StartOptions): Promise<Agent<S>> =>
+  agentOf(await GenServer.start(system, definition, initial, options))
+
+/** Starts an agent linked to its parent, with the value `initial` answers. Rejects as `GenServer.startLink` does. */
+export const startLink = async <S>(parent: Pid, initial: () => Answer<S>, options?: StartOptions): Promise<Agent<S>> =>
+  agentOf(await GenServer.startLink(parent, definition, initial, options))
+
+/** Makes the spec of an agent that is the child of a supervisor. */
+export const childSpec = <S, const Id extends string>(
+  id: Id,
+  initial: () => Answer<S>,
+  options?: StartOptions,
+  rules?: Rules
+): ChildSpec<Id, Agent<S>> => ({
+  id,
+  start: (parent) => startLink(parent, initial, { label: id, ...options }),
+  ...rules
+})
+
+const ask = <S, A>(
+  agent: AgentTarget<S>,
+  step: (state: S) => Answer<readonly [A, S]>,
+  options: CallOptions | undefined
+): Promise<A> => GenServer.call(holderOf(agent), step as Step, options) as Promise<A>
+
+/**
+ * Reads from the value.
+ *
+ * **Errors**
+ *
+ * Rejects with `CallExit` as `GenServer.call` does. If the function fails, the agent ends with its failure.
+ */
+export const get = <S, A>(agent: AgentTarget<S>, read: (state: S) => Answer<A>, options?: CallOptions): Promise<A> =>
+  ask<S, A>(agent, (state) => mapAnswer(read(state), (answer) => [answer, state] as const), options)
+
+/** Changes the value; resolves when that is done. Rejects as `get` does; after a timeout the change still happens. */
+export const update = <S>(
+  agent: AgentTarget<S>,
+  change: (state: S) => Answer<S>,
+  options?: CallOptions
+): Promise<void> =>
+  ask<S, void>(agent, (state) => mapAnswer(change(state), (next) => [undefined, next] as const), options)
+
+/** Changes the value and answers something about it, in one step. Rejects as `get` does. */
+export const getAndUpdate = <S, A>(
+  agent: AgentTarget<S>,
+  change: (state: S) => Answer<readonly [answer: A, state: S]>,
+  options?: CallOptions
+): Promise<A> => ask(agent, change, options)
+
+/** Changes the value some time later; nobody is told if there is no such agent. */
+export const cast = <S>(agent: AgentTarget<S>, change: (state: S) => Answer<S>): void =>
+  GenServer.cast<Step>(holderOf(agent), (state) => mapAnswer(change(state as S), (next) => [undefined, next] as const))
+
+/** Ends an agent, after what it was asked before. Rejects as `GenServer.stop` does. */
+export const stop = (agent: Pid | Name, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
+  GenServer.stop(agent, reason, timeout)

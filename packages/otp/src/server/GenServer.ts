@@ -1,0 +1,444 @@
+/**
+ * Servers: processes that keep a state and answer calls.
+ *
+ * A server is a set of callbacks. It takes one message at a time; a callback answers with a result made by `ok`, `replying`,
+ * `noreply`, `stopping`, …, or with a promise or an effect of one. While that is on its way the server is busy: its mail
+ * waits, exit signals do not.
+ *
+ * **Gotchas**
+ *
+ * Work that takes long belongs in a task or a child process, so that the server goes on answering.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { GenServer, System } from "@troupe/otp"
+ *
+ * const counter = GenServer.make({
+ *   init: (from: number) => GenServer.ok(from),
+ *   handleCall: (request: "next", _from, state) => GenServer.replying(state + 1, state + 1)
+ * })
+ * const system = System.make()
+ * const pid = await GenServer.start(system, counter, 41)
+ * await GenServer.call(pid, "next") // => 42
+ * await System.stop(system)
+ * ```
+ *
+ * **Source**
+ *
+ * The OTP design principles, "gen_server Behaviour"; Elixir's `GenServer`.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Effects from "effect/Effect"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { afterTurn } from "../time/afterTurn.ts"
+import { deliverTo } from "../process/alias.ts"
+import { callAll } from "./multiCall.ts"
+import type { CallsOutcome } from "./multiCall.ts"
+import { CastMessage } from "../core/castMessage.ts"
+import { Cell, cellOf } from "../kernel/cell.ts"
+import { deliver } from "../kernel/delivery.ts"
+import { kernelOf } from "../kernel/kernel.ts"
+import { addressOf, cellAt } from "../process/resolveTarget.ts"
+import type { OfKind } from "../core/processKind.ts"
+import { PendingCall } from "./pendingCall.ts"
+import { scopedServer } from "./scopedServer.ts"
+import { CallMessage } from "./serverLoop.ts"
+import type { Callbacks } from "./serverLoop.ts"
+import { ServerResult } from "./serverResult.ts"
+import { launchServer, startServer, startServerEffect } from "./startServer.ts"
+import type { ServerOptions } from "./startServer.ts"
+import { stopServer } from "./stopServer.ts"
+import { milliseconds } from "../core/timeout.ts"
+import type { Timeout } from "../core/timeout.ts"
+import type { CallExit, StartFailed, StartIgnored, SystemStopped } from "../core/OtpError.ts"
+import type { Name, Pid } from "../core/Pid.ts"
+import type { System } from "../system/System.ts"
+import type { SystemMessage } from "../core/SystemMessage.ts"
+
+declare const call_: unique symbol
+declare const cast_: unique symbol
+
+/** A server that answers calls of type `Call` with `Reply`, and takes casts and other messages. */
+export interface Server<in Call = never, out Reply = unknown, in Cast = never, in Info = never>
+  extends Pid<Info>, OfKind<"server"> {
+  readonly [call_]?: ((request: Call) => Reply) | undefined
+  readonly [cast_]?: ((message: Cast) => void) | undefined
+}
+
+/**
+ * A server or the address of one.
+ *
+ * **Gotchas**
+ *
+ * A name in the system's table, `Process.named`, does not know what is behind it: it takes any call.
+ */
+export type ServerTarget<Call = never, Reply = unknown, Cast = never> =
+  | Server<Call, Reply, Cast>
+  | Name<never, Server<Call, Reply, Cast>>
+
+/** Who waits for the reply to a call: answer it with `reply`. */
+export interface From<in Reply> {
+  readonly [call_]?: ((reply: Reply) => void) | undefined
+}
+
+/** An answer now, or later: a promise, or an effect run in a fiber of the server. */
+export type Answer<A> = A | Promise<A> | Effect.Effect<A, unknown>
+
+/**
+ * What a server does before its next message.
+ *
+ * **Details**
+ *
+ * - `continue`: `handleContinue` with that term.
+ * - `timeout`: the info message `"timeout"`, unless any message comes within that time.
+ * - `"hibernate"`: nothing; kept because OTP programs say it.
+ */
+export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate"
+
+declare const state_: unique symbol
+declare const reply_: unique symbol
+
+/** What `init` answers. */
+export interface InitResult<out S> {
+  readonly [state_]?: S
+  readonly kind: "ok" | "ignore" | "stop"
+}
+
+/** What `handleCast`, `handleInfo` and `handleContinue` answer. */
+export interface NoReply<out S> {
+  readonly [state_]?: S
+  readonly kind: "noreply" | "stop"
+}
+
+/** What `handleCall` answers. */
+export interface CallResult<out S, out R> {
+  readonly [state_]?: S
+  readonly [reply_]?: () => R
+  readonly value: R | undefined
+  readonly kind: "reply" | "noreply" | "stop" | "stopReply"
+}
+
+/** `init`: the server is up, with this state. */
+export const ok = <S>(state: S, next?: Next): InitResult<S> => new ServerResult("ok", state, undefined, undefined, next)
+
+/** `init`: the server does not run; its start fails with `StartIgnored`, its process ends `normal`. */
+export const ignore = (): InitResult<never> => new ServerResult("ignore", undefined, undefined, undefined, undefined)
+
+/** `init`: the server cannot run; its start fails with this reason, and `terminate` does not run. */
+export const fail = (reason: ExitReason): InitResult<never> =>
+  new ServerResult("stop", undefined, undefined, reason, undefined)
+
+/** Answers the call and goes on with this state. */
+export const replying = <S, R>(value: R, state: S, next?: Next): CallResult<S, R> =>
+  new ServerResult("reply", state, value, undefined, next)
+
+/** Goes on with this state; a call is answered later, with `reply`. */
+export const noreply = <S>(state: S, next?: Next): CallResult<S, never> & NoReply<S> =>
+  new ServerResult("noreply", state, undefined, undefined, next)
+
+/** Ends the server with this reason, after `terminate`; a caller that waits gets the reason. */
+export const stopping = <S>(reason: ExitReason, state: S): CallResult<S, never> & NoReply<S> =>
+  new ServerResult("stop", state, undefined, reason, undefined)
+
+/** Ends the server with this reason; the call is answered once `terminate` is done. */
+export const stopReply = <S, R>(reason: ExitReason, value: R, state: S): CallResult<S, R> =>
+  new ServerResult("stopReply", state, value, reason, undefined)
+
+/**
+ * The callbacks of a server.
+ *
+ * **Contract**
+ *
+ * - `init` runs first; the start is over when it has answered.
+ * - `handleCall`, `handleCast`, `handleInfo` take calls, casts and everything else, one at a time, in mailbox order.
+ *   Answering nothing from the latter two keeps the state. Without `handleInfo` other messages are ignored.
+ * - `handleContinue` runs before the next message.
+ * - `terminate` runs when a callback stops or fails, on `stop`, and, if the server traps exits, when its parent ends.
+ * - A failure of a callback ends the server with it. A result that is thrown counts as returned.
+ */
+export interface Definition<Args, S, Call = never, Reply = unknown, Cast = never, Info = never> {
+  /** Shown by the observer; `GenServer` by default. */
+  readonly label?: string
+  init(args: Args, self: Server<Call, Reply, Cast, Info>): Answer<InitResult<S>>
+  handleCall?(
+    request: Call,
+    from: From<Reply>,
+    state: S,
+    self: Server<Call, Reply, Cast, Info>
+  ): Answer<CallResult<S, Reply>>
+  handleCast?(message: Cast, state: S, self: Server<Call, Reply, Cast, Info>): Answer<NoReply<S> | void>
+  handleInfo?(
+    message: Info | SystemMessage | "timeout",
+    state: S,
+    self: Server<Call, Reply, Cast, Info>
+  ): Answer<NoReply<S> | void>
+  handleContinue?(term: unknown, state: S, self: Server<Call, Reply, Cast, Info>): Answer<NoReply<S> | void>
+  terminate?(reason: ExitReason, state: S, self: Server<Call, Reply, Cast, Info>): Answer<unknown>
+}
+
+/** A definition whose replies are typed apart: what the callback returns, and what it says it answers late. */
+interface Untied<Args, S, Call, Cast, Info, Result, Late> extends Omit<
+  Definition<Args, S, Call, unknown, Cast, Info>,
+  "handleCall"
+> {
+  handleCall?(request: Call, from: From<Late>, state: S, self: Server<Call, unknown, Cast, Info>): Answer<Result>
+}
+
+type Returned<Result> = Result extends CallResult<unknown, infer Reply> ? Reply : never
+
+/** The replies of a server: those its callback returns, and those it answers late where it says of what type they are. */
+export type Replies<Result, Late> = unknown extends Late
+  ? [Returned<Result>] extends [never]
+    ? unknown
+    : Returned<Result>
+  : Returned<Result> | Late
+
+/**
+ * Makes the definition of a server, with the types of its state and messages taken from its callbacks.
+ *
+ * **Gotchas**
+ *
+ * The replies are what `handleCall` returns. One that answers late, with `reply`, says what: `from: GenServer.From<number>`.
+ */
+export const make = <
+  Args,
+  S,
+  Call = never,
+  Reply = unknown,
+  Cast = never,
+  Info = never,
+  Late = Reply,
+  Result extends CallResult<S, unknown> = CallResult<S, Reply>
+>(
+  definition: Untied<Args, S, Call, Cast, Info, Result, Late>
+): Definition<Args, S, Call, Replies<Result, Late>, Cast, Info> =>
+  definition as Definition<Args, S, Call, Replies<Result, Late>, Cast, Info>
+
+const erase = (definition: object): Callbacks => definition as unknown as Callbacks
+
+/**
+ * How a server is known and started.
+ *
+ * **Details**
+ *
+ * - `name` registers it; `via` enters it in a registry.
+ * - `label` is shown, by default that of the definition, else the name.
+ * - `timeout` bounds `init`; by default nothing does.
+ * - `trapExit` makes exit signals messages, before `init` runs.
+ */
+export type StartOptions = ServerOptions
+
+/**
+ * Starts a server that nobody is linked to.
+ *
+ * **Errors**
+ *
+ * Rejects with `StartFailed`, whose reason is what `init` ended with, `"timeout"`, or `AlreadyStarted` under a taken
+ * name; with `StartIgnored` if `init` chose so; with `SystemStopped` in a stopped system.
+ */
+export const start = <Args, S, Call, Reply, Cast, Info>(
+  system: System,
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Promise<Server<Call, Reply, Cast, Info>> =>
+  startServer(kernelOf(system), undefined, erase(definition), args, { label: definition.label, ...options })
+
+/** Starts a server that nobody is linked to, as `start` does; interrupting the effect kills the server that is not up yet. */
+export const startEffect = <Args, S, Call, Reply, Cast, Info>(
+  system: System,
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored | SystemStopped> =>
+  startServerEffect(kernelOf(system), erase(definition), args, { label: definition.label, ...options })
+
+/**
+ * Starts a server in the system of the context that lives as long as the scope.
+ *
+ * **When to use**
+ *
+ * Where effects own it: `Layer.effect(Tag, GenServer.scoped(definition, args))` is a layer with the server as a service.
+ *
+ * **Details**
+ *
+ * When the scope closes it is ended as by a supervisor: the exit signal `shutdown`, and `kill` after 5 seconds, of the
+ * host's time, so that a scope closes also on a clock that stands still.
+ */
+export const scoped = <Args, S, Call, Reply, Cast, Info>(
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Effect.Effect<Server<Call, Reply, Cast, Info>, StartFailed | StartIgnored | SystemStopped, System | Scope.Scope> =>
+  scopedServer(
+    (kernel) => startServerEffect(kernel, erase(definition), args, { label: definition.label, ...options }),
+    5000
+  )
+
+/** Starts a server linked to its parent, as `start` does. If its `init` fails, the parent gets the exit signal too; if it is not done in time, it does not. */
+export const startLink = <Args, S, Call, Reply, Cast, Info>(
+  parent: Pid,
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Promise<Server<Call, Reply, Cast, Info>> =>
+  startServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
+
+/**
+ * Starts a server linked to its parent, whose `init` answers at once.
+ *
+ * **Errors**
+ *
+ * Throws what `startLink` rejects with; also if `init` answers with a promise or an effect that waits.
+ */
+export const spawnLink = <Args, S, Call, Reply, Cast, Info>(
+  parent: Pid,
+  definition: Definition<Args, S, Call, Reply, Cast, Info>,
+  args: Args,
+  options?: StartOptions
+): Server<Call, Reply, Cast, Info> =>
+  launchServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
+
+/**
+ * How a call is made.
+ *
+ * **Units and defaults**
+ *
+ * `timeout` is 5 seconds. `from` is the calling process, by default the one whose turn it is: when it dies the call is
+ * dropped.
+ */
+export interface CallOptions {
+  readonly timeout?: Timeout
+  readonly from?: Pid
+}
+
+const timeOf = (options: CallOptions | undefined): number => milliseconds(options?.timeout ?? 5000)
+
+const routeOf = (target: Pid | Name, options: CallOptions | undefined) => {
+  const server = cellAt(target)
+  const caller = options?.from === undefined ? server?.kernel.current : cellOf(options.from)
+  return { server, caller, ms: timeOf(options), in: "GenServer.call" }
+}
+
+/**
+ * Asks a server and waits for its reply.
+ *
+ * **Errors**
+ *
+ * Rejects with `CallExit`: `timeout`, `noproc`, `calling_self`, or the reason the server ended with.
+ *
+ * **Gotchas**
+ *
+ * After a timeout the server goes on with the request. Its late reply is dropped.
+ */
+export const call = <Call, Reply>(
+  target: ServerTarget<Call, Reply>,
+  request: Call,
+  options?: CallOptions
+): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const answered = (value: unknown): void => resolve(value as Reply)
+    const pending = new PendingCall(routeOf(target, options), { answered, failed: reject })
+    pending.begin(new CallMessage(request, pending))
+  })
+
+/** Asks a server, as `call` does; interrupting the effect drops the call. */
+export const callEffect = <Call, Reply>(
+  target: ServerTarget<Call, Reply>,
+  request: Call,
+  options?: CallOptions
+): Effect.Effect<Reply, CallExit> =>
+  Effects.callback((resume) => {
+    const pending = new PendingCall(routeOf(target, options), {
+      answered: (value) => afterTurn(() => resume(Effects.succeed(value as Reply))),
+      failed: (error) => afterTurn(() => resume(Effects.fail(error)))
+    })
+    pending.begin(new CallMessage(request, pending))
+    return Effects.sync(() => pending.close())
+  })
+
+/** What came of a request to several servers: who replied what, and why the others did not, each in their order. */
+export type MultiReply<Call, Reply> = CallsOutcome<ServerTarget<Call, Reply>, Reply>
+
+/**
+ * Asks several servers the same, at once, and waits until each has replied or failed.
+ *
+ * **Details**
+ *
+ * `timeout` is one time for all. A server that does not reply is among the `failures`, with the `CallExit` that `call`
+ * would reject with; this never rejects.
+ *
+ * **Gotchas**
+ *
+ * As after a call that timed out, a late reply is dropped.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { GenServer, Process, System } from "@troupe/otp"
+ *
+ * const shop = GenServer.make({
+ *   init: (stock: number) => GenServer.ok(stock),
+ *   handleCall: (_request: "stock", _from, stock) => GenServer.replying(stock, stock)
+ * })
+ * const system = System.make()
+ * const shops = [await GenServer.start(system, shop, 3), await GenServer.start(system, shop, 5)] as const
+ * Process.kill(shops[0])
+ * const { replies, failures } = await GenServer.multiCall(shops, "stock")
+ * replies // => [{ target: shops[1], reply: 5 }]
+ * failures.map(({ error }) => error.reason) // => ["noproc"]
+ * await System.stop(system)
+ * ```
+ */
+export const multiCall = <Call, Reply>(
+  targets: ReadonlyArray<ServerTarget<Call, Reply>>,
+  request: NoInfer<Call>,
+  options?: CallOptions
+): Promise<MultiReply<Call, Reply>> =>
+  new Promise((resolve) => {
+    callAll(targets, request, options?.from, timeOf(options), resolve)
+  })
+
+/** Asks several servers the same, as `multiCall` does; interrupting the effect drops the calls. */
+export const multiCallEffect = <Call, Reply>(
+  targets: ReadonlyArray<ServerTarget<Call, Reply>>,
+  request: NoInfer<Call>,
+  options?: CallOptions
+): Effect.Effect<MultiReply<Call, Reply>> =>
+  Effects.callback((resume) => {
+    const told = (outcome: MultiReply<Call, Reply>): void => afterTurn(() => resume(Effects.succeed(outcome)))
+    const drop = callAll(targets, request, options?.from, timeOf(options), told)
+    return Effects.sync(drop)
+  })
+
+/** Sends a server a message it does not answer. Nobody is told if there is no such server. */
+export const cast = <Cast>(target: ServerTarget<never, unknown, Cast>, message: Cast): void => {
+  const mail = new CastMessage(message)
+  if (target instanceof Cell) return deliver(target, mail)
+  const address = addressOf(target)
+  if (!deliverTo(address, mail)) kernelOf(address.system).strayed("dead", address, mail)
+}
+
+/** Sends several servers the same message, as `cast` does. */
+export const abcast = <Cast>(targets: ReadonlyArray<ServerTarget<never, unknown, Cast>>, message: Cast): void => {
+  for (const target of targets) cast(target, message)
+}
+
+/** Answers a call later, from whatever process; a call that is over takes no answer. */
+export const reply = <Reply>(from: From<Reply>, value: Reply): void => {
+  if (from instanceof PendingCall) from.answer(value)
+}
+
+/**
+ * Asks a server, supervisor or machine to end, after the messages it was sent before, and waits for its end.
+ *
+ * **Units and defaults**
+ *
+ * `reason` is `"normal"`; `timeout` is none.
+ *
+ * **Errors**
+ *
+ * Rejects with `CallExit` if the process is dead, ends with another reason, or is not done in time; it then still ends.
+ */
+export const stop = (target: Pid | Name, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
+  stopServer(cellAt(target), reason, milliseconds(timeout), "GenServer.stop")

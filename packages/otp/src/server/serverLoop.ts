@@ -1,0 +1,302 @@
+/**
+ * The process of a server: takes one message at a time, lets a callback answer it, and keeps the state in between.
+ *
+ * Owns the state, the state timeout and the phase. It does not know what the callbacks do.
+ *
+ * SERV1. The phase goes `init`, `running`, `ending`; only a running server takes mail.
+ * SERV2. A continuation runs before the next message, also one that was queued during `init`.
+ * SERV3. `terminate` runs when a callback stops or fails, when asked to stop, and when a trapping server's parent ends;
+ *        never on a signal that is not trapped, and at most once. A server without a parent is its own, as in OTP: a
+ *        trapping one that sends itself an exit signal ends with the signal's reason.
+ * SERV4. A state timeout is dropped by any message; a tick of a dropped one is ignored.
+ * SERV5. What `terminate` throws replaces the exit reason if it is an error or a chosen exit. Any other thrown value is
+ *        discarded, as a returned one: the server ends with its first reason.
+ */
+import { isNoCatch } from "../core/ExitReason.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { BadReturnValue, NoCallback, StartFailed, StartIgnored } from "../core/OtpError.ts"
+import { isExit } from "../core/SystemMessage.ts"
+import { CastMessage } from "../core/castMessage.ts"
+import type { Behaviour, Cell } from "../kernel/cell.ts"
+import { die } from "../kernel/exit.ts"
+import type { Origin } from "../kernel/exit.ts"
+import { deliver } from "../kernel/delivery.ts"
+import { ofThrown } from "../kernel/exitReasonOf.ts"
+import type { Failure } from "../kernel/exitReasonOf.ts"
+import type { PendingCall } from "./pendingCall.ts"
+import { perform, resume, settleValue } from "../process/runCallback.ts"
+import { ServerResult } from "./serverResult.ts"
+import type { Next } from "./serverResult.ts"
+import { isStop } from "../core/stopMessage.ts"
+import { milliseconds } from "../core/timeout.ts"
+import { startTimer } from "../kernel/systemTimer.ts"
+import type { Timer } from "../kernel/systemTimer.ts"
+
+/** The callbacks of a server, with their types erased. */
+export interface Callbacks {
+  /** What the observer shows; a server by default. */
+  readonly kind?: string
+  readonly init: (args: unknown, self: Cell) => unknown
+  readonly handleCall?: (request: unknown, from: PendingCall, state: unknown, self: Cell) => unknown
+  readonly handleCast?: (message: unknown, state: unknown, self: Cell) => unknown
+  readonly handleInfo?: (message: unknown, state: unknown, self: Cell) => unknown
+  readonly handleContinue?: (term: unknown, state: unknown, self: Cell) => unknown
+  readonly terminate?: (reason: ExitReason, state: unknown, self: Cell) => unknown
+  /** What to show instead of the state, which is then not to be replaced. */
+  readonly show?: (state: unknown) => unknown
+}
+
+/** Who waits for a server to be up. */
+export interface Starter {
+  started: (cell: Cell) => void
+  readonly failed: (error: StartFailed | StartIgnored) => void
+}
+
+export class CallMessage {
+  readonly request: unknown
+  readonly from: PendingCall
+  constructor(request: unknown, from: PendingCall) {
+    this.request = request
+    this.from = from
+  }
+}
+
+/** The end of one state timeout; told apart from others by its identity. */
+class Tick {
+  readonly _tag = "Tick"
+}
+
+/** What is left to do before the next message. */
+export class Continuation {
+  readonly term: unknown
+  constructor(term: unknown) {
+    this.term = term
+  }
+}
+
+export class Server implements Behaviour {
+  readonly kind: string
+  readonly #callbacks: Callbacks
+  readonly parent: Cell | undefined
+  #args: unknown
+  #starter: Starter | undefined
+  #state: unknown = undefined
+  #timer: Timer | undefined = undefined
+  #tick: Tick | undefined = undefined
+  phase: "init" | "running" | "ending" = "init"
+
+  constructor(callbacks: Callbacks, args: unknown, parent: Cell | undefined, starter: Starter) {
+    this.kind = callbacks.kind ?? "server"
+    this.#callbacks = callbacks
+    this.#args = args
+    this.parent = parent
+    this.#starter = starter
+  }
+
+  get state(): unknown {
+    return this.#state
+  }
+
+  inspect(): unknown {
+    const { show } = this.#callbacks
+    return show === undefined || this.phase === "init" ? this.#state : show(this.#state)
+  }
+
+  replace(state: unknown): boolean {
+    if (this.#callbacks.show !== undefined) return false
+    this.#state = state
+    return true
+  }
+
+  begin(cell: Cell): void {
+    const args = this.#args
+    this.#args = undefined
+    let value: unknown
+    try {
+      value = this.#callbacks.init(args, cell)
+    } catch (error) {
+      const missing = typeof this.#callbacks.init !== "function"
+      return this.#initFailed(cell, ofThrown(missing ? new NoCallback({ callback: "init", request: args }) : error))
+    }
+    if (value instanceof ServerResult) return this.#initialised(cell, value)
+    settleValue(
+      cell,
+      value,
+      (late) => this.#initialised(cell, late),
+      (failure) => this.#initFailed(cell, failure)
+    )
+  }
+
+  handle(cell: Cell, message: unknown): void {
+    if (message instanceof Tick && message !== this.#tick) return
+    if (this.#tick !== undefined) this.#dropTimeout()
+    if (message instanceof CallMessage) this.#run(cell, message, message.from)
+    else if (isStop(message)) this.#end(cell, message.reason, "signal")
+    else if (isExit(message) && (message.from === (this.parent ?? cell) || message.from === cell.kernel.root)) {
+      this.#end(cell, message.reason, "signal")
+    } else this.#run(cell, message, undefined)
+  }
+
+  ended(_cell: Cell, reason: ExitReason): void {
+    if (this.#starter !== undefined) this.#fail(new StartFailed({ reason }))
+    this.#timer = undefined
+  }
+
+  /** Hands a message to the callback it is for. */
+  #callback(cell: Cell, message: unknown): unknown {
+    const { handleCall, handleCast, handleInfo, handleContinue } = this.#callbacks
+    if (message instanceof CastMessage) {
+      if (handleCast === undefined) throw new NoCallback({ callback: "handleCast", request: message.message })
+      return handleCast(message.message, this.#state, cell)
+    }
+    if (message instanceof CallMessage) {
+      if (handleCall === undefined) throw new NoCallback({ callback: "handleCall", request: message.request })
+      return handleCall(message.request, message.from, this.#state, cell)
+    }
+    if (message instanceof Continuation) {
+      if (handleContinue === undefined) throw new NoCallback({ callback: "handleContinue", request: message.term })
+      return handleContinue(message.term, this.#state, cell)
+    }
+    if (handleInfo === undefined) return cell.kernel.strayed("unexpected", cell, message)
+    return handleInfo(message instanceof Tick ? "timeout" : message, this.#state, cell)
+  }
+
+  #started(cell: Cell): void {
+    const starter = this.#starter
+    this.#starter = undefined
+    starter?.started(cell)
+  }
+
+  #fail(error: StartFailed | StartIgnored): void {
+    const starter = this.#starter
+    this.#starter = undefined
+    starter?.failed(error)
+  }
+
+  #initialised(cell: Cell, value: unknown): void {
+    if (!(value instanceof ServerResult)) return this.#initEnds(cell, new BadReturnValue({ value }))
+    switch (value.kind) {
+      case "ok":
+        this.#state = value.state
+        this.phase = "running"
+        this.#started(cell)
+        return this.#proceed(cell, value.next)
+      case "ignore":
+        this.#fail(new StartIgnored())
+        return die(cell, "normal", "own")
+      case "stop":
+        return this.#initEnds(cell, value.reason)
+      default:
+        return this.#initEnds(cell, new BadReturnValue({ value }))
+    }
+  }
+
+  #initFailed(cell: Cell, failure: Failure): void {
+    if (failure.thrown instanceof ServerResult) this.#initialised(cell, failure.thrown)
+    else this.#initEnds(cell, orBadReturn(failure))
+  }
+
+  #initEnds(cell: Cell, reason: ExitReason): void {
+    die(cell, reason, "own")
+  }
+
+  #run(cell: Cell, message: unknown, from: PendingCall | undefined): void {
+    let value: unknown
+    try {
+      value = this.#callback(cell, message)
+    } catch (error) {
+      return this.#failed(cell, ofThrown(error), from)
+    }
+    if (value instanceof ServerResult) return this.#apply(cell, value, from)
+    settleValue(
+      cell,
+      value,
+      (late) => this.#apply(cell, late, from),
+      (failure) => this.#failed(cell, failure, from)
+    )
+  }
+
+  #failed(cell: Cell, failure: Failure, from: PendingCall | undefined): void {
+    if (failure.thrown instanceof ServerResult) this.#apply(cell, failure.thrown, from)
+    else this.#end(cell, orBadReturn(failure), "own")
+  }
+
+  #apply(cell: Cell, value: unknown, from: PendingCall | undefined): void {
+    if (cell.dead) return
+    if (value === undefined && from === undefined) return this.#proceed(cell, undefined)
+    if (!(value instanceof ServerResult)) return this.#end(cell, new BadReturnValue({ value }), "own")
+    switch (value.kind) {
+      case "reply":
+        this.#state = value.state
+        if (from === undefined) return this.#end(cell, new BadReturnValue({ value }), "own")
+        from.answer(value.value)
+        return this.#proceed(cell, value.next)
+      case "noreply":
+        this.#state = value.state
+        return this.#proceed(cell, value.next)
+      case "stop":
+        this.#state = value.state
+        return this.#end(cell, value.reason, "own")
+      case "stopReply":
+        this.#state = value.state
+        return this.#end(cell, value.reason, "own", () => from?.answer(value.value))
+      default:
+        return this.#end(cell, new BadReturnValue({ value }), "own")
+    }
+  }
+
+  #proceed(cell: Cell, next: Next): void {
+    if (next === undefined || next === "hibernate" || cell.dead) return
+    if ("continue" in next) return this.#continue(cell, next.continue)
+    const tick = new Tick()
+    this.#tick = tick
+    const ms = milliseconds(next.timeout)
+    if (ms <= 0) deliver(cell, tick)
+    else this.#timer = startTimer(cell.kernel, cell, ms, () => deliver(cell, tick))
+  }
+
+  #continue(cell: Cell, term: unknown): void {
+    cell.busy = true
+    const { queue } = cell.kernel
+    const goOn = (): void =>
+      resume(cell, () => {
+        const continuation = new Continuation(term)
+        cell.handling = continuation
+        this.#run(cell, continuation, undefined)
+      })
+    if (queue.spend()) queueMicrotask(goOn)
+    else queue.later(goOn)
+  }
+
+  #dropTimeout(): void {
+    this.#timer?.close()
+    this.#timer = undefined
+    this.#tick = undefined
+  }
+
+  #end(cell: Cell, reason: ExitReason, origin: Origin, told?: () => void): void {
+    if (this.phase === "ending" || cell.dead) return
+    this.phase = "ending"
+    this.#dropTimeout()
+    const { terminate } = this.#callbacks
+    const finish = (last: ExitReason, by: Origin): void => {
+      told?.()
+      die(cell, last, by)
+    }
+    if (terminate === undefined) return finish(reason, origin)
+    cell.busy = true
+    perform(
+      cell,
+      () => terminate(reason, this.#state, cell),
+      () => finish(reason, origin),
+      (failure) => (isThrow(failure) ? finish(reason, origin) : finish(failure.reason, "own"))
+    )
+  }
+}
+
+/** Whether a value was thrown that is no error, which counts as returned by the callback. */
+const isThrow = ({ reason, thrown }: Failure): boolean => isNoCatch(reason) && reason.value === thrown
+
+/** What was thrown as if it was returned is no result. */
+const orBadReturn = (failure: Failure): ExitReason =>
+  isThrow(failure) ? new BadReturnValue({ value: failure.thrown }) : failure.reason

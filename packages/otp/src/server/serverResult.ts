@@ -1,0 +1,24 @@
+/** What a callback of a server answers, as the server loop reads it. */
+import type { Timeout } from "../core/timeout.ts"
+
+/** What a server does before its next message. */
+export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate" | undefined
+
+export type ResultKind = "ok" | "ignore" | "reply" | "noreply" | "stop" | "stopReply"
+
+/** One shape for all results, told apart by `kind`. */
+export class ServerResult<K extends ResultKind = ResultKind, V = unknown> {
+  readonly kind: K
+  readonly state: unknown
+  readonly value: V
+  readonly reason: unknown
+  readonly next: Next
+
+  constructor(kind: K, state: unknown, value: V, reason: unknown, next: Next) {
+    this.kind = kind
+    this.state = state
+    this.value = value
+    this.reason = reason
+    this.next = next
+  }
+}

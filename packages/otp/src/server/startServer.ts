@@ -1,0 +1,148 @@
+/**
+ * The start of a server: name, process, `init`, answer to the starter.
+ *
+ * START1. Under a taken name no process is made and no `init` runs.
+ * START2. The starter is told once: that the server is up, or why it is not.
+ * START3. A server that is up is found under its address: one that its registry does not take does not start.
+ * START4. A start that takes too long ends the server alone: its parent is unlinked before.
+ */
+import * as Effect from "effect/Effect"
+import { AlreadyStarted, StartFailed, SystemStopped } from "../core/OtpError.ts"
+import type { StartIgnored } from "../core/OtpError.ts"
+import type { Name, Pid } from "../core/Pid.ts"
+import { register, unlink } from "../process/Process.ts"
+import { afterTurn } from "../time/afterTurn.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { die, join, signal } from "../kernel/exit.ts"
+import type { Kernel } from "../kernel/kernel.ts"
+import { Server } from "./serverLoop.ts"
+import type { Callbacks, Starter } from "./serverLoop.ts"
+import { milliseconds } from "../core/timeout.ts"
+import type { Timeout } from "../core/timeout.ts"
+import { startTimer } from "../kernel/systemTimer.ts"
+import { turn } from "../kernel/turn.ts"
+import { wake } from "../kernel/schedule.ts"
+
+/** A name that a process can take: a key in a registry. */
+export interface Via<out P extends Pid = Pid> extends Name<never, P> {
+  /** Gives the name to a process; answers who has it. */
+  claim(pid: Pid): Pid
+}
+
+/** How a server is known, and how long its `init` may take. */
+export interface ServerOptions {
+  readonly name?: string
+  readonly via?: Via
+  readonly label?: string | undefined
+  readonly timeout?: Timeout
+  /** Exit signals become messages, before `init` runs. */
+  readonly trapExit?: boolean
+}
+
+const makeServer = (
+  kernel: Kernel,
+  parent: Cell | undefined,
+  callbacks: Callbacks,
+  args: unknown,
+  options: ServerOptions,
+  starter: Starter
+): Cell => {
+  const holder = options.name === undefined ? options.via?.whereis() : kernel.names.get(options.name)
+  if (holder !== undefined) throw new StartFailed({ reason: new AlreadyStarted({ pid: holder }) })
+  const label = options.label ?? options.name ?? options.via?.name ?? "GenServer"
+  const server = new Server(callbacks, args, parent, starter)
+  const cell = kernel.make(server, parent ?? kernel.current, label)
+  cell.trap = options.trapExit === true
+  if (options.name !== undefined) register(options.name, cell)
+  if (options.via !== undefined) enter(options.via, cell)
+  if (parent?.dead === true) die(cell, "noproc", "signal")
+  else if (parent !== undefined && !cell.dead) join(parent, cell)
+  return cell
+}
+
+/** Enters a process under its address; one that cannot be found under it does not live. */
+const enter = (via: Via, cell: Cell): void => {
+  try {
+    const holder = via.claim(cell)
+    if (holder !== cell) die(cell, new AlreadyStarted({ pid: holder }), "signal")
+  } catch (error) {
+    die(cell, error, "signal")
+  }
+}
+
+const beginServer = (
+  kernel: Kernel,
+  parent: Cell | undefined,
+  callbacks: Callbacks,
+  args: unknown,
+  options: ServerOptions,
+  starter: Starter
+): Cell => {
+  const ms = milliseconds(options.timeout ?? "infinity")
+  const cell = makeServer(kernel, parent, callbacks, args, options, starter)
+  wake(cell)
+  if (options.timeout === undefined || cell.dead) return cell
+  const { started, failed } = starter
+  const timer = startTimer(kernel, cell, ms, () => {
+    failed(new StartFailed({ reason: "timeout" }))
+    if (parent !== undefined) unlink(parent, cell)
+    signal(kernel.root, cell, "kill", "direct")
+  })
+  starter.started = (up) => {
+    timer?.close()
+    started(up)
+  }
+  return cell
+}
+
+/** Starts a server; resolves when it is up. */
+export const startServer = (
+  kernel: Kernel,
+  parent: Cell | undefined,
+  callbacks: Callbacks,
+  args: unknown,
+  options: ServerOptions
+): Promise<Cell> =>
+  new Promise((resolve, reject) => {
+    beginServer(kernel, parent, callbacks, args, options, { started: resolve, failed: reject })
+  })
+
+/** Starts a server; interrupting the start kills it. */
+export const startServerEffect = (
+  kernel: Kernel,
+  callbacks: Callbacks,
+  args: unknown,
+  options: ServerOptions
+): Effect.Effect<Cell, StartFailed | StartIgnored | SystemStopped> =>
+  Effect.callback((resume) => {
+    const started = (up: Cell): void => afterTurn(() => resume(Effect.succeed(up)))
+    const failed = (error: StartFailed | StartIgnored): void => afterTurn(() => resume(Effect.fail(error)))
+    let cell: Cell
+    try {
+      cell = beginServer(kernel, undefined, callbacks, args, options, { started, failed })
+    } catch (error) {
+      const expected = error instanceof StartFailed || error instanceof SystemStopped
+      return resume(expected ? Effect.fail(error) : Effect.die(error))
+    }
+    return Effect.sync(() => signal(kernel.root, cell, "kill", "direct"))
+  })
+
+/** Starts a server whose `init` answers at once. */
+export const launchServer = (
+  kernel: Kernel,
+  parent: Cell,
+  callbacks: Callbacks,
+  args: unknown,
+  options: ServerOptions
+): Cell => {
+  let state: "waiting" | "up" | StartFailed | StartIgnored = "waiting"
+  const starter: Starter = { started: () => (state = "up"), failed: (error) => (state = error) }
+  const cell = makeServer(kernel, parent, callbacks, args, options, starter)
+  turn(cell)
+  const outcome = state as "waiting" | "up" | StartFailed | StartIgnored
+  if (outcome === "up") return cell
+  if (outcome !== "waiting") throw outcome
+  const reason = new Error("init answered with a promise or an effect that waits: use startLink")
+  die(cell, reason, "own")
+  throw new StartFailed({ reason })
+}

@@ -1,0 +1,30 @@
+/**
+ * The wait for a process that was asked to end.
+ *
+ * Steps: watch it, send the request, then take the first of its end and the time.
+ */
+import * as Equal from "effect/Equal"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { CallExit } from "../core/OtpError.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { deliver } from "../kernel/delivery.ts"
+import { StopMessage } from "../core/stopMessage.ts"
+import { startTimer } from "../kernel/systemTimer.ts"
+
+export const stopServer = (cell: Cell | undefined, reason: ExitReason, ms: number, where: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (cell === undefined || cell.dead) return reject(new CallExit({ reason: "noproc", in: where }))
+    const timer = startTimer(cell.kernel, undefined, ms, () => {
+      cell.watchers?.delete(watcher)
+      reject(new CallExit({ reason: "timeout", in: where }))
+    })
+    const watcher = {
+      down: (_cell: Cell, ended: ExitReason): void => {
+        timer?.close()
+        if (Equal.equals(ended, reason)) resolve()
+        else reject(new CallExit({ reason: ended, in: where }))
+      }
+    }
+    cell.watch(watcher)
+    deliver(cell, new StopMessage(reason))
+  })

@@ -1,0 +1,171 @@
+/**
+ * Supervisors of children that come and go, any number of them.
+ *
+ * A dynamic supervisor starts empty. Its children are known by their process, cost the same however many there are, and
+ * are forgotten when they end and are not started again.
+ *
+ * **Source**
+ *
+ * Elixir's `DynamicSupervisor`.
+ */
+import type { ChildSpec, Rules } from "../core/ChildSpec.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { cellOf } from "../kernel/cell.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { dynamicCallbacks } from "./dynamicServer.ts"
+import type { DynamicPlan, DynamicRequest } from "./dynamicServer.ts"
+import { kernelOf } from "../kernel/kernel.ts"
+import type { Kernel } from "../kernel/kernel.ts"
+import { startServer } from "../server/startServer.ts"
+import { stopServer } from "../server/stopServer.ts"
+import { request } from "./supervisorRequest.ts"
+import type { ChildCounts, ChildInfo as ServerChildInfo } from "./supervisorServer.ts"
+import { milliseconds } from "../core/timeout.ts"
+import type { OfKind } from "../core/processKind.ts"
+import type { Timeout } from "../core/timeout.ts"
+import type { Pid } from "../core/Pid.ts"
+import type { System } from "../system/System.ts"
+
+/** A supervisor of whatever children. */
+type Any = Pid & OfKind<"supervisor">
+
+declare const child_: unique symbol
+declare const extra_: unique symbol
+
+/**
+ * A dynamic supervisor whose children have pids of type `P`, and are started with arguments `Extra` of its own.
+ *
+ * **Details**
+ *
+ * `start` makes one of the types it is told: `DynamicSupervisor.start<Session>(system)`, or with `extraArguments`
+ * `DynamicSupervisor.start<Session, [Settings]>(system, options)`. Told no type it takes any children, as a plain `Pid` of
+ * a dynamic supervisor does, and learns `Extra` from the options.
+ */
+export interface DynamicSupervisor<in out P extends Pid = Pid, out Extra extends ReadonlyArray<unknown> = []>
+  extends Pid, OfKind<"supervisor"> {
+  readonly [child_]?: (child: P) => P
+  readonly [extra_]?: Extra | undefined
+}
+
+/** A child: its process, or `"restarting"` between two tries. */
+export type ChildInfo<P extends Pid = Pid> = ServerChildInfo<P>
+
+/**
+ * The spec of a dynamic child: as any other, but it needs no id, and its `start` gets the supervisor's `extraArguments`.
+ */
+export interface DynamicChildSpec<out P extends Pid = Pid, in Extra extends ReadonlyArray<unknown> = []> extends Omit<
+  ChildSpec,
+  "id" | "significant" | "start"
+> {
+  readonly id?: string
+  readonly start: (parent: Pid, ...extra: Extra) => ReturnType<ChildSpec<string, P>["start"]>
+}
+
+/**
+ * What a dynamic supervisor allows, and gives its children.
+ *
+ * **Details**
+ *
+ * `extraArguments` are handed to the `start` of every child, after `parent`, at its restarts too.
+ *
+ * **Units and defaults**
+ *
+ * At most `maxRestarts`, 3, restarts of all its children together within `maxSeconds`, 5; any number of children unless
+ * `maxChildren` says otherwise. `label` is the name, else `DynamicSupervisor`.
+ */
+export interface Options<Extra extends ReadonlyArray<unknown> = ReadonlyArray<unknown>> {
+  readonly maxRestarts?: number
+  readonly maxSeconds?: number
+  readonly maxChildren?: number
+  readonly extraArguments?: readonly [...Extra]
+  readonly name?: string
+  readonly label?: string
+}
+
+const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {}): Promise<Pid> => {
+  const plan: DynamicPlan = {
+    maxRestarts: options.maxRestarts ?? 3,
+    maxSeconds: options.maxSeconds ?? 5,
+    maxChildren: options.maxChildren ?? Number.POSITIVE_INFINITY,
+    extraArguments: options.extraArguments ?? []
+  }
+  const label = options.label ?? options.name ?? "DynamicSupervisor"
+  const name = options.name === undefined ? {} : { name: options.name }
+  return startServer(kernel, parent, dynamicCallbacks, plan, { ...name, label, trapExit: true })
+}
+
+/** Starts a dynamic supervisor that nobody is linked to. */
+export const start = <P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = []>(
+  system: System,
+  options?: Options<Extra>
+): Promise<DynamicSupervisor<P, Extra>> => launch(kernelOf(system), undefined, options)
+
+/** Starts a dynamic supervisor linked to its parent. When the parent ends it ends its children and then itself. */
+export const startLink = <P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = []>(
+  parent: Pid,
+  options?: Options<Extra>
+): Promise<DynamicSupervisor<P, Extra>> => launch(cellOf(parent).kernel, cellOf(parent), options)
+
+/** Makes the spec of a dynamic supervisor that is the child of a supervisor. */
+export const childSpec = <const Id extends string, P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = []>(
+  id: Id,
+  options?: Options<Extra>,
+  rules?: Rules
+): ChildSpec<Id, DynamicSupervisor<P, Extra>> => ({
+  id,
+  type: "supervisor",
+  start: (parent) => startLink<P, Extra>(parent, { label: id, ...options }),
+  ...rules
+})
+
+/** As `NoInfer`, for what is spread over parameters: the supervisor says what the arguments are, not the spec. */
+type Told<Extra extends ReadonlyArray<unknown>> = Extra extends infer E extends ReadonlyArray<unknown> ? E : never
+
+const ask = <A>(supervisor: Any, message: DynamicRequest): Promise<A> => request(supervisor, message)
+
+/**
+ * Starts a child.
+ *
+ * **Errors**
+ *
+ * Rejects with `ChildRefused` (`maxChildren`), `InvalidOption` for what is no child spec, `StartFailed`, or `StartIgnored` if
+ * it chose not to run; nothing is kept then.
+ *
+ * **Gotchas**
+ *
+ * A plain pid does not tell the `extraArguments` of its supervisor: where it is not what `start` gave, say what it is,
+ * `const rooms: DynamicSupervisor.DynamicSupervisor<Room, [Settings]> = pid`.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Agent, DynamicSupervisor, System } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const rooms = await DynamicSupervisor.start(system, { extraArguments: [{ seats: 40 }] })
+ * const room = await DynamicSupervisor.startChild(rooms, {
+ *   start: (parent, { seats }) => Agent.startLink(parent, () => seats)
+ * })
+ * await Agent.get(room, (seats) => seats) // => 40
+ * await System.stop(system)
+ * ```
+ */
+export const startChild = <P extends Pid, Child extends P, Extra extends ReadonlyArray<unknown> = []>(
+  supervisor: DynamicSupervisor<P, Extra>,
+  spec: DynamicChildSpec<Child, Told<Extra>>
+): Promise<Child> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
+
+/** Ends a child and forgets it. Rejects with `ChildRefused` (`notFound`). */
+export const terminateChild = (supervisor: Any, child: Pid): Promise<void> =>
+  ask(supervisor, { _tag: "terminate", cell: cellOf(child) })
+
+/** The children, in start order. */
+export const whichChildren = <P extends Pid = Pid>(
+  supervisor: DynamicSupervisor<P, ReadonlyArray<unknown>>
+): Promise<ReadonlyArray<ChildInfo<P>>> => ask(supervisor, { _tag: "which" })
+
+/** Counts specs, running children, supervisors and workers. */
+export const countChildren = (supervisor: Any): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
+
+/** Ends a dynamic supervisor and its children; resolves when all are dead. */
+export const stop = (supervisor: Any, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
+  stopServer(cellOf(supervisor), reason, milliseconds(timeout), "DynamicSupervisor.stop")

@@ -1,0 +1,162 @@
+/**
+ * Supervisors of several equal children, of which a key chooses one.
+ *
+ * Where one server would be asked by everybody, each partition takes a share of the keys: its mail, its state and its
+ * crashes are apart from the others'.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { GenServer, PartitionSupervisor, System } from "@troupe/otp"
+ *
+ * const counter = GenServer.make({
+ *   init: (from: number) => GenServer.ok(from),
+ *   handleCall: (_request: "next", _from, state) => GenServer.replying(state + 1, state + 1)
+ * })
+ * const system = System.make()
+ * const counters = await PartitionSupervisor.start(system, {
+ *   partitions: 4,
+ *   child: { start: (parent) => GenServer.startLink(parent, counter, 0) }
+ * })
+ * await GenServer.call(PartitionSupervisor.via(counters, 1), "next") // => 1
+ * await GenServer.call(PartitionSupervisor.via(counters, 5), "next") // => 2
+ * await System.stop(system)
+ * ```
+ *
+ * **Source**
+ *
+ * Elixir's `PartitionSupervisor`.
+ */
+import type { ChildSpec, Rules } from "../core/ChildSpec.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { cellOf } from "../kernel/cell.ts"
+import { hashOf, placeOf } from "../registry/keyValue.ts"
+import { checkCount } from "./optionRules.ts"
+import { childById, childCount } from "./supervisorState.ts"
+import type { OfKind } from "../core/processKind.ts"
+import type { Timeout } from "../core/timeout.ts"
+import { StartFailed } from "../core/OtpError.ts"
+import type { MessageOf, Name, Pid } from "../core/Pid.ts"
+import type { ChildInfo } from "./supervisorServer.ts"
+import * as Supervisor from "./Supervisor.ts"
+import type { System } from "../system/System.ts"
+
+/** A supervisor of whatever children. */
+type Any = Pid & OfKind<"supervisor">
+
+declare const partition_: unique symbol
+
+/** A partition supervisor whose partitions have pids of type `P`. */
+export interface PartitionSupervisor<out P extends Pid = Pid> extends Pid, OfKind<"supervisor"> {
+  readonly [partition_]?: P
+}
+
+/**
+ * The start of one partition, and the rules for all.
+ *
+ * **Units and defaults**
+ *
+ * As of any `ChildSpec`. A partition is never temporary: its keys would lead nowhere.
+ */
+export interface PartitionSpec<out P extends Pid = Pid> extends Pick<ChildSpec, "shutdown" | "type"> {
+  readonly start: (parent: Pid, partition: number) => ReturnType<ChildSpec<string, P>["start"]>
+  readonly restart?: "permanent" | "transient"
+}
+
+/** What a partition supervisor runs: `partitions` children, numbered from 0; the rest as of any supervisor. */
+export interface Options<out P extends Pid = Pid> extends Omit<Supervisor.Options, "children" | "autoShutdown"> {
+  readonly partitions: number
+  readonly child: PartitionSpec<P>
+}
+
+/** A partition: its process, `"restarting"` between two tries, or none. */
+export interface PartitionInfo<out P extends Pid = Pid> extends Pick<Supervisor.ChildInfo, "type"> {
+  readonly partition: number
+  readonly pid: P | "restarting" | undefined
+}
+
+const planOf = ({ partitions, child, ...options }: Options): Supervisor.Options => {
+  try {
+    checkCount("partitions", partitions)
+  } catch (reason) {
+    throw new StartFailed({ reason })
+  }
+  const { start: begin, ...rules } = child
+  const children = Array.from({ length: partitions }, (_, partition) => ({
+    id: String(partition),
+    start: (parent: Pid) => begin(parent, partition),
+    ...rules
+  }))
+  return { label: options.name ?? "PartitionSupervisor", ...options, children }
+}
+
+/**
+ * Starts a partition supervisor that nobody is linked to; resolves when its partitions are up.
+ *
+ * **Errors**
+ *
+ * Rejects as `Supervisor.start` does, also for less than one partition.
+ */
+export const start = async <P extends Pid>(system: System, options: Options<P>): Promise<PartitionSupervisor<P>> =>
+  Supervisor.start(system, planOf(options))
+
+/** Starts a partition supervisor linked to its parent, as `start` does. */
+export const startLink = async <P extends Pid>(parent: Pid, options: Options<P>): Promise<PartitionSupervisor<P>> =>
+  Supervisor.startLink(parent, planOf(options))
+
+/** Makes the spec of a partition supervisor that is the child of a supervisor. */
+export const childSpec = <const Id extends string, P extends Pid>(
+  id: Id,
+  options: Options<P>,
+  rules?: Rules
+): ChildSpec<Id, PartitionSupervisor<P>> => ({
+  id,
+  type: "supervisor",
+  start: (parent) => startLink(parent, { label: id, ...options }),
+  ...rules
+})
+
+/** How many partitions there are. */
+export const partitions = (supervisor: Any): number => childCount(supervisor)
+
+/**
+ * The partition of a key.
+ *
+ * **Details**
+ *
+ * An integer leads to the partition of its remainder. Any other key leads by its hash, the same for equal keys, to the
+ * same partition as long as there are as many. Keys are equal as those of a `Registry` are.
+ */
+export const partitionOf = (supervisor: Any, key: unknown): number => {
+  const place = typeof key === "number" && Number.isInteger(key) ? key : hashOf(placeOf(key))
+  return Math.abs(place) % partitions(supervisor)
+}
+
+/** The living process of the partition of a key. */
+export const whereis = <P extends Pid = Pid<unknown>>(
+  supervisor: PartitionSupervisor<P>,
+  key: unknown
+): P | undefined => childById(supervisor, String(partitionOf(supervisor, key))) as P | undefined
+
+/** Makes the address of the partition of a key, looked up when it is used. */
+export const via = <P extends Pid = Pid<unknown>>(
+  supervisor: PartitionSupervisor<P>,
+  key: unknown
+): Name<MessageOf<NoInfer<P>>, NoInfer<P>> => {
+  const name = `${supervisor.label}/${String(key)}`
+  return { name, system: cellOf(supervisor).kernel, whereis: () => whereis(supervisor, key), toString: () => name }
+}
+
+/** The partitions, by number. */
+export const whichChildren = async <P extends Pid = Pid>(
+  supervisor: PartitionSupervisor<P>
+): Promise<ReadonlyArray<PartitionInfo<P>>> => {
+  const infos = (await Supervisor.whichChildren(supervisor)) as ReadonlyArray<ChildInfo<P>>
+  return infos.map(({ id, ...info }) => ({ partition: Number(id), ...info })).toReversed()
+}
+
+/** Counts partitions, and among them those running, supervisors and workers. */
+export const countChildren = (supervisor: Any): Promise<Supervisor.ChildCounts> => Supervisor.countChildren(supervisor)
+
+/** Ends a partition supervisor and its partitions, in reverse start order; resolves when all are dead. */
+export const stop = (supervisor: Any, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
+  Supervisor.stop(supervisor, reason, timeout)

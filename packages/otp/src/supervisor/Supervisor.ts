@@ -1,0 +1,275 @@
+/**
+ * Supervisors: processes that keep other processes running.
+ *
+ * A supervisor starts its children in order, starts them again when they end, by the rules of their specs, and ends them
+ * in reverse order when it ends itself. When its children end more often than it allows, it ends too, and leaves the
+ * decision to its own supervisor.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { GenServer, Process, Supervisor, System } from "@troupe/otp"
+ *
+ * const counter = GenServer.make({
+ *   init: () => GenServer.ok(0),
+ *   handleCall: (_request: "next", _from, state) => GenServer.replying(state + 1, state + 1)
+ * })
+ * const system = System.make()
+ * const supervisor = await Supervisor.start(system, {
+ *   children: [{ id: "counter", start: (parent) => GenServer.startLink(parent, counter, undefined) }]
+ * })
+ * const address = Supervisor.via(supervisor, "counter")
+ * await GenServer.call(address, "next") // => 1
+ * await GenServer.call(address, "next") // => 2
+ *
+ * const first = Supervisor.child(supervisor, "counter")
+ * if (first !== undefined) Process.kill(first)
+ * await Supervisor.whichChildren(supervisor)
+ * Supervisor.child(supervisor, "counter") === first // => false
+ * await GenServer.call(address, "next") // => 1
+ * await System.stop(system)
+ * ```
+ *
+ * **Source**
+ *
+ * The OTP design principles, "Supervisor Behaviour"; Elixir's `Supervisor`.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { ChildSpec, PidOf, Rules } from "../core/ChildSpec.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { cellOf } from "../kernel/cell.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { kernelOf } from "../kernel/kernel.ts"
+import type { Kernel } from "../kernel/kernel.ts"
+import type { OfKind } from "../core/processKind.ts"
+import { scopedServer } from "../server/scopedServer.ts"
+import { startServer, startServerEffect } from "../server/startServer.ts"
+import type { ServerOptions } from "../server/startServer.ts"
+import { stopServer } from "../server/stopServer.ts"
+import type * as Supervising from "./supervision.ts"
+import { request } from "./supervisorRequest.ts"
+import { callbacks } from "./supervisorServer.ts"
+import type * as Server from "./supervisorServer.ts"
+import { childById } from "./supervisorState.ts"
+import { milliseconds } from "../core/timeout.ts"
+import type { Timeout } from "../core/timeout.ts"
+import type { StartFailed, StartIgnored, SystemStopped } from "../core/OtpError.ts"
+import type { MessageOf, Name, Pid } from "../core/Pid.ts"
+import type { System } from "../system/System.ts"
+
+declare const children_: unique symbol
+
+/** Children by id, with the type of each one's pid. */
+export type Children = Readonly<Record<string, Pid>>
+
+/**
+ * A supervisor that knows its children by type.
+ *
+ * **Details**
+ *
+ * `C` maps the ids it was started with to the types of their pids. A plain `Pid` of a supervisor, and a `Supervisor` without
+ * more, may have any children.
+ */
+export interface Supervisor<out C extends Children = Children> extends Pid, OfKind<"supervisor"> {
+  readonly [children_]?: C
+}
+
+/** The children of a list of specs: of ids that are literals one by one, of others any. */
+export type ChildrenOf<Specs extends ReadonlyArray<ChildSpec>> = {
+  readonly [Spec in Specs[number] as Spec["id"]]: PidOf<Spec>
+}
+
+/**
+ * An id that may name a child: one the supervisor was started with, or a string that is known at run time only, as of
+ * children that were added. A literal that is neither does not compile.
+ */
+export type IdOf<C extends Children, Id extends string> = Id & (string extends Id ? string : keyof C)
+
+/** Who is started again when a child has to be, see `Options`. */
+export type Strategy = Supervising.Strategy
+
+/** Whether the end of significant children ends the supervisor, see `Options`. */
+export type AutoShutdown = Supervising.AutoShutdown
+
+/** The pid of the child of an id; of an id that is known at run time only, any. */
+export type ChildOf<C extends Children, Id extends string> = Id extends keyof C ? C[Id] : Pid<unknown>
+
+/** A child: its process, `"restarting"` between two tries, or none. */
+export type ChildInfo = Server.ChildInfo
+
+/** How many children a supervisor has: specs, and among them those running, supervisors and workers. */
+export type ChildCounts = Server.ChildCounts
+
+export type { ChildSpec, ChildType, Restart, Rules, Shutdown } from "../core/ChildSpec.ts"
+
+/**
+ * What a supervisor does.
+ *
+ * **Details**
+ *
+ * `strategy` says who is started again when a child has to be:
+ *
+ * - `"oneForOne"`: that child.
+ * - `"oneForAll"`: all of them; the others are ended first, in reverse order.
+ * - `"restForOne"`: that child and those after it.
+ *
+ * `autoShutdown` says when the end of significant children, by themselves, ends the supervisor: `"never"`,
+ * `"anySignificant"`, `"allSignificant"`.
+ *
+ * **Units and defaults**
+ *
+ * At most `maxRestarts`, 3, restarts within `maxSeconds`, 5; the next one ends the supervisor with `shutdown`.
+ * `strategy` is `"oneForOne"`, `autoShutdown` `"never"`, `label` the name, else `Supervisor`.
+ */
+export interface Options<Specs extends ReadonlyArray<ChildSpec> = ReadonlyArray<ChildSpec>> {
+  readonly strategy?: Strategy
+  readonly children: Specs
+  readonly maxRestarts?: number
+  readonly maxSeconds?: number
+  readonly autoShutdown?: AutoShutdown
+  readonly name?: string
+  readonly label?: string
+}
+
+const planned = (options: Options): readonly [plan: Server.Plan, how: ServerOptions] => {
+  const plan: Server.Plan = {
+    strategy: options.strategy ?? "oneForOne",
+    children: options.children,
+    maxRestarts: options.maxRestarts ?? 3,
+    maxSeconds: options.maxSeconds ?? 5,
+    autoShutdown: options.autoShutdown ?? "never"
+  }
+  const label = options.label ?? options.name ?? "Supervisor"
+  const name = options.name === undefined ? {} : { name: options.name }
+  return [plan, { ...name, label, trapExit: true }]
+}
+
+const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Promise<Pid> =>
+  startServer(kernel, parent, callbacks, ...planned(options))
+
+/**
+ * Starts a supervisor that nobody is linked to; resolves when its children are up.
+ *
+ * **Errors**
+ *
+ * Rejects with `StartFailed` when a child does not start, after ending those that did; its reason is then a `Shutdown`
+ * with a `FailedToStartChild`. Specs that contradict each other are refused with `ChildRefused` as the reason, options and
+ * specs that make no sense with `InvalidOption`. Rejects with `SystemStopped` in a stopped system.
+ */
+export const start = <const Specs extends ReadonlyArray<ChildSpec>>(
+  system: System,
+  options: Options<Specs>
+): Promise<Supervisor<ChildrenOf<Specs>>> => launch(kernelOf(system), undefined, options)
+
+/** Starts a supervisor linked to its parent, as `start` does. When the parent ends it ends its children and then itself. */
+export const startLink = <const Specs extends ReadonlyArray<ChildSpec>>(
+  parent: Pid,
+  options: Options<Specs>
+): Promise<Supervisor<ChildrenOf<Specs>>> => launch(cellOf(parent).kernel, cellOf(parent), options)
+
+/** Starts a supervisor, as `start` does; interrupting the effect kills it and the children that are up. */
+export const startEffect = <const Specs extends ReadonlyArray<ChildSpec>>(
+  system: System,
+  options: Options<Specs>
+): Effect.Effect<Supervisor<ChildrenOf<Specs>>, StartFailed | StartIgnored | SystemStopped> =>
+  startServerEffect(kernelOf(system), callbacks, ...planned(options))
+
+/**
+ * Starts a supervisor in the system of the context that lives as long as the scope, and its children with it.
+ *
+ * **When to use**
+ *
+ * Where effects own the tree: `Layer.effect(Tag, Supervisor.scoped(options))` is a layer with the supervisor as a service.
+ *
+ * **Details**
+ *
+ * When the scope closes it ends its children and itself, and what is not done after 10 seconds of the host's time is killed.
+ */
+export const scoped = <const Specs extends ReadonlyArray<ChildSpec>>(
+  options: Options<Specs>
+): Effect.Effect<Supervisor<ChildrenOf<Specs>>, StartFailed | StartIgnored | SystemStopped, System | Scope.Scope> =>
+  scopedServer((kernel) => startServerEffect(kernel, callbacks, ...planned(options)), 10_000)
+
+/** Makes the spec of a supervisor that is the child of another. */
+export const childSpec = <const Id extends string, const Specs extends ReadonlyArray<ChildSpec>>(
+  id: Id,
+  options: Options<Specs>,
+  rules?: Rules
+): ChildSpec<Id, Supervisor<ChildrenOf<Specs>>> => ({
+  id,
+  type: "supervisor",
+  start: (parent) => startLink(parent, { label: id, ...options }),
+  ...rules
+})
+
+/** A supervisor of whatever children. */
+type Any = Pid & OfKind<"supervisor">
+
+const ask = <A>(supervisor: Pid, message: Server.Request): Promise<A> => request(supervisor, message)
+
+/**
+ * The living process of a child, by its id; `undefined` while it does not run.
+ *
+ * **Gotchas**
+ *
+ * A restart makes another process: keep the address `via` makes, not the pid.
+ */
+export const child = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): ChildOf<C, Id> | undefined => childById(supervisor, id) as ChildOf<C, Id> | undefined
+
+/** Makes the address of a child, looked up when it is used: it stays right over restarts. */
+export const via = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): Name<MessageOf<ChildOf<C, Id>>, ChildOf<C, Id>> => {
+  const name = `${supervisor.label}/${id}`
+  return { name, system: cellOf(supervisor).kernel, whereis: () => child(supervisor, id), toString: () => name }
+}
+
+/** The children, the youngest first. */
+export const whichChildren = (supervisor: Any): Promise<ReadonlyArray<ChildInfo>> => ask(supervisor, { _tag: "which" })
+
+/** Counts specs, running children, supervisors and workers. */
+export const countChildren = (supervisor: Any): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
+
+/**
+ * Adds a child, as the last in start order, and starts it; resolves with its process, or `undefined` if it chose not to
+ * run.
+ *
+ * **Errors**
+ *
+ * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `significantUnheeded`, `significantPermanent`), with
+ * `InvalidOption` for what is no child spec, with `StartFailed`, or with `NotASupervisor`; nothing is kept then.
+ */
+export const startChild = <P extends Pid>(supervisor: Any, spec: ChildSpec<string, P>): Promise<P | undefined> =>
+  ask(supervisor, { _tag: "start", spec })
+
+/** Ends a child and keeps its spec, unless it is temporary. Rejects with `ChildRefused` (`notFound`). */
+export const terminateChild = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): Promise<void> => ask(supervisor, { _tag: "terminate", id })
+
+/**
+ * Starts a stopped child again.
+ *
+ * **Errors**
+ *
+ * Rejects with `ChildRefused` (`notFound`, `running`, `restarting`), or with `StartFailed`.
+ */
+export const restartChild = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): Promise<ChildOf<C, Id> | undefined> => ask(supervisor, { _tag: "restart", id })
+
+/** Forgets a stopped child. Rejects with `ChildRefused` (`notFound`, `running`, `restarting`). */
+export const deleteChild = <C extends Children = Children, const Id extends string = string>(
+  supervisor: Supervisor<C>,
+  id: IdOf<C, Id>
+): Promise<void> => ask(supervisor, { _tag: "delete", id })
+
+/** Ends a supervisor and its children, in reverse start order; resolves when all are dead. */
+export const stop = (supervisor: Any, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
+  stopServer(cellOf(supervisor), reason, milliseconds(timeout), "Supervisor.stop")

@@ -1,0 +1,64 @@
+/**
+ * One try to start a child.
+ *
+ * START-CHILD1. A child that is up is linked to its supervisor, also where its start forgot to, or it died meanwhile:
+ *               its end always comes to the supervisor as an EXIT.
+ * START-CHILD2. A child that is up only after its supervisor died is ended, as its spec says.
+ */
+import { shutdownOf } from "../core/ChildSpec.ts"
+import type { ChildSpec } from "../core/ChildSpec.ts"
+import { ProcessExit, StartFailed, StartIgnored } from "../core/OtpError.ts"
+import { format } from "../core/ExitReason.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import type { Pid } from "../core/Pid.ts"
+import { link } from "../process/Process.ts"
+import { endChild } from "../process/awaitExit.ts"
+import { Cell } from "../kernel/cell.ts"
+import { ofThrown } from "../kernel/exitReasonOf.ts"
+
+/** How a start went: a process, none by choice, or a reason. */
+export type ChildStart =
+  | { readonly _tag: "Up"; readonly cell: Cell }
+  | { readonly _tag: "Ignored" }
+  | { readonly _tag: "Failed"; readonly reason: ExitReason }
+
+const failedWith = (error: unknown): ChildStart => {
+  if (error instanceof StartIgnored) return { _tag: "Ignored" }
+  return { _tag: "Failed", reason: error instanceof StartFailed ? error.reason : ofThrown(error).reason }
+}
+
+const noProcess = (id: string, answer: unknown): TypeError =>
+  new TypeError(`the start of child "${id}" answered ${format(answer)}: answer the pid it started, or "ignore"`)
+
+const upIn = (supervisor: Cell, spec: ChildSpec, pid: Pid | "ignore"): ChildStart => {
+  if (pid === "ignore") return { _tag: "Ignored" }
+  if (!(pid instanceof Cell)) return failedWith(noProcess(spec.id, pid))
+  if (supervisor.dead) {
+    void endChild(pid.kernel.root, pid, shutdownOf(spec))
+    return failedWith(new ProcessExit({ pid: supervisor, reason: supervisor.reason }))
+  }
+  try {
+    link(supervisor, pid)
+    return { _tag: "Up", cell: pid }
+  } catch (error) {
+    return failedWith(error)
+  }
+}
+
+const isLater = (started: Pid | "ignore" | Promise<Pid | "ignore">): started is Promise<Pid | "ignore"> =>
+  typeof started === "object" && started !== null && "then" in started
+
+/** Starts a child; answers what `then` makes of how it went, at once if the start answers at once. */
+export const startChild = <A>(supervisor: Cell, spec: ChildSpec, then: (started: ChildStart) => A): A | Promise<A> => {
+  let pid: Pid | "ignore" | Promise<Pid | "ignore">
+  try {
+    pid = spec.start(supervisor)
+  } catch (error) {
+    return then(failedWith(error))
+  }
+  if (!isLater(pid)) return then(upIn(supervisor, spec, pid))
+  return Promise.resolve(pid).then(
+    (late) => then(upIn(supervisor, spec, late)),
+    (error: unknown) => then(failedWith(error))
+  )
+}

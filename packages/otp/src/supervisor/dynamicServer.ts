@@ -1,0 +1,167 @@
+/**
+ * The callbacks of a dynamic supervisor's process.
+ *
+ * Owns its children by process, so that finding one costs the same however many there are.
+ *
+ * DYN1. A child is in `running`, or in `restarting`, or forgotten; one that is not started again leaves nothing.
+ * DYN2. At the end all children get their exit signal at once; nobody waits for a sibling.
+ */
+import { restartOf, shutdownOf, typeOf } from "../core/ChildSpec.ts"
+import type { ChildSpec } from "../core/ChildSpec.ts"
+import { isAbnormal } from "../core/ExitReason.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import type { Pid } from "../core/Pid.ts"
+import { StartFailed, StartIgnored } from "../core/OtpError.ts"
+import { isExit } from "../core/SystemMessage.ts"
+import { endChild } from "../process/awaitExit.ts"
+import { Cell } from "../kernel/cell.ts"
+import { startChild } from "./childStart.ts"
+import { deliver } from "../kernel/delivery.ts"
+import { checkAmount, specError } from "./optionRules.ts"
+import { RestartWindow } from "./restartWindow.ts"
+import type { Callbacks } from "../server/serverLoop.ts"
+import { ServerResult } from "../server/serverResult.ts"
+import { mayRestart } from "./supervision.ts"
+import type { Verdict } from "./supervision.ts"
+import { checkWindow, countOf, following, noreply, refused, replying, restartsOf } from "./supervisorServer.ts"
+import type { ChildInfo, Outcome } from "./supervisorServer.ts"
+
+/** What a dynamic supervisor is started with, its defaults filled in. */
+export interface DynamicPlan {
+  readonly maxRestarts: number
+  readonly maxSeconds: number
+  readonly maxChildren: number
+  readonly extraArguments: ReadonlyArray<unknown>
+}
+
+/** A child's spec as its supervisor is given it: the start takes the supervisor's own arguments too. */
+export interface ExtendedSpec extends Omit<ChildSpec, "start"> {
+  readonly start: (parent: Pid, ...extra: never) => ReturnType<ChildSpec["start"]>
+}
+
+/** A request to a dynamic supervisor. */
+export type DynamicRequest =
+  | { readonly _tag: "which" }
+  | { readonly _tag: "count" }
+  | { readonly _tag: "start"; readonly spec: ExtendedSpec }
+  | { readonly _tag: "terminate"; readonly cell: Cell }
+
+class DynamicRetry {
+  readonly spec: ChildSpec
+  constructor(spec: ChildSpec) {
+    this.spec = spec
+  }
+}
+
+export class Dynamic {
+  readonly self: Cell
+  readonly window: RestartWindow
+  readonly maxChildren: number
+  readonly extra: ReadonlyArray<unknown>
+  readonly running = new Map<Cell, ChildSpec>()
+  readonly restarting = new Set<ChildSpec>()
+
+  constructor(self: Cell, plan: DynamicPlan) {
+    this.self = self
+    this.maxChildren = plan.maxChildren
+    this.extra = plan.extraArguments
+    this.window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
+  }
+
+  add(given: ExtendedSpec): Outcome | Promise<Outcome> {
+    const spec = this.#closed(given)
+    if (this.running.size + this.restarting.size >= this.maxChildren) return refused("maxChildren", spec.id)
+    return startChild(this.self, spec, (started) => {
+      if (started._tag === "Ignored") return { error: new StartIgnored() }
+      if (started._tag === "Failed") return { error: new StartFailed({ reason: started.reason }) }
+      this.running.set(started.cell, spec)
+      return { ok: started.cell }
+    })
+  }
+
+  #closed(spec: ExtendedSpec): ChildSpec {
+    if (this.extra.length === 0) return spec as ChildSpec
+    return { ...spec, start: (parent) => spec.start(parent, ...(this.extra as never)) }
+  }
+
+  async terminate(cell: Cell): Promise<Outcome> {
+    const spec = this.running.get(cell)
+    if (spec === undefined)
+      return cell instanceof Cell ? refused("notFound", cell.label, cell) : refused("notFound", "")
+    await endChild(this.self, cell, shutdownOf(spec))
+    this.running.delete(cell)
+    return { ok: undefined }
+  }
+
+  childEnded(cell: unknown, reason: ExitReason): Verdict | Promise<Verdict> {
+    if (!(cell instanceof Cell)) return "goOn"
+    const spec = this.running.get(cell)
+    if (spec === undefined) return "goOn"
+    this.running.delete(cell)
+    const restart = restartOf(spec)
+    if (restart === "temporary" || (restart === "transient" && !isAbnormal(reason))) return "goOn"
+    return this.restart(spec)
+  }
+
+  restart(spec: ChildSpec): Verdict | Promise<Verdict> {
+    this.restarting.delete(spec)
+    if (!mayRestart(this.self, this.window, spec)) return "giveUp"
+    return startChild(this.self, spec, (started): Verdict => {
+      if (started._tag === "Up") this.running.set(started.cell, spec)
+      if (started._tag === "Failed") {
+        this.restarting.add(spec)
+        deliver(this.self, new DynamicRetry(spec))
+      }
+      return "goOn"
+    })
+  }
+
+  async endAll(): Promise<void> {
+    await Promise.all([...this.running].map(([cell, spec]) => endChild(this.self, cell, shutdownOf(spec))))
+  }
+
+  get infos(): ReadonlyArray<ChildInfo> {
+    const running = [...this.running].map(([cell, spec]) => ({ id: spec.id, pid: cell, type: typeOf(spec) }))
+    const restarting = [...this.restarting].map((spec) => ({
+      id: spec.id,
+      pid: "restarting" as const,
+      type: typeOf(spec)
+    }))
+    return [...running, ...restarting]
+  }
+}
+
+const handle = (state: Dynamic, request: DynamicRequest): Outcome | Promise<Outcome> => {
+  if (request._tag === "which") return { ok: state.infos }
+  if (request._tag === "count") return { ok: countOf(state.infos) }
+  if (request._tag !== "start") return state.terminate(request.cell)
+  const wrong = specError(request.spec)
+  return wrong === undefined ? state.add(request.spec) : { error: wrong }
+}
+
+export const dynamicCallbacks: Callbacks = {
+  kind: "supervisor",
+  init: (plan, self) => {
+    checkWindow(plan as DynamicPlan)
+    checkAmount("maxChildren", (plan as DynamicPlan).maxChildren)
+    return new ServerResult("ok", new Dynamic(self, plan as DynamicPlan), undefined, undefined, undefined)
+  },
+  handleCall: (request, _from, state) => {
+    const outcome = handle(state as Dynamic, request as DynamicRequest)
+    return outcome instanceof Promise ? outcome.then((late) => replying(late, state)) : replying(outcome, state)
+  },
+  handleInfo: (message, state, self) => {
+    const dynamic = state as Dynamic
+    if (message instanceof DynamicRetry) {
+      return following(dynamic.restarting.has(message.spec) ? dynamic.restart(message.spec) : "goOn", state)
+    }
+    if (isExit(message)) return following(dynamic.childEnded(message.from, message.reason), state)
+    self.kernel.strayed("unexpected", self, message)
+    return noreply(state)
+  },
+  terminate: (_reason, state) => (state as Dynamic).endAll(),
+  show: (state) => {
+    const { maxChildren, window, infos } = state as Dynamic
+    return { maxChildren, ...restartsOf(window), children: infos }
+  }
+}

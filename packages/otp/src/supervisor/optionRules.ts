@@ -1,0 +1,51 @@
+/**
+ * What options and child specs may say, for code whose types do not: each check names what is wrong and what is allowed.
+ */
+import type { ChildSpec } from "../core/ChildSpec.ts"
+import { InvalidOption } from "../core/OtpError.ts"
+
+/** Refuses what is none of some words. */
+export const checkWord = (option: string, value: unknown, words: ReadonlyArray<string>): void => {
+  if (words.includes(value as string)) return
+  throw new InvalidOption({ option, value, allowed: words.map((word) => `"${word}"`).join(" or ") })
+}
+
+const isAmount = (value: unknown): boolean => typeof value === "number" && value >= 0
+
+/** Refuses what is no number, or less than 0. */
+export const checkAmount = (option: string, value: unknown): void => {
+  if (!isAmount(value)) throw new InvalidOption({ option, value, allowed: "a number, 0 or more" })
+}
+
+/** Refuses what is no whole number above 0; `Infinity` is one where there need be no bound. */
+export const checkCount = (option: string, value: unknown, boundless = false): void => {
+  if (Number.isInteger(value) && (value as number) > 0) return
+  if (boundless && value === Number.POSITIVE_INFINITY) return
+  const allowed = boundless ? "a whole number, 1 or more, or Infinity" : "a whole number, 1 or more"
+  throw new InvalidOption({ option, value, allowed })
+}
+
+/** What is wrong with what is given as a child spec, if anything. */
+export const specError = (spec: Omit<ChildSpec, "start"> & { readonly start: unknown }): InvalidOption | undefined => {
+  if (typeof spec !== "object" || spec === null) {
+    return new InvalidOption({
+      option: "child spec",
+      value: spec,
+      allowed: "an object with an id and a start function"
+    })
+  }
+  const { id, start, restart, shutdown, type } = spec
+  if (typeof id !== "string") return new InvalidOption({ option: "id", value: id, allowed: "a string" })
+  if (typeof start !== "function") {
+    return new InvalidOption({ option: "start", value: start, allowed: "a function that starts the child" })
+  }
+  if (restart !== undefined && restart !== "permanent" && restart !== "transient" && restart !== "temporary") {
+    return new InvalidOption({ option: "restart", value: restart, allowed: '"permanent", "transient" or "temporary"' })
+  }
+  if (type !== undefined && type !== "worker" && type !== "supervisor") {
+    return new InvalidOption({ option: "type", value: type, allowed: '"worker" or "supervisor"' })
+  }
+  if (shutdown === undefined || shutdown === "infinity" || shutdown === "brutalKill" || isAmount(shutdown)) return
+  const allowed = 'milliseconds, 0 or more, or "infinity" or "brutalKill"'
+  return new InvalidOption({ option: "shutdown", value: shutdown, allowed })
+}

@@ -1,0 +1,142 @@
+/**
+ * What a supervisor does with its children.
+ *
+ * Owns the children and the restart window of one supervisor process. It runs inside that process's callbacks, one at a
+ * time: a restart that is on its way is over before the next death is looked at.
+ *
+ * SUP1. Children start in list order and end in reverse order; each step waits for the one before.
+ * SUP2. A restart is tried once per message. One that fails leaves its child `restarting` and comes again through the
+ *       supervisor's own mailbox, so that the supervisor goes on answering; every try counts.
+ * SUP3. After the limit nothing is started any more: the supervisor ends with `shutdown`, its children before it.
+ * SUP4. Only an end by itself can set off the auto shutdown, never one by hand.
+ */
+import { restartOf, shutdownOf } from "../core/ChildSpec.ts"
+import type { ChildSpec } from "../core/ChildSpec.ts"
+import { isAbnormal } from "../core/ExitReason.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { RestartLimit } from "../core/OtpError.ts"
+import { endChild } from "../process/awaitExit.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { Children } from "./children.ts"
+import type { ChildEntry } from "./children.ts"
+import { startChild } from "./childStart.ts"
+import type { ChildStart } from "./childStart.ts"
+import { deliver } from "../kernel/delivery.ts"
+import type { RestartWindow } from "./restartWindow.ts"
+
+export type Strategy = "oneForOne" | "oneForAll" | "restForOne"
+export type AutoShutdown = "never" | "anySignificant" | "allSignificant"
+
+/** Whether the supervisor goes on. */
+export type Verdict = "goOn" | "giveUp"
+
+/** Takes note of a restart; one too many is reported, for the supervisor ends in order then. */
+export const mayRestart = (self: Cell, window: RestartWindow, spec: Pick<ChildSpec, "id">): boolean => {
+  const { kernel } = self
+  if (window.allows(kernel.clock.now())) {
+    kernel.restarts++
+    kernel.watch?.restarted(self, spec.id, window.total)
+    return true
+  }
+  kernel.report(self, new RestartLimit({ id: spec.id, limit: window.limit }), true)
+  kernel.watch?.escalated(self, spec.id, window.total, window.limit)
+  return false
+}
+
+/** The supervisor's message to itself: try the restart of this child again. */
+export class Retry {
+  readonly entry: ChildEntry
+  constructor(entry: ChildEntry) {
+    this.entry = entry
+  }
+}
+
+export class Supervising {
+  readonly children = new Children()
+  readonly self: Cell
+  readonly strategy: Strategy
+  readonly autoShutdown: AutoShutdown
+  readonly window: RestartWindow
+
+  constructor(self: Cell, strategy: Strategy, autoShutdown: AutoShutdown, window: RestartWindow) {
+    this.self = self
+    this.strategy = strategy
+    this.autoShutdown = autoShutdown
+    this.window = window
+  }
+
+  /** Starts the children of a new supervisor; after a failure those already up are ended. */
+  async startAll(
+    specs: ReadonlyArray<ChildSpec>
+  ): Promise<{ readonly id: string; readonly reason: ExitReason } | undefined> {
+    for (const spec of specs) {
+      const started = await this.start(this.children.add(spec))
+      if (started._tag !== "Failed") continue
+      await this.end(this.children.all)
+      return { id: spec.id, reason: started.reason }
+    }
+    return undefined
+  }
+
+  start(entry: ChildEntry): ChildStart | Promise<ChildStart> {
+    return startChild(this.self, entry.spec, (started) => {
+      this.children.put(entry, started._tag === "Up" ? started.cell : undefined)
+      if (started._tag === "Ignored" && restartOf(entry.spec) === "temporary") this.children.remove(entry)
+      return started
+    })
+  }
+
+  /** Ends children, the youngest first. */
+  async end(entries: ReadonlyArray<ChildEntry>): Promise<void> {
+    for (const entry of entries.toReversed()) {
+      const { cell } = entry
+      if (cell !== undefined) await endChild(this.self, cell, shutdownOf(entry.spec))
+      if (this.self.dead) return
+      this.children.stopped(entry)
+    }
+  }
+
+  /** Looks at the end of a process that may be a child. */
+  childEnded(cell: unknown, reason: ExitReason): Verdict | Promise<Verdict> {
+    const entry = this.children.byCell(cell)
+    if (entry === undefined) return "goOn"
+    this.children.put(entry, undefined)
+    const restart = restartOf(entry.spec)
+    if (restart === "permanent" || (restart === "transient" && isAbnormal(reason))) return this.restart(entry)
+    this.children.stopped(entry)
+    return entry.spec.significant === true && this.#endsWith() ? "giveUp" : "goOn"
+  }
+
+  #endsWith(): boolean {
+    if (this.autoShutdown === "anySignificant") return true
+    if (this.autoShutdown === "never") return false
+    return this.children.all.every(
+      (entry) => entry.spec.significant !== true || (entry.cell === undefined && !entry.restarting)
+    )
+  }
+
+  /** Tries a restart that failed before, unless the child was dealt with in between. */
+  retry(entry: ChildEntry): Verdict | Promise<Verdict> {
+    return entry.restarting && this.children.has(entry) ? this.restart(entry) : "goOn"
+  }
+
+  async restart(entry: ChildEntry): Promise<Verdict> {
+    if (!mayRestart(this.self, this.window, entry.spec)) return "giveUp"
+    const group = this.#group(entry)
+    await this.end(group.filter((other) => other !== entry))
+    for (const other of group) {
+      if (!this.children.has(other) || this.self.dead) continue
+      const started = await this.start(other)
+      if (started._tag !== "Failed") continue
+      this.children.put(other, undefined, true)
+      deliver(this.self, new Retry(other))
+      break
+    }
+    return "goOn"
+  }
+
+  #group(entry: ChildEntry): ReadonlyArray<ChildEntry> {
+    if (this.strategy === "oneForOne") return [entry]
+    return this.strategy === "oneForAll" ? this.children.all : this.children.from(entry)
+  }
+}

@@ -1,0 +1,23 @@
+/** A request to a supervisor, which waits as long as its children take. */
+import { NotASupervisor } from "../core/OtpError.ts"
+import type { Pid } from "../core/Pid.ts"
+import { cellOf } from "../kernel/cell.ts"
+import { PendingCall } from "../server/pendingCall.ts"
+import { CallMessage } from "../server/serverLoop.ts"
+
+const forEver = Number.POSITIVE_INFINITY
+
+/** Asks a supervisor; rejects with the error it answers, with `CallExit`, or with `NotASupervisor`. */
+export const request = <A>(supervisor: Pid, message: unknown): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const server = cellOf(supervisor)
+    if (server.behaviour.kind !== "supervisor") return reject(new NotASupervisor({ pid: supervisor }))
+    const answered = (value: unknown): void => {
+      const outcome = value as { readonly ok: A } | { readonly error: Error }
+      if ("error" in outcome) reject(outcome.error)
+      else resolve(outcome.ok)
+    }
+    const route = { server, caller: server.kernel.current, ms: forEver, in: "Supervisor.call" }
+    const pending = new PendingCall(route, { answered, failed: reject })
+    pending.begin(new CallMessage(message, pending))
+  })

@@ -1,0 +1,209 @@
+/**
+ * The callbacks of a supervisor's process.
+ *
+ * SUPS1. A supervisor traps exits; an exit of neither its parent nor a child changes nothing.
+ * SUPS2. A request changes the children only when it is accepted.
+ * SUPS3. No request kills a supervisor: one that makes no sense is refused.
+ */
+import { restartOf, typeOf } from "../core/ChildSpec.ts"
+import type { ChildSpec } from "../core/ChildSpec.ts"
+import { shutdown } from "../core/ExitReason.ts"
+import { ChildRefused, FailedToStartChild, InvalidOption, StartFailed } from "../core/OtpError.ts"
+import type { Pid } from "../core/Pid.ts"
+import { isExit } from "../core/SystemMessage.ts"
+import type { Cell } from "../kernel/cell.ts"
+import type { ChildEntry } from "./children.ts"
+import { checkAmount, checkWord, specError } from "./optionRules.ts"
+import { RestartWindow } from "./restartWindow.ts"
+import type { Callbacks } from "../server/serverLoop.ts"
+import { ServerResult } from "../server/serverResult.ts"
+import { Retry, Supervising } from "./supervision.ts"
+import type { AutoShutdown, Strategy, Verdict } from "./supervision.ts"
+
+/** What a supervisor is started with, its defaults filled in. */
+export interface Plan {
+  readonly strategy: Strategy
+  readonly children: ReadonlyArray<ChildSpec>
+  readonly maxRestarts: number
+  readonly maxSeconds: number
+  readonly autoShutdown: AutoShutdown
+}
+
+/** A child as a supervisor shows it. */
+export interface ChildInfo<out P extends Pid = Pid> {
+  readonly id: string
+  readonly pid: P | "restarting" | undefined
+  readonly type: "supervisor" | "worker"
+}
+
+/** How many children a supervisor has. */
+export interface ChildCounts {
+  readonly specs: number
+  readonly active: number
+  readonly supervisors: number
+  readonly workers: number
+}
+
+/** A request to a supervisor. */
+export type Request =
+  | { readonly _tag: "which" }
+  | { readonly _tag: "count" }
+  | { readonly _tag: "start"; readonly spec: ChildSpec }
+  | { readonly _tag: "terminate" | "restart" | "delete"; readonly id: string }
+
+/** The answer to a request: a value, or the error the caller gets. */
+export type Outcome = { readonly ok: unknown } | { readonly error: Error }
+
+export const noreply = (state: unknown): ServerResult =>
+  new ServerResult("noreply", state, undefined, undefined, undefined)
+export const replying = (value: Outcome, state: unknown): ServerResult =>
+  new ServerResult("reply", state, value, undefined, undefined)
+
+/** What follows a verdict: the next message, or the end. */
+export const following = (
+  verdict: Verdict | Promise<Verdict>,
+  state: unknown
+): ServerResult | Promise<ServerResult> => {
+  if (verdict === "goOn") return noreply(state)
+  if (verdict === "giveUp") return new ServerResult("stop", state, undefined, "shutdown", undefined)
+  return verdict.then((late) => following(late, state))
+}
+
+type Problem = "duplicateId" | "significantUnheeded" | "significantPermanent"
+
+/** What is wrong with a spec under this rule, if anything. */
+const problemOf = (spec: ChildSpec, autoShutdown: AutoShutdown): Problem | undefined => {
+  if (spec.significant !== true) return undefined
+  if (autoShutdown === "never") return "significantUnheeded"
+  return restartOf(spec) === "permanent" ? "significantPermanent" : undefined
+}
+
+/** The rules of a restart window, of whatever supervisor. */
+export const checkWindow = (plan: { readonly maxRestarts: number; readonly maxSeconds: number }): void => {
+  checkAmount("maxRestarts", plan.maxRestarts)
+  checkAmount("maxSeconds", plan.maxSeconds)
+}
+
+const checkPlan = (plan: Plan): void => {
+  checkWord("strategy", plan.strategy, ["oneForOne", "oneForAll", "restForOne"])
+  checkWord("autoShutdown", plan.autoShutdown, ["never", "anySignificant", "allSignificant"])
+  checkWindow(plan)
+  if (!Array.isArray(plan.children)) {
+    throw new InvalidOption({ option: "children", value: plan.children, allowed: "a list of child specs" })
+  }
+  for (const spec of plan.children) {
+    const wrong = specError(spec)
+    if (wrong !== undefined) throw wrong
+  }
+}
+
+const badSpec = (plan: Plan): { readonly id: string; readonly reason: Problem } | undefined => {
+  const seen = new Set<string>()
+  for (const spec of plan.children) {
+    const reason = seen.has(spec.id) ? "duplicateId" : problemOf(spec, plan.autoShutdown)
+    if (reason !== undefined) return { id: spec.id, reason }
+    seen.add(spec.id)
+  }
+  return undefined
+}
+
+const init = async (plan: Plan, self: Cell): Promise<ServerResult> => {
+  checkPlan(plan)
+  const bad = badSpec(plan)
+  if (bad !== undefined) return failing(new ChildRefused({ ...bad, pid: undefined }))
+  const window = new RestartWindow(plan.maxRestarts, plan.maxSeconds)
+  const supervising = new Supervising(self, plan.strategy, plan.autoShutdown, window)
+  const failed = await supervising.startAll(plan.children)
+  if (failed !== undefined) return failing(shutdown(new FailedToStartChild(failed)))
+  return new ServerResult("ok", supervising, undefined, undefined, undefined)
+}
+
+const failing = (reason: unknown): ServerResult => new ServerResult("stop", undefined, undefined, reason, undefined)
+
+const infoOf = (entry: ChildEntry): ChildInfo => ({
+  id: entry.spec.id,
+  pid: entry.restarting ? "restarting" : entry.cell,
+  type: typeOf(entry.spec)
+})
+
+export const countOf = (infos: ReadonlyArray<ChildInfo>): ChildCounts => {
+  const supervisors = infos.filter((info) => info.type === "supervisor").length
+  const active = infos.filter((info) => info.pid !== undefined && info.pid !== "restarting").length
+  return { specs: infos.length, active, supervisors, workers: infos.length - supervisors }
+}
+
+export const refused = (reason: ChildRefused["reason"], id: string, pid?: Pid): Outcome => ({
+  error: new ChildRefused({ reason, id, pid })
+})
+
+const add = async (state: Supervising, spec: ChildSpec): Promise<Outcome> => {
+  const existing = state.children.byId(spec.id)
+  if (existing !== undefined) {
+    return existing.cell === undefined
+      ? refused("alreadyPresent", spec.id)
+      : refused("alreadyStarted", spec.id, existing.cell)
+  }
+  const problem = problemOf(spec, state.autoShutdown)
+  if (problem !== undefined) return refused(problem, spec.id)
+  const entry = state.children.add(spec)
+  const started = await state.start(entry)
+  if (started._tag !== "Failed") return { ok: started._tag === "Up" ? started.cell : undefined }
+  state.children.remove(entry)
+  return { error: new StartFailed({ reason: started.reason }) }
+}
+
+const again = async (state: Supervising, entry: ChildEntry): Promise<Outcome> => {
+  const started = await state.start(entry)
+  if (started._tag === "Failed") return { error: new StartFailed({ reason: started.reason }) }
+  return { ok: started._tag === "Up" ? started.cell : undefined }
+}
+
+const withChild = async (state: Supervising, request: Request & { readonly id: string }): Promise<Outcome> => {
+  const entry = state.children.byId(request.id)
+  if (entry === undefined) return refused("notFound", request.id)
+  if (request._tag === "terminate") {
+    await state.end([entry])
+    return { ok: undefined }
+  }
+  if (entry.cell !== undefined) return refused("running", request.id, entry.cell)
+  if (entry.restarting) return refused("restarting", request.id)
+  if (request._tag === "restart") return again(state, entry)
+  state.children.remove(entry)
+  return { ok: undefined }
+}
+
+/** The restarts a supervisor allows, and has made. */
+export const restartsOf = (window: RestartWindow) => ({
+  maxRestarts: window.limit,
+  maxSeconds: window.seconds,
+  restarts: window.total
+})
+
+const handle = (state: Supervising, request: Request): Outcome | Promise<Outcome> => {
+  if (request._tag === "which") return { ok: state.children.all.map(infoOf).toReversed() }
+  if (request._tag === "count") return { ok: countOf(state.children.all.map(infoOf)) }
+  if (request._tag !== "start") return withChild(state, request)
+  const wrong = specError(request.spec)
+  return wrong === undefined ? add(state, request.spec) : { error: wrong }
+}
+
+export const callbacks: Callbacks = {
+  kind: "supervisor",
+  init: (plan, self) => init(plan as Plan, self),
+  handleCall: (request, _from, state) => {
+    const outcome = handle(state as Supervising, request as Request)
+    return outcome instanceof Promise ? outcome.then((late) => replying(late, state)) : replying(outcome, state)
+  },
+  handleInfo: (message, state, self) => {
+    const supervising = state as Supervising
+    if (message instanceof Retry) return following(supervising.retry(message.entry), state)
+    if (isExit(message)) return following(supervising.childEnded(message.from, message.reason), state)
+    self.kernel.strayed("unexpected", self, message)
+    return noreply(state)
+  },
+  terminate: (_reason, state) => (state as Supervising).end((state as Supervising).children.all),
+  show: (state) => {
+    const { strategy, autoShutdown, window, children } = state as Supervising
+    return { strategy, autoShutdown, ...restartsOf(window), children: children.all.map(infoOf) }
+  }
+}

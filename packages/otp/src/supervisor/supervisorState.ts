@@ -1,0 +1,22 @@
+/** The children of a supervisor, looked up from outside it and without asking it. */
+import type { Pid } from "../core/Pid.ts"
+import { cellOf } from "../kernel/cell.ts"
+import type { ChildEntry } from "./children.ts"
+import { Server } from "../server/serverLoop.ts"
+import { Supervising } from "./supervision.ts"
+
+const stateOf = (supervisor: Pid): Supervising => {
+  const { behaviour } = cellOf(supervisor)
+  if (behaviour instanceof Server && behaviour.state instanceof Supervising) return behaviour.state
+  throw new TypeError(`${supervisor.label} ${supervisor} is no supervisor of children with ids: pass what start gave`)
+}
+
+const living = (entry: ChildEntry | undefined): Pid<unknown> | undefined =>
+  entry?.cell?.dead === false ? entry.cell : undefined
+
+/** How many children there are, the stopped ones too. */
+export const childCount = (supervisor: Pid): number => stateOf(supervisor).children.size
+
+/** The living child of an id; none of a dead supervisor. */
+export const childById = (supervisor: Pid, id: string): Pid<unknown> | undefined =>
+  cellOf(supervisor).dead ? undefined : living(stateOf(supervisor).children.byId(id))

@@ -1,0 +1,298 @@
+/**
+ * Tasks: processes that compute one value for the process that started them.
+ *
+ * A task is linked to its owner: if it crashes the owner crashes, and it does not outlive its owner's crash. One started
+ * with `TaskSupervisor.asyncNolink` is not: its crash is an exit that `await` or `yield` tells. `asyncStream` runs a task
+ * for each of many inputs, a few at a time.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, System, Task } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const squares = await new Promise((resolve) => {
+ *   Process.spawn(system, async (self) => {
+ *     const seen: Array<unknown> = []
+ *     const results = Task.asyncStream(self, [1, 2, 3], (n) => Promise.resolve(n * n), { maxConcurrency: 2 })
+ *     for await (const result of results) seen.push(result)
+ *     resolve(seen)
+ *   })
+ * })
+ * squares // => [{ ok: 1 }, { ok: 4 }, { ok: 9 }]
+ * await System.stop(system)
+ * ```
+ *
+ * **Gotchas**
+ *
+ * The reply is a message in the owner's mailbox: only the owner can await it, and a task that is never awaited leaves
+ * its reply there.
+ *
+ * **Source**
+ *
+ * Elixir's `Task`.
+ */
+import type * as Effect from "effect/Effect"
+import * as Effects from "effect/Effect"
+import { endChild } from "../process/awaitExit.ts"
+import { cellOf } from "../kernel/cell.ts"
+import { kernelOf } from "../kernel/kernel.ts"
+import * as Handle from "./taskHandle.ts"
+import type { TaskHandle } from "./taskHandle.ts"
+import { launchTask, ownedTask, spawnTask } from "./taskStart.ts"
+import { streamRules, streamTasks } from "./taskStream.ts"
+import type * as Stream from "./taskStream.ts"
+import { milliseconds } from "../core/timeout.ts"
+import type { Timeout } from "../core/timeout.ts"
+import { CallExit, NotTheOwner } from "../core/OtpError.ts"
+import type { Pid } from "../core/Pid.ts"
+import { unlink } from "../process/Process.ts"
+import type { MonitorRef } from "../core/SystemMessage.ts"
+import type { System } from "../system/System.ts"
+
+/** What came of a task: `ok` with its value, `exit` with the reason it ended with, or nothing yet. */
+export type Outcome<A> = Handle.Outcome<A>
+
+/** The reply of a task that was not awaited, as a message in its owner's mailbox. */
+export type TaskReply<A> = Handle.TaskReply<A>
+
+/** A task and the reference its messages carry. */
+export interface Task<out A> {
+  readonly pid: Pid
+  readonly owner: Pid
+  /** In the reply, `TaskReply`, and in the `Down` that follows it. */
+  readonly ref: MonitorRef
+  outcome(ms: number): Promise<Outcome<A>>
+}
+
+/** What a task computes: a value, a promise or an effect of one. An effect is interrupted when the task is ended. */
+export type Work<A> = (self: Pid<unknown>) => A | Promise<A> | Effect.Effect<A, unknown>
+
+/** How a task is shown. */
+export interface Options {
+  readonly label?: string
+}
+
+/** Starts a task linked to its owner. */
+export const async = <A>(owner: Pid, work: Work<A>, options?: Options): Task<A> =>
+  ownedTask(cellOf(owner), cellOf(owner), work, options?.label)
+
+/** Starts a process that runs like a task and replies to nobody, and that nobody is linked to. */
+export const start = (system: System, work: Work<unknown>, options?: Options): Pid =>
+  spawnTask(kernelOf(system), undefined, work, options?.label)
+
+/** Starts a process that runs like a task, linked to its parent, and replies to nobody. */
+export const startLink = (parent: Pid, work: Work<unknown>, options?: Options): Pid =>
+  launchTask(cellOf(parent), work, options?.label)
+
+/**
+ * How a task is waited for.
+ *
+ * **Units and defaults**
+ *
+ * `timeout` is 5 seconds. `from` is the waiting process, by default the one whose turn it is.
+ *
+ * **Gotchas**
+ *
+ * Whose turn it is, is known until a function awaits something, and inside effects not at all: whoever waits after that
+ * is taken for the owner, unless `from` says otherwise or the owner waits already. A value such a wait took is told
+ * to the others that wait, and kept for one whose `from` is the owner; if it gives up by time and nobody else waits, the
+ * task is given up.
+ */
+export interface AwaitOptions {
+  readonly timeout?: Timeout
+  readonly from?: Pid
+}
+
+const waiterOf = (task: Task<unknown>, from: Pid | undefined): Pid | undefined =>
+  from ?? cellOf(task.owner).kernel.current
+
+const strangerTo = (task: Task<unknown>, from: Pid | undefined): NotTheOwner | undefined => {
+  const waiter = waiterOf(task, from)
+  const strange = waiter === undefined ? (task as unknown as TaskHandle<unknown>).awaited : waiter !== task.owner
+  return strange ? new NotTheOwner({ owner: task.owner }) : undefined
+}
+
+const handleOf = <A>(task: Task<A>, from?: Pid): TaskHandle<A> => {
+  const stranger = strangerTo(task, from)
+  if (stranger !== undefined) throw stranger
+  return task as unknown as TaskHandle<A>
+}
+
+const awaitOutcome = async <A>(task: Task<A>, place: string, options?: AwaitOptions): Promise<A> => {
+  const own = handleOf(task, options?.from)
+  const sure = waiterOf(task, options?.from) !== undefined
+  const outcome = await own.outcome(milliseconds(options?.timeout ?? 5000), sure)
+  if (outcome === undefined) own.despair(sure)
+  if (outcome !== undefined && "ok" in outcome) return outcome.ok
+  throw new CallExit({ reason: outcome === undefined ? "timeout" : outcome.exit, in: place })
+}
+
+const awaitTask = <A>(task: Task<A>, options?: AwaitOptions): Promise<A> => awaitOutcome(task, "Task.await", options)
+
+export {
+  /**
+   * Waits for the value of a task.
+   *
+   * **Errors**
+   *
+   * Rejects with `CallExit`: the reason the task ended with, or `timeout`; the task then goes on and its reply is
+   * dropped. With `NotTheOwner` in another process.
+   */
+  awaitTask as await
+}
+
+/**
+ * Waits for the value of a task, as `await` does; interrupting the effect ends the wait and nothing else: the task runs on, and
+ * can be waited for again.
+ *
+ * **Errors**
+ *
+ * Fails with `CallExit` or `NotTheOwner` as `await` rejects.
+ */
+export const awaitEffect = <A>(task: Task<A>, options?: AwaitOptions): Effect.Effect<A, CallExit | NotTheOwner> =>
+  Effects.callback((resume) => {
+    const stranger = strangerTo(task, options?.from)
+    if (stranger !== undefined) return resume(Effects.fail(stranger))
+    const own = handleOf(task, options?.from)
+    const sure = waiterOf(task, options?.from) !== undefined
+    const told = (outcome: Outcome<A>): void => {
+      if (outcome !== undefined && "ok" in outcome) return resume(Effects.succeed(outcome.ok))
+      if (outcome === undefined) own.despair(sure)
+      const reason = outcome === undefined ? "timeout" : outcome.exit
+      resume(Effects.fail(new CallExit({ reason, in: "Task.awaitEffect" })))
+    }
+    const ms = milliseconds(options?.timeout ?? 5000)
+    return Effects.sync(own.wait(ms, (outcome) => own.owner.kernel.as(own.owner, () => told(outcome)), sure))
+  })
+
+/** Waits for a task without giving it up: `undefined` when the time is over, and it can be waited for again. */
+const yieldTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<Outcome<A>> =>
+  handleOf(task, options?.from).outcome(
+    milliseconds(options?.timeout ?? 5000),
+    waiterOf(task, options?.from) !== undefined
+  )
+
+export { yieldTask as yield }
+
+/**
+ * Waits for the values of several tasks, in the order of the list, with one time for all.
+ *
+ * **Errors**
+ *
+ * Rejects as `await` does, with the first that fails.
+ */
+export const awaitMany = async <A>(tasks: ReadonlyArray<Task<A>>, options?: AwaitOptions): Promise<ReadonlyArray<A>> =>
+  Promise.all(tasks.map((task) => awaitOutcome(task, "Task.awaitMany", options)))
+
+/** Waits for several tasks without giving them up, with one time for all; tells each in the order of the list. */
+export const yieldMany = async <A>(
+  tasks: ReadonlyArray<Task<A>>,
+  options?: AwaitOptions
+): Promise<ReadonlyArray<Outcome<A>>> => Promise.all(tasks.map((task) => yieldTask(task, options)))
+
+/**
+ * Ends a task and returns its outcome.
+ *
+ * **Details**
+ *
+ * - `{ ok }`: the task had replied, and the owner has not taken the reply yet.
+ * - `undefined`: the task ended with `shutdown`, or with `"brutalKill"` by the kill.
+ * - `{ exit: "noproc" }`: the task was dead, and the owner has taken its outcome or stopped waiting for it.
+ * - `{ exit }`: the task ended with another reason.
+ *
+ * **Units and defaults**
+ *
+ * The task has `timeout`, 5 seconds, before it is killed; `"brutalKill"` kills it at once.
+ */
+export const shutdown = async <A>(task: Task<A>, timeout: Timeout | "brutalKill" = 5000): Promise<Outcome<A>> => {
+  const own = handleOf(task)
+  const sure = waiterOf(task, undefined) !== undefined
+  const { owner, pid } = own
+  const late = pid.dead
+  const brutal = timeout === "brutalKill"
+  if (!late) {
+    unlink(owner, pid)
+    await endChild(owner, pid, brutal ? timeout : milliseconds(timeout))
+  }
+  const outcome = await own.outcome(0, sure)
+  own.forget()
+  if (outcome !== undefined && "ok" in outcome) return outcome
+  if (outcome === undefined && late) return { exit: "noproc" }
+  return pid.reason === (brutal ? "killed" : "shutdown") ? undefined : { exit: pid.reason }
+}
+
+/** Gives a task up: it runs on, its reply is discarded, and its end does not reach the owner. */
+export const ignore = (task: Task<unknown>): void => {
+  const own = handleOf(task)
+  unlink(own.owner, own.pid)
+  own.forget()
+}
+
+/** Whether a message is the reply of a task that was not awaited. */
+export const isReply = (message: unknown): message is TaskReply<unknown> => message instanceof Handle.TaskReply
+
+/**
+ * The result of one task of a stream: `ok` with its value, or the `exit` it ended with, and with `zipInputOnExit` the
+ * `input` that led to it.
+ */
+export type StreamResult<I, A, Zip extends boolean = false> = Stream.StreamResult<I, A, Zip>
+
+/** What the task of one input computes. */
+export type StreamWork<I, A> = (input: I, self: Pid<unknown>) => ReturnType<Work<A>>
+
+/**
+ * How a stream runs its tasks.
+ *
+ * **Details**
+ *
+ * `onTimeout` says what follows when a task is not done in its time; it is killed in either case:
+ *
+ * - `"exit"`: the stream fails with `CallExit`, reason `timeout`, and its other tasks are killed too.
+ * - `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream goes on.
+ *
+ * `zipInputOnExit` has an exit tell its input: `{ exit, input }`.
+ *
+ * **Units and defaults**
+ *
+ * At most `maxConcurrency`, 8, tasks run at once. `ordered` is true: the results come in the order of the inputs, else
+ * in the order of their completion. `timeout` is 5 seconds for each task, from its start. `onTimeout` is `"exit"`.
+ * `zipInputOnExit` is false.
+ */
+export interface StreamOptions<Zip extends boolean = boolean> extends Options {
+  readonly maxConcurrency?: number
+  readonly ordered?: boolean
+  readonly timeout?: Timeout
+  readonly onTimeout?: "exit" | "killTask"
+  readonly zipInputOnExit?: Zip
+}
+
+/**
+ * Runs a task for each input, linked to the owner, and hands over their results as they are asked for.
+ *
+ * **Details**
+ *
+ * Nothing is started or pulled before the first result is asked for. Then the inputs are pulled as places become free,
+ * while the consumer waits: a slow consumer holds them back. When the consumer stops, breaks or throws, the tasks that
+ * run are killed. When the owner dies they are too, no further input is pulled, and the inputs are told to return.
+ *
+ * **Errors**
+ *
+ * A task that crashes ends its owner; if that traps exits, it gets the `exit` as a result instead, and no message.
+ *
+ * **Contract**
+ *
+ * The owner is the process that consumes the stream.
+ */
+export const asyncStream = <I, A, Zip extends boolean = false>(
+  owner: Pid,
+  inputs: Iterable<I> | AsyncIterable<I>,
+  work: StreamWork<I, A>,
+  options?: StreamOptions<Zip>
+): AsyncGenerator<StreamResult<I, A, Zip>, void, undefined> =>
+  streamTasks(inputs, {
+    ...streamRules(cellOf(owner), options),
+    linked: true,
+    start: (input, made, finished) => {
+      made(launchTask(cellOf(owner), (self) => work(input, self), options?.label, finished))
+    }
+  })

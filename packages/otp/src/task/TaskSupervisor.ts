@@ -1,0 +1,201 @@
+/**
+ * Supervisors of tasks: whose tasks are in the tree, end with it, and may crash without their owner.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Process, System, Task, TaskSupervisor } from "@troupe/otp"
+ *
+ * const system = System.make()
+ * const tasks = await TaskSupervisor.start(system)
+ * const outcome = await new Promise((resolve) => {
+ *   Process.spawn(system, async (self) => {
+ *     const task = await TaskSupervisor.asyncNolink(tasks, self, () => Process.exitSelf("no such page"))
+ *     resolve(await Task.yield(task))
+ *   })
+ * })
+ * outcome // => { exit: "no such page" }
+ * await System.stop(system)
+ * ```
+ *
+ * **Source**
+ *
+ * Elixir's `Task.Supervisor`.
+ */
+import type { ChildSpec, Restart, Rules, Shutdown } from "../core/ChildSpec.ts"
+import * as DynamicSupervisor from "../supervisor/DynamicSupervisor.ts"
+import type { ExitReason } from "../core/ExitReason.ts"
+import { cellOf } from "../kernel/cell.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { sameSystem } from "../kernel/exit.ts"
+import type { TaskHandle } from "./taskHandle.ts"
+import { launchTask, ownedTask, tie } from "./taskStart.ts"
+import { streamRules, streamTasks } from "./taskStream.ts"
+import type { OfKind } from "../core/processKind.ts"
+import type { Timeout } from "../core/timeout.ts"
+import { CallExit } from "../core/OtpError.ts"
+import type { Pid } from "../core/Pid.ts"
+import type { System } from "../system/System.ts"
+import type * as Task from "./Task.ts"
+
+/** A supervisor of whatever children. */
+type Any = Pid & OfKind<"supervisor">
+
+/** What a supervisor of tasks allows: as any dynamic supervisor. `label` is the name, else `TaskSupervisor`. */
+export type Options = Omit<DynamicSupervisor.Options, "extraArguments">
+
+const shown = (options: Options | undefined): Options => ({ label: options?.name ?? "TaskSupervisor", ...options })
+
+/** Starts a supervisor of tasks that nobody is linked to. */
+export const start = (system: System, options?: Options): Promise<Pid> =>
+  DynamicSupervisor.start(system, shown(options))
+
+/** Starts a supervisor of tasks linked to its parent. */
+export const startLink = (parent: Pid, options?: Options): Promise<Pid> =>
+  DynamicSupervisor.startLink(parent, shown(options))
+
+/** Makes the spec of a supervisor of tasks that is the child of a supervisor. */
+export const childSpec = <const Id extends string>(id: Id, options?: Options, rules?: Rules): ChildSpec<Id> =>
+  DynamicSupervisor.childSpec(id, options, rules)
+
+/**
+ * How a supervised task is shown, and ended with its supervisor.
+ *
+ * **Units and defaults**
+ *
+ * `shutdown` is 5000 milliseconds, as of any child.
+ */
+export interface TaskOptions extends Task.Options {
+  readonly shutdown?: Shutdown
+}
+
+const underSupervisor = (
+  supervisor: Any,
+  options: (TaskOptions & { readonly restart?: Restart }) | undefined,
+  begin: (parent: Cell) => Cell
+): Promise<Pid<unknown>> =>
+  DynamicSupervisor.startChild(supervisor, {
+    restart: options?.restart ?? "temporary",
+    ...(options?.shutdown === undefined ? {} : { shutdown: options.shutdown }),
+    start: (parent) => begin(cellOf(parent))
+  })
+
+const supervised = async <A>(
+  supervisor: Any,
+  owner: Cell,
+  work: Task.Work<A>,
+  options: TaskOptions | undefined,
+  linked: boolean
+): Promise<Task.Task<A>> => {
+  const made: { task?: TaskHandle<A> } = {}
+  if (linked) sameSystem(cellOf(supervisor), owner)
+  await underSupervisor(supervisor, options, (parent) => {
+    made.task = ownedTask(owner, parent, work, options?.label)
+    if (linked) tie(owner, made.task.pid)
+    return made.task.pid
+  })
+  if (made.task === undefined) throw new CallExit({ reason: "noproc", in: "TaskSupervisor.async" })
+  return made.task
+}
+
+const linkedTask = <A>(supervisor: Any, owner: Pid, work: Task.Work<A>, options?: TaskOptions): Promise<Task.Task<A>> =>
+  supervised(supervisor, cellOf(owner), work, options, true)
+
+export {
+  /**
+   * Starts a task under a supervisor, linked to its owner too: it ends with whichever of the two ends first.
+   *
+   * **Errors**
+   *
+   * Rejects with `ChildRefused` (`maxChildren`), or `CallExit` if the supervisor is dead.
+   */
+  linkedTask as async
+}
+
+/**
+ * Starts a task under a supervisor, monitored by its owner and not linked to it: it outlives its owner. Rejects as
+ * `async` does.
+ */
+export const asyncNolink = <A>(
+  supervisor: Any,
+  owner: Pid,
+  work: Task.Work<A>,
+  options?: TaskOptions
+): Promise<Task.Task<A>> => supervised(supervisor, cellOf(owner), work, options, false)
+
+/**
+ * Starts a process that runs like a task under a supervisor; it replies to nobody.
+ *
+ * **Units and defaults**
+ *
+ * `restart` is `"temporary"`. With `"transient"` it is tried again when it crashes.
+ */
+export const startChild = (
+  supervisor: Any,
+  work: Task.Work<unknown>,
+  options?: TaskOptions & { readonly restart?: Restart }
+): Promise<Pid<unknown>> => underSupervisor(supervisor, options, (parent) => launchTask(parent, work, options?.label))
+
+/** Ends a task or process of a task supervisor. Rejects with `ChildRefused` (`notFound`). */
+export const terminateChild = (supervisor: Any, pid: Pid): Promise<void> =>
+  DynamicSupervisor.terminateChild(supervisor, pid)
+
+/** The processes of a task supervisor, in the order of their start. */
+export const children = async (supervisor: Any): Promise<ReadonlyArray<Pid>> => {
+  const infos = await DynamicSupervisor.whichChildren(supervisor)
+  return infos.flatMap(({ pid }) => (pid === undefined || pid === "restarting" ? [] : [pid]))
+}
+
+/** How a stream runs its tasks, and how they are ended with their supervisor. */
+export interface StreamOptions<Zip extends boolean = boolean> extends Task.StreamOptions<Zip>, TaskOptions {}
+
+const streamUnder = <I, A, Zip extends boolean>(
+  supervisor: Any,
+  owner: Cell,
+  inputs: Iterable<I> | AsyncIterable<I>,
+  work: Task.StreamWork<I, A>,
+  options: StreamOptions<Zip> | undefined,
+  linked: boolean
+): AsyncGenerator<Task.StreamResult<I, A, Zip>, void, undefined> =>
+  streamTasks(inputs, {
+    ...streamRules(owner, options),
+    linked,
+    start: async (input, made, finished) => {
+      await underSupervisor(supervisor, options, (parent) => {
+        const cell = launchTask(parent, (self) => work(input, self), options?.label, finished)
+        if (linked) tie(owner, cell)
+        made(cell)
+        return cell
+      })
+    }
+  })
+
+/**
+ * Runs a task for each input under a supervisor, linked to the owner too, as `Task.asyncStream` does.
+ *
+ * **Errors**
+ *
+ * Fails with `ChildRefused` (`maxChildren`) when the supervisor takes no more tasks. A task that crashes ends its owner;
+ * if that traps exits, it gets the `exit` as a result instead.
+ */
+export const asyncStream = <I, A, Zip extends boolean = false>(
+  supervisor: Any,
+  owner: Pid,
+  inputs: Iterable<I> | AsyncIterable<I>,
+  work: Task.StreamWork<I, A>,
+  options?: StreamOptions<Zip>
+): AsyncGenerator<Task.StreamResult<I, A, Zip>, void, undefined> =>
+  streamUnder(supervisor, cellOf(owner), inputs, work, options, true)
+
+/** Runs a task for each input under a supervisor, as `asyncStream` does, but a crash is a result, and no more. */
+export const asyncStreamNolink = <I, A, Zip extends boolean = false>(
+  supervisor: Any,
+  owner: Pid,
+  inputs: Iterable<I> | AsyncIterable<I>,
+  work: Task.StreamWork<I, A>,
+  options?: StreamOptions<Zip>
+): AsyncGenerator<Task.StreamResult<I, A, Zip>, void, undefined> =>
+  streamUnder(supervisor, cellOf(owner), inputs, work, options, false)
+
+/** Ends a supervisor of tasks and all its tasks; resolves when all are dead. */
+export const stop = (supervisor: Any, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
+  DynamicSupervisor.stop(supervisor, reason, timeout)

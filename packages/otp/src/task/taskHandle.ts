@@ -1,0 +1,156 @@
+/**
+ * A task, as its owner sees it.
+ *
+ * TASK1. The reply is an ordinary message to the owner, followed by the `Down` of the task.
+ * TASK2. Once the owner has stopped waiting for good, the reply is dropped and the monitor is gone. A task that the owner
+ *        ignores is not linked to it either.
+ * TASK3. What a wait took that may not be the owner's is told to the other waits too, and kept for one that is
+ *        the owner's for certain.
+ * TASK4. A shutdown waits for the end of the task's process, never for a message: it resolves also when the owner has taken
+ *        the outcome before, stopped waiting for it, or ends the task twice.
+ */
+import type { ExitReason } from "../core/ExitReason.ts"
+import { isDown } from "../core/SystemMessage.ts"
+import type { MonitorRef } from "../core/SystemMessage.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { deliver } from "../kernel/delivery.ts"
+import { Few } from "../kernel/smallSet.ts"
+import { Monitor } from "../process/monitor.ts"
+import { receiveWithin } from "../process/receive.ts"
+
+/** The reply of a task, as a message to its owner. */
+export class TaskReply<A> {
+  readonly _tag = "TaskReply"
+  readonly ref: MonitorRef
+  readonly value: A
+  constructor(ref: MonitorRef, value: A) {
+    this.ref = ref
+    this.value = value
+  }
+}
+
+/** What came of a task: its value, its exit, or nothing yet. */
+export type Outcome<A> = { readonly ok: A } | { readonly exit: ExitReason } | undefined
+
+/** Somebody who waits; `sure` if it is known to be the owner. */
+interface Wait<A> {
+  readonly sure: boolean
+  readonly told: (outcome: Outcome<A>) => void
+  stop: () => void
+}
+
+export class TaskHandle<A> {
+  readonly owner: Cell
+  readonly pid: Cell
+  readonly ref: Monitor
+  #wanted = true
+  #kept: Outcome<A>
+  /** What tells the owner, where it is known to wait. */
+  #sure: ((outcome: Outcome<A>) => void) | undefined = undefined
+  /** The waits of those who may not be the owner, and of all who came while these waited. */
+  #unsure: Few<Wait<A>> | undefined = undefined
+
+  constructor(owner: Cell, pid: Cell) {
+    this.owner = owner
+    this.pid = pid
+    this.ref = new Monitor(owner, pid, pid)
+  }
+
+  reply(value: unknown): void {
+    if (this.#wanted) deliver(this.owner, new TaskReply(this.ref, value))
+  }
+
+  /** Whether the owner is known to wait. */
+  get awaited(): boolean {
+    return this.#sure !== undefined
+  }
+
+  /** Takes note that a wait was given up by time; one that may not be the owner's leaves the task to the others. */
+  despair(sure: boolean): void {
+    if (sure || this.#unsure === undefined) this.forget()
+  }
+
+  /** Stops waiting for good: takes out of the mailbox what is there. */
+  forget(): void {
+    this.#wanted = false
+    this.ref.close()
+    this.owner.mailbox?.drop((message) => this.#concerns(message))
+  }
+
+  /** Waits for the task; the outcome is taken when it comes, nothing changes when it does not. */
+  outcome(ms: number, sure = true): Promise<Outcome<A>> {
+    return new Promise((resolve) => {
+      this.wait(ms, resolve, sure)
+    })
+  }
+
+  /** Waits as `outcome` does; answers how to give the wait up, which changes nothing either. */
+  wait(ms: number, told: (outcome: Outcome<A>) => void, sure: boolean): () => void {
+    const kept = this.#kept
+    if (sure && kept !== undefined) {
+      this.#kept = undefined
+      told(kept)
+      return () => {}
+    }
+    if (!sure || this.#unsure !== undefined) return this.#waitAmong(ms, { sure, told, stop: () => {} })
+    this.#sure = told
+    const over = (): void => {
+      if (this.#sure === told) this.#sure = undefined
+    }
+    const stop = this.#receive(ms, (outcome) => {
+      over()
+      told(outcome)
+    })
+    return () => {
+      over()
+      stop()
+    }
+  }
+
+  #receive(ms: number, told: (outcome: Outcome<A>) => void): () => void {
+    const taken = (message: unknown): void => told(this.#read(message))
+    return receiveWithin<unknown>(this.owner, (message) => this.#concerns(message), ms, taken)
+  }
+
+  /** Waits where others do who may not be the owner. */
+  #waitAmong(ms: number, wait: Wait<A>): () => void {
+    const waits = this.#unsure ?? new Few<Wait<A>>()
+    this.#unsure = waits
+    waits.add(wait)
+    const leave = (): void => {
+      waits.delete(wait)
+      if (waits.size === 0 && this.#unsure === waits) this.#unsure = undefined
+    }
+    const stop = this.#receive(ms, (outcome) => {
+      leave()
+      if (outcome !== undefined) this.#share(outcome, wait)
+      wait.told(outcome)
+    })
+    wait.stop = () => {
+      leave()
+      stop()
+    }
+    return wait.stop
+  }
+
+  #share(outcome: Outcome<A>, taker: Wait<A>): void {
+    const others = this.#unsure?.all ?? []
+    this.#kept = taker.sure || others.some(({ sure }) => sure) ? undefined : outcome
+    for (const other of others) {
+      other.stop()
+      other.told(outcome)
+    }
+  }
+
+  #concerns(message: unknown): boolean {
+    if (message instanceof TaskReply) return message.ref === this.ref
+    return isDown(message) && message.ref === this.ref
+  }
+
+  #read(message: unknown): Outcome<A> {
+    if (isDown(message)) return { exit: message.reason }
+    if (!(message instanceof TaskReply)) return undefined
+    this.forget()
+    return { ok: message.value as A }
+  }
+}

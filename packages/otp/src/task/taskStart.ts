@@ -1,0 +1,50 @@
+/**
+ * The start of a task's process.
+ *
+ * TSTART1. A task is tied to its parent, and to its owner if they are linked, before its first instruction runs; with a
+ *          dead one it ends at once, with `noproc`.
+ */
+import type { Work } from "./Task.ts"
+import type { Cell } from "../kernel/cell.ts"
+import { die, join } from "../kernel/exit.ts"
+import type { Kernel } from "../kernel/kernel.ts"
+import { Script } from "../process/processBody.ts"
+import { TaskHandle } from "./taskHandle.ts"
+import { wake } from "../kernel/schedule.ts"
+
+/** Makes the process of a task, tied to nobody; its value is handed over before it ends. */
+export const spawnTask = (
+  kernel: Kernel,
+  parent: Cell | undefined,
+  work: Work<unknown>,
+  label: string | undefined,
+  result?: (value: unknown) => void
+): Cell => {
+  const cell = kernel.make(new Script("task", work, result), parent ?? kernel.current, label ?? "task")
+  wake(cell)
+  return cell
+}
+
+/** Links a task that was just made. */
+export const tie = (owner: Cell, task: Cell): Cell => {
+  if (owner.dead) die(task, "noproc", "signal")
+  else join(owner, task)
+  return task
+}
+
+/** Makes the process of a task, linked to its parent. */
+export const launchTask = (
+  parent: Cell,
+  work: Work<unknown>,
+  label: string | undefined,
+  result?: (value: unknown) => void
+): Cell => tie(parent, spawnTask(parent.kernel, parent, work, label, result))
+
+/** Makes a task that is linked to its parent and replies to its owner. */
+export const ownedTask = <A>(owner: Cell, parent: Cell, work: Work<A>, label: string | undefined): TaskHandle<A> => {
+  const made: { task?: TaskHandle<A> } = {}
+  const cell = launchTask(parent, work, label, (value) => made.task?.reply(value))
+  const task = new TaskHandle<A>(owner, cell)
+  made.task = task
+  return task
+}

@@ -1,0 +1,231 @@
+/**
+ * A stream of tasks, one for each input, as its owner pulls it.
+ *
+ * Owns the iterator of the inputs, the tasks that run and the results that wait. It lives in the calls of its iterator:
+ * between two of them nothing is pulled, started or handed over, only tasks that run go on.
+ *
+ * ASTREAM1. Nothing is pulled before the first result is asked for, and then only while no result can be handed over: a
+ *          slow consumer holds the inputs back.
+ * ASTREAM2. At most `maxConcurrency` tasks run at once. A result that waits for an earlier one counts no more.
+ * ASTREAM3. A task ends once for the stream: with its value, its exit or its time.
+ * ASTREAM4. Whatever ends the stream, none of its tasks goes on: those that run are unlinked and killed.
+ * ASTREAM5. The owner's mailbox never sees the stream: not the values, and, if the owner traps exits, not the exits.
+ * ASTREAM6. It ends with its owner: then nothing is pulled or started any more, the inputs are told to return, and a result
+ *          somebody waits for never comes, as no message does in a dead process.
+ */
+import type { ExitReason } from "../core/ExitReason.ts"
+import { CallExit } from "../core/OtpError.ts"
+import { unlink } from "../process/Process.ts"
+import type { StreamOptions } from "./Task.ts"
+import { afterTurn } from "../time/afterTurn.ts"
+import { Absorbed } from "../kernel/cell.ts"
+import type { Cell, Resource } from "../kernel/cell.ts"
+import { signal } from "../kernel/exit.ts"
+import { checkCount } from "../supervisor/optionRules.ts"
+import { milliseconds } from "../core/timeout.ts"
+import { startTimer } from "../kernel/systemTimer.ts"
+
+/** The result of one task: its value, or its exit, with the input that led to it if asked for. */
+export type StreamResult<I, A, Zip extends boolean> =
+  | { readonly ok: A }
+  | (Zip extends true ? { readonly exit: ExitReason; readonly input: I } : { readonly exit: ExitReason })
+
+/** How a stream runs its tasks. */
+export interface StreamPlan<I> {
+  readonly owner: Cell
+  readonly maxConcurrency: number
+  readonly ordered: boolean
+  readonly ms: number
+  readonly onTimeout: "exit" | "killTask"
+  readonly zip: boolean
+  readonly linked: boolean
+  /** Starts the task of one input: tells its process before that runs, and its value before that ends. */
+  readonly start: (input: I, made: (cell: Cell) => void, finished: (value: unknown) => void) => void | Promise<void>
+}
+
+const concurrencyOf = (maxConcurrency: number): number => {
+  checkCount("maxConcurrency", maxConcurrency, true)
+  return maxConcurrency
+}
+
+/** The rules of a stream, the defaults filled in. */
+export const streamRules = (owner: Cell, options: StreamOptions | undefined) => ({
+  owner,
+  maxConcurrency: concurrencyOf(options?.maxConcurrency ?? 8),
+  ordered: options?.ordered ?? true,
+  ms: milliseconds(options?.timeout ?? 5000),
+  onTimeout: options?.onTimeout ?? "exit",
+  zip: options?.zipInputOnExit ?? false
+})
+
+/** One task: its place in the order of the inputs, and what is known of its end. */
+class Slot<I> {
+  readonly position: number
+  readonly input: I
+  cell: Cell | undefined = undefined
+  value: { readonly ok: unknown } | undefined = undefined
+  timedOut = false
+  reason: ExitReason = undefined
+
+  constructor(position: number, input: I) {
+    this.position = position
+    this.input = input
+  }
+}
+
+/** What is waited for in a dead process. */
+const never = (): Promise<never> => new Promise(() => {})
+
+const iteratorOf = <I>(inputs: Iterable<I> | AsyncIterable<I>): Iterator<I> | AsyncIterator<I> =>
+  Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]()
+
+class TaskStream<I, A, Zip extends boolean> implements Resource {
+  readonly #plan: StreamPlan<I>
+  readonly #inputs: Iterator<I> | AsyncIterator<I>
+  readonly #running = new Set<Slot<I>>()
+  /** Tasks that have ended and were not looked at. */
+  readonly #ended: Array<Slot<I>> = []
+  /** Tasks that were looked at, by position, in the order of their end. */
+  readonly #ready = new Map<number, Slot<I>>()
+  #told: (() => void) | undefined = undefined
+  #free: number
+  #pulled = 0
+  #delivered = 0
+  #exhausted = false
+
+  constructor(inputs: Iterable<I> | AsyncIterable<I>, plan: StreamPlan<I>) {
+    this.#plan = plan
+    this.#inputs = iteratorOf(inputs)
+    this.#free = plan.maxConcurrency
+    plan.owner.own(this)
+  }
+
+  /** Runs the tasks until the result of one can be handed over; `undefined` when all have been. */
+  async next(): Promise<StreamResult<I, A, Zip> | undefined> {
+    for (;;) {
+      if (this.#plan.owner.dead) return never()
+      const slot = this.#takeReady()
+      if (slot !== undefined) return this.#resultOf(slot)
+      if (this.#free > 0 && !this.#exhausted) await this.#pull()
+      else if (this.#delivered === this.#pulled) return undefined
+      else this.#lookAt(await this.#nextEnded())
+    }
+  }
+
+  /** Ends what runs. */
+  async end(): Promise<void> {
+    this.#plan.owner.disown(this)
+    if (this.#endTasks()) await this.#inputs.return?.()
+  }
+
+  /** Ends what runs, because the owner has ended. Inputs that are being pulled may be what ended it. */
+  close(): void {
+    if (this.#endTasks()) afterTurn(() => void this.#returnInputs())
+  }
+
+  /** Answers whether there may be more inputs. */
+  #endTasks(): boolean {
+    for (const slot of this.#running) this.#kill(slot)
+    this.#running.clear()
+    const more = !this.#exhausted
+    this.#exhausted = true
+    return more
+  }
+
+  async #returnInputs(): Promise<void> {
+    try {
+      await this.#inputs.return?.()
+    } catch (error) {
+      this.#plan.owner.kernel.report(this.#plan.owner, error)
+    }
+  }
+
+  #takeReady(): Slot<I> | undefined {
+    const position = this.#plan.ordered ? this.#delivered : this.#ready.keys().next().value
+    const slot = position === undefined ? undefined : this.#ready.get(position)
+    if (slot === undefined) return undefined
+    this.#ready.delete(slot.position)
+    this.#delivered++
+    return slot
+  }
+
+  #resultOf(slot: Slot<I>): StreamResult<I, A, Zip> {
+    if (slot.value !== undefined) return slot.value as { readonly ok: A }
+    const exit = slot.timedOut ? "timeout" : slot.reason
+    return (this.#plan.zip ? { exit, input: slot.input } : { exit }) as StreamResult<I, A, Zip>
+  }
+
+  async #pull(): Promise<void> {
+    const pulled = await this.#inputs.next()
+    if (this.#plan.owner.dead) return
+    if (pulled.done === true) {
+      this.#exhausted = true
+      return
+    }
+    const slot = new Slot(this.#pulled++, pulled.value)
+    this.#free--
+    const watch = (cell: Cell): void => this.#watch(slot, cell)
+    const started = this.#plan.start(slot.input, watch, (value) => (slot.value = { ok: value }))
+    if (started instanceof Promise) await started
+  }
+
+  #watch(slot: Slot<I>, cell: Cell): void {
+    const { owner, linked, ms } = this.#plan
+    slot.cell = cell
+    if (owner.dead) this.#kill(slot)
+    if (cell.dead) return this.#down(slot, cell.reason)
+    if (linked && owner.trap) {
+      owner.absorbs ??= new Absorbed()
+      owner.absorbs.known.add(cell)
+    }
+    this.#running.add(slot)
+    cell.watch({ down: (_cell, reason) => this.#down(slot, reason) })
+    startTimer(cell.kernel, cell, ms, () => {
+      slot.timedOut = true
+      this.#kill(slot)
+    })
+  }
+
+  #down(slot: Slot<I>, reason: ExitReason): void {
+    slot.reason = reason
+    this.#running.delete(slot)
+    this.#ended.push(slot)
+    this.#told?.()
+  }
+
+  #kill({ cell }: Slot<I>): void {
+    if (cell === undefined) return
+    if (this.#plan.linked) unlink(this.#plan.owner, cell)
+    signal(this.#plan.owner, cell, "kill", "direct")
+  }
+
+  async #nextEnded(): Promise<Slot<I>> {
+    for (;;) {
+      const slot = this.#ended.shift()
+      if (slot !== undefined) return slot
+      await new Promise<void>((resolve) => (this.#told = resolve))
+    }
+  }
+
+  #lookAt(slot: Slot<I>): void {
+    if (slot.timedOut && slot.value === undefined && this.#plan.onTimeout === "exit") {
+      throw new CallExit({ reason: "timeout", in: "Task.asyncStream" })
+    }
+    this.#free++
+    this.#ready.set(slot.position, slot)
+  }
+}
+
+/** The stream as an iterator, which closes it however it ends. */
+export async function* streamTasks<I, A, Zip extends boolean>(
+  inputs: Iterable<I> | AsyncIterable<I>,
+  plan: StreamPlan<I>
+): AsyncGenerator<StreamResult<I, A, Zip>, void, undefined> {
+  if (plan.owner.dead) return await never()
+  const stream = new TaskStream<I, A, Zip>(inputs, plan)
+  try {
+    for (let result = await stream.next(); result !== undefined; result = await stream.next()) yield result
+  } finally {
+    await stream.end()
+  }
+}

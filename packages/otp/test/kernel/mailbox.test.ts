@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest"
+import { CastMessage } from "../../src/core/castMessage.ts"
+import { Mailbox } from "../../src/kernel/mailbox.ts"
+import { Dice } from "../properties/dice.ts"
+
+const numberOf = (message: unknown): number => Number(message instanceof CastMessage ? message.message : message)
+
+/** A mailbox, and beside it the plain array it should behave like. */
+class Pair {
+  readonly mailbox = new Mailbox()
+  model: Array<unknown> = []
+  #next = 0
+
+  push(count: number): void {
+    for (let pushed = 0; pushed < count; pushed++) {
+      const message = this.#next % 3 === 0 ? new CastMessage(this.#next) : this.#next
+      this.#next++
+      this.model.push(message)
+      this.mailbox.push(message)
+    }
+  }
+
+  shift(count: number): void {
+    for (let shifted = 0; shifted < count; shifted++) expect(this.mailbox.shift()).toStrictEqual(this.model.shift())
+  }
+
+  take(wanted: (number: number) => boolean): void {
+    const match = (message: unknown): boolean => wanted(numberOf(message))
+    let found: unknown
+    const taken = this.mailbox.take({ match, found: (message) => (found = message) })
+    const index = this.model.findIndex(match)
+    expect([taken, found]).toStrictEqual([index >= 0, index < 0 ? undefined : this.model.splice(index, 1)[0]])
+  }
+
+  drop(unwanted: (number: number) => boolean): void {
+    const match = (message: unknown): boolean => unwanted(numberOf(message))
+    const kept = this.model.filter((message) => !match(message))
+    expect(this.mailbox.drop(match)).toBe(kept.length < this.model.length)
+    this.model = kept
+  }
+
+  /** What the mailbox holds, and what it should. */
+  get both(): readonly [held: ReadonlyArray<unknown>, expected: ReadonlyArray<unknown>] {
+    return [
+      [this.mailbox.size, ...this.mailbox.first(this.mailbox.size)],
+      [this.model.length, ...this.model]
+    ]
+  }
+}
+
+const play = (dice: Dice, pair: Pair): void => {
+  const many = dice.one([1, 3, 40, 100])
+  const one = numberOf(pair.model[dice.below(pair.model.length + 1)])
+  const rest = dice.below(7)
+  const move = dice.below(7)
+  if (move < 2) pair.push(many)
+  else if (move === 2) pair.shift(many)
+  else if (move === 3) pair.take((number) => number === one)
+  else if (move === 4) pair.take((number) => number === numberOf(pair.model.at(-1)))
+  else if (move === 5) for (let at = 0; at < many; at++) pair.take((number) => number % 5 === 0)
+  else if (dice.oneIn(4)) pair.drop((number) => number % 7 === rest)
+}
+
+describe("MBOX1 MBOX2 MBOX4 a mailbox behaves like a list, whatever is pushed, shifted, taken and dropped", () => {
+  test.each(Array.from({ length: 40 }, (_, index) => index))("seed %i", (seed) => {
+    const dice = new Dice(seed)
+    const pair = new Pair()
+    for (let move = 0; move < 120; move++) {
+      play(dice, pair)
+      expect(pair.both[0]).toStrictEqual(pair.both[1])
+    }
+    pair.shift(pair.model.length + 1)
+    expect(pair.both[0]).toStrictEqual(pair.both[1])
+  })
+})
+
+test("MBOX2 what is taken from the end, page by page, leaves the rest in its order", () => {
+  const pair = new Pair()
+  pair.push(200)
+  while (pair.model.length > 3) {
+    const last = numberOf(pair.model.at(-1))
+    pair.take((number) => number === last)
+  }
+  pair.push(50)
+  expect(pair.both[0]).toStrictEqual(pair.both[1])
+  pair.shift(53)
+  expect(pair.both[0]).toStrictEqual(pair.both[1])
+})

@@ -1,0 +1,51 @@
+import { expectTypeOf } from "vitest"
+import { setup } from "xstate"
+import { Process, StateMachine } from "../../src/index.ts"
+import type { Pid, System } from "../../src/index.ts"
+
+const machine = setup({
+  types: {
+    input: {} as { readonly from: number },
+    context: {} as { readonly count: number },
+    events: {} as { readonly type: "add"; readonly by: number } | { readonly type: "stop" },
+    output: {} as { readonly total: number }
+  }
+}).createMachine({
+  context: ({ input }) => ({ count: input.from }),
+  initial: "counting",
+  states: { counting: { on: { stop: "done" } }, done: { type: "final" } },
+  output: ({ context }) => ({ total: context.count })
+})
+
+declare const system: System.System
+declare const parent: Pid
+
+const pid = StateMachine.start(system, machine, { input: { from: 1 } })
+
+Process.send(pid, { type: "add", by: 2 })
+Process.send(pid, { type: "stop" })
+// @ts-expect-error it has no such event
+Process.send(pid, { type: "remove" })
+// @ts-expect-error the event lacks its data
+Process.send(pid, { type: "add" })
+// @ts-expect-error an event is an object
+Process.send(pid, "stop")
+
+expectTypeOf(StateMachine.output(pid)).toEqualTypeOf<{ readonly total: number } | undefined>()
+expectTypeOf(StateMachine.snapshot(pid).context).toEqualTypeOf<{ readonly count: number }>()
+expectTypeOf(StateMachine.snapshot(pid).value).toEqualTypeOf<"counting" | "done">()
+StateMachine.subscribe(pid, (snapshot) => expectTypeOf(snapshot.context.count).toEqualTypeOf<number>())
+
+// @ts-expect-error the input is a number
+StateMachine.start(system, machine, { input: { from: "1" } })
+// @ts-expect-error the machine has an input
+StateMachine.startLink(parent, machine)
+// @ts-expect-error the machine has an input
+StateMachine.start(system, machine, { name: "counter" })
+StateMachine.start(system, machine, { snapshot: StateMachine.persisted(pid) })
+
+const plain = setup({}).createMachine({})
+StateMachine.start(system, plain)
+StateMachine.startLink(parent, plain, { name: "plain" })
+// @ts-expect-error it takes no input
+StateMachine.start(system, plain, { inputs: 1 })

@@ -1,0 +1,141 @@
+/**
+ * One adapter for every model of the AI SDK's provider packages.
+ *
+ * @module
+ * @source The AI SDK's language model specification, versions 2, 3 and 4
+ */
+import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
+import type { Adapter, AdapterOptions } from "@troupe/chat/Adapter"
+import { ValidationError } from "@troupe/chat/ChatError"
+import type { AdapterEvent } from "@troupe/chat/Event"
+import type { Request } from "@troupe/chat/Request"
+import { callOptionsOf } from "./callOptions.ts"
+import { inDialect } from "./dialect.ts"
+import type { StreamPart } from "./partReader.ts"
+import { PartSequence } from "./partSequence.ts"
+import { adapterError } from "./providerError.ts"
+
+/** A model value of any AI SDK provider package. */
+export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
+
+/**
+ * Options of {@link aiSdk}.
+ *
+ * - `name`: the adapter's name in errors and reports; default is the model's provider
+ * - `providerName`: the name the provider reads its own options under; default is the model's provider up to its first
+ *   dot (`"openai"` of `"openai.responses"`)
+ */
+export interface AiSdkOptions {
+  readonly name?: string | undefined
+  readonly providerName?: string | undefined
+}
+
+/**
+ * Makes an adapter of an AI SDK model.
+ *
+ * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers`
+ * of a request's `options` are the AI SDK's own settings; every other option is the provider's. What a provider wants to
+ * see again comes as `metadata.providerMetadata` of calls and messages and is handed back with them; reasoning comes as
+ * `raw_chunk` events and, whole, in the message's `metadata.reasoning`. To give a provider options for one message, part
+ * or tool, put them under `metadata.providerOptions`, by provider name.
+ *
+ * A reply with a complete tool call and the reason `stop`, `other` or none has the finish reason `tool_calls`, since some servers
+ * (LiteLLM, Ollama, compatible ones) send calls with these; `rawFinishReason` is the provider's word.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no model, as the name of one. `stream` rejects with an `AdapterError` when the request is refused; a failure later is an `error` event
+ * and the finish reason `error`. A stream that ends without a reason and without a complete call is a
+ * `malformed_response`.
+ *
+ * **Concurrency**: one adapter serves any number of requests at once.
+ *
+ * **Gotchas**: retries are the engine's; provider packages do not retry, and this adapter does not either.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+ * import { Chat, Engine, Message } from "@troupe/chat"
+ * import { aiSdk } from "@troupe/providers"
+ *
+ * const reply = { choices: [{ index: 0, delta: { content: "Hello!" }, finish_reason: "stop" }] }
+ * const headers = { "content-type": "text/event-stream" }
+ * const local = createOpenAICompatible({
+ *   name: "local",
+ *   baseURL: "http://localhost:8080/v1",
+ *   fetch: async () => new Response(`data: ${JSON.stringify(reply)}\n\n`, { headers })
+ * })
+ * const engine = Engine.make({ adapter: aiSdk(local("small")) })
+ * const result = await Chat.run(engine, [Message.user("Hi")])
+ * result.finalResponse?.outputText // => "Hello!"
+ * ```
+ */
+export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter => {
+  if (!isModel(model)) {
+    const reason = 'must_be_a_model_object of an AI SDK provider, as openai("gpt-5.5"); a name is none'
+    throw new ValidationError("invalid_options", [{ field: ["model"], reason }])
+  }
+  const name = options.name ?? model.provider
+  const providerName = options.providerName ?? model.provider.split(".")[0] ?? model.provider
+  return {
+    name,
+    stream: async (request, adapterOptions) => {
+      const { signal } = adapterOptions
+      if (signal.aborted) return nothing
+      const controller = new AbortController()
+      const abort = (): void => controller.abort(signal.reason)
+      const opening = open(model, request, providerName, adapterOptions, controller.signal)
+      try {
+        const stream = await unlessAborted(opening, signal, abort)
+        if (stream === undefined) return nothing
+        const about = { provider: name, rawChunks: adapterOptions.includeRawChunks }
+        return new PartSequence(stream, about, signal, abort)
+      } catch (error) {
+        throw adapterError(error, name)
+      }
+    }
+  }
+}
+
+const isModel = (model: unknown): boolean =>
+  ((typeof model === "object" && model !== null) || typeof model === "function") &&
+  typeof Reflect.get(model, "doStream") === "function"
+
+const nothing: AsyncIterable<AdapterEvent> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) })
+}
+
+/** The versions differ in types only: what is asked is written in the model's own dialect. */
+type Open = (options: LanguageModelV4CallOptions) => PromiseLike<{ readonly stream: ReadableStream<StreamPart> }>
+
+const open = async (
+  model: AiSdkModel,
+  request: Request,
+  providerName: string,
+  options: AdapterOptions,
+  abortSignal: AbortSignal
+): Promise<ReadableStream<StreamPart>> => {
+  const asked = callOptionsOf(request, providerName, options)
+  const prompt = inDialect(asked.prompt, model.specificationVersion)
+  const doStream: Open = (callOptions) => (model.doStream as Open).call(model, callOptions)
+  const { stream } = await doStream({ ...asked, prompt: prompt as typeof asked.prompt, abortSignal })
+  return stream
+}
+
+/**
+ * The opened stream, or `undefined` when the signal was first: then the request is aborted, nobody waits for it, and the
+ * stream it may still open is cancelled.
+ */
+const unlessAborted = (
+  opening: Promise<ReadableStream<StreamPart>>,
+  signal: AbortSignal,
+  abort: () => void
+): Promise<ReadableStream<StreamPart> | undefined> =>
+  new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      resolve(undefined)
+      abort()
+      opening.then((stream) => stream.cancel()).catch(() => {})
+    }
+    const settle = (): void => signal.removeEventListener("abort", onAbort)
+    signal.addEventListener("abort", onAbort, { once: true })
+    opening.then(resolve, reject).finally(settle)
+  })

@@ -1,0 +1,252 @@
+import type {
+  LanguageModelV2CallOptions,
+  LanguageModelV3CallOptions,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt
+} from "@ai-sdk/provider"
+import type { Message, ToolMessage } from "@troupe/chat/Message"
+import { Outcome } from "@troupe/chat/Outcome"
+import type { Request } from "@troupe/chat/Request"
+import { describe, expect, test } from "vitest"
+import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
+import { adapterOptions, asking, pull } from "../loopback/pulling.ts"
+import { finish, modelV2, modelV3, modelV4, streamOf } from "../loopback/scriptedModel.ts"
+
+const asked = async (
+  request: Partial<Request>,
+  headers?: Record<string, string>
+): Promise<LanguageModelV4CallOptions> => {
+  const seen: Array<LanguageModelV4CallOptions> = []
+  const adapter = aiSdk(modelV4(() => streamOf([finish()]), seen))
+  await pull(adapter, asking(request), adapterOptions({ adapterOptions: headers === undefined ? {} : { headers } }))
+  const [options] = seen
+  if (options === undefined) throw new Error("the model was not asked")
+  return options
+}
+
+const prompted = async (messages: ReadonlyArray<Message>): Promise<unknown> => (await asked({ messages })).prompt
+
+describe("the prompt", () => {
+  test("has every kind of content a user can send", async () => {
+    const prompt = await prompted([
+      { role: "system", content: "be brief" },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "look" },
+          { type: "image", image: { url: "https://example.org/a.png" }, detail: "low" },
+          { type: "image", image: { url: "data:image/gif;base64,R0lG" } },
+          { type: "image", image: { base64: "AA==", mediaType: "image/png" } },
+          { type: "file", file: { base64: "JVBE" }, mediaType: "application/pdf", filename: "a.pdf" },
+          { type: "file", file: { url: "https://example.org/b.txt" }, mediaType: "text/plain" }
+        ]
+      }
+    ])
+    expect(prompt).toEqual([
+      { role: "system", content: "be brief" },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "look" },
+          {
+            type: "file",
+            mediaType: "image/*",
+            data: { type: "url", url: new URL("https://example.org/a.png") },
+            providerOptions: { scripted: { imageDetail: "low" } }
+          },
+          { type: "file", mediaType: "image/gif", data: { type: "data", data: "R0lG" } },
+          { type: "file", mediaType: "image/png", data: { type: "data", data: "AA==" } },
+          { type: "file", mediaType: "application/pdf", data: { type: "data", data: "JVBE" }, filename: "a.pdf" },
+          { type: "file", mediaType: "text/plain", data: { type: "url", url: new URL("https://example.org/b.txt") } }
+        ]
+      }
+    ])
+  })
+
+  test("hands back reasoning, text and calls with what the provider said about them", async () => {
+    const said = (x: string) => ({ providerMetadata: { scripted: { x } } })
+    const back = (x: string) => ({ providerOptions: { scripted: { x } } })
+    const prompt = await prompted([
+      { role: "user", content: "hello" },
+      {
+        role: "assistant",
+        content: "I will add.",
+        metadata: {
+          finish_reason: "tool_calls",
+          ...said("text"),
+          reasoning: [{ type: "reasoning", text: "hm", metadata: said("thought") }]
+        },
+        toolCalls: [{ id: "c", name: "add", arguments: { a: 1 }, rawArguments: '{"a":1}', metadata: said("call") }]
+      },
+      { role: "tool", toolCallId: "c", content: "2" }
+    ])
+    expect(prompt).toMatchObject([
+      {},
+      {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "hm", ...back("thought") },
+          { type: "text", text: "I will add.", ...back("text") },
+          { type: "tool-call", toolCallId: "c", toolName: "add", input: { a: 1 }, ...back("call") }
+        ]
+      },
+      { role: "tool", content: [{ type: "tool-result", toolCallId: "c", toolName: "add", output: { value: "2" } }] }
+    ])
+  })
+
+  test("puts results next to each other into one message, each with the name of its tool", async () => {
+    const prompt = await prompted([
+      {
+        role: "assistant",
+        content: "",
+        toolCalls: [
+          { id: "1", name: "one", arguments: {} },
+          { id: "2", name: "two", arguments: null }
+        ]
+      },
+      { role: "tool", toolCallId: "1", content: "a" },
+      { role: "tool", toolCallId: "2", content: [{ type: "image", image: { base64: "AA==", mediaType: "image/png" } }] }
+    ])
+    expect(prompt).toMatchObject([
+      { role: "assistant", content: [{ toolName: "one" }, { toolName: "two", input: {} }] },
+      {
+        role: "tool",
+        content: [
+          { toolName: "one", output: { type: "text", value: "a" } },
+          { toolName: "two", output: { type: "content", value: [{ type: "file", mediaType: "image/png" }] } }
+        ]
+      }
+    ])
+  })
+
+  const ended = (id: string, outcome: ToolMessage["outcome"], content: ToolMessage["content"] = outcome ?? "") => ({
+    role: "tool" as const,
+    toolCallId: id,
+    content,
+    ...(outcome === undefined ? {} : { outcome })
+  })
+
+  const outputs = (prompt: unknown): ReadonlyArray<unknown> =>
+    (prompt as LanguageModelV4Prompt).flatMap((message) =>
+      message.role === "tool"
+        ? message.content.map((part) => (part.type === "tool-result" ? part.output : undefined))
+        : []
+    )
+
+  test("says of a call that did not complete that it is an error, and of one that was refused that it was", async () => {
+    const others = Outcome.options.filter((outcome) => outcome !== "completed" && outcome !== "denied")
+    const prompt = await prompted([
+      ended("1", undefined, "as ever"),
+      ended("2", "completed"),
+      ended("3", "denied", "not on Sundays"),
+      ...others.map((outcome) => ended(outcome, outcome, [{ type: "text", text: outcome }]))
+    ])
+    expect(outputs(prompt)).toEqual([
+      { type: "text", value: "as ever" },
+      { type: "text", value: "completed" },
+      { type: "execution-denied", reason: "not on Sundays" },
+      ...others.map((outcome) => ({ type: "error-text", value: outcome }))
+    ])
+  })
+
+  test("keeps the files of a call that did not complete", async () => {
+    const picture = { type: "image", image: { base64: "AA==", mediaType: "image/png" } } as const
+    expect(outputs(await prompted([ended("1", "failed", [picture])]))).toMatchObject([
+      { type: "content", value: [{ type: "file", mediaType: "image/png" }] }
+    ])
+  })
+
+  test("tells a V2 model of a refusal as of an error", async () => {
+    const messages = [ended("1", "denied", "not on Sundays")]
+    const second: Array<LanguageModelV2CallOptions> = []
+    await pull(aiSdk(modelV2([], second)), asking({ messages }))
+    expect(outputs(second[0]?.prompt)).toEqual([{ type: "error-text", value: "not on Sundays" }])
+    const third: Array<LanguageModelV3CallOptions> = []
+    await pull(aiSdk(modelV3([], third)), asking({ messages }))
+    expect(outputs(third[0]?.prompt)).toEqual([{ type: "execution-denied", reason: "not on Sundays" }])
+  })
+
+  test("leaves out what no provider accepts: empty texts and empty assistant messages", async () => {
+    const prompt = await prompted([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "" },
+          { type: "text", text: "hi" }
+        ]
+      },
+      { role: "assistant", content: "" },
+      { role: "user", content: "again" }
+    ])
+    expect(prompt).toEqual([
+      { role: "user", content: [{ type: "text", text: "hi" }] },
+      { role: "user", content: [{ type: "text", text: "again" }] }
+    ])
+  })
+
+  test("carries the user's own provider options", async () => {
+    const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } } }
+    expect(await prompted([{ role: "system", content: "long", metadata: { providerOptions } }])).toEqual([
+      { role: "system", content: "long", providerOptions }
+    ])
+  })
+
+  const withFiles: ReadonlyArray<Message> = [
+    { role: "user", content: [{ type: "image", image: { url: "https://example.org/a.png" } }] },
+    { role: "assistant", content: "", toolCalls: [{ id: "1", name: "one", arguments: {} }] },
+    { role: "tool", toolCallId: "1", content: [{ type: "image", image: { base64: "AA==", mediaType: "image/png" } }] }
+  ]
+
+  test("writes files as V3 and V2 models read them", async () => {
+    const third: Array<LanguageModelV3CallOptions> = []
+    await pull(aiSdk(modelV3([], third)), asking({ messages: withFiles }))
+    expect(third[0]?.prompt).toMatchObject([
+      { content: [{ type: "file", data: new URL("https://example.org/a.png") }] },
+      {},
+      { content: [{ output: { type: "content", value: [{ type: "image-data", data: "AA==" }] } }] }
+    ])
+    const second: Array<LanguageModelV2CallOptions> = []
+    await pull(aiSdk(modelV2([], second)), asking({ messages: withFiles }))
+    expect(second[0]?.prompt).toMatchObject([
+      { content: [{ type: "file", data: new URL("https://example.org/a.png") }] },
+      {},
+      { content: [{ output: { type: "content", value: [{ type: "media", data: "AA==" }] } }] }
+    ])
+  })
+})
+
+describe("the call options", () => {
+  const schema = { type: "object", properties: { a: { type: "number" } } }
+
+  test("have tools, choice, format, limits and the provider's own parameters", async () => {
+    const options = await asked(
+      {
+        tools: [{ name: "add", description: "Adds", schema, metadata: { strict: true } }],
+        toolChoice: { name: "add" },
+        temperature: 0.5,
+        maxTokens: 99,
+        responseFormat: { type: "json_schema", name: "sum", schema, strict: false },
+        options: { topP: 0.1, effort: "low", scripted: { store: false }, headers: { "x-own": "1" } }
+      },
+      { "x-engine": "1" }
+    )
+    expect(options).toMatchObject({
+      tools: [{ type: "function", name: "add", description: "Adds", inputSchema: schema, strict: true }],
+      toolChoice: { type: "tool", toolName: "add" },
+      temperature: 0.5,
+      maxOutputTokens: 99,
+      topP: 0.1,
+      headers: { "x-own": "1" },
+      responseFormat: { type: "json", name: "sum", schema },
+      providerOptions: { scripted: { effort: "low", store: false, strictJsonSchema: false } }
+    })
+  })
+
+  test("say nothing about what the request does not say", async () => {
+    expect(Object.keys(await asked({ toolChoice: "auto" }))).toEqual(["prompt", "abortSignal"])
+  })
+
+  test("ask for any JSON when no schema is given", async () => {
+    expect(await asked({ responseFormat: { type: "json_object" } })).toMatchObject({ responseFormat: { type: "json" } })
+  })
+})

@@ -1,0 +1,280 @@
+import { InvalidResponseDataError, type LanguageModelV4StreamPart } from "@ai-sdk/provider"
+import type { AdapterEvent } from "@troupe/chat/Event"
+import { describe, expect, test } from "vitest"
+import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
+import { adapterOptions, asking, only, pull, tagsOf } from "../loopback/pulling.ts"
+import { finish, modelV2, modelV3, modelV4, someUsage, streamOf } from "../loopback/scriptedModel.ts"
+
+const say = (...parts: ReadonlyArray<LanguageModelV4StreamPart>): Promise<ReadonlyArray<AdapterEvent>> =>
+  pull(aiSdk(modelV4(() => streamOf(parts))))
+
+const word = (id: string, delta: string): ReadonlyArray<LanguageModelV4StreamPart> => [
+  { type: "text-start", id },
+  { type: "text-delta", id, delta },
+  { type: "text-end", id }
+]
+
+describe("PART1. message_started", () => {
+  test("comes first and once, with what the response said about itself before", async () => {
+    const events = await say(
+      { type: "stream-start", warnings: [] },
+      { type: "response-metadata", id: "r1", modelId: "four-b" },
+      ...word("t", "hi"),
+      finish()
+    )
+    expect(tagsOf(events)).toEqual(["message_started", "text_delta", "text_completed", "message_completed"])
+    expect(only(events, "message_started").metadata).toEqual({ id: "r1", model: "four-b" })
+    expect(only(events, "message_completed").metadata).toBeUndefined()
+  })
+
+  test("does not wait for metadata that comes late: that goes with message_completed", async () => {
+    const events = await say(...word("t", "hi"), { type: "response-metadata", id: "r1" }, finish())
+    expect(only(events, "message_started").metadata).toBeUndefined()
+    expect(only(events, "message_completed").metadata).toEqual({ id: "r1" })
+  })
+
+  test("comes before raw chunks that arrived earlier", async () => {
+    const raw: ReadonlyArray<LanguageModelV4StreamPart> = [{ type: "raw", rawValue: 1 }, ...word("t", "hi"), finish()]
+    const adapter = aiSdk(modelV4(() => streamOf(raw)))
+    const events = await pull(adapter, asking(), adapterOptions({ includeRawChunks: true }))
+    expect(tagsOf(events).slice(0, 2)).toEqual(["message_started", "raw_chunk"])
+    expect(tagsOf(await pull(adapter))).not.toContain("raw_chunk")
+  })
+})
+
+describe("PART2. message_completed", () => {
+  test("comes last with text, reason, usage, provider data and warnings", async () => {
+    const warnings = [{ type: "other" as const, message: "careful" }]
+    const events = await say({ type: "stream-start", warnings }, ...word("a", "one "), ...word("b", "two"), {
+      ...finish("length", "max"),
+      providerMetadata: { scripted: { x: 1 } }
+    })
+    expect(only(events, "text_completed")).toEqual({ type: "text_completed", id: null, text: "one two" })
+    expect(events.at(-1)).toEqual({
+      type: "message_completed",
+      message: { role: "assistant", content: "one two" },
+      finishReason: "length",
+      rawFinishReason: "max",
+      usage: {
+        inputTokens: 20,
+        cachedInputTokens: 5,
+        cacheWriteInputTokens: 3,
+        outputTokens: 9,
+        reasoningTokens: 2
+      },
+      metadata: { providerMetadata: { scripted: { x: 1 } }, warnings }
+    })
+  })
+
+  test("comes without text_completed when nothing was said", async () => {
+    expect(tagsOf(await say({ type: "text-delta", id: "t", delta: "" }, finish()))).toEqual([
+      "message_started",
+      "message_completed"
+    ])
+  })
+
+  test("carries what a provider wants to see again about the only text", async () => {
+    const data = { scripted: { signature: "s" } }
+    const events = await say({ type: "text-delta", id: "t", delta: "hi", providerMetadata: data }, finish())
+    expect(only(events, "message_completed").message.metadata).toEqual({ providerMetadata: data })
+  })
+
+  test("keeps reasoning whole, with its signature, and shows it as it comes", async () => {
+    const events = await say(
+      { type: "reasoning-start", id: "r" },
+      { type: "reasoning-delta", id: "r", delta: "so " },
+      { type: "reasoning-delta", id: "r", delta: "then" },
+      { type: "reasoning-delta", id: "r", delta: "", providerMetadata: { scripted: { signature: "s" } } },
+      { type: "reasoning-end", id: "r" },
+      finish()
+    )
+    expect(events.filter((event) => event.type === "raw_chunk").map((event) => event.chunk)).toEqual([
+      { type: "reasoning_delta", id: "r", delta: "so " },
+      { type: "reasoning_delta", id: "r", delta: "then" }
+    ])
+    const reasoning = [
+      { type: "reasoning", text: "so then", metadata: { providerMetadata: { scripted: { signature: "s" } } } }
+    ]
+    expect(only(events, "message_completed").metadata).toEqual({ reasoning })
+    expect(only(events, "message_completed").message.metadata).toEqual({ reasoning })
+  })
+
+  test("is preceded by sources and files as raw chunks", async () => {
+    const events = await say(
+      { type: "source", sourceType: "url", id: "s", url: "https://example.org" },
+      { type: "reasoning-file", mediaType: "image/png", data: { type: "data", data: "AA==" } },
+      finish()
+    )
+    expect(events.slice(1, 3)).toMatchObject([{ chunk: { type: "source" } }, { chunk: { type: "reasoning_file" } }])
+  })
+})
+
+describe("PART3. a tool call", () => {
+  test("is started, grows and completes, with its provider data", async () => {
+    const data = { scripted: { thoughtSignature: "sig" } }
+    const events = await say(
+      { type: "tool-input-start", id: "c", toolName: "add" },
+      { type: "tool-input-delta", id: "c", delta: '{"a":' },
+      { type: "tool-input-delta", id: "c", delta: "1}" },
+      { type: "tool-input-end", id: "c" },
+      { type: "tool-call", toolCallId: "c", toolName: "add", input: '{"a":1}', providerMetadata: data },
+      finish("tool-calls", "tool_use")
+    )
+    expect(events.slice(1, -1)).toEqual([
+      { type: "tool_call_started", id: "c", name: "add" },
+      { type: "tool_call_delta", id: "c", argumentsDelta: '{"a":' },
+      { type: "tool_call_delta", id: "c", argumentsDelta: "1}" },
+      {
+        type: "tool_call_completed",
+        id: "c",
+        name: "add",
+        arguments: { a: 1 },
+        rawArguments: '{"a":1}',
+        metadata: { providerMetadata: data }
+      }
+    ])
+    expect(only(events, "message_completed").finishReason).toBe("tool_calls")
+  })
+
+  test("that comes whole is started too", async () => {
+    const call = { type: "tool-call" as const, toolCallId: "c", toolName: "add", input: "" }
+    const events = await say(call, finish("tool-calls"))
+    expect(tagsOf(events)).toEqual(["message_started", "tool_call_started", "tool_call_completed", "message_completed"])
+    expect(only(events, "tool_call_completed").arguments).toEqual({})
+  })
+
+  test("with cut off arguments has none", async () => {
+    const call = { type: "tool-call" as const, toolCallId: "c", toolName: "add", input: '{"a":' }
+    expect(only(await say(call, finish("length")), "tool_call_completed")).toMatchObject({
+      arguments: null,
+      rawArguments: '{"a":'
+    })
+  })
+
+  test("that the provider did not complete is not completed", async () => {
+    const events = await say({ type: "tool-input-start", id: "c", toolName: "add" }, finish("length"))
+    expect(tagsOf(events)).toEqual(["message_started", "tool_call_started", "message_completed"])
+  })
+
+  test("that the provider runs itself is a raw chunk, with its result", async () => {
+    const events = await say(
+      { type: "tool-input-start", id: "w", toolName: "web", providerExecuted: true },
+      { type: "tool-input-delta", id: "w", delta: "{}" },
+      { type: "tool-call", toolCallId: "w", toolName: "web", input: "{}", providerExecuted: true },
+      { type: "tool-result", toolCallId: "w", toolName: "web", result: { found: 1 } },
+      finish()
+    )
+    expect(tagsOf(events)).toEqual(["message_started", "raw_chunk", "raw_chunk", "message_completed"])
+  })
+})
+
+describe("PART4. the finish reason", () => {
+  const call = { type: "tool-call" as const, toolCallId: "c", toolName: "add", input: "{}" }
+  const cut = { ...call, toolCallId: "d", input: '{"a":' }
+  const endOf = async (...parts: ReadonlyArray<LanguageModelV4StreamPart>) => {
+    const { finishReason, rawFinishReason } = only(await say(...parts), "message_completed")
+    return [finishReason, rawFinishReason]
+  }
+  const wordless = (unified: "stop" | "other" | "interrupted" | "error") => ({
+    ...finish(),
+    finishReason: { unified, raw: undefined }
+  })
+
+  test.each([
+    ["stop", "end", finish("stop", "end")],
+    ["stop without a word of the provider's", "stop", wordless("stop")],
+    ["other", "eos", finish("other", "eos")]
+  ] as const)("is tool_calls where a call is complete and the provider says %s", async (_, raw, said) => {
+    expect(await endOf(call, said)).toEqual(["tool_calls", raw])
+    expect(await endOf(cut, said)).toEqual(["tool_calls", raw])
+    expect(await endOf(call, cut, said)).toEqual(["tool_calls", raw])
+  })
+
+  const missing = [
+    { type: "error", error: new InvalidResponseDataError({ data: undefined, message: "no finish reason" }) },
+    wordless("error")
+  ] as const
+  test.each([
+    ["without a finish", []],
+    ["that its package calls interrupted", [wordless("interrupted")]],
+    ["whose reason nobody said", [wordless("other")]],
+    ["whose package reports the missing reason as an error", missing]
+  ] as const)("of a reply %s is tool_calls where a call has all of its arguments", async (_, ending) => {
+    expect(await endOf(call, ...ending)).toEqual(["tool_calls", undefined])
+    expect(await endOf(call, cut, ...ending)).toEqual(["tool_calls", undefined])
+    expect(await endOf(cut, ...ending)).toEqual(["error", undefined])
+    expect(await endOf(...word("t", "hal"), ...ending)).toEqual(["error", undefined])
+  })
+
+  test.each([
+    ["length", "length"],
+    ["content-filter", "content_filter"],
+    ["error", "error"]
+  ] as const)("%s stays, whatever calls the reply has", async (unified, expected) => {
+    expect(await endOf(call, finish(unified, "word"))).toEqual([expected, "word"])
+  })
+
+  test("stop stays where no call for us is complete", async () => {
+    expect(await endOf({ type: "tool-input-start", id: "c", toolName: "add" }, finish())).toEqual(["stop", "end"])
+    expect(await endOf({ ...call, providerExecuted: true }, finish())).toEqual(["stop", "end"])
+  })
+
+  test("is error after an error part, whatever calls the reply has", async () => {
+    expect(await endOf(call, { type: "error", error: "overloaded" }, finish())).toEqual(["error", "end"])
+  })
+
+  test.each([
+    ["stop", "stop"],
+    ["length", "length"],
+    ["content-filter", "content_filter"],
+    ["tool-calls", "tool_calls"],
+    ["error", "error"],
+    ["other", "other"]
+  ] as const)("%s is %s", async (unified, expected) => {
+    expect(only(await say(finish(unified, "word")), "message_completed").finishReason).toBe(expected)
+  })
+
+  test.each([
+    ["without a finish", []],
+    ["that its package calls interrupted", [finish("interrupted", undefined)]],
+    ["whose reason nobody said", [{ ...finish("other"), finishReason: { unified: "other", raw: undefined } }]]
+  ] as const)("of a reply %s is error, after one malformed_response", async (_, ending) => {
+    const events = await say(...word("t", "hal"), ...ending)
+    expect(tagsOf(events)).toEqual(["message_started", "text_delta", "error", "text_completed", "message_completed"])
+    expect(only(events, "error").error).toMatchObject({ _tag: "AdapterError", reason: "malformed_response" })
+    expect(only(events, "message_completed").finishReason).toBe("error")
+  })
+
+  test("is error after an error part, and what follows is still read", async () => {
+    const events = await say({ type: "error", error: "overloaded" }, ...word("t", "hi"), finish())
+    expect(tagsOf(events)).toEqual(["message_started", "error", "text_delta", "text_completed", "message_completed"])
+    expect(only(events, "message_completed").finishReason).toBe("error")
+  })
+})
+
+describe("older models", () => {
+  test("V3 says the same parts", async () => {
+    const events = await pull(
+      aiSdk(
+        modelV3([
+          { type: "text-delta", id: "t", delta: "hi" },
+          { ...finish(), usage: someUsage, finishReason: { unified: "stop", raw: "s" } }
+        ])
+      )
+    )
+    expect(only(events, "message_completed")).toMatchObject({ finishReason: "stop", usage: { inputTokens: 20 } })
+  })
+
+  test.each([
+    ["tool-calls", "tool_calls"],
+    ["unknown", "other"]
+  ] as const)("V2 says its reason in one word: %s is %s", async (said, expected) => {
+    const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7, cachedInputTokens: 1, reasoningTokens: undefined }
+    const events = await pull(aiSdk(modelV2([{ type: "finish", finishReason: said, usage }])))
+    expect(only(events, "message_completed")).toMatchObject({
+      finishReason: expected,
+      rawFinishReason: said,
+      usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7, cachedInputTokens: 1 }
+    })
+  })
+})

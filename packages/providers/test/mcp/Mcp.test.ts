@@ -1,0 +1,272 @@
+import type { HandlerResult } from "@troupe/chat/HandlerResult"
+import type { Tool } from "@troupe/chat/Tool"
+import { Process, Supervisor, System } from "@troupe/otp"
+import { getEventListeners } from "node:events"
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { Mcp } from "../../src/index.ts"
+import { mcpHttpServer } from "../loopback/mcpHttpServer.ts"
+
+let system: System.System
+
+beforeEach(() => {
+  system = System.make()
+})
+afterEach(() => System.stop(system))
+
+const own = (...args: ReadonlyArray<string>): Mcp.McpServerParams => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL("../loopback/stdioServer.ts", import.meta.url)), ...args]
+})
+
+const call = async (
+  { tools }: Pick<Mcp.McpServer, "tools">,
+  name: string,
+  args: Record<string, unknown> = {},
+  signal = new AbortController().signal
+): Promise<HandlerResult> => {
+  const tool = tools.find((one) => one.name === name)
+  if (tool === undefined || tool.handler === null) throw new Error(`no tool ${name}`)
+  const toolCall = { id: "c", name, arguments: args }
+  const answer = tool.handler(args, {
+    context: {},
+    sessionId: undefined,
+    requestId: undefined,
+    toolCall,
+    signal,
+    idempotencyKey: "k",
+    progress: () => {},
+    setPermissionMode: async () => {}
+  })
+  return Effect.isEffect(answer) ? Effect.runPromise(answer) : answer
+}
+
+const osPid = async (server: Pick<Mcp.McpServer, "tools">): Promise<number> => {
+  const result = await call(server, "pid")
+  return result.type === "ok" ? Number(result.value) : Number.NaN
+}
+
+const runs = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const ended = (server: Mcp.McpServer): Promise<unknown> =>
+  new Promise((resolve) => {
+    if (server.pid === undefined) throw new Error("not started")
+    Process.onExit(server.pid, resolve)
+  })
+
+const names = (tools: ReadonlyArray<Tool>): ReadonlyArray<string> => tools.map((tool) => tool.name)
+
+describe("the official filesystem server", () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "mcp-")))
+  const main = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"))
+  const files: Mcp.McpServerParams = { command: process.execPath, args: [main, folder] }
+
+  test("offers its tools with their schemas, and runs them", async () => {
+    writeFileSync(join(folder, "note.txt"), "remember the milk")
+    const server = await Mcp.start(system, files, { name: "files", prefix: "fs_" })
+    const read = server.tools.find((tool) => tool.name === "fs_read_text_file")
+    expect(read).toMatchObject({
+      schema: { type: "object", required: ["path"] },
+      metadata: { mcp: { server: "files" } }
+    })
+    expect(await read?.parse({})).toMatchObject({ valid: false })
+    const done = await call(server, "fs_read_text_file", { path: join(folder, "note.txt") })
+    expect(JSON.stringify(done)).toContain("remember the milk")
+    const refused = await call(server, "fs_read_text_file", { path: "/etc/hostname" })
+    expect(refused).toMatchObject({ type: "error" })
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe("MCPH1. the server's OS process", () => {
+  test("ends with stop, and with it everything is gone", async () => {
+    const server = await Mcp.start(system, own())
+    const pid = await osPid(server)
+    expect(runs(pid)).toBe(true)
+    await server.stop()
+    expect(runs(pid)).toBe(false)
+    await System.stop(system)
+    expect(System.stats(system)).toEqual({ processes: 0, fibers: 0, timers: 0, closing: 0 })
+  })
+
+  test("ends with its owner, even when the owner is killed", async () => {
+    const owner = Process.spawn(system, () => new Promise(() => {}))
+    const server = await Mcp.start(owner, own())
+    const pid = await osPid(server)
+    const end = ended(server)
+    Process.kill(owner)
+    await end
+    await System.stop(system)
+    expect(runs(pid)).toBe(false)
+  })
+
+  test("ends when its own process is killed", async () => {
+    const server = await Mcp.start(system, own())
+    const pid = await osPid(server)
+    if (server.pid !== undefined) Process.kill(server.pid)
+    await System.stop(system)
+    expect(runs(pid)).toBe(false)
+  })
+
+  test("is killed when it ignores a closed input and SIGTERM", async () => {
+    const server = await Mcp.start(system, own("stubborn"))
+    const pid = await osPid(server)
+    await server.stop()
+    await expect.poll(() => runs(pid)).toBe(false)
+  })
+})
+
+describe("MCPH2. the end of the server", () => {
+  test("is the exit reason of its process, with what the server complained about", async () => {
+    const server = await Mcp.start(system, own(), { name: "fragile" })
+    const end = ended(server)
+    const broken = await call(server, "crash")
+    expect(broken.type).toBe("error")
+    expect(await end).toMatchObject({ _tag: "McpError", reason: "connection_lost", server: "fragile" })
+    expect(String(await end)).toContain("about to crash")
+    expect(await call(server, "pid")).toMatchObject({ type: "error" })
+  })
+
+  test("is repaired by a supervisor, and the same tools work again", async () => {
+    const listings: Array<number> = []
+    const back = Promise.withResolvers<void>()
+    const server = await Mcp.connect(own(), {
+      onTools: (tools) => {
+        if (listings.push(tools.length) === 2) back.resolve()
+      }
+    })
+    const { tools } = server
+    const first = await osPid(server)
+    expect(server.pid).toBeUndefined()
+    const supervisor = await Supervisor.start(system, { strategy: "oneForOne", children: [server.childSpec] })
+    expect(await osPid({ tools })).toBe(first)
+    await call({ tools }, "crash")
+    await back.promise
+    const second = await osPid({ tools })
+    expect(second).not.toBe(first)
+    await Supervisor.stop(supervisor)
+    expect([runs(first), runs(second)]).toEqual([false, false])
+  })
+})
+
+describe("a server that cannot be started", () => {
+  test("rejects with why, and leaves nothing", async () => {
+    const error: unknown = await Mcp.start(system, own("broken"), { name: "broken" }).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ _tag: "McpError", reason: "connection_failed", server: "broken" })
+    expect(String(error)).toContain("no such folder")
+    await expect(Mcp.start(system, { command: "/no/such/program" })).rejects.toMatchObject({
+      reason: "connection_failed"
+    })
+    await expect(Mcp.connect({ command: "/no/such/program" })).rejects.toMatchObject({ reason: "connection_failed" })
+    expect([...System.processes(system)]).toEqual([])
+  })
+
+  test("that was connected to and never hosted is closed by stop", async () => {
+    const server = await Mcp.connect(own())
+    const pid = await osPid(server)
+    await server.stop()
+    expect(runs(pid)).toBe(false)
+  })
+})
+
+describe("tools", () => {
+  test("tells a tool that the server says only reads from one that may write", async () => {
+    const { tools } = await Mcp.start(system, own())
+    expect(tools.map(({ name, effect }) => `${name} ${effect}`)).toEqual(
+      expect.arrayContaining(["pid read", "slow write"]) as Array<string>
+    )
+  })
+
+  test("are listed to the last page, with names models accept that stay different", async () => {
+    const { tools } = await Mcp.start(system, own(), { prefix: "own_" })
+    expect(names(tools)).toEqual([
+      "own_pid",
+      "own_slow",
+      "own_picture",
+      "own_failing",
+      "own_structured",
+      "own_needs_dots",
+      "own_needs_dots_2",
+      "own_crash"
+    ])
+    expect(await call({ tools }, "own_needs_dots_2")).toMatchObject({ type: "ok", value: "needs dots" })
+  })
+
+  test("answer with text, structure, pictures as data, and reported failures", async () => {
+    const server = await Mcp.start(system, own())
+    expect(await call(server, "structured")).toMatchObject({ type: "ok", value: { sum: 3 } })
+    expect(await call(server, "failing")).toMatchObject({ type: "error", reason: "it broke" })
+    expect(await call(server, "picture")).toMatchObject({
+      type: "ok",
+      value: [
+        { type: "text", text: "look" },
+        { type: "image", data: "AA==", mediaType: "image/png" }
+      ]
+    })
+  })
+})
+
+describe("a server over streamable HTTP", () => {
+  test("gets its headers, runs tools, and its session is ended by stop", async () => {
+    const http = await mcpHttpServer()
+    const server = await Mcp.start(system, { url: http.url, headers: { "x-own": "yes" } })
+    expect(await osPid(server)).toBe(process.pid)
+    expect(new Set(http.headers)).toEqual(new Set(["yes"]))
+    await server.stop()
+    await http.ended
+    await http.stop()
+  })
+
+  test("MCPC3. learns that a call was cancelled, and the signal keeps no listener", async () => {
+    const http = await mcpHttpServer()
+    const server = await Mcp.start(system, { url: http.url })
+    const stop = new AbortController()
+    await call(server, "structured", {}, stop.signal)
+    expect(getEventListeners(stop.signal, "abort")).toEqual([])
+    const answer = call(server, "slow", {}, stop.signal)
+    await http.called("slow")
+    stop.abort()
+    await expect(answer).rejects.toThrow()
+    expect(getEventListeners(stop.signal, "abort")).toEqual([])
+    expect(await http.own.cancelled).toBe("slow")
+    await server.stop()
+    await http.stop()
+  })
+
+  test("tells when its tools change", async () => {
+    const http = await mcpHttpServer()
+    const changed = Promise.withResolvers<ReadonlyArray<Tool>>()
+    let listings = 0
+    const server = await Mcp.start(
+      system,
+      { url: http.url },
+      { onTools: (tools) => (++listings === 2 ? changed.resolve(tools) : undefined) }
+    )
+    await http.own.add("another")
+    expect(names(await changed.promise)).toContain("another")
+    expect(await call(server, "another")).toMatchObject({ type: "ok", value: "another" })
+    await server.stop()
+    await http.stop()
+  })
+
+  test("that forgot the session ends its process", async () => {
+    const http = await mcpHttpServer()
+    const server = await Mcp.start(system, { url: http.url })
+    const end = ended(server)
+    http.forget()
+    expect(await call(server, "pid")).toMatchObject({ type: "error" })
+    expect(await end).toMatchObject({ _tag: "McpError", reason: "connection_lost" })
+    await http.stop()
+  })
+})

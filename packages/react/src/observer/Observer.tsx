@@ -1,0 +1,230 @@
+/**
+ * The observer: what runs in a system, to be looked at and killed. A component that can be mounted anywhere, and its parts.
+ *
+ * **Details**: the styles come with it and need nothing from a bundler: React puts them in the page's head, once. It is light
+ * or dark as the reader's system says, or as `data-theme` (`light`, `dark`) says on it or around it. Its colours are custom
+ * properties of `.troupe-observer` (`--tro-accent`, `--tro-page`, …) that any rule of yours for that class overrides. It takes
+ * up the width it is given: three columns, two, or one part at a time.
+ *
+ * Owns: which process is selected, and which one's return is watched. Does not own what is seen: that is the link's.
+ *
+ * OBS1. What is not shown is not watched.
+ * OBS2. A process that was killed here stays selected until its successor comes, which is selected then, and pointed out.
+ *
+ * @module
+ */
+import type { Observation } from "@troupe/chat"
+import type { ChatLink, ObserverLink } from "@troupe/server/ChatLink"
+import { type ReactNode, useMemo, useRef, useState } from "react"
+import type { AnyStateMachine } from "xstate"
+import type { Prices } from "./timeline/cost.ts"
+import { EventLog } from "./log/eventLog.tsx"
+import { count } from "./parts/format.ts"
+import { ProcessPane } from "./tree/processPane.tsx"
+import { ProcessTree } from "./tree/processTree.tsx"
+import { useSize } from "./parts/size.ts"
+import { StateChart } from "./chart/stateChart.tsx"
+import { type Lost, lostIn, successorOf } from "./tree/successor.ts"
+import { Surface } from "./parts/surface.tsx"
+import { type Part, Tabs } from "./parts/tabs.tsx"
+import { nodesOf } from "./tree/treeRows.ts"
+import { TurnTimeline } from "./timeline/turnTimeline.tsx"
+import { UsageMeters } from "./timeline/usageMeters.tsx"
+import { useWatched } from "./parts/watched.ts"
+import { useSnapshot } from "../hooks/Snapshot.ts"
+
+export type { Prices } from "./timeline/cost.ts"
+export { EventLog, type EventLogProps } from "./log/eventLog.tsx"
+export { ProcessPane, type ProcessPaneProps } from "./tree/processPane.tsx"
+export { ProcessTree, type ProcessTreeProps } from "./tree/processTree.tsx"
+export { StateChart, type StateChartProps } from "./chart/stateChart.tsx"
+export { TurnTimeline, type TurnTimelineProps } from "./timeline/turnTimeline.tsx"
+export { UsageMeters, type UsageMetersProps } from "./timeline/usageMeters.tsx"
+
+/** What the observer is mounted with. */
+export interface ObserverProps {
+  /** What is observed: `observer` of a troupe's link, near or far. */
+  readonly link: ObserverLink
+  /** The chat whose turn, tokens and log are shown, too. */
+  readonly chat?: ChatLink | undefined
+  /** What a million tokens cost, for the meters. */
+  readonly prices?: Prices | undefined
+  /** Machines of your own, by their ids: their charts are drawn. */
+  readonly machines?: Readonly<Record<string, AnyStateMachine>> | undefined
+  /** Called with the id of a chat that was forked in the log. */
+  readonly onFork?: ((id: string) => void) | undefined
+}
+
+/** Below this width there is room for one part at a time. */
+const narrow = 620
+
+/**
+ * The live supervision tree, the selected process, its statechart, and of a chat the timeline of its turn, its tokens and its
+ * log.
+ *
+ * **When to use**: beside a chat while you build it; behind your own authorization in production, since it shows everybody's
+ * chats and kills.
+ */
+export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps) => {
+  const frame = useRef<HTMLDivElement>(null)
+  const size = useSize(frame)
+  const observed = useWatched(link.tree)
+  const { selected, select, watch, highlighted, successor } = useSelection(observed?.tree, chat?.id)
+  const [tab, setTab] = useState("processes")
+  const isNarrow = size !== undefined && size.width < narrow
+
+  const chosen = (id: string) => {
+    select(id)
+    if (isNarrow) setTab("process")
+  }
+  const parts: ReadonlyArray<Part> = [
+    {
+      id: "processes",
+      title: "Processes",
+      content: <ProcessTree link={link} selected={selected} onSelect={chosen} highlighted={highlighted} />
+    },
+    {
+      id: "process",
+      title: "Process",
+      content:
+        selected === undefined ? (
+          <p className="tro-empty">Select a process.</p>
+        ) : (
+          <ProcessPane link={link} id={selected} onSelect={chosen} onKill={watch} successor={successor} />
+        )
+    },
+    {
+      id: "chart",
+      title: "Chart",
+      content: <LiveChart link={link} id={selected} chat={chat?.id} tree={observed?.tree} machines={machines} />
+    },
+    ...(chat === undefined
+      ? []
+      : [
+          { id: "turn", title: "Turn", content: <TurnTimeline link={link} chat={chat.id} /> },
+          { id: "log", title: "Log", content: <EventLog key={chat.id} chat={chat} onFork={onFork} /> }
+        ])
+  ]
+  return (
+    <Surface className="tro-observer">
+      <div
+        ref={frame}
+        className="tro-frame"
+        data-narrow={isNarrow || undefined}
+        data-chat={chat !== undefined || undefined}
+      >
+        <header className="tro-summary">
+          <Counters observed={observed} />
+          {chat !== undefined && <ChatMeters chat={chat} prices={prices} />}
+        </header>
+        {isNarrow ? (
+          <Tabs parts={parts} chosen={tab} onChoose={setTab} />
+        ) : (
+          <div className="tro-grid">
+            {parts.map(({ id, title, content }) => (
+              <section key={id} className="tro-panel" data-part={id} aria-label={title}>
+                <h2>{title}</h2>
+                <div className="tro-body">{content}</div>
+              </section>
+            ))}
+          </div>
+        )}
+      </div>
+    </Surface>
+  )
+}
+
+interface Selection {
+  readonly selected: string | undefined
+  /** The selected process where it stood when it was last seen, and in which tree that was. */
+  readonly seen: Lost | undefined
+  readonly tree: Observation.Observed["tree"] | undefined
+  readonly isKilled: boolean
+  readonly back: string | undefined
+}
+
+const nobodySelected: Selection = {
+  selected: undefined,
+  seen: undefined,
+  tree: undefined,
+  isKilled: false,
+  back: undefined
+}
+
+/** Which process is selected: the reader's choice, until then the chat's, or the first chat's; and after it was killed, its successor (OBS2). */
+const useSelection = (tree: Observation.Observed["tree"] | undefined, chat: string | undefined) => {
+  const [state, setState] = useState(nobodySelected)
+  const nodes = useMemo(() => nodesOf(tree ?? []), [tree])
+  const selected =
+    state.selected ?? nodes.find((node) => node.chat !== undefined && node.chat === (chat ?? node.chat))?.id
+  const isSeen = selected !== undefined && nodes.some(({ id }) => id === selected)
+  const successor =
+    isSeen || tree === undefined || state.seen?.id !== selected || state.seen === undefined
+      ? undefined
+      : successorOf(state.seen, tree)
+  if (successor !== undefined && state.isKilled) setState({ ...nobodySelected, selected: successor, back: successor })
+  else if (isSeen && tree !== undefined && (state.tree !== tree || state.seen?.id !== selected)) {
+    setState({ ...state, tree, seen: lostIn(tree, selected) })
+  }
+  return {
+    selected,
+    successor,
+    highlighted: state.back ?? successor,
+    select: (id: string) => setState({ ...nobodySelected, selected: id, back: id === state.back ? id : undefined }),
+    watch: () => setState({ ...state, selected, isKilled: true, back: undefined })
+  }
+}
+
+interface LiveChartProps extends Pick<ObserverProps, "link" | "machines"> {
+  readonly id: string | undefined
+  readonly chat: string | undefined
+  readonly tree: Observation.Observed["tree"] | undefined
+}
+
+/** The chart of the selected process; of the chat, where that one has none. */
+const LiveChart = ({ link, id, chat, tree, machines }: LiveChartProps): ReactNode => {
+  const own = useMemo(
+    () => nodesOf(tree ?? []).find((node) => chat !== undefined && node.chat === chat)?.id,
+    [tree, chat]
+  )
+  const chart = useChart(link, id)
+  const ofChat = useChart(link, chart === undefined ? own : undefined)
+  const shown = chart ?? ofChat
+  return shown === undefined ? (
+    <p className="tro-empty">A process that is a statechart is drawn here.</p>
+  ) : (
+    <StateChart machine={shown.machine} value={shown.value} machines={machines} />
+  )
+}
+
+const nobody = { getState: () => undefined, subscribe: () => () => {} }
+
+const useChart = (link: ObserverLink, id: string | undefined): Observation.ProcessDetail["chart"] => {
+  const watched = useMemo(() => (id === undefined ? nobody : link.process(id)), [link, id])
+  return useWatched<Observation.ProcessDetail>(watched)?.chart
+}
+
+const Counters = ({ observed }: { readonly observed: Observation.Observed | undefined }) => {
+  const counters = [
+    { name: "Processes", value: observed?.processes, isBad: false },
+    { name: "Restarts", value: observed?.restarts, isBad: false },
+    { name: "Crashes", value: observed?.crashes, isBad: true },
+    { name: "Zombies", value: observed?.zombies, isBad: true },
+    { name: "Dead letters", value: observed?.deadLetters, isBad: true }
+  ]
+  return (
+    <dl className="tro-counters">
+      {counters.map(({ name, value, isBad }) => (
+        <div key={name} data-bad={(isBad && value !== undefined && value > 0) || undefined}>
+          <dt>{name}</dt>
+          <dd>{value === undefined ? "–" : count(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const ChatMeters = ({ chat, prices }: { readonly chat: ChatLink; readonly prices: Prices | undefined }) => {
+  const usage = useSnapshot(chat, ({ view }) => view.usage)
+  return <UsageMeters usage={usage} prices={prices} />
+}

@@ -1,0 +1,60 @@
+/** Tokens and what they cost. */
+import type { Usage } from "@troupe/chat"
+import { costOf, type Prices, tokensOf } from "./cost.ts"
+import { compact, count, money } from "../parts/format.ts"
+import { Surface } from "../parts/surface.tsx"
+
+/** What meters are shown with. */
+export interface UsageMetersProps {
+  /** `usage` of the chat's view. */
+  readonly usage: Usage.Usage
+  readonly prices?: Prices | undefined
+}
+
+/**
+ * The tokens of a chat, and what they cost where prices are given. Without them, a cost that its model reported is shown, or
+ * none.
+ */
+export const UsageMeters = ({ usage, prices }: UsageMetersProps) => {
+  const tokens = tokensOf(usage)
+  const cost = prices === undefined ? usage.totalCost : costOf(tokens, prices)
+  const parts = [
+    { name: "Input", kind: "fresh", value: tokens.freshInput },
+    { name: "Cached", kind: "cached", value: tokens.cachedInput },
+    { name: "Output", kind: "output", value: tokens.output }
+  ]
+  const sum = Math.max(1, tokens.freshInput + tokens.cachedInput + tokens.output)
+  return (
+    <Surface className="tro-meters">
+      <dl className="tro-meter-figures">
+        <div data-kind="total">
+          <dt>Tokens</dt>
+          <dd title={count(tokens.total)}>{compact(tokens.total)}</dd>
+        </div>
+        {parts.map(({ name, kind, value }) => (
+          <div key={kind} data-kind={kind}>
+            <dt>{name}</dt>
+            <dd title={count(value)}>{compact(value)}</dd>
+          </div>
+        ))}
+        {tokens.reasoning > 0 && (
+          <div data-kind="reasoning">
+            <dt>Reasoning</dt>
+            <dd title={count(tokens.reasoning)}>{compact(tokens.reasoning)}</dd>
+          </div>
+        )}
+        {cost !== undefined && (
+          <div data-kind="cost">
+            <dt>Cost</dt>
+            <dd>{money(cost)}</dd>
+          </div>
+        )}
+      </dl>
+      <div className="tro-share" aria-hidden>
+        {parts.map(({ kind, value }) => (
+          <span key={kind} data-kind={kind} style={{ inlineSize: `${(100 * value) / sum}%` }} />
+        ))}
+      </div>
+    </Surface>
+  )
+}

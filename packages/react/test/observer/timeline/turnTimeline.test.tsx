@@ -1,0 +1,103 @@
+// @vitest-environment jsdom
+import { act, cleanup, fireEvent, screen } from "@testing-library/react"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { TurnTimeline } from "../../../src/index.ts"
+import { observerDouble, spans } from "../../double/observerLinks.ts"
+import { show } from "../screen.ts"
+
+let draw: (at: number) => void = () => {}
+
+beforeEach(() => {
+  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true)
+  let asked = new Map<number, FrameRequestCallback>()
+  let next = 0
+  vi.stubGlobal("requestAnimationFrame", (run: FrameRequestCallback) => {
+    asked.set(++next, run)
+    return next
+  })
+  vi.stubGlobal("cancelAnimationFrame", (id: number) => void asked.delete(id))
+  draw = (at) => {
+    const due = asked
+    asked = new Map()
+    act(() => due.forEach((run) => run(at)))
+  }
+})
+afterEach(() => {
+  cleanup()
+  vi.unstubAllGlobals()
+})
+
+const bars = () => [...document.querySelectorAll<HTMLElement>(".tro-bar")]
+const bar = (name: string | RegExp) => screen.getByRole("button", { name })
+
+test("each call has a row with its stretches, and its zombie goes on in it", async () => {
+  await show(<TurnTimeline link={observerDouble().link} chat="trip-to-lisbon" />)
+  const rows = [...document.querySelectorAll(".tro-track")].map((track) => [
+    track.querySelector(".tro-track-name")?.textContent,
+    ...[...track.querySelectorAll<HTMLElement>(".tro-bar")].map(({ dataset }) => dataset["kind"])
+  ])
+  expect(rows).toEqual([
+    ["Turn", "turn"],
+    ["claude-opus", "stream"],
+    ["search_flights", "queue", "call"],
+    ["weather", "queue", "call"],
+    ["crawl", "queue", "call", "drain", "zombie"],
+    ["claude-opus", "stream"]
+  ])
+})
+
+test("a bar that goes on grows with each frame, from the last look on", async () => {
+  const { link, timeline } = observerDouble()
+  await show(<TurnTimeline link={link} chat="trip-to-lisbon" />)
+  expect(bar(/^Turn/).getAttribute("aria-label")).toContain("8.00 s, goes on")
+  draw(500)
+  draw(1_700)
+  expect(bar(/^Turn/).getAttribute("aria-label")).toContain("9.20 s, goes on")
+  act(() => timeline.put({ chat: "trip-to-lisbon", at: 14_000, spans }))
+  expect(bar(/^Turn/).getAttribute("aria-label")).toContain("10.0 s, goes on")
+})
+
+test("a turn that is over asks for no frame", async () => {
+  const { link, timeline } = observerDouble()
+  await show(<TurnTimeline link={link} chat="trip-to-lisbon" />)
+  const asked = vi.fn<(run: FrameRequestCallback) => number>(() => 0)
+  vi.stubGlobal("requestAnimationFrame", asked)
+  act(() => timeline.put({ chat: "trip-to-lisbon", at: 13_000, spans: spans.slice(0, 2) }))
+  expect(asked).not.toHaveBeenCalled()
+})
+
+test("a bar says what it is when it is pointed at, and arrow keys lead from bar to bar", async () => {
+  await show(<TurnTimeline link={observerDouble().link} chat="trip-to-lisbon" />)
+  act(() => bars()[0]?.focus())
+  fireEvent.keyDown(document.activeElement ?? document.body, { key: "ArrowRight" })
+  expect(document.activeElement).toBe(bars()[1])
+  expect(screen.getByRole("tooltip").textContent).toBe("claude-opus model request, from 20 ms, 1.28 s, tool calls")
+  fireEvent.keyDown(document.activeElement ?? document.body, { key: "Escape" })
+  expect(screen.queryByRole("tooltip")).toBeNull()
+  fireEvent.mouseEnter(bar(/^crawl: goes on though/))
+  expect(screen.getByRole("tooltip").textContent).toContain("goes on though its call is over")
+  expect(bars().filter(({ tabIndex }) => tabIndex === 0)).toHaveLength(1)
+})
+
+test("a table says the same", async () => {
+  await show(<TurnTimeline link={observerDouble().link} chat="trip-to-lisbon" />)
+  fireEvent.click(screen.getByRole("button", { name: "Table" }))
+  const drain = screen.getByText("drain").closest("tr")
+  expect([...(drain?.children ?? [])].map(({ textContent }) => textContent.trim())).toEqual([
+    "crawl",
+    "drain",
+    "3.90 s",
+    "1.00 s",
+    "abandoned"
+  ])
+})
+
+test("the newest turn is shown, and earlier ones on demand", async () => {
+  const { link } = observerDouble()
+  await show(<TurnTimeline link={link} chat="trip-to-lisbon" />)
+  expect(screen.getByText("Find flights to Lisbon and check the weather")).toBeDefined()
+  fireEvent.click(bar("Earlier turn"))
+  expect(screen.getByText("Hi, plan a trip")).toBeDefined()
+  expect(bars()).toHaveLength(2)
+  expect(bar("Earlier turn").hasAttribute("disabled")).toBe(true)
+})

@@ -1,0 +1,155 @@
+/**
+ * What each owner has in use: requests of the last minute, open streams, living conversations, answers under way.
+ *
+ * Owns: the counts. Does not own the streams or the chats.
+ *
+ * OWNER1. An owner never has more streams open, or more conversations living through this server, than the limits say.
+ * OWNER2. What is known of owners who use nothing is forgotten, and so are conversations that have ended, sooner than it is as
+ *         much again.
+ * OWNER3. Beside one answer, the large answers of an owner that clients have not taken are together no larger than
+ *         `answerBytes`, but for answers of requests that changed something: those are counted, and never refused.
+ */
+import type { ChatRef } from "@troupe/chat"
+import { HttpError } from "../errors/HttpError.ts"
+
+/** What bounds one owner. */
+export interface OwnerLimits {
+  readonly conversations: number
+  readonly requestsPerMinute: number
+  readonly streams: number
+  readonly answerBytes: number
+}
+
+/** One owner's part. */
+export interface Owner {
+  tokens: number
+  /** When the tokens were counted. */
+  at: number
+  streams: number
+  /** Of the large answers that clients have not taken. */
+  bytes: number
+  /** The Troupe's ids of the chats that were alive when they were last looked at, and how often each is being asked for. */
+  readonly chats: Map<string, number>
+  /** How many of those are looked through for ended ones. */
+  lookAt: number
+}
+
+const minuteMs = 60_000
+const fewest = 1_024
+
+export class Owners {
+  readonly #limits: OwnerLimits
+  readonly #now: () => number
+  readonly #isAlive: (id: string) => boolean
+  readonly #owners = new Map<string, Owner>()
+  #sweepAt = fewest
+
+  /** `isAlive` says of a chat of the Troupe whether it has a process. */
+  constructor(limits: OwnerLimits, now: () => number, isAlive: (id: string) => boolean) {
+    this.#limits = limits
+    this.#now = now
+    this.#isAlive = isAlive
+  }
+
+  /** Counts a request; throws an `HttpError` (429) for one too many. */
+  request(name: string): Owner {
+    const owner = this.#of(name)
+    const perMs = this.#limits.requestsPerMinute / minuteMs
+    this.#refill(owner)
+    if (owner.tokens < 1) {
+      const retryAfterMs = Math.ceil((1 - owner.tokens) / perMs)
+      throw new HttpError("rate_limited", "Too many requests; wait as long as retry-after says", { retryAfterMs })
+    }
+    owner.tokens -= 1
+    return owner
+  }
+
+  /** Counts a stream; throws an `HttpError` (429) for one too many. */
+  openStream(owner: Owner): void {
+    if (owner.streams >= this.#limits.streams) {
+      throw new HttpError("too_many_streams", `More than ${this.#limits.streams} streams at once; close one first`, {
+        retryAfterMs: 1_000
+      })
+    }
+    owner.streams += 1
+  }
+
+  /** Counts a large answer; throws an `HttpError` (429) for one that does not fit beside those under way (OWNER3). */
+  hold(owner: Owner, bytes: number): void {
+    const { answerBytes } = this.#limits
+    if (owner.bytes > 0 && owner.bytes + bytes > answerBytes) {
+      throw new HttpError(
+        "too_many_bytes",
+        `Answers of more than ${answerBytes} bytes wait to be read; read those that were asked for, and ask again`,
+        { retryAfterMs: 1_000 }
+      )
+    }
+    owner.bytes += bytes
+  }
+
+  /** The chat that `open` gives, begun if there is none; throws an `HttpError` (429) when too many live. */
+  async chat(owner: Owner, id: string, open: () => Promise<ChatRef.ChatRef>): Promise<ChatRef.ChatRef> {
+    if (!owner.chats.has(id)) this.#makeRoom(owner)
+    // Its place, from before it is asked for (OWNER1).
+    owner.chats.set(id, (owner.chats.get(id) ?? 0) + 1)
+    try {
+      return await open()
+    } finally {
+      const asked = (owner.chats.get(id) ?? 1) - 1
+      owner.chats.set(id, asked)
+      if (asked === 0 && !this.#isAlive(id)) owner.chats.delete(id)
+    }
+  }
+
+  #makeRoom(owner: Owner): void {
+    const { conversations } = this.#limits
+    if (owner.chats.size < Math.min(conversations, owner.lookAt)) return
+    this.#forgetEnded(owner)
+    owner.lookAt = Math.max(fewest, 2 * owner.chats.size)
+    if (owner.chats.size < conversations) return
+    throw new HttpError(
+      "too_many_conversations",
+      `More than ${conversations} conversations are alive at once; delete one, or wait until one is idle`,
+      { retryAfterMs: minuteMs }
+    )
+  }
+
+  #of(name: string): Owner {
+    const known = this.#owners.get(name)
+    if (known !== undefined) return known
+    if (this.#owners.size >= this.#sweepAt) this.#sweep()
+    const owner = {
+      tokens: this.#limits.requestsPerMinute,
+      at: this.#now(),
+      streams: 0,
+      bytes: 0,
+      chats: new Map(),
+      lookAt: fewest
+    }
+    this.#owners.set(name, owner)
+    return owner
+  }
+
+  #refill(owner: Owner): void {
+    const now = this.#now()
+    const { requestsPerMinute } = this.#limits
+    owner.tokens = Math.min(requestsPerMinute, owner.tokens + ((now - owner.at) * requestsPerMinute) / minuteMs)
+    owner.at = now
+  }
+
+  #forgetEnded({ chats }: Owner): void {
+    for (const [id, asked] of chats) if (asked === 0 && !this.#isAlive(id)) chats.delete(id)
+  }
+
+  /** OWNER2. */
+  #sweep(): void {
+    for (const [name, owner] of this.#owners) {
+      this.#refill(owner)
+      this.#forgetEnded(owner)
+      const isIdle = owner.streams === 0 && owner.bytes === 0 && owner.chats.size === 0
+      const isUnused = isIdle && owner.tokens >= this.#limits.requestsPerMinute
+      if (isUnused) this.#owners.delete(name)
+    }
+    this.#sweepAt = Math.max(fewest, 2 * this.#owners.size)
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * A user interface's link to chats behind a server: in browsers and in Node, by `fetch` alone.
+ *
+ * Owns: nothing; each chat that is watched has a stream of its own. Talks to the routes of `Server`.
+ *
+ * CLIENT1. Of the packages of this workspace a page loads what shows a chat, not what runs one.
+ *
+ * @module
+ */
+import type { Store } from "@troupe/chat"
+import * as Clock from "@troupe/otp/Clock"
+import type { ChatLink, TroupeLink } from "../link/ChatLink.ts"
+import { checkedId } from "../access/chatId.ts"
+import { KeptWeakly } from "../link/weakCache.ts"
+import { makeRemote } from "./remote.ts"
+import { query, RemoteChat } from "./remoteChat.ts"
+import { remoteObserver } from "./remoteObserver.ts"
+
+export { ConnectionError } from "../errors/ConnectionError.ts"
+export { HttpError } from "../errors/HttpError.ts"
+
+/**
+ * How a server is reached.
+ *
+ * **Units and defaults**: `url` is where the server's paths begin, with its `basePath`; of the page's own server the path is
+ * enough. `fetch` is the host's. `headers` are sent with each request, and asked for each time where they are a function.
+ * `clock` is the host's; `random` is what the times between two tries are spread by.
+ */
+export interface ConnectOptions {
+  readonly url: string
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+  readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>) | undefined
+  readonly clock?: Clock.Clock | undefined
+  readonly random?: (() => number) | undefined
+}
+
+/**
+ * The link to a server.
+ *
+ * **Details**: nothing is asked until something is watched or said. A stream that is cut is opened again, after a quarter of a
+ * second at first and ten seconds at most; what was missed comes with the next frame. A link that nobody holds is forgotten.
+ *
+ * **Errors**: the verbs reject with the server's `HttpError`, or with a `ConnectionError` when it is not known whether it was
+ * reached; saying something again under the same `id` is safe then.
+ */
+export const connect = (options: ConnectOptions): TroupeLink => {
+  const { url, headers, clock = Clock.live, random = chance } = options
+  const remote = makeRemote({
+    url,
+    clock,
+    random,
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    headers: typeof headers === "function" ? headers : () => headers ?? {}
+  })
+  const chats = new KeptWeakly<ChatLink>()
+  return {
+    chat: (id) => chats.get(id, () => new RemoteChat(remote, id)),
+    list: async ({ prefix, search, limit, after } = {}) =>
+      (await remote.ask("GET", `/chats${query({ prefix, search, limit, after })}`)) as Store.ChatList,
+    remove: async (id) => void (await remote.ask("DELETE", `/chats/${encodeURIComponent(checkedId(id))}`)),
+    observer: remoteObserver(remote)
+  }
+}
+
+/** A number from 0 to 1 of the host's. */
+const chance = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32

@@ -1,0 +1,93 @@
+/**
+ * A server, seen from a client: requests, and what they are refused with.
+ *
+ * REMOTE1. A request that was refused rejects with the server's own `HttpError`; one that did not get there, or whose answer
+ *          is none, with a `ConnectionError`.
+ */
+import type { Clock } from "@troupe/otp"
+import { ConnectionError } from "../errors/ConnectionError.ts"
+import { type ErrorCode, HttpError } from "../errors/HttpError.ts"
+
+/** How a server is reached. */
+export interface Remote {
+  readonly clock: Clock.Clock
+  /** A number from 0 to 1, for the time between two tries. */
+  readonly random: () => number
+  /** Asks, and gives the answer's JSON. */
+  readonly ask: (method: string, path: string, body?: unknown) => Promise<unknown>
+  /** Asks for a stream of events. */
+  readonly open: (path: string, signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
+}
+
+/** What requests are made with. */
+export interface RemoteOptions {
+  readonly url: string
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  readonly headers: () => HeadersInit | Promise<HeadersInit>
+  readonly clock: Clock.Clock
+  readonly random: () => number
+}
+
+export const makeRemote = ({ url, fetch, headers, clock, random }: RemoteOptions): Remote => {
+  const base = url.endsWith("/") ? url.slice(0, -1) : url
+
+  const request = async (path: string, init: RequestInit, own: Readonly<Record<string, string>>): Promise<Response> => {
+    const all = new Headers(await headers())
+    for (const [name, value] of Object.entries(own)) all.set(name, value)
+    let response: Response
+    try {
+      response = await fetch(`${base}${path}`, { ...init, headers: all })
+    } catch (cause) {
+      throw new ConnectionError(`The server at ${base} was not reached; it is tried again by what is watched`, {
+        cause
+      })
+    }
+    if (!response.ok) throw await refusal(response)
+    return response
+  }
+
+  return {
+    clock,
+    random,
+    ask: async (method, path, body) => {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+      const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" }
+      const response = await request(path, { method, ...sent }, { accept: "application/json", ...type })
+      try {
+        return await response.json()
+      } catch (cause) {
+        throw new ConnectionError(`The answer of the server at ${base} was cut, or is no JSON`, { cause })
+      }
+    },
+    open: async (path, signal) => {
+      const { body } = await request(path, { method: "GET", signal }, { accept: "text/event-stream" })
+      if (body === null) throw new ConnectionError(`The server at ${base} answered a stream without a body`)
+      return body
+    }
+  }
+}
+
+const refusal = async (response: Response): Promise<Error> => {
+  try {
+    const error = httpErrorOf(await response.json())
+    if (error !== undefined) return error
+  } catch {
+    // Something between answers in its own words: the status is what is known.
+  }
+  return new ConnectionError(`The server answered ${response.status} and no typed error`, { status: response.status })
+}
+
+/** The error a server's JSON says; `undefined` for what is none. */
+export const httpErrorOf = (json: unknown): HttpError | undefined => {
+  if (!isRecord(json) || !isRecord(json["error"])) return undefined
+  const { code, message, issues, retryAfterMs, id } = json["error"]
+  if (!HttpError.isCode(code)) return undefined
+  return new HttpError(code satisfies ErrorCode, typeof message === "string" ? message : code, {
+    ...(Array.isArray(issues) ? { issues } : {}),
+    ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
+    ...(typeof id === "string" ? { id } : {})
+  })
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

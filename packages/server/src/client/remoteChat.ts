@@ -1,0 +1,138 @@
+/**
+ * A link to a chat behind a server.
+ *
+ * Owns: the stream of its view, and the newest view. Does not own the chat. Talks to the server's own routes.
+ *
+ * RCHAT1. There is a stream while somebody is subscribed, and only then.
+ * RCHAT2. The state is the same object until something changed.
+ * RCHAT3. A chat whose stream was closed is followed again when something is said to it.
+ */
+import * as ChatView from "@troupe/chat/ChatView"
+import type { Store } from "@troupe/chat"
+import type { ChatLink, LinkState, LinkStatus } from "../link/ChatLink.ts"
+import { checkedId } from "../access/chatId.ts"
+import { follow } from "./reconnectingStream.ts"
+import { Listeners } from "../link/listeners.ts"
+import { isRecord, type Remote } from "./remote.ts"
+
+export class RemoteChat implements ChatLink {
+  readonly id: string
+  readonly #remote: Remote
+  readonly #listeners = new Listeners()
+  #leave: (() => void) | undefined
+  #state: LinkState
+
+  constructor(remote: Remote, id: string) {
+    this.id = id
+    this.#remote = remote
+    this.#state = { view: ChatView.of(id, undefined), status: "connecting", error: undefined }
+  }
+
+  readonly getState = (): LinkState => this.#state
+
+  readonly subscribe = (changed: () => void): (() => void) => {
+    const forget = this.#listeners.add(changed, () => {
+      if (this.#listeners.size === 0) this.#end()
+    })
+    if (this.#leave === undefined) this.#begin()
+    return forget
+  }
+
+  #begin(): void {
+    let path: string
+    try {
+      path = this.#path("/view")
+    } catch (error) {
+      this.#leave = () => {}
+      this.#state = { ...this.#state, status: "closed", error: error as Error }
+      return
+    }
+    if (this.#state.status !== "connecting") this.#state = { ...this.#state, status: "connecting", error: undefined }
+    this.#leave = follow(this.#remote, path, {
+      received: (frame, first) => this.#received(frame, first),
+      became: (status, error) => this.#became(status, error)
+    })
+  }
+
+  #end(): void {
+    this.#leave?.()
+    this.#leave = undefined
+  }
+
+  #received({ patch }: Readonly<Record<string, unknown>>, first: boolean): void {
+    if (!isPatch(patch)) throw new TypeError("A frame is no change of a view")
+    const before = first ? undefined : this.#state.view
+    if (before !== undefined && (patch.messages?.kept ?? 0) > before.messages.length) {
+      throw new TypeError("A change of a view does not fit the view")
+    }
+    const view = ChatView.apply(before, patch)
+    this.#state = { ...this.#state, view: first ? keeping(this.#state.view, view) : view }
+    if (!first) this.#listeners.tell()
+  }
+
+  #became(status: LinkStatus, error: Error | undefined): void {
+    if (status === "closed") this.#leave = undefined
+    this.#state = { ...this.#state, status, error }
+    this.#listeners.tell()
+  }
+
+  #path(rest: string): string {
+    return `/chats/${encodeURIComponent(checkedId(this.id))}${rest}`
+  }
+
+  async #say(path: string, body: unknown = {}): Promise<unknown> {
+    const answer = await this.#remote.ask("POST", this.#path(path), body)
+    if (this.#listeners.size > 0 && this.#leave === undefined) this.#begin()
+    return answer
+  }
+
+  readonly send: ChatLink["send"] = async (input, { whenBusy, id } = {}) => {
+    await this.#say("/messages", { input, whenBusy, id })
+  }
+
+  readonly cancel: ChatLink["cancel"] = async () => void (await this.#say("/cancel"))
+
+  readonly retry: ChatLink["retry"] = async () => void (await this.#say("/retry"))
+
+  readonly resume: ChatLink["resume"] = async () => void (await this.#say("/resume"))
+
+  readonly approve: ChatLink["approve"] = async (toolCallId, decision) =>
+    void (await this.#say(`/approvals/${encodeURIComponent(toolCallId)}`, decision))
+
+  readonly submitToolResults: ChatLink["submitToolResults"] = async (results) =>
+    void (await this.#say("/results", { results }))
+
+  readonly cancelToolCall: ChatLink["cancelToolCall"] = async (toolCallId) =>
+    void (await this.#say(`/tools/${encodeURIComponent(toolCallId)}/cancel`))
+
+  readonly restartToolCall: ChatLink["restartToolCall"] = async (toolCallId) =>
+    void (await this.#say(`/tools/${encodeURIComponent(toolCallId)}/restart`))
+
+  readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) => void (await this.#say("/mode", { mode }))
+
+  readonly history: ChatLink["history"] = async ({ after, limit } = {}) => {
+    const answer = await this.#remote.ask("GET", this.#path(`/history${query({ after, limit })}`))
+    return (isRecord(answer) ? answer["commits"] : answer) as ReadonlyArray<Store.Commit>
+  }
+
+  readonly fork: ChatLink["fork"] = async ({ at, id } = {}) => {
+    const answer = await this.#remote.ask("POST", this.#path("/fork"), { at, id })
+    return String(isRecord(answer) ? answer["id"] : undefined)
+  }
+
+  readonly rewind: ChatLink["rewind"] = async (seq) => void (await this.#say("/rewind", { seq }))
+}
+
+/** The query of what is there. */
+export const query = (fields: Readonly<Record<string, string | number | undefined>>): string => {
+  const there = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return there.length === 0 ? "" : `?${new URLSearchParams(there)}`
+}
+
+const isPatch = (value: unknown): value is ChatView.ChatViewPatch => isRecord(value)
+
+/** A view that was read again, its messages as those of before where they are equal. */
+const keeping = (before: ChatView.ChatView, after: ChatView.ChatView): ChatView.ChatView => {
+  const change = ChatView.patch(before, after)
+  return change === undefined ? before : ChatView.apply(before, change)
+}

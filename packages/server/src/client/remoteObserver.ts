@@ -1,0 +1,68 @@
+/**
+ * The observer of a server.
+ *
+ * Owns: a stream for each thing that is watched, and its newest state. Talks to the server's observer routes.
+ *
+ * ROBS1. There is a stream while somebody is subscribed, and only then.
+ * ROBS2. The state is the same object until something changed; it stays when the stream is cut.
+ */
+import type { Observation } from "@troupe/chat"
+import type { ObserverLink, Watched } from "../link/ChatLink.ts"
+import { follow } from "./reconnectingStream.ts"
+import { KeptWeakly } from "../link/weakCache.ts"
+import { Listeners } from "../link/listeners.ts"
+import type { Remote } from "./remote.ts"
+
+/** The link to it. */
+export const remoteObserver = (remote: Remote): ObserverLink => {
+  const processes = new KeptWeakly<Watched<Observation.ProcessDetail>>()
+  const timelines = new KeptWeakly<Watched<Observation.Timeline>>()
+  return {
+    tree: new RemoteWatched(remote, "/observer/tree"),
+    process: (id) =>
+      processes.get(id, () => new RemoteWatched(remote, `/observer/processes/${encodeURIComponent(id)}`)),
+    timeline: (chat) =>
+      timelines.get(chat, () => new RemoteWatched(remote, `/observer/timeline/${encodeURIComponent(chat)}`)),
+    kill: async (id) => void (await remote.ask("POST", `/observer/processes/${encodeURIComponent(id)}/kill`, {}))
+  }
+}
+
+/** Each frame is a whole state. */
+class RemoteWatched<A> implements Watched<A> {
+  readonly #remote: Remote
+  readonly #path: string
+  readonly #listeners = new Listeners()
+  #leave: (() => void) | undefined
+  #state: A | undefined
+  #error: Error | undefined
+
+  constructor(remote: Remote, path: string) {
+    this.#remote = remote
+    this.#path = path
+  }
+
+  readonly getState = (): A | undefined => this.#state
+
+  readonly getError = (): Error | undefined => this.#error
+
+  readonly subscribe = (changed: () => void): (() => void) => {
+    const forget = this.#listeners.add(changed, () => {
+      if (this.#listeners.size > 0) return
+      this.#leave?.()
+      this.#leave = undefined
+    })
+    this.#leave ??= follow(this.#remote, this.#path, {
+      received: (frame) => {
+        this.#state = frame as A
+        this.#error = undefined
+        this.#listeners.tell()
+      },
+      became: (_status, error) => {
+        if (error === this.#error) return
+        this.#error = error
+        this.#listeners.tell()
+      }
+    })
+    return forget
+  }
+}

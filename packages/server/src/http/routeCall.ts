@@ -1,0 +1,158 @@
+/** Makes what a route is called with. */
+import type { RunningTroupe } from "@troupe/chat"
+import { System } from "@troupe/otp"
+import { type ChatId, checkedId } from "../access/chatId.ts"
+import { refused } from "../errors/failure.ts"
+import { FrameStream, responseOf, streamOf } from "./frameStream.ts"
+import { jsonBody } from "./jsonBody.ts"
+import type { OpenStreams } from "./openStreams.ts"
+import type { Owner, Owners } from "../access/ownerLimits.ts"
+import type { Permitted } from "../access/authorization.ts"
+import { inPieces, pieceBytes } from "./chunks.ts"
+import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
+import type { Shown } from "../errors/toolErrors.ts"
+
+/** What calls have in common. */
+export interface CallHome {
+  readonly troupe: RunningTroupe
+  readonly owners: Owners
+  readonly streams: OpenStreams
+  readonly limits: { readonly bodyBytes: number; readonly messageCharacters: number }
+  readonly closing: AbortSignal
+  /** What is ended when the server closes. */
+  readonly ends: Set<() => Promise<unknown>>
+  readonly chatId: ChatId
+  readonly shown: Shown
+}
+
+/** Who asks, and what they may do. */
+interface Asking {
+  readonly owner: string
+  readonly may: Permitted
+}
+
+/** What a call comes with: `counted` makes the answer that is sent of a route's, `settle` says that the route has answered. */
+export interface MadeCall {
+  readonly call: Call
+  readonly counted: (response: Response) => Promise<Response>
+  readonly settle: () => void
+}
+
+/** Throws an `HttpError` (429) for one request too many. */
+export const makeCall = (
+  home: CallHome,
+  request: Request,
+  url: URL,
+  params: Readonly<Record<string, string>>,
+  { owner: name, may }: Asking,
+  failed: (error: unknown) => void
+): MadeCall => {
+  const { troupe, owners, limits, closing } = home
+  const owner = owners.request(name)
+  let claimed = false
+
+  const claimStream = (): void => {
+    if (claimed) return
+    owners.openStream(owner)
+    claimed = true
+  }
+
+  const giveBack = (): void => {
+    if (!claimed) return
+    claimed = false
+    owner.streams -= 1
+  }
+
+  const stream = (frames: Frames, { headers, last }: StreamOptions = {}): Response => {
+    try {
+      claimStream()
+    } catch (error) {
+      if (typeof frames !== "function") void frames[Symbol.asyncIterator]().return?.()
+      throw error
+    }
+    const streaming: FrameStream = new FrameStream(frames, {
+      last,
+      failed,
+      hold: (characters) => owners.hold(owner, characters),
+      release: (characters) => void (owner.bytes -= characters),
+      ended: () => {
+        owner.streams -= 1
+        request.signal.removeEventListener("abort", gone)
+        home.streams.delete(streaming)
+      }
+    })
+    claimed = false
+    const gone = (): void => streaming.cancel()
+    home.streams.add(streaming)
+    request.signal.addEventListener("abort", gone, { once: true })
+    if (request.signal.aborted) gone()
+    if (closing.aborted) streaming.close()
+    return responseOf(streaming, { ...streamHeaders, ...headers })
+  }
+
+  const call: Call = {
+    request,
+    url,
+    params,
+    owner: name,
+    may,
+    troupe,
+    chats: ownedChats(home, owner, name),
+    body: (schema) => jsonBody(request, schema, limits.bodyBytes),
+    stream,
+    claimStream,
+    closing,
+    whenClosing: (end) => {
+      home.ends.add(end)
+      return () => void home.ends.delete(end)
+    },
+    limits,
+    shown: home.shown
+  }
+
+  /** An answer as a whole, with its length; a large one is counted until it is taken, and sent in pieces. */
+  const counted = async (response: Response): Promise<Response> => {
+    if (response.body === null || streamOf(response) !== undefined) return response
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const { status, headers } = response
+    const { byteLength } = bytes
+    headers.set("content-length", String(byteLength))
+    if (byteLength <= pieceBytes) return new Response(bytes, { status, headers })
+    // What a request changed is changed: its answer is not refused.
+    if (request.method === "GET") owners.hold(owner, byteLength)
+    else owner.bytes += byteLength
+    const release = (): void => void (owner.bytes -= byteLength)
+    return new Response(inPieces(bytes, request.signal, release), { status, headers })
+  }
+
+  return { call, counted, settle: giveBack }
+}
+
+const streamHeaders = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no"
+} as const
+
+const ownedChats = ({ troupe, owners, chatId }: CallHome, owner: Owner, name: string): OwnedChats => {
+  const innerId = (id: string): string => chatId(name, checkedId(id))
+  const prefix = chatId(name, "")
+  return {
+    innerId,
+    prefix,
+    outerId: (inner) => (inner.startsWith(prefix) ? inner.slice(prefix.length) : inner),
+    chat: async (id) => {
+      const inner = innerId(id)
+      return owners.chat(owner, inner, () => troupe.chat(inner))
+    },
+    existing: async (id) => {
+      const inner = innerId(id)
+      if (!(await troupe.has(inner))) throw refused("unknown_chat")
+      return owners.chat(owner, inner, () => troupe.chat(inner))
+    },
+    begun: async (id, begin) => {
+      const inner = innerId(id ?? System.uuid(troupe.system, "server"))
+      return owners.chat(owner, inner, () => begin(inner))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/** Finds the route of a request. */
+import { HttpError } from "../errors/HttpError.ts"
+import type { Route } from "./route.ts"
+
+/** A route, and what its path's parameters are. */
+interface Found {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface Compiled {
+  readonly route: Route
+  readonly segments: ReadonlyArray<string>
+}
+
+/** Routes by the number of their segments. */
+export type Router = (method: string, pathname: string) => Found
+
+/** Throws an `HttpError` for a path or a method that leads nowhere. */
+export const makeRouter = (routes: ReadonlyArray<Route>, basePath: string): Router => {
+  const byLength = Map.groupBy(
+    routes.map((route): Compiled => ({ route, segments: route.path.split("/").slice(1) })),
+    ({ segments }) => segments.length
+  )
+  return (method, pathname) => {
+    const parts = segmentsBelow(basePath, pathname)
+    const there = (byLength.get(parts?.length ?? 0) ?? []).filter((candidate) => fits(candidate, parts ?? []))
+    if (parts === undefined || there.length === 0) {
+      throw new HttpError("not_found", "There is nothing at this path; the paths are those of docs/serving.md")
+    }
+    const found = there.find(({ route }) => route.method === method)
+    if (found === undefined) throw notAllowed(there)
+    return { route: found.route, params: paramsOf(found, parts) }
+  }
+}
+
+const segmentsBelow = (basePath: string, pathname: string): ReadonlyArray<string> | undefined =>
+  pathname.startsWith(`${basePath}/`)
+    ? pathname
+        .slice(basePath.length + 1)
+        .split("/")
+        .map(decoded)
+    : undefined
+
+/** Decoded once: what comes out is a name, whatever it looks like. */
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch (cause) {
+    throw new HttpError("invalid_path", "The path is not well encoded; encode each part with encodeURIComponent", {
+      cause
+    })
+  }
+}
+
+const fits = ({ segments }: Compiled, parts: ReadonlyArray<string>): boolean =>
+  segments.every((segment, index) => segment.startsWith(":") || segment === parts[index])
+
+const paramsOf = ({ segments }: Compiled, parts: ReadonlyArray<string>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    segments.flatMap((segment, index) => (segment.startsWith(":") ? [[segment.slice(1), parts[index] ?? ""]] : []))
+  )
+
+const notAllowed = (there: ReadonlyArray<Compiled>): HttpError => {
+  const allow = [...new Set(there.map(({ route }) => route.method))].join(", ")
+  return new HttpError("method_not_allowed", `This path takes ${allow}`, { headers: { allow } })
+}

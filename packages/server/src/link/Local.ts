@@ -1,0 +1,25 @@
+/**
+ * A user interface's link to chats of its own program: no server.
+ *
+ * @module
+ */
+import { Observation } from "@troupe/chat"
+import type { RunningTroupe } from "@troupe/chat"
+import type { ChatLink, TroupeLink } from "./ChatLink.ts"
+import { KeptWeakly } from "./weakCache.ts"
+import { LocalChat } from "./localChat.ts"
+
+/**
+ * The link to a Troupe of this program.
+ *
+ * **Details**: a chat that is watched is begun, or revived, if it does not live. A link that nobody holds is forgotten.
+ */
+export const local = (troupe: RunningTroupe): TroupeLink => {
+  const chats = new KeptWeakly<ChatLink>()
+  return {
+    chat: (id) => chats.get(id, () => new LocalChat(troupe, id)),
+    list: (options) => troupe.list(options),
+    remove: (id) => troupe.delete(id),
+    observer: Observation.make(troupe)
+  }
+}

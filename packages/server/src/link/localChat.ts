@@ -1,0 +1,147 @@
+/**
+ * A link to a chat of this program.
+ *
+ * Owns: its subscription to the chat, and the newest view. Does not own the chat, which its Troupe keeps.
+ *
+ * LOCAL1. The chat is watched while somebody is subscribed, and only then.
+ * LOCAL2. The state is the same object until the view, the status or the error changed.
+ * LOCAL3. A chat that was stopped is watched again when something is said to it.
+ *
+ * Somebody leaves while the chat is being found:
+ *   1. the first subscription begins a life, and asks the Troupe for the chat.
+ *   2. the last subscription ends: that life is over.
+ *   3. the Troupe answers: a life that is over watches nothing.
+ */
+import type { ChatRef, RunningTroupe } from "@troupe/chat"
+import { SessionError } from "@troupe/chat/ChatError"
+import * as ChatView from "@troupe/chat/ChatView"
+import type { ChatLink, LinkState } from "./ChatLink.ts"
+import { asError } from "../errors/asError.ts"
+import { Listeners } from "./listeners.ts"
+import { taken } from "./inputAccepted.ts"
+
+/** What the subscribers of a time see of the chat. */
+interface Life {
+  watched: { readonly unsubscribe: () => void } | undefined
+}
+
+export class LocalChat implements ChatLink {
+  readonly id: string
+  readonly #troupe: RunningTroupe
+  readonly #listeners = new Listeners()
+  #ref: ChatRef.ChatRef | undefined
+  #life: Life | undefined
+  #stale = false
+  #state: LinkState
+
+  constructor(troupe: RunningTroupe, id: string) {
+    this.id = id
+    this.#troupe = troupe
+    this.#state = { view: ChatView.of(id, undefined), status: "connecting", error: undefined }
+  }
+
+  readonly getState = (): LinkState => {
+    if (this.#stale || this.#life === undefined) this.#look()
+    return this.#state
+  }
+
+  readonly subscribe = (changed: () => void): (() => void) => {
+    const forget = this.#listeners.add(changed, () => {
+      if (this.#listeners.size === 0) this.#leave()
+    })
+    if (this.#life === undefined) this.#begin()
+    return forget
+  }
+
+  #begin(): void {
+    const life: Life = { watched: undefined }
+    this.#life = life
+    this.#troupe.chat(this.id).then(
+      (ref) => this.#watch(life, ref),
+      (error: unknown) => this.#become(life, { ...this.#state, status: "closed", error: asError(error) })
+    )
+  }
+
+  #leave(): void {
+    this.#life?.watched?.unsubscribe()
+    this.#life = undefined
+  }
+
+  #watch(life: Life, ref: ChatRef.ChatRef): void {
+    this.#ref = ref
+    if (this.#life !== life || life.watched !== undefined) return
+    life.watched = ref.subscribe({ next: () => this.#changed(life), complete: () => this.#stopped(life) })
+    this.#look()
+    this.#become(life, { ...this.#state, status: "open", error: undefined })
+  }
+
+  /** The view is made when somebody looks. */
+  #changed(life: Life): void {
+    if (this.#life !== life) return
+    this.#stale = true
+    this.#listeners.tell()
+  }
+
+  #stopped(life: Life): void {
+    this.#look()
+    life.watched = undefined
+    const error = new SessionError("chat_stopped", `The chat ${this.id} was stopped; say something to go on`)
+    this.#become(life, { ...this.#state, status: "closed", error })
+  }
+
+  #become(life: Life, state: LinkState): void {
+    if (this.#life !== life) return
+    this.#state = state
+    this.#listeners.tell()
+  }
+
+  #look(): void {
+    this.#stale = false
+    if (this.#ref === undefined) return
+    const view = ChatView.of(this.id, this.#ref.getSnapshot(), this.#state.view)
+    if (view !== this.#state.view) this.#state = { ...this.#state, view }
+  }
+
+  async #use(): Promise<ChatRef.ChatRef> {
+    const ref = await this.#troupe.chat(this.id)
+    if (this.#life !== undefined) this.#watch(this.#life, ref)
+    return ref
+  }
+
+  readonly send: ChatLink["send"] = async (input, options = {}) => unread((await this.#use()).send(input, options))
+
+  readonly cancel: ChatLink["cancel"] = async () => (await this.#use()).cancel()
+
+  readonly retry: ChatLink["retry"] = async () => unread((await this.#use()).retry())
+
+  readonly resume: ChatLink["resume"] = async () => {
+    await Promise.all((await this.#use()).resume().map(unread))
+  }
+
+  readonly approve: ChatLink["approve"] = async (toolCallId, decision) =>
+    unread((await this.#use()).approve(toolCallId, decision))
+
+  readonly submitToolResults: ChatLink["submitToolResults"] = async (results) =>
+    unread((await this.#use()).submitToolResults(results))
+
+  readonly cancelToolCall: ChatLink["cancelToolCall"] = async (toolCallId) =>
+    (await this.#use()).cancelToolCall(toolCallId)
+
+  readonly restartToolCall: ChatLink["restartToolCall"] = async (toolCallId) =>
+    (await this.#use()).restartToolCall(toolCallId)
+
+  readonly setPermissionMode: ChatLink["setPermissionMode"] = async (mode) =>
+    (await this.#use()).setPermissionMode(mode)
+
+  readonly history: ChatLink["history"] = (options) => this.#troupe.history(this.id, options)
+
+  readonly fork: ChatLink["fork"] = async (options) => (await this.#troupe.fork(this.id, options)).id
+
+  readonly rewind: ChatLink["rewind"] = async (seq) => void (await this.#troupe.rewind(this.id, seq))
+}
+
+/** A turn whose events nobody here reads: the view shows them. */
+const unread = async (turn: ChatRef.LiveTurn): Promise<void> => {
+  await turn.return()
+  await taken(turn)
+}

@@ -1,0 +1,17 @@
+/** Which names a server answers to that listens on this computer alone. */
+import { HttpError } from "../errors/HttpError.ts"
+
+const own: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]", "::1"])
+
+/** Throws an `HttpError` (403) for a name that is not this computer's, where only this computer can ask. */
+export const hostGuard = (host: string, hosts: ReadonlyArray<string> | undefined): ((request: Request) => void) => {
+  if (hosts !== undefined || !own.has(host)) return () => {}
+  return ({ url }) => {
+    const { hostname } = new URL(url)
+    if (own.has(hostname)) return
+    throw new HttpError(
+      "host_refused",
+      `This server listens on this computer alone and does not answer to the host ${JSON.stringify(hostname.slice(0, 200))}; list it in \`hosts\` if a proxy asks under that name`
+    )
+  }
+}

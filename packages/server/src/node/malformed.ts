@@ -1,0 +1,36 @@
+/** Answers what is no request: it never comes to a handler. */
+import { STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
+import type { Clock } from "@troupe/otp"
+import { bodyOf, type ErrorCode, HttpError } from "../errors/HttpError.ts"
+
+/** How long a client may leave its connection open that was refused, in milliseconds. */
+const lingerMs = 1_000
+
+/** A socket that has an answer under way is cut: another one would be read as part of it. */
+export const refuseMalformed = (
+  error: Error & { readonly code?: string },
+  socket: Duplex,
+  clock: Clock.Clock
+): void => {
+  if (!socket.writable || isAnswering(socket) || error.code === "ECONNRESET") return void socket.destroy()
+  const refusal = new HttpError(codeOf(error), "This is no request that can be answered; the connection is closed")
+  const text = JSON.stringify(bodyOf(refusal))
+  socket.end(
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ""}\r\n` +
+      "content-type: application/json\r\nconnection: close\r\n" +
+      `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  )
+  const timer = clock.setTimeout(() => socket.destroy(), lingerMs)
+  socket.once("close", () => clock.clearTimeout(timer))
+}
+
+const codeOf = ({ code }: { readonly code?: string }): ErrorCode => {
+  if (code === "HPE_HEADER_OVERFLOW") return "headers_too_large"
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? "request_timeout" : "malformed_request"
+}
+
+const isAnswering = (socket: Duplex): boolean => {
+  const answer: unknown = Reflect.get(socket, "_httpMessage")
+  return typeof answer === "object" && answer !== null && Reflect.get(answer, "headersSent") === true
+}

@@ -1,0 +1,241 @@
+/**
+ * AG-UI 1.0: `POST /ag-ui`, one run at a time.
+ *
+ * AGUIRUN1. The conversation is the server's: of what a client posts only what is new is taken. With nothing new the client is
+ *           told where the conversation stands, and follows what is under way.
+ * AGUIRUN2. A client that leaves ends nothing.
+ * AGUIRUN3. Answers are checked before any is given: with one that says nothing, or fits nothing that waits, none is.
+ */
+import { type ChatRef, Message } from "@troupe/chat"
+import { HttpError } from "../errors/HttpError.ts"
+import { checkDecision } from "../access/authorization.ts"
+import type { Call, Route } from "../http/route.ts"
+import { agUiMessages, AgUiStream, type AgUiEvent, interruptIds, stepCount } from "../wire/agUi/agUiStream.ts"
+import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUi/agUiRequest.ts"
+import { checkedAnswer } from "../wire/clientContent.ts"
+import type { CallNews } from "../wire/callUpdates.ts"
+import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn } from "../wire/turnReader.ts"
+import { taken } from "../link/inputAccepted.ts"
+import { dataFrame, dataFrames } from "../wire/sseFrames.ts"
+import { callsOf, isRunning, isSaid, messageName, named, replyName, standingOf } from "../wire/chatReply.ts"
+import { watching, watchOf, withNews } from "../wire/interleavedUpdates.ts"
+
+type Chat = ChatRef.ChatRef
+type Context = ChatRef.LiveContext
+type Turn = ReturnType<Chat["send"]>
+
+const run = async (call: Call): Promise<Response> => {
+  const body = await call.body(AgUiRequest)
+  call.claimStream()
+  const last = body.messages.at(-1)
+  const said = last?.role === "user" ? last : undefined
+  const message =
+    said === undefined ? undefined : named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
+  const chat = message === undefined ? await existing(call, body.threadId) : await call.chats.chat(body.threadId)
+  if (chat === undefined) return nothing(call, body)
+  const context = contextOf(call, chat)
+  const answered = answer(chat, context, body, call)
+  if (answered.length > 0) return goOn(call, chat, context, body, answered)
+  if (said === undefined || message === undefined || isKnown(context, said)) return connect(call, chat, body)
+  return say(call, chat, body, message, said.id)
+}
+
+/** Where the conversation stands, as the client sees it. */
+const contextOf = ({ shown }: Call, chat: Chat): Context => {
+  const context = shown.snapshot(chat.getSnapshot())?.context
+  if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
+  return context
+}
+
+/** A conversation that nobody has begun is not begun by looking at it. */
+const existing = async ({ chats }: Call, id: string): Promise<Chat | undefined> => {
+  try {
+    return await chats.existing(id)
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
+  thread.messages.some((message, index) => isSaid(message) && messageName(message, index) === id)
+
+/** What the client answers of what the chat waits for. Throws an `HttpError` (403, 413, 422), and 409 where it waits for none of that. */
+const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest, call: Call): ReadonlyArray<Turn> => {
+  const { results, decisions, texts } = answersOf(messages, resume, call)
+  // AGUIRUN3.
+  const answers = new Map(Array.from(texts, ([id, text]) => [id, answerOf(text, call)]))
+  if (!isRunning(context)) checkInterrupts(context, resume ?? [])
+  const given = context.pendingToolCalls.filter(({ id }) => results.has(id))
+  const decided = context.pendingApprovals.flatMap(({ toolCall: { id } }) => {
+    const decision = decisions.get(id)
+    return decision === undefined ? [] : [{ id, decision }]
+  })
+  for (const { decision } of decided) checkDecision(call.may, decision)
+  const asked = context.pendingQuestion
+  const said = asked === undefined ? undefined : answers.get(asked.toolCallId)
+  const turns: Array<Turn> = []
+  if (given.length > 0)
+    turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
+  for (const { id, decision } of decided) turns.push(chat.approve(id, decision))
+  if (said !== undefined) turns.push(chat.send(said))
+  return turns
+}
+
+/** Throws an `HttpError` (409) for an answer to what the chat does not wait for. */
+const checkInterrupts = (
+  { pendingApprovals, pendingQuestion }: Context,
+  resume: NonNullable<AgUiRequest["resume"]>
+): void => {
+  const waiting = interruptIds(pendingApprovals, pendingQuestion)
+  const issues = resume.flatMap(({ interruptId }, index) =>
+    waiting.includes(interruptId)
+      ? []
+      : [{ field: ["resume", index, "interruptId"], reason: `must_be_one_of ${waiting.join(", ")}` }]
+  )
+  if (issues.length === 0) return
+  const advice = waiting.length === 0 ? "it waits for no answer" : `it waits for ${waiting.join(", ")}`
+  throw new HttpError(
+    "invalid_status_for_operation",
+    `The conversation does not wait for some of these answers: ${advice}; load it anew`,
+    { issues }
+  )
+}
+
+/** All answers of a request. Throws an `HttpError` (413, 422). */
+const answersOf = (messages: AgUiRequest["messages"], resume: AgUiRequest["resume"], { limits }: Call) => {
+  const results = resultsIn(messages)
+  const { decisions, answers: texts } = answersIn(resume ?? [])
+  for (const given of [...results.values(), ...decisions.values()]) checkedAnswer(given, limits.messageCharacters)
+  return { results, decisions, texts }
+}
+
+const answerOf = (text: string, { limits }: Call): string =>
+  contentOf({ id: "answer", role: "user", content: text }, limits.messageCharacters) as string
+
+/** The reply goes on. */
+const goOn = async (
+  call: Call,
+  chat: Chat,
+  before: Context,
+  body: AgUiRequest,
+  turns: ReadonlyArray<Turn>
+): Promise<Response> => {
+  for (const turn of turns) await taken(turn)
+  const turn = turns.at(-1)
+  if (turn === undefined) throw new Error("an answer began no turn")
+  const asked = turn.turn.messages.some(({ role }) => role === "user")
+  const { name, now } = standingOf(asked ? contextOf(call, chat) : before)
+  const stream = streamFor(body, name, asked ? [] : now)
+  return streamed(call, chat, stream, (follower, signal) => ofTurn(turn, follower, signal), asked ? [] : now)
+}
+
+const say = async (
+  call: Call,
+  chat: Chat,
+  body: AgUiRequest,
+  message: Message.UserMessage,
+  id: string
+): Promise<Response> => {
+  const { phase } = contextOf(call, chat)
+  if (phase === "awaitingApproval")
+    throw new HttpError("awaiting_approval", "Decide about the tool calls first, with resume")
+  if (phase === "awaitingTools") {
+    throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first, as tool messages")
+  }
+  const turn = chat.send(message, { id })
+  const isOwn = claim(turn)
+  await taken(turn)
+  if (isRepeated(turn)) return connect(call, chat, body)
+  const stream = streamFor(body, replyName(id))
+  return streamed(call, chat, stream, (follower, signal) =>
+    isOwn ? ofTurn(turn, follower, signal) : ofSaidAgain(chat, turn, follower, signal)
+  )
+}
+
+/** There is nothing yet: answers fit nothing, and a look sees nothing. */
+const nothing = (call: Call, body: AgUiRequest): Response => {
+  if ((body.resume ?? []).length > 0)
+    throw new HttpError("unknown_chat", "There is no such conversation; say something in it")
+  const stream = streamFor(body, replyName("m"))
+  const events = [
+    ...stream.start(),
+    ...stream.snapshot([], 0),
+    ...stream.ended({ haltedReason: "completed", metadata: {}, pendingToolCalls: [] })
+  ]
+  return call.stream(alone(dataFrames(events)), { last: lastFrame })
+}
+
+async function* alone<A>(item: A): AsyncGenerator<A, void> {
+  yield item
+}
+
+/** Where the conversation stands, and what is under way (AGUIRUN1). */
+const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Response> => {
+  const context = contextOf(call, chat)
+  const stream = streamFor(body, standingOf(context).name)
+  const atRest: Pick<Follower<AgUiEvent>, "over"> = {
+    over: ({ thread, pendingQuestion, pendingApprovals, pendingToolCalls }, { now }) => [
+      ...stream.snapshot(thread.messages, stepCount(now)),
+      ...stream.ended({ haltedReason: "completed", metadata: {}, pendingQuestion, pendingApprovals, pendingToolCalls })
+    ]
+  }
+  return streamed(call, chat, stream, (follower, signal) =>
+    ofChat(chat, context, isRunning(context) ? follower : { ...follower, ...atRest }, signal)
+  )
+}
+
+const streamFor = (
+  { threadId, runId }: AgUiRequest,
+  reply: string,
+  said: ReadonlyArray<Message.Message> = []
+): AgUiStream => new AgUiStream({ threadId, runId, reply, steps: stepCount(said), calls: callsOf(said) })
+
+const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> => ({
+  shown,
+  before: (reply, earlier) => stream.snapshot([...earlier, ...reply], stepCount(reply)),
+  event: (event) => stream.push(event),
+  standing: ({ thread, partial }, { now }) => stream.snapshot(thread.messages, stepCount(now), partial.text),
+  over: ({ thread, result }, { now }) => [
+    ...stream.snapshot(thread.messages, stepCount(now)),
+    ...(result === undefined ? stream.failed(undefined) : stream.ended(result))
+  ],
+  failed: (error) => stream.failed(error)
+})
+
+/** `now` is what the client has of the reply that goes on. */
+const streamed = (
+  call: Call,
+  chat: Chat,
+  stream: AgUiStream,
+  followed: (follower: Follower<AgUiEvent>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<AgUiEvent>>,
+  now: ReadonlyArray<Message.Message> = []
+): Response => {
+  const watch = watchOf(call, chat)
+  watch.goesOnWith(now)
+  const telling = { first: dataFrames(stream.start()), frames: dataFrames, tell: customOf }
+  const follower = watching(followerOf(call, stream), watch)
+  return call.stream((signal) => withNews(followed(follower, signal), watch, telling), { last: lastFrame })
+}
+
+/** Told to who listens for it, and no part of a message. */
+const customOf = ({ type, data }: CallNews): AgUiEvent => ({ type: "CUSTOM", name: `troupe.${type}`, value: data })
+
+/** The last frame of a stream that the server ends. */
+const lastFrame = ({ code, message }: HttpError): string =>
+  dataFrame({
+    type: "RUN_ERROR",
+    message: code === "closing" ? "The server is closing; run again to go on" : message,
+    code
+  })
+
+/** A thread as its messages, for a client that has none. */
+const load = async (call: Call): Promise<Response> => {
+  const chat = await call.chats.existing(call.params["id"] ?? "")
+  return Response.json({ messages: agUiMessages(contextOf(call, chat).thread.messages) })
+}
+
+export const agUiRoutes: ReadonlyArray<Route> = [
+  { method: "POST", path: "/ag-ui", handle: run },
+  { method: "GET", path: "/ag-ui/:id/messages", handle: load }
+]

@@ -1,0 +1,257 @@
+/**
+ * The AI SDK's UI message stream: `POST /api/chat` and what its clients expect beside it.
+ *
+ * AISDK1. The conversation is the server's: of what a client posts only what is new is taken, and what does not fit is refused.
+ *         Who says another thing in the place of an earlier message, or wants another answer to it, has the conversation rewound
+ *         to there: the log keeps what came of it before, and the messages before it are the server's.
+ * AISDK2. The same request again does nothing again: it is answered with the stream of what it began, or of what came of it.
+ * AISDK3. A client that leaves ends nothing. It finds the whole reply again at `/api/chat/:id/stream`.
+ */
+import { type Approval, type ChatRef, type ChatResult, Message } from "@troupe/chat"
+import { HttpError } from "../errors/HttpError.ts"
+import type { Call, Route } from "../http/route.ts"
+import { checkDecision } from "../access/authorization.ts"
+import type { CallNews } from "../wire/callUpdates.ts"
+import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn } from "../wire/turnReader.ts"
+import { taken } from "../link/inputAccepted.ts"
+import { dataFrame, dataFrames, doneFrame } from "../wire/sseFrames.ts"
+import {
+  callsOf,
+  isRunning,
+  isSaid,
+  messageName,
+  named,
+  replyName,
+  type Standing,
+  standingOf
+} from "../wire/chatReply.ts"
+import { before, behind, rewound } from "./rewindThread.ts"
+import { watching, watchOf, withNews } from "../wire/interleavedUpdates.ts"
+import { uiMessages } from "../wire/aiSdk/uiParts.ts"
+import { answersIn, contentOf, type UiInput, UiRequest } from "../wire/aiSdk/uiRequest.ts"
+import { type UiChunk, type UiKnown, UiStream } from "../wire/aiSdk/uiStream.ts"
+
+type Chat = ChatRef.ChatRef
+type Context = ChatRef.LiveContext
+type Turn = ReturnType<Chat["send"]>
+
+const headers = { "x-vercel-ai-ui-message-stream": "v1" }
+
+const post = async (call: Call): Promise<Response> => {
+  const body = await call.body(UiRequest)
+  const last = body.messages.at(-1)
+  if (last === undefined) throw new HttpError("invalid_input", "There are no messages")
+  call.claimStream()
+  if (body.trigger === "regenerate-message") return regenerate(call, body, last)
+  if (last.role === "user") return say(call, body, last)
+  if (last.role === "assistant") return answer(call, await call.chats.existing(body.id), last)
+  throw new HttpError("invalid_input", "The last message is the user's, or the model's with answers to its tool calls")
+}
+
+/** Where the conversation stands, as the client sees it. */
+const contextOf = ({ shown }: Call, chat: Chat): Context | undefined => shown.snapshot(chat.getSnapshot())?.context
+
+/** What the user says is new, is said again (AISDK2), or is said in the place of what was said (AISDK1). */
+const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response> => {
+  const { id, whenBusy } = body
+  const message = named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
+  let chat = await call.chats.chat(id)
+  const context = contextOf(call, chat)
+  const messages = context?.thread.messages ?? []
+  const at = placeOf(messages, said.id)
+  if (context !== undefined && at !== -1) {
+    const isSame = JSON.stringify(messages[at]?.content) === JSON.stringify(message.content)
+    if (isSame && at === messages.findLastIndex(isSaid)) return following(call, chat, context)
+    if (isSame || body.messageId !== said.id) throw stays()
+    chat = await rewound(call, id, context, before(messages, at), whenBusy !== "reject")
+  }
+  const phase = contextOf(call, chat)?.phase
+  if (phase === "awaitingApproval") throw new HttpError("awaiting_approval", "Decide about the tool calls first")
+  if (phase === "awaitingTools")
+    throw new HttpError("awaiting_tool_results", "Give the results of the tool calls first")
+  const turn = chat.send(message, { whenBusy, ...(said.id === undefined ? {} : { id: said.id }) })
+  const isOwn = claim(turn)
+  await taken(turn)
+  const now = contextOf(call, chat)
+  if (isRepeated(turn) && now !== undefined) return following(call, chat, now)
+  return streamed(call, chat, replyName(said.id ?? turn.id), (ui, signal) =>
+    isOwn ? ofTurn(turn, ui, signal) : ofSaidAgain(chat, turn, ui, signal)
+  )
+}
+
+/** Where in a thread the message of this id was said; -1 for one that was not. */
+const placeOf = (messages: ReadonlyArray<Message.Message>, id: string | undefined): number =>
+  id === undefined ? -1 : messages.findLastIndex((one, index) => isSaid(one) && messageName(one, index) === id)
+
+const stays = () =>
+  new HttpError(
+    "already_delivered",
+    "This message was said, and stays as it was; say another thing in its place with its id as messageId, or regenerate its answer"
+  )
+
+/** What the client answers of the calls that wait. */
+const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> => {
+  const context = contextOf(call, chat)
+  const { decisions, results } = answersIn(said, call.limits.messageCharacters)
+  const approvals = (context?.pendingApprovals ?? []).filter(({ toolCall }) => decisions.has(toolCall.id))
+  const given = (context?.pendingToolCalls ?? []).filter(({ id }) => results.has(id))
+  if (approvals.length === 0 && given.length === 0) {
+    if (context !== undefined && isRunning(context)) return following(call, chat, context)
+    throw new HttpError(
+      "invalid_status_for_operation",
+      "The conversation waits for none of these answers, or no longer; load it anew"
+    )
+  }
+  const decided = approvals.map(({ toolCall }) => ({
+    id: toolCall.id,
+    decision: decisionOf(decisions.get(toolCall.id))
+  }))
+  for (const { decision } of decided) checkDecision(call.may, decision)
+  const turns: Array<Turn> = []
+  if (given.length > 0)
+    turns.push(chat.submitToolResults(Object.fromEntries(given.map(({ id }) => [id, results.get(id)]))))
+  for (const { id, decision } of decided) turns.push(chat.approve(id, decision))
+  for (const turn of turns) await taken(turn)
+  const turn = turns.at(-1)
+  if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
+  const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
+  const known = { asked, told: callsOf(context.thread.messages) }
+  return streamed(call, chat, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), {
+    ...known,
+    thread: context.thread.messages
+  })
+}
+
+const decisionOf = (
+  said: { readonly approved: boolean; readonly reason: string | undefined } | undefined
+): Approval.Decision =>
+  said?.approved === true
+    ? { type: "allow" }
+    : { type: "deny", ...(said?.reason === undefined ? {} : { reason: said.reason }) }
+
+/** A question again, for another answer: the last one, or the one that is named. */
+const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, last: UiInput): Promise<Response> => {
+  let chat = await call.chats.existing(id)
+  const context = contextOf(call, chat)
+  const messages = context?.thread.messages ?? []
+  const newest = messages.findLastIndex(isSaid)
+  const at = last.role === "user" && last.id !== undefined && newest !== -1 ? placeOf(messages, last.id) : newest
+  const mayCancel = whenBusy !== "reject"
+  if (context !== undefined && at !== newest) {
+    if (at === -1 || (messageId ?? undefined) === undefined) throw notLast()
+    chat = await rewound(call, id, context, behind(messages, at), mayCancel)
+  } else if (!mayCancel && isRunning(context)) {
+    throw new HttpError("busy", "A turn runs in this conversation; wait for it")
+  }
+  await chat.cancel()
+  const turn = chat.retry()
+  claim(turn)
+  await taken(turn)
+  const now = contextOf(call, chat)
+  const standing = now === undefined ? undefined : standingOf(now)
+  return streamed(call, chat, standing?.name ?? replyName("m"), (ui, signal) => ofTurn(turn, ui, signal, standing))
+}
+
+const notLast = () =>
+  new HttpError(
+    "invalid_status_for_operation",
+    "This is not the last question of the conversation; load it anew, or name the message whose answer is to be another"
+  )
+
+/** The turn that runs, or the reply that came of the last. */
+const following = (call: Call, chat: Chat, context: Context): Response =>
+  streamed(call, chat, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
+
+/** The tools whose calls the client answers. */
+const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
+  new Set(troupe.engine.tools.flatMap(({ name, manual }) => (manual ? [name] : [])))
+
+/** What is followed, until the client is gone. */
+type Followed = (ui: Follower<UiChunk>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<UiChunk>>
+
+/** What the client knows of a reply that goes on; `thread` is where that stands. */
+interface Known extends UiKnown {
+  readonly thread?: ReadonlyArray<Message.Message>
+}
+
+const streamed = (call: Call, chat: Chat, name: string, followed: Followed, known: Known = {}): Response => {
+  const ui = new UiStream(manualTools(call), known)
+  const watch = watchOf(call, chat)
+  if (known.thread !== undefined) watch.goesOnWith(known.thread)
+  const telling = { first: dataFrames(ui.start(name)), frames: dataFrames, tell: chunkOf, last: doneFrame }
+  return call.stream((signal) => withNews(followed(watching(followerOf(call, ui), watch), signal), watch, telling), {
+    headers,
+    last: lastFrame
+  })
+}
+
+const chunkOf = ({ type, data }: CallNews): UiChunk => ({ type: `data-troupe-${type}`, transient: true, data })
+
+/** The last frame of a stream that the server ends: the turn goes on. */
+const lastFrame = ({ code, message }: HttpError): string =>
+  dataFrame({
+    type: "error",
+    errorText: code === "closing" ? "The server is closing; load the conversation anew" : message
+  })
+
+const followerOf = ({ shown }: Call, ui: UiStream): Follower<UiChunk> => ({
+  shown,
+  before: (messages) => ui.said(messages),
+  event: (event) => ui.push(event),
+  standing: (context, { now }) => ui.standing(stands(context, now)),
+  over: (context, { now }) => [
+    ...ui.standing(stands(context, now)),
+    ...ui.ended(context.result ?? { haltedReason: restingReason(context), metadata: {} })
+  ],
+  failed: (error) => ui.failed(error)
+})
+
+/** Why a chat is at rest that has no result of this life. */
+const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): ChatResult.HaltedReason =>
+  phase === "interrupted" ? "interrupted" : lastHaltedReason
+
+const stands = (context: Context, messages: Standing["now"]) => ({
+  messages,
+  approvals: context.pendingApprovals,
+  partial: context.partial.text
+})
+
+/** The reply that is under way, from its beginning (AISDK3); nothing where none is. */
+const resume = async (call: Call): Promise<Response> => {
+  const chat = await existing(call)
+  const context = chat === undefined ? undefined : contextOf(call, chat)
+  if (chat === undefined || !isRunning(context)) return new Response(null, { status: 204 })
+  return following(call, chat, context)
+}
+
+const stop = async (call: Call): Promise<Response> => {
+  await (await existing(call))?.cancel()
+  return new Response(null, { status: 204 })
+}
+
+const load = async (call: Call): Promise<Response> => {
+  const chat = await existing(call)
+  const context = chat === undefined ? undefined : contextOf(call, chat)
+  if (context === undefined) return Response.json({ messages: [] })
+  const { thread, pendingApprovals, phase, partial } = context
+  const said = phase === "interrupted" ? partial.text : ""
+  const calls = { manual: manualTools(call), approvals: pendingApprovals }
+  return Response.json({ messages: uiMessages(thread.messages, calls, said) })
+}
+
+/** A conversation that nobody has begun is no error here: clients ask before they say something. */
+const existing = async ({ chats, params }: Call): Promise<Chat | undefined> => {
+  try {
+    return await chats.existing(params["id"] ?? "")
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+export const aiSdkRoutes: ReadonlyArray<Route> = [
+  { method: "POST", path: "/api/chat", handle: post },
+  { method: "GET", path: "/api/chat/:id/stream", handle: resume },
+  { method: "POST", path: "/api/chat/:id/stop", handle: stop },
+  { method: "GET", path: "/api/chat/:id/messages", handle: load }
+]

@@ -1,0 +1,19 @@
+/** All routes of a server. */
+import type { Route } from "../http/route.ts"
+import { agUiRoutes } from "./agUiRoutes.ts"
+import { aiSdkRoutes } from "./aiSdkRoutes.ts"
+import { chatRoutes } from "./chatRoutes.ts"
+import { logRoutes } from "./logRoutes.ts"
+import { observerRoutes } from "./observerRoutes.ts"
+import { openAiRoutes } from "./openAiRoutes.ts"
+import { viewRoutes } from "./viewRoutes.ts"
+
+export const everyRoute: ReadonlyArray<Route> = [
+  ...chatRoutes,
+  ...logRoutes,
+  ...viewRoutes,
+  ...observerRoutes,
+  ...aiSdkRoutes,
+  ...agUiRoutes,
+  ...openAiRoutes
+]

@@ -1,0 +1,154 @@
+/** The server's own routes: conversations as JSON, their events as server-sent events. */
+import { Approval, Permissions } from "@troupe/chat"
+import type { Attachment, ChatRef } from "@troupe/chat"
+import * as z from "zod"
+import { HttpError } from "../errors/HttpError.ts"
+import { check, checkDecision } from "../access/authorization.ts"
+import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf } from "./responses.ts"
+import type { Call, Route } from "../http/route.ts"
+import { checkedAnswer, checkedLength, WirePart } from "../wire/clientContent.ts"
+import { eventText } from "../wire/eventJson.ts"
+
+/** What a client reads when its message has another shape (CONTENT3). */
+const shapes =
+  'send text, or a list of parts: {"type":"text","text"}, {"type":"image","image":{"url"}} or ' +
+  '{"type":"file","file":{"url"},"mediaType"}; in place of `url`, `base64` (an image then needs `mediaType` beside it)'
+
+const Said = z.union([z.string().min(1), z.array(WirePart).min(1)], { error: shapes })
+const inputId = z.string().min(1).max(256)
+
+const Message = z.strictObject({
+  input: Said,
+  whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional(),
+  id: inputId.optional()
+})
+
+const Answer = z.strictObject({ input: Said, id: inputId.optional(), toolCallId: z.string().optional() })
+const Results = z.strictObject({ results: z.record(z.string(), z.unknown()) })
+const Mode = z.strictObject({ mode: Permissions.Mode })
+const Nothing = z.strictObject({})
+
+const existing = (call: Call): Promise<ChatRef.ChatRef> => call.chats.existing(idOf(call))
+
+const idOf = ({ params }: Call): string => params["id"] ?? ""
+
+const toolCallIdOf = ({ params }: Call): string => params["toolCallId"] ?? ""
+
+/** A message as it was given; throws an `HttpError` (413) for one that is too long. */
+const input = (said: z.infer<typeof Said>, { limits }: Call): ChatRef.UserInput =>
+  checkedLength(said, limits.messageCharacters)
+
+const done = (): Response => Response.json({ ok: true })
+
+const send = async (call: Call): Promise<Response> => {
+  const { input: said, ...options } = await call.body(Message)
+  const message = input(said, call)
+  const chat = await call.chats.chat(idOf(call))
+  return turnReply(call, chat, () => chat.send(message, options))
+}
+
+const answer = async (call: Call): Promise<Response> => {
+  const { input: said, toolCallId, ...options } = await call.body(Answer)
+  const message = input(said, call)
+  const chat = await existing(call)
+  const asked = chat.getSnapshot()?.context.pendingQuestion
+  if (asked === undefined || (toolCallId !== undefined && asked.toolCallId !== toolCallId)) {
+    throw new HttpError("no_question", "The conversation does not ask this now; send a message instead")
+  }
+  return turnReply(call, chat, () => chat.send(message, options))
+}
+
+const approve = async (call: Call): Promise<Response> => {
+  const decision = checkedAnswer(await call.body(Approval.Decision), call.limits.messageCharacters)
+  checkDecision(call.may, decision)
+  const chat = await existing(call)
+  return turnReply(call, chat, () => chat.approve(toolCallIdOf(call), decision))
+}
+
+const submit = async (call: Call): Promise<Response> => {
+  const { results } = await call.body(Results)
+  for (const result of Object.values(results)) checkedAnswer(result, call.limits.messageCharacters)
+  const chat = await existing(call)
+  return turnReply(call, chat, () => chat.submitToolResults(results))
+}
+
+const retry = async (call: Call): Promise<Response> => {
+  await call.body(Nothing)
+  const chat = await existing(call)
+  return turnReply(call, chat, () => chat.retry())
+}
+
+/** A verb without a turn. */
+const verb =
+  <A>(schema: z.ZodType<A>, run: (chat: ChatRef.ChatRef, body: A, call: Call) => unknown) =>
+  async (call: Call): Promise<Response> => {
+    const body = await call.body(schema)
+    await run(await existing(call), body, call)
+    return done()
+  }
+
+const attach = async (call: Call): Promise<Response> => {
+  const cursor = call.request.headers.get("last-event-id") ?? call.url.searchParams.get("cursor") ?? undefined
+  const chat = await existing(call)
+  const shown = call.shown.events(chat)
+  const text = (item: Attachment.Attached): string =>
+    item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
+  return call.stream((signal) => framesOf(chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)), {
+    last: lastFrame
+  })
+}
+
+const view = async (call: Call): Promise<Response> => {
+  const chat = await existing(call)
+  return Response.json(viewOf(call, chat.getSnapshot()))
+}
+
+const own = (
+  method: Route["method"],
+  path: string,
+  handle: Route["handle"],
+  ...more: ReadonlyArray<string>
+): Route => ({
+  method,
+  path,
+  handle,
+  produces: [json, ...more]
+})
+
+export const chatRoutes: ReadonlyArray<Route> = [
+  own("GET", "/chats/:id", view),
+  own("POST", "/chats/:id/messages", send, events),
+  own("POST", "/chats/:id/answer", answer, events),
+  own("POST", "/chats/:id/approvals/:toolCallId", approve, events),
+  own("POST", "/chats/:id/results", submit, events),
+  own("POST", "/chats/:id/retry", retry, events),
+  own(
+    "POST",
+    "/chats/:id/resume",
+    verb(Nothing, (chat) => void chat.resume())
+  ),
+  own(
+    "POST",
+    "/chats/:id/cancel",
+    verb(Nothing, (chat) => chat.cancel())
+  ),
+  own(
+    "POST",
+    "/chats/:id/mode",
+    verb(Mode, (chat, { mode }, { may }) => chat.setPermissionMode(mode, { within: may.mode ?? "host" }))
+  ),
+  own(
+    "POST",
+    "/chats/:id/tools/:toolCallId/cancel",
+    verb(Nothing, (chat, _, call) => chat.cancelToolCall(toolCallIdOf(call)))
+  ),
+  own(
+    "POST",
+    "/chats/:id/tools/:toolCallId/restart",
+    verb(Nothing, (chat, _, call) => {
+      check(call.may, "approve")
+      return chat.restartToolCall(toolCallIdOf(call))
+    })
+  ),
+  { method: "GET", path: "/chats/:id/events", handle: attach, produces: [events] }
+]

@@ -1,0 +1,89 @@
+/** The log of conversations: the list, the history, fork, rewind, delete. */
+import { Codec, SessionError, type Store } from "@troupe/chat"
+import * as z from "zod"
+import { HttpError } from "../errors/HttpError.ts"
+import { check } from "../access/authorization.ts"
+import { json } from "./responses.ts"
+import { queryOf } from "../http/jsonBody.ts"
+import type { Call, Route } from "../http/route.ts"
+
+const seq = z.int().min(1)
+const limit = z.coerce.number().int().min(1).max(1_000).optional()
+const text = z.string().max(256).optional()
+
+const Listing = z.object({ prefix: text, search: text, limit, after: z.string().max(2_048).optional() })
+const Reading = z.object({ after: z.coerce.number().int().min(0).optional(), limit })
+const Fork = z.strictObject({ at: seq.optional(), id: z.string().optional() })
+const Rewind = z.strictObject({ seq: z.int().min(0), cancel: z.boolean().optional() })
+
+/** The Troupe's id of a chat there is. Throws an `HttpError` (404) where there is none. */
+const known = async ({ chats, params, troupe }: Call): Promise<string> => {
+  const inner = chats.innerId(params["id"] ?? "")
+  if (await troupe.has(inner)) return inner
+  throw new HttpError("unknown_chat", "There is no such conversation; the list has those there are")
+}
+
+/** An owner's chats, by the ids the owner knows them by. */
+const list = async (call: Call): Promise<Response> => {
+  const { prefix = "", ...options } = queryOf(call.url, Listing)
+  const { chats, next } = await call.troupe.list({ ...options, prefix: call.chats.prefix + prefix })
+  return Response.json({ chats: chats.map((chat) => ({ ...chat, id: call.chats.outerId(chat.id) })), next })
+}
+
+const history = async (call: Call): Promise<Response> => {
+  const commits = await call.troupe.history(await known(call), queryOf(call.url, Reading))
+  return Response.json({ commits: commits.map((commit) => written(call.shown.commit(commit), call)) })
+}
+
+/** As the Codec writes a record and its messages; a conversation it was forked from has its owner's id. */
+const written = ({ messages, state, from, ...commit }: Store.Commit, { chats }: Call): Record<string, unknown> => ({
+  ...commit,
+  ...(from === undefined ? {} : { from: { ...from, id: chats.outerId(from.id) } }),
+  messages: messages.map((message) => Codec.toJson("Message", message, { unencodable: "describe" }).data),
+  state: stateOf(state)
+})
+
+const stateOf = (state: Store.Commit["state"]): unknown => {
+  const record = { ...state, id: "", thread: { messages: [] } }
+  const { data } = Codec.toJson("ChatRecord", record, { unencodable: "describe" })
+  const { id: _, thread: __, ...said } = data as Record<string, unknown>
+  return said
+}
+
+const fork = async (call: Call): Promise<Response> => {
+  const { at, id } = await call.body(Fork)
+  check(call.may, "rewind")
+  const from = await known(call)
+  const forked = await call.chats.begun(id, (to) => call.troupe.fork(from, { at, id: to }))
+  return Response.json({ id: call.chats.outerId(forked.id) }, { status: 201 })
+}
+
+const rewind = async (call: Call): Promise<Response> => {
+  const { seq: to, cancel } = await call.body(Rewind)
+  check(call.may, "rewind")
+  const inner = await known(call)
+  try {
+    await call.troupe.rewind(inner, to, { cancel })
+  } catch (error) {
+    if (error instanceof SessionError && error.reason === "busy") throw busy(error)
+    throw error
+  }
+  return Response.json({ ok: true })
+}
+
+const busy = (cause: SessionError): HttpError =>
+  new HttpError("busy", "A turn runs or waits in this conversation; cancel it first, or give cancel: true", { cause })
+
+const remove = async (call: Call): Promise<Response> => {
+  check(call.may, "delete")
+  await call.troupe.delete(await known(call))
+  return Response.json({ ok: true })
+}
+
+export const logRoutes: ReadonlyArray<Route> = [
+  { method: "GET", path: "/chats", handle: list, produces: [json] },
+  { method: "GET", path: "/chats/:id/history", handle: history, produces: [json] },
+  { method: "POST", path: "/chats/:id/fork", handle: fork, produces: [json] },
+  { method: "POST", path: "/chats/:id/rewind", handle: rewind, produces: [json] },
+  { method: "DELETE", path: "/chats/:id", handle: remove, produces: [json] }
+]

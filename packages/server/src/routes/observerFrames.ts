@@ -1,0 +1,30 @@
+/** What is watched, as frames: the newest state each time the socket asks, nothing twice. */
+import type { Watched } from "../link/ChatLink.ts"
+import type { Frames } from "../http/route.ts"
+import { frame } from "./responses.ts"
+
+/** What a slow reader does not take in time it never sees: it gets what is then. */
+export const watchedFrames = <A>(watched: Watched<A>, wire: (state: A) => unknown): Frames =>
+  async function* frames(signal) {
+    let sent: A | undefined
+    let wake = (): void => {}
+    const leave = watched.subscribe(() => wake())
+    const gone = (): void => wake()
+    signal.addEventListener("abort", gone)
+    try {
+      while (!signal.aborted) {
+        const state = watched.getState()
+        if (state === undefined || state === sent) {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+          continue
+        }
+        sent = state
+        yield frame(JSON.stringify(wire(state)))
+      }
+    } finally {
+      signal.removeEventListener("abort", gone)
+      leave()
+    }
+  }

@@ -1,0 +1,88 @@
+/**
+ * The observer: the processes of the whole Troupe, for those who may see them. It shows the chats of all owners.
+ *
+ * OBSERVE3. Only those who `may: { observe: true }` see or kill anything by it.
+ * OBSERVE4. Chats are named as the caller names them: their own by their id, those of others by the Troupe's; their own too
+ *           where that id could be one of the Troupe's. No two chats have the same name.
+ */
+import { Observation } from "@troupe/chat"
+import type { RunningTroupe } from "@troupe/chat"
+import { Observer } from "@troupe/otp"
+import * as z from "zod"
+import type { Watched } from "../link/ChatLink.ts"
+import { HttpError } from "../errors/HttpError.ts"
+import { check } from "../access/authorization.ts"
+import { events, json, lastFrame } from "./responses.ts"
+import type { Call, Route } from "../http/route.ts"
+import { watchedFrames } from "./observerFrames.ts"
+
+const observations = new WeakMap<RunningTroupe, Observation.Observation>()
+
+/** One for each Troupe, for all who watch it. Throws an `HttpError` (403) for those who may not. */
+const observationFor = ({ may, troupe }: Call): Observation.Observation => {
+  check(may, "observe")
+  const known = observations.get(troupe) ?? Observation.make(troupe)
+  observations.set(troupe, known)
+  return known
+}
+
+const streamOf = <A>(call: Call, watched: Watched<A>, wire: (state: A) => unknown): Response =>
+  call.stream(watchedFrames(watched, wire), { last: lastFrame })
+
+type Named = { readonly chat?: string | undefined }
+
+const named = <A extends Named>(node: A, call: Call): A =>
+  node.chat === undefined ? node : { ...node, chat: nameOf(node.chat, call) }
+
+/** OBSERVE4. */
+const nameOf = (inner: string, call: Call): string => {
+  const own = call.chats.outerId(inner)
+  return isOthers(own, call) ? inner : own
+}
+
+/** Whether a name is another's chat, or looks like one: the Troupe's ids of chats have a slash in them, or are known to live. */
+const isOthers = (name: string, { troupe }: Call): boolean => name.includes("/") || troupe.isAlive(name)
+
+const namedAll = (nodes: ReadonlyArray<Observation.ProcessNode>, call: Call): ReadonlyArray<Observation.ProcessNode> =>
+  nodes.map((node) => named({ ...node, children: namedAll(node.children, call) }, call))
+
+const tree = async (call: Call): Promise<Response> =>
+  streamOf(call, observationFor(call).tree, (state) => ({ ...state, tree: namedAll(state.tree, call) }))
+
+const process = async (call: Call): Promise<Response> => {
+  const watched = observationFor(call).process(call.params["pid"] ?? "")
+  const leave = watched.subscribe(() => {})
+  const isThere = watched.getState() !== undefined
+  leave()
+  if (!isThere) throw noProcess()
+  return streamOf(call, watched, (state) => named(state, call))
+}
+
+const noProcess = (): HttpError =>
+  new HttpError("not_found", "No process lives under this pid; the tree has those that do")
+
+/** The caller's chat of this name, or else the Troupe's; the other way round for a name that is another's. */
+const timeline = async (call: Call): Promise<Response> => {
+  const { timeline: timelineOf } = observationFor(call)
+  const name = call.params["chat"] ?? ""
+  const own = `${call.chats.prefix}${name}`
+  const isOther = (isOthers(name, call) || !(await call.troupe.has(own))) && (await call.troupe.has(name))
+  return streamOf(call, timelineOf(isOther ? name : own), (state) => ({ ...state, chat: name }))
+}
+
+const kill = async (call: Call): Promise<Response> => {
+  const observation = observationFor(call)
+  await call.body(z.strictObject({}))
+  const pid = call.params["pid"] ?? ""
+  const isThere = Observer.find(call.troupe.system, pid) !== undefined
+  await observation.kill(pid)
+  if (!isThere) throw noProcess()
+  return Response.json({ ok: true })
+}
+
+export const observerRoutes: ReadonlyArray<Route> = [
+  { method: "GET", path: "/observer/tree", handle: tree, produces: [events] },
+  { method: "GET", path: "/observer/processes/:pid", handle: process, produces: [events] },
+  { method: "GET", path: "/observer/timeline/:chat", handle: timeline, produces: [events] },
+  { method: "POST", path: "/observer/processes/:pid/kill", handle: kill, produces: [json] }
+]

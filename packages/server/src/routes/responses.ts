@@ -1,0 +1,141 @@
+/** Responses of this server's own routes. */
+import { type ChatRef, ChatView } from "@troupe/chat"
+import { bodyOf, HttpError } from "../errors/HttpError.ts"
+import { refusalOf } from "../errors/failure.ts"
+import type { Call } from "../http/route.ts"
+import { taken } from "../link/inputAccepted.ts"
+import { claim, type Follower, ofSaidAgain } from "../wire/turnReader.ts"
+import { eventText, resultText } from "../wire/eventJson.ts"
+
+/** What the own routes can answer with. */
+export const json = "application/json"
+export const events = "text/event-stream"
+
+/** Whether the client asks for events. */
+const asksForEvents = ({ request }: Call): boolean => request.headers.get("accept")?.includes(events) ?? false
+
+/** A response of JSON text. */
+const jsonText = (text: string, status = 200): Response =>
+  new Response(text, { status, headers: { "content-type": json } })
+
+/** A frame of server-sent events; `id` is what the client gives back to go on behind it. */
+export const frame = (text: string, id?: string): string =>
+  id === undefined ? `data: ${text}\n\n` : `id: ${id}\ndata: ${text}\n\n`
+
+/** The last frame of a stream that the server ends. */
+export const lastFrame = (why: HttpError): string =>
+  why.code === "closing" ? frame(JSON.stringify({ type: "closing" })) : failedFrame(why)
+
+const over: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
+/** The last frame of what was refused; throws an error that nobody expects. */
+const failedFrame = (error: unknown): string => {
+  const refusal = refusalOf(error)
+  if (refusal === undefined) throw error
+  return frame(JSON.stringify({ type: "failed", ...bodyOf(refusal) }))
+}
+
+/**
+ * The frames of what is read. A refusal is the last frame; an error nobody expects breaks the stream. Leaving goes straight to
+ * what is read, also while the next is awaited.
+ */
+export const framesOf = <A>(
+  source: AsyncIterator<A, undefined>,
+  frameOf: (item: A) => string
+): AsyncIterable<string> => ({
+  [Symbol.asyncIterator]: () => {
+    let failed = false
+    const framed = ({ done, value }: IteratorResult<A, undefined>): IteratorResult<string, undefined> =>
+      done === true ? { done, value } : { done: false, value: frameOf(value) }
+    const refused = (error: unknown): IteratorResult<string, undefined> => {
+      const value = failedFrame(error)
+      failed = true
+      return { done: false, value }
+    }
+    return {
+      next: () => (failed ? Promise.resolve(over) : source.next().then(framed).catch(refused)),
+      return: async () => {
+        await source.return?.()
+        return { done: true, value: undefined }
+      }
+    }
+  }
+})
+
+/**
+ * Begins a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
+ * Rejects with what the input was refused for.
+ */
+export const turnReply = async (
+  call: Call,
+  chat: ChatRef.ChatRef,
+  begin: () => ChatRef.LiveTurn
+): Promise<Response> => {
+  const streams = asksForEvents(call)
+  const waits = call.url.searchParams.has("wait")
+  if (streams || waits) call.claimStream()
+  const turn = begin()
+  const isOwn = claim(turn)
+  if (isOwn && !streams) await turn.return()
+  await taken(turn)
+  const said = { id: turn.id, status: turn.status }
+  if (!streams && !waits) return Response.json(said, { status: 202 })
+  if (turn.failure !== undefined) throw turn.failure.error
+  if (streams) {
+    const shown = call.shown.events()
+    const frames = isOwn
+      ? framesOf(turn, (event) => frame(eventText(shown(event))))
+      : (signal: AbortSignal) => joined(ofSaidAgain(chat, turn, followerOf(call, chat, turn), signal))
+    return call.stream(frames, { last: lastFrame })
+  }
+  const result = await beforeClosing(call, turn.result())
+  return jsonText(
+    `{"id":${JSON.stringify(turn.id)},"status":"${turn.status}","result":${resultText(call.shown.result(result))}}`
+  )
+}
+
+/** Tells of a turn whose events are another reader's. */
+const followerOf = (call: Call, chat: ChatRef.ChatRef, turn: ChatRef.LiveTurn): Follower<string> => {
+  const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
+  const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(error)]
+  return {
+    shown: call.shown,
+    before: () => [],
+    event: (event) => [frame(eventText(event))],
+    standing,
+    over: ({ result }) => {
+      if (turn.failure !== undefined) return failed(turn.failure.error)
+      return [...standing(), ...(result === undefined ? [] : [frame(eventText({ type: "chat_completed", result }))])]
+    },
+    failed
+  }
+}
+
+const snapshotFrame = (call: Call, chat: ChatRef.ChatRef): string => frame(snapshotText(call, chat.getSnapshot()))
+
+/** The JSON text of where a chat stands. */
+export const snapshotText = (call: Call, snapshot: ChatRef.ChatSnapshot | undefined): string =>
+  JSON.stringify({ type: "snapshot", view: viewOf(call, snapshot) })
+
+/** What a client sees of its chat. */
+export const viewOf = ({ params, shown }: Call, snapshot: ChatRef.ChatSnapshot | undefined): ChatView.ChatView =>
+  ChatView.of(params["id"] ?? "", shown.snapshot(snapshot))
+
+async function* joined(followed: AsyncIterable<ReadonlyArray<string>>): AsyncGenerator<string, void> {
+  for await (const frames of followed) if (frames.length > 0) yield frames.join("")
+}
+
+/** What is awaited, unless the client goes or the server closes before. */
+const beforeClosing = async <A>({ request, closing }: Call, awaited: Promise<A>): Promise<A> => {
+  const signal = AbortSignal.any([request.signal, closing])
+  const { promise, reject } = Promise.withResolvers<never>()
+  const closed = () =>
+    reject(new HttpError("closing", "The server is closing; the turn goes on", { retryAfterMs: 1_000 }))
+  if (signal.aborted) closed()
+  signal.addEventListener("abort", closed, { once: true })
+  try {
+    return await Promise.race([awaited, promise])
+  } finally {
+    signal.removeEventListener("abort", closed)
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Leads a conversation back to a place in its thread, for clients that say another thing in the place of what was said.
+ *
+ * REWIND1. Of the messages that stay none changes: the entry that is led to holds them as they stand now.
+ * REWIND2. Nothing is lost: the log keeps what is rewound over. What is refused changes nothing.
+ */
+import type { ChatRef, Message, Store } from "@troupe/chat"
+import { HttpError } from "../errors/HttpError.ts"
+import { check } from "../access/authorization.ts"
+import type { Call } from "../http/route.ts"
+import { isRunning, isUnsaid } from "../wire/chatReply.ts"
+
+/** How many of a thread's messages stay: at least, and at most. What nobody said beside a message comes and goes with it. */
+export interface Place {
+  readonly from: number
+  readonly to: number
+}
+
+type Messages = ReadonlyArray<Message.Message>
+
+/** The place just before a message. */
+export const before = (messages: Messages, at: number): Place => {
+  let from = at
+  for (let one = messages[at - 1]; one !== undefined && isUnsaid(one); one = messages[from - 1]) from -= 1
+  return { from, to: at }
+}
+
+/** The place just behind a message. */
+export const behind = (messages: Messages, at: number): Place => {
+  let to = at + 1
+  for (let one = messages[to]; one !== undefined && isUnsaid(one); one = messages[to]) to += 1
+  return { from: at + 1, to }
+}
+
+/** What is looked at of an entry. */
+type Entry = Pick<Store.Commit, "seq" | "kind" | "from" | "kept" | "isStep"> & { readonly length: number }
+
+export const entryOf = ({ seq, kind, from, kept, isStep, messages }: Store.Commit): Entry => ({
+  seq,
+  kind,
+  from,
+  kept,
+  isStep,
+  length: kept + messages.length
+})
+
+/**
+ * The newest entry without an open step that the present thread came from, and that ends at the place (REWIND1); 0 is the
+ * beginning. `entries` are all there are, by their numbers from 1 on. Behind a rewind stands the entry it led to.
+ */
+export const entryAt = (entries: ReadonlyArray<Entry>, { from, to }: Place): number | undefined => {
+  let shared = Number.POSITIVE_INFINITY
+  for (let entry = entries.at(-1); entry !== undefined && shared >= from;) {
+    const { seq, length } = entry
+    if (entry.isStep && length >= from && length <= to && length <= shared) return seq
+    const ledTo = entry.kind === "rewound" ? entry.from?.seq : undefined
+    if (ledTo === undefined) shared = Math.min(shared, entry.kept)
+    entry = entries[(ledTo ?? seq - 1) - 1]
+  }
+  return from === 0 ? 0 : undefined
+}
+
+const pageSize = 500
+
+const entriesOf = async ({ troupe }: Call, inner: string): Promise<ReadonlyArray<Entry>> => {
+  const entries: Array<Entry> = []
+  for (;;) {
+    const page = await troupe.history(inner, { after: entries.length, limit: pageSize })
+    for (const commit of page) entries.push(entryOf(commit))
+    if (page.length < pageSize) return entries
+  }
+}
+
+/**
+ * Has a conversation stand at a place of its thread, and gives it as it goes on from there. Throws an `HttpError` where the owner
+ * may not (403), where inputs wait (409), where a turn runs that may not be cancelled (409), where no entry leads there (409) and where there is no log (501).
+ */
+export const rewound = async (
+  call: Call,
+  id: string,
+  context: ChatRef.LiveContext,
+  place: Place,
+  mayCancel: boolean
+): Promise<ChatRef.ChatRef> => {
+  check(call.may, "rewind")
+  if (context.inbox.length > 0) throw new HttpError("busy", "Messages wait for their answer; wait for it first")
+  if (!mayCancel && isRunning(context)) throw new HttpError("busy", "A turn runs in this conversation; wait for it")
+  const inner = call.chats.innerId(id)
+  const seq = entryAt(await entriesOf(call, inner), place)
+  if (seq === undefined) {
+    throw new HttpError(
+      "not_a_step",
+      "No entry of the conversation's log ends there; fork or rewind it to one that its history lists"
+    )
+  }
+  await call.troupe.rewind(inner, seq, { cancel: mayCancel })
+  return call.chats.existing(id)
+}

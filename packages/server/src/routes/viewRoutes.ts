@@ -1,0 +1,19 @@
+/** The view of a chat, as it changes. */
+import { events, frame, framesOf, lastFrame } from "./responses.ts"
+import type { Call, Route } from "../http/route.ts"
+import { ViewFrames } from "./viewFrames.ts"
+
+/** A chat is begun by who looks at it: nothing of it is kept until something was said. */
+const view = async (call: Call): Promise<Response> => {
+  const id = call.params["id"] ?? ""
+  call.claimStream()
+  const chat = await call.chats.chat(id)
+  return call.stream(
+    framesOf(new ViewFrames(id, chat, call.shown.snapshot), (item) => frame(JSON.stringify(item))),
+    { last: lastFrame }
+  )
+}
+
+export const viewRoutes: ReadonlyArray<Route> = [
+  { method: "GET", path: "/chats/:id/view", handle: view, produces: [events] }
+]

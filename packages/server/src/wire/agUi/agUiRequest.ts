@@ -1,0 +1,123 @@
+/** What a client of AG-UI posts, and what of it is new: the conversation is the server's. */
+import type { Approval, ContentPart } from "@troupe/chat"
+import * as z from "zod"
+import { checkedContent, filePart } from "../clientContent.ts"
+
+const Part = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  source: z.looseObject({ type: z.string(), value: z.string(), mimeType: z.string().optional() }).optional(),
+  filename: z.string().optional()
+})
+
+const AgUiInput = z.looseObject({
+  id: z.string().min(1).max(256),
+  role: z.string(),
+  content: z.union([z.string(), z.array(Part)]).nullish(),
+  toolCallId: z.string().optional(),
+  error: z.string().optional()
+})
+
+/** A message as the client has it. */
+export type AgUiInput = z.infer<typeof AgUiInput>
+
+const Answer = z.looseObject({
+  interruptId: z.string(),
+  status: z.enum(["resolved", "cancelled"]),
+  payload: z.unknown().optional()
+})
+type Answer = z.infer<typeof Answer>
+
+/** The body of `POST /ag-ui`. */
+export const AgUiRequest = z.looseObject({
+  threadId: z.string(),
+  runId: z.string().min(1).max(256),
+  messages: z.array(AgUiInput),
+  resume: z.array(Answer).nullish()
+})
+export type AgUiRequest = z.infer<typeof AgUiRequest>
+
+/** What the user says. Throws an `HttpError` (413, 422). */
+export const contentOf = (
+  { content }: AgUiInput,
+  mostCharacters: number
+): string | ReadonlyArray<ContentPart.ContentPart> =>
+  checkedContent(
+    typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : partsOf(content),
+    mostCharacters
+  )
+
+const partsOf = (content: AgUiInput["content"]): ReadonlyArray<ContentPart.ContentPart> =>
+  (Array.isArray(content) ? content : []).flatMap(
+    ({ type, text, source, filename }): ReadonlyArray<ContentPart.ContentPart> => {
+      if (type === "text" && text !== undefined && text !== "") return [{ type: "text", text }]
+      if (source === undefined || source.type === "file") return []
+      const mediaType = source.mimeType ?? (type === "image" ? "image/*" : "application/octet-stream")
+      return [
+        filePart(
+          source.type === "data" ? `data:${mediaType};base64,${source.value}` : source.value,
+          mediaType,
+          filename
+        )
+      ]
+    }
+  )
+
+/** What the client's own tools came to, of the calls since the model spoke last. */
+export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<string, unknown> =>
+  new Map(
+    messages
+      .slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
+      .flatMap(({ role, toolCallId, content, error }) => {
+        if (role !== "tool" || toolCallId === undefined) return []
+        const text =
+          typeof content === "string"
+            ? content
+            : partsOf(content)
+                .map((part) => (part.type === "text" ? part.text : ""))
+                .join("")
+        return [[toolCallId, error === undefined ? text : new Error(error)] as const]
+      })
+  )
+
+/** What interrupts are answered with: decisions about calls, and an answer to a question, by the id of the call. */
+export interface AgUiAnswers {
+  readonly decisions: ReadonlyMap<string, Approval.Decision>
+  readonly answers: ReadonlyMap<string, string>
+}
+
+/** The answers to interrupts; one that was given up is a refusal, or no answer. */
+export const answersIn = (resume: ReadonlyArray<Answer>): AgUiAnswers => ({
+  decisions: new Map(
+    resume.flatMap((answer) => {
+      const id = idBehind("approval:", answer)
+      return id === undefined ? [] : [[id, decisionOf(answer)] as const]
+    })
+  ),
+  answers: new Map(
+    resume.flatMap((answer) => {
+      const id = idBehind("question:", answer)
+      return id === undefined || answer.status === "cancelled" ? [] : [[id, answerOf(answer.payload)] as const]
+    })
+  )
+})
+
+const idBehind = (prefix: string, { interruptId }: Answer): string | undefined =>
+  interruptId.startsWith(prefix) ? interruptId.slice(prefix.length) : undefined
+
+const Verdict = z.looseObject({
+  approved: z.boolean(),
+  reason: z.string().optional(),
+  arguments: z.record(z.string(), z.unknown()).optional()
+})
+
+/** Only what says so allows. */
+const decisionOf = ({ status, payload }: Answer): Approval.Decision => {
+  if (status === "cancelled") return { type: "deny", reason: "Nobody decided" }
+  const { data } = Verdict.safeParse(payload)
+  if (data?.approved === true)
+    return { type: "allow", ...(data.arguments === undefined ? {} : { arguments: data.arguments }) }
+  return { type: "deny", ...(data?.reason === undefined ? {} : { reason: data.reason }) }
+}
+
+const answerOf = (payload: unknown): string => (typeof payload === "string" ? payload : (JSON.stringify(payload) ?? ""))

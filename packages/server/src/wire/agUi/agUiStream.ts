@@ -1,0 +1,384 @@
+/**
+ * A chat's events as events of AG-UI 1.0.
+ *
+ * Owns: what is open on the client's side. Does not own where the events come from.
+ *
+ * AGUI1. `RUN_STARTED` is first, and `RUN_FINISHED` or `RUN_ERROR` last; what is begun between them is ended.
+ * AGUI2. A message has the same id live and in a snapshot of the messages: that of the reply, and the step's number in it.
+ */
+import {
+  type Approval,
+  type ChatResult,
+  type Event,
+  type Message,
+  Message as Messages,
+  type ToolCall
+} from "@troupe/chat"
+import { isoTime } from "../isoTime.ts"
+import {
+  callsOf,
+  errorCode,
+  errorText,
+  isQuestion,
+  isSaid,
+  isStep,
+  leftBy,
+  messageName,
+  reasoningIn,
+  replyName,
+  stepsOf
+} from "../chatReply.ts"
+
+/** One event. */
+export interface AgUiEvent {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** Which run it is, and of which reply: `steps` of that are over, and the client knows the `calls` of the last. */
+export interface AgUiRun {
+  readonly threadId: string
+  readonly runId: string
+  readonly reply: string
+  readonly steps: number
+  readonly calls: Iterable<string>
+}
+
+/** What belongs to a call has an id of its own step: models use ids of calls again. */
+const questionId = (step: string, toolCallId: string): string => `${step}.${toolCallId}.question`
+const resultId = (step: string, toolCallId: string): string => `${step}.${toolCallId}`
+
+export class AgUiStream {
+  readonly #run: AgUiRun
+  readonly #answered = new Set<string>()
+  /** The calls of the step, as far as the client knows them. */
+  #told: Set<string>
+  #steps: number
+  #inStep = false
+  #hasText = false
+  #hasQuestion = false
+  #isTextOpen = false
+  #reasoning: string | undefined
+  readonly #calls = new Map<string, { written: boolean }>()
+
+  constructor(run: AgUiRun) {
+    this.#run = run
+    this.#steps = run.steps
+    this.#told = new Set(run.calls)
+  }
+
+  start(): ReadonlyArray<AgUiEvent> {
+    return [{ type: "RUN_STARTED", ...this.#ids() }]
+  }
+
+  push(event: Event.Event): ReadonlyArray<AgUiEvent> {
+    switch (event.type) {
+      case "message_started":
+        return [...this.#endStep(), ...this.#beginStep()]
+      case "text_delta":
+        return this.#delta(event.delta)
+      case "text_completed":
+        return [...(this.#hasText ? [] : this.#delta(event.text)), ...this.#endText()]
+      case "raw_chunk":
+        return this.#rawChunk(event.chunk)
+      case "tool_call_started":
+        return this.#beginCall(event.id, event.name)
+      case "tool_call_delta":
+        return this.#argumentsOf(event.id, event.argumentsDelta)
+      case "tool_call_completed":
+        return this.#callCompleted(event)
+      case "tool_result_encoded":
+        return this.#heard(event.id, event.content)
+      case "tool_halt":
+        return this.#heard(event.toolCallId, event.content)
+      case "ask_user_requested":
+        if (!this.#told.has(event.toolCallId)) return []
+        this.#hasQuestion = true
+        return whole(questionId(this.#callsStep, event.toolCallId), event.question)
+      case "step_completed":
+        return this.#stepCompleted(event)
+      case "chat_completed":
+        return this.ended(event.result)
+      case "tool_execution_started":
+      case "tool_execution_completed":
+      case "message_completed":
+      case "error":
+        return []
+    }
+  }
+
+  /** The turn is over. */
+  ended(
+    result: Pick<
+      ChatResult.ChatResult,
+      "haltedReason" | "metadata" | "pendingQuestion" | "pendingApprovals" | "pendingToolCalls"
+    >
+  ): ReadonlyArray<AgUiEvent> {
+    const { haltedReason, pendingQuestion, pendingApprovals = [], pendingToolCalls } = result
+    if (haltedReason === "error") return this.failed(result.metadata["error"])
+    const finished = (outcome: object) => [...this.#endStep(), { type: "RUN_FINISHED", ...this.#ids(), outcome }]
+    if (haltedReason === "cancelled") return finished({ type: "cancelled" })
+    const interrupts = interruptsOf(pendingApprovals, pendingQuestion)
+    if (interrupts.length > 0) return finished({ type: "interrupt", interrupts })
+    const pending = pendingToolCalls.map(({ id }) => id)
+    const outcome = { type: "success", ...(pending.length === 0 ? {} : { pendingToolCallIds: pending }) }
+    const why = haltedReason === "completed" || haltedReason === "manual_tool_calls" ? {} : { result: { haltedReason } }
+    return finished(outcome).map((event) => (event.type === "RUN_FINISHED" ? { ...event, ...why } : event))
+  }
+
+  /** The turn, or the way to it, broke. */
+  failed(error: unknown): ReadonlyArray<AgUiEvent> {
+    return [...this.#endStep(), { type: "RUN_ERROR", message: errorText(error), code: errorCode(error) }]
+  }
+
+  /** All that is in the thread, in the place of what the client has; the step that was under way is said anew. */
+  snapshot(messages: ReadonlyArray<Message.Message>, steps: number, partial = ""): ReadonlyArray<AgUiEvent> {
+    const closed = this.#endStep()
+    this.#steps = steps
+    this.#told = new Set(callsOf(messages))
+    return [
+      ...closed,
+      { type: "MESSAGES_SNAPSHOT", messages: agUiMessages(messages) },
+      ...(partial === "" ? [] : [...this.#beginStep(), ...this.#delta(partial)])
+    ]
+  }
+
+  #ids() {
+    return { threadId: this.#run.threadId, runId: this.#run.runId }
+  }
+
+  /** The message of the running step (AGUI2). */
+  get #messageId(): string {
+    return stepId(this.#run.reply, this.#steps)
+  }
+
+  /** The message whose calls run: a turn may go on with those of the step before. */
+  get #callsStep(): string {
+    return stepId(this.#run.reply, this.#inStep ? this.#steps : Math.max(0, this.#steps - 1))
+  }
+
+  #beginStep(): ReadonlyArray<AgUiEvent> {
+    if (this.#inStep) return []
+    this.#inStep = true
+    this.#hasText = false
+    this.#hasQuestion = false
+    this.#told.clear()
+    return [{ type: "STEP_STARTED", stepName: `step ${this.#steps + 1}` }]
+  }
+
+  #endStep(): ReadonlyArray<AgUiEvent> {
+    const closed = [...this.#endReasoning(), ...this.#endText(), ...this.#endCalls()]
+    if (!this.#inStep) return closed
+    this.#inStep = false
+    this.#steps += 1
+    return [...closed, { type: "STEP_FINISHED", stepName: `step ${this.#steps}` }]
+  }
+
+  #delta(delta: string): ReadonlyArray<AgUiEvent> {
+    if (delta === "") return []
+    const messageId = this.#messageId
+    const begun = [...this.#beginStep(), ...this.#endReasoning()]
+    const started: ReadonlyArray<AgUiEvent> = this.#isTextOpen
+      ? []
+      : [{ type: "TEXT_MESSAGE_START", messageId, role: "assistant" }]
+    this.#isTextOpen = true
+    this.#hasText = true
+    return [...begun, ...started, { type: "TEXT_MESSAGE_CONTENT", messageId, delta }]
+  }
+
+  #endText(): ReadonlyArray<AgUiEvent> {
+    if (!this.#isTextOpen) return []
+    this.#isTextOpen = false
+    return [{ type: "TEXT_MESSAGE_END", messageId: this.#messageId }]
+  }
+
+  #rawChunk(chunk: unknown): ReadonlyArray<AgUiEvent> {
+    const delta = reasoningIn(chunk)?.delta
+    if (delta === undefined) return []
+    const messageId = `${this.#messageId}.reasoning`
+    const begun = this.#beginStep()
+    const started: ReadonlyArray<AgUiEvent> =
+      this.#reasoning === undefined
+        ? [
+            { type: "REASONING_START", messageId },
+            { type: "REASONING_MESSAGE_START", messageId, role: "reasoning" }
+          ]
+        : []
+    this.#reasoning = messageId
+    return [...begun, ...started, { type: "REASONING_MESSAGE_CONTENT", messageId, delta }]
+  }
+
+  #endReasoning(): ReadonlyArray<AgUiEvent> {
+    const messageId = this.#reasoning
+    this.#reasoning = undefined
+    return messageId === undefined
+      ? []
+      : [
+          { type: "REASONING_MESSAGE_END", messageId },
+          { type: "REASONING_END", messageId }
+        ]
+  }
+
+  #beginCall(toolCallId: string, toolCallName: string): ReadonlyArray<AgUiEvent> {
+    if (this.#calls.has(toolCallId)) return []
+    const begun = [...this.#beginStep(), ...this.#endReasoning()]
+    this.#calls.set(toolCallId, { written: false })
+    this.#told.add(toolCallId)
+    this.#answered.delete(toolCallId)
+    return [...begun, { type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId: this.#messageId }]
+  }
+
+  #argumentsOf(toolCallId: string, delta: string): ReadonlyArray<AgUiEvent> {
+    const call = this.#calls.get(toolCallId)
+    if (call === undefined || delta === "") return []
+    call.written = true
+    return [{ type: "TOOL_CALL_ARGS", toolCallId, delta }]
+  }
+
+  /** What a call came to; one whose beginning was not heard is told, in its place, when the step is over. */
+  #heard(id: string, content: string): ReadonlyArray<AgUiEvent> {
+    return this.#told.has(id) ? this.#result(id, content) : []
+  }
+
+  #tell({ id, name, arguments: given, rawArguments }: ToolCall.ToolCall): ReadonlyArray<AgUiEvent> {
+    if (this.#told.has(id)) return []
+    return this.#callCompleted({ id, name, rawArguments: rawArguments ?? JSON.stringify(given ?? {}) })
+  }
+
+  #callCompleted(call: Pick<Event.ToolCallCompleted, "id" | "name" | "rawArguments">): ReadonlyArray<AgUiEvent> {
+    const { id, name, rawArguments } = call
+    const begun = this.#beginCall(id, name)
+    const written = this.#calls.get(id)?.written === true ? [] : this.#argumentsOf(id, rawArguments)
+    this.#calls.delete(id)
+    return [...begun, ...written, { type: "TOOL_CALL_END", toolCallId: id }]
+  }
+
+  #endCalls(): ReadonlyArray<AgUiEvent> {
+    const open = [...this.#calls.keys()]
+    this.#calls.clear()
+    return open.map((toolCallId) => ({ type: "TOOL_CALL_END", toolCallId }))
+  }
+
+  #result(toolCallId: string, content: string): ReadonlyArray<AgUiEvent> {
+    this.#answered.add(toolCallId)
+    return [
+      { type: "TOOL_CALL_RESULT", messageId: resultId(this.#callsStep, toolCallId), toolCallId, content, role: "tool" }
+    ]
+  }
+
+  #stepCompleted(event: Event.StepCompleted): ReadonlyArray<AgUiEvent> {
+    const { response, halt } = event
+    const { said, behind = [] } = leftBy(event, !this.#inStep) ?? {}
+    const isUnsaid = halt?.type === "question" && !this.#hasQuestion
+    return [
+      ...(this.#inStep && !this.#hasText ? this.#delta(response.outputText) : []),
+      ...(said?.toolCalls ?? []).flatMap((call) => this.#tell(call)),
+      ...behind.flatMap((message) =>
+        message.role !== "tool" || this.#answered.has(message.toolCallId)
+          ? []
+          : this.#result(message.toolCallId, Messages.text(message))
+      ),
+      ...(isUnsaid ? whole(questionId(this.#callsStep, halt.toolCallId), halt.question) : []),
+      ...this.#endStep()
+    ]
+  }
+}
+
+const stepId = (reply: string, step: number): string => `${reply}.${step + 1}`
+
+const whole = (messageId: string, delta: string): ReadonlyArray<AgUiEvent> =>
+  delta === ""
+    ? []
+    : [
+        { type: "TEXT_MESSAGE_START", messageId, role: "assistant" },
+        { type: "TEXT_MESSAGE_CONTENT", messageId, delta },
+        { type: "TEXT_MESSAGE_END", messageId }
+      ]
+
+const approvalSchema = {
+  type: "object",
+  properties: { approved: { type: "boolean" }, reason: { type: "string" } },
+  required: ["approved"]
+} as const
+
+/** The ids of the interrupts of what a chat waits for. */
+export const interruptIds = (
+  approvals: ReadonlyArray<Approval.PendingApproval>,
+  question: ChatResult.PendingQuestion | undefined
+): ReadonlyArray<string> => [
+  ...approvals.map(({ toolCall }) => `approval:${toolCall.id}`),
+  ...(question === undefined ? [] : [`question:${question.toolCallId}`])
+]
+
+/** What a run waits for: decisions, and the answer to a question. */
+const interruptsOf = (
+  approvals: ReadonlyArray<Approval.PendingApproval>,
+  question: ChatResult.PendingQuestion | undefined
+): ReadonlyArray<object> => [
+  ...approvals.map(({ toolCall, reason, expiresAt }) => ({
+    id: `approval:${toolCall.id}`,
+    reason: "tool_call",
+    message: reason,
+    toolCallId: toolCall.id,
+    responseSchema: approvalSchema,
+    ...(expiresAt === undefined ? {} : { expiresAt: isoTime(expiresAt) })
+  })),
+  ...(question === undefined
+    ? []
+    : [
+        {
+          id: `question:${question.toolCallId}`,
+          reason: "input_required",
+          message: question.question,
+          toolCallId: question.toolCallId,
+          responseSchema: { type: "string" },
+          metadata: { options: question.options }
+        }
+      ])
+]
+
+/** A thread's messages. */
+export const agUiMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<object> => {
+  const all: Array<object> = []
+  let reply = replyName("m")
+  let step = 0
+  for (const [index, message] of messages.entries()) {
+    const content = Messages.text(message)
+    if (isSaid(message)) {
+      const id = messageName(message, index)
+      reply = replyName(id)
+      step = 0
+      all.push({ id, role: "user", content })
+    } else if (message.role === "tool") {
+      all.push({
+        id: resultId(stepId(reply, step - 1), message.toolCallId),
+        role: "tool",
+        toolCallId: message.toolCallId,
+        content
+      })
+    } else if (isQuestion(message)) {
+      const id = questionId(stepId(reply, step - 1), String(message.metadata?.["tool_call_id"]))
+      all.push({ id, role: "assistant", content })
+    } else if (isStep(message)) {
+      all.push({ id: stepId(reply, step), role: "assistant", ...withCalls(message, content) })
+      step += 1
+    }
+  }
+  return all
+}
+
+const withCalls = ({ toolCalls = [] }: Message.AssistantMessage, content: string) => ({
+  ...(content === "" && toolCalls.length > 0 ? {} : { content }),
+  ...(toolCalls.length === 0
+    ? {}
+    : {
+        toolCalls: toolCalls.map(({ id, name, arguments: given, rawArguments }) => ({
+          id,
+          type: "function",
+          function: { name, arguments: rawArguments ?? JSON.stringify(given ?? {}) }
+        }))
+      })
+})
+
+/** How many steps some messages of a reply are. */
+export const stepCount = (messages: ReadonlyArray<Message.Message>): number => stepsOf(messages).length

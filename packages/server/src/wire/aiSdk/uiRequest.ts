@@ -1,0 +1,82 @@
+/** What a client of the AI SDK posts, and what of it is new: the conversation is the server's. */
+import type { ContentPart } from "@troupe/chat"
+import * as z from "zod"
+import { checkedAnswer, checkedContent, filePart } from "../clientContent.ts"
+
+const Part = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  url: z.string().optional(),
+  mediaType: z.string().optional(),
+  filename: z.string().optional(),
+  toolCallId: z.string().optional(),
+  state: z.string().optional(),
+  output: z.unknown().optional(),
+  errorText: z.string().optional(),
+  preliminary: z.boolean().optional(),
+  approval: z
+    .looseObject({ id: z.string(), approved: z.boolean().optional(), reason: z.string().optional() })
+    .optional()
+})
+type Part = z.infer<typeof Part>
+
+const UiInput = z.looseObject({
+  id: z.string().max(256).optional(),
+  role: z.enum(["system", "user", "assistant"]),
+  parts: z.array(Part)
+})
+
+/** A message as the client has it. */
+export type UiInput = z.infer<typeof UiInput>
+
+/** The body of `POST /api/chat`. */
+export const UiRequest = z.looseObject({
+  id: z.string(),
+  messages: z.array(UiInput).min(1),
+  trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
+  messageId: z.string().nullish(),
+  whenBusy: z.enum(["queue", "steer", "interrupt", "reject"]).optional()
+})
+export type UiRequest = z.infer<typeof UiRequest>
+
+/** What the user says. Throws an `HttpError` (413, 422). */
+export const contentOf = (
+  { parts }: UiInput,
+  mostCharacters: number
+): string | ReadonlyArray<ContentPart.ContentPart> =>
+  checkedContent(
+    parts.flatMap(({ type, text, url, mediaType, filename }): ReadonlyArray<ContentPart.ContentPart> => {
+      if (type === "text" && text !== undefined && text !== "") return [{ type: "text", text }]
+      if (type === "file" && url !== undefined)
+        return [filePart(url, mediaType ?? "application/octet-stream", filename)]
+      return []
+    }),
+    mostCharacters
+  )
+
+/** What the client decided about a call, and what its own tools came to. */
+export interface UiAnswers {
+  readonly decisions: ReadonlyMap<string, { readonly approved: boolean; readonly reason: string | undefined }>
+  readonly results: ReadonlyMap<string, unknown>
+}
+
+/** The answers in a message of the model. Throws an `HttpError` (413, 422). */
+export const answersIn = ({ parts }: UiInput, mostCharacters: number): UiAnswers => {
+  const tools = parts.filter(({ type }) => type.startsWith("tool-") || type === "dynamic-tool")
+  const decisions = new Map(tools.flatMap(decisionIn))
+  const results = new Map(tools.flatMap(resultIn))
+  for (const { reason } of decisions.values()) checkedAnswer(reason, mostCharacters)
+  for (const result of results.values()) checkedAnswer(result, mostCharacters)
+  return { decisions, results }
+}
+
+const decisionIn = ({ toolCallId, approval }: Part) =>
+  toolCallId === undefined || approval?.approved === undefined
+    ? []
+    : [[toolCallId, { approved: approval.approved, reason: approval.reason }] as const]
+
+const resultIn = ({ toolCallId, state, output, errorText, preliminary }: Part) => {
+  if (toolCallId === undefined || preliminary === true) return []
+  if (state === "output-available") return [[toolCallId, output ?? null] as const]
+  return state === "output-error" ? [[toolCallId, new Error(errorText ?? "The tool failed")] as const] : []
+}

@@ -1,0 +1,368 @@
+/**
+ * A chat's events as chunks of the AI SDK's UI message stream, version 1.
+ *
+ * Owns: what the client has been told of the message. Does not own where the events come from: the same ones give the same
+ * chunks, whether they are live, replayed, or come out of the thread.
+ *
+ * UI1. A client that read the chunks of a turn, of a replay of it, or the thread, has the same message.
+ * UI2. What is begun is ended before what holds it; nothing is said of a call that the client does not know.
+ * UI3. What the client cannot know by that protocol is `data-troupe-…`, and transient.
+ */
+import { type Approval, type ChatResult, type Event, Message, type Outcome } from "@troupe/chat"
+import { errorCode, errorText, leftBy, reasoningIn, type StepMessages, stepsOf } from "../chatReply.ts"
+import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts"
+
+/** One chunk. */
+export interface UiChunk {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** Where a chat stands in the middle of a turn. */
+export interface UiStanding {
+  /** The reply's messages as far as they are in the thread. */
+  readonly messages: ReadonlyArray<Message.Message>
+  readonly approvals: ReadonlyArray<Approval.PendingApproval>
+  /** What the running step has said so far. */
+  readonly partial: string
+}
+
+/** What a client knows of a step that a turn goes on with: its calls, and those it was asked to decide about. */
+export interface UiKnown {
+  readonly told?: Iterable<string>
+  readonly asked?: Iterable<string>
+}
+
+export class UiStream {
+  readonly #manual: ReadonlySet<string>
+  readonly #asked: Set<string>
+  readonly #answered = new Set<string>()
+  /** The calls of the step, as far as the client knows them. */
+  readonly #told: Set<string>
+  readonly #begun = new Set<string>()
+  #outcomes = new Map<string, Outcome.Outcome>()
+  #inStep = false
+  #steps = 0
+  #blocks = 0
+  #text: string | undefined
+  #hasText = false
+  #hasQuestion = false
+  #reasoning: { readonly id: string; readonly of: unknown } | undefined
+  #finish: string | undefined
+
+  /** `manual` are the tools whose calls the client answers; `before` is what it knows of the step that goes on. */
+  constructor(manual: ReadonlySet<string>, before: UiKnown = {}) {
+    this.#manual = manual
+    this.#asked = new Set(before.asked)
+    this.#told = new Set(before.told)
+  }
+
+  /** What comes first. */
+  start(messageId: string): ReadonlyArray<UiChunk> {
+    return [{ type: "start", messageId }]
+  }
+
+  /** Steps that are over; those the client has been told of are left out. */
+  said(
+    messages: ReadonlyArray<Message.Message>,
+    approvals: ReadonlyArray<Approval.PendingApproval> = []
+  ): ReadonlyArray<UiChunk> {
+    return stepsOf(messages).flatMap((step, index) => {
+      if (index < this.#steps) return this.#answersOf(step.behind)
+      return [...this.#beginStep(), ...this.#sayStep(step, approvals), ...this.#endStep()]
+    })
+  }
+
+  /** Where the chat stands, in the place of what was not heard: the step that was under way is said anew. */
+  standing({ messages, approvals, partial }: UiStanding): ReadonlyArray<UiChunk> {
+    return [...this.#resetStep(), ...this.said(messages, approvals), ...(partial === "" ? [] : this.#delta(partial))]
+  }
+
+  push(event: Event.Event): ReadonlyArray<UiChunk> {
+    switch (event.type) {
+      case "message_started":
+        return [...this.#resetStep(), ...this.#beginStep()]
+      case "text_delta":
+        return this.#delta(event.delta)
+      case "text_completed":
+        return [...(this.#hasText ? [] : this.#delta(event.text)), ...this.#endText()]
+      case "raw_chunk":
+        return this.#rawChunk(event.chunk)
+      case "tool_call_started":
+        return [...this.#beginStep(), ...this.#endReasoning(), ...this.#beginCall(event.id, event.name)]
+      case "tool_call_delta": {
+        const { id: toolCallId, argumentsDelta: inputTextDelta } = event
+        return this.#begun.has(toolCallId) ? [{ type: "tool-input-delta", toolCallId, inputTextDelta }] : []
+      }
+      case "tool_call_completed":
+        return this.#callCompleted(event)
+      case "tool_execution_completed":
+        this.#outcomes.set(event.id, event.outcome)
+        return []
+      case "tool_result_encoded":
+        return this.#heard(event.id, event.content)
+      case "tool_halt":
+        return this.#heard(event.toolCallId, event.content)
+      case "ask_user_requested": {
+        const { toolCallId, question, options } = event
+        if (!this.#told.has(toolCallId)) return []
+        this.#hasQuestion = true
+        return [
+          ...this.#block("text", question),
+          { type: "data-troupe-question", transient: true, data: { toolCallId, question, options } }
+        ]
+      }
+      case "step_completed":
+        return this.#stepCompleted(event)
+      case "chat_completed":
+        return this.ended(event.result)
+      case "tool_execution_started":
+      case "message_completed":
+      case "error":
+        return []
+    }
+  }
+
+  /** The turn is over. */
+  ended({ haltedReason, metadata }: Pick<ChatResult.ChatResult, "haltedReason" | "metadata">): ReadonlyArray<UiChunk> {
+    const closed = this.#endStep()
+    switch (haltedReason) {
+      case "completed":
+        return [...closed, { type: "finish", finishReason: this.#finish ?? "stop" }]
+      case "manual_tool_calls":
+      case "awaiting_approval":
+        return [...closed, { type: "finish", finishReason: "tool-calls" }]
+      case "cancelled":
+        return [...closed, { type: "abort", reason: "cancelled" }]
+      case "error":
+        return [...closed, ...this.failed(metadata["error"])]
+      case "interrupted":
+        return [...closed, { type: "finish", finishReason: "interrupted" }]
+      default:
+        return [
+          ...closed,
+          { type: "data-troupe-halted", transient: true, data: { reason: haltedReason } },
+          { type: "finish", finishReason: haltedReason === "ask_user" ? "stop" : "other" }
+        ]
+    }
+  }
+
+  /** The turn, or the way to it, broke. */
+  failed(error: unknown): ReadonlyArray<UiChunk> {
+    return [
+      ...this.#endStep(),
+      { type: "data-troupe-error", transient: true, data: { code: errorCode(error) } },
+      { type: "error", errorText: errorText(error) }
+    ]
+  }
+
+  #beginStep(): ReadonlyArray<UiChunk> {
+    if (this.#inStep) return []
+    this.#inStep = true
+    this.#forgetStep()
+    return [{ type: "start-step" }]
+  }
+
+  #endStep(): ReadonlyArray<UiChunk> {
+    const closed = [...this.#endReasoning(), ...this.#endText()]
+    if (!this.#inStep) return closed
+    this.#inStep = false
+    this.#steps += 1
+    return [...closed, { type: "finish-step" }]
+  }
+
+  /** A step that has begun begins anew. */
+  #resetStep(): ReadonlyArray<UiChunk> {
+    if (!this.#inStep) return []
+    this.#text = undefined
+    this.#reasoning = undefined
+    this.#forgetStep()
+    return [{ type: "reset-step" }]
+  }
+
+  #forgetStep(): void {
+    this.#hasText = false
+    this.#hasQuestion = false
+    this.#told.clear()
+    this.#begun.clear()
+  }
+
+  /** What a call came to; a step with one whose beginning was not heard is said anew when it is over. */
+  #heard(id: string, content: string, outcome = this.#outcomes.get(id)): ReadonlyArray<UiChunk> {
+    return this.#told.has(id) ? this.#answer(id, content, outcome) : []
+  }
+
+  #delta(delta: string): ReadonlyArray<UiChunk> {
+    if (delta === "") return []
+    const begun = [...this.#beginStep(), ...this.#endReasoning()]
+    this.#hasText = true
+    if (this.#text !== undefined) return [...begun, { type: "text-delta", id: this.#text, delta }]
+    const id = `text-${(this.#blocks += 1)}`
+    this.#text = id
+    return [...begun, { type: "text-start", id }, { type: "text-delta", id, delta }]
+  }
+
+  #endText(): ReadonlyArray<UiChunk> {
+    const id = this.#text
+    this.#text = undefined
+    return id === undefined ? [] : [{ type: "text-end", id }]
+  }
+
+  #rawChunk(chunk: unknown): ReadonlyArray<UiChunk> {
+    const said = reasoningIn(chunk)
+    if (said === undefined) return []
+    const { of, delta } = said
+    const begun = this.#beginStep()
+    if (this.#reasoning?.of === of && this.#reasoning !== undefined) {
+      return [...begun, { type: "reasoning-delta", id: this.#reasoning.id, delta }]
+    }
+    const ended = this.#endReasoning()
+    const id = `reasoning-${(this.#blocks += 1)}`
+    this.#reasoning = { id, of }
+    return [...begun, ...ended, { type: "reasoning-start", id }, { type: "reasoning-delta", id, delta }]
+  }
+
+  #endReasoning(): ReadonlyArray<UiChunk> {
+    const id = this.#reasoning?.id
+    this.#reasoning = undefined
+    return id === undefined ? [] : [{ type: "reasoning-end", id }]
+  }
+
+  #beginCall(toolCallId: string, toolName: string): ReadonlyArray<UiChunk> {
+    if (this.#begun.has(toolCallId)) return []
+    this.#begun.add(toolCallId)
+    this.#told.add(toolCallId)
+    this.#answered.delete(toolCallId)
+    return [{ type: "tool-input-start", toolCallId, toolName, ...this.#runBy(toolName) }]
+  }
+
+  #callCompleted(call: Event.ToolCallCompleted): ReadonlyArray<UiChunk> {
+    const { id, name, arguments: input, rawArguments } = call
+    const begun = [...this.#beginStep(), ...this.#endReasoning()]
+    this.#told.add(id)
+    this.#begun.delete(id)
+    this.#answered.delete(id)
+    const said = { toolCallId: id, toolName: name, ...this.#runBy(name) }
+    return input === null
+      ? [
+          ...begun,
+          { type: "tool-input-error", ...said, input: rawArguments, errorText: "The arguments are no JSON object" }
+        ]
+      : [...begun, { type: "tool-input-available", ...said, input }]
+  }
+
+  #runBy(toolName: string): Pick<ToolPart, "providerExecuted"> {
+    return this.#manual.has(toolName) ? {} : { providerExecuted: true }
+  }
+
+  #answer(toolCallId: string, content: string, outcome: Outcome.Outcome | undefined): ReadonlyArray<UiChunk> {
+    this.#answered.add(toolCallId)
+    return this.#state(toolCallId, answerState(toolCallId, content, outcome))
+  }
+
+  #state(
+    toolCallId: string,
+    state: Omit<ToolPart, "type" | "toolCallId" | "input"> & Pick<ToolPart, "state">
+  ): ReadonlyArray<UiChunk> {
+    const part = { toolCallId, ...state } as ToolPart
+    switch (part.state) {
+      case "input-available":
+        return []
+      case "approval-requested":
+        return this.#ask(toolCallId, part.approval.requestReason)
+      case "output-available":
+        return [{ type: "tool-output-available", toolCallId, output: part.output }]
+      case "output-error":
+        return [{ type: "tool-output-error", toolCallId, errorText: part.errorText }]
+      case "output-denied": {
+        const { id: approvalId, reason } = part.approval
+        const denied: UiChunk = { type: "tool-output-denied", toolCallId }
+        if (this.#asked.has(toolCallId)) return [denied]
+        return [
+          ...this.#ask(toolCallId, reason),
+          { type: "tool-approval-response", approvalId, approved: false, reason },
+          denied
+        ]
+      }
+    }
+  }
+
+  #ask(toolCallId: string, reason: string): ReadonlyArray<UiChunk> {
+    if (this.#asked.has(toolCallId)) return []
+    this.#asked.add(toolCallId)
+    return [{ type: "tool-approval-request", approvalId: toolCallId, toolCallId, reason }]
+  }
+
+  /** Results that came without events of their own. */
+  #answersOf(behind: ReadonlyArray<Message.Message>): ReadonlyArray<UiChunk> {
+    return behind.flatMap((message) =>
+      message.role !== "tool" || this.#answered.has(message.toolCallId)
+        ? []
+        : this.#answer(message.toolCallId, Message.text(message), message.outcome)
+    )
+  }
+
+  #stepCompleted(event: Event.StepCompleted): ReadonlyArray<UiChunk> {
+    const { response, halt, pendingApprovals = [] } = event
+    const left = leftBy(event, !this.#inStep)
+    const kept = new Set(left?.said.toolCalls?.map(({ id }) => id))
+    const cutShort = this.#inStep ? response.toolCalls.filter(({ id }) => !kept.has(id)) : []
+    if (response.finishReason !== null) this.#finish = finishReasons[response.finishReason]
+    const asks: ReadonlyArray<UiChunk> = halt?.type === "question" ? this.#block("text", halt.question) : []
+    if (left !== undefined && [...kept].some((id) => !this.#told.has(id))) {
+      const anew = [...this.#beginStep(), ...this.#resetStep(), ...this.#sayStep(left, pendingApprovals)]
+      return [...anew, ...asks, ...this.#endStep()]
+    }
+    return [
+      ...(this.#inStep && !this.#hasText ? this.#delta(response.outputText) : []),
+      ...this.#answersOf(left?.behind ?? []),
+      ...cutShort.flatMap(({ id }) => this.#heard(id, "The reply was cut short; the call was not run", "not_started")),
+      ...pendingApprovals.flatMap(({ toolCall, reason }) => this.#ask(toolCall.id, reason)),
+      ...(this.#hasQuestion ? [] : asks),
+      ...this.#endStep()
+    ]
+  }
+
+  #sayStep(step: StepMessages, approvals: ReadonlyArray<Approval.PendingApproval>): ReadonlyArray<UiChunk> {
+    return stepParts(step, { manual: this.#manual, approvals }).flatMap((part) => this.#part(part))
+  }
+
+  #part(part: UiPart): ReadonlyArray<UiChunk> {
+    switch (part.type) {
+      case "step-start":
+      case "file":
+        return []
+      case "text":
+      case "reasoning":
+        return this.#block(part.type, part.text)
+      default: {
+        const { type, toolCallId, input } = part
+        const toolName = type.slice("tool-".length)
+        this.#told.add(toolCallId)
+        if (part.state !== "input-available" && part.state !== "approval-requested") this.#answered.add(toolCallId)
+        return [
+          { type: "tool-input-available", toolCallId, toolName, input, ...this.#runBy(toolName) },
+          ...this.#state(toolCallId, part)
+        ]
+      }
+    }
+  }
+
+  #block(kind: "text" | "reasoning", delta: string): ReadonlyArray<UiChunk> {
+    const id = `${kind}-${(this.#blocks += 1)}`
+    return [
+      { type: `${kind}-start`, id },
+      { type: `${kind}-delta`, id, delta },
+      { type: `${kind}-end`, id }
+    ]
+  }
+}
+
+const finishReasons: Readonly<Record<string, string>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool-calls",
+  content_filter: "content-filter",
+  error: "error",
+  other: "other"
+}

@@ -1,0 +1,87 @@
+/**
+ * What clients say and answer, as it comes over the wire.
+ *
+ * CONTENT1. What a client says or answers has no `metadata`: that is the program's own, and holds options for providers.
+ * CONTENT2. Every message is counted whole, whatever its role: its texts, and the URLs and base64 text of its images and files.
+ */
+import { ContentPart } from "@troupe/chat"
+import * as z from "zod"
+import { HttpError } from "../errors/HttpError.ts"
+
+type Content = string | ReadonlyArray<ContentPart.ContentPart>
+
+/** A part as a client may send it (CONTENT1). */
+export const WirePart = ContentPart.ContentPart.refine(({ metadata }) => metadata === undefined, {
+  path: ["metadata"],
+  message: "is the server's own; leave it out"
+})
+
+/**
+ * A file by its URL, or as base64 text where that is in a `data:` URL; an image where either the URL or the client says so. What
+ * the URL must be is checked with the message.
+ */
+export const filePart = (url: string, mediaType: string, filename?: string): ContentPart.ContentPart => {
+  const inline = /^data:(?<type>[^;,]+);base64,(?<base64>.*)$/su.exec(url)?.groups
+  const type = inline?.["type"] ?? mediaType
+  const base64 = inline?.["base64"]
+  if (type.startsWith("image/") || mediaType.startsWith("image/")) {
+    return { type: "image", image: base64 === undefined ? { url } : { base64, mediaType: type } }
+  }
+  return {
+    type: "file",
+    mediaType: type,
+    file: base64 === undefined ? { url } : { base64 },
+    ...(filename === undefined ? {} : { filename })
+  }
+}
+
+/** Content as short as it can be said. Throws an `HttpError` (413, 422) for too much, and for nothing. */
+export const checkedContent = (parts: ReadonlyArray<ContentPart.ContentPart>, mostCharacters: number): Content => {
+  const [first] = parts
+  if (first === undefined)
+    throw new HttpError("invalid_input", "The message says nothing; give it a part with text, or a file")
+  return checkedLength(parts.length === 1 && first.type === "text" ? first.text : parts, mostCharacters)
+}
+
+/** Content that is not too long (CONTENT2). Throws an `HttpError` (413). */
+export const checkedLength = <A extends Content>(content: A, mostCharacters: number): A => {
+  if (charactersOf(content) > mostCharacters) throw tooLong(mostCharacters)
+  return content
+}
+
+const charactersOf = (content: Content): number =>
+  typeof content === "string" ? content.length : content.reduce((sum, part) => sum + partCharacters(part), 0)
+
+const partCharacters = (part: ContentPart.ContentPart): number => {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text.length
+    case "image":
+      return "url" in part.image ? part.image.url.length : part.image.base64.length
+    case "file":
+      return "url" in part.file ? part.file.url.length : part.file.base64.length
+  }
+}
+
+const Parts = z.array(ContentPart.ContentPart).min(1)
+const WireParts = z.array(WirePart)
+
+/** An answer that is not too long, and no content with `metadata`. Throws an `HttpError` (413, 422). */
+export const checkedAnswer = <A>(answer: A, mostCharacters: number): A => {
+  const text = answer instanceof Error ? answer.message : typeof answer === "string" ? answer : JSON.stringify(answer)
+  if ((text ?? "").length > mostCharacters) throw tooLong(mostCharacters)
+  if (Parts.safeParse(answer).success && !WireParts.safeParse(answer).success) {
+    throw new HttpError(
+      "invalid_input",
+      "The parts of a result have no `metadata`: it is the server's own; leave it out"
+    )
+  }
+  return answer
+}
+
+const tooLong = (mostCharacters: number): HttpError =>
+  new HttpError(
+    "message_too_long",
+    `A message has at most ${mostCharacters} characters, the base64 text of images and files included; say it in several, or give an image by an https: URL`
+  )

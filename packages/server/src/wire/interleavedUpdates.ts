@@ -1,0 +1,70 @@
+/** What is followed, with what there is to tell of calls between its events. */
+import type { ChatRef } from "@troupe/chat"
+import type { Call } from "../http/route.ts"
+import { type CallNews, CallWatch } from "./callUpdates.ts"
+import type { Follower } from "./turnReader.ts"
+
+/** Watches the calls of a chat for one stream. */
+export const watchOf = ({ troupe }: Call, chat: ChatRef.ChatRef): CallWatch =>
+  new CallWatch({ chat, clock: troupe.system.clock, zombies: () => troupe.zombies() })
+
+/** A follower that has a watch hear what its reader is told. */
+export const watching = <Item>(follower: Follower<Item>, watch: CallWatch): Follower<Item> => ({
+  ...follower,
+  before: (reply, earlier) => {
+    watch.goesOnWith(reply)
+    return follower.before(reply, earlier)
+  },
+  event: (event) => {
+    watch.heard(event)
+    return follower.event(event)
+  },
+  standing: (context, standing) => {
+    watch.stepOver()
+    return follower.standing(context, standing)
+  }
+})
+
+/**
+ * Everything that is followed, and what there is to tell of calls in between: for each, the text for the wire.
+ *
+ * One item is asked for ahead while calls run, and held while news are told.
+ */
+export async function* withNews<Item>(
+  followed: AsyncIterable<ReadonlyArray<Item>>,
+  watch: CallWatch,
+  { first, frames, tell, last }: Telling<Item>
+): AsyncGenerator<string, void> {
+  const items = followed[Symbol.asyncIterator]()
+  let asked: Promise<IteratorResult<ReadonlyArray<Item>>> | undefined
+  try {
+    watch.begin()
+    yield first
+    for (;;) {
+      asked ??= items.next()
+      const came = watch.isOpen ? await Promise.race([asked, watch.due]) : await asked
+      if (came === undefined) {
+        const news = watch.look()
+        if (news.length > 0) yield frames(news.map(tell))
+      } else if (came.done === true) break
+      else {
+        asked = undefined
+        if (came.value.length > 0) yield frames(came.value)
+      }
+    }
+    if (last !== undefined) yield last
+  } finally {
+    watch.leave()
+    const left = items.return?.()
+    await asked
+    await left
+  }
+}
+
+/** How it is told. */
+export interface Telling<Item> {
+  readonly first: string
+  readonly frames: (items: ReadonlyArray<Item>) => string
+  readonly tell: (news: CallNews) => Item
+  readonly last?: string
+}

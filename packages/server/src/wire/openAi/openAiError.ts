@@ -1,0 +1,77 @@
+/** Errors in OpenAI's form. */
+import { AdapterError, SessionError } from "@troupe/chat"
+import type { HttpError } from "../../errors/HttpError.ts"
+import { refusalOf, retryAfter } from "../../errors/failure.ts"
+import { errorText } from "../chatReply.ts"
+
+/** An error as a client of OpenAI knows it, and its status. */
+export interface OpenAiError {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly error: {
+    readonly message: string
+    readonly type: string
+    readonly param: string | null
+    readonly code: string
+  }
+}
+
+const typeOf = (status: number): string => {
+  if (status === 401) return "authentication_error"
+  if (status === 403) return "permission_error"
+  if (status === 429) return "rate_limit_error"
+  return status < 500 ? "invalid_request_error" : "server_error"
+}
+
+const made = (status: number, code: string, message: string, param: string | null = null): OpenAiError => ({
+  status,
+  error: { message, type: typeOf(status), param, code }
+})
+
+/** A refusal of this server. */
+export const ofRefusal = (refusal: HttpError): OpenAiError => {
+  const { status, code, message, issues = [] } = refusal
+  const [first] = issues
+  const param = first === undefined ? null : first.field.join(".")
+  // A body that does not fit is a bad request there.
+  const said = first === undefined ? message : `${message}: ${param} ${first.reason}`
+  return {
+    ...made(status === 422 ? 400 : status, code, said, param),
+    headers: { ...refusal.headers, ...retryAfter(refusal) }
+  }
+}
+
+/** What a request of the model failed with, and what stands for it here: of keys and the like the client can mend nothing. */
+const adapterStatus: Readonly<Partial<Record<string, number>>> = {
+  rate_limited: 429,
+  invalid_request: 400,
+  context_length_exceeded: 400,
+  content_filter: 400,
+  unsupported_feature: 400,
+  timeout: 504
+}
+
+/** What a run failed with; `undefined` for what nobody expects. */
+export const ofFailure = (error: unknown): OpenAiError | undefined => {
+  if (error instanceof AdapterError) return made(adapterStatus[error.reason] ?? 502, error.reason, errorText(error))
+  const refusal = refusalOf(error)
+  if (refusal !== undefined) return ofRefusal(refusal)
+  return error instanceof SessionError ? made(500, error.reason, errorText(error)) : undefined
+}
+
+/** A run that came to an end a client of OpenAI has no word for. */
+export const ofEnd = (haltedReason: string): OpenAiError =>
+  haltedReason === "awaiting_approval"
+    ? made(409, "awaiting_approval", "A tool call waits for a decision, which this protocol cannot give")
+    : made(
+        haltedReason === "cancelled" ? 409 : 500,
+        haltedReason,
+        `The run ended: ${haltedReason.replaceAll("_", " ")}`
+      )
+
+/** Something went wrong, and only the server's operator knows what. */
+export const unexpected: OpenAiError = made(500, "error", "The run failed")
+
+/** The response of an error. */
+export const responseOf = ({ status, headers, error }: OpenAiError): Response =>
+  Response.json({ error }, { status, ...(headers === undefined ? {} : { headers }) })

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest"
+import { HttpError } from "../../src/errors/HttpError.ts"
+import { FrameStream } from "../../src/http/frameStream.ts"
+import { turn } from "../double/served.ts"
+
+/** Frames that are there when they are put, and what became of who reads them. */
+const hand = () => {
+  const waiting: Array<PromiseWithResolvers<IteratorResult<string>>> = []
+  const seen = { asked: 0, returned: 0, aborted: 0, ended: 0, failures: [] as Array<unknown> }
+  const iterator: AsyncIterableIterator<string> = {
+    [Symbol.asyncIterator]: () => iterator,
+    next: () => {
+      seen.asked += 1
+      const asked = Promise.withResolvers<IteratorResult<string>>()
+      waiting.push(asked)
+      return asked.promise
+    },
+    return: async () => {
+      seen.returned += 1
+      return { done: true, value: undefined }
+    }
+  }
+  const stream = new FrameStream(
+    (signal) => {
+      signal.addEventListener("abort", () => (seen.aborted += 1))
+      return iterator
+    },
+    { last: () => "bye", ended: () => (seen.ended += 1), failed: (error) => void seen.failures.push(error) }
+  )
+  return {
+    stream,
+    seen,
+    put: (value: string) => waiting.shift()?.resolve({ done: false, value }),
+    end: () => waiting.shift()?.resolve({ done: true, value: undefined }),
+    fail: (error: unknown) => waiting.shift()?.reject(error)
+  }
+}
+
+describe("FRAME1 nothing is read ahead", () => {
+  test("a frame is asked for when the socket asks, and not before", async () => {
+    const { stream, seen, put } = hand()
+    expect(seen.asked).toBe(0)
+    const first = stream.next()
+    expect(seen.asked).toBe(1)
+    put("a")
+    expect(await first).toBe("a")
+    await turn()
+    expect(seen.asked).toBe(1)
+  })
+
+  test("a frame that comes after a heartbeat went out is held, and is the next", async () => {
+    const { stream, seen, put } = hand()
+    const first = stream.next()
+    for (let beats = 0; beats < 3; beats++) stream.beat()
+    expect(await first).toBe(": \n\n")
+    put("a")
+    await turn()
+    expect([await stream.next(), seen.asked]).toEqual(["a", 1])
+  })
+})
+
+describe("FRAME2 the iterator is returned once, the signal aborted", () => {
+  test("when the client is gone, whatever comes after", async () => {
+    const { stream, seen, put, fail } = hand()
+    const first = stream.next()
+    stream.cancel()
+    stream.cancel()
+    stream.close()
+    put("late")
+    expect(await first).toBeUndefined()
+    expect(await stream.next()).toBeUndefined()
+    fail(new Error("late"))
+    expect(seen).toEqual({ asked: 1, returned: 1, aborted: 1, ended: 1, failures: [] })
+  })
+
+  test("one that ended by itself is not returned", async () => {
+    const { stream, seen, end } = hand()
+    const first = stream.next()
+    end()
+    expect(await first).toBeUndefined()
+    stream.cancel()
+    expect(seen).toEqual({ asked: 1, returned: 0, aborted: 1, ended: 1, failures: [] })
+  })
+
+  test("one that failed is told of once, and its reader gets the error", async () => {
+    const { stream, seen, fail } = hand()
+    const fault = new Error("broken")
+    const first = stream.next()
+    fail(fault)
+    await expect(first).rejects.toBe(fault)
+    expect(await stream.next()).toBeUndefined()
+    expect(seen).toEqual({ asked: 1, returned: 0, aborted: 1, ended: 1, failures: [fault] })
+  })
+})
+
+describe("FRAME3 when the server closes", () => {
+  test("a socket that waits gets the last frame, and then the end", async () => {
+    const { stream, seen } = hand()
+    const first = stream.next()
+    stream.close()
+    expect([await first, await stream.next(), seen.returned]).toEqual(["bye", undefined, 1])
+  })
+
+  test("a socket that is behind gets what is held first", async () => {
+    const { stream, put } = hand()
+    void stream.next()
+    for (let beats = 0; beats < 3; beats++) stream.beat()
+    put("a")
+    await turn()
+    stream.close()
+    expect([await stream.next(), await stream.next(), await stream.next()]).toEqual(["a", "bye", undefined])
+  })
+})
+
+test("FRAME4 a socket that got something lately, or does not ask, gets no heartbeat", async () => {
+  const { stream, put } = hand()
+  for (let beats = 0; beats < 9; beats++) stream.beat()
+  const first = stream.next()
+  stream.beat()
+  stream.beat()
+  put("a")
+  expect(await first).toBe("a")
+  const second = stream.next()
+  stream.beat()
+  stream.beat()
+  put("b")
+  expect(await second).toBe("b")
+})
+
+describe("FRAME5 a large frame", () => {
+  const large = "x".repeat(20_000)
+  const counting = (refusal?: HttpError) => {
+    const counted: Array<number> = []
+    const frames: AsyncIterableIterator<string> = {
+      [Symbol.asyncIterator]: () => frames,
+      next: async () => ({ done: false, value: large })
+    }
+    const stream = new FrameStream(frames, {
+      last: ({ code }) => code,
+      ended: () => {},
+      failed: () => {},
+      hold: (characters) => {
+        if (refusal !== undefined) throw refusal
+        counted.push(characters)
+      },
+      release: (characters) => void counted.push(-characters)
+    })
+    return { stream, counted }
+  }
+
+  test("is counted until the next one is asked for", async () => {
+    const { stream, counted } = counting()
+    await stream.next()
+    expect(counted).toEqual([20_000])
+    await stream.next()
+    expect(counted).toEqual([20_000, -20_000, 20_000])
+    stream.cancel()
+    stream.close()
+    expect(counted).toEqual([20_000, -20_000, 20_000, -20_000])
+  })
+
+  test("that is refused is not sent, and the stream ends with the reason", async () => {
+    const { stream, counted } = counting(new HttpError("too_many_bytes", "Read first"))
+    expect([await stream.next(), await stream.next()]).toEqual(["too_many_bytes", undefined])
+    expect(counted).toEqual([])
+  })
+})

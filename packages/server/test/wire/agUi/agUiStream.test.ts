@@ -1,0 +1,143 @@
+import { EventSchemas } from "@ag-ui/core/schemas"
+import { askUser, type Event, Fake, type Message, tool, Troupe } from "@troupe/chat"
+import { describe, expect, it } from "vitest"
+import { type AgUiEvent, agUiMessages, AgUiStream } from "../../../src/wire/agUi/agUiStream.ts"
+
+const turnOf = async (scripts: ReadonlyArray<Fake.Script>) => {
+  const tools = [
+    tool({ name: "echo", execute: (args) => args }),
+    tool({ name: "asks", execute: () => askUser("Which?") }),
+    tool({ name: "byHand", manual: true })
+  ]
+  const troupe = await Troupe.start({ adapter: Fake.make({ scripts }), tools, includeRawChunks: true })
+  const chat = await troupe.chat("c")
+  const events: Array<Event.Event> = []
+  for await (const event of chat.send("Go")) events.push(event)
+  return { events, messages: chat.thread.messages }
+}
+
+const streamOf = () => new AgUiStream({ threadId: "c", runId: "r", reply: "m0.reply", steps: 0, calls: [] })
+
+interface Told {
+  readonly id: string
+  readonly role: string
+  content?: string
+  toolCallId?: string
+  toolCalls?: Array<{
+    readonly id: string
+    readonly type: string
+    readonly function: { readonly name: string; arguments: string }
+  }>
+}
+
+/** What a client makes of a run: what is begun is ended, in order, and every event is of a form it knows. */
+const read = (events: ReadonlyArray<AgUiEvent>): ReadonlyArray<Told> => {
+  const messages: Array<Told> = []
+  const open = new Set<string>()
+  const of = (id: unknown, role: string): Told => {
+    const known = messages.find((message) => message.id === id)
+    if (known !== undefined) return known
+    const made: Told = { id: String(id), role }
+    messages.push(made)
+    return made
+  }
+  for (const event of events) {
+    expect({ event, isKnown: EventSchemas.safeParse(event).success }).toEqual({ event, isKnown: true })
+    const named = [event["messageId"], event["toolCallId"], event["stepName"]].find((name) => typeof name === "string")
+    const key = `${event.type.replace(/_(?:START|STARTED|END|FINISHED)$/u, "")} ${named ?? ""}`
+    if (/_START(?:ED)?$/u.test(event.type)) open.add(key)
+    if (/_(?:END|FINISHED)$/u.test(event.type)) expect(open.delete(key)).toBe(true)
+    if (event.type === "TEXT_MESSAGE_CONTENT") {
+      const message = of(event["messageId"], "assistant")
+      message.content = `${message.content ?? ""}${String(event["delta"])}`
+    } else if (event.type === "TOOL_CALL_START") {
+      const message = of(event["parentMessageId"], "assistant")
+      message.toolCalls ??= []
+      message.toolCalls.push({
+        id: String(event["toolCallId"]),
+        type: "function",
+        function: { name: String(event["toolCallName"]), arguments: "" }
+      })
+    } else if (event.type === "TOOL_CALL_ARGS") {
+      const call = messages.flatMap(({ toolCalls = [] }) => toolCalls).findLast(({ id }) => id === event["toolCallId"])
+      if (call !== undefined) call.function.arguments += String(event["delta"])
+    } else if (event.type === "TOOL_CALL_RESULT") {
+      messages.push({
+        id: String(event["messageId"]),
+        role: "tool",
+        toolCallId: String(event["toolCallId"]),
+        content: String(event["content"])
+      })
+    }
+  }
+  expect([...open]).toEqual([])
+  return messages
+}
+
+/** As messages stand in a snapshot, without the order that results, and calls that were not heard, came in. */
+const sorted = (messages: ReadonlyArray<object>) => {
+  const inOrder = (list: ReadonlyArray<{ readonly id: string }>) =>
+    list.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  return inOrder(messages as ReadonlyArray<Told>).map((message) => {
+    const { toolCalls } = message as Told
+    return toolCalls === undefined ? message : { ...message, toolCalls: inOrder(toolCalls) }
+  })
+}
+
+const replyOf = (messages: ReadonlyArray<Message.Message>) => agUiMessages(messages).slice(1)
+
+const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
+  "an answer": [
+    [
+      { rawChunk: { type: "reasoning_delta", id: "r", delta: "Hm" } },
+      { text: "Hel" },
+      { text: "lo" },
+      { finish: "stop" }
+    ]
+  ],
+  "tools and an answer": [
+    [
+      { text: "Wait." },
+      { toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } },
+      { toolCall: { id: "c1", name: "echo", rawArguments: '{"x":' } },
+      { finish: "tool_calls" }
+    ],
+    [{ text: "Done" }, { finish: "stop" }]
+  ],
+  "the same call id in two steps": [
+    [{ toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } }, { finish: "tool_calls" }],
+    [{ toolCall: { id: "c0", name: "echo", arguments: { x: 2 } } }, { finish: "tool_calls" }],
+    [{ text: "Twice" }, { finish: "stop" }]
+  ],
+  "a question": [[{ toolCall: { id: "c0", name: "asks" } }, { finish: "tool_calls" }]],
+  "a call of the client's": [[{ toolCall: { id: "c0", name: "byHand" } }, { finish: "tool_calls" }]]
+}
+
+describe("AGUI1, AGUI2. a run ends all it begins, and its messages are those of the thread", () => {
+  for (const [title, scripts] of Object.entries(turns)) {
+    it(`of ${title}`, async () => {
+      const { events, messages } = await turnOf(scripts)
+      const stream = streamOf()
+      const told = read([...stream.start(), ...events.flatMap((event) => stream.push(event))])
+      expect(sorted(told)).toEqual(sorted(replyOf(messages)))
+    })
+
+    it(`of ${title}, not heard from any event of its first step on`, async () => {
+      const { events, messages } = await turnOf(scripts)
+      const stepEnd = events.findIndex(({ type }) => type === "step_completed")
+      for (let heard = 0; heard <= stepEnd; heard++) {
+        const partial = events
+          .slice(0, heard)
+          .map((event) => (event.type === "text_delta" ? event.delta : ""))
+          .join("")
+        const stream = streamOf()
+        const told = read([
+          ...stream.start(),
+          ...stream.snapshot([], 0, partial),
+          ...events.slice(heard).flatMap((event) => stream.push(event))
+        ])
+        expect({ heard, told: sorted(told) }).toEqual({ heard, told: sorted(replyOf(messages)) })
+      }
+    })
+  }
+})

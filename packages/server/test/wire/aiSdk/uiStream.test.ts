@@ -1,0 +1,261 @@
+import { askUser, type ChatRef, type Event, Fake, tool, Troupe } from "@troupe/chat"
+import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
+import { describe, expect, it } from "vitest"
+import { isSaid, replyIn } from "../../../src/wire/chatReply.ts"
+import { uiMessages } from "../../../src/wire/aiSdk/uiParts.ts"
+import { type UiChunk, UiStream } from "../../../src/wire/aiSdk/uiStream.ts"
+import { streamOf } from "../../double/streamOf.ts"
+
+const echo = tool({ name: "echo", execute: ({ x }) => ({ x }) })
+const fails = tool({
+  name: "fails",
+  execute: () => {
+    throw new Error("no")
+  }
+})
+const asks = tool({ name: "asks", execute: () => askUser("Which?", { choices: ["a", "b"] }) })
+const byHand = tool({ name: "byHand", manual: true })
+
+const manual = new Set(["byHand"])
+
+/** What the client makes of chunks: every one of a form it knows. */
+const read = async (chunks: ReadonlyArray<UiChunk>): Promise<UIMessage | undefined> => {
+  const schema = uiMessageChunkSchema()
+  for (const chunk of chunks) {
+    const checked = await schema.validate?.(chunk)
+    expect({ chunk, isKnown: checked?.success }).toEqual({ chunk, isKnown: true })
+  }
+  let message: UIMessage | undefined
+  const stream = streamOf(chunks as unknown as ReadonlyArray<UIMessageChunk>)
+  for await (const next of readUIMessageStream({ stream, terminateOnError: false })) message = next
+  return plain(message)
+}
+
+const plain = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
+
+const chatWith = async (scripts: ReadonlyArray<Fake.Script>): Promise<ChatRef.ChatRef> => {
+  const troupe = await Troupe.start({
+    adapter: Fake.make({ scripts }),
+    tools: [echo, fails, asks, byHand],
+    includeRawChunks: true,
+    permissions: { deny: ["forbidden"] }
+  })
+  return troupe.chat("c")
+}
+
+const eventsOf = async (turn: AsyncIterable<Event.Event>): Promise<ReadonlyArray<Event.Event>> => {
+  const events: Array<Event.Event> = []
+  for await (const event of turn) events.push(event)
+  return events
+}
+
+const replyChunks = (ui: UiStream, chat: ChatRef.ChatRef, events: ReadonlyArray<Event.Event>) => [
+  ...ui.start(replyIn(chat.thread.messages).name),
+  ...events.flatMap((event) => ui.push(event))
+]
+
+const kept = (chat: ChatRef.ChatRef) => plain(uiMessages(chat.thread.messages, { manual, approvals: [] }).at(-1))
+
+const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
+  "an answer": [[{ text: "Hel" }, { text: "lo" }, { finish: "stop" }]],
+  "a tool and an answer": [
+    [
+      { text: "Wait." },
+      { toolCall: { id: "c0", name: "echo", arguments: { x: [1, "2"] } } },
+      { toolCall: { id: "c1", name: "fails" } },
+      { finish: "tool_calls" }
+    ],
+    [{ text: "Done" }, { finish: "stop" }]
+  ],
+  "the same call id in two steps": [
+    [{ toolCall: { id: "c0", name: "echo", arguments: { x: 1 } } }, { finish: "tool_calls" }],
+    [{ toolCall: { id: "c0", name: "echo", arguments: { x: 2 } } }, { finish: "tool_calls" }],
+    [{ text: "Twice" }, { finish: "length" }]
+  ],
+  "a question": [[{ toolCall: { id: "c0", name: "asks" } }, { finish: "tool_calls" }]],
+  "a call of the client's": [
+    [{ toolCall: { id: "c0", name: "byHand", arguments: { y: 1 } } }, { finish: "tool_calls" }]
+  ],
+  "a tool that does not exist": [
+    [{ toolCall: { id: "c0", name: "nope" } }, { finish: "tool_calls" }],
+    [{ text: "Sorry" }, { finish: "stop" }]
+  ],
+  "arguments that are none": [
+    [{ toolCall: { id: "c0", name: "echo", rawArguments: '{"x":' } }, { finish: "tool_calls" }],
+    [{ text: "Sorry" }, { finish: "stop" }]
+  ]
+}
+
+describe("UI1. a client has the same message, however it read it", () => {
+  for (const [title, scripts] of Object.entries(turns)) {
+    it(`of ${title}`, async () => {
+      const chat = await chatWith(scripts)
+      const events = await eventsOf(chat.send("Go"))
+      const live = await read(replyChunks(new UiStream(manual), chat, events))
+      const thread = kept(chat)
+      expect(live).toEqual(thread)
+
+      const said = new UiStream(manual)
+      const { name, messages } = replyIn(chat.thread.messages)
+      const replayed = await read([...said.start(name), ...said.said(messages)])
+      expect(replayed).toEqual(thread)
+    })
+  }
+
+  it("with what comes in the place of what was not heard, at any event", async () => {
+    const chat = await chatWith(turns["a tool and an answer"] ?? [])
+    const turn = chat.send("Go")
+    const seen: Array<{ readonly event: Event.Event; readonly standing: Parameters<UiStream["standing"]>[0] }> = []
+    for await (const event of turn) {
+      const context = chat.getSnapshot()?.context
+      if (context === undefined) throw new Error("no snapshot")
+      seen.push({
+        event,
+        standing: { messages: replyIn(context.thread.messages).messages, approvals: [], partial: "" }
+      })
+    }
+    const stepsEnd = seen.findIndex(({ event }) => event.type === "step_completed")
+    for (const lost of [0, 1, 2, 4, stepsEnd]) {
+      const ui = new UiStream(manual)
+      const chunks = [...ui.start("m0.reply")]
+      for (const { event } of seen.slice(0, lost)) chunks.push(...ui.push(event))
+      const committed = stepsOf(seen[stepsEnd]?.event)
+      chunks.push(...ui.standing({ messages: committed, approvals: [], partial: "" }))
+      for (const { event } of seen.slice(stepsEnd + 1)) chunks.push(...ui.push(event))
+      expect(await read(chunks)).toEqual(kept(chat))
+    }
+  })
+
+  it("with a step that was not heard from any of its events on, calls and all", async () => {
+    for (const [title, scripts] of Object.entries(turns)) {
+      const chat = await chatWith(scripts)
+      const events = await eventsOf(chat.send("Go"))
+      const stepEnd = events.findIndex(({ type }) => type === "step_completed")
+      for (let heard = 0; heard <= stepEnd; heard++) {
+        const before = events.slice(0, heard)
+        const partial = before.map((event) => (event.type === "text_delta" ? event.delta : "")).join("")
+        const ui = new UiStream(manual)
+        const chunks = [
+          ...ui.start("m0.reply"),
+          ...ui.standing({ messages: [], approvals: [], partial }),
+          ...events.slice(heard).flatMap((event) => ui.push(event))
+        ]
+        expect({ title, heard, message: await read(chunks) }).toEqual({ title, heard, message: kept(chat) })
+      }
+    }
+  })
+
+  it("with text that was under way when it came back", async () => {
+    const ui = new UiStream(manual)
+    const chunks = [
+      ...ui.start("m0.reply"),
+      ...ui.standing({ messages: [], approvals: [], partial: "Once " }),
+      ...ui.push({ type: "text_delta", id: null, delta: "upon" }),
+      ...ui.push({ type: "text_completed", id: null, text: "Once upon" })
+    ]
+    expect((await read(chunks))?.parts).toEqual([
+      { type: "step-start" },
+      { type: "text", text: "Once upon", state: "done" }
+    ])
+  })
+})
+
+const stepsOf = (event: Event.Event | undefined) => {
+  if (event?.type !== "step_completed") throw new Error("no step")
+  const { messages } = event.thread
+  return messages.slice(messages.findLastIndex(isSaid) + 1)
+}
+
+describe("UI2. what is begun is ended", () => {
+  it("reasoning before the text that follows it", async () => {
+    const chat = await chatWith([
+      [
+        { rawChunk: { type: "reasoning_delta", id: "r", delta: "Hm" } },
+        { rawChunk: { type: "reasoning_delta", id: "r", delta: "m" } },
+        { rawChunk: { type: "source", url: "x" } },
+        { text: "So" },
+        { finish: "stop" }
+      ]
+    ])
+    const ui = new UiStream(manual)
+    const chunks = replyChunks(ui, chat, await eventsOf(chat.send("Go")))
+    expect((await read(chunks))?.parts).toEqual([
+      { type: "step-start" },
+      { type: "reasoning", id: "reasoning-1", text: "Hmm", state: "done" },
+      { type: "text", text: "So", state: "done" }
+    ])
+  })
+
+  it("a text that was cancelled, before the abort", async () => {
+    const chat = await chatWith([[{ text: "Once" }, { hang: true }]])
+    const turn = chat.send("Go")
+    const ui = new UiStream(manual)
+    const chunks: Array<UiChunk> = []
+    for await (const event of turn) {
+      chunks.push(...ui.push(event))
+      if (event.type === "text_delta") void chat.cancel()
+    }
+    expect(chunks.map(({ type }) => type)).toEqual([
+      "start-step",
+      "text-start",
+      "text-delta",
+      "text-end",
+      "finish-step",
+      "abort"
+    ])
+  })
+
+  it("a reply that was cancelled before its first word says nothing of the calls before it", async () => {
+    const chat = await chatWith([...(turns["a question"] ?? []), [{ hang: true }]])
+    await eventsOf(chat.send("Go"))
+    const ui = new UiStream(manual)
+    const chunks: Array<UiChunk> = []
+    for await (const event of chat.send("That one")) {
+      chunks.push(...ui.push(event))
+      if (event.type === "message_started") void chat.cancel()
+    }
+    expect(chunks.map(({ type }) => type)).toEqual(["start-step", "finish-step", "abort"])
+  })
+
+  it("an error says its reason, and nothing of the program", async () => {
+    const chat = await chatWith([[{ text: "Once" }, { error: "rate_limited" }, { finish: "error" }]])
+    const ui = new UiStream(manual)
+    const chunks = replyChunks(ui, chat, await eventsOf(chat.send("Go")))
+    expect(chunks.at(-1)).toEqual({ type: "error", errorText: "The model request failed: rate limited" })
+  })
+
+  it("a step that begins again is reset", () => {
+    const ui = new UiStream(manual)
+    const started: Event.Event = { type: "message_started", message: { role: "assistant", content: "" } }
+    expect(
+      [started, { type: "text_delta", id: null, delta: "x" } as const, started].flatMap((event) => ui.push(event))
+    ).toEqual([
+      { type: "start-step" },
+      { type: "text-start", id: "text-1" },
+      { type: "text-delta", id: "text-1", delta: "x" },
+      { type: "reset-step" }
+    ])
+  })
+
+  it("fragments of a call whose beginning was not heard are not told", () => {
+    const ui = new UiStream(manual)
+    expect(ui.push({ type: "tool_call_delta", id: "c", argumentsDelta: "{" })).toEqual([])
+  })
+})
+
+describe("UI3. what the protocol has no word for is transient data", () => {
+  it("a question, and why a turn ended", async () => {
+    const chat = await chatWith(turns["a question"] ?? [])
+    const ui = new UiStream(manual)
+    const chunks = replyChunks(ui, chat, await eventsOf(chat.send("Go")))
+    const data = chunks.filter(({ type }) => type.startsWith("data-"))
+    expect(data).toEqual([
+      {
+        type: "data-troupe-question",
+        transient: true,
+        data: { toolCallId: "c0", question: "Which?", options: { choices: ["a", "b"] } }
+      },
+      { type: "data-troupe-halted", transient: true, data: { reason: "ask_user" } }
+    ])
+  })
+})

@@ -1,0 +1,60 @@
+/**
+ * Conversations in a PostgreSQL database.
+ *
+ * @module
+ */
+import type { Store } from "@troupe/chat"
+import { Clock } from "@troupe/otp"
+import { checkedOptions } from "../sql/storeOptions.ts"
+import { LazyDatabase } from "../sql/lazyDatabase.ts"
+import { databaseName } from "./databaseName.ts"
+import { postgresDialect } from "./postgresSchema.ts"
+import { SqlStore } from "../sql/sqlStore.ts"
+
+/**
+ * How a store in PostgreSQL keeps.
+ *
+ * **Units and defaults**: `schema` is the schema of its tables, `"troupe"`, which is created. `maxConnections` is 10.
+ * `connectTimeoutMs` is how long a connection may take to open, 5,000. `ttlMs` is how long after its newest entry a conversation
+ * is kept, in milliseconds; without it, for ever. `clock` is the host's.
+ */
+export interface PostgresOptions {
+  readonly schema?: string | undefined
+  readonly maxConnections?: number | undefined
+  readonly connectTimeoutMs?: number | undefined
+  readonly ttlMs?: number | undefined
+  readonly clock?: Clock.Clock | undefined
+}
+
+/**
+ * Keeps conversations in a PostgreSQL database, `postgres://user:password@host:5432/database`.
+ *
+ * **Details**: connections are opened when the store is first asked, and the schema brought up to date then. `close` lets go
+ * of them. What a save that was answered survives is the server's to say: with its own settings, the end of either machine.
+ * An id has at most 2,048 bytes.
+ *
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for options that make no sense. The verbs reject with a `StoreError`
+ * when the server cannot be reached, does not let the user in, has a newer schema, or fails; the next to ask tries again.
+ *
+ * **Concurrency**: any number of programs may use one schema. Who writes a conversation holds its row until the commit.
+ *
+ * @example
+ * ```ts
+ * const store = postgres("postgres://troupe:secret@db.internal/chats")
+ * const troupe = await Troupe.start({ adapter, store })
+ * ```
+ */
+export const postgres = (url: string, options: PostgresOptions = {}): Store.SessionStore => {
+  const {
+    schema = "troupe",
+    maxConnections = 10,
+    connectTimeoutMs = 5_000,
+    clock = Clock.live,
+    ttlMs
+  } = checkedOptions("postgres", url, options)
+  const database = new LazyDatabase(databaseName(url), postgresDialect(schema), async () => {
+    const { PostgresDatabase } = await import("./postgresDatabase.ts")
+    return new PostgresDatabase({ url, schema, maxConnections, connectTimeoutMs, now: () => clock.now() })
+  })
+  return new SqlStore(database, { clock, ttlMs })
+}

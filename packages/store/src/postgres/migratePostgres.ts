@@ -1,0 +1,38 @@
+/**
+ * Brings a schema in PostgreSQL up to date.
+ *
+ * Programs that do it at once wait for one another: a lock of the database is held from the look at the version to the end of the
+ * transaction.
+ */
+import { StoreError } from "../sql/StoreError.ts"
+import { migrate, newestVersion, schemaVersion } from "../sql/migrations.ts"
+import { postgresBasis, postgresDialect, postgresMigrations } from "./postgresSchema.ts"
+import { type Asking, rowsOf } from "../sql/query.ts"
+
+/** All of it, in one transaction. **Errors**: throws a `StoreError` of a newer schema. */
+export function* migratePostgres({
+  database,
+  schema,
+  now
+}: {
+  readonly database: string
+  readonly schema: string
+  readonly now: number
+}): Asking<void> {
+  const { prefix } = postgresDialect(schema)
+  yield* rowsOf("SELECT pg_advisory_xact_lock(hashtextextended('troupe ' || ?, 0))", schema)
+  // Who may use a schema need not be allowed to create one.
+  const existing = yield* rowsOf("SELECT 1 FROM pg_namespace WHERE nspname = ?", schema)
+  if (existing.length === 0) yield* rowsOf(`CREATE SCHEMA "${schema}"`)
+  const noted = yield* rowsOf("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'migrations'", schema)
+  if (noted.length === 0) yield* rowsOf(postgresBasis(prefix))
+  const from = yield* schemaVersion(prefix)
+  const migrations = postgresMigrations(prefix)
+  const newest = newestVersion(migrations)
+  if (from <= newest) return yield* migrate(migrations, { prefix, from, now: Math.floor(now) })
+  throw new StoreError(
+    "newer_schema",
+    database,
+    `The schema ${schema} has the version ${from}, and this version of @troupe/store knows those up to ${newest}; install a newer one`
+  )
+}

@@ -1,0 +1,161 @@
+/**
+ * A PostgreSQL database, over a pool of connections.
+ *
+ * Owns: the pool, from the first question to `close`. Does not own the rows.
+ *
+ * PG1. The pool is opened, and the schema brought up to date, when it is first asked; if that fails, the next to ask tries again.
+ * PG2. A write is one transaction, answered after its commit. When the connection is lost in the commit, nobody knows whether
+ *      it is kept: it is answered as failed.
+ * PG3. `close` waits for what is under way, and lets go of every connection.
+ */
+import { PgClient } from "@effect/sql-pg"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import { databaseName } from "./databaseName.ts"
+import type { Dialect } from "../sql/dialect.ts"
+import { migratePostgres } from "./migratePostgres.ts"
+import { postgresFailure } from "./postgresFailure.ts"
+import { postgresDialect } from "./postgresSchema.ts"
+import type { Asking, Row } from "../sql/query.ts"
+import type { Database } from "../sql/sqlStore.ts"
+
+/** How it is reached. */
+export interface Reaching {
+  readonly url: string
+  readonly schema: string
+  readonly maxConnections: number
+  readonly connectTimeoutMs: number
+  readonly now: () => number
+}
+
+/** An open pool. */
+interface Pool {
+  readonly client: PgClient.PgClient
+  readonly scope: Scope.Closeable
+}
+
+/** A refusal that is no error of the database: it is handed on as it is. */
+class Refusal {
+  readonly reason: unknown
+  constructor(reason: unknown) {
+    this.reason = reason
+  }
+}
+
+/** One message of a conversation may be as long as PostgreSQL keeps, and is read whole. */
+const maxMessageSize = 2 ** 30
+
+/** The database. */
+export class PostgresDatabase implements Database {
+  readonly name: string
+  readonly dialect: Dialect
+  readonly #reaching: Reaching
+  readonly #failure: (error: unknown) => unknown
+  readonly #texts = new Map<string, string>()
+  readonly #underWay = new Set<Promise<unknown>>()
+  #pool: Promise<Pool> | undefined
+
+  constructor(reaching: Reaching) {
+    this.name = databaseName(reaching.url)
+    this.#reaching = reaching
+    this.#failure = postgresFailure(this.name)
+    this.dialect = postgresDialect(reaching.schema)
+  }
+
+  read<A>(ask: () => Asking<A>): Promise<A> {
+    return this.#during(({ client }) => this.#drive(client, ask))
+  }
+
+  /** PG2 */
+  write<A>(ask: () => Asking<A>): Promise<A> {
+    return this.#during(({ client }) => client.withTransaction(this.#drive(client, ask)))
+  }
+
+  /** PG3 */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#underWay)
+    const pool = await this.#pool?.catch(() => undefined)
+    if (pool !== undefined) await Effect.runPromise(Scope.close(pool.scope, Exit.void))
+  }
+
+  async #during<A>(ask: (pool: Pool) => Effect.Effect<A, SqlError | Refusal>): Promise<A> {
+    const asked = this.#ask(ask)
+    this.#underWay.add(asked)
+    try {
+      return await asked
+    } finally {
+      this.#underWay.delete(asked)
+    }
+  }
+
+  async #ask<A>(ask: (pool: Pool) => Effect.Effect<A, SqlError | Refusal>): Promise<A> {
+    return this.#settled(await Effect.runPromiseExit(ask(await this.#opened())))
+  }
+
+  /** PG1 */
+  #opened(): Promise<Pool> {
+    this.#pool ??= this.#open().catch((error: unknown) => {
+      this.#pool = undefined
+      throw error
+    })
+    return this.#pool
+  }
+
+  async #open(): Promise<Pool> {
+    const { url, schema, maxConnections, connectTimeoutMs, now } = this.#reaching
+    const scope = Scope.makeUnsafe()
+    const opening = Effect.gen({ self: this }, function* () {
+      const client = yield* PgClient.make({
+        url: Redacted.make(url),
+        maxConnections,
+        connectTimeout: connectTimeoutMs,
+        maxMessageSize,
+        applicationName: "troupe"
+      })
+      yield* client.withTransaction(
+        this.#drive(client, () => migratePostgres({ database: this.name, schema, now: now() }))
+      )
+      return { client, scope }
+    }).pipe(Scope.provide(scope), Effect.provide(Reactivity.layer))
+    const exit = await Effect.runPromiseExit(opening)
+    if (Exit.isFailure(exit)) await Effect.runPromise(Scope.close(scope, Exit.void))
+    return this.#settled(exit)
+  }
+
+  #settled<A>(exit: Exit.Exit<A, SqlError | Refusal>): A {
+    if (Exit.isSuccess(exit)) return exit.value
+    const error = Cause.squash(exit.cause)
+    throw error instanceof Refusal ? error.reason : this.#failure(error)
+  }
+
+  #drive<A>(client: PgClient.PgClient, ask: () => Asking<A>): Effect.Effect<A, SqlError | Refusal> {
+    return Effect.gen({ self: this }, function* () {
+      const asking = ask()
+      let rows: ReadonlyArray<Row> = []
+      for (;;) {
+        const step = yield* next(asking, rows)
+        if (step.done === true) return step.value
+        rows = yield* client.unsafe<Row>(this.#numbered(step.value.sql), step.value.params)
+      }
+    })
+  }
+
+  /** PostgreSQL numbers the places of a question. */
+  #numbered(sql: string): string {
+    let text = this.#texts.get(sql)
+    if (text === undefined) {
+      let place = 0
+      text = sql.replaceAll("?", () => `$${++place}`)
+      this.#texts.set(sql, text)
+    }
+    return text
+  }
+}
+
+const next = <A>(asking: Asking<A>, rows: ReadonlyArray<Row>) =>
+  Effect.try({ try: () => asking.next(rows), catch: (reason) => new Refusal(reason) })

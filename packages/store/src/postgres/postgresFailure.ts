@@ -1,0 +1,34 @@
+/** What an error of PostgreSQL means, and what to do about it. */
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { StoreError, type StoreErrorReason } from "../sql/StoreError.ts"
+
+/** What somebody can do something about, by the code of PostgreSQL's errors. */
+const meanings: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {
+  "3D000": ["cannot_open", "does not exist; create it, or give another"],
+  "25006": ["read_only", "may only be read, as a standby is; give the address of the primary"],
+  "53100": ["full", "has no room left on its disk; make some, nothing that was kept is lost"],
+  "53300": ["busy", "has no connection left; lower maxConnections, or let it take more"]
+}
+
+const byKind: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {
+  ConnectionError: ["unreachable", "gives no answer; see that it runs and can be reached from here"],
+  AuthenticationError: ["refused", "does not let this user in; look at the user and the password"],
+  AuthorizationError: ["refused", "does not allow this user that; grant the rights to the schema"],
+  LockTimeoutError: ["busy", "is locked by another program; try again when it has let go"],
+  StatementTimeoutError: ["busy", "took too long; try again, or raise statement_timeout"]
+}
+
+const codeOf = ({ reason }: SqlError): string => {
+  const { cause } = reason
+  return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
+}
+
+/** An error of the database as one of the store; any other as it is. */
+export const postgresFailure =
+  (name: string) =>
+  (error: unknown): unknown => {
+    if (!isSqlError(error)) return error
+    const [reason, what] = meanings[codeOf(error)] ??
+      byKind[error.reason._tag] ?? ["failed", `failed: ${error.message}`]
+    return new StoreError(reason, name, `The database ${name} ${what}`, { cause: error })
+  }

@@ -1,0 +1,115 @@
+/** The tables in PostgreSQL, version by version, and what only PostgreSQL says. */
+import { type Message, Store } from "@troupe/chat"
+import { type AddedItems, type Dialect, lists } from "../sql/dialect.ts"
+import { searchedText } from "../sql/entryForm.ts"
+import { all, type Migration } from "../sql/migrations.ts"
+import { type Asking, numberIn, type Query, rowsOf, textIn } from "../sql/query.ts"
+import { readable } from "../sql/storedText.ts"
+
+/** How PostgreSQL says it, of tables in this schema. */
+export const postgresDialect = (schema: string): Dialect => {
+  const prefix = `"${schema}".`
+  const addItems = `INSERT INTO ${prefix}items (chat, list, position, seq, body, words)
+    SELECT ?::bigint, ?::integer, ?::integer + place - 1, ?::bigint, body, nullif(words, '')
+    FROM unnest(?::text[], ?::text[]) WITH ORDINALITY AS added (body, words, place)`
+  const havingOf = `SELECT DISTINCT chat FROM ${prefix}items
+    WHERE chat = ANY(?::text[]::bigint[]) AND list = ${lists.messages} AND until IS NULL AND words LIKE ?`
+  return {
+    prefix,
+    hold: "FOR UPDATE",
+    nextWrite: `nextval('${prefix}writes')`,
+    addItems: function* ({ chat, seq, list, from, bodies, messages }: AddedItems): Asking<void> {
+      const words = bodies.map((_, index) => wordsOf(messages[index]))
+      yield* rowsOf(addItems, chat, list, from, seq, bodies, words)
+    },
+    having: (search: string): Query => ({
+      sql: `key IN (SELECT chat FROM ${prefix}items WHERE list = ${lists.messages} AND until IS NULL AND words LIKE ?)`,
+      params: [likeOf(search)]
+    }),
+    havingOf: function* (keys: ReadonlyArray<number>, search: string): Asking<ReadonlySet<number>> {
+      const rows = yield* rowsOf(havingOf, keys.map(String), likeOf(search))
+      return new Set(rows.map((row) => numberIn(row, "chat")))
+    }
+  }
+}
+
+const likeOf = (search: string): string => `%${readable(search).replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+
+const wordsOf = (message: Message.Message | undefined): string =>
+  message === undefined ? "" : readable(Store.searched(message))
+
+/** Where versions are noted. */
+export const postgresBasis = (prefix: string): string => `CREATE TABLE IF NOT EXISTS ${prefix}migrations
+  (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+
+const log = (prefix: string): Migration => ({
+  version: 1,
+  name: "the log",
+  apply: () =>
+    all([
+      `CREATE SEQUENCE ${prefix}writes`,
+      `CREATE TABLE ${prefix}chats (key BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+        seq BIGINT NOT NULL, writer TEXT, written BIGINT NOT NULL UNIQUE, title TEXT NOT NULL, messages INTEGER NOT NULL,
+        running INTEGER NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL)`,
+      `CREATE INDEX chats_updated_at ON ${prefix}chats (updated_at)`,
+      `CREATE TABLE ${prefix}commits (chat BIGINT NOT NULL REFERENCES ${prefix}chats (key) ON DELETE CASCADE,
+        seq BIGINT NOT NULL, is_step INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (chat, seq))`,
+      `CREATE TABLE ${prefix}items (item BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        chat BIGINT NOT NULL REFERENCES ${prefix}chats (key) ON DELETE CASCADE, list INTEGER NOT NULL,
+        position INTEGER NOT NULL, seq BIGINT NOT NULL, until BIGINT, body TEXT NOT NULL,
+        UNIQUE (chat, list, position, seq))`,
+      `CREATE TABLE ${prefix}drafts (chat BIGINT PRIMARY KEY REFERENCES ${prefix}chats (key) ON DELETE CASCADE,
+        seq BIGINT NOT NULL, body TEXT NOT NULL)`
+    ])
+})
+
+const search = (prefix: string): Migration => ({
+  version: 2,
+  name: "the search",
+  apply: function* () {
+    yield* rowsOf(`ALTER TABLE ${prefix}items ADD COLUMN words TEXT`)
+    yield* findAnew(prefix, "")
+  }
+})
+
+/** Writes anew what a search finds of the messages whose body has this text. */
+function* findAnew(prefix: string, text: string): Asking<void> {
+  const next = `SELECT item, body FROM ${prefix}items
+    WHERE list = ? AND item > ? AND strpos(body, ?) > 0 ORDER BY item LIMIT ?`
+  for (let last = 0, count = page; count === page;) {
+    const rows = yield* rowsOf(next, lists.messages, last, text, page)
+    const items = rows.map((row) => textIn(row, "item"))
+    const words = rows.map((row) => readable(searchedText(textIn(row, "body"))))
+    yield* rowsOf(
+      `UPDATE ${prefix}items AS old SET words = nullif(new.words, '')
+        FROM unnest(?::text[], ?::text[]) AS new (item, words) WHERE old.item = new.item::bigint`,
+      items,
+      words
+    )
+    last = numberIn(rows.at(-1), "item")
+    count = rows.length
+  }
+}
+
+/** Messages that are brought up to date together. */
+const page = 500
+
+/**
+ * The index of ids is in the order of their bytes then, whatever the order of the database is: a prefix is a range of it. And a
+ * search does not find the texts of errors.
+ */
+const byteOrder = (prefix: string): Migration => ({
+  version: 3,
+  name: "ids in the order of their bytes, no errors in the search",
+  apply: function* () {
+    yield* rowsOf(`ALTER TABLE ${prefix}chats ALTER COLUMN id TYPE TEXT COLLATE "C"`)
+    yield* findAnew(prefix, '"outcome":"failed"')
+  }
+})
+
+/** All there are, in their order. */
+export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [
+  log(prefix),
+  search(prefix),
+  byteOrder(prefix)
+]

@@ -1,0 +1,142 @@
+/**
+ * How an entry is written: its body without the lists, and each item of a list by itself.
+ *
+ * FORM1. Writing costs what the entry adds, not what the record has.
+ * FORM2. What is read is a record, or refused as corrupt: so is one of which an item is missing.
+ */
+import { type ChatRecord, Codec, Store } from "@troupe/chat"
+import { StoreError } from "./StoreError.ts"
+import { lists } from "./dialect.ts"
+import { numberIn, type Row, textIn } from "./query.ts"
+
+/** An entry as it is kept. */
+export interface WrittenEntry {
+  readonly body: string
+  readonly messages: ReadonlyArray<string>
+  readonly known: ReadonlyArray<string>
+}
+
+/** An entry as it is read: its body, and the rows of its items in the order of their places. */
+export interface ReadEntry {
+  readonly body: string
+  readonly items: ReadonlyArray<Row>
+}
+
+/** How many items a list keeps of the entry before, and how many are added; older versions do not say that. */
+interface Place {
+  readonly kept: number
+  readonly added?: number
+}
+
+interface Body {
+  readonly kept: number
+  readonly messages?: number
+  readonly known?: Place
+}
+
+interface Whole {
+  readonly messages: ReadonlyArray<unknown>
+  readonly known?: { readonly kept: number; readonly added: ReadonlyArray<string> }
+}
+
+/** Writes an entry. **Errors**: throws a `ValidationError` (`unencodable`). */
+export const written = (commit: Store.Commit): WrittenEntry => {
+  const { messages, known, ...rest } = Codec.toJson("Commit", commit).data as unknown as Whole
+  const body = { ...rest, messages: messages.length }
+  return {
+    body: JSON.stringify(
+      known === undefined ? body : { ...body, known: { kept: known.kept, added: known.added.length } }
+    ),
+    messages: messages.map((message) => JSON.stringify(message)),
+    known: (known?.added ?? []).map((id) => JSON.stringify(id))
+  }
+}
+
+/** The items of a list: those that an entry added, or all of its record. */
+const itemsOf = (
+  rows: ReadonlyArray<Row>,
+  list: number,
+  { kept, added }: Place,
+  of: "entry" | "record"
+): ReadonlyArray<unknown> => {
+  const items: Array<unknown> = []
+  const first = of === "entry" ? kept : 0
+  for (const row of rows) {
+    if (numberIn(row, "list") !== list) continue
+    if (numberIn(row, "position") !== first + items.length) throw lost(first + items.length)
+    items.push(JSON.parse(textIn(row, "body")))
+  }
+  const end = first + items.length
+  if (added === undefined ? end < kept : end !== kept + added) throw lost(end)
+  return items
+}
+
+const lost = (position: number): RangeError => new RangeError(`The item ${position} is missing`)
+
+/** Where something was read, for the error that says it is damaged. */
+export interface Origin {
+  readonly database: string
+  readonly id: string
+}
+
+/** The error of what is damaged, or missing. */
+export const damaged = ({ database, id }: Origin, cause?: unknown): StoreError => {
+  const what = `What ${database} has of the chat ${id} is no record`
+  return new StoreError("corrupt", database, `${what}; delete the chat, or put a backup in its place`, { cause })
+}
+
+/** FORM2 */
+const whole = <A>(origin: Origin, read: () => A): A => {
+  try {
+    return read()
+  } catch (cause) {
+    throw damaged(origin, cause)
+  }
+}
+
+/** Reads an entry. **Errors**: throws a `StoreError` (`corrupt`). */
+export const commitOf = (origin: Origin, { body, items }: ReadEntry): Store.Commit =>
+  whole(origin, () => {
+    const { messages: added, known, ...rest } = JSON.parse(body) as Body
+    const messages = itemsOf(items, lists.messages, placeOf(rest.kept, added), "entry")
+    return Codec.fromJson(
+      "Commit",
+      known === undefined
+        ? { ...rest, messages }
+        : { ...rest, messages, known: { kept: known.kept, added: itemsOf(items, lists.known, known, "entry") } }
+    )
+  })
+
+/** Reads what an entry holds beside its lists. **Errors**: as {@link commitOf}. */
+export const stateOf = (origin: Origin, body: string): Store.Commit["state"] =>
+  whole(origin, () => {
+    const { messages: _, known: __, ...rest } = JSON.parse(body) as Body
+    return Codec.fromJson("Commit", { ...rest, messages: [] }).state
+  })
+
+/** Reads a record: that of an entry whose lists are given whole. **Errors**: as {@link commitOf}. */
+export const recordOf = (origin: Origin, { body, items }: ReadEntry): ChatRecord.ChatRecord =>
+  whole(origin, () => {
+    const { messages: added, known, ...rest } = JSON.parse(body) as Body
+    const messages = itemsOf(items, lists.messages, placeOf(rest.kept, added), "record")
+    const entry = { ...rest, kept: 0, messages }
+    const commit =
+      known === undefined
+        ? entry
+        : { ...entry, known: { kept: 0, added: itemsOf(items, lists.known, known, "record") } }
+    return Store.recordOf(origin.id, [Codec.fromJson("Commit", commit)])
+  })
+
+const placeOf = (kept: number, added: number | undefined): Place => (added === undefined ? { kept } : { kept, added })
+
+/** Reads what a reply had said. **Errors**: as {@link commitOf}. */
+export const draftOf = (origin: Origin, body: string): string => whole(origin, () => String(JSON.parse(body)))
+
+/** What a search looks at in a message that was written: nothing in one that is damaged, which its conversation is refused for. */
+export const searchedText = (body: string): string => {
+  try {
+    return Store.searched(Codec.fromJson("Message", JSON.parse(body)))
+  } catch {
+    return ""
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Opens an SQLite file: looks whose it is, and brings its schema up to date.
+ *
+ * Two programs that create the file at once:
+ *   1. both find it without tables.
+ *   2. one begins to write; the other waits for the lock.
+ *   3. the other has it, and looks at the version again: nothing is left to be done.
+ */
+import type { Clock } from "@troupe/otp"
+import type { DatabaseSync } from "node:sqlite"
+import { StoreError } from "../sql/StoreError.ts"
+import { migrate, newestVersion, schemaVersion } from "../sql/migrations.ts"
+import { type Asking, numberIn, rowsOf } from "../sql/query.ts"
+import { SqliteDatabase } from "./sqliteDatabase.ts"
+import { sqliteFailure } from "./sqliteFailure.ts"
+import { applicationId, sqliteBasis, sqliteMigrations } from "./sqliteSchema.ts"
+
+interface Opening {
+  readonly durability: "power" | "process"
+  readonly busyTimeoutMs: number
+  readonly clock: Clock.Clock
+}
+
+/** Opens it. **Errors**: throws a `StoreError`. */
+export const openSqlite = (path: string, opening: Opening): SqliteDatabase => {
+  let connection: DatabaseSync | undefined
+  try {
+    connection = connect(path, opening.busyTimeoutMs)
+    const database = new SqliteDatabase(path, connection)
+    database.read(() => checkOwner(path))
+    connection.exec("PRAGMA journal_mode = WAL")
+    connection.exec(`PRAGMA synchronous = ${opening.durability === "power" ? "FULL" : "NORMAL"}`)
+    database.writeNow(() => upToDate(path, opening.clock))
+    return database
+  } catch (error) {
+    connection?.close()
+    throw sqliteFailure(path)(error)
+  }
+}
+
+/** Loaded when it is needed: who keeps chats elsewhere does not load it. */
+const connect = (path: string, timeout: number): DatabaseSync => {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
+  return new DatabaseSync(path, { timeout })
+}
+
+function* checkOwner(path: string): Asking<void> {
+  const [owner] = yield* rowsOf("PRAGMA application_id")
+  const [tables] = yield* rowsOf("SELECT count(*) AS count FROM sqlite_schema")
+  const id = numberIn(owner, "application_id")
+  if (id === applicationId || (id === 0 && numberIn(tables, "count") === 0)) return
+  throw new StoreError("another_program", path, `${path} is a database of another program; give another path`)
+}
+
+function* upToDate(path: string, clock: Clock.Clock): Asking<void> {
+  yield* rowsOf(sqliteBasis)
+  const from = yield* schemaVersion("")
+  const newest = newestVersion(sqliteMigrations)
+  if (from > newest) {
+    throw new StoreError(
+      "newer_schema",
+      path,
+      `${path} has the schema ${from}, and this version of @troupe/store knows those up to ${newest}; install a newer one`
+    )
+  }
+  if (from < newest) yield* rowsOf(`PRAGMA application_id = ${applicationId}`)
+  yield* migrate(sqliteMigrations, { prefix: "", from, now: Math.floor(clock.now()) })
+}

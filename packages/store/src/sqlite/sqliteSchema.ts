@@ -1,0 +1,115 @@
+/** The tables in SQLite, version by version, and what only SQLite says. */
+import { type AddedItems, type Dialect, lists } from "../sql/dialect.ts"
+import { all, type Migration } from "../sql/migrations.ts"
+import { type Asking, numberIn, type Query, rowsOf, textIn } from "../sql/query.ts"
+import { searchedText } from "../sql/entryForm.ts"
+
+const addItem = "INSERT INTO items (chat, list, position, seq, body) VALUES (?, ?, ?, ?, ?)"
+
+function* addItems({ chat, seq, list, from, bodies }: AddedItems): Asking<void> {
+  for (const [place, body] of bodies.entries()) yield* rowsOf(addItem, chat, list, from + place, seq, body)
+}
+
+/** Messages that are indexed together: some milliseconds. */
+const together = 200
+
+/**
+ * Indexes some of the messages that came since the last search. A save does not: an index is cheap to write in one go, and dear
+ * message by message.
+ */
+function* index(): Asking<boolean> {
+  const rows = yield* rowsOf(
+    `SELECT item, body FROM items WHERE item > (SELECT item FROM indexed) AND list = ${lists.messages} AND until IS NULL
+      ORDER BY item LIMIT ${together}`
+  )
+  for (const row of rows) {
+    yield* rowsOf(
+      "INSERT INTO words (rowid, text) VALUES (?, ?)",
+      numberIn(row, "item"),
+      searchedText(textIn(row, "body"))
+    )
+  }
+  if (rows.length > 0) yield* rowsOf("UPDATE indexed SET item = ?", numberIn(rows.at(-1), "item"))
+  return rows.length === together
+}
+
+/**
+ * The index finds three characters and more; what it finds is compared letter by letter. An index of an earlier program has the
+ * texts of errors too, which are not found.
+ */
+const having = (search: string): Query => {
+  const found = `key IN (SELECT chat FROM words JOIN items ON item = words.rowid WHERE instr(text, ?) > 0
+    AND CASE WHEN json_valid(body) THEN json_extract(body, '$.outcome') END IS NOT 'failed'`
+  const isIndexed = Array.from(search).length >= 3
+  return isIndexed
+    ? { sql: `${found} AND words MATCH ?)`, params: [search, `"${search.replaceAll('"', '""')}"`] }
+    : { sql: `${found})`, params: [search] }
+}
+
+/** Reads the messages themselves: of the index only the messages of all conversations can be asked for. */
+function* havingOf(keys: ReadonlyArray<number>, search: string): Asking<ReadonlySet<number>> {
+  const found = new Set<number>()
+  for (const key of keys) {
+    const rows = yield* rowsOf(
+      `SELECT body FROM items WHERE chat = ? AND list = ${lists.messages} AND until IS NULL`,
+      key
+    )
+    if (rows.some((row) => searchedText(textIn(row, "body")).includes(search))) found.add(key)
+  }
+  return found
+}
+
+/** How SQLite says it. */
+export const sqliteDialect: Dialect = {
+  prefix: "",
+  hold: "",
+  nextWrite: "(SELECT coalesce(max(written), 0) + 1 FROM chats)",
+  addItems,
+  having,
+  havingOf,
+  index
+}
+
+/** Where versions are noted. */
+export const sqliteBasis = `CREATE TABLE IF NOT EXISTS migrations
+  (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
+
+/** What marks a file as ours: "TRUP". */
+export const applicationId = 0x54_52_55_50
+
+const log: Migration = {
+  version: 1,
+  name: "the log",
+  apply: () =>
+    all([
+      `CREATE TABLE chats (key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL,
+        writer TEXT, written INTEGER NOT NULL UNIQUE, title TEXT NOT NULL, messages INTEGER NOT NULL,
+        running INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT`,
+      "CREATE INDEX chats_updated_at ON chats (updated_at)",
+      `CREATE TABLE commits (chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE, seq INTEGER NOT NULL,
+        is_step INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (chat, seq)) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE items (item INTEGER PRIMARY KEY AUTOINCREMENT, chat INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE,
+        list INTEGER NOT NULL, position INTEGER NOT NULL, seq INTEGER NOT NULL, until INTEGER, body TEXT NOT NULL,
+        UNIQUE (chat, list, position, seq)) STRICT`,
+      `CREATE TABLE drafts (chat INTEGER PRIMARY KEY REFERENCES chats (key) ON DELETE CASCADE, seq INTEGER NOT NULL,
+        body TEXT NOT NULL) STRICT`
+    ])
+}
+
+const search: Migration = {
+  version: 2,
+  name: "the search",
+  apply: () =>
+    all([
+      "CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'trigram case_sensitive 1')",
+      "CREATE TABLE indexed (item INTEGER NOT NULL) STRICT",
+      "INSERT INTO indexed VALUES (0)",
+      `CREATE TRIGGER items_superseded AFTER UPDATE OF until ON items WHEN old.list = ${lists.messages}
+        BEGIN DELETE FROM words WHERE rowid = old.item; END`,
+      `CREATE TRIGGER items_deleted AFTER DELETE ON items WHEN old.list = ${lists.messages} AND old.until IS NULL
+        BEGIN DELETE FROM words WHERE rowid = old.item; END`
+    ])
+}
+
+/** All there are, in their order. */
+export const sqliteMigrations: ReadonlyArray<Migration> = [log, search]

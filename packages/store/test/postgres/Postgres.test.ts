@@ -1,0 +1,227 @@
+import { Testing } from "@troupe/chat"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { postgres, type PostgresOptions, StoreError } from "../../src/index.ts"
+import { expectMigrated } from "../double/migrated.ts"
+import { type PostgresServer, startPostgres } from "../double/postgresServer.ts"
+import { queries } from "../double/queries.ts"
+import { idOf, said, withError } from "../double/records.ts"
+import { postgresVersion1 } from "../double/version1.ts"
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+}, 60_000)
+afterAll(async () => {
+  if (schemas.length > 0)
+    await queries(
+      server.url,
+      schemas.map((name) => `DROP SCHEMA IF EXISTS ${name} CASCADE`)
+    )
+  await server.stop()
+}, 60_000)
+
+const schemas: Array<string> = []
+
+/** A schema of its own. */
+const fresh = (): string => {
+  const name = `troupe_${process.pid}_${schemas.length}`
+  schemas.push(name)
+  return name
+}
+
+const open = (schema: string, options: PostgresOptions = {}) => postgres(server.url, { schema, ...options })
+
+const failureOf = async (asked: unknown): Promise<StoreError> => {
+  try {
+    await asked
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError)
+    return error as StoreError
+  }
+  throw new Error("it did not fail")
+}
+
+describe("the store in PostgreSQL", () => {
+  test.each(Testing.sessionStoreLaws((options) => postgres(server.url, { ...options, schema: fresh() })))(
+    "$title",
+    async ({ check }) => {
+      await expect(check()).resolves.toBeUndefined()
+    }
+  )
+})
+
+describe("PG1", () => {
+  test("a server that gives no answer is asked again by the next", async () => {
+    const unreachable = postgres("postgres://troupe:secret@127.0.0.1:1/postgres")
+    const { reason, message } = await failureOf(unreachable.load("a"))
+    expect([reason, message]).toEqual([
+      "unreachable",
+      "The database 127.0.0.1:1/postgres gives no answer; see that it runs and can be reached from here"
+    ])
+    expect((await failureOf(unreachable.load("a"))).reason).toBe("unreachable")
+    await unreachable.close()
+  })
+
+  test("a store outlives its connections", async () => {
+    const store = open(fresh())
+    await store.save(said("a", "one"))
+    const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'troupe'"
+    expect((await queries(server.url, [end])).length).toBeGreaterThan(0)
+    const again = () => store.save(said("a", "one", "two"))
+    expect(await Promise.resolve(again()).catch(again)).toEqual({ seq: 2 })
+    await store.close()
+  })
+
+  test("stores that make the same schema at once wait for one another", async () => {
+    const schema = fresh()
+    const stores = Array.from({ length: 4 }, () => open(schema))
+    const saving = stores.map(async (store, index) => store.save(said(`chat ${index}`, "one")))
+    expect(await Promise.all(saving)).toEqual(stores.map(() => ({ seq: 1 })))
+    expect((await stores[0]?.list())?.chats.length).toBe(4)
+    await Promise.all(stores.map(async (store) => store.close()))
+  })
+})
+
+describe("SQLLOG4", () => {
+  test("stores that write one conversation at once leave its log without gaps, and each entry once", async () => {
+    const schema = fresh()
+    const stores = Array.from({ length: 4 }, () => open(schema))
+    const saving = stores.flatMap((store, writer) =>
+      Array.from({ length: 10 }, async (_, index) => store.save(said("a", `${writer} ${index}`)))
+    )
+    const seqs = (await Promise.all(saving)).map(({ seq }) => seq)
+    const all = Array.from({ length: 40 }, (_, index) => index + 1)
+    expect(seqs.toSorted((one, other) => one - other)).toEqual(all)
+    const [store] = stores
+    const history = await store?.history("a", { limit: 100 })
+    expect(history?.map(({ seq }) => seq)).toEqual(all)
+    for (const seq of all) expect((await store?.at("a", seq))?.thread.messages.length).toBe(1)
+    await Promise.all(stores.map(async (one) => one.close()))
+  })
+})
+
+describe("PG3", () => {
+  test("close waits for what is under way, and leaves no connection", async () => {
+    const schema = fresh()
+    const store = open(schema)
+    const saving = Promise.all(Array.from({ length: 20 }, async (_, index) => store.save(said(`chat ${index}`, "one"))))
+    await store.close()
+    expect((await saving).length).toBe(20)
+    const count = "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'troupe'"
+    await expect.poll(() => queries(server.url, [count])).toEqual([{ count: 0 }])
+  })
+})
+
+describe("a PostgreSQL database", () => {
+  test("of version 1 is brought up to date, and keeps everything it had", async () => {
+    const schema = fresh()
+    await queries(server.url, [`CREATE SCHEMA ${schema}`, `SET search_path TO ${schema}`, ...postgresVersion1])
+    await open(schema).close()
+    const store = open(schema)
+    await expectMigrated(store)
+    await store.close()
+    const noted = await queries(server.url, [`SELECT version FROM ${schema}.migrations ORDER BY version`])
+    expect(noted).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }])
+  })
+
+  test("TERR1 of version 2 loses the texts of errors from its search, and no other", async () => {
+    const schema = fresh()
+    const before = open(schema)
+    await before.save(withError)
+    await before.close()
+    await queries(server.url, [
+      `UPDATE ${schema}.items SET words = 'password hunter2' WHERE body LIKE '%hunter2%'`,
+      `DELETE FROM ${schema}.migrations WHERE version = 3`
+    ])
+    const store = open(schema)
+    expect(await store.list({ search: "hunter2" })).toEqual({ chats: [] })
+    expect((await store.list({ search: "how are" })).chats).toHaveLength(1)
+    await store.close()
+    const left = `SELECT count(*)::int AS count FROM ${schema}.items WHERE words LIKE '%hunter2%'`
+    expect(await queries(server.url, [left])).toEqual([{ count: 0 }])
+  })
+
+  test("of a newer schema is refused, and not touched", async () => {
+    const schema = fresh()
+    const store = open(schema)
+    await store.save(said("a", "one"))
+    await store.close()
+    await queries(server.url, [`INSERT INTO ${schema}.migrations VALUES (99, 'the future', 0)`])
+    const newer = open(schema)
+    const { reason, message } = await failureOf(newer.load("a"))
+    expect([reason, message]).toEqual([
+      "newer_schema",
+      `The schema ${schema} has the version 99, and this version of @troupe/store knows those up to 3; install a newer one`
+    ])
+    await newer.close()
+  })
+
+  test("that is not there, or does not let the user in, says so without the password", async () => {
+    const missing = new URL(server.url)
+    missing.pathname = "/nowhere"
+    const stranger = new URL(server.url)
+    stranger.password = "guessed"
+    for (const [url, reason] of [
+      [missing, "cannot_open"],
+      [stranger, "refused"]
+    ] as const) {
+      const store = postgres(url.href)
+      const failure = await failureOf(store.load("a"))
+      expect(failure.reason).toBe(reason)
+      expect(failure.message).not.toContain(url.password)
+      await store.close()
+    }
+  })
+
+  test("with a record that is damaged refuses that conversation, and keeps the others", async () => {
+    const schema = fresh()
+    const store = open(schema)
+    await store.save(said("a", "one"))
+    await store.save(said("b", "one"))
+    await queries(server.url, [`UPDATE ${schema}.commits SET body = '{}' WHERE chat = 1`])
+    expect((await failureOf(store.load("a"))).reason).toBe("corrupt")
+    expect((await store.load("b"))?.version).toBe(1)
+    await store.close()
+  })
+
+  test("takes the longest id there is, and refuses a longer one as that", async () => {
+    const store = open(fresh())
+    const id = idOf(2_048)
+    expect(await store.save(said(id, "one"))).toEqual({ seq: 1 })
+    expect((await store.load(id))?.id).toBe(id)
+    await expect(store.save(said(idOf(2_049), "one"))).rejects.toThrow("id: must_be_at_most 2048 bytes")
+    await store.close()
+  })
+
+  test("that lost an entry or a message refuses that conversation", async () => {
+    const schema = fresh()
+    const store = open(schema)
+    for (const id of ["a", "b", "c"]) await store.save(said(id, "one", "two"))
+    await queries(server.url, [
+      `DELETE FROM ${schema}.commits WHERE chat = 1`,
+      `DELETE FROM ${schema}.items WHERE chat = 2 AND position = 0`
+    ])
+    for (const id of ["a", "b"]) {
+      for (const ask of [
+        () => store.load(id),
+        () => store.history(id),
+        () => store.at(id, 1),
+        () => store.fork(id, "d", 1)
+      ]) {
+        expect((await failureOf(ask())).reason).toBe("corrupt")
+      }
+    }
+    expect((await store.load("c"))?.thread.messages.length).toBe(2)
+    await store.close()
+  })
+
+  test("keeps text that its columns cannot hold", async () => {
+    const store = open(fresh())
+    const record = said("a", "a\0b \ud800 c")
+    await store.save(record)
+    await store.keepDraft("a", "cut in half \ud83d", 1)
+    expect(await store.load("a")).toEqual({ ...record, version: 1, draft: "cut in half \ud83d" })
+    expect((await store.list({ search: "AB" })).chats.map(({ title }) => title)).toEqual(["ab \ufffd c"])
+    await store.close()
+  })
+})

@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Testing } from "@troupe/chat"
+import { afterAll, describe, expect, test } from "vitest"
+import { sqlite } from "../../src/index.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "troupe-sqlite-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let files = 0
+const file = (): string => join(folder, `${++files}.db`)
+
+describe("the store in an SQLite file", () => {
+  test.each(Testing.sessionStoreLaws((options) => sqlite(file(), options)))("$title", async ({ check }) => {
+    await expect(check()).resolves.toBeUndefined()
+  })
+})
+
+describe("the store in SQLite in memory", () => {
+  test.each(Testing.sessionStoreLaws((options) => sqlite(":memory:", options)))("$title", async ({ check }) => {
+    await expect(check()).resolves.toBeUndefined()
+  })
+})
