@@ -21,19 +21,34 @@ export const publicModules = (folder: string): ReadonlyArray<{ readonly module: 
     path: join(folder, String(target))
   }))
 
-/** Every name of every public module of a library, sorted by module and name. */
+/**
+ * Every name of every public module of a library, sorted by module and name. A namespace is listed by its members, as
+ * `Session.start`.
+ */
 export const publicNames = (folder: string): ReadonlyArray<PublicName> =>
   publicModules(folder)
-    .flatMap(({ module, path }) => namesOf(path).map((found) => ({ ...found, module })))
+    .flatMap(({ module, path }) =>
+      namesOf(path)
+        .flatMap((found) => membersOf(path, found))
+        .map((found) => ({ ...found, module }))
+    )
     .toSorted((left, right) => compare(left.module, right.module) || compare(left.name, right.name))
 
-/** What is wrong with a public name's doc comment, or nothing. */
+/** What is wrong with the doc comment of a public name, or nothing; a name of another package has its comment there. */
 export const docComplaint = (name: PublicName): string | undefined => {
-  if (name.module === "index" || name.kind === "namespace") return undefined
+  const isForeign = name.from !== undefined && !name.from.source.startsWith(".")
+  if (name.kind === "namespace" || isForeign) return undefined
   if (name.doc === undefined) return "has no doc comment"
   const opening = name.doc.split(/\n\s*\n/)[0] ?? ""
   if (opening.startsWith("@")) return "opens with a tag instead of a sentence"
   return /[.:]`?$/.test(opening.trim()) || /\.\s/.test(opening) ? undefined : "does not open with a sentence"
+}
+
+/** The members of an exported namespace of our own; any other export stands for itself. */
+const membersOf = (path: string, found: ExportedName): ReadonlyArray<ExportedName> => {
+  const source = found.from?.source
+  if (found.kind !== "namespace" || source === undefined || !source.startsWith(".")) return [found]
+  return namesOf(join(dirname(path), source)).map((member) => ({ ...member, name: `${found.name}.${member.name}` }))
 }
 
 const namesOf = (path: string): ReadonlyArray<ExportedName> =>

@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expectName, rewriteAssertions } from "../doctest/assertions.ts"
 import { markdownExamples } from "../doctest/examples.ts"
-import { publicNames } from "../house/publicApi.ts"
+import { publicModules, publicNames } from "../house/publicApi.ts"
 import { exists, readText } from "../house/workspace.ts"
 import type { WorkspacePackage } from "../house/workspace.ts"
 
@@ -39,17 +39,12 @@ process.exit(problems.length === 0 ? 0 : 1)
   return { title: `each of ${Object.keys(expected).length} modules loads`, file: "load.js" }
 }
 
+/** The values that each subpath of a package exports; a namespace stands for its members. */
 const namesBySpecifier = ({ folder, manifest }: WorkspacePackage): ReadonlyArray<[string, ReadonlyArray<string>]> => {
-  const names = publicNames(folder)
-  const special = Object.entries(manifest.exports ?? {}).filter(([key]) => !key.includes("*") && key !== ".")
-  const modules = [...new Set(names.map(({ module }) => module))]
-  const specifiers: ReadonlyArray<[string, string]> = [
-    ...modules.map((module): [string, string] => [module === "index" ? "." : `./${module}`, module]),
-    ...special.map(([key, source]): [string, string] => [key, String(source).replace(/^.*\/(\w+)\.tsx?$/, "$1")])
-  ]
-  return specifiers.map(([key, module]) => [
-    manifest.name + key.slice(1),
-    names.filter((name) => name.module === module && name.kind === "value").map(({ name }) => name)
+  const values = publicNames(folder).filter(({ kind }) => kind === "value")
+  return publicModules(folder).map(({ module }) => [
+    module === "index" ? manifest.name : `${manifest.name}/${module}`,
+    [...new Set(values.filter((one) => one.module === module).map(({ name }) => name.split(".", 1).join("")))]
   ])
 }
 
