@@ -1,6 +1,9 @@
 /** Many chats at once: one model turn with two tool calls of 50 ms, then one of 50 text deltas. */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises"
-import { type Adapter, Chat, Engine, type Event, Observation, tool, Troupe, user } from "@troupe/chat"
+import { Chat, Engine, tool, Troupe, user } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import type { Adapter } from "@troupe/chat/models"
+import { Observation } from "@troupe/chat/observe"
 import type { RunningTroupe } from "@troupe/chat"
 
 const toolMs = 50

@@ -1,6 +1,9 @@
 /** Many conversations at once, what they hold, and what each costs as they become more. */
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Adapter, type Attachment, type ChatRef, type Event, tool, Troupe } from "@troupe/chat"
+import { tool, Troupe } from "@troupe/chat"
+import type { Attachment, ChatRef } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import type { Adapter } from "@troupe/chat/models"
 import type { RunningTroupe } from "@troupe/chat"
 
 const toolMs = 10

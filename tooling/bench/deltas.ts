@@ -1,6 +1,7 @@
 /** One long answer: the cost of a delta. */
-import { Chat, Engine, type Event, Troupe, user } from "@troupe/chat"
-import type { Adapter } from "@troupe/chat"
+import { Chat, Engine, Troupe, user } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import type { Adapter } from "@troupe/chat/models"
 
 async function* answer(deltas: number): AsyncGenerator<Event.AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }

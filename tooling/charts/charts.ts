@@ -4,7 +4,7 @@
  * @module
  */
 import { join } from "node:path"
-import { AdapterStreamMachine, ChatMachine, StepMachine, ToolCallMachine } from "@troupe/chat"
+import { adapterStreamMachine, chatMachine, stepMachine, toolCallMachine } from "@troupe/chat/machines"
 import { root } from "../house/workspace.ts"
 import { mermaidOf } from "./mermaid.ts"
 
@@ -15,10 +15,10 @@ export interface Drawing {
 }
 
 const machines = {
-  adapterStream: AdapterStreamMachine.adapterStreamMachine,
-  chat: ChatMachine.chatMachine,
-  step: StepMachine.stepMachine,
-  toolCall: ToolCallMachine.toolCallMachine
+  adapterStream: adapterStreamMachine,
+  chat: chatMachine,
+  step: stepMachine,
+  toolCall: toolCallMachine
 } as const
 
 /** Every chart of `@troupe/chat`, drawn. */

@@ -8,7 +8,8 @@
  * KILL5. A fork that was promised is there.
  * KILL6. A conversation that was in a turn is revived as interrupted, or asks about its calls; its partial text is the kept one.
  */
-import { type ChatRecord, Message, type Store } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import type { ChatRecord, Store } from "@troupe/chat/store"
 import type { Line } from "./lines.ts"
 
 /** What was promised in all lives so far. */
@@ -22,7 +23,7 @@ export interface Promised {
 export const nothingPromised = (): Promised => ({ accepted: new Map(), answered: new Map(), forked: new Set() })
 
 /** What was found of each conversation, for the life that revives it. */
-export type Found = Map<string, { readonly record: ChatRecord.ChatRecord; readonly audited: number }>
+export type Found = Map<string, { readonly record: ChatRecord; readonly audited: number }>
 
 /** Takes up what a life said; what it found revived is compared with what was there (KILL6). */
 export const takeUp = (lines: ReadonlyArray<Line>, promised: Promised, found: Found): ReadonlyArray<string> =>
@@ -50,7 +51,7 @@ export const takeUp = (lines: ReadonlyArray<Line>, promised: Promised, found: Fo
 
 const wrongPhase = (
   { chat, phase, partial }: Extract<Line, { readonly type: "revived" }>,
-  record: ChatRecord.ChatRecord | undefined
+  record: ChatRecord | undefined
 ): ReadonlyArray<string> => {
   const asks = record?.open?.calls.some(({ state }) => state === "intended" || state === "waiting") ?? false
   const wanted = asks ? "awaitingApproval" : record?.running === true ? "interrupted" : "idle"
@@ -95,7 +96,7 @@ const allOf = async (store: Store.SessionStore): Promise<ReadonlyArray<string>> 
 /** KILL3, of the entries that were not looked at yet */
 const wrongEntries = async (
   store: Store.SessionStore,
-  { id, version = 0 }: ChatRecord.ChatRecord,
+  { id, version = 0 }: ChatRecord,
   from: number
 ): Promise<ReadonlyArray<string>> => {
   const wrong: Array<string> = []
@@ -116,7 +117,7 @@ const wrongEntries = async (
 const times = (list: ReadonlyArray<string>, one: string): number => list.filter((other) => other === one).length
 
 /** KILL1 */
-const wrongInputs = ({ id, thread, inbox = [] }: ChatRecord.ChatRecord, { accepted }: Promised) => {
+const wrongInputs = ({ id, thread, inbox = [] }: ChatRecord, { accepted }: Promised) => {
   const said = thread.messages.filter(({ role }) => role === "user").map(Message.text)
   const inputs = [...said, ...inbox.map(({ message }) => Message.text(message))]
   const counts = new Map<string, number>()
@@ -130,7 +131,7 @@ const wrongInputs = ({ id, thread, inbox = [] }: ChatRecord.ChatRecord, { accept
 }
 
 /** KILL2 */
-const wrongAnswers = ({ id, thread }: ChatRecord.ChatRecord, { answered }: Promised): ReadonlyArray<string> => {
+const wrongAnswers = ({ id, thread }: ChatRecord, { answered }: Promised): ReadonlyArray<string> => {
   const given = thread.messages.filter(({ role }) => role === "assistant").map(Message.text)
   const answers = given.filter((text) => text.includes("The answer to"))
   const doubled = new Set(answers.filter((text, at) => answers.indexOf(text) !== at))

@@ -5,7 +5,10 @@
  * idempotency keys in the journal.
  */
 import { appendFileSync, writeSync } from "node:fs"
-import { type ChatRef, Fake, Message, type Request, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import { Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import { Message } from "@troupe/chat/messages"
+import type { Request } from "@troupe/chat/models"
 import { chanceOf } from "../soak/chance.ts"
 import type { Line } from "./lines.ts"
 import { openStore } from "./stores.ts"

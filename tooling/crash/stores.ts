@@ -1,5 +1,5 @@
 /** The store of a run: a path of a file, or the address of a server. */
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import { postgres, sqlite } from "@troupe/store"
 
 /** Opens it. */

@@ -42,7 +42,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
 /** The row of every app: only apps choose a provider and a store, so nothing foreign is closed to them. */
 export const appRow: Omit<ImportRow, "foreign"> = { ours: everythingOfOurs, node: "all" }
 
-/** The package a bare import names: `@troupe/otp` for `@troupe/otp/Process`. */
+/** The package a bare import names: `@troupe/otp` for `@troupe/otp/clock`. */
 export const packageOf = (specifier: string): string =>
   specifier
     .split("/")

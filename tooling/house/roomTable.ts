@@ -13,24 +13,32 @@ export type Floors = ReadonlyArray<ReadonlyArray<string>>
 /** The floors of the packages and apps, by folder. A package whose `src` is one flat room has no row. */
 export const roomTable: Readonly<Record<string, Floors>> = {
   "packages/otp": [
-    ["core", "time", "machine/chart"],
+    ["time", "machine/chart"],
+    ["core"],
     ["kernel"],
-    ["process", "system"],
+    ["process"],
+    ["telemetry"],
+    ["system"],
     ["machine", "server"],
-    ["supervisor", "observe/shown"],
+    ["supervisor"],
     ["application", "observe", "registry", "task"]
   ],
   "packages/chat": [
-    ["errors", "chart"],
-    ["async", "json"],
+    ["chart", "errors", "json"],
+    ["async"],
+    ["values"],
     ["model"],
     ["record"],
-    ["events", "policy", "tool"],
-    ["gate", "request"],
-    ["call"],
-    ["batch", "options"],
+    ["events"],
+    ["adapter"],
+    ["tool"],
+    ["gate"],
+    ["options"],
+    ["call", "policy", "request"],
+    ["batch"],
     ["dispatch", "step"],
-    ["inbox", "store"],
+    ["store"],
+    ["inbox"],
     ["loop"],
     ["session", "view"],
     ["codec", "living"],
@@ -42,11 +50,11 @@ export const roomTable: Readonly<Record<string, Floors>> = {
   "packages/store": [["sql"], ["postgres", "sqlite"]],
   "packages/server": [
     ["errors"],
+    ["link"],
     ["access"],
     ["http"],
     ["wire"],
     ["wire/agUi", "wire/aiSdk", "wire/openAi"],
-    ["link"],
     ["client", "routes"],
     ["server"],
     ["node"]
@@ -58,5 +66,5 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["observer"]
   ],
   "apps/cli": [["options"], ["model", "tools"], ["output"], ["chat", "observe"]],
-  "apps/playground": [["host", "page"]]
+  "apps/playground": [["suggestions"], ["host", "page"]]
 }

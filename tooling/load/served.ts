@@ -1,7 +1,9 @@
 /** The two servers that are compared: this project's, and one that writes server-sent events with Node alone. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type Adapter, type Store, Troupe } from "@troupe/chat"
+import { Troupe } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
+import type { Store } from "@troupe/chat/store"
 import { System } from "@troupe/otp"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"

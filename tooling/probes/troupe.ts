@@ -1,20 +1,11 @@
 /** Troupe's two faces, as the probes see them. */
-import {
-  type Adapter,
-  askUser,
-  Chat,
-  type ChatOptions,
-  type ChatRef,
-  Codec,
-  Engine,
-  type Event,
-  type Store,
-  Thread,
-  Tool,
-  ToolCall,
-  Troupe,
-  user
-} from "@troupe/chat"
+import { askUser, Chat, Engine, Troupe, user } from "@troupe/chat"
+import type { ChatOptions, ChatRef } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { Thread, ToolCall } from "@troupe/chat/messages"
+import type { Adapter } from "@troupe/chat/models"
+import { Codec, type Store } from "@troupe/chat/store"
+import { Tool } from "@troupe/chat/tools"
 import type { Framework, Heard, ProbeTool, Restarted, Setup } from "./framework.ts"
 import type { Chunk, ScriptedModel } from "./scriptedModel.ts"
 

@@ -1,5 +1,5 @@
 /** Tools whose calls run in a thread or a child process, where what never yields can be killed; and what is left of them. */
-import type { Tool } from "@troupe/chat"
+import type { Tool } from "@troupe/chat/tools"
 import { isolated, type Isolation } from "@troupe/isolate"
 
 const module = new URL("./functions.ts", import.meta.url)

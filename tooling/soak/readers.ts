@@ -1,5 +1,6 @@
 /** Readers of every kind: to the end, slow, gone after a while, of results alone; and subscribers. */
-import type { ChatRef, Event } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
 import type { Chance } from "./chance.ts"
 import type { Ledger } from "./ledger.ts"
 

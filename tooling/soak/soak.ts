@@ -7,19 +7,12 @@
  * SOAK1. What happens is drawn from the seed; on a test clock all of it happens again the same way.
  * SOAK2. What is kept for the counts does not grow: a chat that is over is counted and forgotten.
  */
-import {
-  Chat,
-  type ChatRef,
-  Engine,
-  type Inbox,
-  Testing,
-  type Tool,
-  ToolRunner,
-  Troupe,
-  user,
-  Zombies
-} from "@troupe/chat"
-import type { Decision } from "@troupe/chat/Approval"
+import { Chat, Engine, Troupe, user } from "@troupe/chat"
+import type { ChatRef, Inbox } from "@troupe/chat/chats"
+import { Zombies } from "@troupe/chat/observe"
+import { Testing } from "@troupe/chat/testing"
+import { type Tool, ToolRunner } from "@troupe/chat/tools"
+import type { Approval } from "@troupe/chat/tools"
 import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
 import { AuditedStore } from "./audit.ts"
 import { type Chance, chanceOf, pick } from "./chance.ts"
@@ -45,7 +38,7 @@ const rates = {
   store: { crash: 0.01, slow: 0.05, late: 0.0005, hang: 0.0005, duplicate: 0.02 }
 } satisfies Testing.FaultOptions["rates"]
 
-const decisions: readonly [Decision, ...ReadonlyArray<Decision>] = [
+const decisions: readonly [Approval.Decision, ...ReadonlyArray<Approval.Decision>] = [
   { type: "allow" },
   { type: "deny" },
   { type: "halt" },

@@ -1,5 +1,6 @@
 /** Tools of all tempers, whose runs are counted. */
-import { askUser, error, halt, ok, Tool } from "@troupe/chat"
+import { askUser, error, halt, ok } from "@troupe/chat"
+import { Tool } from "@troupe/chat/tools"
 import { type Clock, Process } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import type { Ledger } from "./ledger.ts"

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type PostgresServer, startPostgres } from "../../packages/store/test/double/postgresServer.ts"
-import { type ChatRecord, Store, Usage, user } from "@troupe/chat"
+import { user } from "@troupe/chat"
+import { Usage } from "@troupe/chat/messages"
+import { type ChatRecord, Store } from "@troupe/chat/store"
 import { audited, nothingPromised, takeUp } from "../crash/audit.ts"
 import { crash, type Crashed } from "../crash/crash.ts"
 
@@ -37,7 +39,7 @@ describe("a program that is killed at any moment", () => {
   )
 })
 
-const recordOf = (id: string, ...texts: ReadonlyArray<string>): ChatRecord.ChatRecord => ({
+const recordOf = (id: string, ...texts: ReadonlyArray<string>): ChatRecord => ({
   id,
   thread: { messages: texts.map((text) => user(text)) },
   usage: Usage.empty,

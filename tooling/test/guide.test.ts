@@ -1,4 +1,4 @@
-import { chatMachine } from "@troupe/chat/ChatMachine"
+import { chatMachine } from "@troupe/chat/machines"
 import { expect, test } from "vitest"
 import type { AnyStateNode } from "xstate"
 import { readText } from "../house/workspace.ts"

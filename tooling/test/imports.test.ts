@@ -118,7 +118,7 @@ describe("an import is refused when it", () => {
   })
 
   test("and taken when it follows the table", () => {
-    expect(["@troupe/otp", "@troupe/otp/Process", "effect", "zod", "../Message.ts"].map(refusal)).toEqual([
+    expect(["@troupe/otp", "@troupe/otp/clock", "effect", "zod", "../Message.ts"].map(refusal)).toEqual([
       undefined,
       undefined,
       undefined,

@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { stream } from "@troupe/chat/Chat"
-import { AdapterError } from "@troupe/chat/ChatError"
-import { make as makeEngine } from "@troupe/chat/Engine"
-import type { Event } from "@troupe/chat/Event"
-import { text as messageText, user } from "@troupe/chat/Message"
-import type { Response } from "@troupe/chat/Response"
-import { StreamCollector } from "@troupe/chat/StreamCollector"
-import { nameProblem, tool } from "@troupe/chat/Tool"
+import { Chat } from "@troupe/chat"
+import { AdapterError } from "@troupe/chat"
+import { Engine } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import type { Response } from "@troupe/chat/models"
+import { StreamCollector } from "@troupe/chat/events"
+import { Tool } from "@troupe/chat/tools"
 import { aiSdk } from "@troupe/providers/AiSdk"
 import { modelFor } from "./models.ts"
 import { readRecording, type Recording } from "./recording.ts"
@@ -32,11 +32,11 @@ interface LineError {
 export interface Line {
   readonly file: string
   readonly provider: string
-  readonly events: ReadonlyArray<Event["type"]>
+  readonly events: ReadonlyArray<Event.Event["type"]>
   readonly text: string
   readonly toolCalls: ReadonlyArray<{ readonly id: string; readonly name: string; readonly arguments: unknown }>
   readonly finishReason: string | null
-  readonly usage: Response["usage"]
+  readonly usage: Response.Response["usage"]
   readonly error: LineError | null
   readonly finalText: string
   readonly openConnections: number
@@ -62,24 +62,27 @@ type Told = Omit<Line, "file" | "provider" | "openConnections">
 const nothing: Told = { events: [], text: "", toolCalls: [], finishReason: null, usage: {}, error: null, finalText: "" }
 
 const converse = async (recording: Recording, url: string): Promise<Told> => {
-  const called = recording.toolNames.filter((name) => nameProblem(name) === undefined)
+  const called = recording.toolNames.filter((name) => Tool.nameProblem(name) === undefined)
   const names = called.length === 0 ? ["noop"] : called
-  const tools = names.map((name) => tool({ name, description: "Answers ok", execute: () => "ok" }))
-  const engine = makeEngine({ adapter: aiSdk(modelFor(recording, url)), tools })
-  const events: Array<Event["type"]> = []
+  const tools = names.map((name) => Tool.tool({ name, description: "Answers ok", execute: () => "ok" }))
+  const engine = Engine.make({ adapter: aiSdk(modelFor(recording, url)), tools })
+  const events: Array<Event.Event["type"]> = []
   const reply = new StreamCollector()
-  let recorded: Response | undefined
+  let recorded: Response.Response | undefined
   let finalText = ""
   let error: unknown
   try {
-    for await (const event of await stream(engine, [user("Go on.")], { maxTurns: 2, onUnknownTool: "continue" })) {
+    for await (const event of await Chat.stream(engine, [Message.user("Go on.")], {
+      maxTurns: 2,
+      onUnknownTool: "continue"
+    })) {
       events.push(event.type)
       if (recorded === undefined) reply.apply(event)
       if (event.type === "step_completed") recorded ??= event.response
       if (event.type === "error") error ??= event.error
       if (event.type !== "chat_completed") continue
       const last = event.result.thread.messages.at(-1)
-      finalText = last?.role === "assistant" ? messageText(last) : ""
+      finalText = last?.role === "assistant" ? Message.text(last) : ""
       error ??= event.result.metadata["error"]
     }
   } catch (thrown) {

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { ValidationError } from "@troupe/chat/ChatError"
-import { type ArgumentsOf, make, type Parameters as Described, type Tool, type ToolContext } from "@troupe/chat/Tool"
-import { toolOptions } from "@troupe/chat/Validate"
-import type { ToolCall } from "@troupe/chat/ToolCall"
+import { ValidationError } from "@troupe/chat"
+import { checkToolOptions, Tool } from "@troupe/chat/tools"
+import type { ToolCall } from "@troupe/chat/messages"
 import { defaultEnvironment } from "./environment.ts"
 import { type IsolatedRun, isolatedRun } from "./isolatedRun.ts"
 import type { Isolation } from "./place.ts"
@@ -20,7 +19,7 @@ import type { Isolation } from "./place.ts"
 export type { Isolation } from "./place.ts"
 
 /** What telemetry reports of isolated tools (`Telemetry.attach(system, "tool_call.message_ignored", …)`). */
-declare module "@troupe/otp/Telemetry" {
+declare module "@troupe/otp/telemetry" {
   interface Events {
     /**
      * The place of a call sent a message that its function did not send through its context: `count` such messages of the call
@@ -29,7 +28,7 @@ declare module "@troupe/otp/Telemetry" {
      */
     readonly "tool_call.message_ignored": {
       readonly measurements: { readonly count: number }
-      readonly metadata: { readonly toolCall: ToolCall; readonly sessionId: string | undefined }
+      readonly metadata: { readonly toolCall: ToolCall.ToolCall; readonly sessionId: string | undefined }
     }
   }
 }
@@ -41,7 +40,7 @@ declare module "@troupe/otp/Telemetry" {
  * is aborted when the call is to end; soon after that the place is killed. There is no `engine`, no `chat` and no
  * `setPermissionMode`, which cannot be sent: reading one throws an error that says so.
  */
-export type IsolatedContext = Omit<ToolContext, "engine" | "chat" | "setPermissionMode">
+export type IsolatedContext = Omit<Tool.ToolContext, "engine" | "chat" | "setPermissionMode">
 
 /**
  * The function of a module that an isolated tool runs.
@@ -52,7 +51,7 @@ export type IsolatedContext = Omit<ToolContext, "engine" | "chat" | "setPermissi
 export type IsolatedHandler<A = Record<string, unknown>> = (args: A, context: IsolatedContext) => unknown
 
 /** What a tool is made with, but for what it does. */
-type ToolOptions = Omit<Parameters<typeof make>[0], "handler" | "manual" | "parameters" | "key">
+type ToolOptions = Omit<Parameters<typeof Tool.make>[0], "handler" | "manual" | "parameters" | "key">
 
 /**
  * An isolated tool.
@@ -68,9 +67,9 @@ type ToolOptions = Omit<Parameters<typeof make>[0], "handler" | "manual" | "para
  * - `maxResultBytes`: how many bytes a result or a progress value may have when it is copied, at least 1,024; default
  *   4,194,304 (4 MiB). The message of an error is cut to a quarter as many characters, its stack to an eighth
  */
-export interface IsolatedOptions<P extends Described = Readonly<Record<string, unknown>>> extends ToolOptions {
+export interface IsolatedOptions<P extends Tool.Parameters = Readonly<Record<string, unknown>>> extends ToolOptions {
   readonly parameters?: P | undefined
-  readonly key?: ((args: ArgumentsOf<P>) => string | undefined) | undefined
+  readonly key?: ((args: Tool.ArgumentsOf<P>) => string | undefined) | undefined
   readonly isolate: Isolation
   /** Whose function is run: a module's URL, as `new URL("./hash.ts", import.meta.url)`. */
   readonly module: URL | string
@@ -115,9 +114,9 @@ export interface IsolatedOptions<P extends Described = Readonly<Record<string, u
  * })
  * ```
  */
-export const isolated = <const P extends Described = Readonly<Record<string, unknown>>>(
+export const isolated = <const P extends Tool.Parameters = Readonly<Record<string, unknown>>>(
   options: IsolatedOptions<P>
-): Tool => {
+): Tool.Tool => {
   check(options)
   const { isolate, module, export: name = "default", graceMs = 100, key, ...rest } = options
   const { env, maxMemoryMb = 512, maxResultBytes = 4 * 1_024 * 1_024, ...described } = rest
@@ -131,7 +130,7 @@ export const isolated = <const P extends Described = Readonly<Record<string, unk
     env: () => env ?? defaultEnvironment(),
     writes: described.effect !== "read"
   }
-  return make({
+  return Tool.make({
     ...described,
     key: key as ((args: Record<string, unknown>) => string | undefined) | undefined,
     handler: (args, context) => isolatedRun(run, args, context)
@@ -160,7 +159,7 @@ const known = [
 
 const check = (options: unknown): void => {
   if (typeof options !== "object" || options === null) return refuse([], "must_be_an_object of options")
-  const unknown = toolOptions(options, known)
+  const unknown = checkToolOptions(options, known)
   if (unknown !== undefined) throw unknown
   const {
     isolate,

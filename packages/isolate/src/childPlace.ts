@@ -20,8 +20,8 @@ import { fileURLToPath } from "node:url"
 import { serialize } from "node:v8"
 import { FrameReader, framed } from "./frames.ts"
 import { childFlags } from "./placeFlags.ts"
-import type { Place, PlaceLimits, PlaceListener } from "./place.ts"
 import { channelFd, hostFd } from "./pipes.ts"
+import type { Place, PlaceLimits, PlaceListener } from "./placeLimits.ts"
 
 /** How long a pipe may stay open after its child has exited. */
 const closeMs = 500

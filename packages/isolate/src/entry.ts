@@ -9,7 +9,7 @@ import { Socket } from "node:net"
 import { deserialize } from "node:v8"
 import { parentPort, Worker } from "node:worker_threads"
 import type { Effect as AnyEffect } from "effect/Effect"
-import type { ToolContext } from "@troupe/chat/Tool"
+import type { Tool } from "@troupe/chat/tools"
 import type { IsolatedContext } from "./Isolated.ts"
 import { cut, stackOf, textOf } from "./errorText.ts"
 import { FrameReader, framed } from "./frames.ts"
@@ -142,7 +142,7 @@ const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: 
 
 /** What a handler has elsewhere cannot be sent here; reading it throws an error that says so. */
 const withoutTheRest = (context: IsolatedContext): IsolatedContext => {
-  for (const name of ["engine", "chat", "setPermissionMode"] satisfies ReadonlyArray<keyof ToolContext>) {
+  for (const name of ["engine", "chat", "setPermissionMode"] satisfies ReadonlyArray<keyof Tool.ToolContext>) {
     const get = (): never => {
       throw new TypeError(`an isolated tool has no context.${name}: what it needs is in its arguments and its context`)
     }
@@ -164,8 +164,8 @@ const runEffect = async (effect: AnyEffect<unknown, unknown>): Promise<unknown> 
 const resultOf = async (value: unknown): Promise<SentResult> => {
   const type: unknown = typeof value === "object" && value !== null && "type" in value ? value.type : undefined
   if (type === "ok" || type === "error" || type === "ask_user" || type === "halt") {
-    const { isBranded } = await import("@troupe/chat/HandlerResult")
-    if (isBranded(value)) return value as SentResult
+    const { HandlerResult } = await import("@troupe/chat/results")
+    if (HandlerResult.isBranded(value)) return value as SentResult
   }
   return { type: "ok", value }
 }

@@ -17,17 +17,18 @@
  * ISO8. After `maxIgnored` ignored messages the place is killed, and a run without an outcome is a `handler_exit` that names the
  *       bound.
  */
-import { ToolError, type ToolErrorReason } from "@troupe/chat/ChatError"
-import * as HandlerResult from "@troupe/chat/HandlerResult"
-import type { ToolContext } from "@troupe/chat/Tool"
+import { ToolError } from "@troupe/chat"
+import { HandlerResult } from "@troupe/chat/results"
+import type { Tool } from "@troupe/chat/tools"
 import { Clock, Process, System, Telemetry } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomBytes } from "node:crypto"
 import { textOf } from "./errorText.ts"
 import type { Job, SentResult } from "./job.ts"
-import { type Isolation, isSendable, open, type Place } from "./place.ts"
+import { type Isolation, isSendable, open } from "./place.ts"
 import { nonceBytes, signedBytes, verified } from "./signature.ts"
+import type { Place } from "./placeLimits.ts"
 
 /** What is run, and where. */
 export interface IsolatedRun {
@@ -52,7 +53,7 @@ const maxIgnored = 10_000
 export const isolatedRun = (
   run: IsolatedRun,
   args: Readonly<Record<string, unknown>>,
-  context: ToolContext
+  context: Tool.ToolContext
 ): Effect.Effect<HandlerResult.HandlerResult, unknown> => {
   const job: Job = {
     type: "job",
@@ -92,7 +93,7 @@ type Outcome = Effect.Effect<HandlerResult.HandlerResult, unknown>
 class Running {
   readonly #run: IsolatedRun
   readonly #job: Job
-  readonly #context: ToolContext
+  readonly #context: Tool.ToolContext
   readonly #system: System.System | undefined
   /** Whether the job was sent, so that the function may have begun. */
   #sent = false
@@ -102,7 +103,7 @@ class Running {
   #ignored = 0
   readonly #waiting = new Set<() => void>()
 
-  constructor(run: IsolatedRun, job: Job, context: ToolContext, system: System.System | undefined) {
+  constructor(run: IsolatedRun, job: Job, context: Tool.ToolContext, system: System.System | undefined) {
     this.#run = run
     this.#job = job
     this.#context = context
@@ -255,7 +256,7 @@ class Running {
     })
   }
 
-  #failed(reason: ToolErrorReason, message: string, cause?: unknown): Outcome {
+  #failed(reason: ToolError["reason"], message: string, cause?: unknown): Outcome {
     const { toolCall } = this.#context
     const error = new ToolError(reason, { message, toolName: toolCall.name, toolCallId: toolCall.id, cause })
     return Effect.succeed(HandlerResult.error(error))

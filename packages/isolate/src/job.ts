@@ -1,5 +1,5 @@
 /** The messages between a tool's call and the place where it runs. */
-import type { ToolCall } from "@troupe/chat/ToolCall"
+import type { ToolCall } from "@troupe/chat/messages"
 
 /** One run of a function of a module. */
 export interface Job {
@@ -17,7 +17,7 @@ export interface Job {
   readonly context: Readonly<Record<string, unknown>>
   readonly sessionId: string | undefined
   readonly requestId: string | undefined
-  readonly toolCall: ToolCall
+  readonly toolCall: ToolCall.ToolCall
   readonly idempotencyKey: string
 }
 

@@ -8,34 +8,11 @@
 import { serialize } from "node:v8"
 import { Worker } from "node:worker_threads"
 import { openChild } from "./childPlace.ts"
-import type { ToPlace } from "./job.ts"
 import { placeNodeOptions, threadFlags } from "./placeFlags.ts"
+import type { PlaceListener, PlaceLimits, Place } from "./placeLimits.ts"
 
 /** Where a function runs. */
 export type Isolation = "worker" | "process"
-
-/** The callbacks of a place. */
-export interface PlaceListener {
-  /** It sent this. */
-  readonly received: (message: unknown) => void
-  /** It is gone, for this reason. */
-  readonly ended: (reason: string) => void
-}
-
-/** What a place may use. */
-export interface PlaceLimits {
-  readonly env: Readonly<Record<string, string>>
-  readonly maxMemoryMb: number
-  /** The largest message it may send, in bytes. */
-  readonly maxMessageBytes: number
-}
-
-/** A running place. */
-export interface Place {
-  /** Throws when the message cannot be sent there. */
-  readonly send: (message: ToPlace) => void
-  readonly kill: () => void
-}
 
 /** A file beside this one: TypeScript in the workspace, JavaScript where it was built. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./entry.ts" : "./entry.js", import.meta.url)

@@ -1,7 +1,7 @@
 import { Fake, Troupe } from "@troupe/chat"
-import type { ToolEvent } from "@troupe/chat/Event"
-import * as Message from "@troupe/chat/Message"
-import * as ToolRunner from "@troupe/chat/ToolRunner"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import { ToolRunner } from "@troupe/chat/tools"
 import { Process, System } from "@troupe/otp"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { describe, expect, test } from "vitest"
@@ -206,7 +206,7 @@ describe.each(both)("in a %s", (place) => {
   test("a sibling is not touched, and each call has a place of its own", async () => {
     const tools = [toolOf(place, "busy", { timeoutMs: 700, graceMs: 0 }), toolOf(place, "ends")]
     const calls = callsOf(["ends", { how: "alike" }], ["busy"], ["ends", { how: "exit" }])
-    const events: Array<ToolEvent> = []
+    const events: Array<Event.ToolEvent> = []
     for await (const event of ToolRunner.streamToolCalls(calls, tools, { system: own.system })) {
       if (event.type === "tool_execution_completed") events.push(event)
     }

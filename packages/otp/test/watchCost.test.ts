@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { Clock, GenServer, Process, System, Telemetry } from "../src/index.ts"
-import { kernelOf } from "../src/kernel/kernel.ts"
+import { kernelOf } from "../src/kernel/cell.ts"
 import { until } from "./double/hop.ts"
 import { processorMs } from "./growth/cost.ts"
 
@@ -24,12 +24,12 @@ const flood = async (system: System.System): Promise<number> => {
 
 test("WATCH1 a system has a watch exactly while somebody watches", () => {
   const system = System.make()
-  expect(kernelOf(system).watch).toBeUndefined()
+  expect(kernelOf(system).observer).toBeUndefined()
   const [one, two] = [Telemetry.attach(system, "*", () => {}), Telemetry.attach(system, "process", () => {})]
   one()
-  expect(kernelOf(system).watch).toBeDefined()
+  expect(kernelOf(system).observer).toBeDefined()
   two()
-  expect(kernelOf(system).watch).toBeUndefined()
+  expect(kernelOf(system).observer).toBeUndefined()
 })
 
 test("WATCH3 an event that no handler takes is not made", async () => {

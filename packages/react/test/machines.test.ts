@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, render } from "@testing-library/react"
-import { ChatMachine, Engine, Fake, Message, StepMachine, tool, ToolCallMachine } from "@troupe/chat"
+import { Engine, Fake, tool } from "@troupe/chat"
+import { chatMachine, turn as turnOf, stepMachine, toolCallMachine } from "@troupe/chat/machines"
+import { Message } from "@troupe/chat/messages"
 import { useActor, useActorRef, useMachine } from "@xstate/react"
 import { createElement, StrictMode, useEffect } from "react"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
@@ -24,9 +26,9 @@ const saying: Fake.Script = [{ text: "done" }, { finish: "stop" }]
 
 test("a page runs a chat's machine with useMachine, tools and all", async () => {
   const engine = engineOf(calling, saying)
-  const turn = ChatMachine.turn(engine, "hi")
+  const turn = turnOf(engine, "hi")
   const Page = () => {
-    const [{ context, value }, send] = useMachine(ChatMachine.chatMachine, { input: { id: "c1", engine } })
+    const [{ context, value }, send] = useMachine(chatMachine, { input: { id: "c1", engine } })
     useEffect(() => send({ type: "turn.start", turn }), [send])
     const said = context.thread.messages.map((message) => Message.text(message))
     return createElement("p", undefined, [JSON.stringify(value), ...said].join(" | "))
@@ -38,11 +40,11 @@ test("a page runs a chat's machine with useMachine, tools and all", async () => 
 
 test("a page runs a step's machine with useActor", async () => {
   const engine = engineOf(calling)
-  const { options, outlet } = ChatMachine.turn(engine, "hi")
+  const { options, outlet } = turnOf(engine, "hi")
   const input = { engine, options, outlet, thread: { messages: [Message.user("hi")] } }
   let said: ReadonlyArray<string> = []
   const Page = () => {
-    const [{ output, status }] = useActor(StepMachine.stepMachine, { input })
+    const [{ output, status }] = useActor(stepMachine, { input })
     if (output?.type === "completed") said = output.result.thread.messages.map((message) => Message.text(message))
     return createElement("p", undefined, status)
   }
@@ -52,10 +54,10 @@ test("a page runs a step's machine with useActor", async () => {
 })
 
 test("a page runs a tool call's machine, and shows a part of it with useSnapshot", async () => {
-  const { options } = ChatMachine.turn(engineOf(), "hi")
+  const { options } = turnOf(engineOf(), "hi")
   const input = { tool: echo, toolCall: { id: "t1", name: "echo", arguments: { x: 1 } }, options, startAtOnce: true }
   const Page = () => {
-    const actor = useActorRef(ToolCallMachine.toolCallMachine, { input })
+    const actor = useActorRef(toolCallMachine, { input })
     const value = useSnapshot(actor, (snapshot) => snapshot.value)
     return createElement("p", undefined, value)
   }

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { render } from "@testing-library/react"
-import { askUser, type Permissions, Tool, tool } from "@troupe/chat"
+import { askUser, tool } from "@troupe/chat"
+import { type Permissions, Tool } from "@troupe/chat/tools"
 import { act, createElement, type FunctionComponent, memo, StrictMode, useLayoutEffect } from "react"
 import { hydrateRoot } from "react-dom/client"
 import { renderToString } from "react-dom/server"

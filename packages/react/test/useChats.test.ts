@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { act, cleanup, render } from "@testing-library/react"
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server"
 import { createElement, type FunctionComponent, StrictMode } from "react"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { render } from "@testing-library/react"
-import { Fake, type Observation } from "@troupe/chat"
+import { Fake } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import { createElement } from "react"
 import { describe, expect, test } from "vitest"
 import { type Observed, TroupeProvider, useObserver, useProcess, useTimeline } from "../src/index.ts"

@@ -1,4 +1,5 @@
-import type { Adapter, Store } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
+import type { Store } from "@troupe/chat/store"
 import { Clock, System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { served, turn } from "./double/served.ts"

@@ -1,5 +1,8 @@
 import { expect, it } from "@effect/vitest"
-import { type Adapter, ChatView, type Event, Message } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import type { Adapter } from "@troupe/chat/models"
+import { ChatView } from "@troupe/chat/view"
 import { Effect, Schema } from "effect"
 import { linked, until, watched } from "./double/linked.ts"
 

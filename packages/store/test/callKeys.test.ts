@@ -1,4 +1,5 @@
-import { Fake, type RunningTroupe, Store, Troupe, tool } from "@troupe/chat"
+import { Fake, type RunningTroupe, Troupe, tool } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
 import { afterAll, describe, expect, test } from "vitest"
 import { sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"

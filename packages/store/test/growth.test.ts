@@ -1,4 +1,8 @@
-import { type Adapter, type ChatRecord, type ChatRef, Store, Thread, Troupe, user } from "@troupe/chat"
+import { Troupe, user } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import { Thread } from "@troupe/chat/messages"
+import type { Adapter } from "@troupe/chat/models"
+import { type ChatRecord, Store } from "@troupe/chat/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, sqlite } from "../src/index.ts"
 import { Folder } from "./double/folder.ts"
@@ -55,7 +59,7 @@ describe.each(Object.keys(stores))("STAND4. the memory of a store (%s)", (name) 
   test("grows by the text of what is added, however long the conversation is", { timeout: 120_000 }, async () => {
     const store = open()
     let thread = Thread.empty
-    let record: ChatRecord.ChatRecord = recordOf("a", [])
+    let record: ChatRecord = recordOf("a", [])
     const grow = async (to: number): Promise<number> => {
       for (let after = thread.messages.length; after < to; after++) {
         thread = Thread.append(thread, user(textOf(after)))

@@ -1,17 +1,9 @@
 /** Turns a case's behaviours into handlers, executors, encoders and policies, and logs what they are asked. */
-import {
-  askUser,
-  type ChatOptions,
-  error,
-  halt,
-  type HandlerResult,
-  ok,
-  type StepResult,
-  Tool,
-  type ToolCall,
-  ToolExecutor,
-  ToolResultEncoder
-} from "@troupe/chat"
+import { askUser, error, halt, ok } from "@troupe/chat"
+import type { ChatOptions, StepResult } from "@troupe/chat/chats"
+import type { ToolCall } from "@troupe/chat/messages"
+import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
+import type { HandlerResult } from "@troupe/chat/results"
 import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import { construct } from "./fromNeutral.ts"

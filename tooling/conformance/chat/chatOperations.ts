@@ -1,5 +1,7 @@
 /** The calls that run tools, steps and chats. */
-import { Chat, type Engine, StreamCollector, ToolExecutor, ToolRunner } from "@troupe/chat"
+import { Chat, type Engine } from "@troupe/chat"
+import { StreamCollector } from "@troupe/chat/events"
+import { ToolExecutor, ToolRunner } from "@troupe/chat/tools"
 import { executorOf, type Observations, toolOf } from "./behaviours.ts"
 import { type Fields, fieldsOf, listOf, textOf } from "./caseFile.ts"
 import { type CaseEngine, engineOf, optionsOf } from "./engineOf.ts"
@@ -69,14 +71,14 @@ const both =
     collect: Call<unknown>,
     stream: Call<Chat.EventStream>,
     form: (result: never) => Fields,
-    project: (collector: StreamCollector.StreamCollector) => unknown
+    project: (collector: StreamCollector) => unknown
   ): Operation =>
   async (given, seen) => {
     const options = () => optionsOf(given["opts"], seen) as never
     return settled(async () => {
       const left = await fresh(given, seen, (engine) => collect(engine, inputOf(given), options()))
       const right = await fresh(given, seen, async (engine) => {
-        const collector = new StreamCollector.StreamCollector({ messages: [] })
+        const collector = new StreamCollector({ messages: [] })
         for await (const event of await stream(engine, inputOf(given), options())) collector.apply(event)
         return project(collector)
       })
@@ -149,8 +151,8 @@ const streamStep = streaming(Chat.streamStep)
 const run = collecting(Chat.run, chatResultForm)
 const stream = streaming(Chat.stream)
 
-const lastStep = (collector: StreamCollector.StreamCollector) => collector.steps.at(-1)
-const wholeChat = (collector: StreamCollector.StreamCollector) => collector.toChatResult()
+const lastStep = (collector: StreamCollector) => collector.steps.at(-1)
+const wholeChat = (collector: StreamCollector) => collector.toChatResult()
 
 /** The calls of this kind, by `when`. */
 export const chatOperations: Readonly<Record<string, Operation>> = {

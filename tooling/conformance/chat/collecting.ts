@@ -1,5 +1,6 @@
 /** Folds a case's events, and tells a collector's state under the names of cases. */
-import { type Event, Message, StreamCollector } from "@troupe/chat"
+import { type Event, StreamCollector } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, listOf } from "./caseFile.ts"
 import type { Operation } from "./chatOperations.ts"
 import { construct, eventOf, messageOf, threadOf } from "./fromNeutral.ts"
@@ -19,9 +20,7 @@ import {
 /** `collect`: the state, and every projection that can be asked for. */
 export const collect: Operation = ({ thread, events, initial, project }) => {
   const folded = () => {
-    const collector = new StreamCollector.StreamCollector(
-      thread === null || thread === undefined ? undefined : threadOf(thread)
-    )
+    const collector = new StreamCollector(thread === null || thread === undefined ? undefined : threadOf(thread))
     for (const event of beforehand(fieldsOf(initial))) collector.apply(event)
     return collector
   }
@@ -92,7 +91,7 @@ const alreadySaid = (said: Fields): ReadonlyArray<unknown> => {
 
 /** A collector's state under the names of cases. */
 /** A collector's state under the names of cases. */
-export const stateForm = (collector: StreamCollector.StreamCollector): Fields => {
+export const stateForm = (collector: StreamCollector): Fields => {
   const response = collector.toResponse()
   const { halt, thread } = collector
   const { error, ...metadata } = response.metadata
@@ -116,7 +115,7 @@ export const stateForm = (collector: StreamCollector.StreamCollector): Fields =>
   }
 }
 
-const haltPair = (halt: NonNullable<StreamCollector.StreamCollector["halt"]>): unknown => {
+const haltPair = (halt: NonNullable<StreamCollector["halt"]>): unknown => {
   switch (halt.type) {
     case "question":
       return ["ask_user", "ask_user", halt.toolCallId, halt.question, neutral(halt.options)]

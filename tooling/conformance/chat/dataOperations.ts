@@ -1,25 +1,13 @@
 /** The calls on plain values: the collector, events, checks, the encoder, the data helpers. */
-import {
-  AdapterError,
-  ChatResult,
-  Engine,
-  EngineError,
-  Event,
-  HandlerResult,
-  Message,
-  Request,
-  Response,
-  SessionError,
-  StreamError,
-  Thread,
-  Tool,
-  ToolCall,
-  ToolError,
-  ToolResultEncoder,
-  Usage,
-  Validate,
-  ValidationError
-} from "@troupe/chat"
+import * as Validate from "../../../packages/chat/src/model/Validate.ts"
+import { AdapterError, Engine, SessionError, ToolError, ValidationError } from "@troupe/chat"
+import { ChatResult } from "@troupe/chat/chats"
+import { EngineError, StreamError } from "@troupe/chat/errors"
+import { Event } from "@troupe/chat/events"
+import { Message, Thread, ToolCall, Usage } from "@troupe/chat/messages"
+import { Request, Response } from "@troupe/chat/models"
+import { Tool, ToolResultEncoder } from "@troupe/chat/tools"
+import { HandlerResult } from "@troupe/chat/results"
 import { toolOf } from "./behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import type { Operation } from "./chatOperations.ts"
@@ -99,7 +87,7 @@ const make: Operation = ({ type, fields }) =>
     const given = fieldsOf(fields)
     switch (type) {
       case "Message":
-        return messageForm(Message.Message.parse(messageOf(given)))
+        return messageForm(Message.parse(messageOf(given)))
       case "ToolCall":
         return toolCallForm(ToolCall.ToolCall.parse("arguments" in given ? toolCallOf(given) : given))
       case "Tool":

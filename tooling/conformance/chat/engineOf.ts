@@ -1,5 +1,8 @@
 /** Builds a case's engine, its scripted adapter and its options. */
-import { AdapterError, type Adapter, type ChatOptions, Engine, Fake, Retry, StreamError } from "@troupe/chat"
+import { AdapterError, Engine, Fake } from "@troupe/chat"
+import type { ChatOptions } from "@troupe/chat/chats"
+import { StreamError } from "@troupe/chat/errors"
+import { type Adapter, Retry } from "@troupe/chat/models"
 import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import { construct, usageOf } from "./fromNeutral.ts"

@@ -1,5 +1,5 @@
 /** Compares an outcome with a case's `then`, facet by facet. */
-import { Event } from "@troupe/chat"
+import { Event } from "@troupe/chat/events"
 import { type Fields, fieldsOf, listOf, textOf } from "./caseFile.ts"
 import { type Difference, differences, matches, type Scope, unexamined } from "./matching.ts"
 import { neutral } from "./toNeutral.ts"

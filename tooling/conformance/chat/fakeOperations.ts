@@ -1,16 +1,7 @@
 /** The calls on the scripted adapter itself. */
-import {
-  type Adapter,
-  AdapterError,
-  Chat,
-  Engine,
-  type Event,
-  Fake,
-  type Request,
-  type Retry,
-  StreamCollector,
-  user
-} from "@troupe/chat"
+import { AdapterError, Chat, Engine, Fake, user } from "@troupe/chat"
+import { type Event, StreamCollector } from "@troupe/chat/events"
+import type { Adapter, Request, Retry } from "@troupe/chat/models"
 import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, listOf, textOf } from "./caseFile.ts"
 import type { Operation } from "./chatOperations.ts"
@@ -69,7 +60,7 @@ const oneCall = async (fake: Fake.Fake, { kind, messages, consume, collect }: Fi
   const opened = await settled(() => fake.stream(requestOf(messages), adapterOptions()))
   if (opened.failure !== undefined) return opened
   const stream = await read(opened.ok as never, consumptionOf(consume))
-  const collector = new StreamCollector.StreamCollector()
+  const collector = new StreamCollector()
   for (const event of stream.raw) collector.apply(event)
   const response = responseForm(collector.toResponse())
   return {

@@ -3,28 +3,14 @@
  *
  * Nothing is checked here: an ill-formed value of a case stays ill-formed, so that our own checks see it.
  */
-import {
-  AdapterError,
-  type ChatResult,
-  type ContentPart,
-  EngineError,
-  type Event,
-  error,
-  type Message,
-  ok,
-  type Request,
-  type Response,
-  type Session,
-  SessionError,
-  type StepResult,
-  StreamError,
-  type Thread,
-  type ToolCall,
-  ToolError,
-  type Usage,
-  type Validate,
-  ValidationError
-} from "@troupe/chat"
+import type * as Validate from "../../../packages/chat/src/model/Validate.ts"
+import { AdapterError, error, ok, SessionError, ToolError, ValidationError } from "@troupe/chat"
+import type { ChatResult, StepResult } from "@troupe/chat/chats"
+import { EngineError, StreamError } from "@troupe/chat/errors"
+import type { Event } from "@troupe/chat/events"
+import type { ContentPart, Message, Thread, ToolCall, Usage } from "@troupe/chat/messages"
+import type { Request, Response } from "@troupe/chat/models"
+import type { Session } from "@troupe/chat/sessions"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import { camel, present, renamed } from "./naming.ts"
 import { ScriptedException } from "./scripted.ts"

@@ -1,6 +1,8 @@
 /** What came out of a case's call, in the case's own form. */
-import { AdapterError, EngineError, type Event, SessionError, ValidationError } from "@troupe/chat"
-import { type Fields } from "./caseFile.ts"
+import { AdapterError, SessionError, ValidationError } from "@troupe/chat"
+import { EngineError } from "@troupe/chat/errors"
+import type { Event } from "@troupe/chat/events"
+import type { Fields } from "./caseFile.ts"
 import { ScriptedException } from "./scripted.ts"
 import { errorForm, eventForm } from "./toNeutral.ts"
 

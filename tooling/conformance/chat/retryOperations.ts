@@ -1,5 +1,6 @@
 /** The calls on retry policies: each attempt of a case is a request that is refused as the case says. */
-import { type Adapter, AdapterError, Chat, type ChatError, Engine, Retry, user } from "@troupe/chat"
+import { AdapterError, Chat, Engine, user } from "@troupe/chat"
+import { type Adapter, Retry } from "@troupe/chat/models"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import type { Operation } from "./chatOperations.ts"
 import { construct } from "./fromNeutral.ts"
@@ -21,7 +22,7 @@ const valued = async (call: () => unknown): Promise<Outcome> => {
 }
 
 /** What a case calls a reason: one of ours, a status, or a word we do not know. */
-const reasonOf = (said: unknown): ChatError.AdapterErrorReason => {
+const reasonOf = (said: unknown): AdapterError["reason"] => {
   if (AdapterError.isReason(said)) return said
   if (said === 429) return "rate_limited"
   return typeof said === "number" && said >= 500 ? "provider_unavailable" : "unknown"

@@ -1,6 +1,9 @@
 /** The calls on the JSON form: a case's form is put into ours, and ours into the case's. */
 import { isDeepStrictEqual } from "node:util"
-import { Codec, Session, Tool, ValidationError } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat"
+import { Session } from "@troupe/chat/sessions"
+import { Codec } from "@troupe/chat/store"
+import { Tool } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import type { Operation } from "./chatOperations.ts"
 import {

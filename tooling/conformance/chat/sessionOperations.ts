@@ -1,5 +1,8 @@
 /** The operations on sessions: each case goes through a list of them, on one current session. */
-import { Codec, type Event, Session, SessionReducer } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import { Session, SessionReducer } from "@troupe/chat/sessions"
+import type { ResultOf, SessionMode, SessionTurn } from "../../../packages/chat/src/session/turnResult.ts"
+import { Codec } from "@troupe/chat/store"
 import type { Observations } from "./behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
 import { comparable, fresh, type Operation } from "./chatOperations.ts"
@@ -24,12 +27,12 @@ interface Done {
 
 type Step = (place: Place, op: Fields) => Promise<Done> | Done
 
-type AnyResult = SessionReducer.ResultOf["step"]
+type AnyResult = ResultOf["step"]
 
 const resultForm = (result: AnyResult): Fields =>
   "haltedReason" in result ? chatResultForm(result) : stepResultForm(result)
 
-const turned = ({ session, result }: SessionReducer.SessionTurn<AnyResult>): Done => ({
+const turned = ({ session, result }: SessionTurn<AnyResult>): Done => ({
   session,
   outcome: { result: resultForm(result) }
 })
@@ -48,7 +51,7 @@ const optionsIn = (place: Place, { opts }: Fields): never => optionsOf(opts, pla
 const messageIn = ({ message }: Fields) => (message === null || message === undefined ? null : messageOf(message))
 
 const streamed =
-  <Mode extends SessionReducer.SessionMode>(
+  <Mode extends SessionMode>(
     own: Mode,
     open: (place: Place, op: Fields) => Promise<Session.SessionStream<Mode>>
   ): Step =>
@@ -58,8 +61,8 @@ const streamed =
     const current = mode === own ? events.session() : place.session
     const stream = await read(events, consumptionOf(op["consume"]))
     if (op["fold"] === undefined) return { session: place.session, outcome: { stream } }
-    const reducer = new SessionReducer.SessionReducer(seed === "new" ? Session.make() : current, {
-      mode: mode as SessionReducer.SessionMode
+    const reducer = new SessionReducer(seed === "new" ? Session.make() : current, {
+      mode: mode as SessionMode
     })
     for (const event of stream.raw) reducer.apply(event)
     const { session, outcome } = turned(reducer.finalize())
@@ -67,7 +70,7 @@ const streamed =
   }
 
 const reduced: Step = ({ session }, { mode = "chat", events, finalize }) => {
-  const reducer = new SessionReducer.SessionReducer(session, { mode: mode as SessionReducer.SessionMode })
+  const reducer = new SessionReducer(session, { mode: mode as SessionMode })
   const state = () => JSON.stringify(stateForm(reducer.collector))
   const before = { state: state(), session: JSON.stringify(session) }
   for (const event of listOf(events)) reducer.apply(eventOf(event))
@@ -86,8 +89,8 @@ const reduced: Step = ({ session }, { mode = "chat", events, finalize }) => {
 }
 
 /** What becomes of a session by a result, said by the event that carries one. */
-const projected = ({ session }: Place, mode: SessionReducer.SessionMode, event: Event.Event): Done => {
-  const reducer = new SessionReducer.SessionReducer(session, { mode })
+const projected = ({ session }: Place, mode: SessionMode, event: Event.Event): Done => {
+  const reducer = new SessionReducer(session, { mode })
   reducer.apply(event)
   return turned(reducer.finalize())
 }
@@ -175,12 +178,12 @@ const startVsStreamStart: Operation = (given, seen) => {
     const collected = await fresh(given, seen, (engine) => Session.start(engine, messages, options()))
     const folded = await fresh(given, seen, async (engine) => {
       const events = await Session.streamStart(engine, messages, options())
-      const reducer = new SessionReducer.SessionReducer(events.session(), { mode: "chat" })
+      const reducer = new SessionReducer(events.session(), { mode: "chat" })
       for await (const event of events) reducer.apply(event)
       return reducer.finalize()
     })
     return [collected, folded].map((turn) => {
-      const { session: after, result } = turn as SessionReducer.SessionTurn
+      const { session: after, result } = turn as SessionTurn
       const { id: _, context: __, ...form } = sessionForm(after)
       return comparable({ session: form, result: resultForm(result) })
     })

@@ -1,23 +1,12 @@
 /** From our values to a case's: what was built by `fromNeutral.ts`, the other way round. */
-import {
-  AdapterError,
-  type ChatResult,
-  EngineError,
-  type Event,
-  HandlerResult,
-  type Message,
-  type Request,
-  type Response,
-  type Session,
-  SessionError,
-  type StepResult,
-  StreamError,
-  type Thread,
-  type ToolCall,
-  ToolError,
-  Usage,
-  ValidationError
-} from "@troupe/chat"
+import { AdapterError, SessionError, ToolError, ValidationError } from "@troupe/chat"
+import type { ChatResult, StepResult } from "@troupe/chat/chats"
+import { EngineError, StreamError } from "@troupe/chat/errors"
+import type { Event } from "@troupe/chat/events"
+import { type Message, type Thread, type ToolCall, Usage } from "@troupe/chat/messages"
+import type { Request, Response } from "@troupe/chat/models"
+import type { Session } from "@troupe/chat/sessions"
+import { HandlerResult } from "@troupe/chat/results"
 import { type Fields, fieldsOf, textOf } from "./caseFile.ts"
 import { isPlain, present, renamed, snake } from "./naming.ts"
 

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { Dispatch, type Permissions } from "@troupe/chat"
+import { Dispatch } from "@troupe/chat/dispatch"
+import type { Permissions } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
 
 /** The state of a case's batch. */

@@ -1,5 +1,5 @@
 /** Reads the calls of batches, as written and as recorded cases have them. */
-import { Dispatch } from "@troupe/chat"
+import { Dispatch } from "@troupe/chat/dispatch"
 import { Process } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { ScriptedException } from "../chat/scripted.ts"

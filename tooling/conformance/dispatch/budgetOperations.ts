@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Usage } from "@troupe/chat"
+import { Usage } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, listOf } from "../chat/caseFile.ts"
 import { facetDifferences } from "../chat/matching.ts"
 import { finishOf, runLoop } from "./loopRun.ts"

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { Hooks, Permissions, ToolCall } from "@troupe/chat"
-import { Permissions as Permission } from "@troupe/chat"
+import type { ToolCall } from "@troupe/chat/messages"
+import type { Hooks, Permissions } from "@troupe/chat/tools"
+import { Permissions as Permission } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { differences, facetDifferences } from "../chat/matching.ts"
 import { hookOf, plain, printed } from "./hookOperations.ts"

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { Hooks, system, type ToolCall } from "@troupe/chat"
+import { Message, type ToolCall } from "@troupe/chat/messages"
+import * as Hooks from "../../../packages/chat/src/gate/Hooks.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { type Difference, facetDifferences } from "../chat/matching.ts"
 import type { DispatchCase } from "./caseFile.ts"
@@ -39,7 +40,7 @@ const answerOf = (word: unknown): unknown => {
     case "transform":
       return { type, prompt: value }
     case "inject":
-      return { type, messages: (Array.isArray(value) ? value : [value]).map((text) => system(textOf(text))) }
+      return { type, messages: (Array.isArray(value) ? value : [value]).map((text) => Message.system(textOf(text))) }
     default:
       return word
   }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { ChatResult, Message } from "@troupe/chat"
+import { ChatResult } from "@troupe/chat/chats"
+import { Message } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, listOf, textOf } from "../chat/caseFile.ts"
 import { type Difference, facetDifferences } from "../chat/matching.ts"
 import { finishOf, type LoopSeen } from "./loopRun.ts"

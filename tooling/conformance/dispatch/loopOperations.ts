@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { HandlerResult, Message, Tool } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import { Tool } from "@troupe/chat/tools"
+import { HandlerResult } from "@troupe/chat/results"
 import { type Fields, fieldsOf, listOf, textOf } from "../chat/caseFile.ts"
 import type { Difference } from "../chat/matching.ts"
 import type { DispatchCase } from "./caseFile.ts"

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Event, Message } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { isScripted } from "../chat/outcome.ts"
 import { ScriptedException } from "../chat/scripted.ts"

@@ -3,21 +3,11 @@
  *
  * @module
  */
-import {
-  AdapterError,
-  Chat,
-  type ChatOptions,
-  type ChatResult,
-  Engine,
-  type Event,
-  Fake,
-  type Hooks,
-  type Permissions,
-  system,
-  type Tool,
-  Troupe,
-  user
-} from "@troupe/chat"
+import { AdapterError, Chat, Engine, Fake, Troupe, user } from "@troupe/chat"
+import type { ChatOptions, ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import type { Hooks, Permissions, Tool } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { isScripted } from "../chat/outcome.ts"
@@ -233,7 +223,7 @@ const answerOf = (word: unknown, payload: Fields): Hooks.HookAnswer => {
   if (augment !== undefined) return { type: "augment", text: textOf(augment) }
   if (inject === undefined) return "ok"
   const { role, text } = fieldsOf(inject)
-  return { type: "inject", messages: role === "system" ? system(textOf(text)) : user(textOf(text ?? inject)) }
+  return { type: "inject", messages: role === "system" ? Message.system(textOf(text)) : user(textOf(text ?? inject)) }
 }
 
 /** The original's word for how a run ended. */

@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { type AdapterError, type Fake, HandlerResult, Tool } from "@troupe/chat"
+import type { AdapterError, Fake } from "@troupe/chat"
+import { Tool } from "@troupe/chat/tools"
+import { HandlerResult } from "@troupe/chat/results"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { ScriptedException } from "../chat/scripted.ts"
 

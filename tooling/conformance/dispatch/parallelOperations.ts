@@ -1,5 +1,5 @@
 /** Runs batches of calls, and tells listeners of results. */
-import { Dispatch } from "@troupe/chat"
+import { Dispatch } from "@troupe/chat/dispatch"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { type Difference, facetDifferences } from "../chat/matching.ts"
 import { isScripted } from "../chat/outcome.ts"

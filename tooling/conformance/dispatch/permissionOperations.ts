@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { Message, Permissions, Tool, type ToolCall, ToolError, ToolRunner } from "@troupe/chat"
+import { ToolError } from "@troupe/chat"
+import { Message, type ToolCall } from "@troupe/chat/messages"
+import { Permissions, Tool, ToolRunner } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../chat/caseFile.ts"
 import { type Difference, differences, facetDifferences } from "../chat/matching.ts"
 import type { DispatchCase } from "./caseFile.ts"

@@ -4,8 +4,12 @@
  *
  * @module
  */
-import { HandlerResult, Permissions, tool, type ToolCall, ToolRunner } from "@troupe/chat"
-import type { Hooks, ToolError } from "@troupe/chat"
+import { tool } from "@troupe/chat"
+import type { ToolCall } from "@troupe/chat/messages"
+import { Permissions, ToolRunner } from "@troupe/chat/tools"
+import { HandlerResult } from "@troupe/chat/results"
+import type { ToolError } from "@troupe/chat"
+import type { Hooks } from "@troupe/chat/tools"
 import { type Fields, listOf, textOf } from "../chat/caseFile.ts"
 
 /** Tools that the original lets run while planning. */

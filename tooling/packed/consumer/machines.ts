@@ -3,7 +3,11 @@
  *
  * @module
  */
-import { ChatEffect, ChatMachine, type ChatRef, Engine, Fake, Message, Troupe } from "@troupe/chat"
+import { Engine, Fake, Troupe } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import { ChatEffect } from "@troupe/chat/effect"
+import { chatMachine, turn } from "@troupe/chat/machines"
+import { Message } from "@troupe/chat/messages"
 import { GenServer, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual } from "node:assert/strict"
@@ -14,8 +18,8 @@ const engine = (): Engine.Engine =>
 
 const ofActor = async (): Promise<ReadonlyArray<string>> => {
   const chatEngine = engine()
-  const actor = createActor(ChatMachine.chatMachine, { input: { id: "c1", engine: chatEngine } }).start()
-  actor.send({ type: "turn.start", turn: ChatMachine.turn(chatEngine, "Hello") })
+  const actor = createActor(chatMachine, { input: { id: "c1", engine: chatEngine } }).start()
+  actor.send({ type: "turn.start", turn: turn(chatEngine, "Hello") })
   const { context } = await waitFor(actor, (snapshot) => snapshot.context.thread.messages.length === 2)
   return context.thread.messages.map((message) => Message.text(message))
 }

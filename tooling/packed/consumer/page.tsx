@@ -3,7 +3,10 @@
  *
  * @module
  */
-import { ChatMachine, ChatView, Engine, Fake, Message, Troupe } from "@troupe/chat"
+import { Engine, Fake, Troupe } from "@troupe/chat"
+import { chatMachine } from "@troupe/chat/machines"
+import { Message } from "@troupe/chat/messages"
+import { ChatView } from "@troupe/chat/view"
 import { local, Observer, TroupeProvider, useChat } from "@troupe/react"
 import { useMachine } from "@xstate/react"
 import { match } from "node:assert/strict"
@@ -24,7 +27,7 @@ const Conversation = ({ initial }: { readonly initial: ChatView.ChatView }) => {
 }
 
 const Machine = () => {
-  const [{ value }] = useMachine(ChatMachine.chatMachine, { input: { id: "c2", engine } })
+  const [{ value }] = useMachine(chatMachine, { input: { id: "c2", engine } })
   return <em>{JSON.stringify(value)}</em>
 }
 

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import type { Event } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
 import type { DemoChat } from "./demoChat.ts"
-import { historyLines } from "../output/history.ts"
-import type { Paint } from "../output/paint.ts"
+import { historyLines, type Paint } from "../output/index.ts"
 
 /**
  * What a command leaves to do.

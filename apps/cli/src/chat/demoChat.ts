@@ -10,12 +10,13 @@
  *
  * @module
  */
-import { type Adapter, type Event, type Message, SessionError, Troupe, ValidationError } from "@troupe/chat"
+import { SessionError, Troupe, ValidationError } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import type { Message } from "@troupe/chat/messages"
+import type { Adapter } from "@troupe/chat/models"
 import { Observer, type Pid, Process, System } from "@troupe/otp"
-import { startFileServer } from "../tools/fileServer.ts"
-import { makeProgressBoard, type Progress } from "../tools/progress.ts"
-import type { LiveCall } from "../output/toolLines.ts"
-import { makeTools } from "../tools/tools.ts"
+import { makeProgressBoard, makeTools, type Progress, startFileServer } from "../tools/index.ts"
+import type { LiveCall } from "../output/index.ts"
 
 /** What the chat is started with. */
 export interface DemoChatOptions {

@@ -7,9 +7,7 @@ import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 import { isCommand, runCommand } from "./commands.ts"
 import type { DemoChat } from "./demoChat.ts"
-import type { Display } from "../output/display.ts"
-import type { Paint } from "../output/paint.ts"
-import { reportTurn, type TurnEnd } from "../output/turnReport.ts"
+import { type Display, type Paint, reportTurn, type TurnEnd } from "../output/index.ts"
 
 /** What a piped chat works with. */
 export interface PipedSurroundings {

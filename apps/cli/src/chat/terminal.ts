@@ -14,11 +14,16 @@
 import { createInterface } from "node:readline"
 import { commandNames, isAnytimeCommand, isCommand, runCommand } from "./commands.ts"
 import type { DemoChat } from "./demoChat.ts"
-import type { Paint } from "../output/paint.ts"
-import { makePromptOutput, type TerminalOutput } from "../output/promptOutput.ts"
-import { makeScreen } from "../output/screen.ts"
-import { duration, liveLine, spinner } from "../output/toolLines.ts"
-import { reportTurn } from "../output/turnReport.ts"
+import {
+  duration,
+  liveLine,
+  makePromptOutput,
+  makeScreen,
+  type Paint,
+  reportTurn,
+  spinner,
+  type TerminalOutput
+} from "../output/index.ts"
 
 /** What a terminal chat works with. */
 export interface TerminalSurroundings {

@@ -7,10 +7,9 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import type { Adapter } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
 import { aiSdk } from "@troupe/providers"
-import { CliError } from "../options/cliError.ts"
-import type { CliOptions } from "../options/cliOptions.ts"
+import { CliError, type CliOptions } from "../options/index.ts"
 import { scriptedModel } from "./scriptedModel.ts"
 
 /** A model ready to be asked. */

@@ -5,7 +5,9 @@
  *
  * @module
  */
-import { type Adapter, Fake, Message, type Request, type ToolCall } from "@troupe/chat"
+import { Fake } from "@troupe/chat"
+import { Message, type ToolCall } from "@troupe/chat/messages"
+import type { Adapter, Request } from "@troupe/chat/models"
 import { type AnsweredCall, describeCall, foundPaths } from "./answers.ts"
 import { plan, type PlannedCall } from "./planner.ts"
 

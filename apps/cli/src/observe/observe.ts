@@ -5,12 +5,10 @@
  */
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { ConnectionError, connect, HttpError } from "@troupe/server/Client"
-import { CliError } from "../options/cliError.ts"
-import type { ObserveOptions } from "../options/cliOptions.ts"
+import { CliError, type ObserveOptions } from "../options/index.ts"
 import { runReport } from "./observerReport.ts"
 import { type KeyInput, runObserver } from "./observerTerminal.ts"
-import type { Paint } from "../output/paint.ts"
-import type { TerminalOutput } from "../output/promptOutput.ts"
+import type { Paint, TerminalOutput } from "../output/index.ts"
 
 /** What an observer works with. */
 export interface ObserveSurroundings {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 
 /** One process in its place. */
 export interface ProcessRow {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type ProcessRow, rowsOf } from "./observedRows.ts"
-import { visible } from "../output/toolLines.ts"
+import { visible } from "../output/index.ts"
 
 /** What a reporting observer works with. */
 export interface ReportSurroundings {

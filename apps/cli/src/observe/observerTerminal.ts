@@ -13,8 +13,7 @@ import { emitKeypressEvents } from "node:readline"
 import type { ObserverLink, Watched } from "@troupe/server/ChatLink"
 import { type Chosen, chosenRow, rowsOf } from "./observedRows.ts"
 import { observerLines } from "./observerView.ts"
-import type { Paint } from "../output/paint.ts"
-import type { TerminalOutput } from "../output/promptOutput.ts"
+import type { Paint, TerminalOutput } from "../output/index.ts"
 
 /** Where keys come from. */
 export type KeyInput = NodeJS.ReadableStream & { readonly setRawMode?: (raw: boolean) => unknown }

@@ -3,11 +3,10 @@
  *
  * @module
  */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import type { ProcessRow } from "./observedRows.ts"
-import type { Paint } from "../output/paint.ts"
+import { type Paint, shortened, visible } from "../output/index.ts"
 import { timelineBars } from "./timelineBars.ts"
-import { shortened, visible } from "../output/toolLines.ts"
 
 /** What is known, and what the person at the terminal does. */
 export interface ObserverScene {

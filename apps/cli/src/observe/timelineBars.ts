@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { Observation } from "@troupe/chat"
-import type { Paint } from "../output/paint.ts"
-import { duration, shortened } from "../output/toolLines.ts"
+import type { Observation } from "@troupe/chat/observe"
+import { duration, type Paint, shortened } from "../output/index.ts"
 
 const fill: { readonly [Kind in Observation.Span["kind"]]: readonly [mark: string, paint: keyof Paint] } = {
   turn: ["━", "strong"],

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Message } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
 import type { Paint } from "./paint.ts"
 import { argumentText, shortened } from "./toolLines.ts"
 

@@ -4,10 +4,10 @@
  * @module
  */
 import { stripVTControlCharacters } from "node:util"
-import type { ChatRef } from "@troupe/chat"
-import { outcomeOf } from "../model/answers.ts"
+import type { ChatRef } from "@troupe/chat/chats"
+import { outcomeOf } from "../model/index.ts"
 import type { Paint } from "./paint.ts"
-import type { Progress } from "../tools/progress.ts"
+import type { Progress } from "../tools/index.ts"
 
 /** A call that is over, and how. */
 export interface FinishedCall {

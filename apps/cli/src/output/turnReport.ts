@@ -3,7 +3,10 @@
  *
  * @module
  */
-import { type ChatResult, type Event, SessionError, ToolResultEncoder, Usage } from "@troupe/chat"
+import { SessionError } from "@troupe/chat"
+import type { ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { Usage } from "@troupe/chat/messages"
 import type { Display } from "./display.ts"
 import type { Paint } from "./paint.ts"
 import { duration, finishedLine, visible } from "./toolLines.ts"
@@ -84,7 +87,7 @@ export const reportTurn = async (
 }
 
 const explain = (error: unknown): string => {
-  if (!(error instanceof SessionError)) return ToolResultEncoder.describe(error)
+  if (!(error instanceof SessionError)) return error instanceof Error ? error.message : String(error)
   return error.reason === "chat_died"
     ? "the chat died in the middle of a turn; /retry goes on from its last step"
     : error.message

@@ -4,7 +4,7 @@
  * @module
  */
 import { fileURLToPath } from "node:url"
-import type { Tool } from "@troupe/chat"
+import type { Tool } from "@troupe/chat/tools"
 import { Supervisor, type System } from "@troupe/otp"
 import { Mcp } from "@troupe/providers"
 

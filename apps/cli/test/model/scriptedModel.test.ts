@@ -1,4 +1,5 @@
-import { Message, type Request, type ToolCall } from "@troupe/chat"
+import { Message, type ToolCall } from "@troupe/chat/messages"
+import type { Request } from "@troupe/chat/models"
 import { describe, expect, test } from "vitest"
 import { abilities, respond } from "../../src/model/scriptedModel.ts"
 

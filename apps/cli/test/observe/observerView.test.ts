@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util"
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import { describe, expect, test } from "vitest"
 import { chosenRow, rowsOf } from "../../src/observe/observedRows.ts"
 import { observerLines, type ObserverScene, stateText } from "../../src/observe/observerView.ts"

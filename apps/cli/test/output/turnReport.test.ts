@@ -1,4 +1,6 @@
-import { Chat, type ChatOptions, Engine, Fake, Message } from "@troupe/chat"
+import { Chat, Engine, Fake } from "@troupe/chat"
+import type { ChatOptions } from "@troupe/chat/chats"
+import { Message } from "@troupe/chat/messages"
 import { describe, expect, test } from "vitest"
 import { appendingDisplay } from "../../src/output/display.ts"
 import { plainPaint } from "../../src/output/paint.ts"

@@ -1,4 +1,4 @@
-import type { Tool } from "@troupe/chat"
+import type { Tool } from "@troupe/chat/tools"
 import { describe, expect, test } from "vitest"
 import { makeProgressBoard, type Progress } from "../../src/tools/progress.ts"
 import { askTool, calculateTool, slowJobTool } from "../../src/tools/tools.ts"

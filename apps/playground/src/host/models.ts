@@ -6,7 +6,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
-import type { Adapter } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
 import { aiSdk } from "@troupe/providers"
 import { scriptedModel } from "./scriptedModel.ts"
 

@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { type Adapter, type RunningTroupe, type Store, Troupe } from "@troupe/chat"
+import { type RunningTroupe, Troupe } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
+import type { Store } from "@troupe/chat/store"
 import { Server } from "@troupe/server"
 import { listen } from "@troupe/server/Node"
 import { pagesOf } from "./pages.ts"

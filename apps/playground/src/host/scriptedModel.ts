@@ -3,8 +3,10 @@
  *
  * @module
  */
-import { type Adapter, Fake, Message, type Request } from "@troupe/chat"
-import { suggestions } from "../suggestions.ts"
+import { Fake } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import type { Adapter, Request } from "@troupe/chat/models"
+import { suggestions } from "../suggestions/index.ts"
 
 /** How it behaves. `wordDelayMs` is the time between two words. */
 export interface ScriptedModelOptions {

@@ -4,7 +4,8 @@
  * @module
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { askUser, type Tool, tool } from "@troupe/chat"
+import { askUser, tool } from "@troupe/chat"
+import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 
 const degreesOf = (city: string): number =>

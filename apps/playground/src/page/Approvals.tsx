@@ -1,4 +1,4 @@
-import type { Approval } from "@troupe/chat"
+import type { Approval } from "@troupe/chat/tools"
 import type { ReactNode } from "react"
 
 /** What can be decided, by why the call waits. */

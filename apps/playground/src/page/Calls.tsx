@@ -1,8 +1,10 @@
-import type { ToolCall } from "@troupe/chat"
+import type { Message, ToolCall } from "@troupe/chat/messages"
 import type { ReactNode } from "react"
-import type { Results } from "./Messages.tsx"
 
 const inWords = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))
+
+/** The tool messages of a thread by the call they answer. */
+export type Results = ReadonlyMap<string, Message.ToolMessage>
 
 /** The calls of a message, and what came of each. */
 export const Calls = ({

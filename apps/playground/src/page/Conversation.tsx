@@ -1,6 +1,6 @@
 import { useChat } from "@troupe/react"
 import { type ReactNode, useState } from "react"
-import { suggestions } from "../suggestions.ts"
+import { suggestions } from "../suggestions/index.ts"
 import { Approvals } from "./Approvals.tsx"
 import { Composer } from "./Composer.tsx"
 import { useEnd } from "./end.ts"

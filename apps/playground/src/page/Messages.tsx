@@ -1,7 +1,8 @@
-import type { ChatView, Message } from "@troupe/chat"
+import type { Message } from "@troupe/chat/messages"
+import type { ChatView } from "@troupe/chat/view"
 import { memo, type ReactNode, useMemo } from "react"
 import Markdown, { type Components } from "react-markdown"
-import { Calls } from "./Calls.tsx"
+import { Calls, type Results } from "./Calls.tsx"
 
 const textOf = ({ content }: Message.Message): string =>
   typeof content === "string"
@@ -42,9 +43,6 @@ const Said = memo(
     )
   }
 )
-
-/** The tool messages of a thread by the call they answer. */
-export type Results = ReadonlyMap<string, Message.ToolMessage>
 
 const resultsOf = (messages: ReadonlyArray<Message.Message>): Results =>
   new Map(messages.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message] as const] : [])))

@@ -1,4 +1,4 @@
-import type { ChatView } from "@troupe/chat"
+import type { ChatView } from "@troupe/chat/view"
 import type { ReactNode } from "react"
 
 const partOf = (progress: unknown): { readonly done: number; readonly total: number } | undefined => {

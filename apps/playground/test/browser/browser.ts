@@ -1,7 +1,8 @@
 /** A browser, and a playground that it opens. */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { type Adapter, Store } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
+import { Store } from "@troupe/chat/store"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { inject } from "vitest"
 import { type Playground, startPlayground } from "../../src/host/playground.ts"

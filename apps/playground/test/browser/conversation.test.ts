@@ -1,4 +1,4 @@
-import { Store } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { inBrowser, openBrowser, openPage, openPlayground, picture, type TestPlayground } from "./browser.ts"

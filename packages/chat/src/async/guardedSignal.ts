@@ -12,7 +12,7 @@
 import { type System, Telemetry } from "@troupe/otp"
 import { isPromiseLike } from "./awaitable.ts"
 
-declare module "@troupe/otp/Telemetry" {
+declare module "@troupe/otp/telemetry" {
   interface Events {
     /**
      * A listener of an abort signal threw `error`, or returned a promise that rejected with it: so far `count` listeners of

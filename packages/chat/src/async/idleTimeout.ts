@@ -11,7 +11,7 @@
  * SILENCE3. After `end` there is no timer.
  */
 import type { Clock } from "@troupe/otp"
-import { AdapterError } from "../errors/ChatError.ts"
+import { AdapterError } from "../errors/index.ts"
 
 /** So often it is looked at in the time that an answer may take (SILENCE1). */
 const looks = 8

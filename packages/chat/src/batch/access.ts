@@ -1,13 +1,13 @@
 /** What a call touches, as its tool declares it. */
-import type { Schedule } from "../options/ChatOptions.ts"
-import type * as HandlerResult from "../model/HandlerResult.ts"
-import type { ParsedArguments, Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { ignoreRejection, isPromiseLike } from "../async/awaitable.ts"
-import { copied } from "../json/deepCopy.ts"
+import type * as HandlerResult from "../values/HandlerResult.ts"
+import type { ToolCall } from "../model/index.ts"
+import { ignoreRejection, isPromiseLike } from "../async/index.ts"
+import { copied } from "../json/index.ts"
 import { type Access, type Plan, planOf } from "./schedule.ts"
-import { toolFailure } from "../call/toolOutcome.ts"
+import { toolFailure } from "../call/index.ts"
+import type { ParsedArguments, Tool } from "../tool/index.ts"
+import { describe } from "../values/index.ts"
+import type { Schedule } from "../options/index.ts"
 
 /** The order of a batch, and the calls that cannot be ordered, by position. */
 export interface BatchPlan {

@@ -1,19 +1,15 @@
 /** What a batch of tool calls is started with, can be told, and comes to. */
 import type { Pid } from "@troupe/otp"
-import type { SessionError } from "../errors/ChatError.ts"
-import type { Event } from "../events/Event.ts"
-import type { StepHalt } from "../record/StepResult.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import type { ToolCallInput } from "../call/ToolCallMachine.ts"
+import type { SessionError } from "../errors/index.ts"
+import type { Event, Outlet } from "../events/index.ts"
+import type { StepHalt } from "../record/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import type { CallCommand, ToolCallInput, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { GateOptions } from "./batchGate.ts"
-import type { Fifo } from "../async/fifo.ts"
-import type { GateVerdict } from "../gate/gate.ts"
-import type { Journal } from "../step/journal.ts"
-import type { Outlet } from "../events/outlet.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import type { ToolCallWatcher } from "../call/toolCallView.ts"
-import type { ToolOutcome } from "../call/toolOutcome.ts"
+import type { Fifo } from "../async/index.ts"
+import type { GateVerdict } from "../gate/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import type { Tool } from "../tool/index.ts"
 
 /**
  * What a batch has come to so far: its outcomes by place, those that hooks still look at apart, and the events nobody has read
@@ -23,6 +19,12 @@ export interface BatchLedger {
   readonly finished: Array<ToolOutcome | undefined>
   readonly following: Array<ToolOutcome | undefined>
   readonly unread: Fifo<Event>
+}
+
+/** Where a batch notes the calls that write: `done` is called when the intent is stored, or with the failure. */
+export interface IntentJournal {
+  readonly intend: (position: number, done: (failure: SessionError | undefined) => void) => void
+  readonly over: (position: number, outcome: ToolOutcome, goesOn: boolean) => void
 }
 
 /** What a batch is started with. */
@@ -49,7 +51,7 @@ export interface ToolBatchInput {
   /** The calls, by their places here, that may have run before. */
   readonly again?: ReadonlySet<number> | undefined
   /** Where intents and outcomes of calls that write are noted; without one there are no intents. */
-  readonly journal?: Journal | undefined
+  readonly journal?: IntentJournal | undefined
 }
 
 /** A call that waits for a person's decision, by its place in the batch. */
@@ -66,18 +68,6 @@ export interface ToolBatchResult {
   readonly suspended: ReadonlyArray<SuspendedCall>
   /** What kept calls from starting, which ends the turn. */
   readonly error?: SessionError | undefined
-}
-
-/**
- * What a batch is told of some of its calls: of that id, else of all that are not over.
- *
- * - `calls.cancel`: end; `done` is called when they are over
- * - `calls.restart`: run again; `done` is called when each of them has begun to, or is over
- */
-export interface CallCommand {
-  readonly type: "calls.cancel" | "calls.restart"
-  readonly toolCallId?: string | undefined
-  readonly done: () => void
 }
 
 /** What a batch can be told. */

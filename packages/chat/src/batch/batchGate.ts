@@ -14,15 +14,11 @@
  */
 import type { System } from "@troupe/otp"
 import * as Hooks from "../gate/Hooks.ts"
-import { text } from "../model/Message.ts"
-import type { Permissions } from "../gate/Permissions.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { type Gate, gateBatch, type GateVerdict, isGated, refuse } from "../gate/gate.ts"
-import { crashed } from "../gate/hookVerdict.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import type { ToolOutcome } from "../call/toolOutcome.ts"
-import { augmented, haltedAfter, refusalIn, resultOf } from "./gateOutcome.ts"
+import { text, type ToolCall } from "../model/index.ts"
+import { crashed, type Gate, gateBatch, type GateVerdict, isGated, type Permissions, refuse } from "../gate/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import { augmented, haltedAfter, refusalIn, resultOf, type ToolOutcome } from "../call/index.ts"
+import type { Tool } from "../tool/index.ts"
 
 /** The options a gate is made of. */
 export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">> & {

@@ -1,5 +1,5 @@
 /** What calls may be that a program hands to be run; what may not is named by its place. */
-import type { Finding } from "../errors/ChatError.ts"
+import { type Finding, isRecord } from "../errors/index.ts"
 
 /** What is wrong with a list of calls. */
 export const callsFindings = (field: string, calls: unknown): ReadonlyArray<Finding> =>
@@ -14,6 +14,3 @@ const isCall = (call: unknown): boolean => {
   const { id, name, arguments: args } = call
   return typeof id === "string" && typeof name === "string" && (args === null || isRecord(args))
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

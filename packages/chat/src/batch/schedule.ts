@@ -14,7 +14,8 @@
  * SCHED5. A plan has less than eight places and orders for each call, and what it costs grows as that, but for the
  *         logarithm of a heap: an order between two crowds goes through a place where they meet, not from each to each.
  */
-import type { Schedule } from "../options/ChatOptions.ts"
+
+import type { Schedule } from "../options/index.ts"
 
 /** What a call does to the world, and to which part of it; without a key, to any. */
 export interface Access {

@@ -23,56 +23,30 @@
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
-import type { SessionError } from "../errors/ChatError.ts"
-import type { Schedule } from "../options/ChatOptions.ts"
-import type * as HandlerResult from "../model/HandlerResult.ts"
-import type { Mode } from "../gate/Permissions.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { type CallWatcher, toolCallMachine } from "../call/ToolCallMachine.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { AwaitedCalls } from "./callWaiters.ts"
-import type { CallCommand, ToolBatchEvent, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import { closestName, quoted, type SessionError } from "../errors/index.ts"
+import type * as HandlerResult from "../values/HandlerResult.ts"
+import type { ToolCall } from "../model/index.ts"
+import {
+  type CallCommand,
+  type CallWatcher,
+  endedEarly,
+  haltedOutcome,
+  refusedOutcome,
+  toolCallMachine,
+  toolFailure,
+  type ToolOutcome,
+  toolOutcome
+} from "../call/index.ts"
+import { CallSlots, isMeant, isOver, isRunning, type Slot } from "./callSlots.ts"
+import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult, IntentJournal } from "./batchContract.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
-import { closestName } from "../errors/closestName.ts"
-import { stillUnknown } from "../step/decisions.ts"
-import type { GateVerdict, Suspended } from "../gate/gate.ts"
-import type { Journal } from "../step/journal.ts"
-import { ModeWishes, type ModeWish } from "../gate/permissionMode.ts"
-import { QueueSource } from "../events/queueSource.ts"
-import { quoted } from "../errors/truncate.ts"
+import { type GateVerdict, type ModeWish, ModeWishes } from "../gate/index.ts"
 import { type BatchPlan, planOfBatch, planWithout } from "./access.ts"
-import type { ToolCallView } from "../call/toolCallView.ts"
-import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "../call/toolOutcome.ts"
-import { haltedOutcome, refusedOutcome, withArguments } from "./gateOutcome.ts"
-import type { SlotLine } from "./slots.ts"
-
-interface Slot {
-  /** What runs: the call as the model wrote it, unless its arguments were edited. */
-  toolCall: ToolCall
-  edited: boolean
-  /** The call's place in the batch, and in its message. */
-  readonly index: number
-  readonly position: number
-  status: ToolCallView["status"]
-  /** Whether it was given its turn, and a slot. */
-  taken: boolean
-  startedAt: number | undefined
-  endedAt: number | undefined
-  progress: unknown
-  pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
-  outcome: ToolOutcome | undefined
-  suspended: Suspended | undefined
-  /** The permission mode it wants, in its present run. */
-  wish: ModeWish | undefined
-  /** Told of the outcome, where the call has a span. */
-  traced: ((outcome: ToolOutcome) => void) | undefined
-}
-
-/** Whether its handler runs: hooks may still look at a call whose process is over. */
-const isRunning = ({ status, pid }: Slot): boolean => status === "running" && pid !== undefined && Process.isAlive(pid)
-
-const isMeant = ({ toolCall }: Slot, id: string | undefined): boolean => id === undefined || toolCall.id === id
+import type { SlotLine } from "../async/index.ts"
+import type { Mode } from "../record/index.ts"
+import type { Tool } from "../tool/index.ts"
+import { describe } from "../values/index.ts"
+import type { Schedule } from "../options/index.ts"
 
 type BatchSnapshot = Snapshot<ToolBatchResult> & { readonly batch?: ToolBatch }
 
@@ -134,20 +108,14 @@ class ToolBatch {
   readonly #tell: (event: ToolBatchEvent) => void
   #gate: BatchGate | undefined
   #host: Pid<ToolBatchEvent> | undefined
-  #queuedAt = 0
-  readonly #slots: ReadonlyArray<Slot>
-  readonly #source: QueueSource
+  readonly #calls: CallSlots
   readonly #limit: number
   readonly #schedule: Schedule
   #order: BatchPlan | undefined
   /** The place of this batch in the line for slots, where those are counted. */
   #line: SlotLine | undefined
-  /** Calls from this position on do not start any more. */
-  #mayStart: number
-  readonly #awaited = new AwaitedCalls<Slot>()
   readonly #byPid = new Map<Pid, Slot>()
   #running = 0
-  #over = 0
   #cancelled = false
   #error: SessionError | undefined
   #wishes: ModeWishes | undefined
@@ -155,34 +123,17 @@ class ToolBatch {
   constructor(input: ToolBatchInput, tell: (event: ToolBatchEvent) => void) {
     this.#input = input
     this.#tell = tell
-    this.#slots = input.toolCalls.map((toolCall, index) => ({
-      toolCall,
-      edited: input.edited?.has(index) === true,
-      index,
-      position: input.positions?.[index] ?? index,
-      status: "queued",
-      taken: false,
-      startedAt: undefined,
-      endedAt: undefined,
-      progress: undefined,
-      pid: undefined,
-      outcome: undefined,
-      suspended: undefined,
-      wish: undefined,
-      traced: undefined
-    }))
-    this.#mayStart = this.#slots.length
     this.#schedule = input.options.schedule ?? "concurrent"
-    this.#source = new QueueSource(() => tell({ type: "batch.exhausted" }), input.ledger?.unread)
+    this.#calls = new CallSlots(input, this.#schedule, () => tell({ type: "batch.exhausted" }))
     this.#limit = input.options.maxConcurrency ?? defaultConcurrency()
   }
 
   start(host: Pid<ToolBatchEvent>): void {
     this.#host = host
-    this.#queuedAt = this.#now()
+    this.#calls.begin(host)
     this.#line = this.#input.options.toolSlots?.line(host, () => this.#tell({ type: "batch.slot" }))
-    this.#input.outlet.attach(this.#source)
-    if (this.#input.settled !== undefined) this.#settleAll(this.#input.settled)
+    this.#input.outlet.attach(this.#calls.source)
+    if (this.#input.settled !== undefined) this.#calls.settleAll(this.#input.settled)
     this.#gate = batchGateOf(this.#input.options, Process.systemOf(host))
     if (this.#gate?.judges === true) return this.#judge(this.#gate)
     this.#fill()
@@ -192,7 +143,7 @@ class ToolBatch {
   /** Every call that is to be judged has been (BATCH6). */
   gated(verdicts: ReadonlyArray<GateVerdict>): void {
     if (this.#cancelled) return
-    const judged = this.#judged()
+    const judged = this.#calls.judged()
     const halted = verdicts.some(({ type }) => type === "halt")
     verdicts.forEach((verdict, at) => {
       const slot = judged[at]
@@ -200,18 +151,18 @@ class ToolBatch {
       slot.status = "queued"
       if (verdict.type === "allow")
         Object.assign(slot, { toolCall: verdict.toolCall, edited: slot.edited || verdict.edited })
-      else if (verdict.type === "deny") this.#record(slot, refusedOutcome(verdict))
-      else if (verdict.type === "halt") this.#record(slot, haltedOutcome(verdict))
-      else if (verdict.type === "suspend" && !halted) this.#suspend(slot, verdict)
+      else if (verdict.type === "deny") this.#calls.record(slot, refusedOutcome(verdict))
+      else if (verdict.type === "halt") this.#calls.record(slot, haltedOutcome(verdict))
+      else if (verdict.type === "suspend" && !halted) this.#calls.suspend(slot, verdict)
     })
-    if (halted) this.#endQueued(0, "not_started")
+    if (halted) this.#calls.endQueued(0, "not_started")
     this.#fill()
     this.#finishIfOver()
   }
 
   /** The hooks have looked at a call that is over. */
   followed(index: number, outcome: ToolOutcome): void {
-    const slot = this.#slots[index]
+    const slot = this.#calls.all[index]
     if (slot !== undefined) this.#ended(slot, outcome)
   }
 
@@ -235,7 +186,7 @@ class ToolBatch {
 
   /** A running call is over: its slot is free. */
   #ended(slot: Slot, outcome: ToolOutcome): void {
-    this.#record(slot, outcome)
+    this.#calls.record(slot, outcome)
     this.#release(slot)
   }
 
@@ -243,40 +194,40 @@ class ToolBatch {
     if (this.#cancelled) return
     this.#cancelled = true
     this.#gate?.leave()
-    this.#endQueued(0, "cancelled")
-    for (const slot of this.#slots) this.#end(slot)
+    this.#calls.endQueued(0, "cancelled")
+    for (const slot of this.#calls.all) this.#end(slot)
     this.#changed()
     this.#finishIfOver()
   }
 
   /** The calls end, and nothing else does (BATCH7). */
   cancelCalls({ toolCallId, done }: CallCommand): void {
-    const slots = this.#slots.filter((slot) => !isOver(slot) && isMeant(slot, toolCallId))
-    this.#awaited.add(slots, "over", done)
+    const slots = this.#calls.all.filter((slot) => !isOver(slot) && isMeant(slot, toolCallId))
+    this.#calls.waiters.add(slots, "over", done)
     for (const slot of slots) {
       this.#gate?.skip(slot.index)
       if (slot.status !== "queued" && slot.status !== "gating") this.#end(slot)
-      else this.#record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
+      else this.#calls.record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
     }
     if (this.#order !== undefined) {
       if (slots.some((slot) => !slot.taken)) this.#order = planWithout(this.#order, this.#isOverAt, this.#schedule)
       this.#fill()
     }
     this.#finishIfOver()
-    this.#awaited.answer()
+    this.#calls.waiters.answer()
   }
 
   /** The calls that run are run again; those that are to end are not (BATCH7). */
   restartCalls({ toolCallId, done }: CallCommand): void {
-    const slots = this.#slots.filter((slot) => isRunning(slot) && isMeant(slot, toolCallId))
-    this.#awaited.add(slots, "begun", done)
+    const slots = this.#calls.all.filter((slot) => isRunning(slot) && isMeant(slot, toolCallId))
+    this.#calls.waiters.add(slots, "begun", done)
     for (const slot of slots) {
       if (slot.pid === undefined) continue
       slot.status = "restarting"
       Process.send(slot.pid, { type: "call.restart" })
     }
     this.#changed()
-    this.#awaited.answer()
+    this.#calls.waiters.answer()
   }
 
   #end(slot: Slot): void {
@@ -296,10 +247,10 @@ class ToolBatch {
         if (slot.status === "done") return
         slot.status = status
         if (status === "running") {
-          slot.startedAt = this.#now()
+          slot.startedAt = this.#calls.now()
           slot.progress = undefined
           slot.wish = undefined
-          this.#awaited.reached(slot, "begun")
+          this.#calls.waiters.reached(slot, "begun")
         }
         this.#changed()
       },
@@ -321,7 +272,7 @@ class ToolBatch {
   /** The intent of a call is kept, or cannot be (BATCH8); the call may be over already. */
   intended(index: number, failure: SessionError | undefined): void {
     const host = this.#host
-    const slot = this.#slots[index]
+    const slot = this.#calls.all[index]
     const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
     if (host === undefined || slot === undefined || tool === undefined) return
     this.#heedSignal()
@@ -332,7 +283,7 @@ class ToolBatch {
     if (failure !== undefined) this.#error ??= failure
     if (slot.outcome === undefined && failure !== undefined) {
       const message = `not started: ${failure.reason}: ${failure.message}`
-      this.#record(slot, endedEarly(slot.toolCall, "not_started", this.#input.options, message))
+      this.#calls.record(slot, endedEarly(slot.toolCall, "not_started", this.#input.options, message))
     }
     this.#release(slot)
   }
@@ -349,24 +300,16 @@ class ToolBatch {
   leave(): void {
     this.#gate?.leave()
     this.#wishes?.leave()
-    this.#input.outlet.detach(this.#source)
+    this.#input.outlet.detach(this.#calls.source)
   }
 
   result(): ToolBatchResult {
-    const outcomes = this.#slots.flatMap((slot) => (slot.outcome === undefined ? [] : [slot.outcome]))
-    const halts = outcomes.flatMap((outcome) => (outcome.halt === undefined ? [] : [outcome.halt]))
-    const halt = this.#cancelled
-      ? ({ type: "cancelled", question: halts.find((one) => one.type === "question") } as const)
-      : halts[0]
-    const suspended = this.#slots.flatMap(({ index, suspended: waits }) =>
-      waits === undefined ? [] : [{ index, expiresMs: waits.expiresMs }]
-    )
-    return { outcomes, halt, suspended, error: this.#error }
+    return this.#calls.result(this.#cancelled, this.#error)
   }
 
   /** Has the calls judged that could run (BGATE1). */
   #judge(gate: BatchGate): void {
-    const judged = this.#judged()
+    const judged = this.#calls.judged()
     const calls = judged.map(({ index, toolCall }) => ({
       index,
       toolCall,
@@ -375,26 +318,11 @@ class ToolBatch {
     let last: Slot | undefined
     const judging = (index: number): void => {
       if (last?.status === "gating") last.status = "queued"
-      last = this.#slots[index]
+      last = this.#calls.all[index]
       if (last?.status === "queued") last.status = "gating"
       this.#changed()
     }
     void gate.judge(calls, judging).then((verdicts) => this.#tell({ type: "batch.gated", verdicts }))
-  }
-
-  /** What could run still: what is settled from the beginning is not judged. */
-  #judged(): ReadonlyArray<Slot> {
-    const { toolsByName, settled } = this.#input
-    return this.#slots.filter(
-      ({ toolCall, index }) =>
-        toolCall.arguments !== null && toolsByName.has(toolCall.name) && settled?.has(index) !== true
-    )
-  }
-
-  #suspend(slot: Slot, suspended: Suspended): void {
-    slot.suspended = suspended
-    slot.status = "suspended"
-    this.#over++
   }
 
   /** Starts calls while their turn has come and there are slots. */
@@ -405,7 +333,7 @@ class ToolBatch {
     while (this.#running < this.#limit) {
       this.#heedSignal()
       const position = plan.take()
-      const slot = position === undefined ? undefined : this.#slots[position]
+      const slot = position === undefined ? undefined : this.#calls.all[position]
       if (slot === undefined) {
         this.#line?.rest()
         break
@@ -415,7 +343,7 @@ class ToolBatch {
       const fault = faults.get(slot.index)
       if (isOver(slot) || tool === undefined || fault !== undefined) {
         if (!isOver(slot)) {
-          this.#settle(slot, fault ?? notFound(slot.toolCall, this.#input.toolsByName))
+          this.#calls.settle(slot, fault ?? notFound(slot.toolCall, this.#input.toolsByName))
         }
         plan.ended(slot.index)
         continue
@@ -423,7 +351,10 @@ class ToolBatch {
       const { journal } = this.#input
       const writes = journal !== undefined && tool.effect !== "read"
       if (writes && this.#error !== undefined) {
-        this.#record(slot, endedEarly(slot.toolCall, "not_started", this.#input.options, "not started: store_failed"))
+        this.#calls.record(
+          slot,
+          endedEarly(slot.toolCall, "not_started", this.#input.options, "not started: store_failed")
+        )
         plan.ended(slot.index)
         continue
       }
@@ -445,7 +376,7 @@ class ToolBatch {
   }
 
   /** Has the intent of a call kept, which has its slot already (BATCH8). */
-  #intend(host: Pid<ToolBatchEvent>, slot: Slot, journal: Journal): void {
+  #intend(host: Pid<ToolBatchEvent>, slot: Slot, journal: IntentJournal): void {
     const { index } = slot
     journal.intend(slot.position, (failure) => Process.send(host, { type: "batch.intended", index, failure }))
   }
@@ -453,7 +384,7 @@ class ToolBatch {
   #start(host: Pid, slot: Slot, tool: Tool): void {
     slot.status = "running"
     slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
-    slot.startedAt = this.#now()
+    slot.startedAt = this.#calls.now()
     const pid = StateMachine.startLink(host, toolCallMachine, {
       input: {
         tool,
@@ -474,100 +405,26 @@ class ToolBatch {
 
   #planned(): BatchPlan {
     const { toolsByName } = this.#input
-    const calls = this.#slots.map(({ toolCall }) => toolCall)
+    const calls = this.#calls.all.map(({ toolCall }) => toolCall)
     return planOfBatch(calls, toolsByName, this.#isOverAt, this.#schedule)
   }
 
   readonly #isOverAt = (index: number): boolean => {
-    const slot = this.#slots[index]
+    const slot = this.#calls.all[index]
     return slot === undefined || isOver(slot)
   }
 
-  #settleAll(settled: ReadonlyMap<number, ToolOutcome>): void {
-    for (const [index, outcome] of settled) {
-      const slot = this.#slots[index]
-      if (slot?.outcome === undefined && slot !== undefined) this.#record(slot, outcome)
-    }
-  }
-
-  #settle(slot: Slot, result: HandlerResult.HandlerResult): void {
-    this.#record(slot, toolOutcome(slot.toolCall, result, this.#input.options))
-  }
-
-  #record(slot: Slot, came: ToolOutcome): void {
-    const ended = this.#input.again?.has(slot.index) === true ? this.#afterUnknown(slot, came) : came
-    const told = slot.edited ? withArguments(ended) : ended
-    const outcome = slot.wish === undefined ? told : { ...told, wish: slot.wish }
-    slot.outcome = outcome
-    slot.status = "done"
-    slot.endedAt = this.#now()
-    slot.traced?.(outcome)
-    this.#over++
-    const { ledger, journal } = this.#input
-    if (ledger !== undefined) ledger.finished[slot.index] = outcome
-    journal?.over(slot.position, outcome, this.#over < this.#slots.length)
-    this.#source.push(...outcome.events)
-    this.#awaited.reached(slot, "over")
-    if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {
-      this.#endQueued(this.#schedule === "reference" ? 0 : slot.index + 1, "not_started")
-    }
-  }
-
-  /** A call that may have run before, and was not run again (BATCH9). */
-  #afterUnknown({ pid }: Slot, ended: ToolOutcome): ToolOutcome {
-    const ran = pid !== undefined && !checked.has(ended.outcome)
-    return ran ? ended : stillUnknown(ended, this.#input.options)
-  }
-
-  /** The calls from this position on that have not started never do; each call is looked at once. */
-  #endQueued(from: number, ended: "cancelled" | "not_started"): void {
-    const upTo = this.#mayStart
-    if (from >= upTo) return
-    this.#mayStart = from
-    for (const slot of this.#slots.slice(from, upTo)) {
-      if (slot.suspended !== undefined) {
-        slot.suspended = undefined
-        slot.status = "queued"
-        this.#over--
-      }
-      if (slot.status === "queued" || slot.status === "gating")
-        this.#record(slot, endedEarly(slot.toolCall, ended, this.#input.options))
-    }
-  }
-
   #finishIfOver(): void {
-    if (this.#over < this.#slots.length) return
+    if (!this.#calls.areOver) return
     this.#gate?.leave()
     this.#wishes?.leave()
-    this.#source.end()
+    this.#calls.source.end()
   }
 
   #changed(): void {
-    this.#input.watcher?.toolCallsChanged(this.#view, this.#host)
-  }
-
-  readonly #view = (): ReadonlyArray<ToolCallView> =>
-    this.#slots.map(({ toolCall: { id, name }, status, startedAt, endedAt, outcome, progress, pid }) => ({
-      id,
-      name,
-      status,
-      queuedAt: this.#queuedAt,
-      startedAt,
-      endedAt,
-      outcome: outcome?.outcome,
-      progress,
-      pid: status === "done" ? undefined : pid
-    }))
-
-  #now(): number {
-    return this.#host === undefined ? 0 : Process.systemOf(this.#host).clock.now()
+    this.#input.watcher?.toolCallsChanged(this.#calls.view, this.#host)
   }
 }
-
-/** The outcomes of a call whose process ended before its handler ran. */
-const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
-
-const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== undefined || suspended !== undefined
 
 const died = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed =>
   toolFailure(toolCall, "handler_exit", `the process of ${toolCall.name} exited: ${describe(reason)}`, reason)

@@ -6,8 +6,8 @@
  * TEVT1. Nothing runs before the first question; what can be wrong then is the answer to it.
  * TEVT2. Leaving waits for no tool: a question that is open is answered with the end.
  */
-import type { EngineError } from "../errors/ChatError.ts"
-import type { ErrorEvent, Event, ToolEvent } from "../events/Event.ts"
+import type { EngineError } from "../errors/index.ts"
+import type { ErrorEvent, Event, ToolEvent } from "../events/index.ts"
 
 type Next = IteratorResult<ToolEvent | ErrorEvent, undefined>
 

@@ -20,19 +20,18 @@
  */
 import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
 import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild, stopChild } from "xstate"
-import * as HandlerResults from "../model/HandlerResult.ts"
-import { chart } from "../chart/chart.ts"
-import { isPromiseLike } from "../async/awaitable.ts"
+import * as HandlerResults from "../values/HandlerResult.ts"
+import { chart } from "../chart/index.ts"
+import { isPromiseLike } from "../async/index.ts"
 import { Deadlines, type Limits, limitsOf } from "./deadlines.ts"
-import type { CallPlace } from "../tool/idempotencyKey.ts"
-import type { ModeWish } from "../gate/permissionMode.ts"
+import type { CallPlace, Tool } from "../tool/index.ts"
+import type { ModeWish } from "../gate/index.ts"
 import { type ExecutionListener, ToolExecution } from "./handlerRun.ts"
 import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "./toolOutcome.ts"
-import { deniedOutcome } from "../batch/gateOutcome.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import type { Zombie } from "./Zombies.ts"
+import { deniedOutcome } from "./gateOutcome.ts"
+import type { RunOptions } from "../options/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import type { Zombie } from "./zombieTable.ts"
 
 type HandlerResult = HandlerResults.HandlerResult
 

@@ -7,30 +7,13 @@
  * @module
  */
 import type { System } from "@troupe/otp"
-import { zombiesOf } from "./zombieTable.ts"
-import type { Outcome } from "../record/Outcome.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
+import { zombiesOf, type Zombie } from "./zombieTable.ts"
+import type { ToolCall } from "../model/index.ts"
 
-/**
- * A handler that outlived its call.
- *
- * **Details**: `outcome` is how the call ended, as far as that was known when the handler was given up; `restarted` for the
- * former run of a call that was restarted.
- *
- * **Units and defaults**: `since` is when the call was over, in milliseconds on the system's clock, and `ageMs` how long ago
- * that is.
- */
-export interface Zombie {
-  readonly toolCallId: string
-  readonly name: string
-  readonly sessionId: string | undefined
-  readonly outcome: Outcome | "restarted"
-  readonly since: number
-  readonly ageMs: number
-}
+export type { Zombie } from "./zombieTable.ts"
 
 /** What telemetry tells of late handlers (`Telemetry.attach(system, "tool_call.late_completion", …)`). */
-declare module "@troupe/otp/Telemetry" {
+declare module "@troupe/otp/telemetry" {
   interface Events {
     /**
      * A handler ended after its call was over: `lateMs` milliseconds on the system's clock after. `outcome` is how the call
@@ -57,7 +40,9 @@ declare module "@troupe/otp/Telemetry" {
  * @example
  * ```ts import.meta.vitest
  * import { Clock, EventLoop, System } from "@troupe/otp"
- * import { tool, ToolRunner, Zombies } from "@troupe/chat"
+ * import { tool } from "@troupe/chat"
+ * import { Zombies } from "@troupe/chat/observe"
+ * import { ToolRunner } from "@troupe/chat/tools"
  *
  * const clock = Clock.test()
  * const system = System.make({ clock })

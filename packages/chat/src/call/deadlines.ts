@@ -12,14 +12,13 @@
  *            that comes after the idle deadline does not defer it.
  */
 import type { Clock } from "@troupe/otp"
-import { ToolError } from "../errors/ChatError.ts"
-import type { CallTimeout } from "../options/ChatOptions.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { ignoreRejection } from "../async/awaitable.ts"
-import { copied } from "../json/deepCopy.ts"
-import { isTimeout } from "../options/optionChecks.ts"
+import { isMilliseconds, ToolError } from "../errors/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import { ignoreRejection } from "../async/index.ts"
+import { copied } from "../json/index.ts"
+import type { CallTimeout } from "../options/index.ts"
+import type { Tool } from "../tool/index.ts"
+import { describe } from "../values/index.ts"
 
 /** How long a call may take, and how long it may say nothing, in milliseconds. */
 export interface Limits {
@@ -52,7 +51,7 @@ const chosen = (toolCall: ToolCall, timeout: CallTimeout, option: "toolTimeoutMs
     throw faultOf(toolCall, `${option} raised: ${describe(thrown)}`, thrown)
   }
   ignoreRejection(given)
-  if (isTimeout(given)) return given
+  if (isMilliseconds(given)) return given
   throw faultOf(toolCall, `${option} returned ${describe(given)}; return milliseconds`, given)
 }
 

@@ -19,22 +19,25 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import { ToolError } from "../errors/ChatError.ts"
-import * as HandlerResult from "../model/HandlerResult.ts"
-import type { Mode } from "../gate/Permissions.ts"
-import type { ChatHandle, ParsedArguments, Tool, ToolContext } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import type { Zombie } from "./Zombies.ts"
-import { ignoreRejection, isPromiseLike } from "../async/awaitable.ts"
-import { copied } from "../json/deepCopy.ts"
-import { type CallPlace, idempotencyKey } from "../tool/idempotencyKey.ts"
-import { LazyAbort } from "../async/lazyAbortController.ts"
-import { checkedMode, type ModeWish } from "../gate/permissionMode.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import { quoted } from "../errors/truncate.ts"
+import { quoted, ToolError } from "../errors/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import type { ToolCall } from "../model/index.ts"
+import { ignoreRejection, isPromiseLike, LazyAbort } from "../async/index.ts"
+import { copied } from "../json/index.ts"
+import {
+  type CallPlace,
+  type ChatHandle,
+  idempotencyKey,
+  type ParsedArguments,
+  type Tool,
+  type ToolContext
+} from "../tool/index.ts"
+import { checkedMode, type ModeWish } from "../gate/index.ts"
+import type { RunOptions } from "../options/index.ts"
 import { toolFailure } from "./toolOutcome.ts"
-import { type GivenUp, outlives } from "./zombieTable.ts"
+import { type GivenUp, outlives, type Zombie } from "./zombieTable.ts"
+import type { Mode } from "../record/index.ts"
+import { describe } from "../values/index.ts"
 
 /** What a handler is run with. */
 export type ExecutionOptions = Pick<

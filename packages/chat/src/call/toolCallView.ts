@@ -1,8 +1,7 @@
 /** A tool call as people want to see it. */
 import type { Pid } from "@troupe/otp"
-import type { Outcome } from "../record/Outcome.ts"
+import type { Outcome } from "../model/index.ts"
 import type { ToolCallEvent } from "./ToolCallMachine.ts"
-import type { ToolBatchEvent } from "../batch/batchContract.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
 /**
@@ -33,7 +32,7 @@ export interface ToolCallView {
 
 /** Told whenever a call's state changed; `batch` is the process that runs them, if one does. */
 export interface ToolCallWatcher {
-  readonly toolCallsChanged: (view: () => ReadonlyArray<ToolCallView>, batch: Pid<ToolBatchEvent> | undefined) => void
+  readonly toolCallsChanged: (view: () => ReadonlyArray<ToolCallView>, batch: Pid<CallCommand> | undefined) => void
 }
 
 /** Calls that ended without a batch, as people want to see them. */
@@ -53,4 +52,16 @@ export const viewOfEnded = (
     pid: undefined
   }))
   return () => view
+}
+
+/**
+ * What a batch is told of some of its calls: of that id, else of all that are not over.
+ *
+ * - `calls.cancel`: end; `done` is called when they are over
+ * - `calls.restart`: run again; `done` is called when each of them has begun to, or is over
+ */
+export interface CallCommand {
+  readonly type: "calls.cancel" | "calls.restart"
+  readonly toolCallId?: string | undefined
+  readonly done: () => void
 }

@@ -10,21 +10,24 @@
  * TOUT6. Where `onToolError` or `onToolTimeout` throws, the tool message has no text of what was thrown; the error's cause is
  *        what was thrown.
  */
-import type { OnToolError } from "../options/ChatOptions.ts"
-import { type Finding, ToolError, type ToolErrorReason } from "../errors/ChatError.ts"
-import type { ToolEvent } from "../events/Event.ts"
-import * as HandlerResult from "../model/HandlerResult.ts"
-import { ignoreRejection, isPromiseLike } from "../async/awaitable.ts"
-import { copied } from "../json/deepCopy.ts"
-import { write } from "../json/taggedJson.ts"
-import type { ToolMessage } from "../model/Message.ts"
-import type { ModeWish } from "../gate/permissionMode.ts"
-import { ofError, type Outcome } from "../record/Outcome.ts"
-import type { StepHalt } from "../record/StepResult.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { defaultMaxToolResultCharacters, tooLarge } from "../tool/resultText.ts"
-import { deepestLevels } from "../model/storable.ts"
-import { describe, errorText, type ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
+import { type Finding, ToolError, type ToolErrorReason } from "../errors/index.ts"
+import type { ToolEvent } from "../events/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { ignoreRejection, isPromiseLike } from "../async/index.ts"
+import { copied, deepestLevels } from "../json/index.ts"
+import {
+  awaitingUser,
+  defaultMaxToolResultCharacters,
+  describe,
+  errorText,
+  tooLarge,
+  type ToolResultEncoder,
+  write
+} from "../values/index.ts"
+import { ofError, type Outcome, type ToolCall, type ToolMessage } from "../model/index.ts"
+import type { ModeWish } from "../gate/index.ts"
+import type { StepHalt } from "../record/index.ts"
+import type { OnToolError } from "../options/index.ts"
 
 /** A call that is over. */
 export interface ToolOutcome {
@@ -44,9 +47,6 @@ export interface OutcomeRules {
   readonly toolResultEncoder: ToolResultEncoder
   readonly maxToolResultCharacters?: number | undefined
 }
-
-/** What the asking call's tool message says until the user has answered. */
-export const awaitingUser = "<awaiting user response>"
 
 /**
  * The outcome of a call whose handler returned, or for which the library answers, with `result`. `ended` says how it ended

@@ -11,12 +11,11 @@
  * ZOMBIE4. The end of a system, or of the process that stands for it, neither waits for a handler nor forgets it.
  */
 import { Process, type System, Telemetry } from "@troupe/otp"
-import type { OnLateResult } from "../options/ChatOptions.ts"
-import type { HandlerResult } from "../model/HandlerResult.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import type { Zombie } from "./Zombies.ts"
-import { ignoreRejection } from "../async/awaitable.ts"
-import { copied } from "../json/deepCopy.ts"
+import type { HandlerResult } from "../values/index.ts"
+import type { Outcome, ToolCall } from "../model/index.ts"
+import { ignoreRejection } from "../async/index.ts"
+import { copied } from "../json/index.ts"
+import type { OnLateResult } from "../options/index.ts"
 
 /** A run that is given up. */
 export interface GivenUp {
@@ -106,4 +105,22 @@ export const outlives = (system: System.System, run: GivenUp): ((result: Handler
     tables.set(system, table)
   }
   return table.add(run)
+}
+
+/**
+ * A handler that outlived its call.
+ *
+ * **Details**: `outcome` is how the call ended, as far as that was known when the handler was given up; `restarted` for the
+ * former run of a call that was restarted.
+ *
+ * **Units and defaults**: `since` is when the call was over, in milliseconds on the system's clock, and `ageMs` how long ago
+ * that is.
+ */
+export interface Zombie {
+  readonly toolCallId: string
+  readonly name: string
+  readonly sessionId: string | undefined
+  readonly outcome: Outcome | "restarted"
+  readonly since: number
+  readonly ageMs: number
 }

@@ -14,10 +14,9 @@
  *
  * @module
  */
-import { ValidationError, type ValidationErrorReason } from "../errors/ChatError.ts"
+import { findingsOf, ValidationError, type ValidationErrorReason } from "../errors/index.ts"
 import { type Attachments, type Row, rows } from "./codecTable.ts"
-import { findingsOf } from "../errors/zodFindings.ts"
-import { type Json, read, type Tag, write } from "../json/taggedJson.ts"
+import { type Json, read, type Tag, write } from "../values/index.ts"
 
 /** The types that have a JSON form, and their values. */
 export type Types = { readonly [Name in keyof typeof rows]: (typeof rows)[Name] extends Row<infer A> ? A : never }
@@ -71,7 +70,9 @@ export type DecodeOptions = Attachments
  *
  * @example
  * ```ts import.meta.vitest
- * import { Codec, Thread, user } from "@troupe/chat"
+ * import { user } from "@troupe/chat"
+ * import { Thread } from "@troupe/chat/messages"
+ * import { Codec } from "@troupe/chat/store"
  *
  * const thread = Thread.append(Thread.empty, user("Hello"))
  * const text = Codec.encode("Thread", thread)
@@ -116,7 +117,8 @@ const inside = (json: Json, tag: Tag): Json => {
  *
  * @example
  * ```ts import.meta.vitest
- * import { Codec, Engine, Fake, tool } from "@troupe/chat"
+ * import { Engine, Fake, tool } from "@troupe/chat"
+ * import { Codec } from "@troupe/chat/store"
  *
  * const now = tool({ name: "now", execute: () => "12:00" })
  * const text = Codec.encode("Engine", Engine.make({ adapter: Fake.make({ script: [] }), tools: [now] }))

@@ -5,34 +5,17 @@
  * value is written, the schema checks that, and `restore` makes the value of it.
  */
 import * as z from "zod"
-import type { Adapter } from "../request/Adapter.ts"
-import {
-  AdapterError,
-  EngineError,
-  SessionError,
-  StreamError,
-  ToolError,
-  ValidationError
-} from "../errors/ChatError.ts"
-import { ChatRecord } from "../record/ChatRecord.ts"
-import { ChatResult } from "../record/ChatResult.ts"
-import { ContentPart } from "../model/ContentPart.ts"
+import type { Adapter } from "../adapter/index.ts"
+import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "../errors/index.ts"
+import { ChatRecord, ChatResult, StepResult } from "../record/index.ts"
+import { ContentPart, Message, Request, Response, Thread, ToolCall, Usage } from "../model/index.ts"
 import * as Engine from "../options/Engine.ts"
-import { Event } from "../events/Event.ts"
-import { HandlerResult } from "../model/HandlerResult.ts"
-import { Message } from "../model/Message.ts"
-import { Request } from "../model/Request.ts"
-import { Response } from "../model/Response.ts"
-import { Session } from "../session/Session.ts"
-import { StepResult } from "../record/StepResult.ts"
-import { Thread } from "../model/Thread.ts"
+import { Event } from "../events/index.ts"
+import { HandlerResult, openRecord, type ToolResultEncoder } from "../values/index.ts"
 import * as Tool from "../tool/Tool.ts"
-import { ToolCall } from "../model/ToolCall.ts"
-import type { ToolExecutor } from "../tool/ToolExecutor.ts"
-import type { ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
-import { Usage } from "../model/Usage.ts"
-import { Commit } from "../store/commitLog.ts"
-import { openRecord } from "../json/openSchema.ts"
+import { Commit } from "../store/index.ts"
+import type { ToolExecutor } from "../tool/index.ts"
+import { Session } from "../session/index.ts"
 
 /** What has no JSON form, and is given back when a value is read. */
 export interface Attachments {

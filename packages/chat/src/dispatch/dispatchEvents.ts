@@ -3,10 +3,9 @@
  *
  * EMIT1. A listener's fault is its own: it neither fails the call nor ends the batch, and nobody waits for what it returns.
  */
-import type { DispatchEvent, DispatchState, ToolResult, ToolResultsMessage } from "./Dispatch.ts"
-import type { ToolMessage } from "../model/Message.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { isPromiseLike } from "../async/awaitable.ts"
+import type { ToolCall, ToolMessage } from "../model/index.ts"
+import { isPromiseLike } from "../async/index.ts"
+import type { DispatchEvent, DispatchState, ToolResult, ToolResultsMessage } from "./dispatchState.ts"
 
 /** Tells of the first result, and of what there is to show. */
 export const emitResults = (

@@ -1,11 +1,9 @@
 /** What the dispatcher puts in the place of a result. */
-import { ToolError, type ToolErrorReason } from "../errors/ChatError.ts"
-import type { Failure } from "./Dispatch.ts"
-import { ofError, type Outcome } from "../record/Outcome.ts"
-import type { Denial } from "../gate/Permissions.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { errorText } from "../tool/ToolResultEncoder.ts"
-import { shortened } from "../errors/truncate.ts"
+import { shortened, ToolError, type ToolErrorReason } from "../errors/index.ts"
+import { ofError, type Outcome, type ToolCall } from "../model/index.ts"
+import type { Denial } from "../gate/index.ts"
+import { errorText } from "../values/index.ts"
+import type { Failure } from "./dispatchState.ts"
 
 interface Details {
   readonly cause?: unknown

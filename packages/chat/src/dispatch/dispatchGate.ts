@@ -4,10 +4,10 @@
  * @module
  */
 import type { System } from "@troupe/otp"
-import type { DispatchState, DispatchTool } from "./Dispatch.ts"
-import { make, type Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { gateBatch, type GateVerdict, isGated } from "../gate/gate.ts"
+import { make, type Tool } from "../tool/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import { gateBatch, type GateVerdict, isGated } from "../gate/index.ts"
+import type { DispatchState, DispatchTool } from "./dispatchState.ts"
 
 /** What is known beside the state: the tools, who waits for the verdicts, and on which clock. */
 export interface Judging {

@@ -14,21 +14,20 @@
  * DISP7. A result that comes after its call's deadline is discarded, also when the runner blocked the thread.
  */
 import { Process, type System } from "@troupe/otp"
-import type { ToolError, ToolErrorReason } from "../errors/ChatError.ts"
-import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./Dispatch.ts"
+import type { ToolError, ToolErrorReason } from "../errors/index.ts"
 import * as Hooks from "../gate/Hooks.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { copied } from "../json/deepCopy.ts"
+import type { ToolCall } from "../model/index.ts"
+import { copied } from "../json/index.ts"
 import { emit, emitResults } from "./dispatchEvents.ts"
 import { EffectsLedger, type Ledger, ReferenceLedger } from "./stateLedger.ts"
 import { deniedCall, failedWith, failureOf, haltedCall, notStarted, suspendedCall } from "./dispatchFailure.ts"
 import { toolsByName } from "./dispatchGate.ts"
-import type { GateVerdict } from "../gate/gate.ts"
-import { hear, type Heard } from "../async/userFunction.ts"
-import { type Access, type Plan, planOf } from "../batch/schedule.ts"
-import { keyOf } from "../batch/access.ts"
+import type { GateVerdict } from "../gate/index.ts"
+import { hear, type Heard } from "../async/index.ts"
+import { type Access, keyOf, type Plan, planOf } from "../batch/index.ts"
+import type { Tool } from "../tool/index.ts"
+import { describe } from "../values/index.ts"
+import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dispatchState.ts"
 
 /** How a batch is run; all of it is decided. */
 export interface DispatchRunOptions {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { DispatchState } from "./Dispatch.ts"
 import { fold, mistaken } from "./stateMerge.ts"
+import type { DispatchState } from "./dispatchState.ts"
 
 /** Keeps the state of a batch. */
 export interface Ledger<State> {

@@ -12,20 +12,22 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Chat from "../loop/Chat.ts"
-import type { Decision } from "../record/Approval.ts"
-import type { Attached, AttachOptions } from "../view/Attachment.ts"
-import { isPreflightError, type PreflightError, SessionError, ValidationError } from "../errors/ChatError.ts"
-import type { ChatOptions, GenerateOptions, StepOptions } from "../options/ChatOptions.ts"
-import type { ChatRef, LiveTurn, UserInput } from "../living/ChatRef.ts"
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Engine } from "../options/Engine.ts"
-import type { Event } from "../events/Event.ts"
-import type { SendOptions } from "../record/Inbox.ts"
+import type { ChatResult, Decision, SendOptions, StepResult } from "../record/index.ts"
+import { isPreflightError, type PreflightError, SessionError, ValidationError } from "../errors/index.ts"
+import type { ChatOptions, GenerateOptions, StepOptions } from "../options/index.ts"
+import {
+  type ChatRef,
+  type LiveTurn,
+  type RunningTroupe,
+  Troupe,
+  type TroupeOptions,
+  type UserInput
+} from "../living/index.ts"
+import type { Event } from "../events/index.ts"
 import { attempt, opening, reading, type Within } from "./fromPromises.ts"
-import type { Response } from "../model/Response.ts"
-import type { StepResult } from "../record/StepResult.ts"
-import type { ThreadInput } from "../model/Thread.ts"
-import { type RunningTroupe, Troupe, type TroupeOptions } from "../living/Troupe.ts"
+import type { Response, ThreadInput } from "../model/index.ts"
+import type { Engine } from "../tool/index.ts"
+import type { Attached, AttachOptions } from "../view/index.ts"
 
 /** The events of a chat, see `Chat.stream`. What is no typed error (a throw of `haltWhen`) is a defect. */
 export const stream = (
@@ -80,7 +82,8 @@ export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {})
  *
  * @example
  * ```ts import.meta.vitest
- * import { ChatEffect, Fake, Troupe } from "@troupe/chat"
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { ChatEffect } from "@troupe/chat/effect"
  * import * as Effect from "effect/Effect"
  * import * as Stream from "effect/Stream"
  *

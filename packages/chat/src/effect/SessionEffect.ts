@@ -9,15 +9,15 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import { isPreflightError, type PreflightError, SessionError, ToolError } from "../errors/ChatError.ts"
-import type { ChatOptions, StepOptions } from "../options/ChatOptions.ts"
-import type { Engine } from "../options/Engine.ts"
-import type { Event } from "../events/Event.ts"
+import { isPreflightError, type PreflightError, SessionError, ToolError } from "../errors/index.ts"
+import type { ChatOptions, StepOptions } from "../options/index.ts"
+import type { Event } from "../events/index.ts"
 import { attempt, opening, reading } from "./fromPromises.ts"
-import type { Message } from "../model/Message.ts"
+import type { Message } from "../model/index.ts"
 import * as Session from "../session/Session.ts"
-import type { ResultOf, SessionMode, SessionTurn } from "../session/SessionReducer.ts"
-import type { StepResult } from "../record/StepResult.ts"
+import type { StepResult } from "../record/index.ts"
+import type { Engine } from "../tool/index.ts"
+import type { ResultOf, SessionMode, SessionTurn } from "../session/index.ts"
 
 /** What a turn of a session can fail with before it begins. */
 export type SessionFailure = PreflightError | SessionError
@@ -37,7 +37,9 @@ export interface SessionEvents<Mode extends SessionMode = "chat"> {
  *
  * @example
  * ```ts import.meta.vitest
- * import { Engine, Fake, Message, SessionEffect } from "@troupe/chat"
+ * import { Engine, Fake } from "@troupe/chat"
+ * import { SessionEffect } from "@troupe/chat/effect"
+ * import { Message } from "@troupe/chat/messages"
  * import * as Effect from "effect/Effect"
  *
  * const adapter = Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] })

@@ -5,8 +5,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import type { StepOptions } from "../options/ChatOptions.ts"
-import type { Tracing } from "../options/Tracing.ts"
+import type { StepOptions, Tracing } from "../options/index.ts"
 
 /** Which of the errors something rejects with are expected. */
 export type Expected<E> = (error: unknown) => error is E

@@ -10,7 +10,10 @@ import { closestName } from "./closestName.ts"
 export const unknownNames = (given: object, known: ReadonlyArray<string>): ReadonlyArray<Finding> =>
   Object.keys(given)
     .filter((name) => !known.includes(name))
-    .map((name) => ({ field: [name], reason: `unknown; ${adviceOn(name, known)}` }))
+    .map((name) => ({ field: [name], reason: unknownName(name, known) }))
+
+/** The reason of a finding about one unknown name. */
+export const unknownName = (name: string, known: ReadonlyArray<string>): string => `unknown; ${adviceOn(name, known)}`
 
 /** The reason of a finding about an option that does not exist; `otherwise` is the advice when no known name is close. */
 export const unknownOption = (name: string, known: Iterable<string>, otherwise?: string): string => {

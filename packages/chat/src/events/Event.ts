@@ -8,17 +8,9 @@
  * @source ALLM.Chat, "Event sequence"
  */
 import * as z from "zod"
-import { PendingApproval } from "../record/Approval.ts"
-import { ChatResult } from "../record/ChatResult.ts"
-import { HandlerResult, QuestionOptions } from "../model/HandlerResult.ts"
-import { anything, openRecord } from "../json/openSchema.ts"
-import { AssistantMessage } from "../model/Message.ts"
-import { Outcome } from "../record/Outcome.ts"
-import { FinishReason, Response } from "../model/Response.ts"
-import { StepHalt } from "../record/StepResult.ts"
-import { Thread } from "../model/Thread.ts"
-import { ToolCall } from "../model/ToolCall.ts"
-import { Usage } from "../model/Usage.ts"
+import { ChatResult, PendingApproval, StepHalt } from "../record/index.ts"
+import { anything, HandlerResult, openRecord, QuestionOptions } from "../values/index.ts"
+import { AssistantMessage, FinishReason, Outcome, Response, Thread, ToolCall, Usage } from "../model/index.ts"
 
 /** First event of every adapter stream. */
 export const MessageStarted = z

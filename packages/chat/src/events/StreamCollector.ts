@@ -15,17 +15,22 @@
  * @module
  * @source ALLM.StreamCollector
  */
-import type { ChatResult } from "../record/ChatResult.ts"
+import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event } from "./Event.ts"
 import { LoopFold } from "./runCollector.ts"
 import { reportedUsage } from "./reportedUsage.ts"
-import { defaultMaxToolArgumentCharacters, storableCall } from "../model/storable.ts"
-import type { AssistantMessage, ToolMessage } from "../model/Message.ts"
-import type { FinishReason, Response } from "../model/Response.ts"
-import type { StepHalt, StepResult } from "../record/StepResult.ts"
-import type { Thread } from "../model/Thread.ts"
-import { parseArguments, type ToolCall } from "../model/ToolCall.ts"
-import { Usage } from "../model/Usage.ts"
+import {
+  type AssistantMessage,
+  defaultMaxToolArgumentCharacters,
+  type FinishReason,
+  parseArguments,
+  type Response,
+  storableCall,
+  type Thread,
+  type ToolCall,
+  type ToolMessage,
+  Usage
+} from "../model/index.ts"
 
 interface OpenCall {
   readonly id: string

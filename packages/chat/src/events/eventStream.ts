@@ -12,7 +12,6 @@
 import { OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
 import type { Event } from "./Event.ts"
 import type { Outlet } from "./outlet.ts"
-import type { Trace } from "../options/spans.ts"
 
 /**
  * The events of a running step or chat, for one reader.
@@ -34,7 +33,7 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
       readonly output: () => Output | undefined
       readonly signal: AbortSignal | undefined
       readonly drainMs: number
-      readonly trace: Trace | undefined
+      readonly trace: { readonly close: (failure: { readonly error: unknown } | undefined) => void } | undefined
     }
   ) {
     const { cancel, output, signal, drainMs, trace } = options

@@ -16,7 +16,7 @@
  */
 import { type Clock, EventLoop, type System } from "@troupe/otp"
 import type { Event } from "./Event.ts"
-import { Fifo } from "../async/fifo.ts"
+import { Fifo } from "../async/index.ts"
 
 /** Where events come from for a while. `pull` is called once for each event wanted. */
 export interface Source {

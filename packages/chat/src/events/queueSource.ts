@@ -1,6 +1,6 @@
 /** A source that is written to: events wait until they are pulled. */
 import type { Event } from "./Event.ts"
-import { Fifo } from "../async/fifo.ts"
+import { Fifo } from "../async/index.ts"
 import type { Outlet, Source } from "./outlet.ts"
 
 /** A queue of events with an end. */

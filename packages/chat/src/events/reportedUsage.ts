@@ -1,5 +1,5 @@
 /** Reads the usage an adapter reports. */
-import { Usage } from "../model/Usage.ts"
+import { Usage } from "../model/index.ts"
 
 const fields = Usage.unwrap().shape
 

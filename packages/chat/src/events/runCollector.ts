@@ -8,15 +8,10 @@
  * LOOP2. A finished step takes what was folded before it, and leaves nothing of that to the next. Its tool messages are
  *        those of its thread, in call order, where the thread has them.
  */
-import type { ChatResult } from "../record/ChatResult.ts"
+import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event } from "./Event.ts"
-import type { ToolMessage } from "../model/Message.ts"
-import type { Response } from "../model/Response.ts"
-import type { StepHalt, StepResult } from "../record/StepResult.ts"
-import type { Thread } from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { awaitingUser } from "../call/toolOutcome.ts"
+import type { Response, Thread, ToolCall, ToolMessage } from "../model/index.ts"
+import { awaitingUser, describe } from "../values/index.ts"
 
 /** The running fold of a chat. */
 export class LoopFold {

@@ -24,18 +24,20 @@
  *
  * @module
  */
-import type { StepOptions } from "../options/ChatOptions.ts"
-import type { ChatResult, HaltedReason } from "../record/ChatResult.ts"
-import { copied } from "../json/deepCopy.ts"
-import { hear, type Hearing } from "../async/userFunction.ts"
+import type { ChatResult, HaltedReason, Mode } from "../record/index.ts"
+import { copied } from "../json/index.ts"
+import { hear, type Hearing } from "../async/index.ts"
 import * as Answers from "./hookVerdict.ts"
 import { groupProblem, matches } from "./hookGroup.ts"
-import type { Message } from "../model/Message.ts"
-import type { Outcome } from "../record/Outcome.ts"
-import type { Denial, Mode } from "./Permissions.ts"
-import type { Request } from "../model/Request.ts"
-import type { Awaitable } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
+import type { Message, Outcome, Request, ToolCall } from "../model/index.ts"
+import type { Denial } from "./Permissions.ts"
+import type { Awaitable } from "../tool/index.ts"
+import type { HookHalt, PreToolVerdict, PostToolVerdict } from "./hookVerdict.ts"
+import type { RequestParams } from "./requestParams.ts"
+
+export type { RequestParams } from "./requestParams.ts"
+
+export type { HookHalt, PreToolVerdict, PostToolVerdict } from "./hookVerdict.ts"
 
 /** What every hook about a tool call is told. */
 export interface ToolUse {
@@ -94,27 +96,6 @@ export interface Ended {
   readonly haltedReason: HaltedReason
   readonly result: ChatResult
 }
-
-/** The events a hook can stand on. */
-export type HookEvent = keyof Payloads
-
-/** The events about a tool call; their hooks can be grouped by the names of tools. */
-export type ToolHookEvent =
-  | "PermissionRequest"
-  | "PreToolUse"
-  | "PermissionDenied"
-  | "ToolDenied"
-  | "PostToolUse"
-  | "PostToolUseFailure"
-
-/** The events about a chat. */
-export type LifecycleEvent = Exclude<HookEvent, ToolHookEvent>
-
-/** The options of a request that a hook can put in the place of the turn's. */
-export type RequestParams = Pick<
-  StepOptions,
-  "model" | "instructions" | "toolChoice" | "responseFormat" | "temperature" | "maxTokens" | "providerOptions"
->
 
 /**
  * What a hook can answer.
@@ -187,35 +168,6 @@ export type Hooks = {
 export interface HookRun extends Hearing {
   readonly context?: Readonly<Record<string, unknown>> | undefined
 }
-
-/** Hooks ended the turn: the reason, and for `hook_crashed` what was thrown. */
-export interface HookHalt {
-  readonly type: "halt"
-  readonly reason: string
-  readonly message?: string | undefined
-  readonly cause?: unknown
-}
-
-/**
- * What the hooks before a call came to.
- *
- * - `allow`: it runs; with `arguments`, with those
- * - `deny`: it does not; `denial` is there if the hook refused for programs
- * - `halt`: the turn ends
- * - `aborted`: nobody waits any more
- */
-export type PreToolVerdict =
-  | { readonly type: "allow"; readonly arguments?: Readonly<Record<string, unknown>> | undefined }
-  | { readonly type: "deny"; readonly reason: string; readonly denial?: Denial | undefined }
-  | HookHalt
-  | { readonly type: "aborted" }
-
-/** What the hooks after a call came to: nothing, a text to add, or the end of the turn, with what was to be added before. */
-export type PostToolVerdict =
-  | { readonly type: "ok" }
-  | { readonly type: "augment"; readonly text: string }
-  | (HookHalt & { readonly text?: string | undefined })
-  | { readonly type: "aborted" }
 
 /** What the hooks of a lifecycle event came to; what was injected before a halt stays. */
 export interface LifecycleVerdict {
@@ -318,3 +270,18 @@ const told = (hook: unknown, payload: unknown, run: HookRun) =>
     if (typeof hook === "function") return hook(payload, { signal, context: run.context ?? {} }) as unknown
     throw hook instanceof TypeError ? hook : new TypeError("a hook is a function; groups are for the events of tools")
   }, run)
+
+/** The events a hook can stand on. */
+export type HookEvent = keyof Payloads
+
+/** The events about a tool call; their hooks can be grouped by the names of tools. */
+export type ToolHookEvent =
+  | "PermissionRequest"
+  | "PreToolUse"
+  | "PermissionDenied"
+  | "ToolDenied"
+  | "PostToolUse"
+  | "PostToolUseFailure"
+
+/** The events about a chat. */
+export type LifecycleEvent = Exclude<HookEvent, ToolHookEvent>

@@ -16,25 +16,12 @@
  *
  * @module
  */
-import * as z from "zod"
-import { copied } from "../json/deepCopy.ts"
-import type { Awaitable, Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
+import { copied } from "../json/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import { Mode, modes } from "../record/index.ts"
+import type { Awaitable, Tool } from "../tool/index.ts"
 
-/** The modes, from strict to loose. */
-export const modes = ["plan", "default", "acceptEdits", "trusted", "bypass"] as const
-
-/**
- * How freely calls run.
- *
- * - `plan`: only what reads, and only after a question if somebody can be asked
- * - `default`: every call is asked about
- * - `acceptEdits`: reads and the tools of `edits` are not asked about
- * - `trusted`: no call is asked about
- * - `bypass`: as `trusted`; the loosest when modes are compared
- */
-export const Mode = z.enum(modes)
-export type Mode = z.infer<typeof Mode>
+export { Mode, modes } from "../record/index.ts"
 
 /**
  * Why a call was refused, for a program.
@@ -142,7 +129,8 @@ export interface Standing {
  *
  * @example
  * ```ts import.meta.vitest
- * import { Permissions, tool } from "@troupe/chat"
+ * import { tool } from "@troupe/chat"
+ * import { Permissions } from "@troupe/chat/tools"
  *
  * const remove = tool({ name: "remove", execute: () => "removed" })
  * const call = { id: "1", name: "remove", arguments: {} }
@@ -190,7 +178,7 @@ export const check = (
  *
  * @example
  * ```ts import.meta.vitest
- * import { Permissions } from "@troupe/chat"
+ * import { Permissions } from "@troupe/chat/tools"
  *
  * Permissions.clamp("trusted", "plan") // => "plan"
  * ```

@@ -11,15 +11,16 @@
  * GATE6. The reason of a refusal that a fault causes has no text of the fault; the denial's metadata and a halt's cause have it.
  */
 import * as Hooks from "./Hooks.ts"
-import { check, type Denial, denial, type Mode, type Permissions, type Question } from "./Permissions.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { copied } from "../json/deepCopy.ts"
+import { check, type Denial, denial, type Permissions, type Question } from "./Permissions.ts"
+import type { ToolCall } from "../model/index.ts"
+import { copied } from "../json/index.ts"
 import { haltProblem, haltWord } from "./haltReason.ts"
-import { hear, type Heard } from "../async/userFunction.ts"
+import { hear, type Heard } from "../async/index.ts"
 import { answerIn, Fault, isArguments, isDenial } from "./hookVerdict.ts"
-import { unknownNames } from "../errors/unknownKeys.ts"
+import { unknownNames } from "../errors/index.ts"
+import type { Mode } from "../record/index.ts"
+import type { Tool } from "../tool/index.ts"
+import { describe } from "../values/index.ts"
 
 /** What calls are judged by. */
 export interface Gate extends Hooks.HookRun {

@@ -1,83 +1,66 @@
-/** What permissions and hooks may be; what may not be is named by its path, with what is allowed there. */
-import type { Finding } from "../errors/ChatError.ts"
-import type { HookEvent, Hooks, ToolHookEvent } from "./Hooks.ts"
-import { isMode, modes, type Permissions } from "./Permissions.ts"
+/** The types of permissions and hooks; a bad value is named by its path, with what to write instead. */
+import * as z from "zod"
+import { functionType, isRecord, milliseconds, partsOf, passing, wordOf } from "../errors/index.ts"
+import { modes } from "../record/index.ts"
 import { groupFindings } from "./hookGroup.ts"
+import type { HookEvent, ToolHookEvent } from "./Hooks.ts"
+import type { Permissions } from "./Permissions.ts"
 
-type Findings = ReadonlyArray<Finding>
+const areNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === "string")
+const toolNames = passing(areNames, "must_be_a_list of tool names").optional()
+const mode = wordOf(...modes).optional()
 
-const asFunction = (value: unknown): string | undefined =>
-  typeof value === "function" ? undefined : "must_be_a_function"
-
-const names = (value: unknown): string | undefined =>
-  Array.isArray(value) && value.every((name) => typeof name === "string") ? undefined : "must_be_a_list of tool names"
-
-const mode = (value: unknown): string | undefined => (isMode(value) ? undefined : `must_be_one_of ${modes.join(", ")}`)
-
-const parts: { readonly [Part in keyof Required<Permissions>]: (value: unknown) => string | undefined } = {
+/** The type of permissions. */
+export const permissions: z.ZodType = partsOf({
   mode,
   loosest: mode,
-  allow: names,
-  deny: names,
-  readOnly: (value) =>
-    typeof value === "function" || names(value) === undefined
-      ? undefined
-      : "must_be_a_list of tool names, or a function of a call",
-  edits: names,
-  ask: asFunction,
-  expiresMs: (value) => (typeof value === "number" && value >= 0 ? undefined : "must_be_milliseconds")
-}
+  allow: toolNames,
+  deny: toolNames,
+  readOnly: passing(
+    (value) => typeof value === "function" || areNames(value),
+    "must_be_a_list of tool names, or a function of a call"
+  ).optional(),
+  edits: toolNames,
+  ask: functionType.optional(),
+  expiresMs: milliseconds.optional()
+} satisfies { readonly [Part in keyof Required<Permissions>]: z.ZodType })
 
-/** Checks permissions. */
-export const permissions = (value: unknown): string | Findings | undefined => {
-  if (!isObject(value)) return `must_be_an_object of ${Object.keys(parts).join(", ")}`
-  return Object.entries(value).flatMap(([part, given]): Findings => {
-    if (!Object.hasOwn(parts, part)) return [{ field: [part], reason: `unknown; use ${Object.keys(parts).join(", ")}` }]
-    const wrong = given === undefined ? undefined : parts[part as keyof Permissions](given)
-    return wrong === undefined ? [] : [{ field: [part], reason: wrong }]
-  })
-}
+const lifecycleHook = passing(
+  (value) => typeof value === "function",
+  "must_be_a_function; only the events of tools take groups"
+)
 
-/** The events, and whether their hooks are about a tool, so that groups are allowed. */
-const events: { readonly [Event in HookEvent]: Event extends ToolHookEvent ? true : false } = {
-  SessionStart: false,
-  UserPromptSubmit: false,
-  ChatParams: false,
-  PreIteration: false,
-  PermissionRequest: true,
-  PreToolUse: true,
-  PermissionDenied: true,
-  ToolDenied: true,
-  PostToolUse: true,
-  PostToolUseFailure: true,
-  Stop: false,
-  StopFailure: false,
-  SessionEnd: false
-}
+/** A function, or a group of functions for the tools whose names match. */
+const toolHook = passing(
+  (value) => typeof value === "function" || isRecord(value),
+  "must_be_a_function, or a group { match, hooks }"
+).superRefine((value, context) => {
+  if (!isRecord(value)) return
+  const unknown = Object.keys(value).filter((name) => name !== "match" && name !== "hooks")
+  for (const name of unknown) {
+    context.addIssue({ code: "custom", message: "unknown; use match, hooks", path: [name] })
+  }
+  for (const { field, reason } of groupFindings(value)) {
+    context.addIssue({ code: "custom", message: reason, path: [...field] })
+  }
+})
 
-/** Checks hooks. */
-export const hooks = (value: unknown): string | Findings | undefined => {
-  if (!isObject(value)) return `must_be_an_object of ${Object.keys(events).join(", ")}`
-  return Object.entries(value).flatMap(([event, list]): Findings => {
-    if (!Object.hasOwn(events, event))
-      return [{ field: [event], reason: `unknown; use ${Object.keys(events).join(", ")}` }]
-    if (list === undefined) return []
-    if (!Array.isArray(list)) return [{ field: [event], reason: "must_be_a_list of functions" }]
-    const grouped = events[event as keyof Hooks]
-    return list.flatMap((one: unknown, index) =>
-      hookFindings(one, grouped).map(({ field, reason }) => ({ field: [event, index, ...field], reason }))
-    )
-  })
-}
+const ofLifecycle = z.array(lifecycleHook, "must_be_a_list of functions").optional()
+const ofTools = z.array(toolHook, "must_be_a_list of functions").optional()
 
-const hookFindings = (one: unknown, grouped: boolean): Findings => {
-  if (typeof one === "function") return []
-  if (!grouped) return [{ field: [], reason: "must_be_a_function; only the events of tools take groups" }]
-  if (!isObject(one)) return [{ field: [], reason: "must_be_a_function, or a group { match, hooks }" }]
-  const group = groupFindings(one)
-  const { match: _, hooks: __, ...rest } = one as { readonly match?: unknown; readonly hooks?: unknown }
-  return [...Object.keys(rest).map((field) => ({ field: [field], reason: "unknown; use match, hooks" })), ...group]
-}
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+/** The type of hooks. */
+export const hooks: z.ZodType = partsOf({
+  SessionStart: ofLifecycle,
+  UserPromptSubmit: ofLifecycle,
+  ChatParams: ofLifecycle,
+  PreIteration: ofLifecycle,
+  PermissionRequest: ofTools,
+  PreToolUse: ofTools,
+  PermissionDenied: ofTools,
+  ToolDenied: ofTools,
+  PostToolUse: ofTools,
+  PostToolUseFailure: ofTools,
+  Stop: ofLifecycle,
+  StopFailure: ofLifecycle,
+  SessionEnd: ofLifecycle
+} satisfies { readonly [Event in HookEvent]: Event extends ToolHookEvent ? typeof ofTools : typeof ofLifecycle })

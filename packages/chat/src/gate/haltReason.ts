@@ -1,5 +1,5 @@
 /** The word a turn is ended with by a hook, by a question's answer or by a decision. */
-import { reservedHaltReasons } from "../model/HandlerResult.ts"
+import { reservedHaltReasons } from "../values/index.ts"
 
 /** The word where none is given. */
 export const haltWord = (reason: unknown): string => (typeof reason === "string" ? reason : "halt")

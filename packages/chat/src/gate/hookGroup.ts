@@ -1,5 +1,5 @@
 /** Groups of hooks: whether one is for a tool, and what is wrong with one. */
-import type { Finding } from "../errors/ChatError.ts"
+import type { Finding } from "../errors/index.ts"
 
 /** Searches a tool's name for the pattern; what a stateful expression found before does not count. */
 export const matches = (match: string | RegExp | undefined, name: string): boolean =>

@@ -7,17 +7,15 @@
  *        halt that is reserved, or no text that is not empty.
  * ANSW3. An answer is read once. What is made of it is a copy, which nothing that the hook does later changes.
  */
-import { ValidationError } from "../errors/ChatError.ts"
-import type { HookHalt, PostToolVerdict, PreToolVerdict, RequestParams } from "./Hooks.ts"
-import type { Message } from "../model/Message.ts"
+import { findingsFor, isRecord, ValidationError } from "../errors/index.ts"
+import { type Message, unstorable } from "../model/index.ts"
 import type { Denial } from "./Permissions.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
 import * as Validate from "../model/Validate.ts"
-import { copied } from "../json/deepCopy.ts"
+import { copied } from "../json/index.ts"
 import { haltProblem, haltWord } from "./haltReason.ts"
-import type { Heard } from "../async/userFunction.ts"
-import { unstorable } from "../model/storable.ts"
-import { findingsOf, isRecord } from "../options/optionChecks.ts"
+import type { Heard } from "../async/index.ts"
+import { requestParams, type RequestParams } from "./requestParams.ts"
+import { describe } from "../values/index.ts"
 
 type Answered = Exclude<Heard, { readonly type: "aborted" }>
 
@@ -70,25 +68,11 @@ export const lifecycle = (
   }
 }
 
-const changeable: { readonly [Key in keyof Required<RequestParams>]: true } = {
-  model: true,
-  instructions: true,
-  toolChoice: true,
-  responseFormat: true,
-  temperature: true,
-  maxTokens: true,
-  providerOptions: true
-}
-
 /** Options that are none, or are not a hook's to change, are its fault (ANSW2). */
 const withParams = (params: unknown): HookHalt | { readonly type: "params"; readonly params: RequestParams } => {
   if (!isRecord(params)) return crashed(new TypeError("the params that a hook gave are no object"))
-  const found = findingsOf(params)
-  for (const field of Object.keys(params)) {
-    if (!Object.hasOwn(changeable, field)) {
-      found.push({ field: [field], reason: `not a hook's to change; use ${Object.keys(changeable).join(", ")}` })
-    }
-  }
+  const changeable = Object.keys(requestParams.shape).join(", ")
+  const found = findingsFor(requestParams, params, () => `not a hook's to change; use ${changeable}`)
   return found.length > 0 ? crashed(new ValidationError("invalid_options", found)) : { type: "params", params }
 }
 
@@ -183,3 +167,32 @@ const reasonIn = (value: unknown): unknown => {
 }
 
 const messageIn = (value: unknown): unknown => (isRecord(value) ? copied({ ...value }) : value)
+
+/** Hooks ended the turn: the reason, and for `hook_crashed` what was thrown. */
+export interface HookHalt {
+  readonly type: "halt"
+  readonly reason: string
+  readonly message?: string | undefined
+  readonly cause?: unknown
+}
+
+/**
+ * What the hooks before a call came to.
+ *
+ * - `allow`: it runs; with `arguments`, with those
+ * - `deny`: it does not; `denial` is there if the hook refused for programs
+ * - `halt`: the turn ends
+ * - `aborted`: nobody waits any more
+ */
+export type PreToolVerdict =
+  | { readonly type: "allow"; readonly arguments?: Readonly<Record<string, unknown>> | undefined }
+  | { readonly type: "deny"; readonly reason: string; readonly denial?: Denial | undefined }
+  | HookHalt
+  | { readonly type: "aborted" }
+
+/** What the hooks after a call came to: nothing, a text to add, or the end of the turn, with what was to be added before. */
+export type PostToolVerdict =
+  | { readonly type: "ok" }
+  | { readonly type: "augment"; readonly text: string }
+  | (HookHalt & { readonly text?: string | undefined })
+  | { readonly type: "aborted" }

@@ -13,19 +13,14 @@
  * PMODE5. A call whose handler ends with the refusal of PMODE2 is `denied`; no policy is asked, and the hooks of a refusal are
  *         called.
  */
-import * as z from "zod"
-import { ToolError, ValidationError } from "../errors/ChatError.ts"
-import { clamp, type Denial, denial, isMode, Mode, modes, type Permissions } from "./Permissions.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { copied } from "../json/deepCopy.ts"
+import { ToolError, ValidationError } from "../errors/index.ts"
+import { clamp, type Denial, denial, isMode, type Permissions } from "./Permissions.ts"
+import type { ToolCall } from "../model/index.ts"
+import { copied } from "../json/index.ts"
 import { answered } from "./gate.ts"
-import { hear, type Hearing } from "../async/userFunction.ts"
-import type { ToolOutcome } from "../call/toolOutcome.ts"
-
-/** The mode, the loosest one that calls may choose, and the mode that the host set, where that is another than the loosest. */
-export const ModeStanding = z.object({ mode: Mode, loosest: Mode, host: Mode.optional() }).readonly()
-export type ModeStanding = z.infer<typeof ModeStanding>
+import { hear, type Hearing } from "../async/index.ts"
+import { Mode, modes, ModeStanding } from "../record/index.ts"
+import type { Tool } from "../tool/index.ts"
 
 /** What a call wants, and whether a person agreed to it. */
 export interface ModeWish {
@@ -71,7 +66,10 @@ export class PermissionMode {
   }
 
   /** A batch is over (PMODE1). Gives the mode if calls changed it. */
-  fold(outcomes: ReadonlyArray<ToolOutcome>, permissions: Permissions | undefined): Mode | undefined {
+  fold(
+    outcomes: ReadonlyArray<{ readonly wish?: ModeWish | undefined }>,
+    permissions: Permissions | undefined
+  ): Mode | undefined {
     const trusted = this.#began === this.#standing
     let changed: ModeStanding | undefined
     for (const { wish } of outcomes) {

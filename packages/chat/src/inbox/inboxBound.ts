@@ -6,9 +6,9 @@
  * INBOX1. An input beyond a bound is refused (`inbox_full`) before anything of it is written. An input that was accepted is
  *         never refused for a bound, also when it waits in a record that was stored under wider bounds.
  */
-import { SessionError } from "../errors/ChatError.ts"
-import type { Message } from "../model/Message.ts"
-import { write } from "../json/taggedJson.ts"
+import { SessionError } from "../errors/index.ts"
+import type { Message } from "../model/index.ts"
+import { write } from "../values/index.ts"
 
 /** The bounds of every chat's waiting inputs. */
 export interface InboxLimits {

@@ -1,12 +1,13 @@
 /** Inputs that have to wait, until the store has them. */
 import { OtpError } from "@troupe/otp"
-import type { ChatContext, Turn } from "../loop/ChatMachine.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
+import type { InboxState } from "./inboxState.ts"
 import { InboxKeeper } from "./inboxWriter.ts"
-import { storeFailure } from "../errors/storeErrors.ts"
+import { storeFailure } from "../errors/index.ts"
+import { describe } from "../values/index.ts"
+import type { Turn } from "./turn.ts"
 
 /** The turn waits; its input is to be stored, if it has one and there is a store. */
-export const accepted = (context: ChatContext, turn: Turn): Partial<ChatContext> => {
+export const accepted = (context: InboxState, turn: Turn): Partial<InboxState> => {
   const mailbox = context.mailbox.add(turn)
   if (context.commit === undefined || turn.delivery?.status !== "sent" || turn.messages[0]?.role !== "user") {
     return { mailbox }
@@ -20,7 +21,7 @@ export const accepted = (context: ChatContext, turn: Turn): Partial<ChatContext>
  * The store did not take them: those that still wait are rejected, but what a commit under way has in its inbox (KEEP3).
  * Where the store gave no answer it may have them, so they are pending.
  */
-export const dropUnsaved = (context: ChatContext, event: object): Partial<ChatContext> => {
+export const dropUnsaved = (context: InboxState, event: object): Partial<InboxState> => {
   const { keeper } = context
   if (keeper === undefined) return {}
   const cause = causeOf(event)
@@ -29,11 +30,11 @@ export const dropUnsaved = (context: ChatContext, event: object): Partial<ChatCo
 }
 
 /** The commit is over, and has decided what it had in its inbox (KEEP3). */
-export const keepDoubted = ({ keeper }: ChatContext): void =>
+export const keepDoubted = ({ keeper }: InboxState): void =>
   keeper?.decided().forEach(({ delivery }) => delivery?.pend())
 
 /** The commit failed, and what it had in its inbox is not kept by another save either. */
-export const dropDoubted = (context: ChatContext, event: object): Partial<ChatContext> => {
+export const dropDoubted = (context: InboxState, event: object): Partial<InboxState> => {
   const doubted = context.keeper?.decided() ?? []
   return doubted.length === 0 ? {} : without(context, doubted, causeOf(event))
 }
@@ -44,7 +45,7 @@ const causeOf = (event: object): unknown => ("error" in event ? event.error : un
 export const isUnanswered = (cause: unknown): boolean =>
   cause instanceof OtpError.CallExit && cause.reason === "timeout"
 
-const without = ({ mailbox }: ChatContext, turns: ReadonlyArray<Turn>, cause: unknown): Partial<ChatContext> => {
+const without = ({ mailbox }: InboxState, turns: ReadonlyArray<Turn>, cause: unknown): Partial<InboxState> => {
   const failed = new Set(turns)
   if (isUnanswered(cause)) {
     for (const { delivery } of mailbox.among(failed)) delivery?.pend()

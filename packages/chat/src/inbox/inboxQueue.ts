@@ -8,9 +8,9 @@
  * MAIL3. What an earlier life of the chat left is held: it waits until somebody releases it. Then it is queued, however it was
  *        sent: what it was to interrupt or to steer is over, and a new interrupt comes before it.
  */
-import type { Turn } from "../loop/ChatMachine.ts"
-import type { InboxEntry } from "../record/Inbox.ts"
-import { WaitingLine } from "../async/persistentQueue.ts"
+import type { InboxEntry } from "../record/index.ts"
+import { WaitingLine } from "../async/index.ts"
+import type { Turn } from "./turn.ts"
 
 const none: WaitingLine<never> = WaitingLine.of<never>([])
 

@@ -7,16 +7,17 @@
  * KEEP2. The chat hears of the end of each save, once, unless its process has ended.
  * KEEP3. An input whose save failed while a commit had it in its inbox is decided by that commit.
  */
-import type { Commit, Turn } from "../loop/ChatMachine.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
+import type { SaveRecord } from "../store/index.ts"
+import type { ChatRecord } from "../record/index.ts"
 import type { Mailbox } from "./inboxQueue.ts"
+import type { Turn } from "./turn.ts"
 
 /** What the chat hears. */
 export type InboxSettled = { readonly type: "inbox.saved" } | { readonly type: "inbox.failed"; readonly error: unknown }
 
 /** The inputs of one chat's process that are not stored yet. */
 export class InboxKeeper {
-  readonly #commit: Commit
+  readonly #commit: SaveRecord
   #unsaved: Array<Turn> = []
   #saving: ReadonlyArray<Turn> | undefined
 
@@ -24,7 +25,7 @@ export class InboxKeeper {
   #carried: Mailbox | undefined
   #doubted: ReadonlyArray<Turn> = []
 
-  constructor(commit: Commit) {
+  constructor(commit: SaveRecord) {
     this.#commit = commit
   }
 

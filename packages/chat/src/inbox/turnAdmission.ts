@@ -4,20 +4,23 @@
  * REFUSE1. While calls wait for a decision a turn decides about them; while calls wait for the caller a turn answers all of
  *          them, and no others. What gives no results at all is no turn.
  */
-import { SessionError } from "../errors/ChatError.ts"
-import type { ChatContext, Turn } from "../loop/ChatMachine.ts"
-import { type Decided, isWaiting, pendingApprovalsOf } from "../step/openCalls.ts"
+import { SessionError } from "../errors/index.ts"
+import type { InboxState } from "./inboxState.ts"
+import { type Decided, isWaiting, pendingApprovalsOf } from "../step/index.ts"
+import type { Turn } from "./turn.ts"
 
 /** Whether a turn must wait until the chat has its tool results: an input that was accepted before is not refused. */
-export const mustWait = ({ pendingToolCalls, open }: ChatContext, { messages }: Turn): boolean =>
-  (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
+export const mustWait = (
+  { pendingToolCalls, open }: Pick<InboxState, "pendingToolCalls" | "open">,
+  { messages }: Turn
+): boolean => (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
 
 /**
  * Why a turn cannot begin: it must decide about calls that wait for that, else answer all the calls the chat waits for, and
  * no others.
  */
 export const refusalOf = (
-  { pendingToolCalls: pending, thread, open }: ChatContext,
+  { pendingToolCalls: pending, thread, open }: Pick<InboxState, "pendingToolCalls" | "thread" | "open">,
   { messages, decisions }: Pick<Turn, "messages" | "decisions">
 ): SessionError | undefined => {
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
@@ -36,7 +39,9 @@ export const refusalOf = (
 }
 
 /** Why a turn that gives no results at all cannot begin: results are missing, or none are wanted. */
-export const withoutResults = (context: ChatContext | undefined): SessionError => {
+export const withoutResults = (
+  context: Pick<InboxState, "pendingToolCalls" | "thread" | "open"> | undefined
+): SessionError => {
   const refused = context === undefined ? undefined : refusalOf(context, { messages: [] })
   if (refused !== undefined) return refused
   const message = "The chat waits for no tool results; say something with send, or retry"

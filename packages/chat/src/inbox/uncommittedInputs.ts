@@ -11,18 +11,13 @@
  *   2. the next record that is kept has it in the inbox, or, once it ran, in the thread.
  *   3. if the program ends before that, the store has what the slow save left: the input in the thread, or nothing of it.
  */
-import type { ChatContext, Turn } from "../loop/ChatMachine.ts"
+import type { Before, InboxState } from "./inboxState.ts"
 import type { Mailbox } from "./inboxQueue.ts"
-
-/** What the context was before inputs were taken (ARR1). */
-export type Before = Pick<
-  ChatContext,
-  "thread" | "interrupted" | "pendingToolCalls" | "open" | "expiresAt" | "inputs" | "known"
->
+import type { Turn } from "./turn.ts"
 
 const nobody: ReadonlyArray<Turn> = []
 
-const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known }: ChatContext): Before => ({
+const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known }: InboxState): Before => ({
   thread,
   interrupted,
   pendingToolCalls,
@@ -33,10 +28,10 @@ const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inpu
 })
 
 /** What a context holds of inputs that arrive. */
-type Arriving = Pick<ChatContext, "mailbox" | "before" | "arriving" | "unstored" | "inputs" | "known">
+type Arriving = Pick<InboxState, "mailbox" | "before" | "arriving" | "unstored" | "inputs" | "known">
 
 /** A turn begins, and brings its input; a retry brings what could not be stored. */
-export const taking = (context: ChatContext, turn: Turn, mailbox: Mailbox): Arriving => {
+export const taking = (context: InboxState, turn: Turn, mailbox: Mailbox): Arriving => {
   const { delivery } = turn
   if (delivery === undefined) return { ...context, mailbox }
   const again = turn.retry === true ? context.unstored : undefined
@@ -52,7 +47,7 @@ export const taking = (context: ChatContext, turn: Turn, mailbox: Mailbox): Arri
 }
 
 /** The running turn takes what steers it. */
-export const takingSteers = (context: ChatContext): Partial<ChatContext> => {
+export const takingSteers = (context: InboxState): Partial<InboxState> => {
   const arriving = context.mailbox.steering
   return {
     mailbox: context.mailbox.withoutSteers(),
@@ -64,13 +59,13 @@ export const takingSteers = (context: ChatContext): Partial<ChatContext> => {
 }
 
 /** The store has them. */
-export const allTaken = ({ arriving, turn }: ChatContext): Partial<ChatContext> => {
+export const allTaken = ({ arriving, turn }: InboxState): Partial<InboxState> => {
   if (turn !== undefined) for (const { delivery } of arriving) delivery?.deliver(turn)
   return { arriving: nobody, before: undefined }
 }
 
 /** The store does not have them: what began the turn is rejected or held (ARR2), what steered it waits again. */
-export const withdrawn = (context: ChatContext, error: unknown, isUnanswered = false): Partial<ChatContext> => {
+export const withdrawn = (context: InboxState, error: unknown, isUnanswered = false): Partial<InboxState> => {
   const { arriving, before, mailbox, turn } = context
   if (before === undefined || turn === undefined) return {}
   const back = { ...before, arriving: nobody, before: undefined }

@@ -65,3 +65,6 @@ const sizeOfFields = (value: object, most: number, above: Array<object>): number
   }
   return Math.max(size, charactersOfNothing)
 }
+
+/** Levels of nesting. A record has room for as many again around them. */
+export const deepestLevels = 100

@@ -10,32 +10,33 @@
  */
 import type { Pid } from "@troupe/otp"
 import * as Equal from "effect/Equal"
-import type { Attachment, AttachOptions } from "../view/Attachment.ts"
-import type { Decision } from "../record/Approval.ts"
-import { SessionError, ValidationError } from "../errors/ChatError.ts"
-import type { SendOptions, WhenBusy } from "../record/Inbox.ts"
-import { unknownOption } from "../errors/unknownKeys.ts"
-import { isRecord } from "../options/optionChecks.ts"
-import { unknownToolCall, withoutResults } from "../inbox/turnAdmission.ts"
-import { checkedDecision } from "../step/decisionChecks.ts"
-import { Delivery } from "../inbox/inputReceipt.ts"
-import { type Inspect, inspected, printed } from "../json/nodeInspect.ts"
+import type { Attachment, AttachOptions, ChatPhase, ChatSnapshot, SnapshotObserver } from "../view/index.ts"
+import type { Decision, Mode, SendOptions, WhenBusy } from "../record/index.ts"
+import { isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
+import { Delivery, unknownToolCall, withoutResults } from "../inbox/index.ts"
+import { checkedDecision } from "../step/index.ts"
+import { type Inspect, inspected, printed } from "../json/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 import type { LiveTurn } from "./liveTurn.ts"
-import type { ChatPhase, ChatSnapshot, SnapshotObserver } from "../view/liveView.ts"
-import { checkedMode } from "../gate/permissionMode.ts"
-import { submittedContent } from "../tool/submittedResult.ts"
-import { type UserInput, userMessage } from "../model/userMessage.ts"
-import type { Message } from "../model/Message.ts"
-import type { Mode } from "../gate/Permissions.ts"
-import type { Thread } from "../model/Thread.ts"
+import { checkedMode } from "../gate/index.ts"
+import { submittedContent } from "../tool/index.ts"
+import { type Message, type Thread, type UserInput, userMessage } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 
-export type { Attached, Attachment, AttachOptions, Cursor, WhenSlow } from "../view/Attachment.ts"
-export type { ChatPhase, ChatSnapshot, LiveContext, SnapshotObserver } from "../view/liveView.ts"
-export type { ToolCallView } from "../call/toolCallView.ts"
+export type {
+  Attached,
+  Attachment,
+  AttachOptions,
+  ChatPhase,
+  ChatSnapshot,
+  Cursor,
+  LiveContext,
+  SnapshotObserver,
+  WhenSlow
+} from "../view/index.ts"
+export type { ToolCallView } from "../call/index.ts"
 export type { LiveTurn } from "./liveTurn.ts"
-export type { UserInput } from "../model/userMessage.ts"
+export type { UserInput } from "../model/index.ts"
 
 /**
  * For whom a permission mode is set.

@@ -10,83 +10,26 @@
  */
 import { System } from "@troupe/otp"
 import * as Chat from "../loop/Chat.ts"
-import type { ChatOptions } from "../options/ChatOptions.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
+import { type ChatOptions, resolveOptions } from "../options/index.ts"
+import type { ChatRecord } from "../record/index.ts"
 import type { ChatRef } from "./ChatRef.ts"
 import * as Engine from "../options/Engine.ts"
-import type { AnswerForm } from "../loop/questionAnswer.ts"
 import { checkId, Conversations } from "./conversations.ts"
-import type { EventStream } from "../events/eventStream.ts"
-import { InboxBound } from "../inbox/inboxBound.ts"
-import { type Inspect, inspected, printed } from "../json/nodeInspect.ts"
+import type { EventStream } from "../events/index.ts"
+import { InboxBound } from "../inbox/index.ts"
+import { type Inspect, inspected, printed } from "../json/index.ts"
 import { keepsLiving, LivingChats } from "./chatDirectory.ts"
-import { takesDrafts } from "../store/chatHeads.ts"
-import { outsideTurn } from "../async/nextMicrotask.ts"
-import { preflight } from "../options/preflight.ts"
-import { resolveOptions } from "../options/resolveOptions.ts"
-import { guarded } from "../store/storeServer.ts"
+import { type ChatList, guarded, type HistoryOptions, type ListOptions, takesDrafts } from "../store/index.ts"
+import { outsideTurn, ToolSlots } from "../async/index.ts"
+import { preflight } from "../request/index.ts"
 import { SupervisionTree } from "./supervisionTree.ts"
-import { ToolSlots } from "../batch/slots.ts"
-import { troupeParts } from "./troupeOptions.ts"
-import { user } from "../model/Message.ts"
+import { troupeParts, type TroupeOptions } from "./troupeOptions.ts"
+import { user } from "../model/index.ts"
 import * as Store from "../store/Store.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Zombies from "../call/Zombies.ts"
 
-/**
- * What a Troupe is started with: an engine's parts, the options of its chats, and where they are kept.
- *
- * **Units and defaults**: `store` is in memory, with its log. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
- * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
- * (`onUnknownTool: "continue"`) unless told otherwise, and run tools by their effects (`schedule: "effects"`). Three replies in a row
- * whose calls all failed, or that changed nothing, end a turn (`maxMistakes: 3`, `maxUnproductive: 3`; 0 for no bound). A chat waits for its user for ever, unless there is a
- * `suspendedTtlMs`; the user's answer is a message (`answer: "user_message"`).
- */
-export interface TroupeOptions
-  extends Engine.EngineOptions, Omit<ChatOptions, keyof Engine.EngineOptions | "signal" | "requestId"> {
-  readonly store?: Store.Store | undefined
-  readonly system?: System.System | undefined
-  readonly name?: string | undefined
-  readonly maxRestarts?: number | undefined
-  readonly maxSeconds?: number | undefined
-  /**
-   * How long a chat waits for the user's answer, or for tool results, in milliseconds. When it is over the question is
-   * withdrawn, the calls are answered as cancelled, and the chat is at rest, its `lastHaltedReason` `expired`. The time goes on
-   * while the program does not run. `Infinity` is for ever.
-   */
-  readonly suspendedTtlMs?: number | undefined
-  /** Where the answer to a tool's question goes: behind it, or into the call's result. */
-  readonly answer?: AnswerForm | undefined
-  /**
-   * How many tool calls of all chats run at once. Default: no bound. Chats take turns: a chat with many calls does not hold
-   * up one with few. A call that is waited for no longer counts no more.
-   */
-  readonly maxToolCalls?: number | undefined
-  /**
-   * How often what a reply has said is kept while it streams, in milliseconds, where the store takes it. Default: 2,000;
-   * `Infinity` is never, and the default where no store is given.
-   */
-  readonly draftEveryMs?: number | undefined
-  /**
-   * How long a chat may rest, watched by nobody, before its process ends, in milliseconds: at most a quarter more. It is there
-   * again, from the store, as soon as somebody wants something of it. Default: 600,000, ten minutes; `Infinity` is never.
-   */
-  readonly passivateAfterMs?: number | undefined
-  /**
-   * How many inputs of one chat may wait while a turn runs. Default: 64; `Infinity` is no bound. One more is refused with
-   * `inbox_full`, and nothing of it is stored.
-   */
-  readonly maxWaitingInputs?: number | undefined
-  /**
-   * How many bytes the waiting inputs of one chat may have together, as JSON in UTF-8. Default: 393,216; `Infinity` is no bound.
-   *
-   * **Details**: each input that is accepted stores all that wait again, so n inputs of b bytes write b·n·(n+1)/2 bytes, at
-   * most half the bound for each input. An input larger than the bound is accepted only when no turn runs.
-   */
-  readonly maxWaitingBytes?: number | undefined
-  /** Told of every crash, in a form people can read. Default: nobody. */
-  readonly onCrash?: ((report: System.CrashReport) => void) | undefined
-}
+export type { TroupeOptions } from "./troupeOptions.ts"
 
 /** Where a fork begins, and what it is called. */
 export interface ForkOptions {
@@ -205,7 +148,7 @@ export class RunningTroupe {
    * **Errors**: rejects with a `SessionError`: `store_without_log` where the store keeps the newest record only; `store_failed`;
    * `troupe_stopped`. With a `ValidationError` (`invalid_options`) for options that make no sense.
    */
-  history(id: string, options?: Store.HistoryOptions): Promise<ReadonlyArray<Store.Commit>> {
+  history(id: string, options?: HistoryOptions): Promise<ReadonlyArray<Store.Commit>> {
     return this.#conversations.history(id, options)
   }
 
@@ -215,7 +158,7 @@ export class RunningTroupe {
   }
 
   /** A page of the conversations the store has, those last written first. **Errors**: as for {@link history}. */
-  list(options?: Store.ListOptions): Promise<Store.ChatList> {
+  list(options?: ListOptions): Promise<ChatList> {
     return this.#conversations.list(options)
   }
 

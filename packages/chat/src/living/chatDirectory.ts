@@ -11,27 +11,21 @@
  * TROUPE4. The store is asked for a chat before its supervisor is asked to start it: a slow one holds up that chat only.
  */
 import { DynamicSupervisor, OtpError, type Pid, Process, StateMachine, type System } from "@troupe/otp"
-import type { ChatOptions } from "../options/ChatOptions.ts"
-import { SessionError } from "../errors/ChatError.ts"
-import { chatMachine } from "../loop/ChatMachine.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
+import { type ChatOptions, resolveOptions } from "../options/index.ts"
+import { SessionError } from "../errors/index.ts"
+import { chatMachine } from "../loop/index.ts"
+import type { ChatRecord } from "../record/index.ts"
 import { ChatRef } from "./ChatRef.ts"
-import type { Engine } from "../options/Engine.ts"
-import type { ChatHandle } from "../tool/Tool.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import type { RunningTroupe, TroupeOptions } from "./Troupe.ts"
-import { commitsBehind, type Save } from "../store/commitChain.ts"
-import { inputId } from "../inbox/inputReceipt.ts"
-import type { InboxBound } from "../inbox/inboxBound.ts"
-import { Drafts } from "../store/drafts.ts"
+import { checkRecord, commitsBehind, Drafts, type Save } from "../store/index.ts"
+import { type InboxBound, inputId } from "../inbox/index.ts"
 import { type ChatHome, type ChatPid, LiveChat } from "./liveChat.ts"
-import { LiveView } from "../view/liveView.ts"
-import { outsideTurn } from "../async/nextMicrotask.ts"
+import { LiveView } from "../view/index.ts"
+import { outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation } from "./passivation.ts"
-import { checkRecord } from "../store/recordChecks.ts"
-import { resolveOptions } from "../options/resolveOptions.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
-import type { ToolSlots } from "../batch/slots.ts"
+import type { ChatHandle, Engine } from "../tool/index.ts"
+import { describe } from "../values/index.ts"
+import type { TroupeOptions } from "./troupeOptions.ts"
 
 /** What is kept of a chat that was asked for: it, its address, and what its tools may say to it. */
 export interface Living {
@@ -271,15 +265,15 @@ const handleOf = (ref: ChatRef): ChatHandle => ({
   send: async (input, options) => ref.send(input, { whenBusy: "steer", ...options }).receipt
 })
 
-const ofTroupe = new WeakMap<RunningTroupe, LivingChats>()
+const ofTroupe = new WeakMap<object, LivingChats>()
 
 /** A Troupe says where it keeps them, for those who observe it: that is not of its public face. */
-export const keepsLiving = (troupe: RunningTroupe, chats: LivingChats): void => void ofTroupe.set(troupe, chats)
+export const keepsLiving = (troupe: object, chats: LivingChats): void => void ofTroupe.set(troupe, chats)
 
 const none: ReadonlyMap<string, Living> = new Map()
 
 /** Those of a Troupe that have a process, or are to have one, by their id. */
-export const livingChatsOf = (troupe: RunningTroupe): ReadonlyMap<string, Living> => ofTroupe.get(troupe)?.held ?? none
+export const livingChatsOf = (troupe: object): ReadonlyMap<string, Living> => ofTroupe.get(troupe)?.held ?? none
 
 /** What the process of a chat is shown as. */
 const chatLabel = (id: string): string => `Chat ${id}`

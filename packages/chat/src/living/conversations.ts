@@ -7,13 +7,11 @@
  * CONV2. A living chat is rewound between two turns: its process ends, the store is asked, and the next process begins with
  *        what came of it. Nobody starts it in between.
  */
-import { SessionError, ValidationError } from "../errors/ChatError.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { ChatList, Commit, HistoryOptions, ListOptions } from "../store/Store.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
+import { refused, SessionError, ValidationError } from "../errors/index.ts"
+import type { ChatRecord } from "../record/index.ts"
+import type { ChatList, Commit, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
 import type { LiveChat } from "./liveChat.ts"
-import type { StoreCall, StoreValues } from "../store/storeCall.ts"
-import { refused } from "../errors/storeErrors.ts"
+import { describe } from "../values/index.ts"
 
 /** Asks the store's process. */
 type AskStore = <Type extends StoreCall["type"]>(

@@ -9,16 +9,12 @@
  * TURN3. `result` settles when the turn ends: with its result, or with what ended it.
  * TURN4. A turn whose input steered another is that one from there on: its events, its result, its end.
  */
-import type { Turn } from "../loop/ChatMachine.ts"
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Event } from "../events/Event.ts"
-import type { Receipt } from "../record/Inbox.ts"
-import { Delivery, inputId } from "../inbox/inputReceipt.ts"
-import { Fifo } from "../async/fifo.ts"
-import { continues, textOf, withText } from "../events/deltas.ts"
-import { type Inspect, inspected, printed } from "../json/nodeInspect.ts"
-import { outletIn } from "../events/outlet.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
+import type { ChatResult, Receipt } from "../record/index.ts"
+import { continues, type Event, outletIn, textOf, withText } from "../events/index.ts"
+import { Delivery, inputId, type Turn } from "../inbox/index.ts"
+import { Fifo } from "../async/index.ts"
+import { type Inspect, inspected, printed } from "../json/index.ts"
+import type { RunOptions } from "../options/index.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
 

@@ -18,7 +18,7 @@
  *   3. what was sent before had made the chat busy, and step 1 did not happen.
  */
 import type { Clock } from "@troupe/otp"
-import { inBackground } from "../async/backgroundTimer.ts"
+import { inBackground } from "../async/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 
 /** What is kept of a chat that was asked for. */

@@ -16,11 +16,17 @@
  * TREE2. Once the tree is to end nothing waits for it any more, and nothing is started under it.
  */
 import { DynamicSupervisor, GenServer, type Pid, Process, Registry, Supervisor, type System } from "@troupe/otp"
-import { SessionError } from "../errors/ChatError.ts"
+import { SessionError } from "../errors/index.ts"
 import type { ChatPid } from "./liveChat.ts"
-import type { Draft } from "../store/chatHeads.ts"
-import type { StoreCall, StoreValues } from "../store/storeCall.ts"
-import { type Guarded, type Left, type StoreServer, storeServer } from "../store/storeServer.ts"
+import {
+  type Draft,
+  type Guarded,
+  type Left,
+  type StoreCall,
+  type StoreServer,
+  storeServer,
+  type StoreValues
+} from "../store/index.ts"
 
 /** How many crashes of chats their supervisor puts up with. */
 export interface Limits {

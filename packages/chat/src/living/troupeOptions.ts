@@ -1,10 +1,10 @@
 /** Reads the options of a Troupe: what is its own of them, what is its engine's, and what is its chats'. */
-import { type Finding, ValidationError } from "../errors/ChatError.ts"
-import type { ChatOptions } from "../options/ChatOptions.ts"
-import { EngineOptions } from "../options/Engine.ts"
-import type { TroupeOptions } from "./Troupe.ts"
-import { unknownOption } from "../errors/unknownKeys.ts"
-import { chatOptionNames, positive, providerAdvice } from "../options/optionChecks.ts"
+import { type Finding, unknownOption, ValidationError } from "../errors/index.ts"
+import { chatOptionNames, type ChatOptions, EngineOptions, positive, providerAdvice } from "../options/index.ts"
+import { System } from "@troupe/otp"
+import * as Engine from "../options/Engine.ts"
+import type { AnswerForm } from "../loop/index.ts"
+import * as Store from "../store/Store.ts"
 
 const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
   typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
@@ -88,4 +88,59 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
     engine: partOf(isEngines),
     chat: partOf((name) => !isOwn(name) && !isEngines(name))
   }
+}
+
+/**
+ * What a Troupe is started with: an engine's parts, the options of its chats, and where they are kept.
+ *
+ * **Units and defaults**: `store` is in memory, with its log. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
+ * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
+ * (`onUnknownTool: "continue"`) unless told otherwise, and run tools by their effects (`schedule: "effects"`). Three replies in a row
+ * whose calls all failed, or that changed nothing, end a turn (`maxMistakes: 3`, `maxUnproductive: 3`; 0 for no bound). A chat waits for its user for ever, unless there is a
+ * `suspendedTtlMs`; the user's answer is a message (`answer: "user_message"`).
+ */
+export interface TroupeOptions
+  extends Engine.EngineOptions, Omit<ChatOptions, keyof Engine.EngineOptions | "signal" | "requestId"> {
+  readonly store?: Store.Store | undefined
+  readonly system?: System.System | undefined
+  readonly name?: string | undefined
+  readonly maxRestarts?: number | undefined
+  readonly maxSeconds?: number | undefined
+  /**
+   * How long a chat waits for the user's answer, or for tool results, in milliseconds. When it is over the question is
+   * withdrawn, the calls are answered as cancelled, and the chat is at rest, its `lastHaltedReason` `expired`. The time goes on
+   * while the program does not run. `Infinity` is for ever.
+   */
+  readonly suspendedTtlMs?: number | undefined
+  /** Where the answer to a tool's question goes: behind it, or into the call's result. */
+  readonly answer?: AnswerForm | undefined
+  /**
+   * How many tool calls of all chats run at once. Default: no bound. Chats take turns: a chat with many calls does not hold
+   * up one with few. A call that is waited for no longer counts no more.
+   */
+  readonly maxToolCalls?: number | undefined
+  /**
+   * How often what a reply has said is kept while it streams, in milliseconds, where the store takes it. Default: 2,000;
+   * `Infinity` is never, and the default where no store is given.
+   */
+  readonly draftEveryMs?: number | undefined
+  /**
+   * How long a chat may rest, watched by nobody, before its process ends, in milliseconds: at most a quarter more. It is there
+   * again, from the store, as soon as somebody wants something of it. Default: 600,000, ten minutes; `Infinity` is never.
+   */
+  readonly passivateAfterMs?: number | undefined
+  /**
+   * How many inputs of one chat may wait while a turn runs. Default: 64; `Infinity` is no bound. One more is refused with
+   * `inbox_full`, and nothing of it is stored.
+   */
+  readonly maxWaitingInputs?: number | undefined
+  /**
+   * How many bytes the waiting inputs of one chat may have together, as JSON in UTF-8. Default: 393,216; `Infinity` is no bound.
+   *
+   * **Details**: each input that is accepted stores all that wait again, so n inputs of b bytes write b·n·(n+1)/2 bytes, at
+   * most half the bound for each input. An input larger than the bound is accepted only when no turn runs.
+   */
+  readonly maxWaitingBytes?: number | undefined
+  /** Told of every crash, in a form people can read. Default: nobody. */
+  readonly onCrash?: ((report: System.CrashReport) => void) | undefined
 }

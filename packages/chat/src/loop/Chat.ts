@@ -9,23 +9,24 @@
  * @source ALLM.Chat
  */
 import { StateMachine } from "@troupe/otp"
-import { adapterStreamMachine, type AdapterStreamOutput } from "../request/AdapterStreamMachine.ts"
-import { type ChatOutput, chatMachine } from "./ChatMachine.ts"
-import type { ChatOptions, GenerateOptions, StepOptions } from "../options/ChatOptions.ts"
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Engine } from "../options/Engine.ts"
-import { EventStream } from "../events/eventStream.ts"
-import { type Outlet, outletIn } from "../events/outlet.ts"
-import { adapterIn, preflight, preflightRequest } from "../options/preflight.ts"
-import { resolveOptions } from "../options/resolveOptions.ts"
-import { isUnknownTool } from "../tool/unknownTool.ts"
-import type { Response } from "../model/Response.ts"
-import { stepMachine, type StepOutput } from "../step/StepMachine.ts"
-import type { StepResult } from "../record/StepResult.ts"
-import { StreamCollector } from "../events/StreamCollector.ts"
+import {
+  adapterIn,
+  adapterStreamMachine,
+  type AdapterStreamOutput,
+  preflight,
+  preflightRequest
+} from "../request/index.ts"
+import { chatMachine } from "./ChatMachine.ts"
+import type { ChatOutput } from "./chatContext.ts"
+import { type ChatOptions, type GenerateOptions, resolveOptions, type StepOptions } from "../options/index.ts"
+import type { ChatResult, StepResult } from "../record/index.ts"
+import { EventStream, type Outlet, outletIn, StreamCollector } from "../events/index.ts"
+import { type Engine, isUnknownTool } from "../tool/index.ts"
+import type { Response } from "../model/index.ts"
+import { stepMachine, type StepOutput } from "../step/index.ts"
 import * as Thread from "../model/Thread.ts"
 
-export type { EventStream } from "../events/eventStream.ts"
+export type { EventStream } from "../events/index.ts"
 
 /**
  * Runs steps until a terminal condition.

@@ -39,10 +39,10 @@
 import { StateMachine } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { assign, cancel, type DoneActorEvent, enqueueActions, raise, sendTo, setup } from "xstate"
-import { chart } from "../chart/chart.ts"
+import { chart } from "../chart/index.ts"
 import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
 import { guards } from "./guards.ts"
-import { isPromiseLike } from "../async/awaitable.ts"
+import { isPromiseLike } from "../async/index.ts"
 import { afterHooks, type Verdict } from "./lifecycleHooks.ts"
 import {
   afterStep,
@@ -59,17 +59,16 @@ import {
   stopped,
   turnOf
 } from "./transitions.ts"
-import { emit } from "../events/finalEvents.ts"
-import { Journal } from "../step/journal.ts"
+import { emit } from "../events/index.ts"
+import { Journal, resumedStepMachine, stepMachine, type StepOutput } from "../step/index.ts"
 import { setMode } from "./setMode.ts"
 import { expired, keepUnasked } from "./suspension.ts"
 import { tellHooks } from "./runLifecycleHooks.ts"
-import { refusalOf } from "../inbox/turnAdmission.ts"
-import { accepted, dropDoubted, dropUnsaved, keepDoubted } from "../inbox/inboxFailures.ts"
-import { resumedStepMachine, stepMachine, type StepOutput } from "../step/StepMachine.ts"
+import { accepted, dropDoubted, dropUnsaved, keepDoubted, refusalOf } from "../inbox/index.ts"
 
-export type { ChatContext, ChatEvent, ChatInput, ChatOutput, Commit, Turn } from "./chatContext.ts"
-export type { Chart } from "../chart/chart.ts"
+export type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
+export type { Turn } from "../inbox/index.ts"
+export type { Chart } from "../chart/index.ts"
 export { turn } from "./standaloneTurn.ts"
 export type { OwnTurnOptions } from "./standaloneTurn.ts"
 

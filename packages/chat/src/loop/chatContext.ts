@@ -1,49 +1,26 @@
 /** What a chat's chart is started with, told, and holds. */
 import type { Clock } from "@troupe/otp"
-import type { PreflightError, SessionError } from "../errors/ChatError.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { ChatResult, HaltedReason, PendingQuestion } from "../record/ChatResult.ts"
-import type { Engine } from "../options/Engine.ts"
+import type { PreflightError, SessionError } from "../errors/index.ts"
+import type {
+  ChatRecord,
+  ChatResult,
+  HaltedReason,
+  Mode,
+  OpenStep,
+  PendingQuestion,
+  StepResult
+} from "../record/index.ts"
 import type { AnswerForm } from "./questionAnswer.ts"
-import type { Before } from "../inbox/uncommittedInputs.ts"
-import type { Interruption } from "./interruption.ts"
-import type { Delivery } from "../inbox/inputReceipt.ts"
-import type { EventsTaken } from "../events/finalEvents.ts"
-import type { Journal } from "../step/journal.ts"
-import type { Decided, OpenStep } from "../step/openCalls.ts"
-import type { InboxKeeper, InboxSettled } from "../inbox/inboxWriter.ts"
-import type { Mailbox } from "../inbox/inboxQueue.ts"
-import type { ModeSet } from "./setMode.ts"
-import type { Outlet } from "../events/outlet.ts"
-import type { PermissionMode } from "../gate/permissionMode.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
+import type { Before, InboxKeeper, InboxSettled, Mailbox, Turn } from "../inbox/index.ts"
+import type { EventsTaken } from "../events/index.ts"
+import type { Journal, StepWatcher } from "../step/index.ts"
+import type { PermissionMode, Permissions } from "../gate/index.ts"
 import type { Aside, Told } from "./hookProgress.ts"
-import type { Message } from "../model/Message.ts"
-import type { StepWatcher } from "../step/StepMachine.ts"
-import type { StepResult } from "../record/StepResult.ts"
 import type * as Thread from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
+import type { ToolCall } from "../model/index.ts"
 import type * as Usage from "../model/Usage.ts"
-
-/**
- * One turn: what it adds to the thread, its options, and where its events go.
- *
- * **Details**: `messages` is empty for a turn that only goes on, and holds tool messages when the caller answers calls.
- * `retry` drops the replies after the last question or tool result first, but not one whose calls are open. `decisions` are
- * about calls that wait for them.
- */
-export interface Turn {
-  readonly retry?: boolean | undefined
-  readonly messages: ReadonlyArray<Message>
-  readonly decisions?: ReadonlyArray<Decided> | undefined
-  readonly options: RunOptions
-  readonly outlet: Outlet
-  /** What its sender knows of the input; absent where nobody asks. */
-  readonly delivery?: Delivery | undefined
-}
-
-/** Keeps a chat's record; the next phase waits for it. */
-export type Commit = (record: ChatRecord) => void | Promise<void>
+import type { Engine } from "../tool/index.ts"
+import type { SaveRecord } from "../store/index.ts"
 
 /**
  * What a chat's chart is started with: a record to live from, or one turn to run (CHAT5).
@@ -59,7 +36,7 @@ export interface ChatInput {
   readonly cutOff?: string | undefined
   readonly thread?: Thread.Thread | undefined
   readonly turn?: Turn | undefined
-  readonly commit?: Commit | undefined
+  readonly commit?: SaveRecord | undefined
   readonly watcher?: StepWatcher | undefined
   readonly suspendedTtlMs?: number | undefined
   readonly clock?: Clock.Clock | undefined
@@ -147,9 +124,34 @@ export interface ChatContext {
   readonly once: boolean
   /** Whether it ends when the running turn has ended. */
   readonly leaving: boolean
-  readonly commit: Commit | undefined
+  readonly commit: SaveRecord | undefined
   readonly watcher: StepWatcher | undefined
   readonly suspendedTtlMs: number | undefined
   readonly clock: Clock.Clock
   readonly answer: AnswerForm
+}
+
+/** What is known of the turn that was cut short: the text of its reply. */
+export interface Interruption {
+  readonly text: string
+}
+
+/**
+ * Sets the mode of a chat; without `bound`, for the host.
+ *
+ * **Contract**: one of the two functions is called, once. `counts` is called with the save, where there is one now; `refused`
+ * with the loosest mode that the client may set.
+ */
+export interface ModeSet {
+  readonly type: "mode.set"
+  readonly mode: Mode
+  readonly bound?: ModeBound | undefined
+  readonly counts: (kept: void | Promise<void>) => void
+  readonly refused: (bound: Mode) => void
+}
+
+/** A client sets the mode: the loosest it may set, and the permissions of the chat's options. */
+interface ModeBound {
+  readonly within: Mode | "host"
+  readonly permissions: Permissions | undefined
 }

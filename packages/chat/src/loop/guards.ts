@@ -2,10 +2,9 @@
 import type { ChatContext, ChatEvent } from "./chatContext.ts"
 import { canSteer, stopOf } from "./transitions.ts"
 import { mustAnnounce, mustBegin, mustReport } from "./lifecycleHooks.ts"
-import { isWaiting } from "../step/openCalls.ts"
+import { isWaiting, type StepOutput } from "../step/index.ts"
 import { hasExpired } from "./suspension.ts"
-import { mustWait, refusalOf } from "../inbox/turnAdmission.ts"
-import type { StepOutput } from "../step/StepMachine.ts"
+import { mustWait, refusalOf } from "../inbox/index.ts"
 
 interface At {
   readonly context: ChatContext

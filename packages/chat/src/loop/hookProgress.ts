@@ -1,6 +1,6 @@
 /** What the hooks of a chat have heard of so far. */
-import type { RequestParams } from "../gate/Hooks.ts"
-import type { Message } from "../model/Message.ts"
+import type { Message } from "../model/index.ts"
+import type { RequestParams } from "../gate/index.ts"
 
 /** The process's first turn; what was said; the next request; the end of the turn. */
 export interface Told {

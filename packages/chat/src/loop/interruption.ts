@@ -6,17 +6,12 @@
  * INT2. What the reply had said, as far as it is known, stays: it is shown, it is saved, and the next input puts it into the
  *       thread, as a reply that was cancelled. Only a retry drops it.
  */
-import type { ChatContext } from "./ChatMachine.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { AssistantMessage } from "../model/Message.ts"
+import type { ChatContext, Interruption } from "./chatContext.ts"
+import type { ChatRecord } from "../record/index.ts"
+import type { AssistantMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import type { Turn } from "./chatContext.ts"
-import { isWaiting } from "../step/openCalls.ts"
-
-/** What is known of the turn that was cut short: the text of its reply. */
-export interface Interruption {
-  readonly text: string
-}
+import { isWaiting } from "../step/index.ts"
+import type { Turn } from "../inbox/index.ts"
 
 /** Whether a chat that is started from this record was interrupted (INT1). */
 export const interruptionOf = (

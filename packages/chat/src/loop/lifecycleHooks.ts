@@ -14,15 +14,15 @@
  *
  * @source ExAthena.Hooks, lifecycle events
  */
-import type { ChatContext, Turn } from "./ChatMachine.ts"
-import type { ChatResult } from "../record/ChatResult.ts"
-import { has } from "../gate/Hooks.ts"
-import type { Message, UserMessage } from "../model/Message.ts"
+import type { ChatContext } from "./chatContext.ts"
+import { type ChatResult, isNudge } from "../record/index.ts"
+import { has } from "../gate/index.ts"
+import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { beginning, ended, stopOf, turnOf } from "./transitions.ts"
-import type { Terminal } from "../policy/stopReason.ts"
 import type { Aside } from "./hookProgress.ts"
-import { isNudge } from "../policy/finalAnswerPass.ts"
+import type { Turn } from "../inbox/index.ts"
+import type { Terminal } from "../policy/index.ts"
 
 /** Whether hooks are to hear of the process's first turn, or of what a person said. */
 export const mustBegin = (context: ChatContext): boolean => {

@@ -5,10 +5,10 @@
  *        said after it goes: the thread reads as if the tool had returned the answer. Where the stand-in is gone, the call
  *        has its result, and the answer is a message of its own.
  */
-import type { PendingQuestion } from "../record/ChatResult.ts"
-import type { Message, ToolMessage, UserMessage } from "../model/Message.ts"
+import type { PendingQuestion } from "../record/index.ts"
+import type { Message, ToolMessage, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { awaitingUser } from "../call/toolOutcome.ts"
+import { awaitingUser } from "../values/index.ts"
 
 /**
  * Where the answer to a tool's question goes.

@@ -3,18 +3,16 @@
  *
  * Owns: nothing; `chatHooks` says what is due, and what the answers change.
  */
-import type { ChatContext } from "./ChatMachine.ts"
-import { has, type HookHalt, type HookRun, lifecycle, type LifecycleEvent } from "../gate/Hooks.ts"
-import { type Message, text, type UserMessage } from "../model/Message.ts"
+import type { ChatContext } from "./chatContext.ts"
+import { has, type HookHalt, type HookRun, lifecycle, type LifecycleEvent } from "../gate/index.ts"
+import { type Message, text, type UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { stopOf, turnOf } from "./transitions.ts"
 import { endings, mustBegin, promptsOf, type Said, type Verdict } from "./lifecycleHooks.ts"
-import { injected } from "../record/syntheticMessage.ts"
-import { lastFingerprint, unproductiveRounds } from "../policy/loopGuards.ts"
-import { requestOf } from "../request/buildRequest.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import type { Terminal } from "../policy/stopReason.ts"
-import { passOptions } from "../policy/finalAnswerPass.ts"
+import { injected } from "../record/index.ts"
+import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../policy/index.ts"
+import { requestOf } from "../request/index.ts"
+import type { RunOptions } from "../options/index.ts"
 
 /** Tells the hooks that are due; never rejects. Aborting the signal ends the wait for them. */
 export const tellHooks = (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {

@@ -1,11 +1,9 @@
 /** A turn of a chat's machine that no Troupe runs. */
-import type { ChatOptions } from "../options/ChatOptions.ts"
-import type { Engine } from "../options/Engine.ts"
-import type { Event } from "../events/Event.ts"
-import type { Turn } from "./chatContext.ts"
-import { outletIn } from "../events/outlet.ts"
-import { resolveOptions } from "../options/resolveOptions.ts"
-import { type UserInput, userMessage } from "../model/userMessage.ts"
+import { type ChatOptions, resolveOptions } from "../options/index.ts"
+import { type Event, outletIn } from "../events/index.ts"
+import { type UserInput, userMessage } from "../model/index.ts"
+import type { Engine } from "../tool/index.ts"
+import type { Turn } from "../inbox/index.ts"
 
 /** How such a turn runs: the options of a chat, but for the signal, since `turn.cancel` cancels it. */
 export interface OwnTurnOptions extends Omit<ChatOptions, "signal"> {
@@ -25,12 +23,13 @@ export interface OwnTurnOptions extends Omit<ChatOptions, "signal"> {
  *
  * @example
  * ```ts import.meta.vitest
- * import { ChatMachine, Engine, Fake } from "@troupe/chat"
+ * import { Engine, Fake } from "@troupe/chat"
+ * import { chatMachine, turn } from "@troupe/chat/machines"
  * import { createActor, waitFor } from "xstate"
  *
  * const engine = Engine.make({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
- * const actor = createActor(ChatMachine.chatMachine, { input: { id: "c1", engine } }).start()
- * actor.send({ type: "turn.start", turn: ChatMachine.turn(engine, "Hello") })
+ * const actor = createActor(chatMachine, { input: { id: "c1", engine } }).start()
+ * actor.send({ type: "turn.start", turn: turn(engine, "Hello") })
  * const { context } = await waitFor(actor, (snapshot) => snapshot.context.lastHaltedReason !== undefined)
  * context.thread.messages.map(({ content }) => content) // => ["Hello", "Hi."]
  * actor.stop()

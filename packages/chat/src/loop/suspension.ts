@@ -3,19 +3,16 @@
  *
  * SUSP1. However a suspension ends, every call of the thread has exactly one result.
  */
-import type { ChatContext, ChatInput } from "./ChatMachine.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { PendingQuestion } from "../record/ChatResult.ts"
-import type { Message, ToolMessage } from "../model/Message.ts"
+import type { ChatContext, ChatInput } from "./chatContext.ts"
+import type { ChatRecord, OpenCall, OpenStep, PendingQuestion } from "../record/index.ts"
+import type { Message, ToolCall, ToolMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { errorText, json } from "../tool/ToolResultEncoder.ts"
+import { errorText, json } from "../values/index.ts"
 import { withResult } from "./questionAnswer.ts"
-import { ignoreRejection } from "../async/awaitable.ts"
-import { leftOut } from "../step/decisions.ts"
-import { firstExpiry, isWaiting, type OpenCall, type OpenStep, openToolCalls, withResults } from "../step/openCalls.ts"
-import { closed, unknownOutcome, unknownReason } from "../step/recovery.ts"
-import { type OutcomeRules, toolFailure, toolOutcome } from "../call/toolOutcome.ts"
+import { ignoreRejection } from "../async/index.ts"
+import { closed, firstExpiry, isWaiting, leftOut, openToolCalls, withResults } from "../step/index.ts"
+import { type OutcomeRules, toolFailure, toolOutcome } from "../call/index.ts"
+import { unknownOutcome, unknownReason } from "../batch/index.ts"
 
 /** When a chat that begins to wait now gives up; `undefined` for never. */
 export const expiryOf = (

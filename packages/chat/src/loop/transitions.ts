@@ -1,47 +1,48 @@
 /** How a chat's context changes: by turns that begin, steps that end, and what the store does. */
 import { Clock } from "@troupe/otp"
-import type { ChatContext, ChatInput, ChatOutput, Turn } from "./ChatMachine.ts"
-import { type PreflightError, SessionError } from "../errors/ChatError.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Event } from "../events/Event.ts"
-import type { Message } from "../model/Message.ts"
-import type { StepOutput } from "../step/StepMachine.ts"
-import * as Thread from "../model/Thread.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import * as Usage from "../model/Usage.ts"
-import { allTaken, taking, takingSteers, withdrawn } from "../inbox/uncommittedInputs.ts"
-import { withAnswer } from "./questionAnswer.ts"
-import { budgetSpent } from "../policy/budget.ts"
-import { leftOut } from "../step/decisions.ts"
-import { interruptionOf, withCutOff } from "./interruption.ts"
-import { isInjected } from "../record/syntheticMessage.ts"
-import { Mailbox } from "../inbox/inboxQueue.ts"
 import {
+  closed,
   decide,
   firstExpiry,
+  goingOn,
   isWaiting,
-  type OpenStep,
+  leftOut,
+  manualOf,
   pendingApprovalsOf,
+  revived,
+  type StepInput,
+  type StepOutput,
   withCallersResults
-} from "../step/openCalls.ts"
-import { answered } from "../model/callPairing.ts"
-import { closed, goingOn, manualOf, revived } from "../step/recovery.ts"
-import { PermissionMode } from "../gate/permissionMode.ts"
-import { boundedBy, expiryOf, found } from "./suspension.ts"
+} from "../step/index.ts"
+import type { ChatContext, ChatInput, ChatOutput } from "./chatContext.ts"
+import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
+import { type ChatRecord, type ChatResult, isInjected, isNudge, type OpenStep } from "../record/index.ts"
+import type { Event } from "../events/index.ts"
+import { answered, type Message } from "../model/index.ts"
+import * as Thread from "../model/Thread.ts"
+import * as Usage from "../model/Usage.ts"
+import { allTaken, isUnanswered, Mailbox, taking, takingSteers, type Turn, withdrawn } from "../inbox/index.ts"
+import { withAnswer } from "./questionAnswer.ts"
 import {
   awaitingApproval,
+  budgetSpent,
   chatResult,
+  finalized,
+  isFollowed,
+  nudged,
+  passOptions,
   type Standing,
   stopping,
   type Terminal,
-  terminalCondition
-} from "../policy/stopReason.ts"
-import { storeFailure } from "../errors/storeErrors.ts"
+  terminalCondition,
+  unfinalized
+} from "../policy/index.ts"
+import { interruptionOf, withCutOff } from "./interruption.ts"
+import { PermissionMode } from "../gate/index.ts"
+import { boundedBy, expiryOf, found } from "./suspension.ts"
 import { toldOnce, untold } from "./hookProgress.ts"
-import { withoutUnsavable } from "../store/unstorable.ts"
-import { isUnanswered } from "../inbox/inboxFailures.ts"
-import { finalized, isFollowed, isNudge, nudged, passOptions, unfinalized } from "../policy/finalAnswerPass.ts"
+import { withoutUnsavable } from "../store/index.ts"
+import { describe } from "../values/index.ts"
 
 /** What a chat begins with: a record to live from, or a turn to run. */
 export const initialContext = (input: ChatInput): ChatContext => {
@@ -232,7 +233,7 @@ export const turnOf = ({ turn }: ChatContext): Turn => {
 }
 
 /** What the next step is started with. */
-export const stepInput = (context: ChatContext) => {
+export const stepInput = (context: ChatContext): StepInput => {
   const { engine, thread, watcher, firstPass, aside, modeKeeper: permissionMode } = context
   const { options, outlet } = turnOf(context)
   const pass = passOptions(options, firstPass)

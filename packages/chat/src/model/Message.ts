@@ -4,13 +4,13 @@
  * @module
  */
 import * as z from "zod"
-import { ValidationError } from "../errors/ChatError.ts"
+import { ValidationError } from "../errors/index.ts"
 import { ContentPart } from "./ContentPart.ts"
-import { openRecord } from "../json/openSchema.ts"
-import { Outcome } from "../record/Outcome.ts"
+import { errorText, openRecord } from "../values/index.ts"
+import { Outcome } from "./Outcome.ts"
 import { ToolCall } from "./ToolCall.ts"
-import * as ToolResultEncoder from "../tool/ToolResultEncoder.ts"
-import * as Validate from "./Validate.ts"
+import * as ToolResultEncoder from "../values/ToolResultEncoder.ts"
+import { messageFindings } from "./messageFindings.ts"
 
 const metadata = openRecord.optional()
 const content = z.union([z.string(), z.array(ContentPart).readonly()])
@@ -69,8 +69,8 @@ export type Message = z.infer<typeof Message>
 
 /** A message of the right form, or a refusal: what the types promise, a caller in JavaScript may not keep. */
 const valid = <M extends Message>(message: M): M => {
-  const problem = Validate.message(message)
-  if (problem !== undefined) throw problem
+  const found = messageFindings(message, [])
+  if (found.length > 0) throw new ValidationError("invalid_message", found)
   return message
 }
 
@@ -99,9 +99,9 @@ export const assistant = (text: string, toolCalls: ReadonlyArray<ToolCall> = [])
  *
  * @example
  * ```ts import.meta.vitest
- * import { toolResult } from "@troupe/chat"
+ * import { Message } from "@troupe/chat/messages"
  *
- * toolResult("call_1", { degrees: 21 }).content // => '{"degrees":21}'
+ * Message.toolResult("call_1", { degrees: 21 }).content // => '{"degrees":21}'
  * ```
  */
 export const toolResult = (toolCallId: string, result: unknown): ToolMessage =>
@@ -111,7 +111,7 @@ const Parts = z.array(ContentPart).min(1)
 
 const contentOf = (result: unknown): ToolMessage["content"] => {
   if (typeof result === "string") return result
-  if (result instanceof Error) return ToolResultEncoder.errorText(result)
+  if (result instanceof Error) return errorText(result)
   if (Parts.safeParse(result).success) return result as ReadonlyArray<ContentPart>
   try {
     return ToolResultEncoder.json.encode(result)

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod"
-import { openRecord } from "../json/openSchema.ts"
+import { openRecord } from "../values/index.ts"
 import { Message } from "./Message.ts"
 
 /** What only a provider knows is handed on: the types name what all of them know. */

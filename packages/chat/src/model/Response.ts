@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod"
-import { openRecord } from "../json/openSchema.ts"
+import { openRecord } from "../values/index.ts"
 import { AssistantMessage, text as messageText } from "./Message.ts"
 import { ToolCall } from "./ToolCall.ts"
 import { Usage } from "./Usage.ts"

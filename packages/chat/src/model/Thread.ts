@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod"
-import { openRecord } from "../json/openSchema.ts"
+import { openRecord } from "../values/index.ts"
 import { Message } from "./Message.ts"
 
 /** A conversation's messages, oldest first. */

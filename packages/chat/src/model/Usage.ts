@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod"
-import { openRecord } from "../json/openSchema.ts"
+import { openRecord } from "../values/index.ts"
 
 /**
  * Token counts and costs of one request, or of several added up.

@@ -4,13 +4,18 @@
  * @module
  * @source ALLM.Validate
  */
-import { type Finding, ValidationError, type ValidationErrorReason } from "../errors/ChatError.ts"
-import { unknownNames } from "../errors/unknownKeys.ts"
+import {
+  type Finding,
+  isRecord,
+  nameProblem,
+  unknownNames,
+  ValidationError,
+  type ValidationErrorReason
+} from "../errors/index.ts"
 import { messageFindings, messagesFindings } from "./messageFindings.ts"
 import type { Message } from "./Message.ts"
 import type { Request, ToolDeclaration } from "./Request.ts"
 import type { Thread } from "./Thread.ts"
-import { nameProblem } from "../tool/Tool.ts"
 
 /**
  * Checks a message: a known role, text or content parts, and the id of its call if it is a tool message.
@@ -137,6 +142,3 @@ const toolFindings = ({ name, description, schema, summary }: ToolDeclaration, p
   if (typeof (summary ?? "") !== "string") found.push({ field: [...path, "summary"], reason: "not_a_string" })
   return found
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

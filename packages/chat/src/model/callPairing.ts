@@ -4,7 +4,7 @@
  * PAIR1. In a paired thread every call of an assistant message is answered by exactly one of the tool messages right
  *        after it, and there is no other tool message: what every provider accepts.
  */
-import { SessionError } from "../errors/ChatError.ts"
+import { SessionError } from "../errors/index.ts"
 import type { Message, ToolMessage } from "./Message.ts"
 import * as Thread from "./Thread.ts"
 

@@ -7,7 +7,7 @@
  *         contradict its `data:` URL.
  */
 import type { FilePart, ImagePart } from "./ContentPart.ts"
-import { isBase64 } from "../json/base64.ts"
+import { isBase64 } from "../json/index.ts"
 
 /** The problem of a part's source; `undefined` where there is none. */
 export const sourceProblem = (part: ImagePart | FilePart): string | undefined =>

@@ -1,5 +1,5 @@
 /** What is wrong with messages, and where. */
-import type { Finding } from "../errors/ChatError.ts"
+import { type Finding, isRecord } from "../errors/index.ts"
 import { ContentPart, type FilePart, type ImagePart } from "./ContentPart.ts"
 import { sourceProblem } from "./mediaSource.ts"
 
@@ -43,6 +43,3 @@ export const messageFindings = (
   }
   return found
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)

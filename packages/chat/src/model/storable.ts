@@ -4,14 +4,10 @@
  * STORABLE1. A value with a function, a cycle, an instance of a class or more than 100 levels of nesting is refused before it
  *            enters a thread: a thread that holds it could not be stored, and no message behind it either.
  */
-import type { Finding } from "../errors/ChatError.ts"
-import type { AdapterEvent, ToolCallCompleted } from "../events/Event.ts"
+import type { Finding } from "../errors/index.ts"
 import type { ToolCall } from "./ToolCall.ts"
-import { write } from "../json/taggedJson.ts"
-import { jsonSize } from "../json/jsonSize.ts"
-
-/** Levels of nesting. A record has room for as many again around them. */
-export const deepestLevels = 100
+import { write } from "../values/index.ts"
+import { deepestLevels, jsonSize } from "../json/index.ts"
 
 /** The most characters of one call's arguments, where no option says otherwise. */
 export const defaultMaxToolArgumentCharacters = 1_000_000
@@ -84,30 +80,3 @@ const refused = <Call extends Pick<ToolCall, "arguments">>(call: Call, problem: 
   arguments: null,
   problem
 })
-
-/** Whether an event completes a call in the form the collector reads. */
-export const completesCall = (event: AdapterEvent): event is ToolCallCompleted =>
-  event.type === "tool_call_completed" &&
-  typeof event.name === "string" &&
-  typeof event.rawArguments === "string" &&
-  typeof event.arguments === "object"
-
-/** Why the message of an event cannot enter a thread; `undefined` when it can. */
-export const unstorableMessage = (event: AdapterEvent): string | undefined => {
-  if (event.type !== "message_started" && event.type !== "message_completed") return undefined
-  const { message, metadata } = event as {
-    readonly message?: { readonly metadata?: unknown }
-    readonly metadata?: unknown
-  }
-  const reasoning: unknown = isObject(metadata) ? Reflect.get(metadata, "reasoning") : undefined
-  const finishReason: unknown = event.type === "message_completed" ? event.finishReason : undefined
-  const kept: unknown = isObject(message) ? message.metadata : undefined
-  if (reasoning === undefined && kept === undefined && isWord(finishReason)) return undefined
-  const found = unstorable({ message: { metadata: kept }, metadata: { reasoning }, finishReason })
-  if (found.length > 0) return reasonOf(found)
-  return isWord(finishReason) ? undefined : "finishReason is not a word"
-}
-
-const isWord = (value: unknown): boolean => value === undefined || value === null || typeof value === "string"
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null

@@ -1,5 +1,5 @@
 /** What a person says, as a message. */
-import { type Finding, ValidationError } from "../errors/ChatError.ts"
+import { type Finding, ValidationError } from "../errors/index.ts"
 import type { ContentPart } from "./ContentPart.ts"
 import type { UserMessage } from "./Message.ts"
 import * as Validate from "./Validate.ts"

@@ -9,7 +9,7 @@
  * WATCHING3. The state is the same object until something changed.
  */
 import type { Clock } from "@troupe/otp"
-import { inBackground } from "../async/backgroundTimer.ts"
+import { inBackground } from "../async/index.ts"
 
 /** How something is looked at. */
 export interface Sight<A> {

@@ -4,9 +4,9 @@
  * Owns: its trace, while somebody does. The process is not asked: what is seen takes no turn of it.
  */
 import { Observer, type Pid, Process, Sys, type System } from "@troupe/otp"
-import type { ProcessDetail } from "./Observation.ts"
 import { type ChatOf, plainLook } from "./processTree.ts"
 import type { Sight } from "./poller.ts"
+import type { ProcessDetail } from "./observed.ts"
 
 const mostRecent = 50
 

@@ -1,7 +1,7 @@
 /** The tree of a system as plain data; what did not change is the same object. */
 import { DeadLetters, Observer, type Pid, type System } from "@troupe/otp"
-import type { Observed, ProcessNode } from "./Observation.ts"
 import * as Zombies from "../call/Zombies.ts"
+import type { Observed, ProcessNode } from "./observed.ts"
 
 /** Which chat a process is, if it is one. */
 export type ChatOf = (pid: Pid) => string | undefined

@@ -9,14 +9,13 @@
  * SPAN3. Of what went on while nobody recorded, only that is told which is known still.
  */
 import { type Clock, type Pid, Process } from "@troupe/otp"
-import type { Turn } from "../loop/ChatMachine.ts"
-import { resolveModel } from "../options/Engine.ts"
+import { resolveModel } from "../options/index.ts"
 import * as Message from "../model/Message.ts"
-import type { Span } from "./Observation.ts"
-import type { Zombie } from "../call/Zombies.ts"
-import type { LiveChat } from "../living/liveChat.ts"
-import type { LiveContext } from "../view/liveView.ts"
-import type { ToolCallView } from "../call/toolCallView.ts"
+import type { LiveChat } from "../living/index.ts"
+import type { LiveContext } from "../view/index.ts"
+import type { ToolCallView, Zombie } from "../call/index.ts"
+import type { Turn } from "../inbox/index.ts"
+import type { Span } from "./observed.ts"
 
 const mostTurns = 5
 const mostSpans = 500

@@ -1,10 +1,10 @@
 /** The timeline of one chat, followed while somebody watches it; over its stops and starts. */
 import { type System, Telemetry } from "@troupe/otp"
-import type { Span, Timeline } from "./Observation.ts"
 import * as Zombies from "../call/Zombies.ts"
-import type { LiveChat } from "../living/liveChat.ts"
+import type { LiveChat } from "../living/index.ts"
 import { type Past, TurnRecorder } from "./turnRecorder.ts"
 import type { Sight } from "./poller.ts"
+import type { Span, Timeline } from "./observed.ts"
 
 /** How the newest turns of a chat are looked at. */
 export const timelineSight = (

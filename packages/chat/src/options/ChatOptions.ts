@@ -5,72 +5,15 @@
  * @source ALLM.Chat, `step_opts` and `chat_opts`
  */
 import type { System } from "@troupe/otp"
-import type { AdapterEvent } from "../events/Event.ts"
-import type { Hooks } from "../gate/Hooks.ts"
-import type { Permissions } from "../gate/Permissions.ts"
-import type { ResponseFormat, ToolChoice } from "../model/Request.ts"
-import type { HandlerResult } from "../model/HandlerResult.ts"
-import type { RetryNotice, RetryOptions } from "../request/Retry.ts"
-import type { StepResult } from "../record/StepResult.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import type { ToolExecutor } from "../tool/ToolExecutor.ts"
-import type { ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
+import type { AdapterEvent } from "../events/index.ts"
+import type { Hooks, Permissions } from "../gate/index.ts"
+import type { ResponseFormat, ToolChoice } from "../model/index.ts"
+import type { RetryNotice, RetryOptions } from "../adapter/index.ts"
+import type { StepResult } from "../record/index.ts"
+import type { ToolResultEncoder } from "../values/index.ts"
 import type { Tracing } from "./Tracing.ts"
-import type { Zombie } from "../call/Zombies.ts"
-
-/** What a policy function decides: put this value in the failed call's place, or end the loop. */
-export type ToolErrorDecision = { readonly continue: unknown } | "halt"
-
-/**
- * What happens when a tool call fails.
- *
- * - `"continue"`: the model reads the error, the loop goes on
- * - `"halt"`: the batch drains, then the loop ends with `tool_error`
- * - a function: decides, for each failing call
- *
- * **Contract** of the function: synchronous, called at most once for each failing call, never for its own failures. A
- * throw, or anything but a decision, ends the loop as `"halt"` does.
- */
-export type OnToolError = "continue" | "halt" | ((toolCall: ToolCall, error: unknown) => ToolErrorDecision)
-
-/**
- * In which order the tool calls of a reply start. Whatever it is, results are in call order.
- *
- * - `"concurrent"`: at once; a halt skips none of them
- * - `"effects"`: a call waits for those before it that it conflicts with: one of the two writes, and they have the same key,
- *   or one has none. Behind a halt nothing starts
- * - `"reference"`: first what is no read, one after another, then the reads at once. After a halt nothing starts
- */
-export type Schedule = "concurrent" | "effects" | "reference"
-
-/**
- * A deadline of tool calls: milliseconds, `Infinity` for none, or a function that says for each call.
- *
- * **Contract** of the function: synchronous, asked once for each run of a call, before its handler starts. If it throws, or
- * returns no milliseconds, the handler does not start: the call fails with a `ToolError` (`invalid_return`).
- */
-export type CallTimeout = number | ((toolCall: ToolCall) => number)
-
-/**
- * What a handler came to that ended after its call was over.
- *
- * **Details**: `outcome` is how the call had ended (`restarted`: it was a former run of a call that was restarted), `result`
- * what the handler came to, and `lateMs` how long after the end of the call, in milliseconds on the system's clock.
- */
-export interface LateResult {
-  readonly toolCall: ToolCall
-  readonly outcome: Zombie["outcome"]
-  readonly result: HandlerResult
-  readonly lateMs: number
-}
-
-/**
- * Told of late results.
- *
- * **Contract**: it changes nothing that was said of the call, and what it throws goes nowhere.
- */
-export type OnLateResult = (late: LateResult) => void
+import type { OnToolError, CallTimeout, OnLateResult } from "./callPolicy.ts"
+import type { Tool, ToolExecutor } from "../tool/index.ts"
 
 /** Options of one step. */
 export interface StepOptions {
@@ -191,19 +134,6 @@ export type GenerateOptions = Omit<
   | "context"
 >
 
-/**
- * What a turn may use up before it must stop asking the model.
- *
- * **Units and defaults**: `tokens` are those of all requests of the turn, prompts included, as far as they are reported;
- * `cost` is in the currency of the price list that computed it; `timeMs` are milliseconds since the turn began. None has
- * a bound by default.
- */
-export interface Budget {
-  readonly tokens?: number | undefined
-  readonly cost?: number | undefined
-  readonly timeMs?: number | undefined
-}
-
 /** Options of a chat. */
 export interface ChatOptions extends StepOptions {
   /** The most model requests. Default: the engine's `params.maxTurns`, else 8. */
@@ -248,3 +178,26 @@ export interface ChatOptions extends StepOptions {
   /** The user message before the second pass; `""` for none. Default "Now provide your final structured response." */
   readonly structuredFinalizeNudge?: string | undefined
 }
+
+/**
+ * What a turn may use up before it must stop asking the model.
+ *
+ * **Units and defaults**: `tokens` are those of all requests of the turn, prompts included, as far as they are reported;
+ * `cost` is in the currency of the price list that computed it; `timeMs` are milliseconds since the turn began. None has
+ * a bound by default.
+ */
+export interface Budget {
+  readonly tokens?: number | undefined
+  readonly cost?: number | undefined
+  readonly timeMs?: number | undefined
+}
+
+/**
+ * In which order the tool calls of a reply start. Whatever it is, results are in call order.
+ *
+ * - `"concurrent"`: at once; a halt skips none of them
+ * - `"effects"`: a call waits for those before it that it conflicts with: one of the two writes, and they have the same key,
+ *   or one has none. Behind a halt nothing starts
+ * - `"reference"`: first what is no read, one after another, then the reads at once. After a halt nothing starts
+ */
+export type Schedule = "concurrent" | "effects" | "reference"

@@ -5,12 +5,12 @@
  * @source ALLM.Engine
  */
 import * as z from "zod"
-import type { Adapter } from "../request/Adapter.ts"
-import { EngineError } from "../errors/ChatError.ts"
-import { RetryOptions } from "../request/Retry.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolExecutor } from "../tool/ToolExecutor.ts"
-import type { ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
+import { type Adapter, RetryOptions } from "../adapter/index.ts"
+import { EngineError } from "../errors/index.ts"
+import type { ToolResultEncoder } from "../values/index.ts"
+import type { Engine, Tool, ToolExecutor } from "../tool/index.ts"
+
+export type { Engine } from "../tool/index.ts"
 
 const has = <A>(member: string, type: "function" | "string", what: string) =>
   z.custom<A>((value) => hasMember(value, member, type), `must be ${what}`)
@@ -89,14 +89,6 @@ export const EngineOptions = z.strictObject({
   metadata: record.optional()
 })
 export type EngineOptions = z.infer<typeof EngineOptions>
-
-/** Everything a step needs beside the thread. */
-export interface Engine extends EngineOptions {
-  readonly tools: ReadonlyArray<Tool>
-  readonly params: Readonly<Record<string, unknown>>
-  readonly context: Readonly<Record<string, unknown>>
-  readonly adapterOptions: Readonly<Record<string, unknown>>
-}
 
 /**
  * Makes an engine.

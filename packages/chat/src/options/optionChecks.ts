@@ -1,169 +1,124 @@
-/** What each option may be; a value that may not be is named by its path, with what is allowed there. */
-import type * as z from "zod"
-import type { Finding } from "../errors/ChatError.ts"
+/** The types of a chat's options; a bad value is named by its path, with what to write instead. */
+import * as z from "zod"
+import {
+  described,
+  dictionary,
+  type Finding,
+  findingsFor,
+  flag,
+  functionType,
+  having,
+  isMilliseconds,
+  isObject,
+  isRecord,
+  milliseconds,
+  partsOf,
+  passing,
+  positiveInteger,
+  text,
+  unknownOption,
+  wholeNumber,
+  wordOf
+} from "../errors/index.ts"
+import { hooks, permissions, requestParams } from "../gate/index.ts"
+import { RetryOptions } from "../adapter/index.ts"
 import type { ChatOptions } from "./ChatOptions.ts"
-import { ResponseFormat, ToolChoice } from "../model/Request.ts"
-import { RetryOptions } from "../request/Retry.ts"
-import { hooks, permissions } from "../gate/gateChecks.ts"
-import { unknownOption } from "../errors/unknownKeys.ts"
 
-/** What is wrong with a value: in a word, or place by place below it. */
-type Check = (value: unknown) => string | ReadonlyArray<Finding> | undefined
+const timeout = passing(
+  (value) => isMilliseconds(value) || typeof value === "function",
+  "must_be_milliseconds or a function of the call"
+)
 
-export const positive = (value: unknown): string | undefined =>
-  Number.isInteger(value) && Number(value) > 0 ? undefined : "must_be_a_positive_integer"
-const count: Check = (value) => (Number.isInteger(value) && Number(value) >= 0 ? undefined : "must_be_a_whole_number")
-const amount = (value: unknown): value is number => typeof value === "number" && value >= 0
-const milliseconds: Check = (value) => (amount(value) ? undefined : "must_be_milliseconds")
-const oneOf =
-  (...words: ReadonlyArray<string>): Check =>
-  (value) =>
-    words.some((word) => word === value) ? undefined : `must_be_one_of ${words.join(", ")}`
-const ofType =
-  (type: "function" | "string" | "boolean" | "number"): Check =>
-  (value) =>
-    typeof value === type ? undefined : `must_be_a_${type}`
-const record: Check = (value) => (isRecord(value) ? undefined : "must_be_an_object of names and values")
-const having =
-  (what: string, ...members: ReadonlyArray<string>): Check =>
-  (value) =>
-    isObject(value) && members.every((member) => typeof Reflect.get(value, member) === "function")
-      ? undefined
-      : `must_be ${what}`
-const schema =
-  (type: z.ZodType, what: string): Check =>
-  (value) => {
-    const read = type.safeParse(value)
-    if (read.success) return undefined
-    const { issues } = read.error
-    return issues.every(({ path }) => path.length === 0)
-      ? `must_be ${what}`
-      : issues.map(({ path, message }) => ({ field: path.map(placeOf), reason: message }))
+const policy = passing(
+  (value) => value === "continue" || value === "halt" || (typeof value === "function" && value.length <= 2),
+  "must_be continue, halt or a function of the call and its error"
+)
+
+const tools = z.array(having("a tool, as Tool.make makes them", "parse"), "must_be_a_list of tools")
+
+const positiveAmount = (what: string): z.ZodType =>
+  passing((value) => isMilliseconds(value) && value > 0, `must_be${what}, more than 0`)
+
+const budget = partsOf({
+  tokens: positiveAmount(" a number of tokens").optional(),
+  cost: positiveAmount(" a cost").optional(),
+  timeMs: positiveAmount("_milliseconds").optional()
+})
+
+const retryPolicy = described(RetryOptions, "false or the parts of a retry policy")
+
+/** `false` is checked apart: a union would hide the paths inside the policy. */
+const retry = z.unknown().superRefine((value, context) => {
+  if (value === false) return
+  for (const { message, path } of retryPolicy.safeParse(value).error?.issues ?? []) {
+    context.addIssue({ code: "custom", message, path: [...path] })
   }
-const either =
-  (constant: unknown, check: Check): Check =>
-  (value) =>
-    value === constant ? undefined : check(value)
+})
 
-/** Whether a value is a deadline in milliseconds. */
-export const isTimeout = (value: unknown): value is number => amount(value)
+const types = {
+  ...requestParams.shape,
+  mode: wordOf("auto", "manual").optional(),
+  tools: tools.optional(),
+  adapterOptions: dictionary.optional(),
+  toolTimeoutMs: timeout.optional(),
+  toolIdleTimeoutMs: timeout.optional(),
+  streamIdleTimeoutMs: milliseconds.optional(),
+  maxReplyCharacters: positiveInteger.optional(),
+  maxToolArgumentCharacters: positiveInteger.optional(),
+  maxToolResultCharacters: positiveInteger.optional(),
+  drainMs: milliseconds.optional(),
+  maxConcurrency: positiveInteger.optional(),
+  schedule: wordOf("concurrent", "effects", "reference").optional(),
+  onToolError: policy.optional(),
+  onToolTimeout: policy.optional(),
+  onLateResult: functionType.optional(),
+  onUnknownTool: wordOf("error", "continue").optional(),
+  permissions: permissions.optional(),
+  hooks: hooks.optional(),
+  hookTimeoutMs: milliseconds.optional(),
+  toolExecutor: having("a tool executor, with execute", "execute").optional(),
+  toolResultEncoder: having("a tool result encoder, with encode", "encode").optional(),
+  context: dictionary.optional(),
+  sessionId: text.optional(),
+  requestId: text.optional(),
+  emitTextDeltas: flag.optional(),
+  emitToolDeltas: flag.optional(),
+  includeRawChunks: flag.optional(),
+  retry: retry.optional(),
+  onRetry: functionType.optional(),
+  onEvent: functionType.optional(),
+  signal: having("an AbortSignal", "addEventListener", "removeEventListener", "throwIfAborted").optional(),
+  system: having("a system, as System.make makes them", "make").optional(),
+  tracing: passing(
+    (value) => isRecord(value) && isObject(value["tracer"]),
+    "must_be { tracer } with Effect's tracer"
+  ).optional(),
+  maxTurns: positiveInteger.optional(),
+  haltWhen: functionType.optional(),
+  budget: budget.optional(),
+  maxMistakes: wholeNumber.optional(),
+  maxUnproductive: wholeNumber.optional(),
+  structuredFinalize: flag.optional(),
+  structuredFinalizeNudge: text.optional()
+} satisfies { readonly [Key in keyof Required<ChatOptions>]: z.ZodType }
 
-const timeout: Check = (value) =>
-  isTimeout(value) || typeof value === "function" ? undefined : "must_be_milliseconds or a function of the call"
-
-const policy: Check = (value) =>
-  value === "continue" || value === "halt" || (typeof value === "function" && value.length <= 2)
-    ? undefined
-    : "must_be continue, halt or a function of the call and its error"
-
-const isTool = having("a tool, as Tool.make makes them", "parse")
-
-const tools: Check = (value) => {
-  if (!Array.isArray(value)) return "must_be_a_list of tools"
-  return value.flatMap((one: unknown, index) => findingsAt(index, isTool(one)))
-}
-
-const budgeted: Readonly<Record<string, string>> = {
-  tokens: "must_be a number of tokens, more than 0",
-  cost: "must_be a cost, more than 0",
-  timeMs: "must_be_milliseconds, more than 0"
-}
-
-const budget: Check = (value) => {
-  if (!isRecord(value)) return `must_be_an_object of ${Object.keys(budgeted).join(", ")}`
-  return Object.entries(value).flatMap(([part, bound]) => {
-    const allowed = Object.hasOwn(budgeted, part) ? budgeted[part] : `unknown; use ${Object.keys(budgeted).join(", ")}`
-    const fits = bound === undefined || (amount(bound) && bound > 0)
-    return allowed !== undefined && (!fits || !Object.hasOwn(budgeted, part))
-      ? [{ field: [part], reason: allowed }]
-      : []
-  })
-}
-
-const checks: { readonly [Key in keyof Required<ChatOptions>]: Check } = {
-  mode: oneOf("auto", "manual"),
-  model: ofType("string"),
-  instructions: ofType("string"),
-  tools,
-  toolChoice: schema(ToolChoice, "auto, none, required or { name } of a tool"),
-  responseFormat: schema(ResponseFormat, "{ type } of text, json_object or json_schema"),
-  temperature: ofType("number"),
-  maxTokens: ofType("number"),
-  providerOptions: record,
-  adapterOptions: record,
-  toolTimeoutMs: timeout,
-  toolIdleTimeoutMs: timeout,
-  streamIdleTimeoutMs: milliseconds,
-  maxReplyCharacters: positive,
-  maxToolArgumentCharacters: positive,
-  maxToolResultCharacters: positive,
-  drainMs: milliseconds,
-  maxConcurrency: positive,
-  schedule: oneOf("concurrent", "effects", "reference"),
-  onToolError: policy,
-  onToolTimeout: policy,
-  onLateResult: ofType("function"),
-  onUnknownTool: oneOf("error", "continue"),
-  permissions,
-  hooks,
-  hookTimeoutMs: milliseconds,
-  toolExecutor: having("a tool executor, with execute", "execute"),
-  toolResultEncoder: having("a tool result encoder, with encode", "encode"),
-  context: record,
-  sessionId: ofType("string"),
-  requestId: ofType("string"),
-  emitTextDeltas: ofType("boolean"),
-  emitToolDeltas: ofType("boolean"),
-  includeRawChunks: ofType("boolean"),
-  retry: either(false, schema(RetryOptions, "false or the parts of a retry policy")),
-  onRetry: ofType("function"),
-  onEvent: ofType("function"),
-  signal: having("an AbortSignal", "addEventListener", "removeEventListener", "throwIfAborted"),
-  system: having("a system, as System.make makes them", "make"),
-  tracing: (value) =>
-    isRecord(value) && isObject(value["tracer"]) ? undefined : "must_be { tracer } with Effect's tracer",
-  maxTurns: positive,
-  haltWhen: ofType("function"),
-  budget,
-  maxMistakes: count,
-  maxUnproductive: count,
-  structuredFinalize: ofType("boolean"),
-  structuredFinalizeNudge: ofType("string")
-}
+const chatOptions = z.strictObject(types)
 
 /** The names of all options of a chat. */
-export const chatOptionNames: ReadonlyArray<string> = Object.keys(checks)
+export const chatOptionNames: ReadonlyArray<string> = Object.keys(types)
 
-/** Where an option that nothing resembles may belong. */
+/** Where an option that no known option resembles may belong. */
 export const providerAdvice = "parameters of the provider go in `providerOptions`"
 
 /** Every unknown option and every bad value. */
-export const findingsOf = (options: ChatOptions): Array<Finding> => {
-  const found: Array<Finding> = []
-  for (const key of Object.keys(options)) {
-    const value: unknown = options[key as keyof ChatOptions]
-    const check: Check | undefined = Object.hasOwn(checks, key) ? checks[key as keyof ChatOptions] : undefined
-    if (check === undefined) {
-      found.push({ field: [key], reason: unknownOption(key, chatOptionNames, providerAdvice) })
-    } else if (value !== undefined) {
-      const wrong = check(value)
-      if (wrong !== undefined) found.push(...findingsAt(key, wrong))
-    }
-  }
-  return found
-}
+export const findingsOf = (options: ChatOptions): Array<Finding> => [
+  ...findingsFor(chatOptions, options, (name) => unknownOption(name, chatOptionNames, providerAdvice))
+]
 
-/** What is wrong with a list of tools. */
-export const toolsFindings = (field: string, value: unknown): ReadonlyArray<Finding> => findingsAt(field, tools(value))
+/** The problem of a number of turns; `undefined` for a valid one. */
+export const positive = (value: unknown): string | undefined =>
+  positiveInteger.safeParse(value).error?.issues[0]?.message
 
-const findingsAt = (place: string | number, wrong: ReturnType<Check>): ReadonlyArray<Finding> => {
-  if (wrong === undefined) return []
-  if (typeof wrong === "string") return [{ field: [place], reason: wrong }]
-  return wrong.map(({ field, reason }) => ({ field: [place, ...field], reason }))
-}
-
-const placeOf = (key: PropertyKey): string | number => (typeof key === "number" ? key : String(key))
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
-
-export const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value)
+/** The findings about a list of tools. */
+export const toolsFindings = (field: string, value: unknown): ReadonlyArray<Finding> =>
+  findingsFor(z.object({ [field]: tools }), { [field]: value }, () => "unknown")

@@ -1,18 +1,16 @@
 /** Reads a call's options once: unknown keys and bad values are refused, defaults filled in. */
 import { System } from "@troupe/otp"
-import type { CallTimeout, ChatOptions, Schedule } from "./ChatOptions.ts"
-import { EngineError, type Finding, ValidationError } from "../errors/ChatError.ts"
-import { type Engine, resolveTools } from "./Engine.ts"
-import * as Retry from "../request/Retry.ts"
-import type { ChatHandle, Tool } from "../tool/Tool.ts"
-import { inProcess, type ToolExecutor } from "../tool/ToolExecutor.ts"
-import { json, type ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
-import { defaultSystem } from "../async/defaultSystem.ts"
-import { findingsOf, isRecord, positive } from "./optionChecks.ts"
-import { defaultMaxToolArgumentCharacters } from "../model/storable.ts"
-import { defaultMaxToolResultCharacters } from "../tool/resultText.ts"
-import type { ToolSlots } from "../batch/slots.ts"
+import type { ChatOptions, Schedule } from "./ChatOptions.ts"
+import { EngineError, type Finding, isRecord, ValidationError } from "../errors/index.ts"
+import { resolveTools } from "./Engine.ts"
+import * as Retry from "../adapter/Retry.ts"
+import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
+import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../values/index.ts"
+import { defaultSystem, type ToolSlots } from "../async/index.ts"
+import { findingsOf, positive } from "./optionChecks.ts"
+import { defaultMaxToolArgumentCharacters } from "../model/index.ts"
 import { Trace } from "./spans.ts"
+import type { CallTimeout } from "./callPolicy.ts"
 
 /** The options of a running chat, complete. */
 export interface RunOptions extends ChatOptions {

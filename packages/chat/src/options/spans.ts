@@ -13,15 +13,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Request } from "../model/Request.ts"
-import type { Response } from "../model/Response.ts"
-import type { StepResult } from "../record/StepResult.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
+import type { ChatResult, StepResult } from "../record/index.ts"
+import type { Request, Response, ToolCall, ToolMessage } from "../model/index.ts"
 import type { Tracing } from "./Tracing.ts"
-import type { ToolOutcome } from "../call/toolOutcome.ts"
+import type { ToolEvent } from "../events/index.ts"
+import type { Tool } from "../tool/index.ts"
+import { describe } from "../values/index.ts"
 
 type Attributes = Readonly<Record<string, unknown>>
 
@@ -35,6 +32,12 @@ export interface TracedRequest {
   readonly exhausted: (response: Response) => void
   readonly refused: (error: unknown) => void
   readonly abandoned: () => void
+}
+
+/** What the span of a call records of its outcome. */
+interface TracedOutcome {
+  readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]
+  readonly message: ToolMessage
 }
 
 /** The spans of one run. */
@@ -128,7 +131,7 @@ export class Trace {
   }
 
   /** A handler starts; the function given back is told the call's outcome. */
-  tool(toolCall: ToolCall, tool: Tool): (outcome: ToolOutcome) => void {
+  tool(toolCall: ToolCall, tool: Tool): (outcome: TracedOutcome) => void {
     const span = this.#begin(`execute_tool ${toolCall.name}`, "internal", this.#step ?? this.#chat, {
       "gen_ai.operation.name": "execute_tool",
       "gen_ai.tool.name": toolCall.name,

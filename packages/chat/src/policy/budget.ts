@@ -1,8 +1,8 @@
 /** What a turn has used up of its budget. */
-import type { Budget } from "../options/ChatOptions.ts"
-import type { StepResult } from "../record/StepResult.ts"
-import { totalTokens, type Usage } from "../model/Usage.ts"
-import type { Terminal } from "./stopReason.ts"
+import type { StepResult } from "../record/index.ts"
+import { totalTokens, type Usage } from "../model/index.ts"
+import type { Budget } from "../options/index.ts"
+import type { Terminal } from "./terminal.ts"
 
 /** Why the turn stops, when these steps have used up its tokens or its cost. */
 export const budgetSpent = ({ tokens, cost }: Budget, steps: ReadonlyArray<StepResult>): Terminal | undefined =>

@@ -7,11 +7,10 @@
  *
  * @source ALLM.Chat, "structured_finalize semantics"
  */
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Message } from "../model/Message.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
+import type { ChatResult } from "../record/index.ts"
+import type { RunOptions } from "../options/index.ts"
 import * as Thread from "../model/Thread.ts"
-import type { Terminal } from "./stopReason.ts"
+import type { Terminal } from "./terminal.ts"
 
 const defaultNudge = "Now provide your final structured response."
 
@@ -37,9 +36,6 @@ export const nudged = (thread: Thread.Thread, { structuredFinalizeNudge = defaul
         content: structuredFinalizeNudge,
         metadata: { structured_finalize: true }
       })
-
-/** Whether a message is what begins a second pass: nobody said it. */
-export const isNudge = ({ metadata }: Message): boolean => metadata?.["structured_finalize"] === true
 
 /** What a turn in two passes ends with: its result says how the first ended. */
 export const finalized = (

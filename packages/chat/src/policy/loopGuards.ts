@@ -14,13 +14,10 @@
  *
  * @source ExAthena.Loop, consecutive mistakes and the no-progress guard
  */
-import { type Message, text, type ToolMessage } from "../model/Message.ts"
-import type { Outcome } from "../record/Outcome.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { isInjected } from "../record/syntheticMessage.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import type { Terminal } from "./stopReason.ts"
-import { isNudge } from "./finalAnswerPass.ts"
+import { type Message, type Outcome, text, type ToolCall, type ToolMessage } from "../model/index.ts"
+import { isInjected, isNudge } from "../record/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import type { Terminal } from "./terminal.ts"
 
 /** A reply with calls, and their results. */
 interface Round {

@@ -9,25 +9,14 @@
  *
  * @source ALLM.Chat, "Halt reasons"
  */
-import type { PendingApproval } from "../record/Approval.ts"
-import type { ChatResult, HaltedReason, PendingQuestion } from "../record/ChatResult.ts"
-import type { Message } from "../model/Message.ts"
-import type { StepHalt, StepResult } from "../record/StepResult.ts"
+import type { ChatResult, PendingApproval, PendingQuestion, StepHalt, StepResult } from "../record/index.ts"
+import type { Message } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { isPromiseLike } from "../async/awaitable.ts"
+import { isPromiseLike } from "../async/index.ts"
 import { budgetSpent } from "./budget.ts"
 import { mistaken, stuck } from "./loopGuards.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-
-/** Why a chat stops. */
-export interface Terminal {
-  readonly reason: HaltedReason
-  readonly metadata: Readonly<Record<string, unknown>>
-  readonly pendingQuestion?: PendingQuestion
-  readonly pendingToolCalls?: ReadonlyArray<ToolCall>
-  readonly pendingApprovals?: ReadonlyArray<PendingApproval>
-}
+import type { RunOptions } from "../options/index.ts"
+import type { Terminal } from "./terminal.ts"
 
 /** Where a turn stands when a step has ended: whether it is to stop, and all its steps. */
 export interface Standing {

@@ -4,8 +4,8 @@
  * @module
  */
 import * as z from "zod"
-import { anything, openRecord } from "../json/openSchema.ts"
-import { ToolCall } from "../model/ToolCall.ts"
+import { anything, openRecord } from "../values/index.ts"
+import { ToolCall } from "../model/index.ts"
 
 /**
  * Why a call waits.

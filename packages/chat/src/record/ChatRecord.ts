@@ -6,11 +6,9 @@
 import * as z from "zod"
 import { HaltedReason, PendingQuestion } from "./ChatResult.ts"
 import { InboxEntry } from "./Inbox.ts"
-import { OpenStep } from "../step/openCalls.ts"
-import { ModeStanding } from "../gate/permissionMode.ts"
-import { Thread } from "../model/Thread.ts"
-import { ToolCall } from "../model/ToolCall.ts"
-import { Usage } from "../model/Usage.ts"
+import { Thread, ToolCall, Usage } from "../model/index.ts"
+import { OpenStep } from "./OpenStep.ts"
+import { ModeStanding } from "./PermissionMode.ts"
 
 /**
  * A chat's committed state.
@@ -33,7 +31,8 @@ import { Usage } from "../model/Usage.ts"
  *
  * @example
  * ```ts import.meta.vitest
- * import { Codec, Fake, type Store, Troupe } from "@troupe/chat"
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { Codec, type Store } from "@troupe/chat/store"
  *
  * const texts = new Map<string, string>()
  * const store: Store.Store = {

@@ -5,13 +5,10 @@
  */
 import * as z from "zod"
 import { PendingApproval } from "./Approval.ts"
-import { QuestionOptions } from "../model/HandlerResult.ts"
-import { openRecord } from "../json/openSchema.ts"
-import { Mode } from "../gate/Permissions.ts"
-import { Response } from "../model/Response.ts"
+import { openRecord, QuestionOptions } from "../values/index.ts"
+import { Response, Thread, ToolCall } from "../model/index.ts"
 import { StepResult } from "./StepResult.ts"
-import { Thread } from "../model/Thread.ts"
-import { ToolCall } from "../model/ToolCall.ts"
+import { Mode } from "./PermissionMode.ts"
 
 /**
  * Why a chat stopped.

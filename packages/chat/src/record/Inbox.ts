@@ -4,8 +4,8 @@
  * @module
  */
 import * as z from "zod"
-import type { SessionErrorReason } from "../errors/ChatError.ts"
-import { UserMessage } from "../model/Message.ts"
+import type { SessionErrorReason } from "../errors/index.ts"
+import { UserMessage } from "../model/index.ts"
 
 /**
  * What becomes of an input that arrives while a turn runs. A chat at rest takes it at once, whatever is said here.

@@ -5,13 +5,9 @@
  */
 import * as z from "zod"
 import { PendingApproval } from "./Approval.ts"
-import { QuestionOptions } from "../model/HandlerResult.ts"
-import { anything } from "../json/openSchema.ts"
-import { ToolMessage } from "../model/Message.ts"
-import { Mode } from "../gate/Permissions.ts"
-import { Response } from "../model/Response.ts"
-import { Thread } from "../model/Thread.ts"
-import { ToolCall } from "../model/ToolCall.ts"
+import { anything, QuestionOptions } from "../values/index.ts"
+import { Response, Thread, ToolCall, ToolMessage } from "../model/index.ts"
+import { Mode } from "./PermissionMode.ts"
 
 const asked = { toolCallId: z.string(), question: z.string(), options: QuestionOptions }
 

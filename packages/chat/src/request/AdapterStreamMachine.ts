@@ -16,33 +16,15 @@
  * @module
  */
 import { System } from "@troupe/otp"
-import { assign, fromCallback, sendTo, setup } from "xstate"
-import type { Adapter } from "./Adapter.ts"
-import { AdapterError, isPreflightError, type PreflightError, StreamError } from "../errors/ChatError.ts"
-import * as Fallback from "./Fallback.ts"
-import { chart } from "../chart/chart.ts"
+import { assign, sendTo, setup, fromCallback } from "xstate"
+import { AdapterError, isPreflightError, type PreflightError, StreamError } from "../errors/index.ts"
+import * as Fallback from "../adapter/Fallback.ts"
+import { chart } from "../chart/index.ts"
+import { fallbackOf, nextDelay, tellRetry, attemptOf } from "./attempts.ts"
+import { emit, type EventsTaken } from "../events/index.ts"
+import { describe } from "../values/index.ts"
+import type { AdapterStreamInput, AdapterStreamContext, AdapterStreamOutput } from "./streamContext.ts"
 import { AdapterRequest } from "./adapterRequest.ts"
-import { attemptOf, fallbackOf, nextDelay, tellRetry } from "./attempts.ts"
-import { emit, type EventsTaken } from "../events/finalEvents.ts"
-import type { Outlet } from "../events/outlet.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import type { Request } from "../model/Request.ts"
-import type { StreamCollector } from "../events/StreamCollector.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-
-/** What a request's chart is started with. */
-export interface AdapterStreamInput {
-  readonly adapter: Adapter
-  readonly request: Request
-  readonly options: RunOptions
-  readonly collector: StreamCollector
-  readonly outlet: Outlet
-}
-
-/** How a request ended: read to its end, or refused before its first event. */
-export type AdapterStreamOutput =
-  | { readonly type: "exhausted" }
-  | { readonly type: "refused"; readonly error: PreflightError }
 
 /**
  * What a request's chart hears of.
@@ -61,24 +43,20 @@ export type AdapterStreamEvent =
   | { readonly type: "request.cancel" }
   | EventsTaken
 
-/**
- * What a request's snapshot holds.
- *
- * **Details**: `attempt` counts from 1 for each adapter asked; `fallback` is the place of the fallback that is asked, in the
- * engine's list, or `undefined`; `delayMs` is the present or last wait, `refusal` what the last attempt was refused with.
- */
-export interface AdapterStreamContext extends AdapterStreamInput {
-  readonly attempt: number
-  readonly fallback: number | undefined
-  readonly delayMs: number
-  readonly refusal: unknown
-  readonly output: AdapterStreamOutput
-}
-
 type RequestCommand =
   | { readonly type: "request.open"; readonly context: AdapterStreamContext }
   | { readonly type: "request.fail"; readonly error: PreflightError }
   | { readonly type: "request.release" }
+
+const unread = {
+  "request.cancel": "cancelled",
+  "request.refused": [
+    { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "tellRetry"] },
+    { guard: "hasFallback", target: "opening", actions: ["recordRefusal", "takeFallback", "open"] },
+    { guard: "wasOpened", target: "streaming", actions: ["recordRefusal", "fail"] },
+    { target: "refused", actions: ["recordRefusal", "refuse"] }
+  ]
+} as const
 
 /** Opens the request and attaches its stream to the outlet. Stopped, it releases what it holds, once (STREAM1). */
 const request = fromCallback<RequestCommand, AdapterStreamContext>(({ input, sendBack, receive }) => {
@@ -95,16 +73,6 @@ const request = fromCallback<RequestCommand, AdapterStreamContext>(({ input, sen
   running.open(attemptOf(input))
   return () => running.release()
 })
-
-const unread = {
-  "request.cancel": "cancelled",
-  "request.refused": [
-    { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "tellRetry"] },
-    { guard: "hasFallback", target: "opening", actions: ["recordRefusal", "takeFallback", "open"] },
-    { guard: "wasOpened", target: "streaming", actions: ["recordRefusal", "fail"] },
-    { target: "refused", actions: ["recordRefusal", "refuse"] }
-  ]
-} as const
 
 const machine = setup({
   types: {

@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { type Finding, ValidationError } from "../errors/ChatError.ts"
-import { jsonSchemaOf, pathOf, validate } from "../tool/parameters.ts"
-import type { ResponseFormat } from "../model/Request.ts"
-import { type Response, text } from "../model/Response.ts"
-import type { Parameters } from "../tool/Tool.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
+import { type Finding, ValidationError } from "../errors/index.ts"
+import { jsonSchemaOf, type Parameters, pathOf, validate } from "../tool/index.ts"
+import * as Responses from "../model/Response.ts"
+import type { Response, ResponseFormat } from "../model/index.ts"
+import { describe } from "../values/index.ts"
 
 /** What describes an answer: a zod schema, any Standard Schema, or a JSON Schema object. */
 export type Schema<A = unknown> = Parameters<A>
@@ -28,7 +27,7 @@ export interface FormatOptions {
  *
  * @example
  * ```ts import.meta.vitest
- * import { StructuredOutput } from "@troupe/chat"
+ * import { StructuredOutput } from "@troupe/chat/models"
  * import * as z from "zod"
  *
  * const format = StructuredOutput.format("city", z.object({ name: z.string() }))
@@ -57,7 +56,8 @@ const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "t
  *
  * @example
  * ```ts import.meta.vitest
- * import { Chat, Engine, Fake, StructuredOutput, user } from "@troupe/chat"
+ * import { Chat, Engine, Fake, user } from "@troupe/chat"
+ * import { StructuredOutput } from "@troupe/chat/models"
  * import * as z from "zod"
  *
  * const City = z.object({ name: z.string() })
@@ -69,7 +69,7 @@ const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "t
  * ```
  */
 export const parse = async <A = unknown>(response: Response, schema: Schema<A>): Promise<A> => {
-  const said = text(response)
+  const said = Responses.text(response)
   const { finishReason, metadata } = response
   if (incomplete.has(finishReason)) {
     throw invalid(

@@ -9,18 +9,13 @@
  * REQ2. `release` aborts the signal and lets go of the stream, once; a stream that opens later is let go as it comes.
  * REQ3. The outlet knows that something is held until it is let go, so that a reader who leaves can wait for it.
  */
-import type { PreflightError } from "../errors/ChatError.ts"
-import type { AdapterEvent } from "../events/Event.ts"
-import type { Answerer } from "./Fallback.ts"
-import type { StreamCollector } from "../events/StreamCollector.ts"
+import type { PreflightError } from "../errors/index.ts"
+import type { AdapterEvent, Outlet, StreamCollector } from "../events/index.ts"
+import type { Answerer } from "../adapter/index.ts"
 import { adapterOptions, AdapterSource } from "./adapterSource.ts"
 import { answeredBy, type Attempt } from "./attempts.ts"
-import { isPromiseLike } from "../async/awaitable.ts"
-import { LazyAbort } from "../async/lazyAbortController.ts"
-import type { Outlet } from "../events/outlet.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import { Silence } from "../async/idleTimeout.ts"
-import type { TracedRequest } from "../options/spans.ts"
+import { isPromiseLike, LazyAbort, Silence } from "../async/index.ts"
+import type { RunOptions, TracedRequest } from "../options/index.ts"
 
 /** What a request works with. */
 export interface RequestParts {

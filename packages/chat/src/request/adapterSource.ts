@@ -16,18 +16,21 @@
  * ASRC7. A call whose name, arguments or metadata are too large, or cannot be stored, is folded and emitted with
  *        `arguments: null`.
  */
-import type { AdapterOptions } from "./Adapter.ts"
-import { AdapterError, type PreflightError, StreamError } from "../errors/ChatError.ts"
-import type { AdapterEvent } from "../events/Event.ts"
-import type { StreamCollector } from "../events/StreamCollector.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { isPromiseLike } from "../async/awaitable.ts"
-import type { LazyAbort } from "../async/lazyAbortController.ts"
-import type { Outlet, Source } from "../events/outlet.ts"
+import type { AdapterOptions } from "../adapter/index.ts"
+import { AdapterError, type PreflightError, StreamError } from "../errors/index.ts"
+import {
+  type AdapterEvent,
+  completesCall,
+  type Outlet,
+  type Source,
+  type StreamCollector,
+  unstorableMessage
+} from "../events/index.ts"
+import { isPromiseLike, type LazyAbort, Silence } from "../async/index.ts"
 import { ReplyBounds } from "./replyBounds.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
-import { Silence } from "../async/idleTimeout.ts"
-import { completesCall, storableCall, unstorableMessage } from "../model/storable.ts"
+import type { RunOptions } from "../options/index.ts"
+import { storableCall } from "../model/index.ts"
+import { describe } from "../values/index.ts"
 
 /** Told of what ends a stream without an event. */
 export interface SourceListener {

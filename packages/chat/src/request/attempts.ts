@@ -1,12 +1,11 @@
 /** What a model request is opened with: whom it goes to, how often, and what is said of it. */
-import type { Adapter } from "./Adapter.ts"
-import type { AdapterStreamContext } from "./AdapterStreamMachine.ts"
-import { AdapterError } from "../errors/ChatError.ts"
-import type { AdapterEvent } from "../events/Event.ts"
-import type { Answerer, Fallback } from "./Fallback.ts"
-import type { Request } from "../model/Request.ts"
-import * as Retry from "./Retry.ts"
-import { isPromiseLike } from "../async/awaitable.ts"
+import type { Adapter, Answerer, Fallback } from "../adapter/index.ts"
+import { AdapterError } from "../errors/index.ts"
+import type { AdapterEvent } from "../events/index.ts"
+import type { Request } from "../model/index.ts"
+import * as Retry from "../adapter/Retry.ts"
+import { isPromiseLike } from "../async/index.ts"
+import type { AdapterStreamContext } from "./streamContext.ts"
 
 /** One attempt to open a request. */
 export interface Attempt {

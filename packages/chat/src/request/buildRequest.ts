@@ -1,9 +1,7 @@
 /** Builds the request of a step. */
-import { type Engine, resolveModel } from "../options/Engine.ts"
-import { type Message, system } from "../model/Message.ts"
-import type { Request } from "../model/Request.ts"
-import type { Thread } from "../model/Thread.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
+import { resolveModel, type RunOptions } from "../options/index.ts"
+import { type Message, type Request, system, type Thread } from "../model/index.ts"
+import type { Engine } from "../tool/index.ts"
 
 /** Parameters of the engine that are the loop's or have a field of their own. */
 const own: ReadonlySet<string> = new Set(["maxTurns", "temperature", "maxTokens"])

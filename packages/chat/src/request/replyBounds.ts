@@ -11,15 +11,15 @@
  *         so that a stream of empty events ends too. What only repeats an earlier event counts once.
  * REPLY4. Nothing of the value that exceeds a bound is kept.
  */
-import { AdapterError } from "../errors/ChatError.ts"
+import { AdapterError } from "../errors/index.ts"
 import {
   type AdapterEvent,
   isEvent,
   type MessageCompleted,
   type MessageStarted,
   type ToolCallCompleted
-} from "../events/Event.ts"
-import { jsonSize } from "../json/jsonSize.ts"
+} from "../events/index.ts"
+import { jsonSize } from "../json/index.ts"
 
 /** What a value of an adapter's stream is: an event to read, nothing to read, or a reason to end the request. */
 export type Reading = AdapterEvent | AdapterError | undefined

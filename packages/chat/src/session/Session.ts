@@ -20,73 +20,27 @@
  * @source ALLM.Session
  */
 import * as z from "zod"
-import { ToolError, ValidationError } from "../errors/ChatError.ts"
-import type { ChatOptions, StepOptions } from "../options/ChatOptions.ts"
-import type { Engine } from "../options/Engine.ts"
-import { type AnswerForm, withAnswer } from "../loop/questionAnswer.ts"
-import { unknownToolCall } from "../inbox/turnAdmission.ts"
-import { answered } from "../model/callPairing.ts"
+import { ToolError, ValidationError } from "../errors/index.ts"
+import type { ChatOptions, StepOptions } from "../options/index.ts"
+import { type AnswerForm, withAnswer } from "../loop/index.ts"
+import { unknownToolCall } from "../inbox/index.ts"
+import { answered, type Message, ToolCall, type UserInput, type UserMessage, userMessage } from "../model/index.ts"
 import { waitingStatus } from "./sessionOutcome.ts"
 import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal } from "./sessionStatus.ts"
 import { openChat, openStep, runChat, runStep } from "./sessionTurn.ts"
-import { submittedContent } from "../tool/submittedResult.ts"
-import { type UserInput, userMessage } from "../model/userMessage.ts"
-import type { Message, UserMessage } from "../model/Message.ts"
-import type { SessionTurn } from "./SessionReducer.ts"
-import type { StepResult } from "../record/StepResult.ts"
+import { type Engine, submittedContent } from "../tool/index.ts"
+import type { StepResult } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { ToolCall } from "../model/ToolCall.ts"
-import { errorText } from "../tool/ToolResultEncoder.ts"
 import * as Validate from "../model/Validate.ts"
+import { errorText } from "../values/index.ts"
+import { Session, shape } from "./sessionState.ts"
+import type { SessionTurn } from "./turnResult.ts"
+
+export { SessionStatus, SessionOutcome, Session } from "./sessionState.ts"
 
 export type { SessionStream } from "./sessionStream.ts"
-export type { UserInput } from "../model/userMessage.ts"
-
-const record = z.record(z.string(), z.unknown())
-
-/**
- * What a session waits for.
- *
- * - `idle`: nothing was said yet, a step of its own would go on, or what was missing has come
- * - `completed`: the last turn ended; `lastOutcome` says how
- * - `awaiting_user`: a tool asked a question
- * - `awaiting_tools`: calls are the caller's to answer
- * - `cancelled`: the last turn was cancelled or left; what was said, and an open question, are kept
- * - `error`: the last turn failed; only `recover` is legal
- */
-export const SessionStatus = z.enum(["idle", "completed", "awaiting_user", "awaiting_tools", "cancelled", "error"])
-export type SessionStatus = z.infer<typeof SessionStatus>
-
-/**
- * How the last turn ended: its halted reason, what the reason knows (see `ChatResult`), and the error of `error` and
- * `tool_error`.
- */
-export const SessionOutcome = z
-  .object({ haltedReason: z.string(), metadata: record, error: z.unknown().optional() })
-  .readonly()
-export type SessionOutcome = z.infer<typeof SessionOutcome>
-
-const shape = {
-  id: z.string().optional(),
-  thread: Thread.Thread,
-  status: SessionStatus,
-  pendingQuestion: z.object({ question: z.string(), toolCallId: z.string(), options: record }).readonly().optional(),
-  pendingToolCalls: z.array(ToolCall).readonly(),
-  context: record,
-  metadata: record,
-  lastOutcome: SessionOutcome.optional()
-}
-
-/**
- * A conversation between turns.
- *
- * **Details**: `id` is told to tool handlers as `sessionId`. `context` is handed to them in the engine's place when there
- * is something in it. `metadata` is nobody's but the caller's. `pendingToolCalls` are the calls that `submitToolResults`
- * answers, `pendingQuestion` is what `reply` answers.
- */
-export const Session = z.object(shape).readonly()
-export type Session = z.infer<typeof Session>
+export type { UserInput } from "../model/index.ts"
 
 /** What a session can be made of; everything has a default. */
 export interface SessionFields extends Partial<Omit<Session, "thread">> {
@@ -114,7 +68,8 @@ const strict = z.strictObject(shape)
  *
  * @example
  * ```ts import.meta.vitest
- * import { Message, Session } from "@troupe/chat"
+ * import { Message } from "@troupe/chat/messages"
+ * import { Session } from "@troupe/chat/sessions"
  *
  * const session = Session.make({ id: "s1", thread: [Message.user("hi")] })
  * session.status // => "idle"
@@ -180,7 +135,10 @@ export const appendToolResult = (session: Session, toolCallId: string, result: u
  *
  * @example
  * ```ts import.meta.vitest
- * import { Engine, Fake, Message, Session, Tool } from "@troupe/chat"
+ * import { Engine, Fake } from "@troupe/chat"
+ * import { Message } from "@troupe/chat/messages"
+ * import { Session } from "@troupe/chat/sessions"
+ * import { Tool } from "@troupe/chat/tools"
  *
  * const adapter = Fake.make({
  *   scripts: [
@@ -278,7 +236,9 @@ export const cancel = (session: Session): Session => {
  *
  * @example
  * ```ts import.meta.vitest
- * import { Engine, Fake, Message, Session } from "@troupe/chat"
+ * import { Engine, Fake } from "@troupe/chat"
+ * import { Message } from "@troupe/chat/messages"
+ * import { Session } from "@troupe/chat/sessions"
  *
  * const adapter = Fake.make({
  *   scripts: [[{ error: "rate_limited" }], [{ text: "Hello." }, { finish: "stop" }]]
@@ -314,7 +274,9 @@ export const recover = (session: Session): Session => {
  *
  * @example
  * ```ts import.meta.vitest
- * import { Engine, Fake, Message, Session } from "@troupe/chat"
+ * import { Engine, Fake } from "@troupe/chat"
+ * import { Message } from "@troupe/chat/messages"
+ * import { Session } from "@troupe/chat/sessions"
  *
  * const adapter = Fake.make({
  *   scripts: [
@@ -376,7 +338,9 @@ export const step = (engine: Engine, session: Session, options: StepOptions = {}
  *
  * @example
  * ```ts import.meta.vitest
- * import { Engine, Fake, Message, Session } from "@troupe/chat"
+ * import { Engine, Fake } from "@troupe/chat"
+ * import { Message } from "@troupe/chat/messages"
+ * import { Session } from "@troupe/chat/sessions"
  *
  * const adapter = Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] })
  * const events = await Session.streamStart(Engine.make({ adapter }), [Message.user("hi")])

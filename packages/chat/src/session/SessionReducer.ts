@@ -13,33 +13,14 @@
  * @module
  * @source ALLM.Session.StreamReducer
  */
-import { ValidationError } from "../errors/ChatError.ts"
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Event } from "../events/Event.ts"
+import { ValidationError } from "../errors/index.ts"
+import type { ChatResult } from "../record/index.ts"
+import { type Event, StreamCollector } from "../events/index.ts"
 import { afterChat, afterStep, endOf } from "./sessionOutcome.ts"
-import type { Session } from "./Session.ts"
-import type { StepResult } from "../record/StepResult.ts"
-import { StreamCollector } from "../events/StreamCollector.ts"
+import type { Session } from "./sessionState.ts"
+import type { SessionMode, ResultOf, SessionTurn } from "./turnResult.ts"
 
-/**
- * What the events are of.
- *
- * - `chat`: a turn of steps; it ends with `chat_completed`
- * - `step`: one step; it ends with `step_completed`
- */
-export type SessionMode = "chat" | "step"
-
-/** What a mode comes to: a step that was left early is a cancelled chat of no step. */
-export interface ResultOf {
-  readonly chat: ChatResult
-  readonly step: StepResult | ChatResult
-}
-
-/** A session after a turn, and the turn's result. */
-export interface SessionTurn<Result = ChatResult> {
-  readonly session: Session
-  readonly result: Result
-}
+export type { SessionMode, ResultOf, SessionTurn } from "./turnResult.ts"
 
 /**
  * The running fold of one turn.
@@ -48,10 +29,11 @@ export interface SessionTurn<Result = ChatResult> {
  *
  * @example
  * ```ts import.meta.vitest
- * import { Message, Session, SessionReducer } from "@troupe/chat"
+ * import { Message } from "@troupe/chat/messages"
+ * import { Session, SessionReducer } from "@troupe/chat/sessions"
  *
  * const asked = Session.make({ thread: [Message.user("hi")] })
- * const reducer = new SessionReducer.SessionReducer(asked, { mode: "chat" })
+ * const reducer = new SessionReducer(asked, { mode: "chat" })
  * reducer.apply({ type: "text_delta", id: null, delta: "Hel" })
  * const { session, result } = reducer.finalize()
  * session.status // => "cancelled"

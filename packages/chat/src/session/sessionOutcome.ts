@@ -7,13 +7,11 @@
  * SOUT3. A cancel keeps a question that was open before it; any other outcome closes it.
  * SOUT4. `lastOutcome` is replaced, never merged. Of an error it has the error itself.
  */
-import { AdapterError, ToolError } from "../errors/ChatError.ts"
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Session, SessionStatus } from "./Session.ts"
-import type { StepResult } from "../record/StepResult.ts"
-import type { Thread } from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { type Terminal, terminalCondition } from "../policy/stopReason.ts"
+import { AdapterError, ToolError } from "../errors/index.ts"
+import type { ChatResult, StepResult } from "../record/index.ts"
+import type { Thread, ToolCall } from "../model/index.ts"
+import { type Terminal, terminalCondition } from "../policy/index.ts"
+import type { Session, SessionStatus } from "./sessionState.ts"
 
 /** The session after a chat. */
 export const afterChat = (session: Session, result: ChatResult): Session => {

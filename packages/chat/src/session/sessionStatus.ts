@@ -5,8 +5,8 @@
  *         `session_in_error_state`.
  * LEGAL2. Whatever else is refused because of the status is `invalid_status_for_operation`, and lists what is legal.
  */
-import { SessionError } from "../errors/ChatError.ts"
-import type { Session, SessionStatus } from "./Session.ts"
+import { SessionError } from "../errors/index.ts"
+import type { Session, SessionStatus } from "./sessionState.ts"
 
 /** What can be done with a session; the others are legal in every status. */
 export type SessionOperation =

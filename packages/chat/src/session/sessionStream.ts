@@ -5,10 +5,10 @@
  *
  * SSTR1. Every event that was read is folded, and no other: `session` never runs ahead of the reader.
  */
-import type { Event } from "../events/Event.ts"
-import type { Session } from "./Session.ts"
-import type { ResultOf, SessionMode, SessionReducer } from "./SessionReducer.ts"
-import type { EventStream } from "../events/eventStream.ts"
+import type { Event, EventStream } from "../events/index.ts"
+import type { SessionReducer } from "./SessionReducer.ts"
+import type { Session } from "./sessionState.ts"
+import type { ResultOf, SessionMode } from "./turnResult.ts"
 
 /**
  * The events of a session's turn, for one reader, and the session after it.

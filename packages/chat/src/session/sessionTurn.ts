@@ -1,16 +1,15 @@
 /** Runs a turn on a session whose message is committed. */
 import * as Chat from "../loop/Chat.ts"
-import type { ChatOptions, StepOptions } from "../options/ChatOptions.ts"
-import type { ChatResult } from "../record/ChatResult.ts"
-import type { Engine } from "../options/Engine.ts"
-import type { Session } from "./Session.ts"
-import { SessionReducer, type SessionMode, type SessionTurn } from "./SessionReducer.ts"
-import type { StepResult } from "../record/StepResult.ts"
+import type { ChatOptions, StepOptions } from "../options/index.ts"
+import type { ChatResult, StepResult } from "../record/index.ts"
+import { SessionReducer } from "./SessionReducer.ts"
 import * as Validate from "../model/Validate.ts"
-import type { EventStream } from "../events/eventStream.ts"
-import { unpaired } from "../model/callPairing.ts"
+import type { EventStream } from "../events/index.ts"
+import { unpaired } from "../model/index.ts"
 import { SessionStream } from "./sessionStream.ts"
-import { isUnknownTool } from "../tool/unknownTool.ts"
+import { type Engine, isUnknownTool } from "../tool/index.ts"
+import type { Session } from "./sessionState.ts"
+import type { SessionMode, SessionTurn } from "./turnResult.ts"
 
 /** Opens a chat. */
 export const openChat = (engine: Engine, session: Session, options: ChatOptions): Promise<SessionStream> =>

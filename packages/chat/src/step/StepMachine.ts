@@ -21,62 +21,28 @@
 import { StateMachine } from "@troupe/otp"
 import { assign, type DoneActorEvent, type ErrorActorEvent, sendTo, setup } from "xstate"
 import {
-  adapterStreamMachine,
+  adapterIn,
   type AdapterStreamInput,
-  type AdapterStreamOutput
-} from "../request/AdapterStreamMachine.ts"
-import { AdapterError, EngineError, type PreflightError } from "../errors/ChatError.ts"
-import type { Engine } from "../options/Engine.ts"
-import type { Event } from "../events/Event.ts"
-import type { HandlerResult } from "../model/HandlerResult.ts"
-import { chart } from "../chart/chart.ts"
-import { type GoingOn, goingOnWith } from "./decisions.ts"
-import type { BatchLedger, ToolBatchInput, ToolBatchResult } from "../batch/batchContract.ts"
-import { emit, type EventsTaken } from "../events/finalEvents.ts"
-import { Fifo } from "../async/fifo.ts"
-import { newStepId } from "../tool/idempotencyKey.ts"
-import type { Journal } from "./journal.ts"
-import type { OpenCall, OpenStep } from "./openCalls.ts"
-import type { Outlet } from "../events/outlet.ts"
-import { adapterIn } from "../options/preflight.ts"
-import { PermissionMode } from "../gate/permissionMode.ts"
-import { requestOf } from "../request/buildRequest.ts"
-import { quoted } from "../errors/truncate.ts"
-import type { RunOptions } from "../options/resolveOptions.ts"
+  adapterStreamMachine,
+  type AdapterStreamOutput,
+  requestOf
+} from "../request/index.ts"
+import { AdapterError, EngineError, quoted } from "../errors/index.ts"
+import { emit, type Event, type EventsTaken, StreamCollector } from "../events/index.ts"
+import { describe, type HandlerResult } from "../values/index.ts"
+import { chart } from "../chart/index.ts"
+import { goingOnWith } from "./decisions.ts"
+import { notFound, toolBatch, type ToolBatchInput, type ToolBatchResult } from "../batch/index.ts"
+import { Fifo } from "../async/index.ts"
+import { newStepId } from "../tool/index.ts"
+import { PermissionMode } from "../gate/index.ts"
 import { batchCrashed, batchEnded, batchInput, callsOf, stepEnd } from "./stepCalls.ts"
-import { notFound, toolBatch } from "../batch/toolBatch.ts"
-import { type ToolCallWatcher, viewOfEnded } from "../call/toolCallView.ts"
-import { endedEarly, type ToolOutcome, toolOutcome } from "../call/toolOutcome.ts"
-import type { Message } from "../model/Message.ts"
-import type { StepHalt, StepResult } from "../record/StepResult.ts"
-import { StreamCollector } from "../events/StreamCollector.ts"
-import type { Thread } from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
+import { endedEarly, type ToolOutcome, toolOutcome, viewOfEnded } from "../call/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import type { OpenCall } from "../record/index.ts"
+import type { StepInput, StepOutput, StepContext } from "./stepContext.ts"
 
-/** Sees the text of a running step and the states of its calls, without an event for each. */
-export interface StepWatcher extends ToolCallWatcher {
-  readonly stepStarted: (collector: StreamCollector) => void
-  /** What the running step's reply has said, if so many steps were over when it began. */
-  readonly said?: (steps: number) => string
-}
-
-/** What a step's chart is started with. */
-export interface StepInput {
-  readonly engine: Engine
-  readonly thread: Thread
-  readonly options: RunOptions
-  readonly outlet: Outlet
-  readonly watcher?: StepWatcher | undefined
-  /** What the model is told behind the thread, this once. */
-  readonly aside?: ReadonlyArray<Message> | undefined
-  /** Where intents and outcomes of calls that write are noted. */
-  readonly journal?: Journal | undefined
-  /** The mode that calls are judged by, and may set, where it outlives the step. */
-  readonly permissionMode?: PermissionMode | undefined
-  /** The open step of the thread, for a step that goes on with its calls (STEP6). */
-  readonly open?: OpenStep | undefined
-}
+export type { StepWatcher, StepInput, StepOutput, StepContext } from "./stepContext.ts"
 
 /**
  * What a step can be told.
@@ -85,33 +51,6 @@ export interface StepInput {
  * - `events.taken`, from its own phase C: the reader asked past `step_completed`
  */
 export type StepEvent = { readonly type: "step.cancel" } | EventsTaken
-
-/** A step's result, or why it never began. */
-export type StepOutput =
-  | { readonly type: "completed"; readonly result: StepResult; readonly open?: OpenStep | undefined }
-  | { readonly type: "refused"; readonly error: PreflightError }
-
-/** What a step's snapshot holds. */
-export interface StepContext extends StepInput {
-  /** A random id; of a step that goes on, the stored one, if its record has one (KEY2, KEY3). */
-  readonly id: string | undefined
-  readonly permissionMode: PermissionMode
-  readonly collector: StreamCollector
-  readonly outcomes: ReadonlyArray<ToolOutcome>
-  /** What the running batch has finished, and said; its process may die, this stays. */
-  readonly ledger: BatchLedger
-  /** What the calls of an open step go on with. */
-  readonly going: GoingOn | undefined
-  /** The calls without an outcome, by their place in the batch. */
-  readonly left: ReadonlyMap<number, OpenCall>
-  readonly halt: StepHalt | undefined
-  /** What goes wrong in the step itself, and is said by an event of its own. */
-  readonly error: unknown
-  readonly refusal: PreflightError | undefined
-  readonly result: StepResult | undefined
-  /** What is open after it. */
-  readonly stillOpen: OpenStep | undefined
-}
 
 /** The model request, as a process of its own. */
 const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, AdapterStreamInput>(({ input, parent }) =>

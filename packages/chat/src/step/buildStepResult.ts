@@ -1,13 +1,9 @@
 /** Builds a step's result from what its phases left. */
-import type { PendingApproval } from "../record/Approval.ts"
-import type { AssistantMessage, ToolMessage } from "../model/Message.ts"
-import type { Mode } from "../gate/Permissions.ts"
-import type { Response } from "../model/Response.ts"
-import type { StepHalt, StepResult } from "../record/StepResult.ts"
+import type { Mode, PendingApproval, StepHalt, StepResult } from "../record/index.ts"
+import type { AssistantMessage, Response, ToolCall, ToolMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
 import type { Opened } from "./openCalls.ts"
-import type { ToolOutcome } from "../call/toolOutcome.ts"
+import type { ToolOutcome } from "../call/index.ts"
 
 /** What is known when a step's last phase begins. */
 export interface StepParts {

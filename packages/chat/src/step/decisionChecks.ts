@@ -1,18 +1,22 @@
 /**
  * What a decision must be to be taken: one that cannot work is refused before it is anything, so that the call still waits.
  */
-import { Decision } from "../record/Approval.ts"
-import { type Finding, ValidationError } from "../errors/ChatError.ts"
-import type { ChatContext } from "../loop/ChatMachine.ts"
-import type { ParsedArguments } from "../tool/Tool.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { ignoreRejection, isPromiseLike } from "../async/awaitable.ts"
-import { findingsOf } from "../errors/zodFindings.ts"
-import { haltProblem } from "../gate/haltReason.ts"
-import { type Json, write } from "../json/taggedJson.ts"
-import { unknownNames } from "../errors/unknownKeys.ts"
-import { deepestLevels } from "../model/storable.ts"
+import { Decision, type OpenStep } from "../record/index.ts"
+import { type Finding, findingsOf, unknownNames, ValidationError } from "../errors/index.ts"
+import { ignoreRejection, isPromiseLike } from "../async/index.ts"
+import { haltProblem } from "../gate/index.ts"
+import { describe, type Json, write } from "../values/index.ts"
 import { pendingApprovalsOf } from "./openCalls.ts"
+import type { Engine, ParsedArguments } from "../tool/index.ts"
+import type { Thread } from "../model/index.ts"
+import { deepestLevels } from "../json/index.ts"
+
+/** The state of the chat that a decision is checked against. */
+interface DecisionState {
+  readonly engine: Engine
+  readonly thread: Thread
+  readonly open: OpenStep | undefined
+}
 
 /** What each decision is made of. */
 const members = {
@@ -23,11 +27,7 @@ const members = {
 } satisfies Readonly<Record<Decision["type"], ReadonlyArray<string>>>
 
 /** A decision that can be kept and carried out; throws a `ValidationError` for anything else. */
-export const checkedDecision = (
-  given: unknown,
-  toolCallId: string,
-  context: Pick<ChatContext, "engine" | "thread" | "open"> | undefined
-): Decision => {
+export const checkedDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decision => {
   const decision = readable(given)
   const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, toolCallId, context))]
   if (found.length > 0) throw invalid(found)
@@ -99,7 +99,7 @@ const inside = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray
 const misfits = (
   decision: Decision,
   toolCallId: string,
-  { engine, thread, open }: Pick<ChatContext, "engine" | "thread" | "open">
+  { engine, thread, open }: DecisionState
 ): ReadonlyArray<Finding> => {
   if (decision.type !== "allow" || decision.arguments === undefined) return []
   const waits = pendingApprovalsOf(thread, open).find(({ toolCall }) => toolCall.id === toolCallId)

@@ -4,16 +4,20 @@
  * DEC1. A decision to halt keeps every call from starting that was allowed beside it.
  * DEC2. A call that may have run stays `unknown` whatever keeps it from running again; what it says names both.
  */
-import type { Decision } from "../record/Approval.ts"
-import { ok } from "../model/HandlerResult.ts"
-import { denial } from "../gate/Permissions.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { calledWith } from "../gate/gate.ts"
-import { type OpenCall, type Opened, openToolCalls } from "./openCalls.ts"
-import { unknownOutcome, unknownReason } from "./recovery.ts"
-import { endedEarly, type OutcomeRules, type ToolOutcome, toolOutcome } from "../call/toolOutcome.ts"
-import { haltedOutcome, refusedOutcome, resultOf } from "../batch/gateOutcome.ts"
+import type { Decision, OpenCall } from "../record/index.ts"
+import { ok } from "../values/index.ts"
+import { calledWith, denial } from "../gate/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import { type Opened, openToolCalls } from "./openCalls.ts"
+import {
+  endedEarly,
+  haltedOutcome,
+  type OutcomeRules,
+  refusedOutcome,
+  type ToolOutcome,
+  toolOutcome
+} from "../call/index.ts"
+import { notAgain } from "../batch/index.ts"
 
 /** The calls that go on, as they will run, with their places; and the outcomes of those that do not run. */
 export interface GoingOn {
@@ -99,15 +103,3 @@ export const leftOut = (
 }
 
 const leavings = { cancelled: "the turn was cancelled", not_started: "the turn was ended before" } as const
-
-/** What an end that its handler had no part in makes of a call that may have run before (DEC2); how it ends the turn stays. */
-export const stillUnknown = (ended: ToolOutcome, rules: OutcomeRules): ToolOutcome => {
-  if (ended.outcome === "unknown") return ended
-  const result = resultOf(ended)
-  const why = result?.type === "error" ? describe(result.reason) : ended.outcome
-  return { ...notAgain(ended.toolCall, why, rules), halt: ended.halt }
-}
-
-/** A call that may have run, and does not run again. */
-const notAgain = (toolCall: ToolCall, reason: string, rules: OutcomeRules): ToolOutcome =>
-  unknownOutcome(toolCall, rules, `${unknownReason}; it was not run again: ${reason}`)

@@ -12,15 +12,12 @@
  * JOUR5. The outcome of such a call is carried by the next save; one is made for it while other calls go on running.
  * JOUR6. An outcome that no save carried yet is not lost with the chat's process, only with the program.
  */
-import type { SessionError } from "../errors/ChatError.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { ToolMessage } from "../model/Message.ts"
-import type { StepHalt } from "../record/StepResult.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { storeFailure } from "../errors/storeErrors.ts"
-import type { Usage } from "../model/Usage.ts"
-import { keptHalt, type OpenCall, type Opened, type OpenStep, withResults } from "./openCalls.ts"
-import type { ToolOutcome } from "../call/toolOutcome.ts"
+import { type SessionError, storeFailure } from "../errors/index.ts"
+import type { ChatRecord, OpenCall, OpenStep, StepHalt } from "../record/index.ts"
+import type { ToolMessage, Usage } from "../model/index.ts"
+import { keptHalt, type Opened, withResults } from "./openCalls.ts"
+import type { ToolOutcome } from "../call/index.ts"
+import { describe } from "../values/index.ts"
 
 /** Hears that an intent is kept, or why not. */
 export type Intended = (failure: SessionError | undefined) => void

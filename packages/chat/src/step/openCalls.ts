@@ -7,56 +7,9 @@
  * OPEN2. Results stand behind their message in call order, whatever the thread says after them.
  * OPEN3. A call is decided once.
  */
-import * as z from "zod"
-import { ApprovalKind, Decision, type PendingApproval } from "../record/Approval.ts"
-import type { Message, ToolMessage } from "../model/Message.ts"
-import { StepHalt } from "../record/StepResult.ts"
-import type { Thread } from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { unstorable } from "../model/storable.ts"
-
-/**
- * Where one call of an open step is.
- *
- * - `new`: it has not begun, or only reads
- * - `intended`: it writes, and may have run
- * - `waiting`: for a person's decision
- * - `decided`: it goes as was decided when the turn goes on
- * - `manual`: the caller answers it
- * - `done`: its result is in the thread
- */
-export const OpenCall = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("new") }).readonly(),
-  z.object({ state: z.literal("intended") }).readonly(),
-  z
-    .object({
-      state: z.literal("waiting"),
-      kind: ApprovalKind,
-      reason: z.string(),
-      askedAt: z.number(),
-      expiresAt: z.number().optional()
-    })
-    .readonly(),
-  z.object({ state: z.literal("decided"), kind: ApprovalKind, decision: Decision }).readonly(),
-  z.object({ state: z.literal("manual") }).readonly(),
-  z.object({ state: z.literal("done") }).readonly()
-])
-export type OpenCall = z.infer<typeof OpenCall>
-
-/**
- * The open step of a thread: its random id, the place of its message, its calls in order, and how a call that is done ends the
- * turn. Records of older versions have no `id`.
- */
-export const OpenStep = z
-  .object({
-    id: z.string().optional(),
-    at: z.number().int().nonnegative(),
-    calls: z.array(OpenCall).readonly(),
-    halt: StepHalt.optional()
-  })
-  .readonly()
-export type OpenStep = z.infer<typeof OpenStep>
+import { Decision, OpenCall, OpenStep, type PendingApproval, StepHalt } from "../record/index.ts"
+import { type Message, type Thread, type ToolCall, type ToolMessage, unstorable } from "../model/index.ts"
+import { describe } from "../values/index.ts"
 
 /** A thread, and what is open in it. */
 export interface Opened {

@@ -7,32 +7,22 @@
  *          model reads that it is unknown, or it runs again under the same idempotency key when the chat goes on.
  * REVIVE3. However a step is closed, each of its calls has exactly one result.
  */
-import type { ChatContext } from "../loop/ChatMachine.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { PendingQuestion } from "../record/ChatResult.ts"
-import type { Engine } from "../options/Engine.ts"
-import type { ToolMessage } from "../model/Message.ts"
-import type { Thread } from "../model/Thread.ts"
-import type { Tool } from "../tool/Tool.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { json } from "../tool/ToolResultEncoder.ts"
-import {
-  isUnfinished,
-  isWaiting,
-  type OpenCall,
-  type Opened,
-  openToolCalls,
-  type OpenStep,
-  withResults
-} from "./openCalls.ts"
-import { withQuestion } from "../policy/stopReason.ts"
-import { endedEarly, type OutcomeRules, type ToolOutcome, toolFailure, toolOutcome } from "../call/toolOutcome.ts"
+import type { ChatRecord, OpenCall, OpenStep, PendingQuestion } from "../record/index.ts"
+import type { Thread, ToolCall, ToolMessage } from "../model/index.ts"
+import { json } from "../values/index.ts"
+import { isUnfinished, isWaiting, type Opened, openToolCalls, withResults } from "./openCalls.ts"
+import { withQuestion } from "../policy/index.ts"
+import { endedEarly, type OutcomeRules, type ToolOutcome } from "../call/index.ts"
+import type { Engine, Tool } from "../tool/index.ts"
+import { unknownOutcome, unknownReason } from "../batch/index.ts"
 
 /** What a chat has of a step that was not over. */
-export type Standing = Pick<ChatContext, "thread" | "open" | "pendingQuestion" | "pendingToolCalls">
-
-/** Why a call waits whose outcome is unknown. */
-export const unknownReason = "the program ended while it ran; it is unknown whether it took effect"
+export interface Standing {
+  readonly thread: Thread
+  readonly open: OpenStep | undefined
+  readonly pendingQuestion: PendingQuestion | undefined
+  readonly pendingToolCalls: ReadonlyArray<ToolCall>
+}
 
 /** What a call becomes whose outcome is unknown (REVIVE2). */
 export const unknownCall = (tool: Tool | undefined, askedAt: number): OpenCall | "fail" => {
@@ -45,15 +35,6 @@ export const unknownCall = (tool: Tool | undefined, askedAt: number): OpenCall |
       return { state: "waiting", kind: "unknown_outcome", reason: unknownReason, askedAt }
   }
 }
-
-/** The outcome of a call of which nobody knows whether it took effect. */
-export const unknownOutcome = (toolCall: ToolCall, rules: OutcomeRules, message: string = unknownReason): ToolOutcome =>
-  toolOutcome(
-    toolCall,
-    toolFailure(toolCall, "handler_exit", message),
-    { toolResultEncoder: rules.toolResultEncoder },
-    "unknown"
-  )
 
 /** What a chat that is started from a record begins with. */
 export const revived = (record: ChatRecord, engine: Engine, now: number): Standing => {

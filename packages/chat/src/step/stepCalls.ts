@@ -3,29 +3,18 @@
  *
  * SCALL1. A call of the step has an outcome, waits for a decision, or is the caller's: exactly one of these.
  */
-import { text } from "../model/Message.ts"
-import type { Response } from "../model/Response.ts"
-import type { StepContext, StepOutput } from "./StepMachine.ts"
-import type { StepHalt } from "../record/StepResult.ts"
+import { type Response, text, type ToolCall } from "../model/index.ts"
+import type { OpenCall, OpenStep, StepHalt } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
 import * as Usage from "../model/Usage.ts"
-import { stillUnknown } from "./decisions.ts"
 import type { Journalled } from "./journal.ts"
-import {
-  keptHalt,
-  type OpenCall,
-  type Opened,
-  openToolCalls,
-  type OpenStep,
-  pendingApprovalsOf,
-  withResults
-} from "./openCalls.ts"
-import { unknownCall, unknownOutcome } from "./recovery.ts"
+import { keptHalt, type Opened, openToolCalls, pendingApprovalsOf, withResults } from "./openCalls.ts"
+import { unknownCall } from "./recovery.ts"
 import { assistantMessage, stepResult } from "./buildStepResult.ts"
-import type { ToolBatchInput, ToolBatchResult } from "../batch/batchContract.ts"
-import { endedEarly, type ToolOutcome, toolFailure, toolOutcome } from "../call/toolOutcome.ts"
+import { stillUnknown, type ToolBatchInput, type ToolBatchResult, unknownOutcome } from "../batch/index.ts"
+import { endedEarly, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
+import { describe } from "../values/index.ts"
+import type { StepContext, StepOutput } from "./stepContext.ts"
 
 /** Who answers the calls of a step; `positions` are the places in the reply of those that the batch answers. */
 interface StepCalls {

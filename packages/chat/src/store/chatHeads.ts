@@ -8,10 +8,10 @@
  *         comes late is of an entry that is no longer the newest, and the store drops it.
  * STORE9. Nothing is known of chats without a process, but for what the store was asked and has not answered.
  */
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { Saved, SessionStore, Store } from "./Store.ts"
-import { isPromiseLike } from "../async/awaitable.ts"
+import type { ChatRecord } from "../record/index.ts"
+import { isPromiseLike } from "../async/index.ts"
 import { idOf, type StoreCall } from "./storeCall.ts"
+import type { Saved, SessionStore, Store } from "./sessionStore.ts"
 
 /** What a reply has said so far. */
 export interface Draft {

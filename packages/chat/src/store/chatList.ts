@@ -1,10 +1,8 @@
 /** What a list shows of conversations, and what may be asked of it. */
-import { type Finding, ValidationError } from "../errors/ChatError.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
+import { type Finding, ValidationError } from "../errors/index.ts"
+import { type ChatRecord, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
-import type { ChatSummary, HistoryOptions, ListOptions } from "./Store.ts"
-import { isInjected } from "../record/syntheticMessage.ts"
-import { isNudge } from "../policy/finalAnswerPass.ts"
+import type { ChatSummary, HistoryOptions, ListOptions } from "./sessionStore.ts"
 
 /** Characters. */
 const longestTitle = 80

@@ -1,14 +1,13 @@
 /** How the records of one process of a chat follow each other in the store. */
-import type { Commit } from "../loop/ChatMachine.ts"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { Saved } from "./Store.ts"
-import { isConflict } from "../errors/storeErrors.ts"
+import type { ChatRecord } from "../record/index.ts"
+import { isConflict } from "../errors/index.ts"
+import type { Saved } from "./sessionStore.ts"
 
 /** Has a record kept behind the entry of this number. */
 export type Save = (record: ChatRecord, after: number) => Promise<Saved | undefined>
 
 /** Keeps records behind the one that the process began with; `conflicted` hears that another program has written since. */
-export const commitsBehind = (record: ChatRecord | undefined, save: Save, conflicted: () => void): Commit => {
+export const commitsBehind = (record: ChatRecord | undefined, save: Save, conflicted: () => void): SaveRecord => {
   let version = record?.version ?? 0
   return async (committed) => {
     try {
@@ -20,3 +19,6 @@ export const commitsBehind = (record: ChatRecord | undefined, save: Save, confli
     }
   }
 }
+
+/** Keeps a chat's record; the next phase waits for it. */
+export type SaveRecord = (record: ChatRecord) => void | Promise<void>

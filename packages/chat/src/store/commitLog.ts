@@ -7,8 +7,8 @@
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
-import { ChatRecord } from "../record/ChatRecord.ts"
-import { Message } from "../model/Message.ts"
+import { ChatRecord } from "../record/index.ts"
+import { Message } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
 
@@ -60,7 +60,9 @@ export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
  *
  * @example
  * ```ts import.meta.vitest
- * import { Store, Thread, Usage, user } from "@troupe/chat"
+ * import { user } from "@troupe/chat"
+ * import { Thread, Usage } from "@troupe/chat/messages"
+ * import { Store } from "@troupe/chat/store"
  *
  * const thread = Thread.fromMessages([user("Hello")])
  * const before = { id: "a", thread, usage: Usage.empty, running: true, pendingToolCalls: [] }
@@ -114,7 +116,9 @@ const isSame = (one: unknown, other: unknown): boolean =>
  *
  * @example
  * ```ts import.meta.vitest
- * import { Store, Thread, Usage, user } from "@troupe/chat"
+ * import { user } from "@troupe/chat"
+ * import { Thread, Usage } from "@troupe/chat/messages"
+ * import { Store } from "@troupe/chat/store"
  *
  * const record = { id: "a", thread: Thread.fromMessages([user("Hello")]), usage: Usage.empty, running: false, pendingToolCalls: [] }
  * const commit: Store.Commit = { seq: 1, at: 0, kind: "saved", ...Store.commitOf(undefined, record) }

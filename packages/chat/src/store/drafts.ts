@@ -10,8 +10,8 @@
  * DRAFT3. A draft is kept behind what was saved before it, and is never part of a later entry (`newestEntries.ts`).
  */
 import type { Clock } from "@troupe/otp"
-import type { StreamCollector } from "../events/StreamCollector.ts"
-import { inBackground } from "../async/backgroundTimer.ts"
+import type { StreamCollector } from "../events/index.ts"
+import { inBackground } from "../async/index.ts"
 
 /** The drafts of one chat. */
 export class Drafts {

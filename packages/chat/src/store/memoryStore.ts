@@ -10,13 +10,13 @@
  *          entries: what was said in the deleted one is remembered as long as somebody else holds it, as a living chat does.
  */
 import type { Clock } from "@troupe/otp"
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "./Store.ts"
+import type { ChatRecord } from "../record/index.ts"
 import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
 import { blank, type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
-import type { Message } from "../model/Message.ts"
+import type { Message } from "../model/index.ts"
 import { LogsById } from "./prefixIndex.ts"
-import { type Refusal, refused } from "../errors/storeErrors.ts"
+import { type Refusal, refused } from "../errors/index.ts"
+import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "./sessionStore.ts"
 
 /** What is kept of one conversation; `written` counts the writes of all of them. */
 interface Log {

@@ -1,11 +1,16 @@
 /** Checks what a store gave for a chat. */
-import { SessionError, ValidationError } from "../errors/ChatError.ts"
-import { ChatRecord } from "../record/ChatRecord.ts"
-import { type Message, toolResult, type ToolMessage } from "../model/Message.ts"
-import { encodingProblem } from "../model/mediaSource.ts"
-import { messagesFindings } from "../model/messageFindings.ts"
-import { type Opened, openToolCalls, withResults } from "../step/openCalls.ts"
-import { answered, unpaired } from "../model/callPairing.ts"
+import { SessionError, ValidationError } from "../errors/index.ts"
+import { ChatRecord } from "../record/index.ts"
+import {
+  answered,
+  encodingProblem,
+  type Message,
+  messagesFindings,
+  type ToolMessage,
+  toolResult,
+  unpaired
+} from "../model/index.ts"
+import { type Opened, openToolCalls, withResults } from "../step/index.ts"
 
 /** Throws a `SessionError` when what a store gave cannot be a chat's record. */
 export const checkRecord = (id: string, record: unknown): void => {

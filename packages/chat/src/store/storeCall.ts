@@ -1,7 +1,8 @@
 /** What a store is asked, as plain values, and how each is asked of it. */
-import type { ChatRecord } from "../record/ChatRecord.ts"
-import type { ChatList, Commit, HistoryOptions, ListOptions, Saved, SessionStore, Store } from "./Store.ts"
-import { refused } from "../errors/storeErrors.ts"
+import type { ChatRecord } from "../record/index.ts"
+import type { Commit } from "./Store.ts"
+import { refused } from "../errors/index.ts"
+import type { ChatList, HistoryOptions, ListOptions, Saved, SessionStore, Store } from "./sessionStore.ts"
 
 /** What a store is asked. */
 export type StoreCall =

@@ -21,11 +21,11 @@
  *      chat's next process has kept by then.
  */
 import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
-import { isSessionStore, type Store } from "./Store.ts"
-import { ignoreRejection, isPromiseLike } from "../async/awaitable.ts"
-import { inBackground } from "../async/backgroundTimer.ts"
+import { isSessionStore } from "./Store.ts"
+import { ignoreRejection, inBackground, isPromiseLike } from "../async/index.ts"
 import { type Draft, NewestEntries } from "./chatHeads.ts"
 import { type Asked, idOf, isWrite, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
+import type { Store } from "./sessionStore.ts"
 
 /** What it is told when the process of a chat has ended: no draft of it comes any more. */
 export interface Left {

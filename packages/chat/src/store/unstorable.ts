@@ -5,19 +5,21 @@
  *             dropped. A thread that kept them could not be stored by any later turn.
  * UNSAVABLE2. When every message can be stored nothing is dropped: the next turn stores it.
  */
-import type { ChatContext } from "../loop/ChatMachine.ts"
-import { write } from "../json/taggedJson.ts"
+import type { Thread, ToolCall } from "../model/index.ts"
+import type { OpenStep, PendingQuestion, StepResult } from "../record/index.ts"
+import { write } from "../values/index.ts"
 
-type Kept = Pick<ChatContext, "thread" | "steps" | "open" | "pendingQuestion" | "pendingToolCalls">
+/** The parts of a chat that refer to its messages. */
+interface Kept {
+  readonly thread: Thread
+  readonly steps: ReadonlyArray<StepResult>
+  readonly open: OpenStep | undefined
+  readonly pendingQuestion: PendingQuestion | undefined
+  readonly pendingToolCalls: ReadonlyArray<ToolCall>
+}
 
 /** The context without what cannot be stored; nothing changes where all of it can be. */
-export const withoutUnsavable = ({
-  thread,
-  steps,
-  open,
-  pendingQuestion,
-  pendingToolCalls
-}: ChatContext): Partial<Kept> => {
+export const withoutUnsavable = ({ thread, steps, open, pendingQuestion, pendingToolCalls }: Kept): Partial<Kept> => {
   const [found] = write({ thread }, false).found
   const [, list, at] = found?.field ?? []
   if (list !== "messages" || typeof at !== "number") return {}

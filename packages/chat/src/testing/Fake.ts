@@ -5,59 +5,13 @@
  * @source ALLM.Providers.Fake
  */
 import { Clock } from "@troupe/otp"
-import type { Adapter, AdapterOptions } from "../request/Adapter.ts"
-import {
-  AdapterError,
-  type AdapterErrorReason,
-  type Finding,
-  type StreamErrorReason,
-  ValidationError
-} from "../errors/ChatError.ts"
-import type { AdapterEvent } from "../events/Event.ts"
-import { interpret } from "./fakeScript.ts"
-import type { Request } from "../model/Request.ts"
-import type { FinishReason } from "../model/Response.ts"
-import { Usage } from "../model/Usage.ts"
+import type { Adapter, AdapterOptions } from "../adapter/index.ts"
+import { AdapterError, type Finding, ValidationError } from "../errors/index.ts"
+import type { AdapterEvent } from "../events/index.ts"
+import { interpret, type ScriptEntry, type Script } from "./fakeScript.ts"
+import { type Request, Usage } from "../model/index.ts"
 
-/**
- * One line of a script. A script ends at its `finish`; what follows is never read.
- *
- * - `text`: a text delta
- * - `toolCall`: a whole call; `rawArguments` overrides the JSON text of `arguments`
- * - `toolCallDelta`: a fragment of a call's argument text
- * - `rawChunk`: something of the provider's own
- * - `usage`: the usage reported with the end of the message
- * - `error`: an `error` event: an `AdapterError`, the reason of one, or any value as the cause of an `unknown` one
- * - `streamError`: an `error` event of the transport
- * - `preflightError`, as first line: the request is refused before a stream opens, with an `AdapterError` or the reason of one
- * - `delayMs`: milliseconds to wait before the next line
- * - `hang`: wait for ever; only a cancel ends it
- * - `crash`: the stream throws
- * - `finish`: the finish reason
- */
-export type ScriptEntry =
-  | { readonly text: string }
-  | {
-      readonly toolCall: {
-        readonly id: string
-        readonly name: string
-        readonly arguments?: Record<string, unknown>
-        readonly rawArguments?: string
-      }
-    }
-  | { readonly toolCallDelta: { readonly id: string; readonly argumentsDelta: string } }
-  | { readonly rawChunk: unknown }
-  | { readonly usage: Usage }
-  | { readonly error: unknown }
-  | { readonly streamError: StreamErrorReason }
-  | { readonly preflightError: AdapterErrorReason | AdapterError; readonly retryAfterMs?: number }
-  | { readonly delayMs: number }
-  | { readonly hang: true }
-  | { readonly crash: unknown }
-  | { readonly finish: FinishReason }
-
-/** What the model says to one request. */
-export type Script = ReadonlyArray<ScriptEntry>
+export type { ScriptEntry, Script } from "./fakeScript.ts"
 
 /** How many of a list of scripts were used; share one between adapters that answer from the same list. */
 export interface Cursor {

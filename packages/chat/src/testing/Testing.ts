@@ -7,7 +7,8 @@
  *
  * @example
  * ```ts import.meta.vitest
- * import { Testing, ToolExecutor } from "@troupe/chat"
+ * import { Testing } from "@troupe/chat/testing"
+ * import { ToolExecutor } from "@troupe/chat/tools"
  *
  * const broken: Array<string> = []
  * for (const { title, check } of Testing.executorLaws(() => ToolExecutor.inProcess)) {
@@ -19,23 +20,26 @@
  * @module
  * @source ALLM, the conformance suites of its adapters
  */
-import { type FaultOptions, type Faults, Injector } from "./faults/faults.ts"
-import { Recorder, type TraceOptions } from "./replay/recorder.ts"
-import { Replay } from "./replay/replay.ts"
+import { type FaultOptions, type Faults, Injector } from "./faults/index.ts"
+import { Recorder, Replay, type TraceOptions } from "./replay/index.ts"
 
 export { adapterLaws } from "./adapterSuite.ts"
 export type { AdapterSituation, AdapterSituations } from "./adapterSuite.ts"
 export { encoderLaws } from "./encoderSuite.ts"
 export { executorLaws } from "./executorSuite.ts"
-export type { Law } from "./stores/law.ts"
-export { sessionStoreLaws } from "./stores/storeSuite.ts"
-export type { MakeStore } from "./stores/storeLaw.ts"
-export { InjectedError } from "./faults/faults.ts"
-export type { FaultOptions, Faults, InjectedFault } from "./faults/faults.ts"
-export type { Fault, FaultPlan, FaultRates, FaultTarget, PlannedFault } from "./faults/faultPlan.ts"
-export { ReplayMismatch } from "./replay/replay.ts"
-export type { Replay } from "./replay/replay.ts"
-export type { Recorder as Trace, TraceOptions } from "./replay/recorder.ts"
+export { type Law, type MakeStore, sessionStoreLaws } from "./stores/index.ts"
+export {
+  type Fault,
+  type FaultOptions,
+  type FaultPlan,
+  type FaultRates,
+  type Faults,
+  type FaultTarget,
+  InjectedError,
+  type InjectedFault,
+  type PlannedFault
+} from "./faults/index.ts"
+export { type Recorder as Trace, type Replay, ReplayMismatch, type TraceOptions } from "./replay/index.ts"
 
 /**
  * Faults to put around an adapter, a tool or a store: what goes wrong is planned by name and number of the call, or drawn
@@ -49,7 +53,9 @@ export type { Recorder as Trace, TraceOptions } from "./replay/recorder.ts"
  *
  * @example
  * ```ts import.meta.vitest
- * import { Chat, Engine, Fake, Testing, tool, ToolRunner, user } from "@troupe/chat"
+ * import { Chat, Engine, Fake, tool, user } from "@troupe/chat"
+ * import { Testing } from "@troupe/chat/testing"
+ * import { ToolRunner } from "@troupe/chat/tools"
  *
  * const faults = Testing.faults({ plan: [{ on: "tool", name: "now", call: 1, fault: { type: "crash" } }] })
  * const now = faults.tool(tool({ name: "now", execute: () => "noon" }))
@@ -75,7 +81,8 @@ export const faults = (options: FaultOptions = {}): Faults => new Injector(optio
  *
  * @example
  * ```ts import.meta.vitest
- * import { Chat, Engine, Fake, Testing, user } from "@troupe/chat"
+ * import { Chat, Engine, Fake, user } from "@troupe/chat"
+ * import { Testing } from "@troupe/chat/testing"
  * import { Clock, System } from "@troupe/otp"
  *
  * const run = async () => {
@@ -101,7 +108,8 @@ export const trace = (options?: TraceOptions): Recorder => new Recorder(options)
  *
  * @example
  * ```ts import.meta.vitest
- * import { Chat, Engine, Fake, Testing, user } from "@troupe/chat"
+ * import { Chat, Engine, Fake, user } from "@troupe/chat"
+ * import { Testing } from "@troupe/chat/testing"
  * import { Clock, System } from "@troupe/otp"
  *
  * const run = async (trace: Testing.Trace, system: System.System, question: string) => {

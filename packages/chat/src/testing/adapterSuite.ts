@@ -5,13 +5,12 @@
  *        same text, before `message_completed`. A reply without a text has no `text_completed`.
  */
 import { Clock, EventLoop } from "@troupe/otp"
-import type { Adapter, AdapterOptions } from "../request/Adapter.ts"
-import { AdapterError, type AdapterErrorReason, StreamError } from "../errors/ChatError.ts"
-import { type AdapterEvent, isEvent } from "../events/Event.ts"
-import type { Request } from "../model/Request.ts"
-import { StreamCollector } from "../events/StreamCollector.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { holds, law, type Law } from "./stores/law.ts"
+import type { Adapter, AdapterOptions } from "../adapter/index.ts"
+import { AdapterError, type AdapterErrorReason, StreamError } from "../errors/index.ts"
+import { type AdapterEvent, isEvent, StreamCollector } from "../events/index.ts"
+import type { Request } from "../model/index.ts"
+import { holds, type Law, law } from "./stores/index.ts"
+import { describe } from "../values/index.ts"
 
 /** An adapter in front of a provider that does one certain thing. */
 export interface AdapterSituation {

@@ -1,8 +1,7 @@
 /** The laws of an encoder of tool results. */
-import * as HandlerResult from "../model/HandlerResult.ts"
-import type { ToolResultEncoder } from "../tool/ToolResultEncoder.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { holds, law, type Law } from "./stores/law.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { describe, type ToolResultEncoder } from "../values/index.ts"
+import { holds, type Law, law } from "./stores/index.ts"
 
 const encodable: ReadonlyArray<unknown> = [
   "",

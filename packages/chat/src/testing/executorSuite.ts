@@ -1,12 +1,11 @@
 /** The laws of an executor: what becomes of each thing a handler can do. */
 import * as Effect from "effect/Effect"
-import { ToolError, type ToolErrorReason } from "../errors/ChatError.ts"
-import * as HandlerResult from "../model/HandlerResult.ts"
-import { type Awaitable, type Handler, make, type ToolContext } from "../tool/Tool.ts"
-import type { ToolExecutor } from "../tool/ToolExecutor.ts"
-import { describe } from "../tool/ToolResultEncoder.ts"
-import { isEffect } from "../async/awaitable.ts"
-import { holds, law, type Law } from "./stores/law.ts"
+import { ToolError, type ToolErrorReason } from "../errors/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { type Awaitable, type Handler, make, type ToolContext, type ToolExecutor } from "../tool/index.ts"
+import { isEffect } from "../async/index.ts"
+import { holds, type Law, law } from "./stores/index.ts"
+import { describe } from "../values/index.ts"
 
 const contextOf = (signal: AbortSignal): ToolContext => ({
   context: { user: "u1" },

@@ -8,26 +8,13 @@ import { Process } from "@troupe/otp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { ToolError } from "../errors/ChatError.ts"
-import * as HandlerResult from "../model/HandlerResult.ts"
-import { isEffect, isPromiseLike } from "../async/awaitable.ts"
-import type { Awaitable, Tool, ToolContext } from "./Tool.ts"
-import { describe } from "./ToolResultEncoder.ts"
+import { ToolError } from "../errors/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import { isEffect, isPromiseLike } from "../async/index.ts"
+import type { Tool, ToolExecutor } from "./toolContract.ts"
+import { describe } from "../values/index.ts"
 
-/**
- * The port.
- *
- * **Contract** of `execute`: invoke the tool's handler with these arguments and this context, unchanged, and return one of
- * the four outcomes. What a handler returned passes through; only crashes and bad returns are converted. Look nothing up,
- * set no deadline, retry nothing.
- */
-export interface ToolExecutor {
-  readonly execute: (
-    tool: Tool,
-    args: Record<string, unknown>,
-    context: ToolContext
-  ) => Awaitable<HandlerResult.HandlerResult>
-}
+export type { ToolExecutor } from "./toolContract.ts"
 
 /**
  * Calls the handler in this process.

@@ -8,7 +8,7 @@
  */
 
 import { System } from "@troupe/otp"
-import { describe } from "./ToolResultEncoder.ts"
+import { describe } from "../values/index.ts"
 
 /** Which call of which reply it is. Call ids and places in the thread can repeat, so neither identifies a call. */
 export interface CallPlace {

@@ -1,8 +1,8 @@
 /** Reads the three ways to describe arguments, and answers: zod, any Standard Schema, raw JSON Schema. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import * as z from "zod"
-import { ValidationError, type ValidationErrorReason } from "../errors/ChatError.ts"
-import type { ParsedArguments, Parameters } from "./Tool.ts"
+import { ValidationError, type ValidationErrorReason } from "../errors/index.ts"
+import type { ParsedArguments, Parameters } from "./toolContract.ts"
 
 /** The JSON Schema a model is shown; throws a `ValidationError` with this reason and field where there is none. */
 export const jsonSchemaOf = (

@@ -1,11 +1,7 @@
 /** What a caller submits as the result of a call, as the content of its tool message. */
-import { ToolError, ValidationError } from "../errors/ChatError.ts"
-import { ContentPart } from "../model/ContentPart.ts"
-import { messageFindings } from "../model/messageFindings.ts"
-import type { ToolMessage } from "../model/Message.ts"
-import { describe, json } from "./ToolResultEncoder.ts"
-import { defaultMaxToolResultCharacters, tooLarge } from "./resultText.ts"
-import { reasonOf, unstorable } from "../model/storable.ts"
+import { ToolError, ValidationError } from "../errors/index.ts"
+import { ContentPart, messageFindings, reasonOf, type ToolMessage, unstorable } from "../model/index.ts"
+import { defaultMaxToolResultCharacters, describe, json, tooLarge } from "../values/index.ts"
 
 /**
  * Text and content parts as they are, anything else as JSON. Throws a `ToolError`: `encoding_failed` for a value that has no

@@ -1,9 +1,5 @@
 /** What a tool may be made of; what may not is named by its path, with what is allowed there. */
-import { type Finding, ValidationError } from "../errors/ChatError.ts"
-import { unknownNames } from "../errors/unknownKeys.ts"
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+import { type Finding, isRecord, nameProblem, unknownNames, ValidationError } from "../errors/index.ts"
 
 type Check = (value: unknown) => string | undefined
 
@@ -23,13 +19,6 @@ const parameters: Check = (value) =>
   isRecord(value) || (typeof value === "function" && "~standard" in value)
     ? undefined
     : "must_be a zod schema, any Standard Schema, or a JSON Schema object"
-
-/** What is wrong with a tool's name, or `undefined`. */
-export const nameProblem = (name: unknown): "empty" | "reserved_tool_name" | "invalid_format" | undefined => {
-  if (name === "") return "empty"
-  if (name === "auto" || name === "none" || name === "required") return "reserved_tool_name"
-  return typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name) ? undefined : "invalid_format"
-}
 
 const described = {
   name: nameProblem,

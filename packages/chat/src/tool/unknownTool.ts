@@ -1,5 +1,5 @@
 /** A call of a tool that does not exist is the error of a collected form , and an event of a streamed one. */
-import { EngineError } from "../errors/ChatError.ts"
+import { EngineError } from "../errors/index.ts"
 
 /** Whether an error says that a called tool does not exist. */
 export const isUnknownTool = (error: unknown): error is EngineError =>

@@ -9,16 +9,11 @@
  *
  * @module
  */
-import type { PendingApproval } from "../record/Approval.ts"
-import type { HaltedReason, PendingQuestion } from "../record/ChatResult.ts"
-import { isSame, samePrefix, sharing, sharingEach } from "../json/structuralSharing.ts"
-import { asShown, shown, shownError } from "../json/readableJson.ts"
+import type { HaltedReason, Mode, PendingApproval, PendingQuestion } from "../record/index.ts"
+import { asShown, isSame, samePrefix, sharing, sharingEach, shown, shownError } from "../json/index.ts"
 import type { ChatPhase, ChatSnapshot } from "./liveView.ts"
-import type { ToolCallView } from "../call/toolCallView.ts"
-import type { Message } from "../model/Message.ts"
-import type { Mode } from "../gate/Permissions.ts"
-import type { ToolCall } from "../model/ToolCall.ts"
-import type { Usage } from "../model/Usage.ts"
+import type { ToolCallView } from "../call/index.ts"
+import type { Message, ToolCall, Usage } from "../model/index.ts"
 
 /** A running call; `process` is the text of its pid. */
 export type CallView = Omit<ToolCallView, "pid"> & { readonly process: string | undefined }
@@ -115,7 +110,8 @@ const nothing: ChatView = {
  *
  * @example
  * ```ts import.meta.vitest
- * import { ChatView, Fake, Troupe } from "@troupe/chat"
+ * import { Fake, Troupe } from "@troupe/chat"
+ * import { ChatView } from "@troupe/chat/view"
  *
  * const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
  * const chat = await troupe.chat("c1")

@@ -10,11 +10,22 @@
  * ATT3. Detached, by leaving, by its signal or by the chat's stop, it leaves nothing behind: no question, no listener.
  *       After a stop what is unread can still be read.
  */
-import type { Attached, AttachOptions } from "./Attachment.ts"
-import { Fifo } from "../async/fifo.ts"
-import type { LiveFeed } from "./liveFeed.ts"
+import { Fifo } from "../async/index.ts"
+import type { EventLog } from "./eventLog.ts"
+import type { Attached, AttachOptions, Cursor } from "./attachOptions.ts"
 
 type Next = IteratorResult<Attached, undefined>
+
+/** The feed of one chat, as a reader uses it. */
+interface Feed {
+  readonly log: EventLog
+  readonly over: boolean
+  readonly wait: (reader: Attachment) => void
+  readonly forgetWaiting: (reader: Attachment) => void
+  readonly forget: (reader: Attachment) => void
+  readonly cursorAt: (place: number) => Cursor
+  readonly snapshot: () => Attached | undefined
+}
 
 /** What an attachment begins with: a place, or a place and the snapshot that stands for all before it. */
 export interface Beginning {
@@ -28,7 +39,7 @@ const defaultMaxUnread = 1_000
 
 /** A chat's events as one reader follows them; `return`, which leaving a `for await` loop calls, detaches. */
 export class Attachment implements AsyncIterableIterator<Attached, undefined> {
-  readonly #feed: LiveFeed
+  readonly #feed: Feed
   readonly #maxUnread: number
   readonly #signal: AbortSignal | undefined
   readonly #asked = new Fifo<PromiseWithResolvers<Next>>()
@@ -40,7 +51,7 @@ export class Attachment implements AsyncIterableIterator<Attached, undefined> {
   #detached = false
 
   /** `chat.attach` makes it. */
-  constructor(feed: LiveFeed, { place, first }: Beginning, options: AttachOptions) {
+  constructor(feed: Feed, { place, first }: Beginning, options: AttachOptions) {
     const { whenSlow, maxUnread = defaultMaxUnread, signal } = options
     this.#feed = feed
     this.#place = place

@@ -10,8 +10,7 @@
  *       items go first. Fragments in a row are one item, up to `maxRun` characters.
  * LOG4. When a turn begins what came before it goes, but for what a reader has not read.
  */
-import type { Event, TextDelta, ToolCallDelta } from "../events/Event.ts"
-import { continues, textOf, withText } from "../events/deltas.ts"
+import { continues, type Event, type TextDelta, textOf, type ToolCallDelta, withText } from "../events/index.ts"
 
 export const maxItems = 4_096
 export const maxCharacters = 2 ** 20

@@ -11,14 +11,12 @@
  * FEED3. What the chat's process said and did not commit is undone when the process dies: when the next one is up, every
  *        reader gets a snapshot.
  */
-import type { Attached, AttachOptions, Cursor } from "./Attachment.ts"
-import { type Finding, SessionError, ValidationError } from "../errors/ChatError.ts"
-import type { Event } from "../events/Event.ts"
+import { type Finding, isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
+import type { Event } from "../events/index.ts"
 import { Attachment, type Beginning } from "./attachmentReader.ts"
 import { EventLog } from "./eventLog.ts"
 import type { LiveView } from "./liveView.ts"
-import { unknownOption } from "../errors/unknownKeys.ts"
-import { isRecord } from "../options/optionChecks.ts"
+import type { Attached, AttachOptions, Cursor } from "./attachOptions.ts"
 
 /** So many events are kept as they came before the log merges them. */
 const maxUnlogged = 128

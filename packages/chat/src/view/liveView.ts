@@ -12,18 +12,14 @@
  */
 import type { Clock, Pid } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
-import type { PendingApproval } from "../record/Approval.ts"
-import type { ChatContext, chatMachine } from "../loop/ChatMachine.ts"
-import type { InboxEntry } from "../record/Inbox.ts"
-import type { Mode } from "../gate/Permissions.ts"
-import type { StepWatcher } from "../step/StepMachine.ts"
-import type { StreamCollector } from "../events/StreamCollector.ts"
+import type { InboxEntry, Mode, PendingApproval } from "../record/index.ts"
+import type { ChatContext, chatMachine } from "../loop/index.ts"
+import type { StreamCollector } from "../events/index.ts"
 import * as Usage from "../model/Usage.ts"
-import type { Drafts } from "../store/drafts.ts"
-import { type Inspect, inspected, printed } from "../json/nodeInspect.ts"
-import { pendingApprovalsOf } from "../step/openCalls.ts"
-import type { ToolBatchEvent } from "../batch/batchContract.ts"
-import type { ToolCallView } from "../call/toolCallView.ts"
+import type { Drafts } from "../store/index.ts"
+import { type Inspect, inspected, printed } from "../json/index.ts"
+import { pendingApprovalsOf, type StepWatcher } from "../step/index.ts"
+import type { CallCommand, ToolCallView } from "../call/index.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 
@@ -117,7 +113,7 @@ export class LiveView implements StepWatcher {
   #machine: MachineSnapshot | undefined
   #collector: StreamCollector | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
-  #batch: Pid<ToolBatchEvent> | undefined
+  #batch: Pid<CallCommand> | undefined
   #snapshot: ChatSnapshot | undefined
   #seenLength = -1
   #seenRewritten = 0
@@ -142,7 +138,7 @@ export class LiveView implements StepWatcher {
     this.#snapshot = undefined
   }
 
-  toolCallsChanged(view: () => ReadonlyArray<ToolCallView>, batch: Pid<ToolBatchEvent> | undefined): void {
+  toolCallsChanged(view: () => ReadonlyArray<ToolCallView>, batch: Pid<CallCommand> | undefined): void {
     this.#toolCalls = view
     this.#batch = batch
     this.#snapshot = undefined
@@ -167,7 +163,7 @@ export class LiveView implements StepWatcher {
   }
 
   /** The calls of the running step that are not over, and the process that runs them. */
-  get running(): { readonly batch: Pid<ToolBatchEvent> | undefined; readonly calls: ReadonlyArray<ToolCallView> } {
+  get running(): { readonly batch: Pid<CallCommand> | undefined; readonly calls: ReadonlyArray<ToolCallView> } {
     return { batch: this.#batch, calls: this.#toolCalls().filter(({ status }) => status !== "done") }
   }
 

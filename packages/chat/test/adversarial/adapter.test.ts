@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import { AdapterError, StreamError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"

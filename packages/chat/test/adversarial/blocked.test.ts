@@ -3,14 +3,15 @@ import { Clock, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
 import * as Dispatch from "../../src/dispatch/Dispatch.ts"
-import { askUser, error, halt, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
 import { Deadlines } from "../../src/call/deadlines.ts"
 import * as Store from "../../src/store/Store.ts"
-import { type Handler, make, type ToolContext } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { runToolCalls } from "../../src/batch/ToolRunner.ts"
 import { Troupe } from "../../src/living/Troupe.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { callThenAnswer, handling } from "../double/scripts.ts"
+import type { Handler, ToolContext } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
 

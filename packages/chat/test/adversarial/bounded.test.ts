@@ -4,13 +4,14 @@ import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import type { ChatRef } from "../../src/living/ChatRef.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import { type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
-import type { Handler } from "../../src/tool/Tool.ts"
-import type { RunningTroupe, TroupeOptions } from "../../src/living/Troupe.ts"
+import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import type { RunningTroupe } from "../../src/living/Troupe.ts"
 import * as Zombies from "../../src/call/Zombies.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { heldBy } from "../double/processes.ts"
 import { calls, handling, hi, says } from "../double/scripts.ts"
+import type { Handler } from "../../src/tool/toolContract.ts"
+import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
 
 /**
  * Whatever a handler does about being told to end, whoever asks for the end hears of it within the drain deadline, and nothing

@@ -3,14 +3,15 @@ import * as Chat from "../../src/loop/Chat.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as Dispatch from "../../src/dispatch/Dispatch.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import { error, ok } from "../../src/model/HandlerResult.ts"
+import { error, ok } from "../../src/values/HandlerResult.ts"
 import { copied } from "../../src/json/deepCopy.ts"
-import { type Handler, make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 import * as Zombies from "../../src/call/Zombies.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, hi, says } from "../double/scripts.ts"
+import type { Handler, Tool } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
 

@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import { SessionError } from "../../src/errors/ChatError.ts"
 import type { ChatRef, ChatSnapshot } from "../../src/living/ChatRef.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
-import { memory, type Store } from "../../src/store/Store.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
+import { memory } from "../../src/store/Store.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
 import { calls, echo, handling, readAll, says } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, hi, readTo, said, says } from "../double/scripts.ts"
 

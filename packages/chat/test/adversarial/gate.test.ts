@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import type { Message } from "../../src/model/Message.ts"
 import type { Answer, Ask, Question } from "../../src/gate/Permissions.ts"
 import { until } from "../double/hop.ts"

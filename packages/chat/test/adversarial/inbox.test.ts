@@ -3,12 +3,12 @@ import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import type { ChatRef } from "../../src/living/ChatRef.ts"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
-import type { Store } from "../../src/store/Store.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { moodyStore, userLines } from "../double/heldModel.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, said, says } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

@@ -6,7 +6,7 @@ import * as Chat from "../../src/loop/Chat.ts"
 import * as ChatEffect from "../../src/effect/ChatEffect.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { Event } from "../../src/events/Event.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import * as Session from "../../src/session/Session.ts"
 import { streamToolCalls } from "../../src/batch/ToolRunner.ts"
 import {

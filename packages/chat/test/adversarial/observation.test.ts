@@ -1,13 +1,13 @@
 import { Clock, System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import * as Fake from "../../src/testing/Fake.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import * as Observation from "../../src/observe/Observation.ts"
-import type { ProcessNode } from "../../src/observe/Observation.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { Troupe } from "../../src/living/Troupe.ts"
 import { hop } from "../double/hop.ts"
 import { calls, says } from "../double/scripts.ts"
+import type { ProcessNode } from "../../src/observe/observed.ts"
 
 /** A number that looks random, the same for the same seed. */
 const chanceOf = (seed: number) => (): number => {
@@ -70,8 +70,8 @@ test.each([1, 2, 3, 4])(
       expect(new Set(spans.map((span) => span.id)).size).toBe(spans.length)
     }
     for (const leave of left) leave()
-    const kernel: { readonly watch?: unknown } = system as unknown as { readonly watch?: unknown }
-    expect(kernel.watch).toBe(undefined)
+    const kernel: { readonly observer?: unknown } = system as unknown as { readonly watch?: unknown }
+    expect(kernel.observer).toBe(undefined)
     const stopping = troupe.stop()
     await clock.advance(1_000)
     await stopping

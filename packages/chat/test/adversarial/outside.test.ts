@@ -1,18 +1,19 @@
 /** What the world outside does to a chat: callbacks that stop it, stores that are slow, adapters that break their word. */
 import { Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
-import { askUser, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { assistant } from "../../src/model/Message.ts"
-import { memory, type Store } from "../../src/store/Store.ts"
+import { memory } from "../../src/store/Store.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
 import { calls, echo, handling, hi, says } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

@@ -1,11 +1,11 @@
 /** Adapters that break their contract, or never stop. */
 import { describe, expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { ReplyBounds } from "../../src/request/replyBounds.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, hi, only, readAll, tagsOf } from "../double/scripts.ts"

@@ -1,15 +1,15 @@
 import { Process, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
 import { calls, echo, hi, only, readAll, said, says, tagsOf } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

@@ -1,17 +1,17 @@
 /** What no store can keep never enters a thread. */
 import { describe, expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import * as Codec from "../../src/codec/Codec.ts"
 import { AdapterError, ValidationError } from "../../src/errors/ChatError.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import type { UserInput } from "../../src/model/userMessage.ts"
-import type { Store } from "../../src/store/Store.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { parseArguments } from "../../src/model/ToolCall.ts"
-import type { TroupeOptions } from "../../src/living/Troupe.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, only, readAll } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
+import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -3,14 +3,15 @@ import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import { error, ok } from "../../src/model/HandlerResult.ts"
+import { error, ok } from "../../src/values/HandlerResult.ts"
 import { defaultSystem } from "../../src/async/defaultSystem.ts"
 import type { Ask } from "../../src/gate/Permissions.ts"
-import { type Handler, make, type ToolContext } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf, processOf } from "../double/processes.ts"
 import { callThenAnswer, calls, echo, handling, hi, only, readAll, says } from "../double/scripts.ts"
+import type { Handler, ToolContext } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { SessionError } from "../../src/errors/ChatError.ts"
-import type { Script } from "../../src/testing/Fake.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, readAll, says, tagsOf } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

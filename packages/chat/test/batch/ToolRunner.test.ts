@@ -1,16 +1,17 @@
 import { describe, expect, test } from "vitest"
 import { EngineError, ToolError } from "../../src/errors/ChatError.ts"
-import type { OnToolError } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { Event } from "../../src/events/Event.ts"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
-import { type Handler, make, type Tool, type ToolContext } from "../../src/tool/Tool.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 import { runToolCalls, streamToolCalls, type ToolRunnerOptions } from "../../src/batch/ToolRunner.ts"
-import { json } from "../../src/tool/ToolResultEncoder.ts"
+import { json } from "../../src/values/ToolResultEncoder.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { echo, handling, tagsOf } from "../double/scripts.ts"
+import type { OnToolError } from "../../src/options/callPolicy.ts"
+import type { Handler, Tool, ToolContext } from "../../src/tool/toolContract.ts"
 
 leakCheck()
 

@@ -1,8 +1,7 @@
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import { assistant } from "../../src/model/Message.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
-import type { OpenStep } from "../../src/step/openCalls.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resumedStepMachine, stepMachine } from "../../src/step/StepMachine.ts"
 import type { StreamCollector } from "../../src/events/StreamCollector.ts"
@@ -11,6 +10,7 @@ import { handling, hi } from "../double/scripts.ts"
 import { engineParts } from "../double/stepping.ts"
 import type { Walk } from "./paths.ts"
 import { testPaths } from "./walking.ts"
+import type { OpenStep } from "../../src/record/OpenStep.ts"
 
 const check = leakCheck()
 

@@ -1,4 +1,4 @@
-import { error, ok } from "../../src/model/HandlerResult.ts"
+import { error, ok } from "../../src/values/HandlerResult.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling } from "../double/scripts.ts"

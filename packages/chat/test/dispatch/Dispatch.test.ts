@@ -3,11 +3,12 @@ import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import * as Dispatch from "../../src/dispatch/Dispatch.ts"
-import { halt } from "../../src/model/HandlerResult.ts"
+import { halt } from "../../src/values/HandlerResult.ts"
 import { type ToolMessage, toolResult } from "../../src/model/Message.ts"
-import type { Mode, Permissions, Question } from "../../src/gate/Permissions.ts"
+import type { Permissions, Question } from "../../src/gate/Permissions.ts"
 import { type Act, type BatchState, dispatched, resultsOf, tools } from "../double/dispatching.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import type { Mode } from "../../src/record/PermissionMode.ts"
 
 leakCheck()
 

@@ -8,7 +8,7 @@ import {
   ToolError,
   ValidationError
 } from "../../src/errors/ChatError.ts"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 
 /** Makes values at random. */
 export type Gen<A> = Arbitrary.Arbitrary<A>

@@ -1,6 +1,7 @@
 /** Reads what a chat says to those who attach. */
-import type { Attached, Attachment } from "../../src/view/Attachment.ts"
+import type { Attachment } from "../../src/view/Attachment.ts"
 import type { Event } from "../../src/events/Event.ts"
+import type { Attached } from "../../src/view/attachOptions.ts"
 
 /** Reads up to the first item that is wanted, and goes on being attached. */
 export const readUntil = async (

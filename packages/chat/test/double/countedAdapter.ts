@@ -1,5 +1,5 @@
 /** An adapter that speaks a script of events, and counts what is asked of it and let go of. */
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 
 type Next = IteratorResult<AdapterEvent, undefined>

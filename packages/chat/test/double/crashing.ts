@@ -1,7 +1,7 @@
 /** A store of texts that a program can leave behind, and programs that live from it. */
 import * as Codec from "../../src/codec/Codec.ts"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
-import type { Store } from "../../src/store/Store.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 /** What the program that ends leaves behind: after `halt` nothing is kept, as if it were gone. */
 export interface DiskStore extends Store {

@@ -1,6 +1,6 @@
 /** A store that numbers its entries and takes drafts, each as the test says. */
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
-import type { Saved, Store } from "../../src/store/Store.ts"
+import type { Saved, Store } from "../../src/store/sessionStore.ts"
 
 /** What it was given. */
 export interface GivenDraft {

@@ -1,5 +1,5 @@
 /** An adapter whose every event the test says by hand. */
-import type { Adapter, AdapterOptions } from "../../src/request/Adapter.ts"
+import type { Adapter, AdapterOptions } from "../../src/adapter/Adapter.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import type { Request } from "../../src/model/Request.ts"
 import type { FinishReason } from "../../src/model/Response.ts"

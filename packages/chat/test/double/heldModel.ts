@@ -1,8 +1,9 @@
 /** A model that answers when it is told to, and a store whose saves are held or fail as the test says. */
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import type { Message } from "../../src/model/Message.ts"
-import { memory, type Store } from "../../src/store/Store.ts"
+import { memory } from "../../src/store/Store.ts"
 import { said } from "./scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 /** What the user said, of a thread. */
 export const userLines = (messages: ReadonlyArray<Message>): ReadonlyArray<string> =>

@@ -4,12 +4,14 @@
  */
 import { Clock, Process, System } from "@troupe/otp"
 import * as Fake from "../../src/testing/Fake.ts"
-import { askUser, error, halt, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
 import * as Store from "../../src/store/Store.ts"
 import * as Testing from "../../src/testing/Testing.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { type RunningTroupe, Troupe } from "../../src/living/Troupe.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import type { ScriptEntry, Script } from "../../src/testing/fakeScript.ts"
 
 /** Where the run happens, and who writes it down. */
 export interface Stage {
@@ -67,14 +69,14 @@ const names = ["quick", "quick", "slow", "slow", "write", "write", "deaf", "awar
 const pick = <A>(chance: () => number, list: readonly [A, ...ReadonlyArray<A>]): A =>
   list[Math.floor(chance() * list.length)] ?? list[0]
 
-const reply = (chance: () => number, request: number): Fake.Script => {
+const reply = (chance: () => number, request: number): Script => {
   if (chance() < 0.1) return [{ preflightError: pick(chance, ["rate_limited", "authentication_failed"]) }]
-  const words: Fake.Script = Array.from({ length: Math.floor(chance() * 4) }, (_, word) =>
+  const words: Script = Array.from({ length: Math.floor(chance() * 4) }, (_, word) =>
     chance() < 0.3 ? { delayMs: Math.ceil(chance() * 20) } : { text: `word ${word} ` }
   )
   if (chance() < 0.05) return [...words, { streamError: "timeout" }]
   if (chance() < 0.4) return [...words, { text: "." }, { finish: "stop" }]
-  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): Fake.ScriptEntry => {
+  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): ScriptEntry => {
     const name = pick(chance, names as [string, ...Array<string>])
     return { toolCall: { id: `r${request}c${call}`, name, arguments: { ms: Math.ceil(chance() * 30) } } }
   })

@@ -1,12 +1,14 @@
 /** Random conversations: what the model replies, and what each tool it calls then does. */
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
-import type { ChatOptions, OnToolError, StepOptions } from "../../src/options/ChatOptions.ts"
-import type { Script, ScriptEntry } from "../../src/testing/Fake.ts"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import type { ChatOptions, StepOptions } from "../../src/options/ChatOptions.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import type { Message } from "../../src/model/Message.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
+import type { OnToolError } from "../../src/options/callPolicy.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import type { Script, ScriptEntry } from "../../src/testing/fakeScript.ts"
 
 /** What each tool does, by its name. */
 const behaviours: Readonly<Record<string, () => HandlerResult>> = {

@@ -1,10 +1,11 @@
 /** Scripts and tools that many tests begin from. */
 import type { Event } from "../../src/events/Event.ts"
-import type { Script } from "../../src/testing/Fake.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { type Message, text as textOf, user } from "../../src/model/Message.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
-import { type Handler, make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
+import type { Handler, Tool } from "../../src/tool/toolContract.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 /** A tool that gives its arguments back. */
 export const echo: Tool = make({ name: "echo", handler: (args) => ok(args) })

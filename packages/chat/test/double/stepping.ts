@@ -1,15 +1,17 @@
 /** Starts a step's or a chat's chart in a system of the test's own. */
 import { StateMachine, type System } from "@troupe/otp"
-import type { Adapter } from "../../src/request/Adapter.ts"
-import { chatMachine, type ChatInput, type Turn } from "../../src/loop/ChatMachine.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
+import { chatMachine } from "../../src/loop/ChatMachine.ts"
+import type { ChatInput } from "../../src/loop/chatContext.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import type { Message } from "../../src/model/Message.ts"
 import { stepMachine } from "../../src/step/StepMachine.ts"
-import type { Tool } from "../../src/tool/Tool.ts"
 import { hi } from "./scripts.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import type { Turn } from "../../src/inbox/turn.ts"
 
 export interface Parts {
   readonly adapter: Adapter

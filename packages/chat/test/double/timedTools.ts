@@ -1,8 +1,9 @@
 /** Tools whose calls take as long as they say on a test clock, and a record of when each ran. */
 import type { Clock } from "@troupe/otp"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
 
 /** What a call does when its time is over. */
 const endings: Readonly<Record<string, () => HandlerResult>> = {

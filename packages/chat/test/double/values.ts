@@ -3,14 +3,12 @@ import { Arbitrary } from "effect"
 import type { TypeName, Types } from "../../src/codec/Codec.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { type Event, tags } from "../../src/events/Event.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import type { Decision, PendingApproval } from "../../src/record/Approval.ts"
-import type { OpenStep } from "../../src/step/openCalls.ts"
 import type { InboxEntry } from "../../src/record/Inbox.ts"
-import { Outcome } from "../../src/record/Outcome.ts"
+import { Outcome } from "../../src/model/Outcome.ts"
 import { FinishReason } from "../../src/model/Response.ts"
-import { SessionStatus } from "../../src/session/Session.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import {
   anything,
   choice,
@@ -26,6 +24,9 @@ import {
   text,
   valueOf
 } from "./arbitrary.ts"
+import type { OpenStep } from "../../src/record/OpenStep.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import { SessionStatus } from "../../src/session/sessionState.ts"
 
 const metadata: Gen<Record<string, unknown>> = mapOf(anything)
 const errors = errorsOf(valueOf(1))

@@ -1,16 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import {
-  type Adapter,
-  AdapterError,
-  ChatEffect,
-  Engine,
-  Fake,
-  SessionError,
-  tool,
-  Troupe,
-  user
-} from "../../src/index.ts"
+import { AdapterError, Engine, Fake, SessionError, tool, Troupe, user } from "../../src/index.ts"
+import { ChatEffect } from "../../src/effect.ts"
+import type { Adapter } from "../../src/models.ts"
 import { spiedSignal } from "../double/spiedSignal.ts"
 
 const answering = () => Fake.make({ script: [{ text: "one " }, { text: "two" }, { finish: "stop" }] })

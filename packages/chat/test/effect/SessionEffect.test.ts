@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
 import { user } from "../../src/model/Message.ts"
 import * as Session from "../../src/session/Session.ts"
 import * as SessionEffect from "../../src/effect/SessionEffect.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, hi, says } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

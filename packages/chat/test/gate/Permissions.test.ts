@@ -3,8 +3,10 @@ import { ValidationError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import * as Permissions from "../../src/gate/Permissions.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
+import { modes, Mode } from "../../src/record/PermissionMode.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
 
 const call = (name: string): ToolCall => ({ id: "1", name, arguments: {} })
 const writing = (name: string): Tool => make({ name })
@@ -12,7 +14,7 @@ const reading = (name: string): Tool => make({ name, metadata: { readOnly: true 
 const ask: Permissions.Ask = () => "allow"
 
 /** `allow`, `ask`, or the code of the refusal. */
-const judged = (tool: Tool | string, permissions: Permissions.Permissions, mode?: Permissions.Mode): string => {
+const judged = (tool: Tool | string, permissions: Permissions.Permissions, mode?: Mode): string => {
   const [name, known] = typeof tool === "string" ? [tool, undefined] : [tool.name, tool]
   const verdict = Permissions.check(call(name), known, permissions, { mode })
   return verdict.type === "deny" ? verdict.denial.code : verdict.type
@@ -20,7 +22,7 @@ const judged = (tool: Tool | string, permissions: Permissions.Permissions, mode?
 
 describe("permissions", () => {
   test("61 the deny list comes before the allow list, the allow list before the mode, the mode before the question", () => {
-    for (const mode of Permissions.modes) {
+    for (const mode of modes) {
       expect(judged(reading("r"), { mode, deny: ["r"], allow: ["r"], ask })).toBe("user_denied")
       expect(judged(reading("r"), { mode, allow: ["other"], ask })).toBe("user_denied")
       expect(judged(reading("r"), { mode, allow: [], ask })).toBe("user_denied")
@@ -37,7 +39,7 @@ describe("permissions", () => {
   })
 
   test("each mode lets through, asks about and refuses what its row says", () => {
-    const row = (mode: Permissions.Mode) =>
+    const row = (mode: Mode) =>
       [reading("r"), writing("e"), writing("w"), "nobody"].map((tool) => judged(tool, { mode, ask, edits: ["e"] }))
     expect(row("plan")).toEqual(["ask", "phase_gated", "phase_gated", "phase_gated"])
     expect(row("default")).toEqual(["ask", "ask", "ask", "ask"])
@@ -47,7 +49,7 @@ describe("permissions", () => {
   })
 
   test("where nobody can be asked, what would be asked about runs", () => {
-    expect(Permissions.modes.map((mode) => judged(reading("r"), { mode }))).toEqual(Array(5).fill("allow"))
+    expect(modes.map((mode) => judged(reading("r"), { mode }))).toEqual(Array(5).fill("allow"))
     expect(judged(writing("w"), { mode: "plan" })).toBe("phase_gated")
     expect(judged(writing("w"), {})).toBe("allow")
   })
@@ -78,15 +80,15 @@ describe("permissions", () => {
   })
 
   test("a mode nobody defined counts as the default, and is the loosest of two", () => {
-    const typo = "typo" as Permissions.Mode
+    const typo = "typo" as Mode
     expect(judged(writing("w"), { mode: typo, ask })).toBe("ask")
-    expect(Permissions.modes.map((mode) => Permissions.clamp(mode, typo))).toEqual(Permissions.modes)
-    expect(Permissions.modes.map((mode) => Permissions.clamp(typo, mode))).toEqual(Permissions.modes)
+    expect(modes.map((mode) => Permissions.clamp(mode, typo))).toEqual(modes)
+    expect(modes.map((mode) => Permissions.clamp(typo, mode))).toEqual(modes)
   })
 
   test("the stricter of two modes is the same whichever comes first", () => {
-    Permissions.modes.forEach((one, strictness) => {
-      Permissions.modes.forEach((other, at) => {
+    modes.forEach((one, strictness) => {
+      modes.forEach((other, at) => {
         expect(Permissions.clamp(one, other)).toBe(strictness < at ? one : other)
       })
     })

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { mistaken, stuck } from "../../src/policy/loopGuards.ts"
 import { type Message, user } from "../../src/model/Message.ts"
-import type { Outcome } from "../../src/record/Outcome.ts"
+import type { Outcome } from "../../src/model/Outcome.ts"
 
 /** A turn of so many rounds, each of one call, and how many of its messages were looked at. */
 const turnOf = (rounds: number, resultOf: (round: number) => string, outcome: Outcome) => {

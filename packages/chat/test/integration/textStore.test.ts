@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import * as Codec from "../../src/codec/Codec.ts"
 import * as Fake from "../../src/testing/Fake.ts"
-import { askUser } from "../../src/model/HandlerResult.ts"
-import type { Store } from "../../src/store/Store.ts"
+import { askUser } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { Troupe } from "../../src/living/Troupe.ts"
 import { calls, handling, says } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 /** Keeps records as text. */
 const textStore = (texts: Map<string, string>): Store => ({

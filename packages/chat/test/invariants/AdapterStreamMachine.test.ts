@@ -1,6 +1,6 @@
 import { Process, StateMachine } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import { adapterStreamMachine } from "../../src/request/AdapterStreamMachine.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import { Outlet } from "../../src/events/outlet.ts"

@@ -1,13 +1,13 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { Turn } from "../../src/loop/ChatMachine.ts"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import type { Event } from "../../src/events/Event.ts"
-import { askUser } from "../../src/model/HandlerResult.ts"
+import { askUser } from "../../src/values/HandlerResult.ts"
 import { user } from "../../src/model/Message.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, says, tagsOf } from "../double/scripts.ts"
 import { type Parts, startChat, turnOf } from "../double/stepping.ts"
+import type { Turn } from "../../src/inbox/turn.ts"
 
 const check = leakCheck()
 

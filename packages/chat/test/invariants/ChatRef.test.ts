@@ -3,10 +3,11 @@ import { expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import type { ChatSnapshot } from "../../src/living/ChatRef.ts"
 import { user } from "../../src/model/Message.ts"
-import { memory, type Store } from "../../src/store/Store.ts"
+import { memory } from "../../src/store/Store.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { readAll, said, says, tagsOf } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

@@ -2,12 +2,12 @@ import { Process, StateMachine, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import * as Engine from "../../src/options/Engine.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
-import { error, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import { error, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
-import type { Handler, Tool } from "../../src/tool/Tool.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling } from "../double/scripts.ts"
+import type { Handler, Tool } from "../../src/tool/toolContract.ts"
 
 /** Checks that never come to an end. */
 const unchecked = (tool: Tool): Tool => ({ ...tool, parse: () => new Promise(() => {}) })

@@ -1,6 +1,5 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { Attached } from "../../src/view/Attachment.ts"
 import type { ChatRef } from "../../src/living/ChatRef.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { maxItems, maxRun } from "../../src/view/eventLog.ts"
@@ -11,6 +10,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { merged } from "../double/merged.ts"
 import { callThenAnswer, calls, echo, readAll, says, tagsOf } from "../double/scripts.ts"
 import { refusal } from "../double/refusal.ts"
+import type { Attached } from "../../src/view/attachOptions.ts"
 
 const check = leakCheck()
 

@@ -2,15 +2,16 @@ import { describe, expect, test } from "vitest"
 import { ToolError } from "../../src/errors/ChatError.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import type { ToolEvent } from "../../src/events/Event.ts"
-import { askUser, error, halt, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
 import type * as Hooks from "../../src/gate/Hooks.ts"
 import { type Ask, denial, type Question } from "../../src/gate/Permissions.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 import { runToolCalls, streamToolCalls } from "../../src/batch/ToolRunner.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling } from "../double/scripts.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
 

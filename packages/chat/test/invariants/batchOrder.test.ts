@@ -2,13 +2,14 @@ import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
-import { make, type Tool, tool } from "../../src/tool/Tool.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
+import { make, tool } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 import * as ToolRunner from "../../src/batch/ToolRunner.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { hi, said, says } from "../double/scripts.ts"
 import { timedCalls, timedTools } from "../double/timedTools.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { askUser } from "../../src/model/HandlerResult.ts"
+import { askUser } from "../../src/values/HandlerResult.ts"
 import * as Store from "../../src/store/Store.ts"
 import { tool } from "../../src/tool/Tool.ts"
 import { unpaired } from "../../src/model/callPairing.ts"

@@ -9,13 +9,14 @@ import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
+import type { SessionStore } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 
 const lines = (chat: ChatRef) => chat.thread.messages.map(said)
 
-const kept = async (store: Store.SessionStore, id = "c") => (await store.load(id))?.thread.messages.map(said)
+const kept = async (store: SessionStore, id = "c") => (await store.load(id))?.thread.messages.map(said)
 
 /** A Troupe whose model answers with one word after the other. */
 const speaking = async (store: Store.Store, ...words: ReadonlyArray<string>) => {
@@ -173,7 +174,7 @@ test("STORE4 a Troupe's own write that comes late is no conflict with what it wr
   const inner = Store.memory()
   const gates: Array<() => void> = []
   let isSlow = false
-  const store: Store.SessionStore = {
+  const store: SessionStore = {
     ...inner,
     save: async (record, precondition) => {
       if (isSlow) await new Promise<void>((resolve) => void gates.push(resolve))
@@ -215,7 +216,7 @@ describe("CONV1 history, entries and lists", () => {
   test("are behind a save that is slow", async () => {
     const inner = Store.memory()
     const { promise, resolve } = Promise.withResolvers<void>()
-    const store: Store.SessionStore = {
+    const store: SessionStore = {
       ...inner,
       save: async (record, precondition) => {
         await promise
@@ -253,7 +254,7 @@ describe("CONV1 history, entries and lists", () => {
   })
 
   test("fail with store_failed when the store does, and name options that make no sense", async () => {
-    const store: Store.SessionStore = {
+    const store: SessionStore = {
       ...Store.memory(),
       list: () => {
         throw new Error("disk")
@@ -399,7 +400,7 @@ describe("CONV2 a rewind", () => {
 
   test("that the store fails with leaves the chat where it was, in a process of its own", async () => {
     const inner = Store.memory()
-    const store: Store.SessionStore = {
+    const store: SessionStore = {
       ...inner,
       rewind: () => {
         throw new Error("disk")

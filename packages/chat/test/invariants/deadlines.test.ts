@@ -2,12 +2,13 @@ import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import { ToolError } from "../../src/errors/ChatError.ts"
-import { error, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import { error, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { Deadlines } from "../../src/call/deadlines.ts"
-import { make, type Tool, type ToolContext } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { runToolCalls } from "../../src/batch/ToolRunner.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, said } from "../double/scripts.ts"
+import type { Tool, ToolContext } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
 

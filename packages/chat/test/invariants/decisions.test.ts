@@ -2,15 +2,15 @@ import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import type { Decision } from "../../src/record/Approval.ts"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import { halt, ok } from "../../src/model/HandlerResult.ts"
+import { halt, ok } from "../../src/values/HandlerResult.ts"
 import type { ToolMessage } from "../../src/model/Message.ts"
-import type { Store } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
-import type { TroupeOptions } from "../../src/living/Troupe.ts"
 import { diskStore } from "../double/crashing.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
+import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -2,12 +2,13 @@ import { System, Telemetry } from "@troupe/otp"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { guarded } from "../../src/async/guardedSignal.ts"
 import type * as Permissions from "../../src/gate/Permissions.ts"
-import { make, type ToolContext } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import * as ToolRunner from "../../src/batch/ToolRunner.ts"
 import { hop } from "../double/hop.ts"
+import type { ToolContext } from "../../src/tool/toolContract.ts"
 
 const signalOf = () => {
   const system = System.make()

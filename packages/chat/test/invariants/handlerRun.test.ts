@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import { expect, test } from "vitest"
 import * as Engine from "../../src/options/Engine.ts"
-import { type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { ToolExecution } from "../../src/call/handlerRun.ts"
-import { type Handler, make, type ToolContext } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { hop } from "../double/hop.ts"
+import type { Handler, ToolContext } from "../../src/tool/toolContract.ts"
 
 const executing = (handler: Handler, args: Record<string, unknown> | null = {}, parameters: object = {}) => {
   const settled: Array<HandlerResult> = []

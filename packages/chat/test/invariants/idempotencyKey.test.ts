@@ -2,9 +2,8 @@ import { expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { idempotencyKey } from "../../src/tool/idempotencyKey.ts"
-import type { OpenCall } from "../../src/step/openCalls.ts"
 import { assistant } from "../../src/model/Message.ts"
 import { memory } from "../../src/store/Store.ts"
 import * as Thread from "../../src/model/Thread.ts"
@@ -12,6 +11,7 @@ import { runToolCalls } from "../../src/batch/ToolRunner.ts"
 import * as Usage from "../../src/model/Usage.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, hi, says } from "../double/scripts.ts"
+import type { OpenCall } from "../../src/record/OpenStep.ts"
 
 const check = leakCheck()
 

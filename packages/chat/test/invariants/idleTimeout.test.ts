@@ -1,6 +1,6 @@
 import { Clock } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"

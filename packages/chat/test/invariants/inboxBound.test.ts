@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest"
 import type { ChatRef, LiveTurn } from "../../src/living/ChatRef.ts"
 import * as Message from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
-import type { TroupeOptions } from "../../src/living/Troupe.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import type { SessionStore } from "../../src/store/sessionStore.ts"
+import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
 
 const check = leakCheck()
 
@@ -34,7 +35,7 @@ const reasonOf = async (turn: LiveTurn): Promise<string> => {
 const reasons = (chat: ChatRef, ...texts: ReadonlyArray<string>): Promise<ReadonlyArray<string>> =>
   Promise.all(texts.map((text) => reasonOf(chat.send(text))))
 
-const said = async (store: Store.SessionStore): Promise<ReadonlyArray<string>> =>
+const said = async (store: SessionStore): Promise<ReadonlyArray<string>> =>
   ((await store.load("c"))?.thread.messages ?? []).filter(({ role }) => role === "user").map(Message.text)
 
 describe("INBOX1", () => {

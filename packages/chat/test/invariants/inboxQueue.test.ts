@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
-import type { Turn } from "../../src/loop/ChatMachine.ts"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
-import { Delivery } from "../../src/inbox/inputReceipt.ts"
+import { Delivery, type Turn } from "../../src/inbox/turn.ts"
 import { Fifo } from "../../src/async/fifo.ts"
 import { Mailbox } from "../../src/inbox/inboxQueue.ts"
 import { WaitingLine } from "../../src/async/persistentQueue.ts"

@@ -3,15 +3,16 @@ import { describe, expect, test } from "vitest"
 import * as Codec from "../../src/codec/Codec.ts"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import type { ChatRef } from "../../src/living/ChatRef.ts"
-import { askUser, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
 import * as Message from "../../src/model/Message.ts"
-import { memory, type Store } from "../../src/store/Store.ts"
+import { memory } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, says } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

@@ -1,15 +1,17 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
-import { askUser, halt, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, halt, ok } from "../../src/values/HandlerResult.ts"
 import type { ToolMessage } from "../../src/model/Message.ts"
-import { memory, type Store } from "../../src/store/Store.ts"
-import { make, type OnUnknown, type Tool } from "../../src/tool/Tool.ts"
+import { memory } from "../../src/store/Store.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { diskStore } from "../double/crashing.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processOf } from "../double/processes.ts"
 import { calls, readAll, says } from "../double/scripts.ts"
+import type { OnUnknown, Tool } from "../../src/tool/toolContract.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

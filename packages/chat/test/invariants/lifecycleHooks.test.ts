@@ -1,14 +1,14 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
-import type { Script } from "../../src/testing/Fake.ts"
-import { askUser, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
 import { type Message, system, text, user } from "../../src/model/Message.ts"
-import type { TroupeOptions } from "../../src/living/Troupe.ts"
 import { moodyStore } from "../double/heldModel.ts"
 import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, says } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
+import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -1,25 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { Clock, Process, System } from "@troupe/otp"
 import { Effect } from "effect"
-import {
-  Chat,
-  type ChatOptions,
-  type ChatRecord,
-  Codec,
-  Engine,
-  Fake,
-  HandlerResult,
-  type Permissions,
-  SessionError,
-  type Store,
-  tool,
-  type Tool,
-  type ToolCall,
-  ToolError,
-  Troupe,
-  user,
-  ValidationError
-} from "../../src/index.ts"
+import { Chat, Engine, Fake, SessionError, tool, ToolError, Troupe, user, ValidationError } from "../../src/index.ts"
+import type { ChatOptions } from "../../src/chats.ts"
+import type { ToolCall } from "../../src/messages.ts"
+import { type ChatRecord, Codec, type Store } from "../../src/store.ts"
+import type { Permissions, Tool } from "../../src/tools.ts"
+import { HandlerResult } from "../../src/results.ts"
 
 /** Sets the mode its argument names, and says what came of it. */
 const setsMode = (failures: Array<unknown> = []): Tool.Tool =>
@@ -327,7 +314,7 @@ describe("a living chat", () => {
         const text = texts.get(id)
         return text === undefined ? undefined : Codec.decode("ChatRecord", text)
       },
-      save: (record: ChatRecord.ChatRecord) => void texts.set(record.id, Codec.encode("ChatRecord", record)),
+      save: (record: ChatRecord) => void texts.set(record.id, Codec.encode("ChatRecord", record)),
       delete: (id) => void texts.delete(id)
     }
     return store

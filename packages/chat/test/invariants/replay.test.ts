@@ -9,6 +9,7 @@ import * as Testing from "../../src/testing/Testing.ts"
 import { tool } from "../../src/tool/Tool.ts"
 import { Troupe } from "../../src/living/Troupe.ts"
 import { calls, says } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const stage = () => {
   const clock = Clock.test()
@@ -74,12 +75,7 @@ test("REPLAY1 adapters and tools are not asked: the trace answers, at the record
 
 test("REPLAY1 what a tool drew from the seed moves no id and no retry of a later turn", async () => {
   const run = async ({ clock, system }: Stage, trace: Testing.Trace) => {
-    const scripts: ReadonlyArray<Fake.Script> = [
-      calls("dice"),
-      says("one"),
-      [{ preflightError: "timeout" }],
-      says("two")
-    ]
+    const scripts: ReadonlyArray<Script> = [calls("dice"), says("one"), [{ preflightError: "timeout" }], says("two")]
     const adapter = trace.adapter(Fake.make({ clock, scripts }))
     const dice = tool({ name: "dice", execute: () => `${System.random(system)} ${System.uuid(system)}` })
     const troupe = await Troupe.start({
@@ -146,7 +142,7 @@ test("a trace of a living chat has its saves and its phases, and notes of the te
 
 test("what an adapter throws, and a stream that breaks, are written down and thrown again when replayed", async () => {
   const run = async ({ clock, system }: Stage, trace: Testing.Trace) => {
-    const scripts: ReadonlyArray<Fake.Script> = [
+    const scripts: ReadonlyArray<Script> = [
       [{ preflightError: "rate_limited" }],
       [{ text: "a" }, { crash: new Error("broken") }]
     ]

@@ -1,10 +1,10 @@
 import { it } from "@effect/vitest"
 import { Schema } from "effect"
 import { expect, test } from "vitest"
-import type { Schedule } from "../../src/options/ChatOptions.ts"
 import { type Access, planOf } from "../../src/batch/schedule.ts"
 import { planOfBatch, planWithout } from "../../src/batch/access.ts"
 import { make } from "../../src/tool/Tool.ts"
+import type { Schedule } from "../../src/options/ChatOptions.ts"
 
 /** Calls in short: `r` and `w` without a key, `ra` and `wb` with one. */
 const accessOf = (word: string): Access => ({

@@ -1,8 +1,7 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { Script } from "../../src/testing/Fake.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
-import { ToolSlots } from "../../src/batch/slots.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
+import { ToolSlots } from "../../src/async/slots.ts"
 import type { Request } from "../../src/model/Request.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { LiveTurn } from "../../src/living/liveTurn.ts"
@@ -11,6 +10,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, said, says } from "../double/scripts.ts"
 import { timedCalls, timedTools } from "../double/timedTools.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { ok } from "../../src/model/HandlerResult.ts"
-import type { TroupeOptions } from "../../src/living/Troupe.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { handAdapter } from "../double/handAdapter.ts"
 import { hop, until } from "../double/hop.ts"
 import { userLines } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
+import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -2,11 +2,12 @@ import { type Clock, GenServer, Process, type System } from "@troupe/otp"
 import { expect, test } from "vitest"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import { type Guarded, guarded, storeServer } from "../../src/store/storeServer.ts"
-import { memory, type Store } from "../../src/store/Store.ts"
+import { memory } from "../../src/store/Store.ts"
 import * as Thread from "../../src/model/Thread.ts"
 import * as Usage from "../../src/model/Usage.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

@@ -1,15 +1,15 @@
 import { System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import { askUser } from "../../src/model/HandlerResult.ts"
+import { askUser } from "../../src/values/HandlerResult.ts"
 import { memory } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
-import type { TroupeOptions } from "../../src/living/Troupe.ts"
 import { hop, until } from "../double/hop.ts"
 import { moodyStore } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { answersOf } from "../double/scenario.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
+import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
 
 const check = leakCheck()
 

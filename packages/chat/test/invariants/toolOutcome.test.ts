@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import type { OnToolError } from "../../src/options/ChatOptions.ts"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { toolOutcome } from "../../src/call/toolOutcome.ts"
-import { json, type ToolResultEncoder } from "../../src/tool/ToolResultEncoder.ts"
+import { json, type ToolResultEncoder } from "../../src/values/ToolResultEncoder.ts"
+import type { OnToolError } from "../../src/options/callPolicy.ts"
 
 const toolCall = { id: "c0", name: "t", arguments: {} }
 const unspeakable: object = Object.assign(Object.create(null) as object, { big: 1n })

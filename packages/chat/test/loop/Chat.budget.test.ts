@@ -1,14 +1,14 @@
 import { Process } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
-import type { Budget } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
-import { askUser, halt } from "../../src/model/HandlerResult.ts"
+import { askUser, halt } from "../../src/values/HandlerResult.ts"
 import type { Usage } from "../../src/model/Usage.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, handling, hi, only, readAll, says } from "../double/scripts.ts"
 import { type Parts, startChat, turnOf } from "../double/stepping.ts"
+import type { Budget } from "../../src/options/ChatOptions.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

@@ -5,12 +5,13 @@ import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import type { ChatResult } from "../../src/record/ChatResult.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
-import { askUser, error, halt } from "../../src/model/HandlerResult.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { askUser, error, halt } from "../../src/values/HandlerResult.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, only, readAll, said, says, tagsOf } from "../double/scripts.ts"
 import { startChat, turnOf } from "../double/stepping.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

@@ -2,11 +2,11 @@ import { expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, hi, readAll, says, tagsOf } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

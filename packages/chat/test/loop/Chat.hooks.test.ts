@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import type { HookAnswer, Hooks } from "../../src/gate/Hooks.ts"
 import * as Session from "../../src/session/Session.ts"
 import { assistant, type Message, system, text, user } from "../../src/model/Message.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, only, readAll, said, says } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

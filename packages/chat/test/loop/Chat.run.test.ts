@@ -4,12 +4,13 @@ import { EngineError } from "../../src/errors/ChatError.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import type { ChatResult } from "../../src/record/ChatResult.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
-import { askUser, error, halt, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
 import { user } from "../../src/model/Message.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, only, readAll, says, tagsOf } from "../double/scripts.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

@@ -1,16 +1,17 @@
 import { describe, expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import { EngineError, ValidationError } from "../../src/errors/ChatError.ts"
 import type { StepOptions } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { Event } from "../../src/events/Event.ts"
-import type { Script } from "../../src/testing/Fake.ts"
-import { askUser, error, halt, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, handling, hi, only, readAll, says, tagsOf } from "../double/scripts.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

@@ -1,5 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest"
-import { Fake, Message, Session, Troupe, type TroupeOptions, ValidationError } from "@troupe/chat"
+import { Fake, Troupe, type TroupeOptions, ValidationError } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import { Session } from "@troupe/chat/sessions"
 
 const image = (url: string) => [{ type: "image" as const, image: { url } }]
 

@@ -1,13 +1,14 @@
 import { Clock, Process, System } from "@troupe/otp"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import * as Fake from "../../src/testing/Fake.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import * as Observation from "../../src/observe/Observation.ts"
-import type { ProcessNode, Span } from "../../src/observe/Observation.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { type RunningTroupe, Troupe } from "../../src/living/Troupe.ts"
 import { hop } from "../double/hop.ts"
 import { calls, says } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
+import type { ProcessNode, Span } from "../../src/observe/observed.ts"
 
 let clock: Clock.TestClock
 let system: System.System
@@ -19,7 +20,7 @@ const slow = make({
   handler: ({ ms }) => new Promise((resolve) => void clock.setTimeout(() => resolve(ok("late")), Number(ms)))
 })
 
-const started = (scripts: ReadonlyArray<Fake.Script>, options: Partial<Parameters<typeof Troupe.start>[0]> = {}) =>
+const started = (scripts: ReadonlyArray<Script>, options: Partial<Parameters<typeof Troupe.start>[0]> = {}) =>
   Troupe.start({ adapter: Fake.make({ scripts }), tools: [slow], system, drainMs: 100, ...options })
 
 beforeEach(() => {
@@ -381,6 +382,6 @@ describe("a timeline", () => {
 
 /** Whether anybody hears of this system's telemetry. */
 const isWatched = (): boolean => {
-  const kernel: { readonly watch?: unknown } = system as unknown as { readonly watch?: unknown }
-  return kernel.watch !== undefined
+  const kernel: { readonly observer?: unknown } = system as unknown as { readonly watch?: unknown }
+  return kernel.observer !== undefined
 }

@@ -11,13 +11,15 @@ import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as ChatEffect from "../../src/effect/ChatEffect.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import * as Fake from "../../src/testing/Fake.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
+import { make } from "../../src/tool/Tool.ts"
 import * as ToolRunner from "../../src/batch/ToolRunner.ts"
 import { Troupe } from "../../src/living/Troupe.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, hi } from "../double/scripts.ts"
 import { Spans } from "../double/spans.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 leakCheck()
 
@@ -27,7 +29,7 @@ const slow = make({
   handler: () => Effect.as(Effect.sleep(500), ok("done"))
 })
 
-const twoSteps: ReadonlyArray<Fake.Script> = [
+const twoSteps: ReadonlyArray<Script> = [
   [{ delayMs: 100 }, { toolCall: { id: "c0", name: "slow" } }, { finish: "tool_calls" }],
   [
     { text: "It is" },
@@ -50,7 +52,7 @@ beforeEach(() => {
 
 afterEach(() => System.stop(system))
 
-const engine = (scripts: ReadonlyArray<Fake.Script>, tools: ReadonlyArray<Tool> = [slow]) =>
+const engine = (scripts: ReadonlyArray<Script>, tools: ReadonlyArray<Tool> = [slow]) =>
   Engine.make({ adapter: Fake.make({ scripts, clock }), tools, model: "m1" })
 
 const options = (more: ChatOptions = {}): ChatOptions => ({ system, tracing: { tracer: spans.tracer }, ...more })
@@ -99,24 +101,21 @@ test("content is written where it is asked for", async () => {
 })
 
 test("each attempt of a request is a span of its own", async () => {
-  const scripts: ReadonlyArray<Fake.Script> = [
-    [{ preflightError: "rate_limited" }],
-    [{ text: "ok" }, { finish: "stop" }]
-  ]
+  const scripts: ReadonlyArray<Script> = [[{ preflightError: "rate_limited" }], [{ text: "ok" }, { finish: "stop" }]]
   await clock.run(Chat.run(engine(scripts), hi, options()))
   expect(spans.tree()).toEqual(["invoke_agent: ok", "  step: ok", "    chat m1: failed", "    chat m1: ok"])
   expect(spans.attributes("chat m1")["error.type"]).toBe("rate_limited")
 })
 
 test("what fails ends its span, and those above, with the error", async () => {
-  const scripts: ReadonlyArray<Fake.Script> = [[{ text: "par" }, { error: new AdapterError("timeout") }]]
+  const scripts: ReadonlyArray<Script> = [[{ text: "par" }, { error: new AdapterError("timeout") }]]
   await clock.run(Chat.run(engine(scripts), hi, options()))
   expect(spans.tree()).toEqual(["invoke_agent: failed", "  step: failed", "    chat m1: failed"])
   expect(spans.attributes("invoke_agent")["error.type"]).toBe("timeout")
 })
 
 test("a request refused before anything was read fails every span", async () => {
-  const scripts: ReadonlyArray<Fake.Script> = [[{ preflightError: "authentication_failed" }]]
+  const scripts: ReadonlyArray<Script> = [[{ preflightError: "authentication_failed" }]]
   await expect(clock.run(Chat.run(engine(scripts), hi, options()))).rejects.toThrow("authentication")
   expect(spans.tree()).toEqual(["invoke_agent: failed", "  step: failed", "    chat m1: failed"])
 })
@@ -149,7 +148,7 @@ test("TRACE1 TRACE2 a reader that leaves interrupts what is open, children first
 
 test("a cancelled chat ends its spans interrupted", async () => {
   const abort = new AbortController()
-  const scripts: ReadonlyArray<Fake.Script> = [[{ text: "on" }, { hang: true }]]
+  const scripts: ReadonlyArray<Script> = [[{ text: "on" }, { hang: true }]]
   const events = await Chat.stream(engine(scripts), hi, options({ signal: abort.signal }))
   for await (const event of events) if (event.type === "text_delta") abort.abort()
   expect(spans.tree()).toEqual(["invoke_agent: interrupted", "  step: interrupted", "    chat m1: interrupted"])

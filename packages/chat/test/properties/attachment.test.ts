@@ -1,14 +1,15 @@
 import { expect, it } from "@effect/vitest"
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
-import type { Attached, Attachment, AttachOptions, Cursor } from "../../src/view/Attachment.ts"
+import type { Attachment } from "../../src/view/Attachment.ts"
 import type { ChatRef } from "../../src/living/ChatRef.ts"
 import type { Message } from "../../src/model/Message.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, said } from "../double/scripts.ts"
+import type { Attached, AttachOptions, Cursor } from "../../src/view/attachOptions.ts"
 
 const check = leakCheck()
 

@@ -1,11 +1,11 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import type { Schedule } from "../../src/options/ChatOptions.ts"
-import type { Outcome } from "../../src/record/Outcome.ts"
+import type { Outcome } from "../../src/model/Outcome.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 import * as ToolRunner from "../../src/batch/ToolRunner.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { timedCalls, timedTools } from "../double/timedTools.ts"
+import type { Schedule } from "../../src/options/ChatOptions.ts"
 
 const check = leakCheck()
 

@@ -3,13 +3,14 @@ import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
 import * as z from "zod"
 import type { Event } from "../../src/events/Event.ts"
-import { askUser, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
-import { mayHaveRun, type Outcome } from "../../src/record/Outcome.ts"
-import { type Handler, make } from "../../src/tool/Tool.ts"
+import { askUser, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import { mayHaveRun, type Outcome } from "../../src/model/Outcome.ts"
+import { make } from "../../src/tool/Tool.ts"
 import * as Zombies from "../../src/call/Zombies.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { says } from "../double/scripts.ts"
+import type { Handler } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
 

@@ -4,10 +4,10 @@ import * as Chat from "../../src/loop/Chat.ts"
 import * as Codec from "../../src/codec/Codec.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import * as Fake from "../../src/testing/Fake.ts"
-import type { Tool } from "../../src/tool/Tool.ts"
 import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
 import { hi } from "../double/scripts.ts"
 import { values } from "../double/values.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
 
 const runs = { arbitrary: { runs: 100 } }
 

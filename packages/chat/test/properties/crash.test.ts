@@ -3,16 +3,17 @@ import { type Clock, Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
 import type { Decision } from "../../src/record/Approval.ts"
 import type { ChatRef } from "../../src/living/ChatRef.ts"
-import type * as Fake from "../../src/testing/Fake.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import { unpaired } from "../../src/model/callPairing.ts"
-import { make, type OnUnknown } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import type { RunningTroupe } from "../../src/living/Troupe.ts"
 import { diskStore } from "../double/crashing.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { processesOf } from "../double/processes.ts"
 import { calls, says } from "../double/scripts.ts"
+import type { OnUnknown } from "../../src/tool/toolContract.ts"
+import type { ScriptEntry } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 
@@ -33,7 +34,7 @@ const Story = Schema.Struct({
 })
 
 /** A call of the script, with an id that no call of another round has. */
-const inRound = (round: number, said: Fake.ScriptEntry): Fake.ScriptEntry =>
+const inRound = (round: number, said: ScriptEntry): ScriptEntry =>
   "toolCall" in said ? { toolCall: { ...said.toolCall, id: `r${round}${said.toolCall.id}` } } : said
 
 /** Runs a chat to its end through all crashes; what ran, by key, and what was decided. */

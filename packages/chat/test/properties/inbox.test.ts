@@ -3,11 +3,11 @@ import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
 import type { ChatRef, LiveTurn } from "../../src/living/ChatRef.ts"
 import type { Message } from "../../src/model/Message.ts"
-import type { Store } from "../../src/store/Store.ts"
 import { until } from "../double/hop.ts"
 import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"
 import { moodyStore, userLines } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

@@ -4,13 +4,13 @@ import * as Schema from "effect/Schema"
 import { expect } from "vitest"
 import * as Codec from "../../src/codec/Codec.ts"
 import type { ChatRef } from "../../src/living/ChatRef.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import type { LiveTurn } from "../../src/living/liveTurn.ts"
-import type { Store } from "../../src/store/Store.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, says } from "../double/scripts.ts"
+import type { Store } from "../../src/store/sessionStore.ts"
 
 const check = leakCheck()
 

@@ -5,12 +5,13 @@ import * as Engine from "../../src/options/Engine.ts"
 import { answered, unpaired } from "../../src/model/callPairing.ts"
 import { toolResult, user } from "../../src/model/Message.ts"
 import * as Session from "../../src/session/Session.ts"
-import { SessionReducer, type SessionTurn } from "../../src/session/SessionReducer.ts"
+import { SessionReducer } from "../../src/session/SessionReducer.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
 import { comparable } from "../double/comparable.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { opening, optionsOf, Scenario, scriptsOf, tools } from "../double/scenario.ts"
 import { hi, says } from "../double/scripts.ts"
+import type { SessionTurn } from "../../src/session/turnResult.ts"
 
 const check = leakCheck()
 

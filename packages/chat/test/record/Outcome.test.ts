@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { ToolError, type ToolErrorReason } from "../../src/errors/ChatError.ts"
-import { mayHaveRun, ofError, Outcome } from "../../src/record/Outcome.ts"
+import { mayHaveRun, ofError, Outcome } from "../../src/model/Outcome.ts"
 
 test("every reason of a tool error is one outcome, and everything else is a failure", () => {
   const outcomes = Object.fromEntries(

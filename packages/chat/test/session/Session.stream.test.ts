@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
-import { askUser } from "../../src/model/HandlerResult.ts"
+import { askUser } from "../../src/values/HandlerResult.ts"
 import * as Session from "../../src/session/Session.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
 import { calls, callThenAnswer, echo, handling, hi, readAll, readTo, said, says, tagsOf } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 
@@ -114,7 +114,7 @@ describe("a session's events", () => {
     await expect(Session.start(given(callThenAnswer).engine, hi, { haltWhen })).rejects.toThrow("boom")
   })
 
-  test("Chat.stream takes no `answer`: it is the session's", async () => {
+  test("stream takes no `answer`: it is the session's", async () => {
     const options = { answer: "user_message" } as never
     expect(await refusal(() => Chat.stream(given([]).engine, hi, options))).toMatchObject({ reason: "invalid_options" })
   })

@@ -1,15 +1,16 @@
 import { describe, expect, test } from "vitest"
 import { AdapterError, ToolError, ValidationError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
-import type { Script } from "../../src/testing/Fake.ts"
-import { askUser, error, halt, ok } from "../../src/model/HandlerResult.ts"
+import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
 import { assistant, type Message, toolResult, user } from "../../src/model/Message.ts"
 import * as Session from "../../src/session/Session.ts"
 import * as Thread from "../../src/model/Thread.ts"
-import { make, type Tool } from "../../src/tool/Tool.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
 import { calls, callThenAnswer, echo, handling, hi, readAll, said, says, tagsOf } from "../double/scripts.ts"
+import type { Tool } from "../../src/tool/toolContract.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const check = leakCheck()
 

@@ -5,6 +5,7 @@ import { recordWith, said } from "../../src/testing/stores/storeSamples.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
 import * as Testing from "../../src/testing/Testing.ts"
+import type { SessionStore } from "../../src/store/sessionStore.ts"
 
 describe("the store in memory", () => {
   test.each(Testing.sessionStoreLaws((options) => Store.memory(options)))("$title", async ({ check }) => {
@@ -13,7 +14,7 @@ describe("the store in memory", () => {
 })
 
 /** How many laws a store breaks that is as the one in memory, but for this. */
-const brokenBy = async (other: (kept: Store.SessionStore) => Partial<Store.SessionStore>): Promise<number> => {
+const brokenBy = async (other: (kept: SessionStore) => Partial<SessionStore>): Promise<number> => {
   const laws = Testing.sessionStoreLaws((options) => {
     const kept = Store.memory(options)
     return { ...kept, ...other(kept) }
@@ -25,7 +26,7 @@ const brokenBy = async (other: (kept: Store.SessionStore) => Partial<Store.Sessi
 
 const shallow = (record: ChatRecord): ChatRecord => recordWith(record.id, record.thread.messages)
 
-const flaws: Readonly<Record<string, (kept: Store.SessionStore) => Partial<Store.SessionStore>>> = {
+const flaws: Readonly<Record<string, (kept: SessionStore) => Partial<SessionStore>>> = {
   "does not look at preconditions": (kept) => ({ save: (record) => kept.save(record) }),
   "takes what goes on from a deleted conversation": (kept) => ({
     save: (record, on) => kept.save(structuredClone(record), on)

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest"
-import type { AdapterOptions } from "../../src/request/Adapter.ts"
+import type { AdapterOptions } from "../../src/adapter/Adapter.ts"
 import { AdapterError, StreamError, ValidationError } from "../../src/errors/ChatError.ts"
 import type { Event } from "../../src/events/Event.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 import type { Request } from "../../src/model/Request.ts"
 import { hop } from "../double/hop.ts"
 import { only, readAll, readTo, says, tagsOf } from "../double/scripts.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
 const request: Request = { messages: [{ role: "user", content: "hi" }], tools: [] }
 const options = (signal = new AbortController().signal): AdapterOptions => ({
@@ -16,7 +17,7 @@ const options = (signal = new AbortController().signal): AdapterOptions => ({
 })
 
 const eventsOf = async (
-  script: Fake.Script,
+  script: Script,
   more: { readonly usage?: object; readonly requestId?: string } = {}
 ): Promise<ReadonlyArray<Event>> => readAll(await Fake.make({ script, ...more }).stream(request, options()))
 
@@ -104,7 +105,7 @@ describe("the fake adapter", () => {
   })
 
   test("23 the adapter's usage wins over the script's", async () => {
-    const script: Fake.Script = [{ usage: { inputTokens: 1 } }, { finish: "stop" }]
+    const script: Script = [{ usage: { inputTokens: 1 } }, { finish: "stop" }]
     expect(only(await eventsOf(script), "message_completed").usage).toEqual({ inputTokens: 1 })
     expect(only(await eventsOf(script, { usage: { inputTokens: 12 } }), "message_completed").usage).toEqual({
       inputTokens: 12

@@ -1,14 +1,15 @@
 import { describe, expect, test } from "vitest"
-import type { Adapter } from "../../src/request/Adapter.ts"
+import type { Adapter } from "../../src/adapter/Adapter.ts"
 import { AdapterError, type AdapterErrorReason } from "../../src/errors/ChatError.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import * as Fake from "../../src/testing/Fake.ts"
-import { ok } from "../../src/model/HandlerResult.ts"
+import { ok } from "../../src/values/HandlerResult.ts"
 import * as Testing from "../../src/testing/Testing.ts"
 import { inProcess } from "../../src/tool/ToolExecutor.ts"
-import { json } from "../../src/tool/ToolResultEncoder.ts"
+import { json } from "../../src/values/ToolResultEncoder.ts"
+import type { Script } from "../../src/testing/fakeScript.ts"
 
-const fake = (script: Fake.Script) => (): Testing.AdapterSituation => {
+const fake = (script: Script) => (): Testing.AdapterSituation => {
   const adapter = Fake.make({ script })
   return { adapter, open: () => adapter.open }
 }
@@ -17,7 +18,7 @@ const refusals = Object.fromEntries(
   AdapterError.reasons.map((reason) => [reason, fake([{ preflightError: reason }])])
 ) as Partial<Record<AdapterErrorReason, () => Testing.AdapterSituation>>
 
-const answer: Fake.Script = [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }]
+const answer: Script = [{ text: "Hel" }, { text: "lo" }, { finish: "stop" }]
 
 const fakeLaws = Testing.adapterLaws({
   text: fake(answer),

@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { ValidationError } from "../../src/errors/ChatError.ts"
-import { error, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
-import { make, type Parameters, tool, type Tool, type ToolContext } from "../../src/tool/Tool.ts"
+import { error, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import { make, tool } from "../../src/tool/Tool.ts"
+import type { Parameters, Tool, ToolContext } from "../../src/tool/toolContract.ts"
 
 const context: ToolContext = {
   context: {},

@@ -2,9 +2,10 @@ import { Process } from "@troupe/otp"
 import { Effect } from "effect"
 import { describe, expect, test } from "vitest"
 import { ToolError } from "../../src/errors/ChatError.ts"
-import { askUser, error, halt, type HandlerResult, ok } from "../../src/model/HandlerResult.ts"
-import { type Handler, make, type ToolContext } from "../../src/tool/Tool.ts"
+import { askUser, error, halt, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import { make } from "../../src/tool/Tool.ts"
 import { inProcess } from "../../src/tool/ToolExecutor.ts"
+import type { Handler, ToolContext } from "../../src/tool/toolContract.ts"
 
 const context: ToolContext = {
   context: { a: 1 },

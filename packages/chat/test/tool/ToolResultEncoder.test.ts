@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { AdapterError, ToolError } from "../../src/errors/ChatError.ts"
-import { error, ok } from "../../src/model/HandlerResult.ts"
-import { describe as inWords, errorText, json } from "../../src/tool/ToolResultEncoder.ts"
+import { error, ok } from "../../src/values/HandlerResult.ts"
+import { json } from "../../src/values/ToolResultEncoder.ts"
+import { describe as inWords, errorText } from "../../src/values/errorText.ts"
 
 describe("the JSON encoder", () => {
   test.each([

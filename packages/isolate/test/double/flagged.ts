@@ -1,6 +1,6 @@
 /** A program that runs one tool in each kind of place, and writes the results. It is started with flags of Node. */
 import { isolated, type Isolation } from "../../src/index.ts"
-import * as ToolRunner from "@troupe/chat/ToolRunner"
+import { ToolRunner } from "@troupe/chat/tools"
 
 /** Calls tools that return the variable `SECRET_OF_THIS_TEST` and the flags of their place. */
 export const report = async (): Promise<void> => {

@@ -1,10 +1,10 @@
 /** Hears the progress of a tool. */
-import type { Tool } from "@troupe/chat/Tool"
+import type { Tool } from "@troupe/chat/tools"
 
 /** A call of the tool whose progress is heard here. */
 export const heard = (
-  tool: Tool
-): { readonly tool: Tool; readonly values: ReadonlyArray<unknown>; readonly pid: () => number } => {
+  tool: Tool.Tool
+): { readonly tool: Tool.Tool; readonly values: ReadonlyArray<unknown>; readonly pid: () => number } => {
   const values: Array<unknown> = []
   const { handler } = tool
   if (handler === null) throw new Error("an isolated tool has a handler")

@@ -2,7 +2,7 @@
  * A program that runs tools in child processes which never yield. It writes the ids of the children to its output as soon as
  * they are busy, and then ends as its first argument says; with "wait" somebody else ends it.
  */
-import * as ToolRunner from "@troupe/chat/ToolRunner"
+import { ToolRunner } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
 import { isolated } from "../../src/index.ts"
 import { heard } from "./heard.ts"

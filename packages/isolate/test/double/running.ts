@@ -1,8 +1,8 @@
 /** Runs isolated tools in a system of the test's own, and looks at what is left of them. */
-import type * as Message from "@troupe/chat/Message"
-import type { Tool } from "@troupe/chat/Tool"
-import type { ToolCall } from "@troupe/chat/ToolCall"
-import * as ToolRunner from "@troupe/chat/ToolRunner"
+import type { Message } from "@troupe/chat/messages"
+import type { Tool } from "@troupe/chat/tools"
+import type { ToolCall } from "@troupe/chat/messages"
+import { ToolRunner } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
 import type { Worker } from "node:worker_threads"
 import { afterEach, beforeEach, expect } from "vitest"
@@ -11,13 +11,14 @@ import { isolated, type IsolatedOptions, type Isolation } from "../../src/index.
 const module = new URL("./functions.ts", import.meta.url)
 
 /** A tool of one of the functions. */
-export const toolOf = (isolate: Isolation, name: string, options: Partial<IsolatedOptions> = {}): Tool =>
+export const toolOf = (isolate: Isolation, name: string, options: Partial<IsolatedOptions> = {}): Tool.Tool =>
   isolated({ name, isolate, module, export: name, ...options })
 
 /** Calls of these tools, with ids c0, c1 and so on. */
 export const callsOf = (
   ...called: ReadonlyArray<readonly [name: string, args?: Record<string, unknown>]>
-): ReadonlyArray<ToolCall> => called.map(([name, args = {}], index) => ({ id: `c${index}`, name, arguments: args }))
+): ReadonlyArray<ToolCall.ToolCall> =>
+  called.map(([name, args = {}], index) => ({ id: `c${index}`, name, arguments: args }))
 
 export interface Isolate {
   readonly system: System.System
@@ -26,7 +27,7 @@ export interface Isolate {
   /** How many of them have exited. */
   readonly exits: () => number
   readonly run: (
-    tool: Tool,
+    tool: Tool.Tool,
     args?: Record<string, unknown>,
     options?: ToolRunner.ToolRunnerOptions
   ) => ReturnType<typeof ToolRunner.runToolCalls>

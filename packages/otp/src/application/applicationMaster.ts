@@ -9,15 +9,12 @@
  * APPM2. What `prepStop` or `stop` throws is reported, and keeps nothing from ending.
  * APPM3. The master ends with the reason its tree ended with, or was asked to end with.
  */
-import type { Definition } from "./Application.ts"
-import type { Pid } from "../core/Pid.ts"
-import { isExit } from "../core/SystemMessage.ts"
-import { endChild } from "../process/awaitExit.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { startChild } from "../supervisor/childStart.ts"
-import { ofThrown } from "../kernel/exitReasonOf.ts"
-import type { Callbacks } from "../server/serverLoop.ts"
-import { ServerResult } from "../server/serverResult.ts"
+import { isExit, type Pid } from "../core/index.ts"
+import { endChild } from "../process/index.ts"
+import { type Cell, ofThrown } from "../kernel/index.ts"
+import { startChild } from "../supervisor/index.ts"
+import { type Callbacks, ServerResult } from "../server/index.ts"
+import type { Definition } from "./definition.ts"
 
 /** What a master is started with. */
 export interface MasterPlan {
@@ -66,7 +63,7 @@ export const masterCallbacks: Callbacks = {
       running.treeEnded()
       return new ServerResult("stop", { ...running, top: undefined }, undefined, message.reason, undefined)
     }
-    if (!isExit(message)) self.kernel.strayed("unexpected", self, message)
+    if (!isExit(message)) self.kernel.undelivered("unexpected", self, message)
     return undefined
   },
   terminate: (_reason, state, self) => end(state as Running, self),

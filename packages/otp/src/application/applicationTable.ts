@@ -11,19 +11,20 @@
  *        system; where a program runs, that does. An end by `stop`, or with the system, is not one by itself.
  * APPT4. Applications that depend on each other in a circle do not start; whoever asks for that is told the circle.
  */
-import type { Definition, End, Kind } from "./Application.ts"
-import { isNormal } from "../core/ExitReason.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { ApplicationAlreadyStarted, ApplicationCycle, ApplicationNotStarted } from "../core/OtpError.ts"
-import { stop } from "../system/System.ts"
-import type { Cell } from "../kernel/cell.ts"
+import {
+  ApplicationAlreadyStarted,
+  ApplicationCycle,
+  ApplicationNotStarted,
+  type ExitReason,
+  isNormal,
+  StopMessage
+} from "../core/index.ts"
+import { stop } from "../system/index.ts"
+import { type Cell, deliver, type Kernel } from "../kernel/index.ts"
 import { masterCallbacks } from "./applicationMaster.ts"
 import type { MasterPlan } from "./applicationMaster.ts"
-import { deliver } from "../kernel/delivery.ts"
-import type { Kernel } from "../kernel/kernel.ts"
-import { startServer } from "../server/startServer.ts"
-import { StopMessage } from "../core/stopMessage.ts"
-import { stopServer } from "../server/stopServer.ts"
+import { startServer, stopServer } from "../server/index.ts"
+import type { Definition, End, Kind } from "./definition.ts"
 
 interface Entry {
   readonly name: string

@@ -8,13 +8,12 @@
  * PROG2. A signal that comes when the end has begun halts the system: what does not end in order ends at once.
  * PROG3. When the run is over no listener and no timer of it is left, however it went.
  */
-import type { Definition, End, Outcome, RunOptions, Signals } from "./Application.ts"
-import { live } from "../time/Clock.ts"
-import { isNormal } from "../core/ExitReason.ts"
-import { make, stop } from "../system/System.ts"
+import { live } from "../time/index.ts"
+import { isNormal } from "../core/index.ts"
+import { halt, make, stop } from "../system/index.ts"
 import { tableOf } from "./applicationTable.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import { halt } from "../system/systemShutdown.ts"
+import { kernelOf } from "../kernel/index.ts"
+import type { Definition, End, Outcome, RunOptions, Signals } from "./definition.ts"
 
 const day = 86_400_000
 

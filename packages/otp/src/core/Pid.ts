@@ -4,7 +4,10 @@
  * A pid *is* the process object: it can be compared with `===`, used as a map key, sent to and shown, and tells
  * nothing else. Everything one can do with it is in `Process.ts`.
  */
-import type { System } from "../system/System.ts"
+import type { System } from "./SystemRef.ts"
+
+/** The key that every pid has: values are recognized as pids by it. */
+export const pidMark: unique symbol = Symbol.for("@troupe/otp/pid")
 
 declare const message: unique symbol
 

@@ -5,7 +5,7 @@
  *        than that.
  * SUMM2. It does not fail: what a getter or a proxy throws is shown as such.
  */
-import { Cell } from "../kernel/cell.ts"
+import { type Pid, pidMark } from "./Pid.ts"
 
 const longest = 600
 const longestString = 120
@@ -69,8 +69,10 @@ export const attempt = <A>(run: () => A): A | string => {
   }
 }
 
+const isPid = (value: object): value is Pid => pidMark in value
+
 const showObject = (value: object, sheet: Sheet): string => {
-  if (value instanceof Cell) return `${value.label} ${value}`
+  if (isPid(value)) return `${value.label} ${value}`
   if (value instanceof Error) return cut(`${value.name}: ${value.message}`, longestString)
   if (sheet.open.includes(value)) return "(circular)"
   if (sheet.open.length === deepest) return Array.isArray(value) ? `[… ${value.length}]` : `${classOf(value)}{…}`

@@ -8,12 +8,21 @@
  * CELL2. What must end with the process is in `resources`, and leaves it when it ends by itself.
  * CELL3. `dead` goes from false to true once, in `death.ts`.
  */
-import type { ExitReason } from "../core/ExitReason.ts"
-import type { Pid } from "../core/Pid.ts"
+import {
+  type CrashReport,
+  type ExitReason,
+  inspected,
+  type Name,
+  type Pid,
+  pidMark,
+  type System
+} from "../core/index.ts"
+import type * as Effect from "effect/Effect"
+import type { Chances } from "../time/index.ts"
 import { Few } from "./smallSet.ts"
-import { inspected } from "../core/nodeInspect.ts"
-import type { Kernel } from "./kernel.ts"
-import type { Mailbox } from "./mailbox.ts"
+import type { Mailbox, Receiver } from "./mailbox.ts"
+import type { ProcessTable } from "./processTable.ts"
+import type { RunQueue } from "./runQueue.ts"
 
 /** What a kind of process does. None of its functions may throw: what user code throws becomes an exit reason. */
 export interface Behaviour {
@@ -58,10 +67,74 @@ export class Absorbed {
   }
 }
 
-/** Somebody inside the process waiting for a message. */
-export interface Receiver {
-  match(message: unknown): boolean
-  found(message: unknown): void
+/** A step that the kernel has to deliver, which may fail. */
+export interface Signal {
+  /** The signal posted after this one. */
+  next: Signal | undefined
+  readonly over: boolean
+  step(): void
+}
+
+/** The callbacks of an observer of all processes; a kernel has none by default. */
+export interface KernelObserver {
+  readonly spawned: (cell: Cell) => void
+  /** A message reached a mailbox or a waiting receive. */
+  readonly delivered: (cell: Cell, message: unknown) => void
+  /** Calls `take`, which handles a message; may measure it. */
+  readonly handle: (cell: Cell, message: unknown, take: (cell: Cell, message: unknown) => void) => void
+  /** A busy process may have finished its message. */
+  readonly settled: (cell: Cell) => void
+  /** Returns the effect of a process, which may be measured. */
+  readonly timed: <A, E>(cell: Cell, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  readonly ended: (cell: Cell, reason: ExitReason, dropped: number) => void
+  readonly crashed: (report: CrashReport) => void
+  /** The current process answered a call. */
+  readonly replied: (to: Cell | undefined, value: unknown) => void
+  readonly restarted: (supervisor: Cell, id: string, restarts: number) => void
+  readonly escalated: (supervisor: Cell, id: string, restarts: number, limit: number) => void
+}
+
+/** The reports of a system, made above the kernel. */
+export interface KernelReports {
+  /** Describes a process that ends, or that reports a fault and goes on. */
+  readonly crash: (cell: Cell, reason: ExitReason, ends: boolean) => CrashReport
+  /** Records a message that no process took. */
+  readonly undelivered: (kernel: Kernel, kind: "dead" | "unexpected", target: Pid | Name, message: unknown) => void
+}
+
+/** The kernel of a system, as its processes use it. */
+export interface Kernel extends System {
+  readonly processes: ProcessTable<Cell>
+  readonly names: Map<string, Cell>
+  readonly chances: Chances
+  readonly queue: RunQueue<Cell>
+  /** The parent of every root process; it stands for the system. */
+  readonly root: Cell
+  /** Stands for callers that are no process. */
+  readonly outside: Cell
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => ReturnType<typeof Effect.runFork<A, E>>
+  /** From how many milliseconds on a callback holds the thread too long. */
+  readonly blockedAfter: number
+  lastId: number
+  current: Cell | undefined
+  timers: number
+  fibers: number
+  closing: number
+  stopped: boolean
+  observer: KernelObserver | undefined
+  crashes: number
+  restarts: number
+  readonly make: (behaviour: Behaviour, parent: Cell | undefined, label: string) => Cell
+  readonly forget: (cell: Cell) => void
+  readonly post: (signal: Signal) => void
+  readonly deliver: () => void
+  readonly fiberDone: () => void
+  readonly whenQuiet: (run: () => void) => void
+  readonly as: <A>(cell: Cell, run: () => A) => A
+  readonly crashOf: (cell: Cell, reason: ExitReason) => CrashReport | undefined
+  readonly publish: (report: CrashReport) => void
+  readonly report: (cell: Cell, reason: ExitReason, ends?: boolean) => void
+  readonly undelivered: (kind: "dead" | "unexpected", target: Pid | Name, message: unknown) => void
 }
 
 export class Cell implements Pid<unknown> {
@@ -99,6 +172,11 @@ export class Cell implements Pid<unknown> {
     this.label = label
   }
 
+  /** Marks pids, so that they are recognized without this class. */
+  get [pidMark](): true {
+    return true
+  }
+
   get status(): "idle" | "queued" | "running" | "busy" {
     if (this.kernel.current === this) return "running"
     if (this.queued) return "queued"
@@ -133,6 +211,9 @@ export class Cell implements Pid<unknown> {
     this.watchers.add(watcher)
   }
 }
+
+/** The kernel behind a system: a system is its kernel. */
+export const kernelOf = (system: System): Kernel => system as Kernel
 
 /** The process behind a pid: a pid is its cell. */
 export const cellOf = (pid: Pid): Cell => pid as Cell

@@ -4,7 +4,8 @@
  * DELIV1. A message to a dead process vanishes, and is counted among the stray ones.
  * DELIV2. A message goes to the first receiver it matches, else to the end of the mailbox.
  */
-import type { Cell, Receiver } from "./cell.ts"
+import type { Cell } from "./cell.ts"
+import type { Receiver } from "./mailbox.ts"
 import { Mailbox } from "./mailbox.ts"
 import { wake } from "./schedule.ts"
 
@@ -22,13 +23,13 @@ const offer = (cell: Cell, receivers: Array<Receiver>, message: unknown): boolea
 /** Puts a message into a process. */
 export const deliver = (cell: Cell, message: unknown): void => {
   const { kernel } = cell
-  if (cell.dead) return kernel.strayed("dead", cell, message)
+  if (cell.dead) return kernel.undelivered("dead", cell, message)
   if (cell.receivers === undefined || !offer(cell, cell.receivers, message)) {
     cell.mailbox ??= new Mailbox()
     cell.mailbox.push(message)
     wake(cell)
   }
-  if (kernel.watch !== undefined) kernel.watch.delivered(cell, message)
+  if (kernel.observer !== undefined) kernel.observer.delivered(cell, message)
 }
 
 /** Takes the first matching message, now or when it comes; answers how to stop waiting for it. */

@@ -11,14 +11,11 @@
  * DEATH4. What a dead process holds is closed without a wait: a finalizer that stalls delays nobody, another process's
  *         finalizers neither, and what cannot be closed is reported and leaves the rest to be closed.
  */
-import { isAbnormal } from "../core/ExitReason.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { OtherSystem } from "../core/OtpError.ts"
-import { exitMessage } from "../core/SystemMessage.ts"
+import { exitMessage, type ExitReason, isAbnormal, OtherSystem } from "../core/index.ts"
 import type { Cell, Resource, Watcher } from "./cell.ts"
 import { deliver } from "./delivery.ts"
 import { Few } from "./smallSet.ts"
-import type { Signal } from "./kernel.ts"
+import type { Signal } from "./cell.ts"
 
 /** Whether a process ended by its own doing or was ended by a signal. */
 export type Origin = "own" | "signal"
@@ -111,8 +108,8 @@ export const die = (cell: Cell, reason: ExitReason, origin: Origin): void => {
   const peers = links === undefined ? nobody : severed(cell, links)
   kernel.post(new Aftermath(cell, peers, watchers?.all ?? nobody))
   cell.handling = undefined
-  if (crash !== undefined) kernel.tell(crash)
-  if (kernel.watch !== undefined) kernel.watch.ended(cell, reason, dropped)
+  if (crash !== undefined) kernel.publish(crash)
+  if (kernel.observer !== undefined) kernel.observer.ended(cell, reason, dropped)
   kernel.deliver()
 }
 

@@ -6,8 +6,7 @@
  * FAIL3. Of several reasons in a cause the first that is no interruption counts.
  */
 import * as Cause from "effect/Cause"
-import { noCatch, shutdown } from "../core/ExitReason.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
+import { type ExitReason, noCatch, shutdown } from "../core/index.ts"
 
 /** Thrown by a process to end itself with a reason. */
 export class SelfExit extends Error {

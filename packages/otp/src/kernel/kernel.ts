@@ -1,59 +1,41 @@
 /**
- * One system, as its processes see it.
+ * The kernel of one system.
  *
  * Owns the process table, the names, the run queue, the queue of signals on their way, and the counts of timers and
  * fibers. It does not know links or behaviours.
  *
  * KERN1. A cell is in `processes` exactly while it is alive; a name leads to a living cell.
- * KERN2. Signals are delivered in the order they were posted, one after another: a death that causes deaths does not
+ * KERN2. Signals are delivered in the order they were posted, one after another: an exit that causes exits does not
  *        recurse.
- * KERN3. `current` is the process whose turn it is, and nobody between turns.
+ * KERN3. `current` is the process whose turn it is, and `undefined` between turns.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Clock } from "../time/Clock.ts"
-import type { CrashReport } from "../core/CrashReport.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { SystemStopped } from "../core/OtpError.ts"
-import type { Name, Pid } from "../core/Pid.ts"
-import type { System } from "../system/System.ts"
-import { Cell } from "./cell.ts"
-import type { Behaviour } from "./cell.ts"
-import { type Chances, chancesOf } from "../time/seededRandom.ts"
+import { type Chances, chancesOf, type Clock } from "../time/index.ts"
+import { type CrashReport, type ExitReason, inspected, type Name, type Pid, SystemStopped } from "../core/index.ts"
+import { type Behaviour, Cell, type Kernel, type KernelObserver, type KernelReports, type Signal } from "./cell.ts"
 import { Chore } from "./mailboxTask.ts"
-import { crashReport } from "../observe/shown/crashReportOf.ts"
-import { inspected } from "../core/nodeInspect.ts"
 import { ProcessTable } from "./processTable.ts"
 import { RunQueue } from "./runQueue.ts"
-import { shownContent } from "../process/redaction.ts"
-import { StrayMail } from "../observe/shown/deadLetterLog.ts"
 import { turn } from "./turn.ts"
-import type { Watch } from "../observe/observers.ts"
-
-/** What the kernel has to deliver: one step after another, each of which may fail. */
-export interface Signal {
-  /** The one posted after it. */
-  next: Signal | undefined
-  readonly over: boolean
-  step(): void
-}
 
 const passive: Behaviour = { kind: "system" }
 
-export class Kernel implements System {
+export class SystemKernel implements Kernel {
   readonly name: string
   readonly clock: Clock
-  readonly processes = new ProcessTable()
+  readonly processes = new ProcessTable<Cell>()
   readonly names = new Map<string, Cell>()
   /** What its chance was made from, if not from the host's. */
   readonly seed: number | undefined
   readonly chances: Chances
-  readonly queue: RunQueue
+  readonly queue: RunQueue<Cell>
   /** Stands for the system itself: the parent of every root. */
   readonly root: Cell
   /** Stands for callers that are no process. */
   readonly outside: Cell
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => ReturnType<typeof Effect.runFork<A, E>>
+  readonly #reports: KernelReports | undefined
   readonly #onCrash: ((report: CrashReport) => void) | undefined
   #first: Signal | undefined = undefined
   #last: Signal | undefined = undefined
@@ -66,9 +48,7 @@ export class Kernel implements System {
   fibers = 0
   closing = 0
   stopped = false
-  /** Whoever watches this system; nobody by default. */
-  watch: Watch | undefined = undefined
-  strayMail: StrayMail | undefined = undefined
+  observer: KernelObserver | undefined = undefined
   /** How many processes ended and should not have, and how often a supervisor started a child again. */
   crashes = 0
   restarts = 0
@@ -79,6 +59,7 @@ export class Kernel implements System {
     name: string,
     clock: Clock,
     services: Context.Context<never>,
+    reports: KernelReports | undefined,
     onCrash: ((report: CrashReport) => void) | undefined,
     blockedAfter = 50,
     seed?: number
@@ -90,6 +71,7 @@ export class Kernel implements System {
     this.name = name
     this.clock = clock
     this.fork = Effect.runForkWith(services)
+    this.#reports = reports
     this.#onCrash = onCrash
     this.root = new Cell(this, 0, passive, undefined, name)
     this.outside = new Cell(this, 0, passive, undefined, "outside")
@@ -100,7 +82,7 @@ export class Kernel implements System {
     if (this.stopped) throw new SystemStopped({ name: this.name })
     const cell = new Cell(this, ++this.lastId, behaviour, parent, label)
     this.processes.add(cell)
-    if (this.watch !== undefined) this.watch.spawned(cell)
+    if (this.observer !== undefined) this.observer.spawned(cell)
     return cell
   }
 
@@ -141,10 +123,10 @@ export class Kernel implements System {
     }
   }
 
-  /** Takes note that a fiber is done, and tells those who wait for the last one. */
+  /** Counts a fiber that ended; after the last one the callbacks of `whenQuiet` run. */
   fiberDone(): void {
     this.fibers--
-    if (this.fibers === 0) for (const tell of this.#quiet.splice(0)) tell()
+    if (this.fibers === 0) for (const run of this.#quiet.splice(0)) run()
   }
 
   /** Runs a function once no fiber is left. */
@@ -164,37 +146,36 @@ export class Kernel implements System {
     }
   }
 
-  /** Takes down a crash that is about to happen, if anybody wants to hear of it. */
-  crashOf(cell: Cell, reason: ExitReason): CrashReport | undefined {
-    this.crashes++
-    return this.#onCrash === undefined && this.watch === undefined ? undefined : crashReport(cell, reason, true)
+  get #isReported(): boolean {
+    return this.#onCrash !== undefined || this.observer !== undefined
   }
 
-  /** Tells whoever wants to hear of it about a crash. What a reporter throws is its own, and is dropped. */
-  tell(report: CrashReport): void {
+  /** The report of a crash that is about to happen; `undefined` where nothing reads it. */
+  crashOf(cell: Cell, reason: ExitReason): CrashReport | undefined {
+    this.crashes++
+    return this.#isReported ? this.#reports?.crash(cell, reason, true) : undefined
+  }
+
+  /** Calls `onCrash` and the observer with a report. Exceptions of `onCrash` are swallowed. */
+  publish(report: CrashReport): void {
     try {
       this.#onCrash?.(report)
     } catch {
       // A reporter that fails has nobody to report to.
     }
-    this.watch?.crashed(report)
+    this.observer?.crashed(report)
   }
 
   /** Reports a fault a process survives, or, if `ends`, one it is about to end for in order. */
   report(cell: Cell, reason: ExitReason, ends = false): void {
     if (ends) this.crashes++
-    if (this.#onCrash !== undefined || this.watch !== undefined) this.tell(crashReport(cell, reason, ends))
+    if (!this.#isReported) return
+    const report = this.#reports?.crash(cell, reason, ends)
+    if (report !== undefined) this.publish(report)
   }
 
-  /** Takes note of a message that reached nobody, or nobody who had a use for it. */
-  strayed(kind: "dead" | "unexpected", target: Pid | Name, message: unknown): void {
-    if (message instanceof Chore) return
-    const stray = { target, message: shownContent(target, message), from: this.current }
-    this.strayMail ??= new StrayMail()
-    const count = this.strayMail.add({ kind, at: this.clock.now(), ...stray })
-    this.watch?.strayed(`message.${kind}`, stray, count)
+  /** Records a message that no process took. */
+  undelivered(kind: "dead" | "unexpected", target: Pid | Name, message: unknown): void {
+    if (!(message instanceof Chore)) this.#reports?.undelivered(this, kind, target, message)
   }
 }
-
-/** The kernel behind a system: a system is its kernel. */
-export const kernelOf = (system: System): Kernel => system as Kernel

@@ -8,8 +8,13 @@
  * MBOX3. No page but the first is empty, and of that one what is before `#head` has been read.
  * MBOX4. A cast waits without its envelope, which would live as long as it waits; who takes it gets it in one.
  */
-import { CastMessage } from "../core/castMessage.ts"
-import type { Receiver } from "./cell.ts"
+import { CastMessage } from "../core/index.ts"
+
+/** A receive of the process that waits for a message. */
+export interface Receiver {
+  match(message: unknown): boolean
+  found(message: unknown): void
+}
 
 /** Pages are copies of these: a copy has all its room from the start. As many places as a number has bits. */
 const blank: ReadonlyArray<unknown> = Array.from({ length: 32 })

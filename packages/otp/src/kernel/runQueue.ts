@@ -11,8 +11,7 @@
  * RUN3. Adding and taking cost the same however many processes wait.
  * RUN4. Steps put off by `later` are taken all at once and in their order, and none overtakes them.
  */
-import type { Cell } from "./cell.ts"
-import { macrotask } from "../time/macrotask.ts"
+import { macrotask } from "../time/index.ts"
 
 export const slice = 64
 const budget = 2000
@@ -25,23 +24,28 @@ const untimed = 15
 /** A microtask by way of a promise costs a third of `queueMicrotask`, which carries an asynchronous context. */
 const settled = Promise.resolve()
 
-export class RunQueue {
-  #waiting: Array<Cell | undefined> = []
+/** A member of the queue; `queued` is true while it waits. */
+export interface Queued {
+  queued: boolean
+}
+
+export class RunQueue<Member extends Queued> {
+  #waiting: Array<Member | undefined> = []
   #head = 0
   #scheduled = false
   #spent = 0
   /** When the budget was last renewed. */
   #since = 0
   #late: Array<() => void> | undefined = undefined
-  readonly #turn: (cell: Cell) => number
+  readonly #turn: (cell: Member) => number
   readonly #milliseconds: number
 
-  constructor(turn: (cell: Cell) => number, byCount = false) {
+  constructor(turn: (cell: Member) => number, byCount = false) {
     this.#turn = turn
     this.#milliseconds = byCount ? Number.POSITIVE_INFINITY : milliseconds
   }
 
-  add(cell: Cell): void {
+  add(cell: Member): void {
     if (cell.queued) return
     cell.queued = true
     this.#waiting.push(cell)

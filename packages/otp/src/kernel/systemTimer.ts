@@ -5,7 +5,7 @@
  * TIMER2. It is counted in its kernel, and owned by its process, exactly while it waits.
  */
 import type { Cell, Resource } from "./cell.ts"
-import type { Kernel } from "./kernel.ts"
+import type { Kernel } from "./cell.ts"
 
 export class Timer implements Resource {
   readonly #kernel: Kernel

@@ -21,18 +21,18 @@ const takeMail = (cell: Cell): number => {
   let taken = 0
   if (!cell.begun) {
     cell.begun = true
-    const { watch } = cell.kernel
-    if (watch === undefined) begin(cell)
-    else watch.handle(cell, undefined, begin)
+    const { observer } = cell.kernel
+    if (observer === undefined) begin(cell)
+    else observer.handle(cell, undefined, begin)
   }
   if (cell.behaviour.handle === undefined) return taken
   while (taken < slice && !cell.dead && !cell.busy && cell.mailbox !== undefined && cell.mailbox.size > 0) {
     taken++
     const message = cell.mailbox.shift()
     cell.handling = message
-    const { watch } = cell.kernel
-    if (watch === undefined) take(cell, message)
-    else watch.handle(cell, message, take)
+    const { observer } = cell.kernel
+    if (observer === undefined) take(cell, message)
+    else observer.handle(cell, message, take)
     if (!cell.busy) cell.handling = undefined
   }
   return taken
@@ -42,7 +42,7 @@ const takeMail = (cell: Cell): number => {
 export const settled = (cell: Cell): void => {
   if (cell.busy) return
   cell.handling = undefined
-  cell.kernel.watch?.settled(cell)
+  cell.kernel.observer?.settled(cell)
 }
 
 /** Gives a process its turn; answers how many messages it took. */

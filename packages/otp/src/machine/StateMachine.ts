@@ -45,28 +45,18 @@ import type {
   SnapshotFrom,
   Subscription
 } from "xstate"
-import type { ExitReason } from "../core/ExitReason.ts"
+import { type ExitReason, NameTaken, type OfKind, type Pid, StopMessage, type System } from "../core/index.ts"
 import { processAt, standingForProcess } from "./xstateActor.ts"
 import type { AnyActorSystem } from "./xstateActor.ts"
 import { actorAt, ActorProcess } from "./actorProcess.ts"
 import { hostOf as hostCell } from "./actorTree.ts"
-import { cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { die, join } from "../kernel/exit.ts"
-import { deliver } from "../kernel/delivery.ts"
+import { type Cell, cellOf, deliver, die, join, type Kernel, kernelOf } from "../kernel/index.ts"
 import { handOver, startFiber, stopFiber } from "./effectActor.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import type { Kernel } from "../kernel/kernel.ts"
 import { host } from "./machineHost.ts"
-import type { OfKind } from "../core/processKind.ts"
 import { startProcess, stopProcess } from "./processActor.ts"
-import { StopMessage } from "../core/stopMessage.ts"
 import { afterEvent, beginning } from "./workSnapshot.ts"
 import type { WorkEvent } from "./workSnapshot.ts"
-import { NameTaken } from "../core/OtpError.ts"
-import type { Pid } from "../core/Pid.ts"
-import { register } from "../process/Process.ts"
-import type { System } from "../system/System.ts"
+import { register } from "../process/index.ts"
 
 declare const machineOf: unique symbol
 

@@ -9,16 +9,11 @@
  *         running.
  */
 import type { AnyActorLogic, EventObject, Snapshot } from "xstate"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { ProcessExit } from "../core/OtpError.ts"
-import { isDown, isExit } from "../core/SystemMessage.ts"
+import { type ExitReason, isDown, isExit, isStop, ProcessExit } from "../core/index.ts"
 import type { Node } from "./xstateActor.ts"
 import { running, stopped } from "./xstateActor.ts"
-import type { ActorTree } from "./actorTree.ts"
-import type { Behaviour, Cell } from "../kernel/cell.ts"
-import type { Scope } from "./chart/xstateMachine.ts"
-import { die } from "../kernel/exit.ts"
-import { isStop } from "../core/stopMessage.ts"
+import { type Behaviour, type Cell, die } from "../kernel/index.ts"
+import type { Scope } from "./chart/index.ts"
 
 const eventOf = (message: unknown): unknown => {
   if (isExit(message)) return { type: "process.exit", from: message.from, reason: message.reason }
@@ -40,15 +35,20 @@ export const reasonOf = (snapshot: Snapshot<unknown>): ExitReason => {
   return snapshot.status === "done" ? "normal" : "shutdown"
 }
 
+/** Runs the steps of the actors of one system. */
+interface Steps {
+  readonly take: (cell: Cell, source: Node | undefined, target: Node, event: EventObject) => void
+}
+
 export class ActorProcess implements Behaviour {
   readonly kind: "machine" | "actor"
   readonly node: Node
-  readonly tree: ActorTree
+  readonly tree: Steps
   readonly parent: Cell | undefined
   /** The process of the actor above, which hears of its end from the actor. */
   readonly tells: Cell | undefined
 
-  constructor(kind: "machine" | "actor", node: Node, tree: ActorTree, parent: Cell | undefined, tells?: Cell) {
+  constructor(kind: "machine" | "actor", node: Node, tree: Steps, parent: Cell | undefined, tells?: Cell) {
     this.kind = kind
     this.node = node
     this.tree = tree
@@ -63,7 +63,7 @@ export class ActorProcess implements Behaviour {
     }
     const event = eventOf(message)
     if (isEvent(event)) this.tree.take(cell, undefined, this.node, event)
-    else cell.kernel.strayed("unexpected", cell, message)
+    else cell.kernel.undelivered("unexpected", cell, message)
   }
 
   inspect(): unknown {

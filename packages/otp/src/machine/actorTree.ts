@@ -17,9 +17,7 @@ import type { AnyActorRef, EventObject } from "xstate"
 import { itsProcess, nodeOf, processAbove, processAt, stopped } from "./xstateActor.ts"
 import type { AnyActorSystem, Node, NodeSystem } from "./xstateActor.ts"
 import { ActorProcess } from "./actorProcess.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { Chore } from "../kernel/mailboxTask.ts"
-import { deliver } from "../kernel/delivery.ts"
+import { type Cell, Chore, deliver } from "../kernel/index.ts"
 import { HostedActor } from "./hostedActor.ts"
 
 /** The process that hosts an actor system, if one does. */

@@ -9,12 +9,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { AnyActorRef } from "xstate"
-import { live } from "../time/Clock.ts"
+import { live } from "../time/index.ts"
 import { processAt } from "./xstateActor.ts"
 import { sendToActor } from "./actorTree.ts"
-import { ofCause } from "../kernel/exitReasonOf.ts"
-import { Running } from "../process/processFiber.ts"
-import { Kernel } from "../kernel/kernel.ts"
+import { type Kernel, ofCause, SystemKernel } from "../kernel/index.ts"
+import { Running } from "../process/index.ts"
 
 export const effectDone = "xstate.effect.done"
 export const effectFailed = "xstate.effect.failed"
@@ -24,7 +23,7 @@ const running = new WeakMap<AnyActorRef, Running<unknown, unknown>>()
 let bare: Kernel | undefined
 
 /** Runs the fibers of actors that no process hosts. */
-const bareKernel = (): Kernel => (bare ??= new Kernel("bare", live, Context.empty(), undefined))
+const bareKernel = (): Kernel => (bare ??= new SystemKernel("bare", live, Context.empty(), undefined, undefined))
 
 const endOf = (exit: Exit.Exit<unknown, unknown>): { readonly type: string; readonly data: unknown } =>
   Exit.isSuccess(exit)

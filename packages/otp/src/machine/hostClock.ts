@@ -3,10 +3,7 @@
  *
  * HCLOCK1. A delayed event that was cancelled between its due time and the turn is not sent.
  */
-import type { Cell } from "../kernel/cell.ts"
-import { Chore } from "../kernel/mailboxTask.ts"
-import { deliver } from "../kernel/delivery.ts"
-import { Timer } from "../kernel/systemTimer.ts"
+import { type Cell, Chore, deliver, Timer } from "../kernel/index.ts"
 
 class Delay {
   cancelled = false

@@ -10,7 +10,7 @@ import type { AnyActorLogic, Snapshot } from "xstate"
 import { itsProcess, processAbove, running, standsForProcess } from "./xstateActor.ts"
 import type { Listeners, Node } from "./xstateActor.ts"
 import { ActorProcess, reasonOf } from "./actorProcess.ts"
-import { die, join } from "../kernel/exit.ts"
+import { die, join } from "../kernel/index.ts"
 import { guardSubscribers } from "./guardSubscribers.ts"
 
 const Base = Actor as unknown as new (logic: AnyActorLogic, options: object) => Node

@@ -7,18 +7,13 @@
  * PACT3. Under a bare `createActor` the host is a process of a system of its own, which ends with the actor.
  */
 import type { AnyActorRef } from "xstate"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { ProcessExit } from "../core/OtpError.ts"
-import type { Pid } from "../core/Pid.ts"
-import { onExit, spawn, trapExit } from "../process/Process.ts"
-import { make, stop } from "../system/System.ts"
+import { type ExitReason, type Pid, ProcessExit } from "../core/index.ts"
+import { onExit, spawn, trapExit } from "../process/index.ts"
+import { make, stop } from "../system/index.ts"
 import { nodeOf, processAbove, processAt } from "./xstateActor.ts"
 import { ActorProcess } from "./actorProcess.ts"
 import { sendToActor } from "./actorTree.ts"
-import { Absorbed, cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { die, join, signal } from "../kernel/exit.ts"
-import { startTimer } from "../kernel/systemTimer.ts"
+import { Absorbed, type Cell, cellOf, die, join, signal, startTimer } from "../kernel/index.ts"
 
 export const processDone = "xstate.process.done"
 export const processFailed = "xstate.process.failed"

@@ -1,7 +1,7 @@
 /** The state a machine's process shows. */
 import type { Snapshot } from "xstate"
 import { ActorProcess } from "./actorProcess.ts"
-import type { Cell } from "../kernel/cell.ts"
+import type { Cell } from "../kernel/index.ts"
 
 /** Which machine, by the id in its definition, and the value of its state: a name, or names by those of regions around. */
 export interface Chart {

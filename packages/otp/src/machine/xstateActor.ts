@@ -5,7 +5,7 @@
  * checked against this page.
  */
 import type { AnyActorLogic, AnyActorRef, EventObject, InspectionEvent, Observer, Snapshot } from "xstate"
-import type { Cell } from "../kernel/cell.ts"
+import type { Cell } from "../kernel/index.ts"
 
 /** Any actor system. XState keeps its own name for this type to itself. */
 export type AnyActorSystem = AnyActorRef["system"]

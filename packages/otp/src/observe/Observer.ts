@@ -4,26 +4,18 @@
  * The tree follows who spawned whom, among the living: for supervised processes that is the supervision tree. Looking takes
  * no turn of a process, and a system that is not looked at does nothing for it.
  */
-import { actorChart } from "../machine/shownState.ts"
-import type { Chart } from "../machine/shownState.ts"
-import { cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { shownState } from "./shown/crashReportOf.ts"
-import { Dynamic } from "../supervisor/dynamicServer.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import { memoryOf } from "./shown/memoryEstimate.ts"
-import { messageSummary } from "./shown/messageSummary.ts"
-import { Monitor } from "../process/monitor.ts"
-import { isSensitive, withheld } from "../process/redaction.ts"
-import { Server } from "../server/serverLoop.ts"
-import { attempt } from "../core/valueSummary.ts"
-import { Supervising } from "../supervisor/supervision.ts"
+import { actorChart, type Chart } from "../machine/index.ts"
+import { type Cell, cellOf, kernelOf } from "../kernel/index.ts"
+import { messageSummary, shownState } from "../telemetry/index.ts"
+import { Dynamic, Supervising } from "../supervisor/index.ts"
+import { memoryOf } from "./memoryEstimate.ts"
+import { isSensitive, Monitor, withheld } from "../process/index.ts"
+import { Server } from "../server/index.ts"
+import { attempt, type Pid, type System } from "../core/index.ts"
 import { isSuspended } from "./suspension.ts"
-import { sharesOf } from "./shown/treePruning.ts"
-import type { Pid } from "../core/Pid.ts"
-import type { System } from "../system/System.ts"
+import { sharesOf } from "./treePruning.ts"
 
-export type { Chart } from "../machine/shownState.ts"
+export type { Chart } from "../machine/index.ts"
 
 /**
  * What one process looks like.

@@ -34,19 +34,22 @@
  *
  * Erlang's `sys`.
  */
-import type { ExitReason } from "../core/ExitReason.ts"
-import { format } from "../core/ExitReason.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { cellAt } from "../process/resolveTarget.ts"
-import { PendingCall } from "../server/pendingCall.ts"
-import { summary } from "../core/valueSummary.ts"
+import {
+  format,
+  milliseconds,
+  type Name,
+  NoSystemMessages,
+  type Pid,
+  StateFixed,
+  summary,
+  type Timeout
+} from "../core/index.ts"
+import { type Cell, SysMessage } from "../kernel/index.ts"
+import { cellAt, PendingCall } from "../process/index.ts"
 import { isSuspended, resumeCell, suspendCell } from "./suspension.ts"
-import { SysMessage } from "../core/sysMessage.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { Timeout } from "../core/timeout.ts"
-import { watchOf } from "./observers.ts"
-import { NoSystemMessages, StateFixed } from "../core/OtpError.ts"
-import type { Name, Pid } from "../core/Pid.ts"
+import { currentWatch, type TraceEvent, watchOf } from "../telemetry/index.ts"
+
+export type { TraceEvent } from "../telemetry/index.ts"
 
 /** How long a request waits for a process that is busy: 5 seconds by default. */
 export interface Options {
@@ -185,25 +188,9 @@ export const setStatistics = (target: Pid | Name, on: boolean): void => {
 /** The statistics of a process; `undefined` while they are off. */
 export const statistics = (target: Pid | Name): Statistics | undefined => {
   const cell = cellAt(target)
-  const counts = cell?.kernel.watch?.countsOf(cell)
+  const counts = cell === undefined ? undefined : currentWatch(cell.kernel)?.countsOf(cell)
   return counts === undefined ? undefined : { ...counts }
 }
-
-/**
- * What a traced process does.
- *
- * **Details**
- *
- * - `Received`: a message was put into its mailbox, by the process whose turn it was.
- * - `Handled`: it dealt with a message, within `duration` milliseconds; for `blocking` of them it held the thread.
- * - `Sent`: it sent a message in its turn, or replied to a call, to a process or to a caller that is none.
- * - `Ended`: it is dead. Nothing follows.
- */
-export type TraceEvent =
-  | { readonly _tag: "Received"; readonly message: unknown; readonly from: Pid | undefined }
-  | { readonly _tag: "Handled"; readonly message: unknown; readonly duration: number; readonly blocking: number }
-  | { readonly _tag: "Sent"; readonly message: unknown; readonly to: Pid | undefined }
-  | { readonly _tag: "Ended"; readonly reason: ExitReason }
 
 /**
  * Has a function called with what a process does; answers how to stop it. It ends with the process.

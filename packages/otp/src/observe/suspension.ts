@@ -8,12 +8,8 @@
  * SUSP2. What is let through ends the suspension if it is to end the process; a system message leaves it as it is.
  * SUSP3. Signals that are not trapped act as ever.
  */
-import { isExit } from "../core/SystemMessage.ts"
-import type { Cell, Receiver } from "../kernel/cell.ts"
-import { receiveFirst } from "../kernel/delivery.ts"
-import { isStop } from "../core/stopMessage.ts"
-import { SysMessage } from "../core/sysMessage.ts"
-import { wake } from "../kernel/schedule.ts"
+import { isExit, isStop } from "../core/index.ts"
+import { type Cell, receiveFirst, type Receiver, SysMessage, wake } from "../kernel/index.ts"
 
 class Suspension implements Receiver {
   readonly #cell: Cell

@@ -26,28 +26,31 @@
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Effects from "effect/Effect"
-import type { ExitReason } from "../core/ExitReason.ts"
+import {
+  exitMessage,
+  type ExitReason,
+  isDown,
+  milliseconds,
+  type MonitorRef,
+  type Name,
+  NameTaken,
+  NoProcess,
+  type OfKind,
+  type Pid,
+  type System,
+  type SystemMessage,
+  type Target,
+  type Timeout,
+  UnknownName
+} from "../core/index.ts"
 import { Alias as AliasAddress, AliasMonitor, deliverTo } from "./alias.ts"
-import { Cell, cellOf } from "../kernel/cell.ts"
-import { die, join, sameSystem, signal } from "../kernel/exit.ts"
-import { deliver } from "../kernel/delivery.ts"
-import { SelfExit } from "../kernel/exitReasonOf.ts"
-import { kernelOf } from "../kernel/kernel.ts"
+import { Cell, cellOf, deliver, die, join, kernelOf, sameSystem, SelfExit, signal, wake } from "../kernel/index.ts"
 import { addressOf, cellAt } from "./resolveTarget.ts"
 import { abortSignalOf, scopeOf } from "./processScope.ts"
 import { Monitor } from "./monitor.ts"
-import type { OfKind } from "../core/processKind.ts"
 import { receiveWithin } from "./receive.ts"
 import { Script } from "./processBody.ts"
 import { isSensitive, setSensitive } from "./redaction.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { Timeout } from "../core/timeout.ts"
-import { wake } from "../kernel/schedule.ts"
-import { NameTaken, NoProcess, UnknownName } from "../core/OtpError.ts"
-import type { Name, Pid, Target } from "../core/Pid.ts"
-import { exitMessage, isDown } from "../core/SystemMessage.ts"
-import type { MonitorRef, SystemMessage } from "../core/SystemMessage.ts"
-import type { System } from "../system/System.ts"
 
 /**
  * What a process does: a function that runs once.
@@ -146,7 +149,7 @@ export const send = <M>(target: Target<M>, message: M): void => {
 
 const lost = (address: Name, message: unknown): void => {
   if (!(address instanceof AliasAddress)) throw new UnknownName({ name: address.name })
-  address.system.strayed("dead", address, message)
+  address.system.undelivered("dead", address, message)
 }
 
 /** Which message to take, and how long to wait for it. */

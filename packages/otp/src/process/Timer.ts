@@ -8,17 +8,9 @@
  *
  * Erlang's `erlang:send_after/3`, `start_timer/3`, `cancel_timer/1`, `read_timer/1`.
  */
-import type { Cell } from "../kernel/cell.ts"
+import { type Cell, cellOf, deliver, type Kernel, kernelOf, Timer } from "../kernel/index.ts"
 import { Alias, deliverTo } from "./alias.ts"
-import { cellOf } from "../kernel/cell.ts"
-import { deliver } from "../kernel/delivery.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import type { Kernel } from "../kernel/kernel.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { Timeout } from "../core/timeout.ts"
-import { Timer } from "../kernel/systemTimer.ts"
-import { isName } from "../core/Pid.ts"
-import type { Target } from "../core/Pid.ts"
+import { isName, milliseconds, type Target, type Timeout } from "../core/index.ts"
 
 /** A timer, waiting or over. */
 export interface TimerRef {

@@ -5,13 +5,8 @@
  * ALIAS2. One that is given up with a reply takes one message, and its monitor is gone before that is delivered.
  * ALIAS3. One that belongs to a monitor is given up with it, whether that fires or is dropped.
  */
-import type { ExitReason } from "../core/ExitReason.ts"
-import type { Name, Target } from "../core/Pid.ts"
-import { cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { deliver } from "../kernel/delivery.ts"
-import { inspected } from "../core/nodeInspect.ts"
-import type { Kernel } from "../kernel/kernel.ts"
+import { type ExitReason, inspected, type Name, type Target } from "../core/index.ts"
+import { type Cell, cellOf, deliver, type Kernel } from "../kernel/index.ts"
 import { cellAt } from "./resolveTarget.ts"
 import { Monitor } from "./monitor.ts"
 

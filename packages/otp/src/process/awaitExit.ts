@@ -1,8 +1,6 @@
 /** The wait of one process for the end of another. */
-import type { Shutdown } from "../core/ChildSpec.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { die, signal } from "../kernel/exit.ts"
-import { startTimer } from "../kernel/systemTimer.ts"
+import type { Shutdown } from "../core/index.ts"
+import { type Cell, die, signal, startTimer } from "../kernel/index.ts"
 
 /**
  * Resolves with whether the target died in time.

@@ -4,12 +4,8 @@
  * MON1. It fires at most once; after that, and after `close`, it is spent.
  * MON2. It is a watcher of the target and a resource of its maker exactly while it is active.
  */
-import type { ExitReason } from "../core/ExitReason.ts"
-import type { Name, Pid } from "../core/Pid.ts"
-import { downMessage } from "../core/SystemMessage.ts"
-import type { MonitorRef } from "../core/SystemMessage.ts"
-import type { Cell, Resource, Watcher } from "../kernel/cell.ts"
-import { deliver } from "../kernel/delivery.ts"
+import { downMessage, type ExitReason, type MonitorRef, type Name, type Pid } from "../core/index.ts"
+import { type Cell, deliver, type Resource, type Watcher } from "../kernel/index.ts"
 
 let nextId = 1
 

@@ -4,9 +4,8 @@
  * SCRIPT1. The function starts in the first turn, never inside the spawn.
  * SCRIPT2. Its end is the end of the process: its failure the reason, else `normal`; a result is handed on just before.
  */
-import type { Pid } from "../core/Pid.ts"
-import type { Behaviour, Cell } from "../kernel/cell.ts"
-import { die } from "../kernel/exit.ts"
+import type { Pid } from "../core/index.ts"
+import { type Behaviour, type Cell, die } from "../kernel/index.ts"
 import { perform } from "./runCallback.ts"
 
 export class Script implements Behaviour {

@@ -8,8 +8,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import type { Cell, Resource } from "../kernel/cell.ts"
-import type { Kernel } from "../kernel/kernel.ts"
+import type { Cell, Kernel, Resource } from "../kernel/index.ts"
 
 /** An effect on its way. */
 export class Running<A, E> implements Resource {
@@ -28,8 +27,8 @@ export class Running<A, E> implements Resource {
     this.#kernel = kernel
     this.#owner = owner
     this.#ended = ended
-    const { watch } = kernel
-    const fiber = kernel.fork(watch === undefined || owner === undefined ? effect : watch.timed(owner, effect))
+    const { observer } = kernel
+    const fiber = kernel.fork(observer === undefined || owner === undefined ? effect : observer.timed(owner, effect))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) {
       this.#closed = true

@@ -6,8 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
-import type { Cell } from "../kernel/cell.ts"
-import { SelfExit } from "../kernel/exitReasonOf.ts"
+import { type Cell, SelfExit } from "../kernel/index.ts"
 import { runClosing } from "./processFiber.ts"
 
 const scopes = new WeakMap<Cell, Scope.Closeable>()

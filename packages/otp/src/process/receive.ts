@@ -1,7 +1,5 @@
 /** A selective receive that can end by time. */
-import type { Cell, Receiver } from "../kernel/cell.ts"
-import { receiveFirst } from "../kernel/delivery.ts"
-import { startTimer } from "../kernel/systemTimer.ts"
+import { type Cell, receiveFirst, type Receiver, startTimer } from "../kernel/index.ts"
 
 /**
  * Takes the first matching message, or `undefined` when the time is up; answers how to give up.

@@ -3,8 +3,7 @@
  *
  * SENS1. What a sensitive process gets, sends and knows is in no crash report, trace, event or stray mail from then on.
  */
-import type { Name, Pid } from "../core/Pid.ts"
-import { contentOf } from "../observe/shown/messageSummary.ts"
+import type { Name, Pid } from "../core/index.ts"
 
 /** What stands in the place of what is not shown. */
 export const withheld = "(sensitive)"
@@ -17,7 +16,3 @@ export const setSensitive = (pid: Pid, value: boolean): void => {
   if (value) sensitive.add(pid)
   else sensitive.delete(pid)
 }
-
-/** What a message to somebody carries, for others to see. */
-export const shownContent = (target: Pid | Name, message: unknown): unknown =>
-  isSensitive(target) ? undefined : contentOf(message)

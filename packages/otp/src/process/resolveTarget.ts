@@ -1,8 +1,6 @@
 /** From a target, a pid or an address, to the process behind it. */
-import { format } from "../core/ExitReason.ts"
-import { isName } from "../core/Pid.ts"
-import type { Name, Target } from "../core/Pid.ts"
-import { Cell, cellOf } from "../kernel/cell.ts"
+import { format, isName, type Name, type Target } from "../core/index.ts"
+import { Cell, cellOf } from "../kernel/index.ts"
 
 /** The address that a target is which is no process; refuses what is neither. */
 export const addressOf = <M>(target: Target<M>): Name<M> => {

@@ -7,13 +7,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { Cell } from "../kernel/cell.ts"
-import { die } from "../kernel/exit.ts"
-import { ofCause, ofThrown } from "../kernel/exitReasonOf.ts"
-import type { Failure } from "../kernel/exitReasonOf.ts"
+import { type Cell, die, type Failure, ofCause, ofThrown, settled, wake } from "../kernel/index.ts"
 import { Running } from "./processFiber.ts"
-import { settled } from "../kernel/turn.ts"
-import { wake } from "../kernel/schedule.ts"
 
 const isThenable = (value: object): value is PromiseLike<unknown> => "then" in value && typeof value.then === "function"
 

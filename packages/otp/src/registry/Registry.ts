@@ -34,22 +34,21 @@
  *
  * Elixir's `Registry`.
  */
-import type { ChildSpec } from "../core/ChildSpec.ts"
-import { cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import type { Kernel } from "../kernel/kernel.ts"
+import {
+  type ChildSpec,
+  type MessageOf,
+  type OfKind,
+  type Pid,
+  placeOf,
+  type System,
+  type Target
+} from "../core/index.ts"
+import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
 import type { Entry as TableEntry } from "./keyIndex.ts"
-import { placeOf } from "./keyValue.ts"
-import type { OfKind } from "../core/processKind.ts"
 import { RegistryState, registryCallbacks } from "./registryServer.ts"
 import type { RegistryPlan } from "./registryServer.ts"
 import type { Keys as TableKeys } from "./registryTable.ts"
-import { Server } from "../server/serverLoop.ts"
-import { startServer } from "../server/startServer.ts"
-import type { Via as KeyAddress } from "../server/startServer.ts"
-import type { MessageOf, Pid, Target } from "../core/Pid.ts"
-import type { System } from "../system/System.ts"
+import { Server, startServer, type Via as KeyAddress } from "../server/index.ts"
 
 declare const entry_: unique symbol
 

@@ -4,7 +4,7 @@
  * INDEX1. A key without entries takes no place.
  * INDEX2. Adding and removing an entry cost the same however many the key has; those of one key keep their order.
  */
-import type { Cell } from "../kernel/cell.ts"
+import type { Cell } from "../kernel/index.ts"
 
 /** One process under one key. */
 export class Entry {

@@ -5,8 +5,8 @@
  * LOCK2. A section is over when it has settled or its process is dead; one whose process dies while it waits never runs.
  * LOCK3. A key nobody holds or waits for takes no place.
  */
-import type { Cell } from "../kernel/cell.ts"
-import { placeOf } from "./keyValue.ts"
+import type { Cell } from "../kernel/index.ts"
+import { placeOf } from "../core/index.ts"
 
 /** One section, from the wish to enter it to its end. */
 interface Turn {

@@ -10,27 +10,15 @@
  *        it takes no entry.
  * PART3. Partitions end with their registry, at once: with `shutdown` if it ends in order, else with its reason.
  */
-import { isName } from "../core/Pid.ts"
-import type { Target } from "../core/Pid.ts"
-import { isExit } from "../core/SystemMessage.ts"
-import { deliverTo } from "../process/alias.ts"
-import { cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { die } from "../kernel/exit.ts"
-import { deliver } from "../kernel/delivery.ts"
+import { hashOf, isExit, isName, placeOf, type Target } from "../core/index.ts"
+import { deliverTo } from "../process/index.ts"
+import { type Cell, cellOf, deliver, die } from "../kernel/index.ts"
 import type { Entry } from "./keyIndex.ts"
 import { KeyLocks } from "./keyLocks.ts"
-import { hashOf, placeOf } from "./keyValue.ts"
-import { checkCount, checkWord } from "../supervisor/optionRules.ts"
+import { checkCount, checkWord, following, mayRestart, RestartWindow, type Verdict } from "../supervisor/index.ts"
 import { RegistryTable } from "./registryTable.ts"
 import type { Keys, Listener } from "./registryTable.ts"
-import { RestartWindow } from "../supervisor/restartWindow.ts"
-import type { Callbacks, Server } from "../server/serverLoop.ts"
-import { ServerResult } from "../server/serverResult.ts"
-import { launchServer } from "../server/startServer.ts"
-import { mayRestart } from "../supervisor/supervision.ts"
-import type { Verdict } from "../supervisor/supervision.ts"
-import { following } from "../supervisor/supervisorServer.ts"
+import { type Callbacks, launchServer, type Server, ServerResult } from "../server/index.ts"
 
 /** What a registry is started with, its defaults filled in. */
 export interface RegistryPlan {
@@ -47,7 +35,7 @@ const partitionCallbacks: Callbacks = {
     return new ServerResult("ok", make(self), undefined, undefined, undefined)
   },
   handleInfo: (message, _state, self) => {
-    if (!isExit(message)) self.kernel.strayed("unexpected", self, message)
+    if (!isExit(message)) self.kernel.undelivered("unexpected", self, message)
   },
   show: (table) => ({ entries: (table as RegistryTable).entries().length })
 }
@@ -169,7 +157,7 @@ export const registryCallbacks: Callbacks = {
     return new ServerResult("ok", new RegistryState(self, plan as RegistryPlan), undefined, undefined, undefined)
   },
   handleInfo: (message, state, self) => {
-    if (!isExit(message)) return self.kernel.strayed("unexpected", self, message)
+    if (!isExit(message)) return self.kernel.undelivered("unexpected", self, message)
     const verdict = (state as RegistryState).lost(message.from)
     return verdict === "goOn" ? undefined : following(verdict, state)
   },

@@ -10,9 +10,8 @@
  * REG4. When a registry ends in order, whatever its reason, each member gets the exit signal `shutdown`; when it is killed,
  *       `killed`.
  */
-import { CallExit } from "../core/OtpError.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { join, sameSystem, signal } from "../kernel/exit.ts"
+import { CallExit } from "../core/index.ts"
+import { type Cell, join, sameSystem, signal } from "../kernel/index.ts"
 import { DuplicateIndex, Entry, UniqueIndex } from "./keyIndex.ts"
 import type { KeyIndex } from "./keyIndex.ts"
 

@@ -19,15 +19,10 @@
  *
  * Elixir's `Agent`.
  */
-import type { ChildSpec, Rules } from "../core/ChildSpec.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
+import type { ChildSpec, ExitReason, Name, OfKind, Pid, Rules, System, Timeout } from "../core/index.ts"
 import * as GenServer from "./GenServer.ts"
 import type { Answer, CallOptions, StartOptions } from "./GenServer.ts"
-import { mapAnswer } from "../process/resolvable.ts"
-import type { OfKind } from "../core/processKind.ts"
-import type { Timeout } from "../core/timeout.ts"
-import type { Name, Pid } from "../core/Pid.ts"
-import type { System } from "../system/System.ts"
+import { mapAnswer } from "../process/index.ts"
 
 declare const state_: unique symbol
 

@@ -30,31 +30,32 @@
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Effects from "effect/Effect"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { afterTurn } from "../time/afterTurn.ts"
-import { deliverTo } from "../process/alias.ts"
+import {
+  type CallExit,
+  CastMessage,
+  type ExitReason,
+  milliseconds,
+  type Name,
+  type OfKind,
+  type Pid,
+  type StartFailed,
+  type StartIgnored,
+  type System,
+  type SystemMessage,
+  type SystemStopped,
+  type Timeout
+} from "../core/index.ts"
+import { afterTurn } from "../time/index.ts"
+import { addressOf, CallMessage, cellAt, deliverTo, PendingCall } from "../process/index.ts"
 import { callAll } from "./multiCall.ts"
 import type { CallsOutcome } from "./multiCall.ts"
-import { CastMessage } from "../core/castMessage.ts"
-import { Cell, cellOf } from "../kernel/cell.ts"
-import { deliver } from "../kernel/delivery.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import { addressOf, cellAt } from "../process/resolveTarget.ts"
-import type { OfKind } from "../core/processKind.ts"
-import { PendingCall } from "./pendingCall.ts"
+import { Cell, cellOf, deliver, kernelOf } from "../kernel/index.ts"
 import { scopedServer } from "./scopedServer.ts"
-import { CallMessage } from "./serverLoop.ts"
 import type { Callbacks } from "./serverLoop.ts"
 import { ServerResult } from "./serverResult.ts"
 import { launchServer, startServer, startServerEffect } from "./startServer.ts"
 import type { ServerOptions } from "./startServer.ts"
 import { stopServer } from "./stopServer.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { Timeout } from "../core/timeout.ts"
-import type { CallExit, StartFailed, StartIgnored, SystemStopped } from "../core/OtpError.ts"
-import type { Name, Pid } from "../core/Pid.ts"
-import type { System } from "../system/System.ts"
-import type { SystemMessage } from "../core/SystemMessage.ts"
 
 declare const call_: unique symbol
 declare const cast_: unique symbol
@@ -416,7 +417,7 @@ export const cast = <Cast>(target: ServerTarget<never, unknown, Cast>, message: 
   const mail = new CastMessage(message)
   if (target instanceof Cell) return deliver(target, mail)
   const address = addressOf(target)
-  if (!deliverTo(address, mail)) kernelOf(address.system).strayed("dead", address, mail)
+  if (!deliverTo(address, mail)) kernelOf(address.system).undelivered("dead", address, mail)
 }
 
 /** Sends several servers the same message, as `cast` does. */

@@ -4,12 +4,9 @@
  * MULTI1. Each server is one call, and has one outcome: a reply or a failure; they are told together, when the last is
  *         there, in the order of the servers.
  */
-import type { CallExit } from "../core/OtpError.ts"
-import type { Pid, Target } from "../core/Pid.ts"
-import { cellOf } from "../kernel/cell.ts"
-import { cellAt } from "../process/resolveTarget.ts"
-import { PendingCall } from "./pendingCall.ts"
-import { CallMessage } from "./serverLoop.ts"
+import type { CallExit, Pid, Target } from "../core/index.ts"
+import { cellOf } from "../kernel/index.ts"
+import { CallMessage, cellAt, PendingCall } from "../process/index.ts"
 
 /** What came of the calls: the servers that answered, and those that did not. */
 export interface CallsOutcome<T, Reply> {

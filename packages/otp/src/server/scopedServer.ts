@@ -7,12 +7,9 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { StartFailed, StartIgnored, SystemStopped } from "../core/OtpError.ts"
-import { System } from "../system/System.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import type { Kernel } from "../kernel/kernel.ts"
-import { endRoot } from "../system/systemShutdown.ts"
+import { type StartFailed, type StartIgnored, System, type SystemStopped } from "../core/index.ts"
+import { type Cell, type Kernel, kernelOf } from "../kernel/index.ts"
+import { endRoot } from "../system/index.ts"
 
 /** Has a server started in the system of the context, and ended with the scope. */
 export const scopedServer = (

@@ -12,25 +12,32 @@
  * SERV5. What `terminate` throws replaces the exit reason if it is an error or a chosen exit. Any other thrown value is
  *        discarded, as a returned one: the server ends with its first reason.
  */
-import { isNoCatch } from "../core/ExitReason.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { BadReturnValue, NoCallback, StartFailed, StartIgnored } from "../core/OtpError.ts"
-import { isExit } from "../core/SystemMessage.ts"
-import { CastMessage } from "../core/castMessage.ts"
-import type { Behaviour, Cell } from "../kernel/cell.ts"
-import { die } from "../kernel/exit.ts"
-import type { Origin } from "../kernel/exit.ts"
-import { deliver } from "../kernel/delivery.ts"
-import { ofThrown } from "../kernel/exitReasonOf.ts"
-import type { Failure } from "../kernel/exitReasonOf.ts"
-import type { PendingCall } from "./pendingCall.ts"
-import { perform, resume, settleValue } from "../process/runCallback.ts"
+import {
+  BadReturnValue,
+  CastMessage,
+  type ExitReason,
+  isExit,
+  isNoCatch,
+  isStop,
+  milliseconds,
+  NoCallback,
+  StartFailed,
+  StartIgnored
+} from "../core/index.ts"
+import {
+  type Behaviour,
+  type Cell,
+  deliver,
+  die,
+  type Failure,
+  ofThrown,
+  type Origin,
+  startTimer,
+  type Timer
+} from "../kernel/index.ts"
+import { CallMessage, Continuation, type PendingCall, perform, resume, settleValue } from "../process/index.ts"
 import { ServerResult } from "./serverResult.ts"
 import type { Next } from "./serverResult.ts"
-import { isStop } from "../core/stopMessage.ts"
-import { milliseconds } from "../core/timeout.ts"
-import { startTimer } from "../kernel/systemTimer.ts"
-import type { Timer } from "../kernel/systemTimer.ts"
 
 /** The callbacks of a server, with their types erased. */
 export interface Callbacks {
@@ -52,26 +59,9 @@ export interface Starter {
   readonly failed: (error: StartFailed | StartIgnored) => void
 }
 
-export class CallMessage {
-  readonly request: unknown
-  readonly from: PendingCall
-  constructor(request: unknown, from: PendingCall) {
-    this.request = request
-    this.from = from
-  }
-}
-
 /** The end of one state timeout; told apart from others by its identity. */
 class Tick {
   readonly _tag = "Tick"
-}
-
-/** What is left to do before the next message. */
-export class Continuation {
-  readonly term: unknown
-  constructor(term: unknown) {
-    this.term = term
-  }
 }
 
 export class Server implements Behaviour {
@@ -157,7 +147,7 @@ export class Server implements Behaviour {
       if (handleContinue === undefined) throw new NoCallback({ callback: "handleContinue", request: message.term })
       return handleContinue(message.term, this.#state, cell)
     }
-    if (handleInfo === undefined) return cell.kernel.strayed("unexpected", cell, message)
+    if (handleInfo === undefined) return cell.kernel.undelivered("unexpected", cell, message)
     return handleInfo(message instanceof Tick ? "timeout" : message, this.#state, cell)
   }
 

@@ -1,5 +1,5 @@
 /** What a callback of a server answers, as the server loop reads it. */
-import type { Timeout } from "../core/timeout.ts"
+import type { Timeout } from "../core/index.ts"
 
 /** What a server does before its next message. */
 export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate" | undefined

@@ -7,21 +7,21 @@
  * START4. A start that takes too long ends the server alone: its parent is unlinked before.
  */
 import * as Effect from "effect/Effect"
-import { AlreadyStarted, StartFailed, SystemStopped } from "../core/OtpError.ts"
-import type { StartIgnored } from "../core/OtpError.ts"
-import type { Name, Pid } from "../core/Pid.ts"
-import { register, unlink } from "../process/Process.ts"
-import { afterTurn } from "../time/afterTurn.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { die, join, signal } from "../kernel/exit.ts"
-import type { Kernel } from "../kernel/kernel.ts"
+import {
+  AlreadyStarted,
+  milliseconds,
+  type Name,
+  type Pid,
+  StartFailed,
+  type StartIgnored,
+  SystemStopped,
+  type Timeout
+} from "../core/index.ts"
+import { register, unlink } from "../process/index.ts"
+import { afterTurn } from "../time/index.ts"
+import { type Cell, die, join, type Kernel, signal, startTimer, turn, wake } from "../kernel/index.ts"
 import { Server } from "./serverLoop.ts"
 import type { Callbacks, Starter } from "./serverLoop.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { Timeout } from "../core/timeout.ts"
-import { startTimer } from "../kernel/systemTimer.ts"
-import { turn } from "../kernel/turn.ts"
-import { wake } from "../kernel/schedule.ts"
 
 /** A name that a process can take: a key in a registry. */
 export interface Via<out P extends Pid = Pid> extends Name<never, P> {

@@ -4,12 +4,8 @@
  * Steps: watch it, send the request, then take the first of its end and the time.
  */
 import * as Equal from "effect/Equal"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { CallExit } from "../core/OtpError.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { deliver } from "../kernel/delivery.ts"
-import { StopMessage } from "../core/stopMessage.ts"
-import { startTimer } from "../kernel/systemTimer.ts"
+import { CallExit, type ExitReason, StopMessage } from "../core/index.ts"
+import { type Cell, deliver, startTimer } from "../kernel/index.ts"
 
 export const stopServer = (cell: Cell | undefined, reason: ExitReason, ms: number, where: string): Promise<void> =>
   new Promise((resolve, reject) => {

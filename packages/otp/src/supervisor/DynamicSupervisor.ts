@@ -8,23 +8,22 @@
  *
  * Elixir's `DynamicSupervisor`.
  */
-import type { ChildSpec, Rules } from "../core/ChildSpec.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
+import {
+  type ChildSpec,
+  type ExitReason,
+  milliseconds,
+  type OfKind,
+  type Pid,
+  type Rules,
+  type System,
+  type Timeout
+} from "../core/index.ts"
+import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
 import { dynamicCallbacks } from "./dynamicServer.ts"
 import type { DynamicPlan, DynamicRequest } from "./dynamicServer.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import type { Kernel } from "../kernel/kernel.ts"
-import { startServer } from "../server/startServer.ts"
-import { stopServer } from "../server/stopServer.ts"
+import { startServer, stopServer } from "../server/index.ts"
 import { request } from "./supervisorRequest.ts"
 import type { ChildCounts, ChildInfo as ServerChildInfo } from "./supervisorServer.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { OfKind } from "../core/processKind.ts"
-import type { Timeout } from "../core/timeout.ts"
-import type { Pid } from "../core/Pid.ts"
-import type { System } from "../system/System.ts"
 
 /** A supervisor of whatever children. */
 type Any = Pid & OfKind<"supervisor">

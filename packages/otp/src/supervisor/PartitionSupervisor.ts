@@ -26,19 +26,25 @@
  *
  * Elixir's `PartitionSupervisor`.
  */
-import type { ChildSpec, Rules } from "../core/ChildSpec.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { cellOf } from "../kernel/cell.ts"
-import { hashOf, placeOf } from "../registry/keyValue.ts"
+import {
+  type ChildSpec,
+  type ExitReason,
+  hashOf,
+  type MessageOf,
+  type Name,
+  type OfKind,
+  type Pid,
+  placeOf,
+  type Rules,
+  StartFailed,
+  type System,
+  type Timeout
+} from "../core/index.ts"
+import { cellOf } from "../kernel/index.ts"
 import { checkCount } from "./optionRules.ts"
 import { childById, childCount } from "./supervisorState.ts"
-import type { OfKind } from "../core/processKind.ts"
-import type { Timeout } from "../core/timeout.ts"
-import { StartFailed } from "../core/OtpError.ts"
-import type { MessageOf, Name, Pid } from "../core/Pid.ts"
 import type { ChildInfo } from "./supervisorServer.ts"
 import * as Supervisor from "./Supervisor.ts"
-import type { System } from "../system/System.ts"
 
 /** A supervisor of whatever children. */
 type Any = Pid & OfKind<"supervisor">

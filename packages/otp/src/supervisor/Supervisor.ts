@@ -35,27 +35,29 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { ChildSpec, PidOf, Rules } from "../core/ChildSpec.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { kernelOf } from "../kernel/kernel.ts"
-import type { Kernel } from "../kernel/kernel.ts"
-import type { OfKind } from "../core/processKind.ts"
-import { scopedServer } from "../server/scopedServer.ts"
-import { startServer, startServerEffect } from "../server/startServer.ts"
-import type { ServerOptions } from "../server/startServer.ts"
-import { stopServer } from "../server/stopServer.ts"
+import {
+  type ChildSpec,
+  type ExitReason,
+  type MessageOf,
+  milliseconds,
+  type Name,
+  type OfKind,
+  type Pid,
+  type PidOf,
+  type Rules,
+  type StartFailed,
+  type StartIgnored,
+  type System,
+  type SystemStopped,
+  type Timeout
+} from "../core/index.ts"
+import { type Cell, cellOf, type Kernel, kernelOf } from "../kernel/index.ts"
+import { scopedServer, type ServerOptions, startServer, startServerEffect, stopServer } from "../server/index.ts"
 import type * as Supervising from "./supervision.ts"
 import { request } from "./supervisorRequest.ts"
 import { callbacks } from "./supervisorServer.ts"
 import type * as Server from "./supervisorServer.ts"
 import { childById } from "./supervisorState.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { Timeout } from "../core/timeout.ts"
-import type { StartFailed, StartIgnored, SystemStopped } from "../core/OtpError.ts"
-import type { MessageOf, Name, Pid } from "../core/Pid.ts"
-import type { System } from "../system/System.ts"
 
 declare const children_: unique symbol
 
@@ -100,7 +102,7 @@ export type ChildInfo = Server.ChildInfo
 /** How many children a supervisor has: specs, and among them those running, supervisors and workers. */
 export type ChildCounts = Server.ChildCounts
 
-export type { ChildSpec, ChildType, Restart, Rules, Shutdown } from "../core/ChildSpec.ts"
+export type { ChildSpec, ChildType, Restart, Rules, Shutdown } from "../core/index.ts"
 
 /**
  * What a supervisor does.

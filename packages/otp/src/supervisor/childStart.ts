@@ -5,16 +5,18 @@
  *               its end always comes to the supervisor as an EXIT.
  * START-CHILD2. A child that is up only after its supervisor died is ended, as its spec says.
  */
-import { shutdownOf } from "../core/ChildSpec.ts"
-import type { ChildSpec } from "../core/ChildSpec.ts"
-import { ProcessExit, StartFailed, StartIgnored } from "../core/OtpError.ts"
-import { format } from "../core/ExitReason.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import type { Pid } from "../core/Pid.ts"
-import { link } from "../process/Process.ts"
-import { endChild } from "../process/awaitExit.ts"
-import { Cell } from "../kernel/cell.ts"
-import { ofThrown } from "../kernel/exitReasonOf.ts"
+import {
+  type ChildSpec,
+  type ExitReason,
+  format,
+  type Pid,
+  ProcessExit,
+  shutdownOf,
+  StartFailed,
+  StartIgnored
+} from "../core/index.ts"
+import { endChild, link } from "../process/index.ts"
+import { Cell, ofThrown } from "../kernel/index.ts"
 
 /** How a start went: a process, none by choice, or a reason. */
 export type ChildStart =

@@ -5,9 +5,8 @@
  * CHILD2. Ids are unique. A temporary child that is not running has no entry.
  * CHILD3. Finding, adding and removing one costs the same however many there are.
  */
-import { restartOf } from "../core/ChildSpec.ts"
-import type { ChildSpec } from "../core/ChildSpec.ts"
-import { Cell } from "../kernel/cell.ts"
+import { type ChildSpec, restartOf } from "../core/index.ts"
+import { Cell } from "../kernel/index.ts"
 
 export interface ChildEntry {
   readonly spec: ChildSpec

@@ -6,21 +6,24 @@
  * DYN1. A child is in `running`, or in `restarting`, or forgotten; one that is not started again leaves nothing.
  * DYN2. At the end all children get their exit signal at once; nobody waits for a sibling.
  */
-import { restartOf, shutdownOf, typeOf } from "../core/ChildSpec.ts"
-import type { ChildSpec } from "../core/ChildSpec.ts"
-import { isAbnormal } from "../core/ExitReason.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import type { Pid } from "../core/Pid.ts"
-import { StartFailed, StartIgnored } from "../core/OtpError.ts"
-import { isExit } from "../core/SystemMessage.ts"
-import { endChild } from "../process/awaitExit.ts"
-import { Cell } from "../kernel/cell.ts"
+import {
+  type ChildSpec,
+  type ExitReason,
+  isAbnormal,
+  isExit,
+  type Pid,
+  restartOf,
+  shutdownOf,
+  StartFailed,
+  StartIgnored,
+  typeOf
+} from "../core/index.ts"
+import { endChild } from "../process/index.ts"
+import { Cell, deliver } from "../kernel/index.ts"
 import { startChild } from "./childStart.ts"
-import { deliver } from "../kernel/delivery.ts"
 import { checkAmount, specError } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
-import type { Callbacks } from "../server/serverLoop.ts"
-import { ServerResult } from "../server/serverResult.ts"
+import { type Callbacks, ServerResult } from "../server/index.ts"
 import { mayRestart } from "./supervision.ts"
 import type { Verdict } from "./supervision.ts"
 import { checkWindow, countOf, following, noreply, refused, replying, restartsOf } from "./supervisorServer.ts"
@@ -156,7 +159,7 @@ export const dynamicCallbacks: Callbacks = {
       return following(dynamic.restarting.has(message.spec) ? dynamic.restart(message.spec) : "goOn", state)
     }
     if (isExit(message)) return following(dynamic.childEnded(message.from, message.reason), state)
-    self.kernel.strayed("unexpected", self, message)
+    self.kernel.undelivered("unexpected", self, message)
     return noreply(state)
   },
   terminate: (_reason, state) => (state as Dynamic).endAll(),

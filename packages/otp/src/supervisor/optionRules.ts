@@ -1,8 +1,7 @@
 /**
  * What options and child specs may say, for code whose types do not: each check names what is wrong and what is allowed.
  */
-import type { ChildSpec } from "../core/ChildSpec.ts"
-import { InvalidOption } from "../core/OtpError.ts"
+import { type ChildSpec, InvalidOption } from "../core/index.ts"
 
 /** Refuses what is none of some words. */
 export const checkWord = (option: string, value: unknown, words: ReadonlyArray<string>): void => {

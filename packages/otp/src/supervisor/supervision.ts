@@ -10,18 +10,13 @@
  * SUP3. After the limit nothing is started any more: the supervisor ends with `shutdown`, its children before it.
  * SUP4. Only an end by itself can set off the auto shutdown, never one by hand.
  */
-import { restartOf, shutdownOf } from "../core/ChildSpec.ts"
-import type { ChildSpec } from "../core/ChildSpec.ts"
-import { isAbnormal } from "../core/ExitReason.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { RestartLimit } from "../core/OtpError.ts"
-import { endChild } from "../process/awaitExit.ts"
-import type { Cell } from "../kernel/cell.ts"
+import { type ChildSpec, type ExitReason, isAbnormal, RestartLimit, restartOf, shutdownOf } from "../core/index.ts"
+import { endChild } from "../process/index.ts"
+import { type Cell, deliver } from "../kernel/index.ts"
 import { Children } from "./children.ts"
 import type { ChildEntry } from "./children.ts"
 import { startChild } from "./childStart.ts"
 import type { ChildStart } from "./childStart.ts"
-import { deliver } from "../kernel/delivery.ts"
 import type { RestartWindow } from "./restartWindow.ts"
 
 export type Strategy = "oneForOne" | "oneForAll" | "restForOne"
@@ -35,11 +30,11 @@ export const mayRestart = (self: Cell, window: RestartWindow, spec: Pick<ChildSp
   const { kernel } = self
   if (window.allows(kernel.clock.now())) {
     kernel.restarts++
-    kernel.watch?.restarted(self, spec.id, window.total)
+    kernel.observer?.restarted(self, spec.id, window.total)
     return true
   }
   kernel.report(self, new RestartLimit({ id: spec.id, limit: window.limit }), true)
-  kernel.watch?.escalated(self, spec.id, window.total, window.limit)
+  kernel.observer?.escalated(self, spec.id, window.total, window.limit)
   return false
 }
 

@@ -1,9 +1,7 @@
 /** A request to a supervisor, which waits as long as its children take. */
-import { NotASupervisor } from "../core/OtpError.ts"
-import type { Pid } from "../core/Pid.ts"
-import { cellOf } from "../kernel/cell.ts"
-import { PendingCall } from "../server/pendingCall.ts"
-import { CallMessage } from "../server/serverLoop.ts"
+import { NotASupervisor, type Pid } from "../core/index.ts"
+import { cellOf } from "../kernel/index.ts"
+import { CallMessage, PendingCall } from "../process/index.ts"
 
 const forEver = Number.POSITIVE_INFINITY
 

@@ -5,18 +5,23 @@
  * SUPS2. A request changes the children only when it is accepted.
  * SUPS3. No request kills a supervisor: one that makes no sense is refused.
  */
-import { restartOf, typeOf } from "../core/ChildSpec.ts"
-import type { ChildSpec } from "../core/ChildSpec.ts"
-import { shutdown } from "../core/ExitReason.ts"
-import { ChildRefused, FailedToStartChild, InvalidOption, StartFailed } from "../core/OtpError.ts"
-import type { Pid } from "../core/Pid.ts"
-import { isExit } from "../core/SystemMessage.ts"
-import type { Cell } from "../kernel/cell.ts"
+import {
+  ChildRefused,
+  type ChildSpec,
+  FailedToStartChild,
+  InvalidOption,
+  isExit,
+  type Pid,
+  restartOf,
+  shutdown,
+  StartFailed,
+  typeOf
+} from "../core/index.ts"
+import type { Cell } from "../kernel/index.ts"
 import type { ChildEntry } from "./children.ts"
 import { checkAmount, checkWord, specError } from "./optionRules.ts"
 import { RestartWindow } from "./restartWindow.ts"
-import type { Callbacks } from "../server/serverLoop.ts"
-import { ServerResult } from "../server/serverResult.ts"
+import { type Callbacks, ServerResult } from "../server/index.ts"
 import { Retry, Supervising } from "./supervision.ts"
 import type { AutoShutdown, Strategy, Verdict } from "./supervision.ts"
 
@@ -198,7 +203,7 @@ export const callbacks: Callbacks = {
     const supervising = state as Supervising
     if (message instanceof Retry) return following(supervising.retry(message.entry), state)
     if (isExit(message)) return following(supervising.childEnded(message.from, message.reason), state)
-    self.kernel.strayed("unexpected", self, message)
+    self.kernel.undelivered("unexpected", self, message)
     return noreply(state)
   },
   terminate: (_reason, state) => (state as Supervising).end((state as Supervising).children.all),

@@ -1,8 +1,8 @@
 /** The children of a supervisor, looked up from outside it and without asking it. */
-import type { Pid } from "../core/Pid.ts"
-import { cellOf } from "../kernel/cell.ts"
+import type { Pid } from "../core/index.ts"
+import { cellOf } from "../kernel/index.ts"
 import type { ChildEntry } from "./children.ts"
-import { Server } from "../server/serverLoop.ts"
+import { Server } from "../server/index.ts"
 import { Supervising } from "./supervision.ts"
 
 const stateOf = (supervisor: Pid): Supervising => {

@@ -4,35 +4,17 @@
  * Every process lives in a system. Processes of two may send to and monitor each other; links are within one. A program usually has one, a test one of its own.
  * Programs made of effects have it as a service, from `layer`.
  */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import { live } from "../time/Clock.ts"
-import type { Clock } from "../time/Clock.ts"
-import type { CrashReport } from "../core/CrashReport.ts"
-import { uuidBy } from "../time/seededRandom.ts"
+import { type Clock, live, uuidBy } from "../time/index.ts"
+import { type CrashReport, milliseconds, type Pid, System, type Timeout } from "../core/index.ts"
 import { effectServices } from "./effectClock.ts"
-import { Kernel, kernelOf } from "../kernel/kernel.ts"
+import { kernelOf, SystemKernel } from "../kernel/index.ts"
+import { attach, type Event, reports } from "../telemetry/index.ts"
 import { shutDown } from "./systemShutdown.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { Timeout } from "../core/timeout.ts"
-import type { Pid } from "../core/Pid.ts"
-import { attach } from "../observe/Telemetry.ts"
-import type { Event } from "../observe/Telemetry.ts"
 
-/** A set of processes. Made by `make`, ended by `stop`. */
-export interface System {
-  readonly name: string
-  readonly clock: Clock
-  /** What it was made with; `undefined` where chance is the host's. */
-  readonly seed: number | undefined
-}
-
-/** The system as a service of effects: `yield* System.System`. */
-export const System: Context.Service<System, System> = Context.Service("@troupe/otp/System")
-
-export type { CrashReport } from "../core/CrashReport.ts"
+export { type CrashReport, System } from "../core/index.ts"
 
 /**
  * A callback that held the thread.
@@ -95,7 +77,15 @@ export const make = (options?: Options): System => {
   const seed = checkedSeed(options?.seed)
   const services = effectServices(clock, seed)
   const blockedAfter = milliseconds(options?.blockedAfter ?? 50)
-  const kernel = new Kernel(options?.name ?? "system", clock, services, options?.onCrash, blockedAfter, seed)
+  const kernel = new SystemKernel(
+    options?.name ?? "system",
+    clock,
+    services,
+    reports,
+    options?.onCrash,
+    blockedAfter,
+    seed
+  )
   const onBlocked = options?.onBlocked
   if (onBlocked !== undefined) {
     attach(kernel, "process.blocked", ({ measurements, metadata }) => onBlocked({ ...measurements, ...metadata }))

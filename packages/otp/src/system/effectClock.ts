@@ -5,8 +5,7 @@ import * as Context from "effect/Context"
 import * as Durations from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import { type Clock, live } from "../time/Clock.ts"
-import { chancesOf } from "../time/seededRandom.ts"
+import { chancesOf, type Clock, live } from "../time/index.ts"
 
 const nanosPerMilli = 1_000_000
 

@@ -7,10 +7,8 @@
  * STOP1. The bounds are of the host's time, so that a stop ends even where the system's clock stands still.
  * STOP2. Within them all are ended in order: also a process whose parent, to which it was not linked, has just ended.
  */
-import { live } from "../time/Clock.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { die, release, signal } from "../kernel/exit.ts"
-import type { Kernel } from "../kernel/kernel.ts"
+import { live } from "../time/index.ts"
+import { type Cell, die, type Kernel, release, signal } from "../kernel/index.ts"
 
 /** Resolves when `subscribe` calls back, or after so many milliseconds of the host. */
 const within = (ms: number, subscribe: (done: () => void) => void): Promise<void> =>

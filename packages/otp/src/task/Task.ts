@@ -33,21 +33,26 @@
  */
 import type * as Effect from "effect/Effect"
 import * as Effects from "effect/Effect"
-import { endChild } from "../process/awaitExit.ts"
-import { cellOf } from "../kernel/cell.ts"
-import { kernelOf } from "../kernel/kernel.ts"
+import { endChild, unlink } from "../process/index.ts"
+import { cellOf, kernelOf } from "../kernel/index.ts"
 import * as Handle from "./taskHandle.ts"
 import type { TaskHandle } from "./taskHandle.ts"
-import { launchTask, ownedTask, spawnTask } from "./taskStart.ts"
-import { streamRules, streamTasks } from "./taskStream.ts"
+import { launchTask, ownedTask, spawnTask, type Work } from "./taskStart.ts"
+import { streamRules, streamTasks, type StreamWork, type StreamOptions, type Options } from "./taskStream.ts"
 import type * as Stream from "./taskStream.ts"
-import { milliseconds } from "../core/timeout.ts"
-import type { Timeout } from "../core/timeout.ts"
-import { CallExit, NotTheOwner } from "../core/OtpError.ts"
-import type { Pid } from "../core/Pid.ts"
-import { unlink } from "../process/Process.ts"
-import type { MonitorRef } from "../core/SystemMessage.ts"
-import type { System } from "../system/System.ts"
+import {
+  CallExit,
+  milliseconds,
+  type MonitorRef,
+  NotTheOwner,
+  type Pid,
+  type System,
+  type Timeout
+} from "../core/index.ts"
+
+export type { StreamWork, StreamOptions, Options } from "./taskStream.ts"
+
+export type { Work } from "./taskStart.ts"
 
 /** What came of a task: `ok` with its value, `exit` with the reason it ended with, or nothing yet. */
 export type Outcome<A> = Handle.Outcome<A>
@@ -62,14 +67,6 @@ export interface Task<out A> {
   /** In the reply, `TaskReply`, and in the `Down` that follows it. */
   readonly ref: MonitorRef
   outcome(ms: number): Promise<Outcome<A>>
-}
-
-/** What a task computes: a value, a promise or an effect of one. An effect is interrupted when the task is ended. */
-export type Work<A> = (self: Pid<unknown>) => A | Promise<A> | Effect.Effect<A, unknown>
-
-/** How a task is shown. */
-export interface Options {
-  readonly label?: string
 }
 
 /** Starts a task linked to its owner. */
@@ -236,35 +233,6 @@ export const isReply = (message: unknown): message is TaskReply<unknown> => mess
  * `input` that led to it.
  */
 export type StreamResult<I, A, Zip extends boolean = false> = Stream.StreamResult<I, A, Zip>
-
-/** What the task of one input computes. */
-export type StreamWork<I, A> = (input: I, self: Pid<unknown>) => ReturnType<Work<A>>
-
-/**
- * How a stream runs its tasks.
- *
- * **Details**
- *
- * `onTimeout` says what follows when a task is not done in its time; it is killed in either case:
- *
- * - `"exit"`: the stream fails with `CallExit`, reason `timeout`, and its other tasks are killed too.
- * - `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream goes on.
- *
- * `zipInputOnExit` has an exit tell its input: `{ exit, input }`.
- *
- * **Units and defaults**
- *
- * At most `maxConcurrency`, 8, tasks run at once. `ordered` is true: the results come in the order of the inputs, else
- * in the order of their completion. `timeout` is 5 seconds for each task, from its start. `onTimeout` is `"exit"`.
- * `zipInputOnExit` is false.
- */
-export interface StreamOptions<Zip extends boolean = boolean> extends Options {
-  readonly maxConcurrency?: number
-  readonly ordered?: boolean
-  readonly timeout?: Timeout
-  readonly onTimeout?: "exit" | "killTask"
-  readonly zipInputOnExit?: Zip
-}
 
 /**
  * Runs a task for each input, linked to the owner, and hands over their results as they are asked for.

@@ -21,20 +21,23 @@
  *
  * Elixir's `Task.Supervisor`.
  */
-import type { ChildSpec, Restart, Rules, Shutdown } from "../core/ChildSpec.ts"
+import {
+  CallExit,
+  type ChildSpec,
+  type ExitReason,
+  type OfKind,
+  type Pid,
+  type Restart,
+  type Rules,
+  type Shutdown,
+  type System,
+  type Timeout
+} from "../core/index.ts"
 import * as DynamicSupervisor from "../supervisor/DynamicSupervisor.ts"
-import type { ExitReason } from "../core/ExitReason.ts"
-import { cellOf } from "../kernel/cell.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { sameSystem } from "../kernel/exit.ts"
+import { type Cell, cellOf, sameSystem } from "../kernel/index.ts"
 import type { TaskHandle } from "./taskHandle.ts"
 import { launchTask, ownedTask, tie } from "./taskStart.ts"
 import { streamRules, streamTasks } from "./taskStream.ts"
-import type { OfKind } from "../core/processKind.ts"
-import type { Timeout } from "../core/timeout.ts"
-import { CallExit } from "../core/OtpError.ts"
-import type { Pid } from "../core/Pid.ts"
-import type { System } from "../system/System.ts"
 import type * as Task from "./Task.ts"
 
 /** A supervisor of whatever children. */

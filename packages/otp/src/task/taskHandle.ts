@@ -9,14 +9,9 @@
  * TASK4. A shutdown waits for the end of the task's process, never for a message: it resolves also when the owner has taken
  *        the outcome before, stopped waiting for it, or ends the task twice.
  */
-import type { ExitReason } from "../core/ExitReason.ts"
-import { isDown } from "../core/SystemMessage.ts"
-import type { MonitorRef } from "../core/SystemMessage.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { deliver } from "../kernel/delivery.ts"
-import { Few } from "../kernel/smallSet.ts"
-import { Monitor } from "../process/monitor.ts"
-import { receiveWithin } from "../process/receive.ts"
+import { type ExitReason, isDown, type MonitorRef } from "../core/index.ts"
+import { type Cell, deliver, Few } from "../kernel/index.ts"
+import { Monitor, receiveWithin } from "../process/index.ts"
 
 /** The reply of a task, as a message to its owner. */
 export class TaskReply<A> {

@@ -4,13 +4,11 @@
  * TSTART1. A task is tied to its parent, and to its owner if they are linked, before its first instruction runs; with a
  *          dead one it ends at once, with `noproc`.
  */
-import type { Work } from "./Task.ts"
-import type { Cell } from "../kernel/cell.ts"
-import { die, join } from "../kernel/exit.ts"
-import type { Kernel } from "../kernel/kernel.ts"
-import { Script } from "../process/processBody.ts"
+import { type Cell, die, join, type Kernel, wake } from "../kernel/index.ts"
+import { Script } from "../process/index.ts"
 import { TaskHandle } from "./taskHandle.ts"
-import { wake } from "../kernel/schedule.ts"
+import type * as Effect from "effect/Effect"
+import type { Pid } from "../core/index.ts"
 
 /** Makes the process of a task, tied to nobody; its value is handed over before it ends. */
 export const spawnTask = (
@@ -48,3 +46,6 @@ export const ownedTask = <A>(owner: Cell, parent: Cell, work: Work<A>, label: st
   made.task = task
   return task
 }
+
+/** What a task computes: a value, a promise or an effect of one. An effect is interrupted when the task is ended. */
+export type Work<A> = (self: Pid<unknown>) => A | Promise<A> | Effect.Effect<A, unknown>

@@ -13,17 +13,12 @@
  * ASTREAM6. It ends with its owner: then nothing is pulled or started any more, the inputs are told to return, and a result
  *          somebody waits for never comes, as no message does in a dead process.
  */
-import type { ExitReason } from "../core/ExitReason.ts"
-import { CallExit } from "../core/OtpError.ts"
-import { unlink } from "../process/Process.ts"
-import type { StreamOptions } from "./Task.ts"
-import { afterTurn } from "../time/afterTurn.ts"
-import { Absorbed } from "../kernel/cell.ts"
-import type { Cell, Resource } from "../kernel/cell.ts"
-import { signal } from "../kernel/exit.ts"
-import { checkCount } from "../supervisor/optionRules.ts"
-import { milliseconds } from "../core/timeout.ts"
-import { startTimer } from "../kernel/systemTimer.ts"
+import { CallExit, type ExitReason, milliseconds, type Pid, type Timeout } from "../core/index.ts"
+import { unlink } from "../process/index.ts"
+import { afterTurn } from "../time/index.ts"
+import { Absorbed, type Cell, type Resource, signal, startTimer } from "../kernel/index.ts"
+import { checkCount } from "../supervisor/index.ts"
+import type { Work } from "./taskStart.ts"
 
 /** The result of one task: its value, or its exit, with the input that led to it if asked for. */
 export type StreamResult<I, A, Zip extends boolean> =
@@ -228,4 +223,38 @@ export async function* streamTasks<I, A, Zip extends boolean>(
   } finally {
     await stream.end()
   }
+}
+
+/** How a task is shown. */
+export interface Options {
+  readonly label?: string
+}
+
+/** What the task of one input computes. */
+export type StreamWork<I, A> = (input: I, self: Pid<unknown>) => ReturnType<Work<A>>
+
+/**
+ * How a stream runs its tasks.
+ *
+ * **Details**
+ *
+ * `onTimeout` says what follows when a task is not done in its time; it is killed in either case:
+ *
+ * - `"exit"`: the stream fails with `CallExit`, reason `timeout`, and its other tasks are killed too.
+ * - `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream goes on.
+ *
+ * `zipInputOnExit` has an exit tell its input: `{ exit, input }`.
+ *
+ * **Units and defaults**
+ *
+ * At most `maxConcurrency`, 8, tasks run at once. `ordered` is true: the results come in the order of the inputs, else
+ * in the order of their completion. `timeout` is 5 seconds for each task, from its start. `onTimeout` is `"exit"`.
+ * `zipInputOnExit` is false.
+ */
+export interface StreamOptions<Zip extends boolean = boolean> extends Options {
+  readonly maxConcurrency?: number
+  readonly ordered?: boolean
+  readonly timeout?: Timeout
+  readonly onTimeout?: "exit" | "killTask"
+  readonly zipInputOnExit?: Zip
 }

@@ -12,7 +12,7 @@ import {
 } from "../../src/index.ts"
 import { Sys, System } from "../../src/index.ts"
 import type { Pid } from "../../src/index.ts"
-import { kernelOf } from "../../src/kernel/kernel.ts"
+import { kernelOf } from "../../src/kernel/cell.ts"
 import { bank, empty } from "../double/bank.ts"
 import { hop } from "../double/hop.ts"
 import { inProcess, sleeper } from "../double/inProcess.ts"
@@ -309,7 +309,7 @@ describe("trace", () => {
     await hop()
     expect(events.map((event) => event._tag)).toContain("Received")
     expect(events.some((event) => event._tag === "Received" && event.message === "b")).toBe(false)
-    expect(kernelOf(system).watch).toBeUndefined()
+    expect(kernelOf(system).observer).toBeUndefined()
   })
 
   test("PROBE1 a tracer that throws is dropped, reported, and hurts nobody", async () => {
@@ -351,10 +351,10 @@ describe("trace", () => {
     const { events } = traced(pid)
     Process.kill(pid)
     expect(events).toEqual([{ _tag: "Ended", reason: "killed" }])
-    expect(kernelOf(system).watch).toBeUndefined()
+    expect(kernelOf(system).observer).toBeUndefined()
     Sys.trace(pid, () => {})
     Sys.setStatistics(pid, true)
-    expect(kernelOf(system).watch).toBeUndefined()
+    expect(kernelOf(system).observer).toBeUndefined()
   })
 })
 
@@ -377,7 +377,7 @@ describe("statistics", () => {
     expect(Sys.statistics(pid)).toMatchObject({ received: 2 })
     Sys.setStatistics(pid, false)
     expect(Sys.statistics(pid)).toBeUndefined()
-    expect(kernelOf(timed).watch).toBeUndefined()
+    expect(kernelOf(timed).observer).toBeUndefined()
     await System.stop(timed)
   })
 })

@@ -5,10 +5,10 @@
  * @source The AI SDK's language model specification, versions 2, 3 and 4
  */
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
-import type { Adapter, AdapterOptions } from "@troupe/chat/Adapter"
-import { ValidationError } from "@troupe/chat/ChatError"
-import type { AdapterEvent } from "@troupe/chat/Event"
-import type { Request } from "@troupe/chat/Request"
+import type { Adapter } from "@troupe/chat/models"
+import { ValidationError } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import type { Request } from "@troupe/chat/models"
 import { callOptionsOf } from "./callOptions.ts"
 import { inDialect } from "./dialect.ts"
 import type { StreamPart } from "./partReader.ts"
@@ -53,7 +53,8 @@ export interface AiSdkOptions {
  * @example
  * ```ts import.meta.vitest
  * import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
- * import { Chat, Engine, Message } from "@troupe/chat"
+ * import { Chat, Engine } from "@troupe/chat"
+ * import { Message } from "@troupe/chat/messages"
  * import { aiSdk } from "@troupe/providers"
  *
  * const reply = { choices: [{ index: 0, delta: { content: "Hello!" }, finish_reason: "stop" }] }
@@ -68,7 +69,7 @@ export interface AiSdkOptions {
  * result.finalResponse?.outputText // => "Hello!"
  * ```
  */
-export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter => {
+export const aiSdk = (model: AiSdkModel, options: AiSdkOptions = {}): Adapter.Adapter => {
   if (!isModel(model)) {
     const reason = 'must_be_a_model_object of an AI SDK provider, as openai("gpt-5.5"); a name is none'
     throw new ValidationError("invalid_options", [{ field: ["model"], reason }])
@@ -99,7 +100,7 @@ const isModel = (model: unknown): boolean =>
   ((typeof model === "object" && model !== null) || typeof model === "function") &&
   typeof Reflect.get(model, "doStream") === "function"
 
-const nothing: AsyncIterable<AdapterEvent> = {
+const nothing: AsyncIterable<Event.AdapterEvent> = {
   [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) })
 }
 
@@ -108,9 +109,9 @@ type Open = (options: LanguageModelV4CallOptions) => PromiseLike<{ readonly stre
 
 const open = async (
   model: AiSdkModel,
-  request: Request,
+  request: Request.Request,
   providerName: string,
-  options: AdapterOptions,
+  options: Adapter.AdapterOptions,
   abortSignal: AbortSignal
 ): Promise<ReadableStream<StreamPart>> => {
   const asked = callOptionsOf(request, providerName, options)

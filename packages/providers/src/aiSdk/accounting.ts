@@ -5,12 +5,12 @@ import {
   type LanguageModelV4FinishReason,
   type LanguageModelV4Usage
 } from "@ai-sdk/provider"
-import type { FinishReason } from "@troupe/chat/Response"
-import type { Usage } from "@troupe/chat/Usage"
+import type { Response } from "@troupe/chat/models"
+import type { Usage } from "@troupe/chat/messages"
 
 /** A finish reason in our word and in the provider's. */
 export interface Finish {
-  readonly reason: FinishReason
+  readonly reason: Response.FinishReason
   readonly raw: string | undefined
 }
 
@@ -34,7 +34,7 @@ export const isMissing = (said: LanguageModelV4FinishReason | string): boolean =
 export const reportsNoFinish = (error: unknown): boolean =>
   InvalidResponseDataError.isInstance(error) && error.data === undefined
 
-const reasons: Readonly<Record<string, FinishReason>> = {
+const reasons: Readonly<Record<string, Response.FinishReason>> = {
   stop: "stop",
   length: "length",
   "content-filter": "content_filter",
@@ -43,8 +43,8 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 }
 
 /** Reads the usage of any version; a count that was not reported stays absent. */
-export const usageOf = (said: LanguageModelV4Usage | LanguageModelV2Usage | undefined): Usage => {
-  const usage: { -readonly [Field in keyof Usage]: Usage[Field] } = {}
+export const usageOf = (said: LanguageModelV4Usage | LanguageModelV2Usage | undefined): Usage.Usage => {
+  const usage: { -readonly [Field in keyof Usage.Usage]: Usage.Usage[Field] } = {}
   if (said === undefined || said === null) return usage
   const put = (field: "inputTokens" | "outputTokens" | "cachedInputTokens" | CountedApart, count: unknown): void => {
     if (typeof count === "number" && Number.isFinite(count)) usage[field] = count

@@ -15,9 +15,9 @@
  * PART5. Nothing is parsed but the arguments of a completed call.
  */
 import type { LanguageModelV2StreamPart, LanguageModelV3StreamPart, LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import type { AdapterEvent } from "@troupe/chat/Event"
-import type { ReasoningPart } from "@troupe/chat/ContentPart"
-import { parseArguments } from "@troupe/chat/ToolCall"
+import type { Event } from "@troupe/chat/events"
+import type { ContentPart } from "@troupe/chat/messages"
+import { ToolCall } from "@troupe/chat/messages"
 import { type Finish, finishOf, isMissing, reportsNoFinish, usageOf } from "./accounting.ts"
 import { adapterError, unfinished } from "./providerError.ts"
 import { carried, merged, type ProviderData } from "./providerMetadata.ts"
@@ -33,7 +33,7 @@ interface Block {
 /** Reads one reply. */
 export class PartReader {
   readonly #provider: string
-  readonly #emit: (event: AdapterEvent) => void
+  readonly #emit: (event: Event.AdapterEvent) => void
   readonly #rawChunks: boolean
   #started = false
   #completed = false
@@ -53,7 +53,7 @@ export class PartReader {
   #heldRaw: Array<unknown> = []
   #usage: ReturnType<typeof usageOf> = {}
 
-  constructor(provider: string, rawChunks: boolean, emit: (event: AdapterEvent) => void) {
+  constructor(provider: string, rawChunks: boolean, emit: (event: Event.AdapterEvent) => void) {
     this.#provider = provider
     this.#rawChunks = rawChunks
     this.#emit = emit
@@ -204,7 +204,7 @@ export class PartReader {
     }
     this.#startCall(part.toolCallId, part.toolName)
     const rawArguments: string = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {})
-    const args = parseArguments(rawArguments)
+    const args = ToolCall.parseArguments(rawArguments)
     this.#hasCall = true
     this.#hasWholeCall ||= args !== null
     this.#emit({
@@ -232,5 +232,5 @@ export class PartReader {
   }
 }
 
-const reasoningPart = ({ text, data }: Block): ReadonlyArray<ReasoningPart> =>
+const reasoningPart = ({ text, data }: Block): ReadonlyArray<ContentPart.ReasoningPart> =>
   text === "" && data === undefined ? [] : [{ type: "reasoning", text, ...carried(data) }]

@@ -9,13 +9,15 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
-import { ContentPart } from "@troupe/chat/ContentPart"
-import type { FilePart, ImagePart, ReasoningPart } from "@troupe/chat/ContentPart"
-import { type AssistantMessage, type Message, text, type ToolMessage } from "@troupe/chat/Message"
+import { ContentPart } from "@troupe/chat/messages"
+import { Message } from "@troupe/chat/messages"
 import { handedBack } from "./providerMetadata.ts"
 
 /** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see {@link inDialect}. */
-export const promptOf = (messages: ReadonlyArray<Message>, providerName: string): Array<LanguageModelV4Message> => {
+export const promptOf = (
+  messages: ReadonlyArray<Message.Message>,
+  providerName: string
+): Array<LanguageModelV4Message> => {
   const toolNames = new Map<string, string>()
   const prompt: Array<LanguageModelV4Message> = []
   for (const message of messages) {
@@ -52,11 +54,11 @@ type AssistantPart =
   | LanguageModelV4ReasoningPart
   | LanguageModelV4ToolCallPart
 
-const partsOf = (content: Message["content"]): ReadonlyArray<ContentPart> =>
+const partsOf = (content: Message.Message["content"]): ReadonlyArray<ContentPart.ContentPart> =>
   typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content
 
 const userPart = (
-  part: ContentPart,
+  part: ContentPart.ContentPart,
   providerName: string
 ): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> => {
   switch (part.type) {
@@ -72,7 +74,7 @@ const userPart = (
 }
 
 /** Reasoning first, then text and files, then the calls: the order every provider produces them in. */
-const assistantParts = (message: AssistantMessage): Array<AssistantPart> => {
+const assistantParts = (message: Message.AssistantMessage): Array<AssistantPart> => {
   const parts = partsOf(message.content)
   const said = parts.filter((part) => part.type !== "reasoning")
   const thought = [...keptReasoning(message), ...parts.filter((part) => part.type === "reasoning")]
@@ -95,16 +97,19 @@ const assistantParts = (message: AssistantMessage): Array<AssistantPart> => {
 }
 
 /** The reasoning that came with a message, kept in its `metadata.reasoning`. */
-const keptReasoning = (message: AssistantMessage): ReadonlyArray<ReasoningPart> => {
+const keptReasoning = (message: Message.AssistantMessage): ReadonlyArray<ContentPart.ReasoningPart> => {
   const kept = message.metadata?.["reasoning"]
   if (!Array.isArray(kept)) return []
   return kept.flatMap((part) => {
-    const read = ContentPart.safeParse(part)
+    const read = ContentPart.ContentPart.safeParse(part)
     return read.success && read.data.type === "reasoning" ? [read.data] : []
   })
 }
 
-const toolResult = (message: ToolMessage, toolNames: ReadonlyMap<string, string>): LanguageModelV4ToolResultPart => ({
+const toolResult = (
+  message: Message.ToolMessage,
+  toolNames: ReadonlyMap<string, string>
+): LanguageModelV4ToolResultPart => ({
   type: "tool-result",
   toolCallId: message.toolCallId,
   toolName: toolNames.get(message.toolCallId) ?? message.name ?? "unknown",
@@ -113,12 +118,12 @@ const toolResult = (message: ToolMessage, toolNames: ReadonlyMap<string, string>
 })
 
 /** What a tool came to. A call that did not complete is an error for the provider, if the message knows. */
-const toolOutput = (message: ToolMessage): LanguageModelV4ToolResultOutput => {
+const toolOutput = (message: Message.ToolMessage): LanguageModelV4ToolResultOutput => {
   const { content, outcome = "completed" } = message
   const value = typeof content === "string" ? [] : content.flatMap((part) => userPart(part, ""))
   // There is no error that holds files.
   if (!value.every((part) => part.type === "text")) return { type: "content", value }
-  const said = text(message)
+  const said = Message.text(message)
   switch (outcome) {
     case "completed":
       return { type: "text", value: said }
@@ -129,7 +134,7 @@ const toolOutput = (message: ToolMessage): LanguageModelV4ToolResultOutput => {
   }
 }
 
-const imagePart = (part: ImagePart, providerName: string): LanguageModelV4FilePart => {
+const imagePart = (part: ContentPart.ImagePart, providerName: string): LanguageModelV4FilePart => {
   const given = handedBack(part.metadata).providerOptions
   const detail: JSONObject = part.detail === undefined || part.detail === "auto" ? {} : { imageDetail: part.detail }
   const own = providerName === "" ? {} : { [providerName]: { ...detail, ...given?.[providerName] } }
@@ -143,7 +148,7 @@ const imagePart = (part: ImagePart, providerName: string): LanguageModelV4FilePa
   }
 }
 
-const filePart = (part: FilePart): LanguageModelV4FilePart => ({
+const filePart = (part: ContentPart.FilePart): LanguageModelV4FilePart => ({
   type: "file",
   ...("url" in part.file
     ? { ...located(part.file.url, part.mediaType), mediaType: part.mediaType }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { AdapterError, type AdapterErrorReason } from "@troupe/chat/ChatError"
+import { AdapterError } from "@troupe/chat"
 import { type ErrorFacts, factsOf } from "./errorFacts.ts"
 
 /** The error as an `AdapterError`; one of those is returned as it is. */
@@ -28,6 +28,8 @@ export const unfinished = (provider: string): AdapterError =>
     provider,
     message: `The model request failed (${provider}): the reply was cut off before its end; ask again`
   })
+
+type AdapterErrorReason = AdapterError["reason"]
 
 const reasonOf = (facts: ErrorFacts): AdapterErrorReason => {
   const said = `${facts.words} ${facts.message}`

@@ -11,9 +11,9 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type CallToolResult, type Tool, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
-import type { McpServerParams } from "./Mcp.ts"
 import { McpError } from "./McpError.ts"
 import { type OpenTransport, transportOf } from "./mcpTransport.ts"
+import type { McpServerParams } from "./mcpServer.ts"
 
 /** What the SDK allows at most: calls have deadlines of their own. */
 const noTimeout = 2_147_483_647

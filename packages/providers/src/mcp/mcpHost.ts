@@ -16,22 +16,22 @@
  */
 import type { Tool as McpTool } from "@modelcontextprotocol/sdk/types.js"
 import { GenServer, type Pid, Process, type System } from "@troupe/otp"
-import type { ChildSpec } from "@troupe/otp/ChildSpec"
-import type { Tool } from "@troupe/chat/Tool"
+import type { ChildSpec } from "@troupe/otp"
+import type { Tool } from "@troupe/chat/tools"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
-import type { McpOptions, McpServer, McpServerParams } from "./Mcp.ts"
 import { McpError } from "./McpError.ts"
 import { McpConnection } from "./mcpConnection.ts"
 import { toolsOf } from "./mcpTools.ts"
+import type { McpOptions, McpServer, McpServerParams } from "./mcpServer.ts"
 
 /** One server, wherever its process is. */
 export class McpHost implements McpServer {
   readonly name: string
-  readonly childSpec: ChildSpec
+  readonly childSpec: ChildSpec.ChildSpec
   readonly #server: McpServerParams
   readonly #options: McpOptions
-  #tools: ReadonlyArray<Tool> = []
+  #tools: ReadonlyArray<Tool.Tool> = []
   #current: McpConnection | undefined
   #ahead: McpConnection | undefined
   #pid: Pid | undefined
@@ -43,7 +43,7 @@ export class McpHost implements McpServer {
     this.childSpec = { id: `mcp:${this.name}`, start: (parent) => this.startLink(parent) }
   }
 
-  get tools(): ReadonlyArray<Tool> {
+  get tools(): ReadonlyArray<Tool.Tool> {
     return this.#tools
   }
 

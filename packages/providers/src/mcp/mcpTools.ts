@@ -1,7 +1,7 @@
 /** Turns an MCP server's tools into ours, and its results into handler results. */
 import type { CallToolResult, ContentBlock, Tool as McpTool } from "@modelcontextprotocol/sdk/types.js"
-import * as HandlerResult from "@troupe/chat/HandlerResult"
-import { make, type Handler, nameProblem, type Tool } from "@troupe/chat/Tool"
+import { HandlerResult } from "@troupe/chat/results"
+import { Tool } from "@troupe/chat/tools"
 
 /** Calls a tool at the server, by the server's own name for it. */
 export type Call = (name: string, args: Record<string, unknown>, signal: AbortSignal) => Promise<CallToolResult>
@@ -11,12 +11,12 @@ export const toolsOf = (
   listed: ReadonlyArray<McpTool>,
   about: { readonly server: string; readonly prefix: string },
   call: Call
-): ReadonlyArray<Tool> => {
+): ReadonlyArray<Tool.Tool> => {
   const taken = new Set<string>()
   return listed.map((tool) => {
     const name = freeName(about.prefix + tool.name, taken)
     taken.add(name)
-    return make({
+    return Tool.make({
       name,
       description: tool.description ?? tool.title ?? "",
       parameters: tool.inputSchema,
@@ -34,7 +34,7 @@ export const toolsOf = (
 }
 
 const handlerOf =
-  (name: string, call: Call): Handler =>
+  (name: string, call: Call): Tool.Handler =>
   async (args, { signal }) => {
     try {
       return handlerResult(await call(name, args, signal))
@@ -79,7 +79,7 @@ const partOf = (block: ContentBlock): Part => {
 
 const freeName = (wanted: string, taken: ReadonlySet<string>): string => {
   const plain = wanted.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)
-  const base = nameProblem(plain) === undefined ? plain : `tool_${plain}`.slice(0, 64)
+  const base = Tool.nameProblem(plain) === undefined ? plain : `tool_${plain}`.slice(0, 64)
   let name = base
   for (let count = 2; taken.has(name); count++) name = `${base.slice(0, 63 - String(count).length)}_${count}`
   return name

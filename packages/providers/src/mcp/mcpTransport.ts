@@ -3,7 +3,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import * as Effect from "effect/Effect"
-import type { McpServerParams } from "./Mcp.ts"
+import type { McpServerParams } from "./mcpServer.ts"
 
 /** A transport, what is said to the server before it closes, and what the server complained about. */
 export interface OpenTransport {

@@ -2,14 +2,14 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import type { Adapter } from "@troupe/chat/Adapter"
-import * as Chat from "@troupe/chat/Chat"
-import { ValidationError } from "@troupe/chat/ChatError"
-import * as Engine from "@troupe/chat/Engine"
-import { error } from "@troupe/chat/HandlerResult"
-import { user } from "@troupe/chat/Message"
-import { tool } from "@troupe/chat/Tool"
-import * as ToolRunner from "@troupe/chat/ToolRunner"
+import type { Adapter } from "@troupe/chat/models"
+import { Chat } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat"
+import { Engine } from "@troupe/chat"
+import { HandlerResult } from "@troupe/chat/results"
+import { Message } from "@troupe/chat/messages"
+import { Tool } from "@troupe/chat/tools"
+import { ToolRunner } from "@troupe/chat/tools"
 import type { ServerResponse } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
@@ -30,7 +30,9 @@ afterEach(async () => {
   server = undefined
 })
 
-const served = async (answer: (response: ServerResponse, index: number) => void): Promise<[Adapter, EventServer]> => {
+const served = async (
+  answer: (response: ServerResponse, index: number) => void
+): Promise<[Adapter.Adapter, EventServer]> => {
   server = await eventServer(answer)
   return [aiSdk(createOpenAICompatible({ name: "local", baseURL: server.url, includeUsage: true })("small")), server]
 }
@@ -241,7 +243,11 @@ describe("a failure over HTTP", () => {
 
 describe("a chat over HTTP", () => {
   const call = { index: 0, id: "c1", type: "function", function: { name: "count", arguments: '{"to":2}' } }
-  const count = tool({ name: "count", parameters: counting.schema, execute: ({ to }) => `counted to ${String(to)}` })
+  const count = Tool.tool({
+    name: "count",
+    parameters: counting.schema,
+    execute: ({ to }) => `counted to ${String(to)}`
+  })
 
   test("asks, runs the tool, hands its result back, and ends", async () => {
     const [adapter, { bodies }] = await served((response, index) =>
@@ -252,7 +258,7 @@ describe("a chat over HTTP", () => {
           : [chatChunk({ content: "two" }, "stop"), "[DONE]"]
       )
     )
-    const result = await Chat.run(Engine.make({ adapter, tools: [count] }), [user("count")], {
+    const result = await Chat.run(Engine.make({ adapter, tools: [count] }), [Message.user("count")], {
       providerOptions: { seed: 7, user: "someone" }
     })
     expect(result).toMatchObject({ haltedReason: "completed", finalResponse: { outputText: "two" } })
@@ -270,12 +276,17 @@ describe("a chat over HTTP", () => {
     const calls = ["1", "2", "3"].map((id) => ({ id, name: "count", arguments: {} }))
     const { messages } = await ToolRunner.runToolCalls(
       calls,
-      [tool({ name: "count", execute: (_, { toolCall }) => (toolCall.id === "2" ? error("no fingers") : "counted") })],
+      [
+        Tool.tool({
+          name: "count",
+          execute: (_, { toolCall }) => (toolCall.id === "2" ? HandlerResult.error("no fingers") : "counted")
+        })
+      ],
       { permissions: { ask: ({ toolCall }) => (toolCall.id === "3" ? "deny" : "allow") } }
     )
     await pull(
       adapter,
-      asking({ messages: [user("count"), { role: "assistant", content: "", toolCalls: calls }, ...messages] })
+      asking({ messages: [Message.user("count"), { role: "assistant", content: "", toolCalls: calls }, ...messages] })
     ).catch(() => [])
     const said: unknown = server.bodies[0]?.["messages"]
     expect(Array.isArray(said) && said[2]).toMatchObject({
@@ -293,7 +304,7 @@ describe("a chat over HTTP", () => {
       beginStream(response)
       sendEvent(response, chatChunk({ content: "a" }))
     })
-    for await (const event of await Chat.stream(Engine.make({ adapter }), [user("go")])) {
+    for await (const event of await Chat.stream(Engine.make({ adapter }), [Message.user("go")])) {
       if (event.type === "text_delta") break
     }
     await expect(closed(0)).resolves.toBeUndefined()

@@ -4,16 +4,16 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Prompt
 } from "@ai-sdk/provider"
-import type { Message, ToolMessage } from "@troupe/chat/Message"
-import { Outcome } from "@troupe/chat/Outcome"
-import type { Request } from "@troupe/chat/Request"
+import type { Message } from "@troupe/chat/messages"
+import { Outcome } from "@troupe/chat/results"
+import type { Request } from "@troupe/chat/models"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import { adapterOptions, asking, pull } from "../loopback/pulling.ts"
 import { finish, modelV2, modelV3, modelV4, streamOf } from "../loopback/scriptedModel.ts"
 
 const asked = async (
-  request: Partial<Request>,
+  request: Partial<Request.Request>,
   headers?: Record<string, string>
 ): Promise<LanguageModelV4CallOptions> => {
   const seen: Array<LanguageModelV4CallOptions> = []
@@ -24,7 +24,8 @@ const asked = async (
   return options
 }
 
-const prompted = async (messages: ReadonlyArray<Message>): Promise<unknown> => (await asked({ messages })).prompt
+const prompted = async (messages: ReadonlyArray<Message.Message>): Promise<unknown> =>
+  (await asked({ messages })).prompt
 
 describe("the prompt", () => {
   test("has every kind of content a user can send", async () => {
@@ -119,7 +120,11 @@ describe("the prompt", () => {
     ])
   })
 
-  const ended = (id: string, outcome: ToolMessage["outcome"], content: ToolMessage["content"] = outcome ?? "") => ({
+  const ended = (
+    id: string,
+    outcome: Message.ToolMessage["outcome"],
+    content: Message.ToolMessage["content"] = outcome ?? ""
+  ) => ({
     role: "tool" as const,
     toolCallId: id,
     content,
@@ -134,7 +139,7 @@ describe("the prompt", () => {
     )
 
   test("says of a call that did not complete that it is an error, and of one that was refused that it was", async () => {
-    const others = Outcome.options.filter((outcome) => outcome !== "completed" && outcome !== "denied")
+    const others = Outcome.Outcome.options.filter((outcome) => outcome !== "completed" && outcome !== "denied")
     const prompt = await prompted([
       ended("1", undefined, "as ever"),
       ended("2", "completed"),
@@ -191,7 +196,7 @@ describe("the prompt", () => {
     ])
   })
 
-  const withFiles: ReadonlyArray<Message> = [
+  const withFiles: ReadonlyArray<Message.Message> = [
     { role: "user", content: [{ type: "image", image: { url: "https://example.org/a.png" } }] },
     { role: "assistant", content: "", toolCalls: [{ id: "1", name: "one", arguments: {} }] },
     { role: "tool", toolCallId: "1", content: [{ type: "image", image: { base64: "AA==", mediaType: "image/png" } }] }

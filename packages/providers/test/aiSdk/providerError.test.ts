@@ -1,5 +1,5 @@
 import { APICallError, LoadAPIKeyError, TypeValidationError, UnsupportedFunctionalityError } from "@ai-sdk/provider"
-import { AdapterError } from "@troupe/chat/ChatError"
+import { AdapterError } from "@troupe/chat"
 import { describe, expect, test } from "vitest"
 import { adapterError } from "../../src/aiSdk/providerError.ts"
 

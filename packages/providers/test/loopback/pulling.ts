@@ -1,17 +1,17 @@
 /** Ways to pull an adapter. */
-import type { Adapter, AdapterOptions } from "@troupe/chat/Adapter"
-import type { AdapterEvent } from "@troupe/chat/Event"
-import type { Request } from "@troupe/chat/Request"
+import type { Adapter } from "@troupe/chat/models"
+import type { Event } from "@troupe/chat/events"
+import type { Request } from "@troupe/chat/models"
 
 /** A request that says hello, with what a test adds. */
-export const asking = (more: Partial<Request> = {}): Request => ({
+export const asking = (more: Partial<Request.Request> = {}): Request.Request => ({
   messages: [{ role: "user", content: "hello" }],
   tools: [],
   ...more
 })
 
-/** Adapter options with a signal of the test's own. */
-export const adapterOptions = (more: Partial<AdapterOptions> = {}): AdapterOptions => ({
+/** Adapter.Adapter options with a signal of the test's own. */
+export const adapterOptions = (more: Partial<Adapter.AdapterOptions> = {}): Adapter.AdapterOptions => ({
   signal: new AbortController().signal,
   requestId: "request-1",
   includeRawChunks: false,
@@ -21,24 +21,27 @@ export const adapterOptions = (more: Partial<AdapterOptions> = {}): AdapterOptio
 
 /** Every event of one request. */
 export const pull = async (
-  adapter: Adapter,
-  request: Request = asking(),
-  options: AdapterOptions = adapterOptions()
-): Promise<ReadonlyArray<AdapterEvent>> => {
-  const events: Array<AdapterEvent> = []
+  adapter: Adapter.Adapter,
+  request: Request.Request = asking(),
+  options: Adapter.AdapterOptions = adapterOptions()
+): Promise<ReadonlyArray<Event.AdapterEvent>> => {
+  const events: Array<Event.AdapterEvent> = []
   for await (const event of await adapter.stream(request, options)) events.push(event)
   return events
 }
 
 /** The tags of events, in order. */
-export const tagsOf = (events: ReadonlyArray<AdapterEvent>): ReadonlyArray<string> => events.map((event) => event.type)
+export const tagsOf = (events: ReadonlyArray<Event.AdapterEvent>): ReadonlyArray<string> =>
+  events.map((event) => event.type)
 
 /** The one event with a tag. */
-export const only = <T extends AdapterEvent["type"]>(
-  events: ReadonlyArray<AdapterEvent>,
+export const only = <T extends Event.AdapterEvent["type"]>(
+  events: ReadonlyArray<Event.AdapterEvent>,
   type: T
-): Extract<AdapterEvent, { readonly type: T }> => {
-  const found = events.filter((event): event is Extract<AdapterEvent, { readonly type: T }> => event.type === type)
+): Extract<Event.AdapterEvent, { readonly type: T }> => {
+  const found = events.filter(
+    (event): event is Extract<Event.AdapterEvent, { readonly type: T }> => event.type === type
+  )
   const [first] = found
   if (first === undefined || found.length > 1) throw new Error(`${found.length} events are ${type}`)
   return first

@@ -1,5 +1,5 @@
-import type { HandlerResult } from "@troupe/chat/HandlerResult"
-import type { Tool } from "@troupe/chat/Tool"
+import type { HandlerResult } from "@troupe/chat/results"
+import type { Tool } from "@troupe/chat/tools"
 import { Process, Supervisor, System } from "@troupe/otp"
 import { getEventListeners } from "node:events"
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
@@ -28,7 +28,7 @@ const call = async (
   name: string,
   args: Record<string, unknown> = {},
   signal = new AbortController().signal
-): Promise<HandlerResult> => {
+): Promise<HandlerResult.HandlerResult> => {
   const tool = tools.find((one) => one.name === name)
   if (tool === undefined || tool.handler === null) throw new Error(`no tool ${name}`)
   const toolCall = { id: "c", name, arguments: args }
@@ -64,7 +64,7 @@ const ended = (server: Mcp.McpServer): Promise<unknown> =>
     Process.onExit(server.pid, resolve)
   })
 
-const names = (tools: ReadonlyArray<Tool>): ReadonlyArray<string> => tools.map((tool) => tool.name)
+const names = (tools: ReadonlyArray<Tool.Tool>): ReadonlyArray<string> => tools.map((tool) => tool.name)
 
 describe("the official filesystem server", () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "mcp-")))
@@ -246,7 +246,7 @@ describe("a server over streamable HTTP", () => {
 
   test("tells when its tools change", async () => {
     const http = await mcpHttpServer()
-    const changed = Promise.withResolvers<ReadonlyArray<Tool>>()
+    const changed = Promise.withResolvers<ReadonlyArray<Tool.Tool>>()
     let listings = 0
     const server = await Mcp.start(
       system,

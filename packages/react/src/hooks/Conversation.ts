@@ -10,8 +10,8 @@
  *
  * @module
  */
-import * as View from "@troupe/chat/ChatView"
-import type { ChatView } from "@troupe/chat"
+import { ChatView as View } from "@troupe/chat/view"
+import type { ChatView } from "@troupe/chat/view"
 import type { ChatLink } from "@troupe/server"
 import { useMemo, useSyncExternalStore } from "react"
 import { pacedOf } from "./paced.ts"

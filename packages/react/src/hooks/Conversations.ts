@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server"
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { useTroupe } from "./Provider.ts"

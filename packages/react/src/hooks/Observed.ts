@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import type { ChatLink } from "@troupe/server"
 import { useMemo } from "react"
 import { useTroupe } from "./Provider.ts"

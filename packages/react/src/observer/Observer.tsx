@@ -13,33 +13,27 @@
  *
  * @module
  */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import type { ChatLink, ObserverLink } from "@troupe/server/ChatLink"
 import { type ReactNode, useMemo, useRef, useState } from "react"
 import type { AnyStateMachine } from "xstate"
-import type { Prices } from "./timeline/cost.ts"
-import { EventLog } from "./log/eventLog.tsx"
-import { count } from "./parts/format.ts"
-import { ProcessPane } from "./tree/processPane.tsx"
-import { ProcessTree } from "./tree/processTree.tsx"
-import { useSize } from "./parts/size.ts"
-import { StateChart } from "./chart/stateChart.tsx"
-import { type Lost, lostIn, successorOf } from "./tree/successor.ts"
-import { Surface } from "./parts/surface.tsx"
-import { type Part, Tabs } from "./parts/tabs.tsx"
-import { nodesOf } from "./tree/treeRows.ts"
-import { TurnTimeline } from "./timeline/turnTimeline.tsx"
-import { UsageMeters } from "./timeline/usageMeters.tsx"
-import { useWatched } from "./parts/watched.ts"
-import { useSnapshot } from "../hooks/Snapshot.ts"
+import { type Prices, TurnTimeline, UsageMeters } from "./timeline/index.ts"
+import { EventLog } from "./log/index.ts"
+import { count, type Part, Surface, Tabs, useSize, useWatched } from "./parts/index.ts"
+import { type Lost, lostIn, nodesOf, ProcessPane, ProcessTree, successorOf } from "./tree/index.ts"
+import { StateChart } from "./chart/index.ts"
+import { useSnapshot } from "../hooks/index.ts"
 
-export type { Prices } from "./timeline/cost.ts"
-export { EventLog, type EventLogProps } from "./log/eventLog.tsx"
-export { ProcessPane, type ProcessPaneProps } from "./tree/processPane.tsx"
-export { ProcessTree, type ProcessTreeProps } from "./tree/processTree.tsx"
-export { StateChart, type StateChartProps } from "./chart/stateChart.tsx"
-export { TurnTimeline, type TurnTimelineProps } from "./timeline/turnTimeline.tsx"
-export { UsageMeters, type UsageMetersProps } from "./timeline/usageMeters.tsx"
+export {
+  type Prices,
+  TurnTimeline,
+  type TurnTimelineProps,
+  UsageMeters,
+  type UsageMetersProps
+} from "./timeline/index.ts"
+export { EventLog, type EventLogProps } from "./log/index.ts"
+export { ProcessPane, type ProcessPaneProps, ProcessTree, type ProcessTreeProps } from "./tree/index.ts"
+export { StateChart, type StateChartProps } from "./chart/index.ts"
 
 /** What the observer is mounted with. */
 export interface ObserverProps {

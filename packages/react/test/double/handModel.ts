@@ -1,4 +1,5 @@
-import type { Adapter, Event } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import type { Adapter } from "@troupe/chat/models"
 
 type Said = IteratorResult<Event.AdapterEvent, undefined>
 

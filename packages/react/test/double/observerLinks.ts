@@ -1,7 +1,9 @@
 /**
  * Links to an observer and a chat that hold what a test puts there: a system of a chat whose step runs two calls.
  */
-import { ChatView, type Observation, type Store } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
+import type { Store } from "@troupe/chat/store"
+import { ChatView } from "@troupe/chat/view"
 import type { ChatLink } from "@troupe/server"
 
 /** Something that is watched, and can be changed. */

@@ -4,10 +4,9 @@
  * MAY1. A client does nothing that its owner may not: by no route, in no protocol. A refused request changes nothing.
  * MAY2. A client may always be stricter than the host: it refuses calls, and sets stricter modes, unasked.
  */
-import { type Approval, Permissions } from "@troupe/chat"
+import { type Approval, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
-import { HttpError } from "../errors/HttpError.ts"
-import type { May } from "../server/Server.ts"
+import { HttpError } from "../errors/index.ts"
 
 /** What an owner may do, with the defaults. Without a mode it is the one that the host set. */
 export interface Permitted {
@@ -55,4 +54,28 @@ export const check = (may: Permitted, action: keyof typeof actions): void => {
 /** Throws an `HttpError` (403) for a decision that the owner may not make (MAY2). */
 export const checkDecision = (may: Permitted, { type }: Approval.Decision): void => {
   if (type === "allow" || type === "result") check(may, "approve")
+}
+
+/**
+ * What an owner may do beside chatting and answering questions.
+ *
+ * **Details**: a client may always be stricter than the host: it refuses calls and sets stricter modes without any of these.
+ *
+ * **Units and defaults**
+ *
+ * 1. `mode`: the loosest permission mode that the owner may set, in the order `plan`, `default`, `acceptEdits`, `trusted`,
+ *    `bypass`. Default: the mode that the host set, by the Troupe's permissions or by `chat.setPermissionMode`.
+ * 2. `approve`: whether the owner may allow calls that wait for a decision, give their results, or run a call again that runs.
+ *    Default: `false`.
+ * 3. `observe`: whether the owner may see and kill the processes of all owners. Default: `false`.
+ * 4. `rewind`: whether the owner may rewind and fork conversations, edit what was said, and have an earlier answer given again;
+ *    the log keeps what was. Default: `true`.
+ * 5. `delete`: whether the owner may delete conversations, with all of their log. Default: `true`.
+ */
+export interface May {
+  readonly mode?: Permissions.Mode | undefined
+  readonly approve?: boolean | undefined
+  readonly observe?: boolean | undefined
+  readonly rewind?: boolean | undefined
+  readonly delete?: boolean | undefined
 }

@@ -7,7 +7,7 @@
  * ORIGIN3. A page of the host that the client asked for is let in, whatever host a proxy or a framework wrote into the URL of
  *          the request: by `sec-fetch-site: same-origin`, else by the `host` header.
  */
-import { HttpError } from "../errors/HttpError.ts"
+import { HttpError } from "../errors/index.ts"
 
 /** Which pages may ask, and how the host that a client asked for is found. */
 export interface Origins {

@@ -9,8 +9,8 @@
  * OWNER3. Beside one answer, the large answers of an owner that clients have not taken are together no larger than
  *         `answerBytes`, but for answers of requests that changed something: those are counted, and never refused.
  */
-import type { ChatRef } from "@troupe/chat"
-import { HttpError } from "../errors/HttpError.ts"
+import type { ChatRef } from "@troupe/chat/chats"
+import { HttpError } from "../errors/index.ts"
 
 /** What bounds one owner. */
 export interface OwnerLimits {

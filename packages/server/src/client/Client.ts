@@ -7,17 +7,14 @@
  *
  * @module
  */
-import type { Store } from "@troupe/chat"
-import * as Clock from "@troupe/otp/Clock"
-import type { ChatLink, TroupeLink } from "../link/ChatLink.ts"
-import { checkedId } from "../access/chatId.ts"
-import { KeptWeakly } from "../link/weakCache.ts"
+import type { Store } from "@troupe/chat/store"
+import * as Clock from "@troupe/otp/clock"
+import { type ChatLink, checkedId, KeptWeakly, type TroupeLink } from "../link/index.ts"
 import { makeRemote } from "./remote.ts"
 import { query, RemoteChat } from "./remoteChat.ts"
 import { remoteObserver } from "./remoteObserver.ts"
 
-export { ConnectionError } from "../errors/ConnectionError.ts"
-export { HttpError } from "../errors/HttpError.ts"
+export { ConnectionError, HttpError } from "../errors/index.ts"
 
 /**
  * How a server is reached.

@@ -13,10 +13,8 @@
  *   2. it is left: its signal is aborted, which ends the request.
  *   3. whatever the request comes to, the life is over: it is looked at before anything is told.
  */
-import { ConnectionError } from "../errors/ConnectionError.ts"
-import { HttpError } from "../errors/HttpError.ts"
-import type { LinkStatus } from "../link/ChatLink.ts"
-import { asError } from "../errors/asError.ts"
+import { asError, ConnectionError, HttpError } from "../errors/index.ts"
+import type { LinkStatus } from "../link/index.ts"
 import { httpErrorOf, isRecord, type Remote } from "./remote.ts"
 import { dataOf } from "./sseReader.ts"
 

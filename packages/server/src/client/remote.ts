@@ -5,8 +5,7 @@
  *          is none, with a `ConnectionError`.
  */
 import type { Clock } from "@troupe/otp"
-import { ConnectionError } from "../errors/ConnectionError.ts"
-import { type ErrorCode, HttpError } from "../errors/HttpError.ts"
+import { ConnectionError, type ErrorCode, HttpError } from "../errors/index.ts"
 
 /** How a server is reached. */
 export interface Remote {

@@ -7,12 +7,10 @@
  * RCHAT2. The state is the same object until something changed.
  * RCHAT3. A chat whose stream was closed is followed again when something is said to it.
  */
-import * as ChatView from "@troupe/chat/ChatView"
-import type { Store } from "@troupe/chat"
-import type { ChatLink, LinkState, LinkStatus } from "../link/ChatLink.ts"
-import { checkedId } from "../access/chatId.ts"
+import { ChatView } from "@troupe/chat/view"
+import type { Store } from "@troupe/chat/store"
+import { type ChatLink, checkedId, type LinkState, type LinkStatus, Listeners } from "../link/index.ts"
 import { follow } from "./reconnectingStream.ts"
-import { Listeners } from "../link/listeners.ts"
 import { isRecord, type Remote } from "./remote.ts"
 
 export class RemoteChat implements ChatLink {

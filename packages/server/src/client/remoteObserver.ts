@@ -6,11 +6,9 @@
  * ROBS1. There is a stream while somebody is subscribed, and only then.
  * ROBS2. The state is the same object until something changed; it stays when the stream is cut.
  */
-import type { Observation } from "@troupe/chat"
-import type { ObserverLink, Watched } from "../link/ChatLink.ts"
+import type { Observation } from "@troupe/chat/observe"
+import { KeptWeakly, Listeners, type ObserverLink, type Watched } from "../link/index.ts"
 import { follow } from "./reconnectingStream.ts"
-import { KeptWeakly } from "../link/weakCache.ts"
-import { Listeners } from "../link/listeners.ts"
 import type { Remote } from "./remote.ts"
 
 /** The link to it. */

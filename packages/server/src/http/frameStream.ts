@@ -13,7 +13,7 @@
  * FRAME5. A frame larger than a piece is counted until the socket has taken it or the stream is over. A frame that the count
  *         refuses is not sent: the last frame, which says why, is sent in its place, and the stream ends.
  */
-import { HttpError } from "../errors/HttpError.ts"
+import { HttpError } from "../errors/index.ts"
 import { pieceBytes } from "./chunks.ts"
 import type { Frames } from "./route.ts"
 

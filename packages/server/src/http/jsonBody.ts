@@ -1,6 +1,6 @@
 /** Reads the body of a request: counted while it comes, and checked before anybody sees it. */
 import type * as z from "zod"
-import { HttpError, type Issue } from "../errors/HttpError.ts"
+import { HttpError, type Issue } from "../errors/index.ts"
 
 /** Levels of nesting. */
 const deepest = 64

@@ -1,9 +1,9 @@
 /** What a route is, and what it is called with. */
-import type { ChatRef, RunningTroupe } from "@troupe/chat"
+import type { RunningTroupe } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
 import type * as z from "zod"
-import type { HttpError } from "../errors/HttpError.ts"
-import type { Permitted } from "../access/authorization.ts"
-import type { Shown } from "../errors/toolErrors.ts"
+import type { HttpError } from "../errors/index.ts"
+import type { Permitted, Shown } from "../access/index.ts"
 
 /** The chats of one owner: ids of others lead nowhere. */
 export interface OwnedChats {

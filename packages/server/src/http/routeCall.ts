@@ -1,16 +1,14 @@
 /** Makes what a route is called with. */
 import type { RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
-import { type ChatId, checkedId } from "../access/chatId.ts"
-import { refused } from "../errors/failure.ts"
+import { type ChatId, checkedId } from "../link/index.ts"
+import { refused } from "./failure.ts"
 import { FrameStream, responseOf, streamOf } from "./frameStream.ts"
 import { jsonBody } from "./jsonBody.ts"
 import type { OpenStreams } from "./openStreams.ts"
-import type { Owner, Owners } from "../access/ownerLimits.ts"
-import type { Permitted } from "../access/authorization.ts"
+import type { Owner, Owners, Permitted, Shown } from "../access/index.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
-import type { Shown } from "../errors/toolErrors.ts"
 
 /** What calls have in common. */
 export interface CallHome {

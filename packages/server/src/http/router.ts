@@ -1,5 +1,5 @@
 /** Finds the route of a request. */
-import { HttpError } from "../errors/HttpError.ts"
+import { HttpError } from "../errors/index.ts"
 import type { Route } from "./route.ts"
 
 /** A route, and what its path's parameters are. */

@@ -3,7 +3,10 @@
  *
  * @module
  */
-import type { Approval, ChatView, Observation, Permissions, Store } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
+import type { Store } from "@troupe/chat/store"
+import type { Approval, Permissions } from "@troupe/chat/tools"
+import type { ChatView } from "@troupe/chat/view"
 
 /** How something is said: as `chat.send`. */
 export interface SayOptions {

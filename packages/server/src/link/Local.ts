@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Observation } from "@troupe/chat"
+import { Observation } from "@troupe/chat/observe"
 import type { RunningTroupe } from "@troupe/chat"
 import type { ChatLink, TroupeLink } from "./ChatLink.ts"
 import { KeptWeakly } from "./weakCache.ts"

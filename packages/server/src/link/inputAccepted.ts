@@ -1,5 +1,5 @@
 /** Whether a chat has taken an input. */
-import type { ChatRef } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
 
 /** Resolves when the chat has taken the input of a turn. Throws why it has not. */
 export const taken = async (

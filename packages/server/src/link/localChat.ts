@@ -12,11 +12,12 @@
  *   2. the last subscription ends: that life is over.
  *   3. the Troupe answers: a life that is over watches nothing.
  */
-import type { ChatRef, RunningTroupe } from "@troupe/chat"
-import { SessionError } from "@troupe/chat/ChatError"
-import * as ChatView from "@troupe/chat/ChatView"
+import type { RunningTroupe } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import { SessionError } from "@troupe/chat"
+import { ChatView } from "@troupe/chat/view"
 import type { ChatLink, LinkState } from "./ChatLink.ts"
-import { asError } from "../errors/asError.ts"
+import { asError } from "../errors/index.ts"
 import { Listeners } from "./listeners.ts"
 import { taken } from "./inputAccepted.ts"
 

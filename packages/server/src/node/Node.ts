@@ -21,9 +21,8 @@ import { refuseMalformed } from "./malformed.ts"
 import { hostGuard } from "./hostGuard.ts"
 import { toRequest } from "./incoming.ts"
 import { write } from "./outgoing.ts"
-import { refusalOf, responseOfRefusal } from "../errors/failure.ts"
-import { pieceBytes } from "../http/chunks.ts"
-import type { Server } from "../server/Server.ts"
+import { pieceBytes, refusalOf, responseOfRefusal } from "../http/index.ts"
+import type { Server } from "../server/index.ts"
 
 /** What a socket holds of what its client has not taken before more is asked for, in bytes. */
 export const socketBytes = pieceBytes

@@ -1,5 +1,5 @@
 /** Which names a server answers to that listens on this computer alone. */
-import { HttpError } from "../errors/HttpError.ts"
+import { HttpError } from "../errors/index.ts"
 
 const own: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]", "::1"])
 

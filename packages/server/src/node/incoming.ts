@@ -1,6 +1,6 @@
 /** Node's request as a `Request`. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { HttpError } from "../errors/HttpError.ts"
+import { HttpError } from "../errors/index.ts"
 
 /** Throws an `HttpError` (400, 405) for what is none. */
 export const toRequest = (incoming: IncomingMessage, outgoing: ServerResponse): Request => {

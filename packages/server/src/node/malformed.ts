@@ -2,7 +2,7 @@
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import type { Clock } from "@troupe/otp"
-import { bodyOf, type ErrorCode, HttpError } from "../errors/HttpError.ts"
+import { bodyOf, type ErrorCode, HttpError } from "../errors/index.ts"
 
 /** How long a client may leave its connection open that was refused, in milliseconds. */
 const lingerMs = 1_000

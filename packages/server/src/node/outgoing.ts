@@ -8,8 +8,7 @@ import type { ServerResponse } from "node:http"
 import { nextTick } from "node:process"
 import type { Writable } from "node:stream"
 import type { Clock } from "@troupe/otp"
-import { type FrameStream, type Question, streamOf } from "../http/frameStream.ts"
-import { pieceBytes } from "../http/chunks.ts"
+import { type FrameStream, pieceBytes, type Question, streamOf } from "../http/index.ts"
 
 /** How long a client may take nothing. */
 export interface Patience {

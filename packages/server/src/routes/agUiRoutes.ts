@@ -6,19 +6,46 @@
  * AGUIRUN2. A client that leaves ends nothing.
  * AGUIRUN3. Answers are checked before any is given: with one that says nothing, or fits nothing that waits, none is.
  */
-import { type ChatRef, Message } from "@troupe/chat"
-import { HttpError } from "../errors/HttpError.ts"
-import { checkDecision } from "../access/authorization.ts"
-import type { Call, Route } from "../http/route.ts"
-import { agUiMessages, AgUiStream, type AgUiEvent, interruptIds, stepCount } from "../wire/agUi/agUiStream.ts"
-import { type AgUiInput, AgUiRequest, answersIn, contentOf, resultsIn } from "../wire/agUi/agUiRequest.ts"
-import { checkedAnswer } from "../wire/clientContent.ts"
-import type { CallNews } from "../wire/callUpdates.ts"
-import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn } from "../wire/turnReader.ts"
-import { taken } from "../link/inputAccepted.ts"
-import { dataFrame, dataFrames } from "../wire/sseFrames.ts"
-import { callsOf, isRunning, isSaid, messageName, named, replyName, standingOf } from "../wire/chatReply.ts"
-import { watching, watchOf, withNews } from "../wire/interleavedUpdates.ts"
+import type { ChatRef } from "@troupe/chat/chats"
+import { Message } from "@troupe/chat/messages"
+import { HttpError } from "../errors/index.ts"
+import { checkDecision } from "../access/index.ts"
+import type { Call, Route } from "../http/index.ts"
+import {
+  type AgUiEvent,
+  type AgUiInput,
+  agUiMessages,
+  AgUiRequest,
+  AgUiStream,
+  answersIn,
+  contentOf,
+  interruptIds,
+  resultsIn,
+  stepCount
+} from "../wire/agUi/index.ts"
+import {
+  type CallNews,
+  callsOf,
+  checkedAnswer,
+  claim,
+  dataFrame,
+  dataFrames,
+  type Follower,
+  isRepeated,
+  isRunning,
+  isSaid,
+  messageName,
+  named,
+  ofChat,
+  ofSaidAgain,
+  ofTurn,
+  replyName,
+  standingOf,
+  watching,
+  watchOf,
+  withNews
+} from "../wire/index.ts"
+import { taken } from "../link/index.ts"
 
 type Chat = ChatRef.ChatRef
 type Context = ChatRef.LiveContext

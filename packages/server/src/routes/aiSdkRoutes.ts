@@ -7,29 +7,47 @@
  * AISDK2. The same request again does nothing again: it is answered with the stream of what it began, or of what came of it.
  * AISDK3. A client that leaves ends nothing. It finds the whole reply again at `/api/chat/:id/stream`.
  */
-import { type Approval, type ChatRef, type ChatResult, Message } from "@troupe/chat"
-import { HttpError } from "../errors/HttpError.ts"
-import type { Call, Route } from "../http/route.ts"
-import { checkDecision } from "../access/authorization.ts"
-import type { CallNews } from "../wire/callUpdates.ts"
-import { claim, type Follower, isRepeated, ofChat, ofSaidAgain, ofTurn } from "../wire/turnReader.ts"
-import { taken } from "../link/inputAccepted.ts"
-import { dataFrame, dataFrames, doneFrame } from "../wire/sseFrames.ts"
+import type { ChatRef, ChatResult } from "@troupe/chat/chats"
+import { Message } from "@troupe/chat/messages"
+import type { Approval } from "@troupe/chat/tools"
+import { HttpError } from "../errors/index.ts"
+import type { Call, Route } from "../http/index.ts"
+import { checkDecision } from "../access/index.ts"
 import {
+  type CallNews,
   callsOf,
+  claim,
+  dataFrame,
+  dataFrames,
+  doneFrame,
+  type Follower,
+  isRepeated,
   isRunning,
   isSaid,
   messageName,
   named,
+  ofChat,
+  ofSaidAgain,
+  ofTurn,
   replyName,
   type Standing,
-  standingOf
-} from "../wire/chatReply.ts"
+  standingOf,
+  watching,
+  watchOf,
+  withNews
+} from "../wire/index.ts"
+import { taken } from "../link/index.ts"
 import { before, behind, rewound } from "./rewindThread.ts"
-import { watching, watchOf, withNews } from "../wire/interleavedUpdates.ts"
-import { uiMessages } from "../wire/aiSdk/uiParts.ts"
-import { answersIn, contentOf, type UiInput, UiRequest } from "../wire/aiSdk/uiRequest.ts"
-import { type UiChunk, type UiKnown, UiStream } from "../wire/aiSdk/uiStream.ts"
+import {
+  answersIn,
+  contentOf,
+  type UiChunk,
+  type UiInput,
+  type UiKnown,
+  uiMessages,
+  UiRequest,
+  UiStream
+} from "../wire/aiSdk/index.ts"
 
 type Chat = ChatRef.ChatRef
 type Context = ChatRef.LiveContext

@@ -1,5 +1,5 @@
 /** All routes of a server. */
-import type { Route } from "../http/route.ts"
+import type { Route } from "../http/index.ts"
 import { agUiRoutes } from "./agUiRoutes.ts"
 import { aiSdkRoutes } from "./aiSdkRoutes.ts"
 import { chatRoutes } from "./chatRoutes.ts"

@@ -1,13 +1,12 @@
 /** The server's own routes: conversations as JSON, their events as server-sent events. */
-import { Approval, Permissions } from "@troupe/chat"
-import type { Attachment, ChatRef } from "@troupe/chat"
+import { Approval, Permissions } from "@troupe/chat/tools"
+import type { Attachment, ChatRef } from "@troupe/chat/chats"
 import * as z from "zod"
-import { HttpError } from "../errors/HttpError.ts"
-import { check, checkDecision } from "../access/authorization.ts"
+import { HttpError } from "../errors/index.ts"
+import { check, checkDecision } from "../access/index.ts"
 import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, viewOf } from "./responses.ts"
-import type { Call, Route } from "../http/route.ts"
-import { checkedAnswer, checkedLength, WirePart } from "../wire/clientContent.ts"
-import { eventText } from "../wire/eventJson.ts"
+import type { Call, Route } from "../http/index.ts"
+import { checkedAnswer, checkedLength, eventText, WirePart } from "../wire/index.ts"
 
 /** What a client reads when its message has another shape (CONTENT3). */
 const shapes =

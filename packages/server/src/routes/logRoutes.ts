@@ -1,11 +1,11 @@
 /** The log of conversations: the list, the history, fork, rewind, delete. */
-import { Codec, SessionError, type Store } from "@troupe/chat"
+import { SessionError } from "@troupe/chat"
+import { Codec, type Store } from "@troupe/chat/store"
 import * as z from "zod"
-import { HttpError } from "../errors/HttpError.ts"
-import { check } from "../access/authorization.ts"
+import { HttpError } from "../errors/index.ts"
+import { check } from "../access/index.ts"
 import { json } from "./responses.ts"
-import { queryOf } from "../http/jsonBody.ts"
-import type { Call, Route } from "../http/route.ts"
+import { type Call, queryOf, type Route } from "../http/index.ts"
 
 const seq = z.int().min(1)
 const limit = z.coerce.number().int().min(1).max(1_000).optional()

@@ -1,6 +1,6 @@
 /** What is watched, as frames: the newest state each time the socket asks, nothing twice. */
-import type { Watched } from "../link/ChatLink.ts"
-import type { Frames } from "../http/route.ts"
+import type { Watched } from "../link/index.ts"
+import type { Frames } from "../http/index.ts"
 import { frame } from "./responses.ts"
 
 /** What a slow reader does not take in time it never sees: it gets what is then. */

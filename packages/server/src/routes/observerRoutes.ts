@@ -5,15 +5,15 @@
  * OBSERVE4. Chats are named as the caller names them: their own by their id, those of others by the Troupe's; their own too
  *           where that id could be one of the Troupe's. No two chats have the same name.
  */
-import { Observation } from "@troupe/chat"
+import { Observation } from "@troupe/chat/observe"
 import type { RunningTroupe } from "@troupe/chat"
 import { Observer } from "@troupe/otp"
 import * as z from "zod"
-import type { Watched } from "../link/ChatLink.ts"
-import { HttpError } from "../errors/HttpError.ts"
-import { check } from "../access/authorization.ts"
+import type { Watched } from "../link/index.ts"
+import { HttpError } from "../errors/index.ts"
+import { check } from "../access/index.ts"
 import { events, json, lastFrame } from "./responses.ts"
-import type { Call, Route } from "../http/route.ts"
+import type { Call, Route } from "../http/index.ts"
 import { watchedFrames } from "./observerFrames.ts"
 
 const observations = new WeakMap<RunningTroupe, Observation.Observation>()

@@ -6,15 +6,28 @@
  * OPENAIRUN2. A client that leaves ends the run; of a conversation it ends nothing but the reading.
  * OPENAIRUN3. So does a server that closes, and says so at once: whole with a 503, streamed with an error before `[DONE]`.
  */
-import type { ChatRef, Event } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
 import { System } from "@troupe/otp"
-import { HttpError } from "../errors/HttpError.ts"
-import type { Call, Route } from "../http/route.ts"
-import { taken } from "../link/inputAccepted.ts"
-import { dataFrame, dataFrames, doneFrame } from "../wire/sseFrames.ts"
-import { ofEnd, ofFailure, ofRefusal, type OpenAiError, responseOf, unexpected } from "../wire/openAi/openAiError.ts"
-import { finishReasonOf, OpenAiReply, usageOf } from "../wire/openAi/openAiReply.ts"
-import { messageOf, OpenAiRequest, optionsOf, toolsOf } from "../wire/openAi/openAiRequest.ts"
+import { HttpError } from "../errors/index.ts"
+import type { Call, Route } from "../http/index.ts"
+import { taken } from "../link/index.ts"
+import { dataFrame, dataFrames, doneFrame } from "../wire/index.ts"
+import {
+  finishReasonOf,
+  messageOf,
+  ofEnd,
+  ofFailure,
+  ofRefusal,
+  type OpenAiError,
+  OpenAiReply,
+  OpenAiRequest,
+  optionsOf,
+  responseOf,
+  toolsOf,
+  unexpected,
+  usageOf
+} from "../wire/openAi/index.ts"
 
 /** The events of a run. */
 type Run = AsyncIterableIterator<Event.Event, undefined>

@@ -1,11 +1,10 @@
 /** Responses of this server's own routes. */
-import { type ChatRef, ChatView } from "@troupe/chat"
-import { bodyOf, HttpError } from "../errors/HttpError.ts"
-import { refusalOf } from "../errors/failure.ts"
-import type { Call } from "../http/route.ts"
-import { taken } from "../link/inputAccepted.ts"
-import { claim, type Follower, ofSaidAgain } from "../wire/turnReader.ts"
-import { eventText, resultText } from "../wire/eventJson.ts"
+import type { ChatRef } from "@troupe/chat/chats"
+import { ChatView } from "@troupe/chat/view"
+import { bodyOf, HttpError } from "../errors/index.ts"
+import { type Call, refusalOf } from "../http/index.ts"
+import { taken } from "../link/index.ts"
+import { claim, eventText, type Follower, ofSaidAgain, resultText } from "../wire/index.ts"
 
 /** What the own routes can answer with. */
 export const json = "application/json"

@@ -4,11 +4,13 @@
  * REWIND1. Of the messages that stay none changes: the entry that is led to holds them as they stand now.
  * REWIND2. Nothing is lost: the log keeps what is rewound over. What is refused changes nothing.
  */
-import type { ChatRef, Message, Store } from "@troupe/chat"
-import { HttpError } from "../errors/HttpError.ts"
-import { check } from "../access/authorization.ts"
-import type { Call } from "../http/route.ts"
-import { isRunning, isUnsaid } from "../wire/chatReply.ts"
+import type { ChatRef } from "@troupe/chat/chats"
+import type { Message } from "@troupe/chat/messages"
+import type { Store } from "@troupe/chat/store"
+import { HttpError } from "../errors/index.ts"
+import { check } from "../access/index.ts"
+import type { Call } from "../http/index.ts"
+import { isRunning, isUnsaid } from "../wire/index.ts"
 
 /** How many of a thread's messages stay: at least, and at most. What nobody said beside a message comes and goes with it. */
 export interface Place {

@@ -7,9 +7,9 @@
  * FRAMES2. The frames a reader took lead to the view of the chat when the last of them was asked for.
  * FRAMES3. It is subscribed from the first question until it is left, or the chat is stopped.
  */
-import type { ChatRef } from "@troupe/chat"
-import * as ChatView from "@troupe/chat/ChatView"
-import { allShown, type Shown } from "../errors/toolErrors.ts"
+import type { ChatRef } from "@troupe/chat/chats"
+import { ChatView } from "@troupe/chat/view"
+import { allShown, type Shown } from "../access/index.ts"
 
 /**
  * What a reader gets.

@@ -1,6 +1,6 @@
 /** The view of a chat, as it changes. */
 import { events, frame, framesOf, lastFrame } from "./responses.ts"
-import type { Call, Route } from "../http/route.ts"
+import type { Call, Route } from "../http/index.ts"
 import { ViewFrames } from "./viewFrames.ts"
 
 /** A chat is begun by who looks at it: nothing of it is kept until something was said. */

@@ -12,120 +12,17 @@
  *
  * @module
  */
-import type { Permissions, RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
-import { HttpError } from "../errors/HttpError.ts"
-import { accepts } from "../http/acceptHeader.ts"
-import { checkedOwner, ownedId } from "../access/chatId.ts"
-import { makeCall } from "../http/routeCall.ts"
-import { refusalOf, responseOfRefusal } from "../errors/failure.ts"
-import { OpenStreams } from "../http/openStreams.ts"
-import { checkOrigin, open, preflight } from "../access/origins.ts"
-import { Owners } from "../access/ownerLimits.ts"
-import { permittedOf } from "../access/authorization.ts"
-import type { Route } from "../http/route.ts"
-import { makeRouter } from "../http/router.ts"
-import { checkServerOptions, limitsOf } from "./serverOptions.ts"
-import { everyRoute } from "../routes/allRoutes.ts"
-import { allShown, withoutToolErrors } from "../errors/toolErrors.ts"
+import { HttpError } from "../errors/index.ts"
+import { accepts, makeCall, makeRouter, OpenStreams, refusalOf, responseOfRefusal, type Route } from "../http/index.ts"
+import { checkedOwner, ownedId } from "../link/index.ts"
+import { allShown, checkOrigin, open, Owners, permittedOf, preflight, withoutToolErrors } from "../access/index.ts"
+import { checkServerOptions, limitsOf, type Denied, type Unexpected, type ServerOptions } from "./serverOptions.ts"
+import { everyRoute } from "../routes/index.ts"
 
-/**
- * What an owner may do beside chatting and answering questions.
- *
- * **Details**: a client may always be stricter than the host: it refuses calls and sets stricter modes without any of these.
- *
- * **Units and defaults**
- *
- * 1. `mode`: the loosest permission mode that the owner may set, in the order `plan`, `default`, `acceptEdits`, `trusted`,
- *    `bypass`. Default: the mode that the host set, by the Troupe's permissions or by `chat.setPermissionMode`.
- * 2. `approve`: whether the owner may allow calls that wait for a decision, give their results, or run a call again that runs.
- *    Default: `false`.
- * 3. `observe`: whether the owner may see and kill the processes of all owners. Default: `false`.
- * 4. `rewind`: whether the owner may rewind and fork conversations, edit what was said, and have an earlier answer given again;
- *    the log keeps what was. Default: `true`.
- * 5. `delete`: whether the owner may delete conversations, with all of their log. Default: `true`.
- */
-export interface May {
-  readonly mode?: Permissions.Mode | undefined
-  readonly approve?: boolean | undefined
-  readonly observe?: boolean | undefined
-  readonly rewind?: boolean | undefined
-  readonly delete?: boolean | undefined
-}
+export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./serverOptions.ts"
 
-/**
- * Who asks: the owner of the conversations that are reachable, and what the owner may do with them.
- *
- * **Units and defaults**: `owner` is text of 1 to 256 characters without control characters; any other is refused with
- * `invalid_owner`. For `may` see {@link May}.
- */
-export interface Authorized {
-  readonly owner: string
-  readonly may?: May | undefined
-}
-
-/** Nobody: `401`, or `403` for somebody who may not. */
-export interface Denied {
-  readonly deny: 401 | 403
-}
-
-/** What bounds clients. */
-export interface Limits {
-  /** Bytes of a request's body. Default: 1,048,576. */
-  readonly bodyBytes?: number | undefined
-  /** Characters of one message. Default: 100,000. */
-  readonly messageCharacters?: number | undefined
-  /** Living conversations of one owner. Default: 1,000. */
-  readonly conversations?: number | undefined
-  /** Requests of one owner in a minute. Default: 600. */
-  readonly requestsPerMinute?: number | undefined
-  /** Open streams of one owner. Default: 100. */
-  readonly streams?: number | undefined
-  /**
-   * Bytes of answers of one owner whose clients have not taken them yet; of a frame of a stream, its characters. Answers and
-   * frames up to 16,384 are not counted, and an answer that is alone is never refused. Default: 67,108,864.
-   */
-  readonly answerBytes?: number | undefined
-}
-
-/** An error that nobody expected: the id its client was told, and which request it was. */
-export interface Unexpected {
-  readonly id: string
-  readonly method: string
-  readonly path: string
-}
-
-/** What a server is made with. */
-export interface ServerOptions {
-  readonly troupe: RunningTroupe
-  /** Says who asks. Nobody is let in without it. */
-  readonly authorize: (request: Request) => Authorized | Denied | Promise<Authorized | Denied>
-  readonly limits?: Limits | undefined
-  /** The origins of other places whose pages may ask, as `https://app.example.com`. Default: none. */
-  readonly origins?: ReadonlyArray<string> | undefined
-  /** The names this server is reached by, without port. Default: any, but see `Node.listen`. */
-  readonly hosts?: ReadonlyArray<string> | undefined
-  /**
-   * Whether the header `x-forwarded-host` names the host that the client asked for, in place of `host`. Default: `false`. Set
-   * it only behind a proxy that sets or removes this header in every request: a client can send it too.
-   */
-  readonly trustForwardedHost?: boolean | undefined
-  /** What stands before all paths. Default: nothing. */
-  readonly basePath?: string | undefined
-  /**
-   * Makes the Troupe's id of an owner's conversation. **Contract**: `chatId(owner, "")` is what all ids of an owner begin with,
-   * and those of no other. Default: the owner's name, escaped, then a slash and the id.
-   */
-  readonly chatId?: ((owner: string, id: string) => string) | undefined
-  /**
-   * Whether clients see the text of a tool's error, as the model does. Default: `false`; they see the call's outcome and its id,
-   * under which the program's own events, hooks and traces have the error. A handler that means a text for clients returns it
-   * as a value.
-   */
-  readonly exposeToolErrors?: boolean | undefined
-  /** Told of errors that nobody expected. Default: nobody. */
-  readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
-}
+export type { May } from "../access/index.ts"
 
 /** A handler of requests; `close` ends what it has open. */
 export interface Server {

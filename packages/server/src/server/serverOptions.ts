@@ -1,6 +1,7 @@
 /** Checks what a server is made with: what would refuse everybody, or nobody, says so at once. */
-import { type ChatError, ValidationError } from "@troupe/chat"
-import type { Limits, ServerOptions } from "./Server.ts"
+import { ValidationError, type RunningTroupe } from "@troupe/chat"
+import type { Finding } from "@troupe/chat/errors"
+import type { May } from "../access/index.ts"
 
 /** The limits that count. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
@@ -31,7 +32,7 @@ export const checkServerOptions = ({
   basePath,
   exposeToolErrors
 }: ServerOptions): void => {
-  const found: Array<ChatError.Finding> = []
+  const found: Array<Finding> = []
   if (typeof authorize !== "function") {
     found.push({ field: ["authorize"], reason: "must be a function: without one anybody could ask for anything" })
   }
@@ -67,8 +68,82 @@ export const checkServerOptions = ({
 }
 
 /** The entries of a list; of what is none there are none, and it is found. */
-const listed = (name: string, value: unknown, found: Array<ChatError.Finding>): Iterable<[number, unknown]> => {
+const listed = (name: string, value: unknown, found: Array<Finding>): Iterable<[number, unknown]> => {
   if (Array.isArray(value)) return value.entries()
   found.push({ field: [name], reason: "must be a list" })
   return []
+}
+
+/**
+ * Who asks: the owner of the conversations that are reachable, and what the owner may do with them.
+ *
+ * **Units and defaults**: `owner` is text of 1 to 256 characters without control characters; any other is refused with
+ * `invalid_owner`. For `may` see {@link May}.
+ */
+export interface Authorized {
+  readonly owner: string
+  readonly may?: May | undefined
+}
+
+/** Nobody: `401`, or `403` for somebody who may not. */
+export interface Denied {
+  readonly deny: 401 | 403
+}
+
+/** What bounds clients. */
+export interface Limits {
+  /** Bytes of a request's body. Default: 1,048,576. */
+  readonly bodyBytes?: number | undefined
+  /** Characters of one message. Default: 100,000. */
+  readonly messageCharacters?: number | undefined
+  /** Living conversations of one owner. Default: 1,000. */
+  readonly conversations?: number | undefined
+  /** Requests of one owner in a minute. Default: 600. */
+  readonly requestsPerMinute?: number | undefined
+  /** Open streams of one owner. Default: 100. */
+  readonly streams?: number | undefined
+  /**
+   * Bytes of answers of one owner whose clients have not taken them yet; of a frame of a stream, its characters. Answers and
+   * frames up to 16,384 are not counted, and an answer that is alone is never refused. Default: 67,108,864.
+   */
+  readonly answerBytes?: number | undefined
+}
+
+/** An error that nobody expected: the id its client was told, and which request it was. */
+export interface Unexpected {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+}
+
+/** What a server is made with. */
+export interface ServerOptions {
+  readonly troupe: RunningTroupe
+  /** Says who asks. Nobody is let in without it. */
+  readonly authorize: (request: Request) => Authorized | Denied | Promise<Authorized | Denied>
+  readonly limits?: Limits | undefined
+  /** The origins of other places whose pages may ask, as `https://app.example.com`. Default: none. */
+  readonly origins?: ReadonlyArray<string> | undefined
+  /** The names this server is reached by, without port. Default: any, but see `Node.listen`. */
+  readonly hosts?: ReadonlyArray<string> | undefined
+  /**
+   * Whether the header `x-forwarded-host` names the host that the client asked for, in place of `host`. Default: `false`. Set
+   * it only behind a proxy that sets or removes this header in every request: a client can send it too.
+   */
+  readonly trustForwardedHost?: boolean | undefined
+  /** What stands before all paths. Default: nothing. */
+  readonly basePath?: string | undefined
+  /**
+   * Makes the Troupe's id of an owner's conversation. **Contract**: `chatId(owner, "")` is what all ids of an owner begin with,
+   * and those of no other. Default: the owner's name, escaped, then a slash and the id.
+   */
+  readonly chatId?: ((owner: string, id: string) => string) | undefined
+  /**
+   * Whether clients see the text of a tool's error, as the model does. Default: `false`; they see the call's outcome and its id,
+   * under which the program's own events, hooks and traces have the error. A handler that means a text for clients returns it
+   * as a value.
+   */
+  readonly exposeToolErrors?: boolean | undefined
+  /** Told of errors that nobody expected. Default: nobody. */
+  readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }

@@ -9,7 +9,11 @@
  * NEWS3. Nothing is said of a call that the reader was not told of, nor twice the same; it is not replayed: who comes back gets
  *        what is so then.
  */
-import type { ChatRef, Event, Message, Outcome, Zombies } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import type { Message } from "@troupe/chat/messages"
+import type { Zombies } from "@troupe/chat/observe"
+import type { Outcome } from "@troupe/chat/results"
 import type { Clock } from "@troupe/otp"
 import { type StepMessages, stepsOf } from "./chatReply.ts"
 

@@ -4,7 +4,9 @@
  * REPLY1. A reply has one name, however it is read: it is named after the message it answers. A message is named by the id its
  *         sender gave it, else by its place in the thread.
  */
-import type { ChatRef, Event, Message } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import type { Message } from "@troupe/chat/messages"
 
 type Context = ChatRef.LiveContext
 

@@ -4,9 +4,9 @@
  * CONTENT1. What a client says or answers has no `metadata`: that is the program's own, and holds options for providers.
  * CONTENT2. Every message is counted whole, whatever its role: its texts, and the URLs and base64 text of its images and files.
  */
-import { ContentPart } from "@troupe/chat"
+import { ContentPart } from "@troupe/chat/messages"
 import * as z from "zod"
-import { HttpError } from "../errors/HttpError.ts"
+import { HttpError } from "../errors/index.ts"
 
 type Content = string | ReadonlyArray<ContentPart.ContentPart>
 

@@ -5,7 +5,10 @@
  * metadata. The threads that `step_completed` and `chat_completed` carry have the messages from the last thing a person said
  * on, and a chat's result has no steps: who reads has had those, or the history.
  */
-import { type ChatResult, Codec, type Event, type Thread } from "@troupe/chat"
+import type { ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import type { Thread } from "@troupe/chat/messages"
+import { Codec } from "@troupe/chat/store"
 
 /** The JSON text of an event. */
 export const eventText = (event: Event.Event): string => {

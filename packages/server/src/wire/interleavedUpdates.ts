@@ -1,6 +1,6 @@
 /** What is followed, with what there is to tell of calls between its events. */
-import type { ChatRef } from "@troupe/chat"
-import type { Call } from "../http/route.ts"
+import type { ChatRef } from "@troupe/chat/chats"
+import type { Call } from "../http/index.ts"
 import { type CallNews, CallWatch } from "./callUpdates.ts"
 import type { Follower } from "./turnReader.ts"
 

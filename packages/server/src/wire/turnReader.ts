@@ -5,9 +5,10 @@
  *              its time has come, and takes nothing of it.
  * FOLLOWTURN2. Leaving ends nothing but the reading.
  */
-import type { ChatRef, Event } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
 import { SessionError } from "@troupe/chat"
-import type { Shown } from "../errors/toolErrors.ts"
+import type { Shown } from "../access/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
 type Turn = ReturnType<ChatRef.ChatRef["send"]>

@@ -1,9 +1,10 @@
 /** What an owner may do, by each route and protocol that does it. */
-import { askUser, Fake, type Permissions, tool } from "@troupe/chat"
+import { askUser, Fake, tool } from "@troupe/chat"
+import type { Permissions } from "@troupe/chat/tools"
 import { describe, expect, test } from "vitest"
-import type { May } from "../../src/server/Server.ts"
 import { linked } from "../double/linked.ts"
 import { codeOf, type Served, served } from "../double/served.ts"
+import type { May } from "../../src/access/authorization.ts"
 
 const pays = (): Fake.Fake =>
   Fake.make({

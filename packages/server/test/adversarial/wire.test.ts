@@ -1,4 +1,5 @@
-import { Fake, Store, tool } from "@troupe/chat"
+import { Fake, tool } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
 import { Process } from "@troupe/otp"
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai"
 import { describe, expect, it } from "vitest"

@@ -1,4 +1,5 @@
-import { ChatView, Fake, Troupe } from "@troupe/chat"
+import { Fake, Troupe } from "@troupe/chat"
+import { ChatView } from "@troupe/chat/view"
 import { describe, expect, test } from "vitest"
 import * as Client from "../../src/client/Client.ts"
 import { linked, until, watched } from "../double/linked.ts"

@@ -1,5 +1,6 @@
 /** A model whose every event the test says by hand. */
-import type { Adapter, Event, Response } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import type { Adapter, Response } from "@troupe/chat/models"
 
 export interface HandModel {
   readonly adapter: Adapter.Adapter

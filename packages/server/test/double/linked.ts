@@ -1,9 +1,11 @@
-import { type Adapter, type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
+import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
 import { Clock } from "@troupe/otp"
 import { onTestFinished } from "vitest"
 import type { ChatLink, LinkState, TroupeLink } from "../../src/link/ChatLink.ts"
 import * as Client from "../../src/client/Client.ts"
 import * as Server from "../../src/server/Server.ts"
+import type { ServerOptions } from "../../src/server/serverOptions.ts"
 
 /** Turns of the event loop until something holds. */
 export const until = async (holds: () => boolean): Promise<void> => {
@@ -37,7 +39,7 @@ export interface Linked {
 
 export const linked = async (
   adapter: Adapter.Adapter,
-  options: Partial<Server.ServerOptions> = {},
+  options: Partial<ServerOptions> = {},
   troupeOptions: Partial<TroupeOptions> = {}
 ): Promise<Linked> => {
   const troupe = await Troupe.start({ adapter, ...troupeOptions })

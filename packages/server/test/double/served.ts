@@ -2,6 +2,7 @@
 import { Fake, type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import { onTestFinished } from "vitest"
 import * as Server from "../../src/server/Server.ts"
+import type { ServerOptions } from "../../src/server/serverOptions.ts"
 
 export interface Served {
   readonly troupe: RunningTroupe
@@ -25,7 +26,7 @@ export const endless = (): Fake.Fake => Fake.make({ script: [{ text: "Once " }, 
 /** The owner is who the `authorization` names; without one nobody is let in. */
 export const served = async (
   troupeOptions: Partial<TroupeOptions> = {},
-  options: Partial<Server.ServerOptions> = {}
+  options: Partial<ServerOptions> = {}
 ): Promise<Served> => {
   const errors: Array<unknown> = []
   const troupe = await Troupe.start({ adapter: hello(), ...troupeOptions })

@@ -3,6 +3,7 @@ import { type RunningTroupe, Troupe, type TroupeOptions } from "@troupe/chat"
 import { onTestFinished } from "vitest"
 import * as Node from "../../src/node/Node.ts"
 import * as Server from "../../src/server/Server.ts"
+import type { ServerOptions } from "../../src/server/serverOptions.ts"
 
 export interface Serving {
   readonly url: string
@@ -11,7 +12,7 @@ export interface Serving {
 }
 
 /** Everybody is one owner; the chat `c` is the Troupe's `anna/c`. */
-export const serving = async (options: TroupeOptions, more: Partial<Server.ServerOptions> = {}): Promise<Serving> => {
+export const serving = async (options: TroupeOptions, more: Partial<ServerOptions> = {}): Promise<Serving> => {
   const troupe = await Troupe.start(options)
   const server = Server.make({
     troupe,

@@ -1,13 +1,14 @@
-import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { createServer, type ServerResponse } from "node:http"
 import { Clock } from "@troupe/otp"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { FrameStream, responseOf } from "../../src/http/frameStream.ts"
 import { write } from "../../src/node/outgoing.ts"
 import * as Node from "../../src/node/Node.ts"
-import type { Server, ServerOptions } from "../../src/server/Server.ts"
+import type { Server } from "../../src/server/Server.ts"
 import { codeOf, endless, framesIn, hello, reading, served, until } from "../double/served.ts"
 import { connected, everything, exchanged } from "../double/sockets.ts"
+import type { ServerOptions } from "../../src/server/serverOptions.ts"
 
 const json = { "content-type": "application/json" }
 const events = { ...json, accept: "text/event-stream" }

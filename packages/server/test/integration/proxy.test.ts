@@ -1,9 +1,9 @@
-import { createServer, request as ask } from "node:http"
 import type { AddressInfo } from "node:net"
+import { createServer, request as ask } from "node:http"
 import { describe, expect, onTestFinished, test } from "vitest"
 import * as Node from "../../src/node/Node.ts"
-import type { ServerOptions } from "../../src/server/Server.ts"
 import { hello, served } from "../double/served.ts"
+import type { ServerOptions } from "../../src/server/serverOptions.ts"
 
 const open = async (options: Partial<ServerOptions>) => {
   const { server } = await served({ adapter: hello() }, { authorize: () => ({ owner: "anna" }), ...options })

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { useChat } from "@ai-sdk/react"
-import { askUser, Fake, type Store, tool } from "@troupe/chat"
+import { askUser, Fake, tool } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import { act, cleanup, renderHook, waitFor } from "@testing-library/react"
 import {
   DefaultChatTransport,

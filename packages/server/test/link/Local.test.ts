@@ -1,4 +1,6 @@
-import { type Adapter, ChatView, Fake, Troupe } from "@troupe/chat"
+import { Fake, Troupe } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
+import { ChatView } from "@troupe/chat/view"
 import { expect, onTestFinished, test } from "vitest"
 import { KeptWeakly } from "../../src/link/weakCache.ts"
 import { local } from "../../src/link/Local.ts"

@@ -1,4 +1,5 @@
-import { Fake, type Store } from "@troupe/chat"
+import { Fake } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import { describe, expect, test } from "vitest"
 import { codeOf, endless, reading, served, type Served } from "../double/served.ts"
 

@@ -1,4 +1,5 @@
-import { Fake, type Observation, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import { Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import { Clock, System } from "@troupe/otp"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import * as Server from "../../src/server/Server.ts"
@@ -189,8 +190,8 @@ describe("the observer", () => {
 
 /** Whether anybody hears of this system's telemetry. */
 const isWatched = (): boolean => {
-  const kernel: { readonly watch?: unknown } = system as unknown as { readonly watch?: unknown }
-  return kernel.watch !== undefined
+  const kernel: { readonly observer?: unknown } = system as unknown as { readonly watch?: unknown }
+  return kernel.observer !== undefined
 }
 
 const firstTree = async (): Promise<ReadonlyArray<Observation.ProcessNode>> => {

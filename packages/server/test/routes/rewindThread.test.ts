@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Message, Store, Usage } from "@troupe/chat"
+import { Message, Usage } from "@troupe/chat/messages"
+import { Store } from "@troupe/chat/store"
 import { Effect, Schema } from "effect"
 import { before, behind, entryAt, entryOf } from "../../src/routes/rewindThread.ts"
 

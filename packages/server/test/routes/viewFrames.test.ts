@@ -1,4 +1,5 @@
-import { ChatView, Fake, Troupe } from "@troupe/chat"
+import { Fake, Troupe } from "@troupe/chat"
+import { ChatView } from "@troupe/chat/view"
 import { expect, onTestFinished, test } from "vitest"
 import { type ViewFrame, ViewFrames } from "../../src/routes/viewFrames.ts"
 import { until } from "../double/linked.ts"

@@ -1,11 +1,12 @@
-import { askUser, Codec, Fake, SessionError, tool } from "@troupe/chat"
+import { askUser, Fake, SessionError, tool } from "@troupe/chat"
+import { Codec } from "@troupe/chat/store"
 import { Clock, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { HttpError } from "../../src/errors/HttpError.ts"
-import type { ServerOptions } from "../../src/server/Server.ts"
 import { handModel } from "../double/handModel.ts"
 import { codeOf, endless, framesIn, reading, served, until } from "../double/served.ts"
+import type { ServerOptions } from "../../src/server/serverOptions.ts"
 
 const events = { accept: "text/event-stream" }
 

@@ -1,4 +1,5 @@
-import { Fake, tool, type Tool, type TroupeOptions } from "@troupe/chat"
+import { Fake, tool, type TroupeOptions } from "@troupe/chat"
+import type { Tool } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
 import { describe, expect, it } from "vitest"
 import { served, until } from "../double/served.ts"

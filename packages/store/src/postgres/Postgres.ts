@@ -3,13 +3,11 @@
  *
  * @module
  */
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
-import { checkedOptions } from "../sql/storeOptions.ts"
-import { LazyDatabase } from "../sql/lazyDatabase.ts"
+import { checkedOptions, LazyDatabase, SqlStore } from "../sql/index.ts"
 import { databaseName } from "./databaseName.ts"
 import { postgresDialect } from "./postgresSchema.ts"
-import { SqlStore } from "../sql/sqlStore.ts"
 
 /**
  * How a store in PostgreSQL keeps.

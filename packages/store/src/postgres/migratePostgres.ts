@@ -4,10 +4,8 @@
  * Programs that do it at once wait for one another: a lock of the database is held from the look at the version to the end of the
  * transaction.
  */
-import { StoreError } from "../sql/StoreError.ts"
-import { migrate, newestVersion, schemaVersion } from "../sql/migrations.ts"
+import { type Asking, migrate, newestVersion, rowsOf, schemaVersion, StoreError } from "../sql/index.ts"
 import { postgresBasis, postgresDialect, postgresMigrations } from "./postgresSchema.ts"
-import { type Asking, rowsOf } from "../sql/query.ts"
 
 /** All of it, in one transaction. **Errors**: throws a `StoreError` of a newer schema. */
 export function* migratePostgres({

@@ -17,12 +17,10 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { databaseName } from "./databaseName.ts"
-import type { Dialect } from "../sql/dialect.ts"
+import type { Asking, Database, Dialect, Row } from "../sql/index.ts"
 import { migratePostgres } from "./migratePostgres.ts"
 import { postgresFailure } from "./postgresFailure.ts"
 import { postgresDialect } from "./postgresSchema.ts"
-import type { Asking, Row } from "../sql/query.ts"
-import type { Database } from "../sql/sqlStore.ts"
 
 /** How it is reached. */
 export interface Reaching {

@@ -1,6 +1,6 @@
 /** What an error of PostgreSQL means, and what to do about it. */
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { StoreError, type StoreErrorReason } from "../sql/StoreError.ts"
+import { StoreError, type StoreErrorReason } from "../sql/index.ts"
 
 /** What somebody can do something about, by the code of PostgreSQL's errors. */
 const meanings: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {

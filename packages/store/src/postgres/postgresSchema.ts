@@ -1,10 +1,20 @@
 /** The tables in PostgreSQL, version by version, and what only PostgreSQL says. */
-import { type Message, Store } from "@troupe/chat"
-import { type AddedItems, type Dialect, lists } from "../sql/dialect.ts"
-import { searchedText } from "../sql/entryForm.ts"
-import { all, type Migration } from "../sql/migrations.ts"
-import { type Asking, numberIn, type Query, rowsOf, textIn } from "../sql/query.ts"
-import { readable } from "../sql/storedText.ts"
+import type { Message } from "@troupe/chat/messages"
+import { Store } from "@troupe/chat/store"
+import {
+  type AddedItems,
+  all,
+  type Asking,
+  type Dialect,
+  lists,
+  type Migration,
+  numberIn,
+  type Query,
+  readable,
+  rowsOf,
+  searchedText,
+  textIn
+} from "../sql/index.ts"
 
 /** How PostgreSQL says it, of tables in this schema. */
 export const postgresDialect = (schema: string): Dialect => {

@@ -1,5 +1,5 @@
 /** Where the databases differ. */
-import type { Message } from "@troupe/chat"
+import type { Message } from "@troupe/chat/messages"
 import type { Asking, Query } from "./query.ts"
 
 /** The lists of a record that are kept item by item. */

@@ -4,7 +4,7 @@
  * FORM1. Writing costs what the entry adds, not what the record has.
  * FORM2. What is read is a record, or refused as corrupt: so is one of which an item is missing.
  */
-import { type ChatRecord, Codec, Store } from "@troupe/chat"
+import { type ChatRecord, Codec, Store } from "@troupe/chat/store"
 import { StoreError } from "./StoreError.ts"
 import { lists } from "./dialect.ts"
 import { numberIn, type Row, textIn } from "./query.ts"
@@ -115,7 +115,7 @@ export const stateOf = (origin: Origin, body: string): Store.Commit["state"] =>
   })
 
 /** Reads a record: that of an entry whose lists are given whole. **Errors**: as {@link commitOf}. */
-export const recordOf = (origin: Origin, { body, items }: ReadEntry): ChatRecord.ChatRecord =>
+export const recordOf = (origin: Origin, { body, items }: ReadEntry): ChatRecord =>
   whole(origin, () => {
     const { messages: added, known, ...rest } = JSON.parse(body) as Body
     const messages = itemsOf(items, lists.messages, placeOf(rest.kept, added), "record")

@@ -6,7 +6,7 @@
  * LIST1. A list of the ids with a prefix reads the conversations that have it, and no others, however many there are; so does a
  *        search in them.
  */
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
 import { prefixRange } from "./prefixRange.ts"
 import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"

@@ -16,7 +16,7 @@
  * SQLLOG6. An entry that is missing though its conversation is there was lost: that is told, and nothing is begun or written in
  *          its place.
  */
-import { type ChatRecord, Store } from "@troupe/chat"
+import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
 import { commitOf, damaged, draftOf, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
@@ -24,7 +24,7 @@ import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./
 import type { Standing, Standings } from "./standing.ts"
 import { checkedId, readable } from "./storedText.ts"
 
-type Chat = ChatRecord.ChatRecord
+type Chat = ChatRecord
 
 /** The row of a conversation. */
 interface Head {

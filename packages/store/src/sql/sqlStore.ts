@@ -4,7 +4,7 @@
  * Owns: whether it is closed, and the records known of living chats. Does not own the rows (the log), nor the connection.
  */
 import { setImmediate } from "node:timers/promises"
-import { type ChatRecord, Store } from "@troupe/chat"
+import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
 import type { Dialect } from "./dialect.ts"
 import { type Expired, Log } from "./log.ts"
@@ -57,7 +57,7 @@ export class SqlStore implements Store.SessionStore {
     this.#log = new Log(database.dialect, { database: database.name, clock, standings: this.#standings })
   }
 
-  async load(id: string): Promise<ChatRecord.ChatRecord | undefined> {
+  async load(id: string): Promise<ChatRecord | undefined> {
     const log = this.#log
     const found = await this.#read(id, function* () {
       const standing = yield* log.load(id)
@@ -69,7 +69,7 @@ export class SqlStore implements Store.SessionStore {
     return draft === undefined ? standing.record : { ...standing.record, draft }
   }
 
-  async save(record: ChatRecord.ChatRecord, precondition?: Store.Precondition): Promise<Store.Saved> {
+  async save(record: ChatRecord, precondition?: Store.Precondition): Promise<Store.Saved> {
     const { version = 0 } = await this.#add(record.id, () => this.#log.save(record, precondition))
     return { seq: version }
   }
@@ -83,15 +83,15 @@ export class SqlStore implements Store.SessionStore {
     return this.#read(id, () => this.#log.history(id, page))
   }
 
-  async at(id: string, seq: number): Promise<ChatRecord.ChatRecord | undefined> {
+  async at(id: string, seq: number): Promise<ChatRecord | undefined> {
     return this.#read(id, () => this.#log.at(id, seq))
   }
 
-  async fork(id: string, to: string, at?: number): Promise<ChatRecord.ChatRecord> {
+  async fork(id: string, to: string, at?: number): Promise<ChatRecord> {
     return this.#add(id, () => this.#log.fork(id, to, at))
   }
 
-  async rewind(id: string, seq: number, precondition?: Store.Precondition): Promise<ChatRecord.ChatRecord> {
+  async rewind(id: string, seq: number, precondition?: Store.Precondition): Promise<ChatRecord> {
     return this.#add(id, () => this.#log.rewind(id, seq, precondition))
   }
 
@@ -148,7 +148,7 @@ export class SqlStore implements Store.SessionStore {
   }
 
   /** STAND1: what was added is known once it is kept. */
-  async #add(id: string, ask: () => Asking<Standing>): Promise<ChatRecord.ChatRecord> {
+  async #add(id: string, ask: () => Asking<Standing>): Promise<ChatRecord> {
     const standing = await this.#write(id, ask)
     this.#standings.note(standing)
     return standing.record

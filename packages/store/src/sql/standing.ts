@@ -13,19 +13,20 @@
  * STAND4. Of a conversation one record is held, the newest, however many entries it has: its messages lead to the
  *         conversation, not to the record each of them was saved with.
  */
-import type { ChatRecord, Message } from "@troupe/chat"
+import type { Message } from "@troupe/chat/messages"
+import type { ChatRecord } from "@troupe/chat/store"
 
 /** The record of an entry, and which conversation's it is. */
 export interface Standing {
   readonly key: number
-  readonly record: ChatRecord.ChatRecord
+  readonly record: ChatRecord
 }
 
 /** A conversation, and its newest record that was noted. */
 interface Conversation {
   readonly key: number
   readonly id: string
-  newest: ChatRecord.ChatRecord
+  newest: ChatRecord
 }
 
 /** The records that are known. */
@@ -47,7 +48,7 @@ export class Standings {
   }
 
   /** Whether the record continues a conversation of its id that is not the one of this key (STAND3). */
-  isOfDeleted(record: ChatRecord.ChatRecord, key: number): boolean {
+  isOfDeleted(record: ChatRecord, key: number): boolean {
     let isKnown = false
     for (const known of this.#knownBackwards(record)) {
       if (known.key === key) return false
@@ -57,7 +58,7 @@ export class Standings {
   }
 
   /** The record of that entry, if it is known (STAND2) and the next one continues it. */
-  before(next: ChatRecord.ChatRecord, key: number, seq: number): ChatRecord.ChatRecord | undefined {
+  before(next: ChatRecord, key: number, seq: number): ChatRecord | undefined {
     for (const known of this.#knownBackwards(next)) {
       if (known.key === key && known.newest.version === seq) return known.newest
     }
@@ -65,7 +66,7 @@ export class Standings {
   }
 
   /** The conversations that messages of the record lead to, the last message first. */
-  *#knownBackwards({ thread: { messages } }: ChatRecord.ChatRecord): Generator<Conversation, void> {
+  *#knownBackwards({ thread: { messages } }: ChatRecord): Generator<Conversation, void> {
     for (let at = messages.length - 1; at >= 0; at--) {
       const message = messages[at]
       const known = message === undefined ? undefined : this.#conversations.get(message)
@@ -74,4 +75,4 @@ export class Standings {
   }
 }
 
-const versionOf = ({ version = 0 }: ChatRecord.ChatRecord): number => version
+const versionOf = ({ version = 0 }: ChatRecord): number => version

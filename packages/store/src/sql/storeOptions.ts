@@ -1,5 +1,6 @@
 /** Looks whether options make sense. */
-import { type ChatError, ValidationError } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat"
+import type { Finding } from "@troupe/chat/errors"
 
 const isText = (value: unknown): boolean => typeof value === "string" && value !== ""
 
@@ -37,9 +38,7 @@ export const checkedOptions = <Options extends object>(
   where: unknown,
   options: Options
 ): Options => {
-  const found: Array<ChatError.Finding> = isText(where)
-    ? []
-    : [{ field: [store], reason: "must_be_a_non_empty_string" }]
+  const found: Array<Finding> = isText(where) ? [] : [{ field: [store], reason: "must_be_a_non_empty_string" }]
   for (const [name, value] of Object.entries(options)) {
     const rule = rules[store][name]
     if (rule === undefined) found.push({ field: [name], reason: "unknown_option" })

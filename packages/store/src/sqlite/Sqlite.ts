@@ -3,11 +3,10 @@
  *
  * @module
  */
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { openSqlite } from "./openSqlite.ts"
-import { checkedOptions } from "../sql/storeOptions.ts"
-import { SqlStore } from "../sql/sqlStore.ts"
+import { checkedOptions, SqlStore } from "../sql/index.ts"
 
 /**
  * How a store in SQLite keeps.

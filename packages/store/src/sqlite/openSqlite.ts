@@ -8,9 +8,7 @@
  */
 import type { Clock } from "@troupe/otp"
 import type { DatabaseSync } from "node:sqlite"
-import { StoreError } from "../sql/StoreError.ts"
-import { migrate, newestVersion, schemaVersion } from "../sql/migrations.ts"
-import { type Asking, numberIn, rowsOf } from "../sql/query.ts"
+import { type Asking, migrate, newestVersion, numberIn, rowsOf, schemaVersion, StoreError } from "../sql/index.ts"
 import { SqliteDatabase } from "./sqliteDatabase.ts"
 import { sqliteFailure } from "./sqliteFailure.ts"
 import { applicationId, sqliteBasis, sqliteMigrations } from "./sqliteSchema.ts"

@@ -10,8 +10,7 @@
  */
 import { setImmediate } from "node:timers"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { Asking, Query, Row } from "../sql/query.ts"
-import type { Database } from "../sql/sqlStore.ts"
+import type { Asking, Database, Query, Row } from "../sql/index.ts"
 import { sqliteFailure } from "./sqliteFailure.ts"
 import { sqliteDialect } from "./sqliteSchema.ts"
 

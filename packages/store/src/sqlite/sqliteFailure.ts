@@ -1,7 +1,7 @@
 /** What an error of SQLite means, and what to do about it. */
 import { existsSync } from "node:fs"
 import { dirname, resolve } from "node:path"
-import { StoreError, type StoreErrorReason } from "../sql/StoreError.ts"
+import { StoreError, type StoreErrorReason } from "../sql/index.ts"
 
 /** The primary result codes of SQLite that somebody can do something about. */
 const meanings: ReadonlyMap<number, readonly [StoreErrorReason, (path: string) => string]> = new Map([

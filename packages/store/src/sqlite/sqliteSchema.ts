@@ -1,8 +1,17 @@
 /** The tables in SQLite, version by version, and what only SQLite says. */
-import { type AddedItems, type Dialect, lists } from "../sql/dialect.ts"
-import { all, type Migration } from "../sql/migrations.ts"
-import { type Asking, numberIn, type Query, rowsOf, textIn } from "../sql/query.ts"
-import { searchedText } from "../sql/entryForm.ts"
+import {
+  type AddedItems,
+  all,
+  type Asking,
+  type Dialect,
+  lists,
+  type Migration,
+  numberIn,
+  type Query,
+  rowsOf,
+  searchedText,
+  textIn
+} from "../sql/index.ts"
 
 const addItem = "INSERT INTO items (chat, list, position, seq, body) VALUES (?, ?, ?, ?, ?)"
 

@@ -3,16 +3,11 @@
  *
  * The model answers by the last user message, so that the same conversations can be written into any database.
  */
-import {
-  type ContentPart,
-  type Fake,
-  HandlerResult,
-  Message,
-  type Request,
-  tool,
-  type Tool,
-  type Usage
-} from "@troupe/chat"
+import { type Fake, tool } from "@troupe/chat"
+import { type ContentPart, Message, type Usage } from "@troupe/chat/messages"
+import type { Request } from "@troupe/chat/models"
+import type { Tool } from "@troupe/chat/tools"
+import { HandlerResult } from "@troupe/chat/results"
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 

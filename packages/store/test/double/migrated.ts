@@ -1,5 +1,7 @@
 /** What a store must make of a database of version 1. */
-import { assistant, type Store, user } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import { user } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import { expect } from "vitest"
 import { recordOf } from "./records.ts"
 
@@ -8,9 +10,11 @@ const known = ["i1"]
 
 /** Looks at all of it, and writes. */
 export const expectMigrated = async (store: Store.SessionStore): Promise<void> => {
-  const newest = recordOf("a", [question, assistant("A late answer")], { known, version: 3, draft: "So far" })
+  const newest = recordOf("a", [question, Message.assistant("A late answer")], { known, version: 3, draft: "So far" })
   expect(await store.load("a")).toEqual(newest)
-  expect(await store.at("a", 2)).toEqual(recordOf("a", [question, assistant("An early answer")], { known, version: 2 }))
+  expect(await store.at("a", 2)).toEqual(
+    recordOf("a", [question, Message.assistant("An early answer")], { known, version: 2 })
+  )
   expect((await store.history("a")).map(({ seq, at, kept, messages }) => [seq, at, kept, messages.length])).toEqual([
     [1, 1000, 0, 1],
     [2, 2000, 1, 1],

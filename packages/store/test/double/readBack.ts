@@ -1,5 +1,5 @@
 /** What a store has of each conversation, without what differs between two runs: times, and ids that were chosen at random. */
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 
 /** The members whose value two runs do not share. */
 const ofOneRun = new Set(["askedAt", "createdAt", "updatedAt", "expiresAt", "version"])

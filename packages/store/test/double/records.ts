@@ -1,12 +1,14 @@
 /** Records of conversations. */
-import { assistant, type ChatRecord, type Message, Usage, user } from "@troupe/chat"
+import { user } from "@troupe/chat"
+import { Message, Usage } from "@troupe/chat/messages"
+import type { ChatRecord } from "@troupe/chat/store"
 
 /** A record of these messages. */
 export const recordOf = (
   id: string,
   messages: ReadonlyArray<Message.Message>,
-  rest: Partial<ChatRecord.ChatRecord> = {}
-): ChatRecord.ChatRecord => ({
+  rest: Partial<ChatRecord> = {}
+): ChatRecord => ({
   id,
   thread: { messages },
   usage: Usage.empty,
@@ -16,16 +18,16 @@ export const recordOf = (
 })
 
 /** A record of what the user said. */
-export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord.ChatRecord =>
+export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord =>
   recordOf(
     id,
     texts.map((text) => user(text))
   )
 
 /** A record of a call whose handler failed. */
-export const withError: ChatRecord.ChatRecord = recordOf("failed", [
+export const withError: ChatRecord = recordOf("failed", [
   user("How are you?"),
-  { ...assistant(""), toolCalls: [{ id: "c1", name: "look", arguments: {} }] },
+  { ...Message.assistant(""), toolCalls: [{ id: "c1", name: "look", arguments: {} }] },
   { role: "tool", toolCallId: "c1", content: "password hunter2", outcome: "failed" }
 ])
 

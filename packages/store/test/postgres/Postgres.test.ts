@@ -1,4 +1,4 @@
-import { Testing } from "@troupe/chat"
+import { Testing } from "@troupe/chat/testing"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { postgres, type PostgresOptions, StoreError } from "../../src/index.ts"
 import { expectMigrated } from "../double/migrated.ts"

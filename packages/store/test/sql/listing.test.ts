@@ -1,4 +1,6 @@
-import { assistant, Store, user } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import { user } from "@troupe/chat"
+import { Store } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -19,7 +21,7 @@ const own = 20
 /** One owner's conversations, each of three messages. */
 const fill = async (store: Store.SessionStore): Promise<void> => {
   for (let at = 0; at < own; at++) {
-    await store.save(recordOf(`anna/${at}`, [user(`Hello ${at}`), assistant("A common word"), user("Thanks")]))
+    await store.save(recordOf(`anna/${at}`, [user(`Hello ${at}`), Message.assistant("A common word"), user("Thanks")]))
   }
 }
 

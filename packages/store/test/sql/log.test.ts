@@ -1,4 +1,6 @@
-import { assistant, type ChatRecord, type Message, type SessionError, user } from "@troupe/chat"
+import { type SessionError, user } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import type { ChatRecord } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"
 import { describe, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
@@ -53,10 +55,10 @@ class Counted {
 const line = (index: number): Message.Message =>
   index % 2 === 0
     ? user(`Question ${String(index).padStart(5, "0")}`)
-    : assistant(`Answer ${String(index).padStart(7, "0")}`)
+    : Message.assistant(`Answer ${String(index).padStart(7, "0")}`)
 
 /** A conversation that a living chat goes on with. */
-const grown = async ({ store }: Counted, from: ChatRecord.ChatRecord, to: number): Promise<ChatRecord.ChatRecord> => {
+const grown = async ({ store }: Counted, from: ChatRecord, to: number): Promise<ChatRecord> => {
   let record = from
   for (let index = from.thread.messages.length; index < to; index++) {
     const known = [...(record.known ?? []), `input ${String(index).padStart(5, "0")}`]
@@ -109,7 +111,7 @@ describe("SQLLOG2", () => {
     await grown(counted, recordOf("a", []), 200)
     const few = await counted.cost(async () => counted.store.load("a"))
     const record = await counted.store.load("a")
-    for (let count = 0; count < 300; count++) await counted.store.save({ ...record, id: "a" } as ChatRecord.ChatRecord)
+    for (let count = 0; count < 300; count++) await counted.store.save({ ...record, id: "a" } as ChatRecord)
     const many = await counted.cost(async () => counted.store.load("a"))
     expect(within(many, few, 20), `${many} after ${few}`).toBe(true)
     expect(many[0]).toBe(4)

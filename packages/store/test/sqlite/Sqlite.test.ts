@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Testing } from "@troupe/chat"
+import { Testing } from "@troupe/chat/testing"
 import { afterAll, describe, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
 

@@ -1,5 +1,8 @@
 /** Pages without a server; `local` of the window is what a test asks of them. */
-import { ChatMachine, ChatView, Engine, Message, type ChatView as View } from "@troupe/chat"
+import { Engine } from "@troupe/chat"
+import { chatMachine, turn } from "@troupe/chat/machines"
+import { Message } from "@troupe/chat/messages"
+import { ChatView, type ChatView as View } from "@troupe/chat/view"
 import { TroupeProvider, useChat } from "@troupe/react"
 import { Observer } from "@troupe/react/Observer"
 import { useMachine } from "@xstate/react"
@@ -45,13 +48,13 @@ const engine = Engine.make({ adapter })
 
 /** The machine itself, without a Troupe. */
 const Machine = (): ReactNode => {
-  const [{ context, value }, send] = useMachine(ChatMachine.chatMachine, { input: { id: "alone", engine } })
+  const [{ context, value }, send] = useMachine(chatMachine, { input: { id: "alone", engine } })
   return (
     <main data-state={JSON.stringify(value)}>
       {context.thread.messages.map((message, line) => (
         <p key={line}>{Message.text(message)}</p>
       ))}
-      <button type="button" onClick={() => send({ type: "turn.start", turn: ChatMachine.turn(engine, "hello") })}>
+      <button type="button" onClick={() => send({ type: "turn.start", turn: turn(engine, "hello") })}>
         say
       </button>
     </main>

@@ -1,5 +1,7 @@
 /** A system that lives in the page: a scripted model, a tool, and the link to it. */
-import { Fake, Message, Store, tool, Troupe } from "@troupe/chat"
+import { Fake, tool, Troupe } from "@troupe/chat"
+import { Message } from "@troupe/chat/messages"
+import { Store } from "@troupe/chat/store"
 import { local } from "@troupe/react"
 import * as z from "zod"
 

@@ -1,9 +1,6 @@
 /** What faults may be made of; what may not is named by its path, with what is allowed there. */
-import { type Finding, ValidationError } from "../../errors/ChatError.ts"
-import { type Fault, type FaultTarget, type PlannedFault, targets, types } from "./faultPlan.ts"
-import type { FaultOptions } from "./faults.ts"
-import { unknownNames } from "../../errors/unknownKeys.ts"
-import { isRecord } from "../../options/optionChecks.ts"
+import { type Finding, isRecord, unknownNames, ValidationError } from "../../errors/index.ts"
+import { type Fault, type FaultTarget, type PlannedFault, targets, types, type FaultOptions } from "./faultPlan.ts"
 
 type Findings = ReadonlyArray<Finding>
 type Check = (value: unknown) => string | undefined

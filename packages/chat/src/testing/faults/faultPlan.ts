@@ -6,6 +6,7 @@
  * FPLAN2. A planned fault wins over a drawn one.
  */
 import { chanceOf } from "./seededNumber.ts"
+import { System } from "@troupe/otp"
 
 /**
  * What goes wrong with a call.
@@ -94,4 +95,15 @@ const drawn = (type: Fault["type"], on: FaultTarget, chance: (what: string) => n
     case "duplicate":
       return { ...place, type }
   }
+}
+
+/**
+ * What faults are made with.
+ *
+ * **Units and defaults**: `plan` names calls, `rates` draws, by `seed`, 0 by default; without either nothing goes wrong.
+ * `system` is where the faults' processes live and their time is counted; without one it is the host's time, and nothing
+ * can be made to die.
+ */
+export interface FaultOptions extends Partial<FaultPlan> {
+  readonly system?: System.System | undefined
 }

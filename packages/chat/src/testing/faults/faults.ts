@@ -10,25 +10,16 @@
 import { Clock, type Pid, Process, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type { Adapter } from "../../request/Adapter.ts"
-import type { AdapterEvent } from "../../events/Event.ts"
-import type { Store } from "../../store/Store.ts"
-import type { Awaitable, Tool } from "../../tool/Tool.ts"
-import { isEffect } from "../../async/awaitable.ts"
+import type { Adapter } from "../../adapter/index.ts"
+import type { AdapterEvent } from "../../events/index.ts"
+import { isEffect } from "../../async/index.ts"
 import { checkFaults } from "./faultChecks.ts"
-import { type Fault, faultOf, type FaultPlan, type FaultTarget } from "./faultPlan.ts"
+import { type Fault, faultOf, type FaultPlan, type FaultTarget, type FaultOptions } from "./faultPlan.ts"
 import { FaultyStream } from "./faultyStream.ts"
+import type { Awaitable, Tool } from "../../tool/index.ts"
+import type { Store } from "../../store/index.ts"
 
-/**
- * What faults are made with.
- *
- * **Units and defaults**: `plan` names calls, `rates` draws, by `seed`, 0 by default; without either nothing goes wrong.
- * `system` is where the faults' processes live and their time is counted; without one it is the host's time, and nothing
- * can be made to die.
- */
-export interface FaultOptions extends Partial<FaultPlan> {
-  readonly system?: System.System | undefined
-}
+export type { FaultOptions } from "./faultPlan.ts"
 
 /** A fault that was injected; `at` is the time of it, `call` the how-manieth of its name. */
 export interface InjectedFault {
@@ -39,7 +30,7 @@ export interface InjectedFault {
   readonly fault: Fault
 }
 
-/** What a fault throws, unless it was told otherwise. */
+/** What a fault throws, unless its plan names another error. */
 export class InjectedError extends Error {
   override readonly name = "InjectedError"
 }
@@ -81,7 +72,7 @@ export class Injector {
   /** Lets go of what hangs, by a throw, and injects nothing any more. */
   release(): void {
     this.#released = true
-    for (const letGo of this.#held) letGo()
+    for (const release of this.#held) release()
     for (const interrupt of this.#fibers) interrupt()
   }
 
@@ -151,18 +142,18 @@ export class Injector {
   around<A>(
     fault: Fault,
     perform: () => A | PromiseLike<A>,
-    told: { readonly signal: AbortSignal } | undefined,
+    options: { readonly signal: AbortSignal } | undefined,
     self: Pid | undefined
   ): Promise<A> {
     switch (fault.type) {
       case "crash":
         return this.crash(fault, self)
       case "hang":
-        return this.hang(fault.aware === true ? told?.signal : undefined)
+        return this.hang(fault.aware === true ? options?.signal : undefined)
       case "slow":
         return later(perform, () => this.wait(fault.ms))
       case "late":
-        return later(perform, () => this.told(told?.signal).then(() => this.wait(fault.ms ?? 1)))
+        return later(perform, () => this.untilAborted(options?.signal).then(() => this.wait(fault.ms ?? 1)))
       case "duplicate":
         return later(perform, () => undefined).then(perform)
     }
@@ -177,24 +168,24 @@ export class Injector {
     return this.hang(undefined)
   }
 
-  /** Never settles, unless it is let go, or told by its signal. */
+  /** Rejects when the calls are released or the signal is aborted; never settles before. */
   hang(signal: AbortSignal | undefined): Promise<never> {
-    return this.told(signal).then(() => {
+    return this.untilAborted(signal).then(() => {
       throw new InjectedError("an injected hang, which was let go")
     })
   }
 
   /** Resolves when the signal is aborted, or all is let go. */
-  told(signal: AbortSignal | undefined): Promise<void> {
+  untilAborted(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (this.#released || signal?.aborted === true) return resolve()
-      const letGo = () => {
-        this.#held.delete(letGo)
-        signal?.removeEventListener("abort", letGo)
+      const release = () => {
+        this.#held.delete(release)
+        signal?.removeEventListener("abort", release)
         resolve()
       }
-      this.#held.add(letGo)
-      signal?.addEventListener("abort", letGo)
+      this.#held.add(release)
+      signal?.addEventListener("abort", release)
     })
   }
 
@@ -208,7 +199,7 @@ export class Injector {
     return this.#system === undefined ? undefined : Process.current(this.#system)
   }
 
-  /** An effect is run by a fiber of its own, which is interrupted when it is told to stop, or let go. */
+  /** An effect is run by a fiber of its own, which is interrupted when its signal is aborted. */
   #settled<A>(value: Awaitable<A>, { signal }: { readonly signal: AbortSignal }): A | PromiseLike<A> {
     if (!isEffect(value)) return value
     const fiber = this.#system === undefined ? Effect.runFork(value) : System.runFork(this.#system, value)

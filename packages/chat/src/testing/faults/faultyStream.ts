@@ -5,18 +5,28 @@
  * FSTREAM2. A deaf hang is deaf to `return` as well, until all is let go.
  */
 import type { Pid } from "@troupe/otp"
-import type { AdapterEvent } from "../../events/Event.ts"
+import type { AdapterEvent } from "../../events/index.ts"
 import type { Fault } from "./faultPlan.ts"
-import type { Injector } from "./faults.ts"
 
 type Next = IteratorResult<AdapterEvent, void>
+
+/** Runs a call with a fault around it, and holds a call that hangs. */
+interface FaultSource {
+  readonly around: <A>(
+    fault: Fault,
+    perform: () => A | PromiseLike<A>,
+    options: { readonly signal: AbortSignal } | undefined,
+    self: Pid | undefined
+  ) => Promise<A>
+  readonly untilAborted: (signal: AbortSignal | undefined) => Promise<void>
+}
 
 /** The events of a stream, with a fault among them. */
 export class FaultyStream implements AsyncIterator<AdapterEvent, void> {
   readonly #inner: AsyncIterator<AdapterEvent, void>
   readonly #fault: Fault
-  readonly #faults: Injector
-  readonly #told: { readonly signal: AbortSignal }
+  readonly #faults: FaultSource
+  readonly #options: { readonly signal: AbortSignal }
   readonly #self: Pid | undefined
   #said = 0
   #again: Next | undefined
@@ -25,14 +35,14 @@ export class FaultyStream implements AsyncIterator<AdapterEvent, void> {
   constructor(
     stream: AsyncIterable<AdapterEvent>,
     fault: Fault,
-    faults: Injector,
-    told: { readonly signal: AbortSignal },
+    faults: FaultSource,
+    options: { readonly signal: AbortSignal },
     self: Pid | undefined
   ) {
     this.#inner = stream[Symbol.asyncIterator]() as AsyncIterator<AdapterEvent, void>
     this.#fault = fault
     this.#faults = faults
-    this.#told = told
+    this.#options = options
     this.#self = self
   }
 
@@ -46,7 +56,7 @@ export class FaultyStream implements AsyncIterator<AdapterEvent, void> {
     if (this.#said++ !== (fault.after ?? 0)) return this.#inner.next()
     if (fault.type === "duplicate") return (this.#again = await this.#inner.next())
     if (fault.type === "crash") await this.#inner.return?.()
-    return this.#faults.around(fault, () => this.#inner.next(), this.#told, this.#self)
+    return this.#faults.around(fault, () => this.#inner.next(), this.#options, this.#self)
   }
 
   return(): Promise<Next> {
@@ -57,7 +67,7 @@ export class FaultyStream implements AsyncIterator<AdapterEvent, void> {
   async #leave(): Promise<Next> {
     const { type } = this.#fault
     const hangs = type === "hang" && this.#fault.aware !== true && this.#said > (this.#fault.after ?? 0)
-    if (hangs) await this.#faults.told(undefined)
+    if (hangs) await this.#faults.untilAborted(undefined)
     await this.#inner.return?.()
     return { done: true, value: undefined }
   }

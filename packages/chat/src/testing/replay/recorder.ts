@@ -10,14 +10,14 @@
  * REC4. Such an answer comes when what was said before it has had its effect: so a replay can tell when it is to come.
  */
 import { Clock, type System } from "@troupe/otp"
-import type { Adapter } from "../../request/Adapter.ts"
-import type { ChatRef } from "../../living/ChatRef.ts"
-import type { AdapterEvent, Event } from "../../events/Event.ts"
-import type { Store } from "../../store/Store.ts"
-import type { Tool } from "../../tool/Tool.ts"
-import { isEffect, isPromiseLike } from "../../async/awaitable.ts"
-import { canonicalJson } from "../../json/canonicalJson.ts"
-import { heard } from "../../effect/onEffectExit.ts"
+import type { Adapter } from "../../adapter/index.ts"
+import type { ChatRef } from "../../living/index.ts"
+import type { AdapterEvent, Event } from "../../events/index.ts"
+import { isEffect, isPromiseLike } from "../../async/index.ts"
+import { canonicalJson } from "../../values/index.ts"
+import { heard } from "../../effect/index.ts"
+import type { Tool } from "../../tool/index.ts"
+import type { Store } from "../../store/index.ts"
 
 /** What a trace is made with: `system` has the clock, else the times are the host's. */
 export interface TraceOptions {

@@ -9,13 +9,12 @@
  *          that mismatch.
  * REPLAY3. What was never answered is never answered.
  */
-import type { Adapter } from "../../request/Adapter.ts"
-import type { AdapterEvent } from "../../events/Event.ts"
-import type { HandlerResult } from "../../model/HandlerResult.ts"
-import type { Store } from "../../store/Store.ts"
-import type { Tool } from "../../tool/Tool.ts"
-import { read } from "../../json/taggedJson.ts"
+import type { Adapter } from "../../adapter/index.ts"
+import type { AdapterEvent } from "../../events/index.ts"
+import { type HandlerResult, read } from "../../values/index.ts"
 import { type Asked, Recorder, type TraceOptions } from "./recorder.ts"
+import type { Tool } from "../../tool/index.ts"
+import type { Store } from "../../store/index.ts"
 
 /**
  * What a replay meets where it goes another way than the recording: `line` counts from 1, `recorded` and `now` are the two

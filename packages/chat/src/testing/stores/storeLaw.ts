@@ -1,10 +1,9 @@
 /** How a law of a store is looked at: in an empty store, on a clock that stands still. */
 import { Clock } from "@troupe/otp"
-import { SessionError, type SessionErrorReason, ValidationError } from "../../errors/ChatError.ts"
-import type { SessionStore } from "../../store/Store.ts"
-import { describe } from "../../tool/ToolResultEncoder.ts"
-import { canonicalJson } from "../../json/canonicalJson.ts"
+import { SessionError, type SessionErrorReason, ValidationError } from "../../errors/index.ts"
+import { canonicalJson, describe } from "../../values/index.ts"
 import { holds, law, type Law } from "./law.ts"
+import type { SessionStore } from "../../store/index.ts"
 
 /**
  * Opens an empty store for one law, which closes it.

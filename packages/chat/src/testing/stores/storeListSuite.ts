@@ -1,10 +1,10 @@
 /** The laws of a store's list. */
-import type { ChatRecord } from "../../record/ChatRecord.ts"
-import { assistant, user } from "../../model/Message.ts"
-import type { ListOptions, SessionStore } from "../../store/Store.ts"
+import type { ChatRecord } from "../../record/index.ts"
+import { assistant, user } from "../../model/index.ts"
 import type { Law } from "./law.ts"
 import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"
 import { recordWith, said } from "./storeSamples.ts"
+import type { ListOptions, SessionStore } from "../../store/index.ts"
 
 const idsOf = async (store: SessionStore, options?: ListOptions): Promise<ReadonlyArray<string>> =>
   (await store.list(options)).chats.map(({ id }) => id)

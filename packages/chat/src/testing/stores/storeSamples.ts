@@ -1,7 +1,7 @@
 /** Records for the laws of a store: a conversation, entry by entry, with everything a record can hold. */
 import * as DateTime from "effect/DateTime"
-import type { ChatRecord } from "../../record/ChatRecord.ts"
-import { assistant, type Message, toolResult, user } from "../../model/Message.ts"
+import type { ChatRecord } from "../../record/index.ts"
+import { assistant, type Message, toolResult, user } from "../../model/index.ts"
 import * as Usage from "../../model/Usage.ts"
 
 /** A record of these messages. */

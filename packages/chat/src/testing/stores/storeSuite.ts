@@ -1,8 +1,7 @@
 /** The laws of a store that keeps a log. */
-import type { ChatRecord } from "../../record/ChatRecord.ts"
-import { assistant, user } from "../../model/Message.ts"
-import type { SessionStore } from "../../store/Store.ts"
-import { blank } from "../../store/commitLog.ts"
+import type { ChatRecord } from "../../record/index.ts"
+import { assistant, user } from "../../model/index.ts"
+import { blank, type SessionStore } from "../../store/index.ts"
 import type { Law } from "./law.ts"
 import { listLaws } from "./storeListSuite.ts"
 import { type MakeStore, refuses, same, storeLaw } from "./storeLaw.ts"

@@ -1,8 +1,8 @@
 /** The machines of `@troupe/chat` by their ids. */
-import { adapterStreamMachine } from "@troupe/chat/AdapterStreamMachine"
-import { chatMachine } from "@troupe/chat/ChatMachine"
-import { resumedStepMachine, stepMachine } from "@troupe/chat/StepMachine"
-import { toolCallMachine } from "@troupe/chat/ToolCallMachine"
+import { adapterStreamMachine } from "@troupe/chat/machines"
+import { chatMachine } from "@troupe/chat/machines"
+import { resumedStepMachine, stepMachine } from "@troupe/chat/machines"
+import { toolCallMachine } from "@troupe/chat/machines"
 import type { AnyStateMachine } from "xstate"
 
 export const chatMachines: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateMachine>(

@@ -5,8 +5,7 @@ import { activeOf, graphOf } from "./chartGraph.ts"
 import { ChartDrawing } from "./chartDrawing.tsx"
 import { type Box, type Drawing, layoutOf } from "./chartLayout.ts"
 import { keyed, panned, viewAround, wholeOf, zoomed } from "./chartView.ts"
-import { Surface } from "../parts/surface.tsx"
-import { useSize } from "../parts/size.ts"
+import { Surface, useSize } from "../parts/index.ts"
 
 /** What a chart is drawn with. */
 export interface StateChartProps {

@@ -1,5 +1,6 @@
 /** What an entry of a conversation's log says, in a line. */
-import type { Message, Store } from "@troupe/chat"
+import type { Message } from "@troupe/chat/messages"
+import type { Store } from "@troupe/chat/store"
 
 const contentText = (message: Message.Message): string =>
   typeof message.content === "string"

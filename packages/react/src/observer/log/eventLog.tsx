@@ -1,12 +1,10 @@
 /** The entries of a conversation's log. */
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server/ChatLink"
 import { useMemo, useState } from "react"
 import { lineOf, saidIn, standingOf } from "./commitText.ts"
-import { ConfirmButton } from "../parts/confirmButton.tsx"
-import { count, dayAndTime, timeOfDay } from "../parts/format.ts"
+import { ConfirmButton, count, dayAndTime, Surface, timeOfDay } from "../parts/index.ts"
 import { useLogEntries } from "./logEntries.ts"
-import { Surface } from "../parts/surface.tsx"
 
 /** What a log is shown with. */
 export interface EventLogProps {

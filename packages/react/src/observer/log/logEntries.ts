@@ -1,5 +1,5 @@
 /** The log of a conversation as it grows. Entries never change: each is asked for once. */
-import type { Store } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server/ChatLink"
 import { useEffect, useState, useSyncExternalStore } from "react"
 

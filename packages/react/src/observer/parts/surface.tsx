@@ -1,6 +1,6 @@
 /** What every part stands on: the styles, once for a page, and the colours, unless a part around it brought them. */
 import { createContext, type ReactNode, useContext } from "react"
-import { css } from "../css/stylesheet.ts"
+import { css } from "../css/index.ts"
 
 const Inside = createContext(false)
 

@@ -1,5 +1,5 @@
 /** What tokens cost. */
-import type { Usage } from "@troupe/chat"
+import type { Usage } from "@troupe/chat/messages"
 
 /**
  * What a million tokens cost, in dollars. Tokens read from the provider's cache cost as input where `cachedInput` is not given.

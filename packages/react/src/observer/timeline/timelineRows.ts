@@ -1,5 +1,5 @@
 /** The spans of a chat's turns as rows of bars. */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 
 /** Stretches that belong together: those of one tool call, of one request, of the turn. */
 interface TimelineRow {

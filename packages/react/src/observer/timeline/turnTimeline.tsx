@@ -1,13 +1,10 @@
 /** What a turn spends its time on. */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from "react"
-import { duration, mark } from "../parts/format.ts"
+import { duration, mark, ScrollTable, Surface, useWatched } from "../parts/index.ts"
 import { useLiveTime } from "./frameTime.ts"
-import { Surface } from "../parts/surface.tsx"
 import { axisOf, marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
-import { ScrollTable } from "../parts/scrollTable.tsx"
-import { useWatched } from "../parts/watched.ts"
 
 /** What a timeline is shown with: the chat whose turns it draws. */
 export interface TurnTimelineProps {

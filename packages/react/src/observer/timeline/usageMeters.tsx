@@ -1,8 +1,7 @@
 /** Tokens and what they cost. */
-import type { Usage } from "@troupe/chat"
+import type { Usage } from "@troupe/chat/messages"
 import { costOf, type Prices, tokensOf } from "./cost.ts"
-import { compact, count, money } from "../parts/format.ts"
-import { Surface } from "../parts/surface.tsx"
+import { compact, count, money, Surface } from "../parts/index.ts"
 
 /** What meters are shown with. */
 export interface UsageMetersProps {

@@ -1,13 +1,9 @@
 /** One process. */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type ReactNode, useMemo } from "react"
-import { ConfirmButton } from "../parts/confirmButton.tsx"
-import { bytes, count, duration } from "../parts/format.ts"
-import { Surface } from "../parts/surface.tsx"
+import { bytes, ConfirmButton, count, duration, ScrollTable, Surface, useWatched } from "../parts/index.ts"
 import { nodesOf } from "./treeRows.ts"
-import { ScrollTable } from "../parts/scrollTable.tsx"
-import { useWatched } from "../parts/watched.ts"
 
 /** What a process is shown with. */
 export interface ProcessPaneProps {

@@ -5,15 +5,13 @@
  *
  * OBS3. When the process of the focused row ends, the nearest row above it that is left gets the focus.
  */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type CSSProperties, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react"
-import { bytes, count, plural } from "../parts/format.ts"
+import { bytes, count, plural, Surface, useTrouble, useWatched } from "../parts/index.ts"
 import { reveal } from "./reveal.ts"
-import { Surface } from "../parts/surface.tsx"
 import { type ShownRow, useGhosts } from "./treeGhosts.ts"
 import { moveOf, rowsOf, typedTo } from "./treeRows.ts"
-import { useTrouble, useWatched } from "../parts/watched.ts"
 
 /** What a tree of processes is shown with. */
 export interface ProcessTreeProps {

@@ -4,7 +4,7 @@
  * A process is known by its place: the labels on the way to it. Of those that are new since, the one at that place is its
  * successor; when its supervisor was started again too, the place is still the same.
  */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 
 /** A process to be looked out for: where it stood, and who stood there already, itself among them. */
 export interface Lost {

@@ -3,7 +3,7 @@
  *
  * Owns: which rows those are. A ghost is forgotten when it has faded, and when there are too many.
  */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 import { useState } from "react"
 import { nodesOf, type TreeRow } from "./treeRows.ts"
 

@@ -1,5 +1,5 @@
 /** A tree of processes as the rows that are shown, and where the keys of a tree lead among them. */
-import type { Observation } from "@troupe/chat"
+import type { Observation } from "@troupe/chat/observe"
 
 /** A row; `setSize` and `position` are those among its siblings. */
 export interface TreeRow {

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { ChatMachine, StepMachine } from "@troupe/chat"
+import { chatMachine, stepMachine } from "@troupe/chat/machines"
 import { cleanup, fireEvent, screen } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { setup } from "xstate"
@@ -21,7 +21,7 @@ const lit = () => [...document.querySelectorAll("[data-active] > text")].map(({ 
 
 describe("a graph", () => {
   test("has the states, initial states and transitions of its machine", () => {
-    const graph = graphOf(StepMachine.stepMachine)
+    const graph = graphOf(stepMachine)
     expect(graph.states.map(({ id, isFinal }) => [id, isFinal])).toEqual([
       ["phaseA", false],
       ["phaseB", false],
@@ -64,7 +64,7 @@ describe("a graph", () => {
 
 describe("a layout", () => {
   test("puts each state into the one that holds it, and no two on one place", async () => {
-    const { states } = await layoutOf(graphOf(ChatMachine.chatMachine))
+    const { states } = await layoutOf(graphOf(chatMachine))
     const inside = (inner: Box, outer: Box): boolean =>
       inner.x >= outer.x &&
       inner.y >= outer.y &&

@@ -1,7 +1,8 @@
 /** What a client of AG-UI posts, and what of it is new: the conversation is the server's. */
-import type { Approval, ContentPart } from "@troupe/chat"
+import type { ContentPart } from "@troupe/chat/messages"
+import type { Approval } from "@troupe/chat/tools"
 import * as z from "zod"
-import { checkedContent, filePart } from "../clientContent.ts"
+import { checkedContent, filePart } from "../index.ts"
 
 const Part = z.looseObject({
   type: z.string(),

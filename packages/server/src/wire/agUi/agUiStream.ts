@@ -6,19 +6,15 @@
  * AGUI1. `RUN_STARTED` is first, and `RUN_FINISHED` or `RUN_ERROR` last; what is begun between them is ended.
  * AGUI2. A message has the same id live and in a snapshot of the messages: that of the reply, and the step's number in it.
  */
-import {
-  type Approval,
-  type ChatResult,
-  type Event,
-  type Message,
-  Message as Messages,
-  type ToolCall
-} from "@troupe/chat"
-import { isoTime } from "../isoTime.ts"
+import type { ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { type Message, Message as Messages, type ToolCall } from "@troupe/chat/messages"
+import type { Approval } from "@troupe/chat/tools"
 import {
   callsOf,
   errorCode,
   errorText,
+  isoTime,
   isQuestion,
   isSaid,
   isStep,
@@ -27,7 +23,7 @@ import {
   reasoningIn,
   replyName,
   stepsOf
-} from "../chatReply.ts"
+} from "../index.ts"
 
 /** One event. */
 export interface AgUiEvent {

@@ -1,6 +1,8 @@
 /** Messages as the AI SDK's user interfaces have them: parts. */
-import { type Approval, type ContentPart, Message, type Outcome } from "@troupe/chat"
-import { isQuestion, isSaid, messageName, replyName, type StepMessages, stepsOf, valueOf } from "../chatReply.ts"
+import { type ContentPart, Message } from "@troupe/chat/messages"
+import type { Approval } from "@troupe/chat/tools"
+import type { Outcome } from "@troupe/chat/results"
+import { isQuestion, isSaid, messageName, replyName, type StepMessages, stepsOf, valueOf } from "../index.ts"
 
 /** How a tool call stands. */
 type ToolState =

@@ -1,7 +1,7 @@
 /** What a client of the AI SDK posts, and what of it is new: the conversation is the server's. */
-import type { ContentPart } from "@troupe/chat"
+import type { ContentPart } from "@troupe/chat/messages"
 import * as z from "zod"
-import { checkedAnswer, checkedContent, filePart } from "../clientContent.ts"
+import { checkedAnswer, checkedContent, filePart } from "../index.ts"
 
 const Part = z.looseObject({
   type: z.string(),

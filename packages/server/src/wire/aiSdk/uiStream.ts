@@ -8,8 +8,12 @@
  * UI2. What is begun is ended before what holds it; nothing is said of a call that the client does not know.
  * UI3. What the client cannot know by that protocol is `data-troupe-…`, and transient.
  */
-import { type Approval, type ChatResult, type Event, Message, type Outcome } from "@troupe/chat"
-import { errorCode, errorText, leftBy, reasoningIn, type StepMessages, stepsOf } from "../chatReply.ts"
+import type { ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import type { Approval } from "@troupe/chat/tools"
+import type { Outcome } from "@troupe/chat/results"
+import { errorCode, errorText, leftBy, reasoningIn, type StepMessages, stepsOf } from "../index.ts"
 import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts"
 
 /** One chunk. */

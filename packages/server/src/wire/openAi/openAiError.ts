@@ -1,8 +1,8 @@
 /** Errors in OpenAI's form. */
 import { AdapterError, SessionError } from "@troupe/chat"
-import type { HttpError } from "../../errors/HttpError.ts"
-import { refusalOf, retryAfter } from "../../errors/failure.ts"
-import { errorText } from "../chatReply.ts"
+import type { HttpError } from "../../errors/index.ts"
+import { refusalOf, retryAfter } from "../../http/index.ts"
+import { errorText } from "../index.ts"
 
 /** An error as a client of OpenAI knows it, and its status. */
 export interface OpenAiError {

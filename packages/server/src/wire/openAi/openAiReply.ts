@@ -6,7 +6,9 @@
  * OPENAI1. What streams adds up to the message that comes whole.
  * OPENAI2. Only calls that the client answers are told; those of the server's own tools are its own.
  */
-import { type ChatResult, type Event, Usage } from "@troupe/chat"
+import type { ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { Usage } from "@troupe/chat/messages"
 
 /** What is added to the message. */
 export interface Delta {

@@ -1,8 +1,10 @@
 /** What a client of OpenAI's chat completions posts. */
-import { type ChatOptions, type ContentPart, Message, Tool, ToolCall } from "@troupe/chat"
+import type { ChatOptions } from "@troupe/chat/chats"
+import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
+import { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
-import { HttpError } from "../../errors/HttpError.ts"
-import { checkedAnswer, checkedContent, checkedLength, filePart } from "../clientContent.ts"
+import { HttpError } from "../../errors/index.ts"
+import { checkedAnswer, checkedContent, checkedLength, filePart } from "../index.ts"
 
 const Part = z.looseObject({
   type: z.string(),

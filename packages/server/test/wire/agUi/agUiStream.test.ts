@@ -1,5 +1,7 @@
 import { EventSchemas } from "@ag-ui/core/schemas"
-import { askUser, type Event, Fake, type Message, tool, Troupe } from "@troupe/chat"
+import { askUser, Fake, tool, Troupe } from "@troupe/chat"
+import type { Event } from "@troupe/chat/events"
+import type { Message } from "@troupe/chat/messages"
 import { describe, expect, it } from "vitest"
 import { type AgUiEvent, agUiMessages, AgUiStream } from "../../../src/wire/agUi/agUiStream.ts"
 

@@ -1,4 +1,6 @@
-import { askUser, type ChatRef, type Event, Fake, tool, Troupe } from "@troupe/chat"
+import { askUser, Fake, tool, Troupe } from "@troupe/chat"
+import type { ChatRef } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
 import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
 import { describe, expect, it } from "vitest"
 import { isSaid, replyIn } from "../../../src/wire/chatReply.ts"

@@ -1,0 +1,2 @@
+/** The models a chat can use, a scripted one among them. */
+export { outcomeOf } from "./answers.ts"

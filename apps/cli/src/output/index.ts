@@ -1,0 +1,11 @@
+/** Text on the terminal. */
+export type { Display } from "./display.ts"
+export { historyLines } from "./history.ts"
+export type { Paint } from "./paint.ts"
+export { makePromptOutput } from "./promptOutput.ts"
+export type { TerminalOutput } from "./promptOutput.ts"
+export { makeScreen } from "./screen.ts"
+export { duration, liveLine, shortened, spinner, visible } from "./toolLines.ts"
+export type { LiveCall } from "./toolLines.ts"
+export { reportTurn } from "./turnReport.ts"
+export type { TurnEnd } from "./turnReport.ts"

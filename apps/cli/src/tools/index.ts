@@ -1,0 +1,5 @@
+/** The tools of the demo. */
+export { startFileServer } from "./fileServer.ts"
+export { makeProgressBoard } from "./progress.ts"
+export type { Progress } from "./progress.ts"
+export { makeTools } from "./tools.ts"

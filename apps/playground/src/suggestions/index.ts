@@ -1,0 +1,2 @@
+/** The messages that the playground suggests. */
+export { suggestions } from "./suggestions.ts"

@@ -1,0 +1,13 @@
+/** Awaitables, timers, queues and abort signals, and calls to functions of the user. */
+export { ignoreRejection, isEffect, isPromiseLike } from "./awaitable.ts"
+export { inBackground } from "./backgroundTimer.ts"
+export { defaultSystem } from "./defaultSystem.ts"
+export { Fifo } from "./fifo.ts"
+export { Silence } from "./idleTimeout.ts"
+export { LazyAbort } from "./lazyAbortController.ts"
+export { outsideTurn } from "./nextMicrotask.ts"
+export { WaitingLine } from "./persistentQueue.ts"
+export { ToolSlots } from "./slots.ts"
+export type { SlotLine } from "./slots.ts"
+export { hear } from "./userFunction.ts"
+export type { Heard, Hearing } from "./userFunction.ts"

@@ -1,0 +1,206 @@
+/**
+ * The calls of one batch: their states, their outcomes and the events of those outcomes.
+ *
+ * Owns: one slot for each call, and the queue of events that the reader pulls. Does not own the order in which calls start, nor
+ * their processes.
+ *
+ * SLOTS1. Every call gets exactly one outcome, in its own position.
+ * SLOTS2. Each queued call is ended at most once, however many halts come.
+ */
+import { type Pid, Process, type StateMachine } from "@troupe/otp"
+import {
+  endedEarly,
+  type toolCallMachine,
+  type ToolCallView,
+  type ToolOutcome,
+  toolOutcome,
+  withArguments
+} from "../call/index.ts"
+import type { SessionError } from "../errors/index.ts"
+import { QueueSource } from "../events/index.ts"
+import type { ModeWish, Suspended } from "../gate/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import type { Schedule } from "../options/index.ts"
+import type * as HandlerResult from "../values/HandlerResult.ts"
+import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
+import { AwaitedCalls } from "./callWaiters.ts"
+import { stillUnknown } from "./unknownOutcome.ts"
+
+/** One call of a batch. */
+export interface Slot {
+  /** What runs: the call as the model wrote it, unless its arguments were edited. */
+  toolCall: ToolCall
+  edited: boolean
+  /** The call's place in the batch, and in its message. */
+  readonly index: number
+  readonly position: number
+  status: ToolCallView["status"]
+  /** Whether it was given its turn, and a slot. */
+  taken: boolean
+  startedAt: number | undefined
+  endedAt: number | undefined
+  progress: unknown
+  pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
+  outcome: ToolOutcome | undefined
+  suspended: Suspended | undefined
+  /** The permission mode it wants, in its present run. */
+  wish: ModeWish | undefined
+  /** Told of the outcome, where the call has a span. */
+  traced: ((outcome: ToolOutcome) => void) | undefined
+}
+
+/** Whether its handler runs: hooks may still look at a call whose process is over. */
+export const isRunning = ({ status, pid }: Slot): boolean =>
+  status === "running" && pid !== undefined && Process.isAlive(pid)
+
+/** Whether a command is about this call: the one of that id, or any. */
+export const isMeant = ({ toolCall }: Slot, id: string | undefined): boolean => id === undefined || toolCall.id === id
+
+/** Whether a call has its outcome, or waits for a decision. */
+export const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== undefined || suspended !== undefined
+
+/** The outcomes of a call whose process ended before its handler ran. */
+const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
+
+/** The slots of a batch, in call order. */
+export class CallSlots {
+  readonly all: ReadonlyArray<Slot>
+  readonly source: QueueSource
+  readonly waiters = new AwaitedCalls<Slot>()
+  readonly #input: ToolBatchInput
+  readonly #schedule: Schedule
+  #host: Pid<ToolBatchEvent> | undefined
+  #queuedAt = 0
+  #over = 0
+  /** Calls from this position on do not start any more. */
+  #mayStart: number
+
+  constructor(input: ToolBatchInput, schedule: Schedule, exhausted: () => void) {
+    this.#input = input
+    this.#schedule = schedule
+    this.source = new QueueSource(exhausted, input.ledger?.unread)
+    this.all = input.toolCalls.map((toolCall, index) => ({
+      toolCall,
+      edited: input.edited?.has(index) === true,
+      index,
+      position: input.positions?.[index] ?? index,
+      status: "queued",
+      taken: false,
+      startedAt: undefined,
+      endedAt: undefined,
+      progress: undefined,
+      pid: undefined,
+      outcome: undefined,
+      suspended: undefined,
+      wish: undefined,
+      traced: undefined
+    }))
+    this.#mayStart = this.all.length
+  }
+
+  /** The batch starts in this process. */
+  begin(host: Pid<ToolBatchEvent>): void {
+    this.#host = host
+    this.#queuedAt = this.now()
+  }
+
+  get areOver(): boolean {
+    return this.#over === this.all.length
+  }
+
+  /** What could run still: what is settled from the beginning is not judged. */
+  judged(): ReadonlyArray<Slot> {
+    const { toolsByName, settled } = this.#input
+    return this.all.filter(
+      ({ toolCall, index }) =>
+        toolCall.arguments !== null && toolsByName.has(toolCall.name) && settled?.has(index) !== true
+    )
+  }
+
+  suspend(slot: Slot, suspended: Suspended): void {
+    slot.suspended = suspended
+    slot.status = "suspended"
+    this.#over++
+  }
+
+  settleAll(settled: ReadonlyMap<number, ToolOutcome>): void {
+    for (const [index, outcome] of settled) {
+      const slot = this.all[index]
+      if (slot?.outcome === undefined && slot !== undefined) this.record(slot, outcome)
+    }
+  }
+
+  settle(slot: Slot, result: HandlerResult.HandlerResult): void {
+    this.record(slot, toolOutcome(slot.toolCall, result, this.#input.options))
+  }
+
+  record(slot: Slot, came: ToolOutcome): void {
+    const ended = this.#input.again?.has(slot.index) === true ? this.#afterUnknown(slot, came) : came
+    const told = slot.edited ? withArguments(ended) : ended
+    const outcome = slot.wish === undefined ? told : { ...told, wish: slot.wish }
+    slot.outcome = outcome
+    slot.status = "done"
+    slot.endedAt = this.now()
+    slot.traced?.(outcome)
+    this.#over++
+    const { ledger, journal } = this.#input
+    if (ledger !== undefined) ledger.finished[slot.index] = outcome
+    journal?.over(slot.position, outcome, this.#over < this.all.length)
+    this.source.push(...outcome.events)
+    this.waiters.reached(slot, "over")
+    if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {
+      this.endQueued(this.#schedule === "reference" ? 0 : slot.index + 1, "not_started")
+    }
+  }
+
+  /** A call that may have run before, and was not run again (BATCH9). */
+  #afterUnknown({ pid }: Slot, ended: ToolOutcome): ToolOutcome {
+    const ran = pid !== undefined && !checked.has(ended.outcome)
+    return ran ? ended : stillUnknown(ended, this.#input.options)
+  }
+
+  /** The calls from this position on that have not started never do; each call is looked at once. */
+  endQueued(from: number, ended: "cancelled" | "not_started"): void {
+    const upTo = this.#mayStart
+    if (from >= upTo) return
+    this.#mayStart = from
+    for (const slot of this.all.slice(from, upTo)) {
+      if (slot.suspended !== undefined) {
+        slot.suspended = undefined
+        slot.status = "queued"
+        this.#over--
+      }
+      if (slot.status === "queued" || slot.status === "gating")
+        this.record(slot, endedEarly(slot.toolCall, ended, this.#input.options))
+    }
+  }
+
+  result(isCancelled: boolean, error: SessionError | undefined): ToolBatchResult {
+    const outcomes = this.all.flatMap((slot) => (slot.outcome === undefined ? [] : [slot.outcome]))
+    const halts = outcomes.flatMap((outcome) => (outcome.halt === undefined ? [] : [outcome.halt]))
+    const halt = isCancelled
+      ? ({ type: "cancelled", question: halts.find((one) => one.type === "question") } as const)
+      : halts[0]
+    const suspended = this.all.flatMap(({ index, suspended: waits }) =>
+      waits === undefined ? [] : [{ index, expiresMs: waits.expiresMs }]
+    )
+    return { outcomes, halt, suspended, error }
+  }
+
+  readonly view = (): ReadonlyArray<ToolCallView> =>
+    this.all.map(({ toolCall: { id, name }, status, startedAt, endedAt, outcome, progress, pid }) => ({
+      id,
+      name,
+      status,
+      queuedAt: this.#queuedAt,
+      startedAt,
+      endedAt,
+      outcome: outcome?.outcome,
+      progress,
+      pid: status === "done" ? undefined : pid
+    }))
+
+  now(): number {
+    return this.#host === undefined ? 0 : Process.systemOf(this.#host).clock.now()
+  }
+}

@@ -1,0 +1,95 @@
+/** What becomes of a call that the gate stopped, and of one that hooks looked at when it was over. */
+import { shortened, ToolError } from "../errors/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
+import type { ToolCall } from "../model/index.ts"
+import { type Halted, type HookHalt, isDenial, type Refused } from "../gate/index.ts"
+import { outcome, type ToolOutcome } from "./toolOutcome.ts"
+import { describe } from "../values/index.ts"
+
+/** A call that was refused: a refusal for programs has its own words, a plain one says what it is. */
+export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutcome => {
+  const content = shortened(denial === undefined ? `permission denied: ${reason}` : reason)
+  const metadata = denial === undefined ? {} : { code: denial.code, ...denial.metadata }
+  const error = HandlerResult.error(
+    new ToolError("denied", { message: reason, toolName: toolCall.name, toolCallId: toolCall.id, metadata })
+  )
+  const encoded = { type: "tool_result_encoded", id: toolCall.id, content } as const
+  return outcome(toolCall, error, encoded, content, undefined, "denied")
+}
+
+/** A call whose handler ended with the refusal of its own `setPermissionMode`. */
+export const deniedOutcome = (toolCall: ToolCall, refusal: unknown): ToolOutcome =>
+  refusedOutcome({ type: "deny", toolCall, ...refusalIn(refusal) })
+
+/** What an error says of a refusal, for the model and for programs. */
+export const refusalIn = (error: unknown): Pick<Refused, "reason" | "denial"> => {
+  if (!(error instanceof ToolError)) return { reason: describe(error), denial: undefined }
+  const { message: reason, metadata: said } = error
+  const { code, ...metadata } = said
+  const denial = { reason, code, metadata }
+  return { reason, denial: isDenial(denial) ? denial : undefined }
+}
+
+/** A call at which the gate ended the turn. What a hook threw is in the halt and the cause; the model reads the reason alone. */
+export const haltedOutcome = ({ toolCall, reason, message, cause }: Halted): ToolOutcome => {
+  const content = shortened(`not run, because the turn was ended: ${reason}`)
+  const error = HandlerResult.error(
+    new ToolError("denied", { message: content, toolName: toolCall.name, toolCallId: toolCall.id, cause })
+  )
+  const result = message ?? null
+  return outcome(
+    toolCall,
+    error,
+    { type: "tool_halt", toolCallId: toolCall.id, reason, result, content },
+    content,
+    { type: "halt", toolCallId: toolCall.id, reason, result },
+    "denied"
+  )
+}
+
+/** What a handler came to. */
+export const resultOf = ({ events: [, completed] }: ToolOutcome): HandlerResult.HandlerResult | undefined =>
+  completed.type === "tool_execution_completed" ? completed.result : undefined
+
+/** The same call, with more for the model to read. */
+export const augmented = (ended: ToolOutcome, text: string): ToolOutcome => {
+  const [started, completed, last] = ended.events
+  const content = `${contentOf(ended)}\n\n${text}`
+  const said = last.type === "tool_result_encoded" || last.type === "tool_halt" ? { ...last, content } : last
+  return { ...ended, events: [started, completed, said], message: { ...ended.message, content } }
+}
+
+/** The same call, which ends the turn; its own halt comes first. */
+export const haltedAfter = (ended: ToolOutcome, { reason, message }: HookHalt): ToolOutcome => {
+  if (ended.halt !== undefined) return ended
+  const [started, completed] = ended.events
+  const { toolCall } = ended
+  const result = message ?? valueOf(resultOf(ended))
+  const halt = { toolCallId: toolCall.id, reason, result }
+  return {
+    ...ended,
+    events: [started, completed, { type: "tool_halt", ...halt, content: contentOf(ended) }],
+    halt: { type: "halt", ...halt }
+  }
+}
+
+/** The same call, whose message says with which arguments it ran: the thread has those that the model wrote. */
+export const withArguments = (ended: ToolOutcome): ToolOutcome => ({
+  ...ended,
+  message: { ...ended.message, metadata: { ...ended.message.metadata, arguments: ended.toolCall.arguments } }
+})
+
+/** What a handler returned, or the reason of its failure. */
+const valueOf = (result: HandlerResult.HandlerResult | undefined): unknown => {
+  switch (result?.type) {
+    case "ok":
+      return result.value
+    case "error":
+      return result.reason
+    default:
+      return null
+  }
+}
+
+/** Results of handlers are always text. */
+const contentOf = ({ message: { content } }: ToolOutcome): string => (typeof content === "string" ? content : "")

@@ -1,0 +1,3 @@
+/** The declared type of the published statecharts. */
+export { chart } from "./chart.ts"
+export type { Chart } from "./chart.ts"

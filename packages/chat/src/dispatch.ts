@@ -1,0 +1,6 @@
+/**
+ * Tool calls without a chat: one batch over plain state.
+ *
+ * @module
+ */
+export * as Dispatch from "./dispatch/Dispatch.ts"

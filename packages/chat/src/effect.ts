@@ -1,0 +1,7 @@
+/**
+ * The same functions as Effects and Streams.
+ *
+ * @module
+ */
+export * as ChatEffect from "./effect/ChatEffect.ts"
+export * as SessionEffect from "./effect/SessionEffect.ts"

@@ -1,0 +1,44 @@
+/** Typed errors, findings, and the types of options. */
+export {
+  AdapterError,
+  EngineError,
+  SessionError,
+  StreamError,
+  ToolError,
+  ValidationError,
+  isPreflightError
+} from "./ChatError.ts"
+export type {
+  AdapterErrorReason,
+  Finding,
+  PreflightError,
+  SessionErrorReason,
+  StreamErrorReason,
+  ToolErrorReason,
+  ValidationErrorReason
+} from "./ChatError.ts"
+export { closestName } from "./closestName.ts"
+export {
+  described,
+  dictionary,
+  findingsFor,
+  flag,
+  functionType,
+  having,
+  isMilliseconds,
+  milliseconds,
+  numeric,
+  partsOf,
+  passing,
+  positiveInteger,
+  text,
+  wholeNumber,
+  wordOf
+} from "./optionTypes.ts"
+export { isConflict, refused, storeFailure } from "./storeErrors.ts"
+export type { Refusal } from "./storeErrors.ts"
+export { nameProblem } from "./toolName.ts"
+export { quoted, shortened, withoutStack } from "./truncate.ts"
+export { unknownName, unknownNames, unknownOption } from "./unknownKeys.ts"
+export { isObject, isRecord } from "./valueChecks.ts"
+export { findingsOf } from "./zodFindings.ts"

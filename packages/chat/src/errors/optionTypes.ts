@@ -1,0 +1,90 @@
+/**
+ * The zod types that options share, and the findings of a failed check.
+ *
+ * The message of each type is the reason of its finding: it says what to write instead.
+ */
+import * as z from "zod"
+import type { Finding } from "./ChatError.ts"
+import { isObject, isRecord } from "./valueChecks.ts"
+
+/** A type for values that pass a test; `reason` says what to write instead. */
+export const passing = (test: (value: unknown) => boolean, reason: string): z.ZodType => z.custom(test, reason)
+
+/** Whether a value is a number of milliseconds: 0 or more, `Infinity` too. */
+export const isMilliseconds = (value: unknown): value is number => typeof value === "number" && value >= 0
+
+export const milliseconds: z.ZodType = passing(isMilliseconds, "must_be_milliseconds")
+export const positiveInteger: z.ZodType = passing(
+  (value) => Number.isInteger(value) && Number(value) > 0,
+  "must_be_a_positive_integer"
+)
+export const wholeNumber: z.ZodType = passing(
+  (value) => Number.isInteger(value) && Number(value) >= 0,
+  "must_be_a_whole_number"
+)
+export const text: z.ZodType = z.string("must_be_a_string")
+export const numeric: z.ZodType = passing((value) => typeof value === "number", "must_be_a_number")
+export const flag: z.ZodType = z.boolean("must_be_a_boolean")
+export const functionType: z.ZodType = passing((value) => typeof value === "function", "must_be_a_function")
+export const dictionary: z.ZodType = passing(isRecord, "must_be_an_object of names and values")
+
+/** One word of a closed set. */
+export const wordOf = (...words: ReadonlyArray<string>): z.ZodType =>
+  z.enum(words as [string, ...Array<string>], `must_be_one_of ${words.join(", ")}`)
+
+/** An object with these methods. */
+export const having = (what: string, ...methods: ReadonlyArray<string>): z.ZodType =>
+  passing(
+    (value) => isObject(value) && methods.every((method) => typeof Reflect.get(value, method) === "function"),
+    `must_be ${what}`
+  )
+
+/** A type whose own messages count below the value; a wrong value itself is described by `what`. */
+export const described = (type: z.ZodType, what: string): z.ZodType =>
+  z.unknown().superRefine((value, context) => {
+    const read = type.safeParse(value)
+    if (read.success) return
+    const { issues } = read.error
+    if (issues.every(({ path }) => path.length === 0)) context.addIssue({ code: "custom", message: `must_be ${what}` })
+    else for (const { path, message } of issues) context.addIssue({ code: "custom", message, path: [...path] })
+  })
+
+/** A strict object; a name it does not have, and a value that is no object, name the parts it has. */
+export const partsOf = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodType => {
+  const names = Object.keys(shape).join(", ")
+  return passing(isRecord, `must_be_an_object of ${names}`).superRefine((value, context) => {
+    if (!isRecord(value)) return
+    for (const [name, given] of Object.entries(value)) {
+      const type = Object.hasOwn(shape, name) ? shape[name] : undefined
+      if (type === undefined) {
+        context.addIssue({ code: "custom", message: `unknown; use ${names}`, path: [name] })
+        continue
+      }
+      for (const { message, path } of z.safeParse(type, given).error?.issues ?? []) {
+        context.addIssue({ code: "custom", message, path: [name, ...path] })
+      }
+    }
+  })
+}
+
+/**
+ * The findings about a value of this type, unknown names first. `unknown` is the reason of a finding about a name that a strict object does not
+ * have.
+ */
+export const findingsFor = (
+  type: z.ZodType,
+  value: unknown,
+  unknown: (name: string) => string
+): ReadonlyArray<Finding> => {
+  const { error } = type.safeParse(value)
+  if (error === undefined) return []
+  const found: Array<Finding> = []
+  const unknownNames: Array<Finding> = []
+  for (const issue of error.issues) {
+    const path = issue.path.map((place) => (typeof place === "number" ? place : String(place)))
+    if (issue.code === "unrecognized_keys") {
+      unknownNames.push(...issue.keys.map((name) => ({ field: [...path, name], reason: unknown(name) })))
+    } else found.push({ field: path, reason: issue.message })
+  }
+  return [...unknownNames, ...found]
+}

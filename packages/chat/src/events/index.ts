@@ -1,0 +1,21 @@
+/** The events of a turn: their shapes, their fold into results, and the bounded stream that a reader pulls. */
+export { continues, textOf, withText } from "./deltas.ts"
+export { Event, isEvent } from "./Event.ts"
+export type {
+  AdapterEvent,
+  ErrorEvent,
+  MessageCompleted,
+  MessageStarted,
+  TextDelta,
+  ToolCallCompleted,
+  ToolCallDelta,
+  ToolEvent
+} from "./Event.ts"
+export { EventStream } from "./eventStream.ts"
+export { emit } from "./finalEvents.ts"
+export type { EventsTaken } from "./finalEvents.ts"
+export { outletIn } from "./outlet.ts"
+export type { Outlet, Source } from "./outlet.ts"
+export { QueueSource } from "./queueSource.ts"
+export { completesCall, unstorableMessage } from "./storableEvent.ts"
+export { StreamCollector } from "./StreamCollector.ts"

@@ -1,0 +1,10 @@
+/** The inputs of one chat that wait for their turn: bounds, order, receipts and storage. */
+export { InboxBound } from "./inboxBound.ts"
+export { accepted, dropDoubted, dropUnsaved, isUnanswered, keepDoubted } from "./inboxFailures.ts"
+export { Mailbox } from "./inboxQueue.ts"
+export type { Before } from "./inboxState.ts"
+export type { InboxKeeper, InboxSettled } from "./inboxWriter.ts"
+export { Delivery, inputId } from "./turn.ts"
+export type { Turn } from "./turn.ts"
+export { mustWait, refusalOf, unknownToolCall, withoutResults } from "./turnAdmission.ts"
+export { allTaken, taking, takingSteers, withdrawn } from "./uncommittedInputs.ts"

@@ -1,0 +1,10 @@
+/**
+ * Messages, content parts, threads, tool calls and usage.
+ *
+ * @module
+ */
+export * as ContentPart from "./model/ContentPart.ts"
+export * as Message from "./model/Message.ts"
+export * as Thread from "./model/Thread.ts"
+export * as ToolCall from "./model/ToolCall.ts"
+export * as Usage from "./model/Usage.ts"

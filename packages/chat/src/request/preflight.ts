@@ -1,0 +1,42 @@
+/** What is checked before a first request: thread, adapter, request, in this order. */
+import type { Adapter } from "../adapter/index.ts"
+import { EngineError, ValidationError } from "../errors/index.ts"
+import type { Request, Thread } from "../model/index.ts"
+import * as Validate from "../model/Validate.ts"
+import { requestOf } from "./buildRequest.ts"
+import type { RunOptions } from "../options/index.ts"
+import type { Engine } from "../tool/index.ts"
+
+/** Throws the first thing that is wrong. */
+export const preflight = (engine: Engine, thread: Thread, options: RunOptions): void => {
+  const invalidThread = Validate.thread(thread)
+  if (invalidThread !== undefined) throw invalidThread
+  preflightRequest(engine, thread, options)
+}
+
+/** The same for a request that is no step of a thread: the adapter first. Gives the request. */
+export const preflightRequest = (engine: Engine, thread: Thread, options: RunOptions): Request => {
+  checkAdapter(engine)
+  if (!Array.isArray((thread as Partial<Thread> | undefined)?.messages)) {
+    throw new ValidationError("invalid_request", [{ field: ["messages"], reason: "must_be_a_list of messages" }])
+  }
+  const request = requestOf({ engine, thread, options })
+  const { structuredFinalize } = options
+  const invalid = Validate.request(structuredFinalize === undefined ? request : { ...request, structuredFinalize })
+  if (invalid !== undefined) throw invalid
+  return request
+}
+
+/** The engine's adapter; throws when there is none. */
+export const adapterIn = ({ adapter }: Engine): Adapter => {
+  if (adapter === undefined) throw new EngineError("missing_adapter")
+  return adapter
+}
+
+/** Throws when the engine cannot talk to a model. */
+const checkAdapter = (engine: Engine): void => {
+  for (const asked of [adapterIn(engine), ...(engine.fallbacks ?? [])]) {
+    const adapter = "adapter" in asked ? asked.adapter : asked
+    if (typeof adapter.stream !== "function") throw new EngineError("missing_stream_adapter")
+  }
+}

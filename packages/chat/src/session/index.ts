@@ -1,0 +1,3 @@
+/** A conversation as a serializable value, and the functions that continue it. */
+export { Session } from "./sessionState.ts"
+export type { ResultOf, SessionMode, SessionTurn } from "./turnResult.ts"

@@ -1,0 +1,7 @@
+/**
+ * Conversations as serializable values.
+ *
+ * @module
+ */
+export * as Session from "./session/Session.ts"
+export { SessionReducer } from "./session/SessionReducer.ts"

@@ -1,0 +1,17 @@
+/** One step: a model request and the tool calls it asked for, the journal of calls, and recovery after a crash. */
+export { checkedDecision } from "./decisionChecks.ts"
+export { leftOut } from "./decisions.ts"
+export { Journal } from "./journal.ts"
+export {
+  decide,
+  firstExpiry,
+  isWaiting,
+  openToolCalls,
+  pendingApprovalsOf,
+  withCallersResults,
+  withResults
+} from "./openCalls.ts"
+export type { Decided, Opened } from "./openCalls.ts"
+export { closed, goingOn, manualOf, revived } from "./recovery.ts"
+export type { StepInput, StepOutput, StepWatcher } from "./stepContext.ts"
+export { resumedStepMachine, stepMachine } from "./StepMachine.ts"

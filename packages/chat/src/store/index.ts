@@ -1,0 +1,13 @@
+/** Stored conversations: the port, its in-memory implementation, the log of commits and drafts. */
+export { takesDrafts } from "./chatHeads.ts"
+export type { Draft } from "./chatHeads.ts"
+export { commitsBehind } from "./commitChain.ts"
+export type { Save, SaveRecord } from "./commitChain.ts"
+export { Commit, blank } from "./commitLog.ts"
+export { Drafts } from "./drafts.ts"
+export { checkRecord } from "./recordChecks.ts"
+export type { ChatList, HistoryOptions, ListOptions, SessionStore, Store } from "./sessionStore.ts"
+export type { StoreCall, StoreValues } from "./storeCall.ts"
+export { guarded, storeServer } from "./storeServer.ts"
+export type { Guarded, Left, StoreServer } from "./storeServer.ts"
+export { withoutUnsavable } from "./unstorable.ts"

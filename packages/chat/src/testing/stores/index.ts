@@ -1,0 +1,5 @@
+/** The laws that every session store holds. */
+export { holds, law } from "./law.ts"
+export type { Law } from "./law.ts"
+export type { MakeStore } from "./storeLaw.ts"
+export { sessionStoreLaws } from "./storeSuite.ts"

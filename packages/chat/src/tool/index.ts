@@ -1,0 +1,19 @@
+/** A tool: its definition, its parameters, the context of its handler and the text of its result. */
+export { idempotencyKey, newStepId } from "./idempotencyKey.ts"
+export type { CallPlace } from "./idempotencyKey.ts"
+export { jsonSchemaOf, pathOf, validate } from "./parameters.ts"
+export { submittedContent } from "./submittedResult.ts"
+export { make } from "./Tool.ts"
+export type {
+  Awaitable,
+  ChatHandle,
+  Engine,
+  Handler,
+  Parameters,
+  ParsedArguments,
+  Tool,
+  ToolContext,
+  ToolExecutor
+} from "./toolContract.ts"
+export { inProcess } from "./ToolExecutor.ts"
+export { isUnknownTool } from "./unknownTool.ts"

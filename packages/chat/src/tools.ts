@@ -1,0 +1,13 @@
+/**
+ * Tools: definitions, results, executors, permissions and hooks.
+ *
+ * @module
+ */
+export * as ToolRunner from "./batch/ToolRunner.ts"
+export type * as Hooks from "./gate/Hooks.ts"
+export * as Permissions from "./gate/Permissions.ts"
+export * as Approval from "./record/Approval.ts"
+export { toolOptions as checkToolOptions } from "./model/Validate.ts"
+export * as Tool from "./tool/Tool.ts"
+export * as ToolExecutor from "./tool/ToolExecutor.ts"
+export * as ToolResultEncoder from "./values/ToolResultEncoder.ts"

@@ -1,0 +1,105 @@
+/**
+ * Errors as data: the fields of each error of this package, and of any other, as JSON holds them.
+ *
+ * **Details**: a stack is none of them: it says where in a program that may be gone, and tells a reader elsewhere what is
+ * not meant for it.
+ *
+ * @module
+ */
+import * as z from "zod"
+import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "../errors/index.ts"
+import { openRecord } from "./openSchema.ts"
+
+const common = { message: z.string(), metadata: openRecord.optional(), cause: z.unknown().exactOptional() }
+
+/** The fields of an `AdapterError`. */
+export const AdapterErrorData = z
+  .object({
+    type: z.literal("AdapterError"),
+    reason: z.enum(AdapterError.reasons),
+    ...common,
+    provider: z.string().optional(),
+    status: z.number().optional(),
+    retryAfterMs: z.number().optional(),
+    requestId: z.string().optional()
+  })
+  .readonly()
+export type AdapterErrorData = z.infer<typeof AdapterErrorData>
+
+/** The fields of an `EngineError`. */
+export const EngineErrorData = z
+  .object({
+    type: z.literal("EngineError"),
+    reason: z.enum(EngineError.reasons),
+    ...common,
+    provider: z.string().optional()
+  })
+  .readonly()
+export type EngineErrorData = z.infer<typeof EngineErrorData>
+
+/** The fields of a `StreamError`. */
+export const StreamErrorData = z
+  .object({
+    type: z.literal("StreamError"),
+    reason: z.enum(StreamError.reasons),
+    ...common,
+    provider: z.string().optional(),
+    eventIndex: z.number().optional()
+  })
+  .readonly()
+export type StreamErrorData = z.infer<typeof StreamErrorData>
+
+/** The fields of a `ToolError`. */
+export const ToolErrorData = z
+  .object({
+    type: z.literal("ToolError"),
+    reason: z.enum(ToolError.reasons),
+    ...common,
+    toolName: z.string().optional(),
+    toolCallId: z.string().optional()
+  })
+  .readonly()
+export type ToolErrorData = z.infer<typeof ToolErrorData>
+
+/** The fields of a `ValidationError`. */
+export const ValidationErrorData = z
+  .object({
+    type: z.literal("ValidationError"),
+    reason: z.enum(ValidationError.reasons),
+    ...common,
+    errors: z
+      .array(z.object({ field: z.array(z.union([z.string(), z.number()])).readonly(), reason: z.string() }).readonly())
+      .readonly()
+  })
+  .readonly()
+export type ValidationErrorData = z.infer<typeof ValidationErrorData>
+
+/** The fields of a `SessionError`. */
+export const SessionErrorData = z
+  .object({ type: z.literal("SessionError"), reason: z.enum(SessionError.reasons), ...common })
+  .readonly()
+export type SessionErrorData = z.infer<typeof SessionErrorData>
+
+/** What is kept of any other error. `errors` are those of an `AggregateError`. */
+export const ForeignErrorData = z
+  .object({
+    type: z.literal("Error"),
+    name: z.string(),
+    message: z.string(),
+    cause: z.unknown().exactOptional(),
+    errors: z.array(z.unknown()).readonly().optional()
+  })
+  .readonly()
+export type ForeignErrorData = z.infer<typeof ForeignErrorData>
+
+/** The fields of any error. */
+export const ErrorData = z.discriminatedUnion("type", [
+  AdapterErrorData,
+  EngineErrorData,
+  StreamErrorData,
+  ToolErrorData,
+  ValidationErrorData,
+  SessionErrorData,
+  ForeignErrorData
+])
+export type ErrorData = z.infer<typeof ErrorData>

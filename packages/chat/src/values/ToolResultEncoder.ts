@@ -1,0 +1,40 @@
+/**
+ * Turns tool results into the text a model reads.
+ *
+ * @module
+ * @source ALLM.ToolResultEncoder
+ */
+import { isHandlerResult } from "./HandlerResult.ts"
+import { jsonText } from "./resultText.ts"
+import { errorText } from "./errorText.ts"
+
+/**
+ * The port.
+ *
+ * **Contract** of `encode`: pure; returns the text, or throws when the value has none. A throw, or anything but a string,
+ * becomes an `encoding_failed` tool error.
+ */
+export interface ToolResultEncoder {
+  readonly encode: (value: unknown) => string
+}
+
+/**
+ * The default: strings as they are, everything else as JSON.
+ *
+ * **Details**: an outcome value is written as `{"ok": …}` or `{"error": …}`; an error's text is its short reason, never a
+ * stack, of no more than 2,000 characters. `undefined` is written as `null`.
+ *
+ * **Errors**: throws a `TypeError` that says what to return instead, for a value that JSON cannot say, wherever it stands:
+ * binary data (`Buffer`, `Uint8Array`, `ArrayBuffer`), functions, symbols, bigints, cycles, promises, errors, `Map`, `Set`,
+ * invalid dates and instances of classes that have neither fields nor `toJSON`.
+ */
+export const json: ToolResultEncoder = {
+  encode: (value) => {
+    if (typeof value === "string") return value
+    if (isHandlerResult(value)) {
+      if (value.type === "ok") return jsonText({ ok: value.value ?? null })
+      if (value.type === "error") return errorText(value.reason)
+    }
+    return jsonText(value)
+  }
+}

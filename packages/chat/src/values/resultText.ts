@@ -1,0 +1,106 @@
+/**
+ * The text of a tool result: which values have one, and how long it may be.
+ *
+ * RESULT1. A value that JSON would leave out or write as `{}` is refused with an error that says what to return instead: bytes,
+ *          functions, symbols, maps, sets, errors, promises, and instances without fields. So is a cycle, and an object too deep to be written.
+ * RESULT2. A text longer than `maxToolResultCharacters` is no result: its call fails with a `ToolError` (`result_too_large`).
+ */
+import { ToolError } from "../errors/index.ts"
+import { isPromiseLike } from "../async/index.ts"
+import { deepestLevels } from "../json/index.ts"
+
+/** The most characters of one result, where no option says otherwise. */
+export const defaultMaxToolResultCharacters = 1_000_000
+
+/** The JSON text of a value; throws a `TypeError` for a value that has none (RESULT1). */
+export const jsonText = (value: unknown): string => {
+  const text: unknown = stringified(value ?? null)
+  if (typeof text === "string") return text
+  throw new TypeError("The value has no JSON form: its toJSON returns none; return plain data")
+}
+
+const stringified = (value: unknown): unknown => {
+  try {
+    return JSON.stringify(value, refusing)
+  } catch (thrown) {
+    if (!isEndless(thrown)) throw thrown
+    const message = `The result is circular or nested too deep; ${plainAdvice}`
+    throw new TypeError(message, { cause: thrown })
+  }
+}
+
+const plainAdvice = `return plain data without cycles, at most ${deepestLevels} levels deep`
+
+/** Whether `JSON.stringify` found a cycle, or more levels than the engine's stack holds. */
+const isEndless = (thrown: unknown): boolean =>
+  (thrown instanceof TypeError &&
+    /^(Converting circular|cyclic |JSON\.stringify cannot serialize cyclic)/.test(thrown.message)) ||
+  (thrown instanceof RangeError && thrown.message.includes("stack"))
+
+/** The error of a call whose result is too large; `undefined` for a text that is not. */
+export const tooLarge = (
+  characters: number,
+  maxCharacters: number,
+  call: { readonly toolCallId: string; readonly toolName?: string | undefined }
+): ToolError | undefined =>
+  characters <= maxCharacters
+    ? undefined
+    : new ToolError("result_too_large", {
+        ...call,
+        message:
+          `the result has ${characters} characters, and at most ${maxCharacters} are allowed; ` +
+          "ask for less: a page, a part or a summary",
+        metadata: { characters, maxToolResultCharacters: maxCharacters }
+      })
+
+/** Sees each value before JSON does: `this` holds it as it was before its `toJSON`. */
+function refusing(this: unknown, key: string, written: unknown): unknown {
+  const value: unknown = typeof this === "object" && this !== null ? Reflect.get(this, key) : written
+  const advice = adviceFor(value, written)
+  if (advice === undefined) return written
+  throw new TypeError(`${key === "" ? "The result" : `The value of "${key}"`} ${advice}`)
+}
+
+const adviceFor = (value: unknown, written: unknown): string | undefined => {
+  switch (typeof value) {
+    case "function":
+    case "symbol":
+      return `is a ${typeof value}, which has no JSON form; leave it out`
+    case "bigint":
+      return typeof written === "bigint" ? "is a bigint, which has no JSON form; return String(value)" : undefined
+    case "object":
+      return value === null || Array.isArray(value) ? undefined : adviceForObject(value, written)
+    default:
+      return undefined
+  }
+}
+
+/** JSON writes these objects as the value that they contain. */
+const boxed: ReadonlySet<string> = new Set(["[object Number]", "[object String]", "[object Boolean]"])
+
+const adviceForObject = (value: object, written: unknown): string | undefined => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype && !("then" in value)) return undefined
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    return "is binary data, which has no JSON form; return its text, base64 text, or where to find it"
+  }
+  if (isPromiseLike(value)) {
+    Promise.resolve(value).catch(() => undefined)
+    return "is a promise, which has no JSON form; await it in the handler"
+  }
+  if (value !== written) {
+    return value instanceof Date && written === null ? "is an invalid date, which has no JSON form" : undefined
+  }
+  if (value instanceof Map) return "is a Map, which has no JSON form; return Object.fromEntries(map)"
+  if (value instanceof Set) return "is a Set, which has no JSON form; return [...set]"
+  if (value instanceof Error) return "is an error, which has no JSON form; return error(reason), or its message"
+  if (boxed.has(Object.prototype.toString.call(value))) return undefined
+  if (prototype === null || Object.keys(value).length > 0) return undefined
+  return `is ${nameOf(prototype)}, which has no JSON form; return plain data`
+}
+
+const nameOf = (prototype: unknown): string => {
+  const made: unknown =
+    typeof prototype === "object" && prototype !== null ? Reflect.get(prototype, "constructor") : undefined
+  return typeof made === "function" && made.name !== "" ? `an instance of ${made.name}` : "an instance of a class"
+}

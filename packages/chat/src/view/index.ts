@@ -1,0 +1,6 @@
+/** What a user interface reads of a chat: a view as plain data, and readers that attach to a turn. */
+export type { Attachment } from "./Attachment.ts"
+export type { AttachOptions, Attached, Cursor, WhenSlow } from "./attachOptions.ts"
+export { LiveFeed, chatStopped } from "./liveFeed.ts"
+export { LiveView } from "./liveView.ts"
+export type { ChatPhase, ChatSnapshot, LiveContext, SnapshotObserver } from "./liveView.ts"

@@ -1,8 +1,0 @@
-/**
- * A request to the process itself instead of to what it runs: read the state, replace it, suspend.
- *
- * It is taken in mailbox order, by suspended processes too, and no behaviour, probe or event sees it.
- */
-import { Chore } from "../kernel/mailboxTask.ts"
-
-export class SysMessage extends Chore {}

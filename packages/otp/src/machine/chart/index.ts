@@ -1,0 +1,3 @@
+/** Plain XState machines, compiled to a plan and run without an interpreter. */
+export { planned } from "./chartLogic.ts"
+export type { Scope } from "./xstateMachine.ts"

@@ -1,0 +1,13 @@
+/** What a process body can do: receive, link, monitor, alias, timers and scopes. */
+export { deliverTo } from "./alias.ts"
+export { endChild } from "./awaitExit.ts"
+export { Monitor } from "./monitor.ts"
+export { CallMessage, Continuation, PendingCall } from "./pendingCall.ts"
+export { link, onExit, register, spawn, trapExit, unlink } from "./Process.ts"
+export { Script } from "./processBody.ts"
+export { Running } from "./processFiber.ts"
+export { receiveWithin } from "./receive.ts"
+export { isSensitive, withheld } from "./redaction.ts"
+export { mapAnswer } from "./resolvable.ts"
+export { addressOf, cellAt } from "./resolveTarget.ts"
+export { perform, resume, settleValue } from "./runCallback.ts"

@@ -1,0 +1,121 @@
+/** The names of all events, and which of them a selector stands for. */
+import type { CrashReport, ExitReason, Name, Pid } from "../core/index.ts"
+
+const eventNames = {
+  "process.spawn": true,
+  "process.exit": true,
+  "process.crash": true,
+  "process.message": true,
+  "process.handled": true,
+  "process.blocked": true,
+  "supervisor.restart": true,
+  "supervisor.escalation": true,
+  "message.dead": true,
+  "message.unexpected": true,
+  "telemetry.failure": true
+} as const satisfies Record<EventName, true>
+
+const isEventName = (name: string): name is EventName => Object.hasOwn(eventNames, name)
+
+/** The events of a selector. */
+export const selected = (selector: Selector): ReadonlyArray<EventName> =>
+  Object.keys(eventNames)
+    .filter(isEventName)
+    .filter((name) => isSelected(selector, name))
+
+/** Whether a selector stands for an event. */
+export const isSelected = (selector: Selector, name: string): boolean =>
+  selector === "*" || name === selector || name.startsWith(`${selector}.`)
+
+/** The process an event is about. */
+export interface Subject {
+  readonly pid: Pid
+  readonly label: string
+  /** As the observer shows it: `process`, `server`, `machine`, `supervisor`, … */
+  readonly kind: string
+}
+
+/** A message that reached nobody, or nobody who had a use for it. */
+export interface StrayMessage {
+  /** The process it was for, or the name nobody had. */
+  readonly target: Pid | Name
+  readonly message: unknown
+  /** The process whose turn it was when it was sent. */
+  readonly from: Pid | undefined
+}
+
+/**
+ * The measurements and the metadata of each event; the table at the top says what they mean.
+ *
+ * **Details**
+ *
+ * Who builds on processes may tell events of its own: it adds them here (`declare module "@troupe/otp/telemetry"`), and
+ * tells them with {@link tell}.
+ */
+export interface Events {
+  readonly "process.spawn": {
+    readonly measurements: { readonly processes: number }
+    readonly metadata: Subject & { readonly parent: Pid | undefined }
+  }
+  readonly "process.exit": {
+    readonly measurements: { readonly processes: number; readonly dropped: number }
+    readonly metadata: Subject & { readonly reason: ExitReason; readonly abnormal: boolean }
+  }
+  readonly "process.crash": {
+    readonly measurements: { readonly queueLength: number }
+    readonly metadata: Subject & { readonly report: CrashReport }
+  }
+  readonly "process.message": {
+    readonly measurements: { readonly queueLength: number }
+    readonly metadata: Subject & { readonly message: unknown }
+  }
+  readonly "process.handled": {
+    readonly measurements: { readonly duration: number; readonly blocking: number; readonly queueLength: number }
+    readonly metadata: Subject & { readonly message: unknown }
+  }
+  readonly "process.blocked": {
+    readonly measurements: { readonly blocking: number; readonly threshold: number }
+    readonly metadata: Subject & { readonly message: unknown }
+  }
+  readonly "supervisor.restart": {
+    readonly measurements: { readonly restarts: number }
+    readonly metadata: Subject & { readonly id: string }
+  }
+  readonly "supervisor.escalation": {
+    readonly measurements: { readonly restarts: number; readonly limit: number }
+    readonly metadata: Subject & { readonly id: string }
+  }
+  readonly "message.dead": {
+    readonly measurements: { readonly count: number }
+    readonly metadata: StrayMessage
+  }
+  readonly "message.unexpected": {
+    readonly measurements: { readonly count: number }
+    readonly metadata: StrayMessage
+  }
+  readonly "telemetry.failure": {
+    readonly measurements: { readonly handlers: number }
+    readonly metadata: { readonly selector: string; readonly error: unknown }
+  }
+}
+
+/** The name of an event. */
+export type EventName = keyof Events
+
+/** An event: its name, when it was, its measurements and its metadata. */
+export type Event<N extends EventName = EventName> = {
+  readonly [K in N]: Events[K] & { readonly name: K; readonly at: number }
+}[N]
+
+/** Which events to hear: one by its name, those of a prefix such as `"process"`, or all with `"*"`. */
+export type Selector = EventName | Prefix<EventName> | "*"
+
+/** The names a selector stands for. */
+export type Selected<S extends Selector> = S extends "*"
+  ? EventName
+  : S extends EventName
+    ? S
+    : Extract<EventName, `${S}.${string}`>
+
+/** What stands before the dot of a name. */
+type Prefix<N> = N extends `${infer P}.${string}` ? P : never

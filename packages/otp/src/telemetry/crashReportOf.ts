@@ -1,0 +1,43 @@
+/**
+ * Takes down what a process is, while it still is.
+ *
+ * CRASH1. It does not fail, whatever the reason, the message and the state are: what cannot be shown is said not to be.
+ */
+import { attempt, type CrashReport, type ExitReason, format, summary } from "../core/index.ts"
+import type { Cell } from "../kernel/index.ts"
+import { messageSummary } from "./messageSummary.ts"
+import { isSensitive, withheld } from "../process/index.ts"
+
+const mostLinks = 20
+
+const handlingOf = (cell: Cell): string | undefined => {
+  if (cell.handling === undefined) return undefined
+  return isSensitive(cell) ? withheld : attempt(() => messageSummary(cell.handling))
+}
+
+/** What it knew, in one line; nothing of a process that knows nothing yet. */
+export const shownState = (cell: Cell): string | undefined => {
+  if (isSensitive(cell)) return withheld
+  const { behaviour } = cell
+  return attempt(() => {
+    const state = behaviour.outline === undefined ? behaviour.inspect?.() : behaviour.outline()
+    return state === undefined ? undefined : summary(state)
+  })
+}
+
+/** Makes the report of a process that is about to end with this reason, or has met a fault and goes on. */
+export const crashReport = (cell: Cell, reason: ExitReason, ended: boolean): CrashReport => ({
+  pid: cell,
+  label: cell.label,
+  name: cell.name,
+  kind: cell.behaviour.kind,
+  ended,
+  reason,
+  message: `${cell.label} ${cell} ${ended ? "ended" : "reports"}: ${format(reason)}`,
+  handling: handlingOf(cell),
+  state: shownState(cell),
+  queueLength: cell.mailbox?.size ?? 0,
+  parent: cell.parent,
+  links: (cell.links?.all ?? []).slice(0, mostLinks),
+  at: cell.kernel.clock.now()
+})

@@ -1,0 +1,30 @@
+/** Shows a message as it stands in a mailbox: calls, casts and signals as what they are. */
+import { CastMessage, format, isDown, isExit, isStop, type Name, type Pid, summary } from "../core/index.ts"
+import { Chore } from "../kernel/index.ts"
+import { CallMessage, Continuation, isSensitive } from "../process/index.ts"
+
+/** What a message carries: the request of a call, the message of a cast, nothing of a chore, else the message itself. */
+export const contentOf = (message: unknown): unknown => {
+  if (message instanceof Chore) return undefined
+  if (message instanceof CallMessage) return message.request
+  return message instanceof CastMessage ? message.message : message
+}
+
+/** Shows a message in one line. */
+export const messageSummary = (message: unknown): string => {
+  if (message instanceof CallMessage) {
+    const { caller } = message.from
+    return `call ${summary(message.request)}${caller === undefined ? "" : ` from ${caller.label} ${caller}`}`
+  }
+  if (message instanceof CastMessage) return `cast ${summary(message.message)}`
+  if (message instanceof Continuation) return `continue ${summary(message.term)}`
+  if (message instanceof Chore) return "the result of something it started"
+  if (isStop(message)) return `the request to stop, ${format(message.reason)}`
+  if (isExit(message)) return `the exit of ${message.from.label} ${message.from}, ${format(message.reason)}`
+  if (isDown(message)) return `the end of ${message.pid}, ${format(message.reason)}`
+  return summary(message)
+}
+
+/** The content of a message that a report may show; `undefined` for a sensitive process. */
+export const shownContent = (target: Pid | Name, message: unknown): unknown =>
+  isSensitive(target) ? undefined : contentOf(message)

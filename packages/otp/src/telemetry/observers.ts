@@ -1,0 +1,304 @@
+/**
+ * Everything that watches a system: the telemetry handlers, and the probes on single processes.
+ *
+ * Owns both. The kernel has a watch exactly while there is one of them, so that each place that could tell something
+ * costs a check for `undefined` when nobody listens. It does not decide anything: a system runs the same with and
+ * without it.
+ *
+ * WATCH1. A kernel's `watch` is set exactly while a handler is attached or a probe is in use.
+ * WATCH2. A handler that throws is detached before anything else happens; its error reaches no process.
+ * WATCH3. An event that no handler takes is not made.
+ * WATCH4. A handler is not told of what it causes itself.
+ * WATCH5. What is kept of a process is dropped when it dies.
+ */
+import type * as Effect from "effect/Effect"
+import { type CrashReport, type ExitReason, isAbnormal } from "../core/index.ts"
+import { type Cell, Chore, type Kernel, type KernelObserver, type KernelReports, SysMessage } from "../kernel/index.ts"
+import {
+  isSelected,
+  selected,
+  type Event,
+  type EventName,
+  type Events,
+  type Selector,
+  type StrayMessage,
+  type Subject
+} from "./Events.ts"
+import { timeFibers } from "./fiberTimer.ts"
+import { Probe, type TraceEvent } from "./processProbe.ts"
+import { isSensitive } from "../process/index.ts"
+import { recordUndelivered } from "./deadLetterLog.ts"
+import { shownContent } from "./messageSummary.ts"
+import { crashReport } from "./crashReportOf.ts"
+import { Stretches } from "./threadTime.ts"
+
+interface Handler {
+  readonly selector: Selector
+  readonly run: (event: Event) => void
+  running: boolean
+}
+
+/** A message whose answer is on its way. */
+interface Waiting {
+  readonly message: unknown
+  readonly began: number
+  readonly blocking: number
+}
+
+const subjectOf = (cell: Cell): Subject => ({ pid: cell, label: cell.label, kind: cell.behaviour.kind })
+
+export class Watch implements KernelObserver {
+  readonly #kernel: Kernel
+  readonly #handlers = new Map<EventName, ReadonlyArray<Handler>>()
+  /** All of them, for events of whose names nobody here knows. */
+  readonly #all = new Set<Handler>()
+  readonly #probes = new Map<Cell, Probe>()
+  readonly #waiting = new Map<Cell, Waiting>()
+  readonly #stretches = new Stretches()
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel
+  }
+
+  attach(selector: Selector, run: (event: Event) => void): () => void {
+    const handler: Handler = { selector, run, running: false }
+    for (const name of selected(selector)) this.#handlers.set(name, [...this.#of(name), handler])
+    this.#all.add(handler)
+    return () => this.#detach(handler)
+  }
+
+  #of(name: EventName): ReadonlyArray<Handler> {
+    return this.#handlers.get(name) ?? []
+  }
+
+  #detach(handler: Handler): void {
+    this.#all.delete(handler)
+    for (const [name, handlers] of this.#handlers) {
+      const left = handlers.filter((other) => other !== handler)
+      if (left.length === 0) this.#handlers.delete(name)
+      else this.#handlers.set(name, left)
+    }
+    this.#leave()
+  }
+
+  #leave(): void {
+    if (this.#all.size > 0 || this.#probes.size > 0) return
+    this.#waiting.clear()
+    if (this.#kernel.observer === this) this.#kernel.observer = undefined
+  }
+
+  #hears(name: EventName): boolean {
+    return this.#handlers.has(name)
+  }
+
+  #emit<N extends EventName>(name: N, measurements: Events[N]["measurements"], metadata: Events[N]["metadata"]): void {
+    this.#tell(this.#of(name), { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
+  }
+
+  /** An event of what is built on processes. */
+  told(name: EventName, measurements: unknown, metadata: unknown): void {
+    const handlers = [...this.#all].filter(({ selector }) => isSelected(selector, name))
+    if (handlers.length === 0) return
+    this.#tell(handlers, { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
+  }
+
+  #tell(handlers: ReadonlyArray<Handler>, event: Event): void {
+    for (const handler of handlers) {
+      if (handler.running) continue
+      handler.running = true
+      try {
+        handler.run(event)
+      } catch (error) {
+        this.#detach(handler)
+        this.#failed(handler.selector, error)
+      } finally {
+        handler.running = false
+      }
+    }
+  }
+
+  #failed(selector: string, error: unknown): void {
+    this.#emit("telemetry.failure", { handlers: this.#of("telemetry.failure").length }, { selector, error })
+    this.#kernel.report(this.#kernel.root, error)
+  }
+
+  spawned(cell: Cell): void {
+    if (!this.#hears("process.spawn")) return
+    const { parent } = cell
+    this.#emit("process.spawn", { processes: this.#kernel.processes.size }, { ...subjectOf(cell), parent })
+  }
+
+  ended(cell: Cell, reason: ExitReason, dropped: number): void {
+    const probe = this.#probes.get(cell)
+    this.#waiting.delete(cell)
+    if (probe !== undefined) {
+      probe.trace({ _tag: "Ended", reason })
+      this.#probes.delete(cell)
+      this.#leave()
+    }
+    if (!this.#hears("process.exit")) return
+    const metadata = { ...subjectOf(cell), reason, abnormal: isAbnormal(reason) }
+    this.#emit("process.exit", { processes: this.#kernel.processes.size, dropped }, metadata)
+  }
+
+  crashed(report: CrashReport): void {
+    if (!report.ended || !this.#hears("process.crash")) return
+    const { pid, label, kind, queueLength } = report
+    this.#emit("process.crash", { queueLength }, { pid, label, kind, report })
+  }
+
+  /** A message was put into a process: into its mailbox, or into the hands of a waiting receive. */
+  delivered(cell: Cell, message: unknown): void {
+    if (message instanceof Chore) return
+    const content = shownContent(cell, message)
+    const { current } = this.#kernel
+    if (current !== undefined) this.#sent(current, cell, content)
+    const probe = this.#probes.get(cell)
+    if (probe?.counts !== undefined) probe.counts.received++
+    probe?.trace({ _tag: "Received", message: content, from: current })
+    if (!this.#hears("process.message")) return
+    const queueLength = cell.mailbox?.size ?? 0
+    this.#emit("process.message", { queueLength }, { ...subjectOf(cell), message: content })
+  }
+
+  /** A call of one process was answered by the process whose turn it is. */
+  replied(to: Cell | undefined, value: unknown): void {
+    const { current } = this.#kernel
+    if (current !== undefined) this.#sent(current, to, value)
+  }
+
+  #sent(from: Cell, to: Cell | undefined, message: unknown): void {
+    const probe = this.#probes.get(from)
+    if (probe?.counts !== undefined) probe.counts.sent++
+    probe?.trace({ _tag: "Sent", message: isSensitive(from) ? undefined : message, to })
+  }
+
+  /** Has a process take a message, and looks at the time around it where somebody wants to know. */
+  handle(cell: Cell, message: unknown, take: (cell: Cell, message: unknown) => void): void {
+    const timed = this.#hears("process.handled") || this.#hears("process.blocked") || this.#probes.has(cell)
+    if (!timed || message instanceof SysMessage) return take(cell, message)
+    const stretch = this.#stretches.open(cell)
+    const { began } = stretch
+    try {
+      take(cell, message)
+    } finally {
+      const blocking = this.#stretches.close(stretch)
+      const content = shownContent(cell, message)
+      if (blocking >= this.#kernel.blockedAfter) this.#blocked(cell, content, blocking)
+      if (cell.busy && !cell.dead) this.#waiting.set(cell, { message: content, began, blocking })
+      else this.#handled(cell, { message: content, began, blocking }, performance.now() - began)
+    }
+  }
+
+  /** The answer a process was busy with is there. */
+  settled(cell: Cell): void {
+    const waiting = this.#waiting.get(cell)
+    if (waiting === undefined) return
+    this.#waiting.delete(cell)
+    this.#handled(cell, waiting, performance.now() - waiting.began)
+  }
+
+  /** An effect of a process, timed beyond its first wait if somebody is to be told what holds the thread. */
+  timed<A, E>(cell: Cell, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    if (!this.#hears("process.blocked")) return effect
+    const began = cell.handling
+    return timeFibers(effect, {
+      cell,
+      stretches: this.#stretches,
+      threshold: this.#kernel.blockedAfter,
+      wanted: () => this.#hears("process.blocked"),
+      message: () => (cell.behaviour.handle === undefined ? cell.handling : began),
+      tell: (held, at) => this.#blocked(cell, shownContent(cell, at), held)
+    })
+  }
+
+  #blocked(cell: Cell, message: unknown, blocking: number): void {
+    if (!this.#hears("process.blocked")) return
+    const threshold = this.#kernel.blockedAfter
+    this.#emit("process.blocked", { blocking, threshold }, { ...subjectOf(cell), message })
+  }
+
+  #handled(cell: Cell, { message, blocking }: Waiting, duration: number): void {
+    const probe = this.#probes.get(cell)
+    if (probe?.counts !== undefined) {
+      probe.counts.handled++
+      probe.counts.busyFor += duration
+    }
+    probe?.trace({ _tag: "Handled", message, duration, blocking })
+    if (!this.#hears("process.handled")) return
+    const queueLength = cell.mailbox?.size ?? 0
+    this.#emit("process.handled", { duration, blocking, queueLength }, { ...subjectOf(cell), message })
+  }
+
+  restarted(supervisor: Cell, id: string, restarts: number): void {
+    if (!this.#hears("supervisor.restart")) return
+    this.#emit("supervisor.restart", { restarts }, { ...subjectOf(supervisor), id })
+  }
+
+  escalated(supervisor: Cell, id: string, restarts: number, limit: number): void {
+    if (!this.#hears("supervisor.escalation")) return
+    this.#emit("supervisor.escalation", { restarts, limit }, { ...subjectOf(supervisor), id })
+  }
+
+  undelivered(name: "message.dead" | "message.unexpected", stray: StrayMessage, count: number): void {
+    if (this.#hears(name)) this.#emit(name, { count }, stray)
+  }
+
+  /** Has a process traced; answers how to stop that. */
+  trace(cell: Cell, tracer: (event: TraceEvent) => void): () => void {
+    const probe = this.#probe(cell)
+    probe.tracers.add(tracer)
+    return () => {
+      probe.tracers.delete(tracer)
+      this.#release(cell, probe)
+    }
+  }
+
+  /** Starts counting, or goes on; with `false` stops. */
+  count(cell: Cell, on: boolean): void {
+    const probe = this.#probe(cell)
+    const fresh = { since: this.#kernel.clock.now(), received: 0, sent: 0, handled: 0, busyFor: 0 }
+    probe.counts = on ? (probe.counts ?? fresh) : undefined
+    this.#release(cell, probe)
+  }
+
+  countsOf(cell: Cell): Probe["counts"] {
+    return this.#probes.get(cell)?.counts
+  }
+
+  #probe(cell: Cell): Probe {
+    const existing = this.#probes.get(cell)
+    if (existing !== undefined) return existing
+    const probe = new Probe((error) => {
+      this.#kernel.report(cell, error)
+      this.#release(cell, probe)
+    })
+    if (!cell.dead) this.#probes.set(cell, probe)
+    return probe
+  }
+
+  #release(cell: Cell, probe: Probe): void {
+    if (!probe.needed && this.#probes.get(cell) === probe) this.#probes.delete(cell)
+    this.#leave()
+  }
+}
+
+/** The watch of a system that has one. */
+export const currentWatch = ({ observer }: Kernel): Watch | undefined =>
+  observer instanceof Watch ? observer : undefined
+
+/** The watch of a system, made when first needed. */
+export const watchOf = (kernel: Kernel): Watch => {
+  const watch = currentWatch(kernel) ?? new Watch(kernel)
+  kernel.observer = watch
+  return watch
+}
+
+/** The reports of every system. */
+export const reports: KernelReports = {
+  crash: crashReport,
+  undelivered: (kernel, kind, target, message) => {
+    const { undelivered, count } = recordUndelivered(kernel, kind, target, message)
+    currentWatch(kernel)?.undelivered(`message.${kind}`, undelivered, count)
+  }
+}

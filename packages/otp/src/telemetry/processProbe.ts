@@ -1,0 +1,64 @@
+/**
+ * What is watched of one process: its trace and its statistics.
+ *
+ * PROBE1. A tracer that throws is dropped; it hurts neither the process nor the other tracers.
+ * PROBE2. What a tracer causes itself is not traced.
+ * PROBE3. A probe is in its watch exactly while it has a tracer or counts.
+ */
+import type { ExitReason, Pid } from "../core/index.ts"
+
+/** What was counted since the statistics were switched on. */
+export interface Counts {
+  readonly since: number
+  received: number
+  sent: number
+  handled: number
+  busyFor: number
+}
+
+export type Tracer = (event: TraceEvent) => void
+
+export class Probe {
+  readonly #failed: (error: unknown) => void
+  readonly tracers = new Set<Tracer>()
+  counts: Counts | undefined = undefined
+  #tracing = false
+
+  constructor(failed: (error: unknown) => void) {
+    this.#failed = failed
+  }
+
+  get needed(): boolean {
+    return this.tracers.size > 0 || this.counts !== undefined
+  }
+
+  trace(event: TraceEvent): void {
+    if (this.#tracing) return
+    this.#tracing = true
+    for (const tracer of this.tracers) {
+      try {
+        tracer(event)
+      } catch (error) {
+        this.tracers.delete(tracer)
+        this.#failed(error)
+      }
+    }
+    this.#tracing = false
+  }
+}
+
+/**
+ * What a traced process does.
+ *
+ * **Details**
+ *
+ * - `Received`: a message was put into its mailbox, by the process whose turn it was.
+ * - `Handled`: it dealt with a message, within `duration` milliseconds; for `blocking` of them it held the thread.
+ * - `Sent`: it sent a message in its turn, or replied to a call, to a process or to a caller that is none.
+ * - `Ended`: it is dead. Nothing follows.
+ */
+export type TraceEvent =
+  | { readonly _tag: "Received"; readonly message: unknown; readonly from: Pid | undefined }
+  | { readonly _tag: "Handled"; readonly message: unknown; readonly duration: number; readonly blocking: number }
+  | { readonly _tag: "Sent"; readonly message: unknown; readonly to: Pid | undefined }
+  | { readonly _tag: "Ended"; readonly reason: ExitReason }

@@ -1,0 +1,2 @@
+/** The styles of the observer. */
+export { css } from "./stylesheet.ts"

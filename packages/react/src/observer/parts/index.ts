@@ -1,0 +1,9 @@
+/** Small parts that all panes of the observer share. */
+export { ConfirmButton } from "./confirmButton.tsx"
+export { bytes, compact, count, dayAndTime, duration, mark, money, plural, timeOfDay } from "./format.ts"
+export { ScrollTable } from "./scrollTable.tsx"
+export { useSize } from "./size.ts"
+export { Surface } from "./surface.tsx"
+export { Tabs } from "./tabs.tsx"
+export type { Part } from "./tabs.tsx"
+export { useTrouble, useWatched } from "./watched.ts"

@@ -1,0 +1,8 @@
+/** Who may do what: owners, their limits, permissions, origins and ids of chats. */
+export { check, checkDecision, permittedOf } from "./authorization.ts"
+export type { May, Permitted } from "./authorization.ts"
+export { checkOrigin, open, preflight } from "./origins.ts"
+export { Owners } from "./ownerLimits.ts"
+export type { Owner } from "./ownerLimits.ts"
+export { allShown, withoutToolErrors } from "./toolErrors.ts"
+export type { Shown } from "./toolErrors.ts"

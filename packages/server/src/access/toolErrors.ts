@@ -1,0 +1,213 @@
+/**
+ * What clients see of tool calls that ended with an error: a word and an id in the place of the text.
+ *
+ * Owns: the texts that stand for errors. Does not own the conversation: the model, the store and the program have the errors
+ * themselves.
+ *
+ * TERR1. Of the text, the cause and the value of a tool's error nothing is sent, unless `exposeToolErrors` says so: no event, no
+ *        view, no entry, no message and no result holds it, in any protocol.
+ * TERR2. What is sent instead is `{"error":"failed","id":toolCallId}`, the same live, replayed and loaded.
+ * TERR3. What holds no error is sent as it is: the same objects.
+ */
+import { ToolError } from "@troupe/chat"
+import type { ChatRef, ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import type { Message } from "@troupe/chat/messages"
+import { HandlerResult, type Outcome } from "@troupe/chat/results"
+import type { StepResult } from "@troupe/chat/chats"
+import type { Thread } from "@troupe/chat/messages"
+import type { Store } from "@troupe/chat/store"
+
+type Messages = ReadonlyArray<Message.Message>
+type Halt = NonNullable<StepResult.StepResult["halt"]>
+type OutcomeOf = (toolCallId: string) => Outcome.Outcome | undefined
+
+/** What of a conversation clients see. */
+export interface Shown {
+  readonly snapshot: (snapshot: ChatRef.ChatSnapshot | undefined) => ChatRef.ChatSnapshot | undefined
+  readonly context: (context: ChatRef.LiveContext) => ChatRef.LiveContext
+  readonly result: (result: ChatResult.ChatResult) => ChatResult.ChatResult
+  readonly commit: (commit: Store.Commit) => Store.Commit
+  /** What one reader sees of the events of a chat; one that begins in the middle of a turn gives the chat. */
+  readonly events: (chat?: ChatRef.ChatRef) => (event: Event.Event) => Event.Event
+}
+
+const same = <A>(value: A): A => value
+
+/** Everything. */
+export const allShown: Shown = { snapshot: same, context: same, result: same, commit: same, events: () => same }
+
+/** The text in the place of an error's (TERR2). */
+const textOf = (id: string, word = "failed"): string => JSON.stringify({ error: word, id })
+
+/** The error of a call without what it says; of a value that is no error of ours only the text that stands for it. */
+const errorOf = (error: unknown, id: string, word?: string): unknown =>
+  error instanceof ToolError
+    ? new ToolError(error.reason, {
+        message: textOf(id, word),
+        toolCallId: id,
+        ...(error.toolName === undefined ? {} : { toolName: error.toolName })
+      })
+    : textOf(id, word)
+
+/** Each value is looked through once (TERR3). */
+const once = <A extends object>(make: (value: A) => A): ((value: A) => A) => {
+  const made = new WeakMap<A, A>()
+  return (value) => {
+    const known = made.get(value)
+    if (known !== undefined) return known
+    const found = make(value)
+    made.set(value, found)
+    return found
+  }
+}
+
+const listOf = <A>(shown: (item: A) => A): ((list: ReadonlyArray<A>) => ReadonlyArray<A>) =>
+  once((list) => {
+    const found = list.map(shown)
+    return found.every((item, index) => item === list[index]) ? list : found
+  })
+
+/** The value with these fields, or itself where it has them. */
+const withFields = <A extends object>(value: A, fields: Partial<A>): A =>
+  (Object.keys(fields) as Array<keyof A>).every((key) => fields[key] === value[key]) ? value : { ...value, ...fields }
+
+const isFailed = (message: Message.Message | undefined): boolean =>
+  message?.role === "tool" && message.outcome === "failed"
+
+const messageOf = once((message: Message.Message): Message.Message =>
+  message.role === "tool" && isFailed(message) ? { ...message, content: textOf(message.toolCallId) } : message
+)
+
+const messagesOf: (messages: Messages) => Messages = listOf(messageOf)
+
+const threadOf = (thread: Thread.Thread): Thread.Thread => withFields(thread, { messages: messagesOf(thread.messages) })
+
+/** Whether the newest result of a call is that of an error. */
+const hasFailed = (messages: Messages, id: unknown): boolean =>
+  isFailed(messages.findLast((message) => message.role === "tool" && message.toolCallId === id))
+
+/** A halt of a failed call has its error as the result, and that of a fault what a hook threw. */
+const haltOf = (halt: Halt, failed: boolean): Halt => {
+  if (halt.type === "tool_error") {
+    const { type, toolCallId, error } = halt
+    return { type, toolCallId, error: errorOf(error, toolCallId) }
+  }
+  if (halt.type !== "halt" || !(failed || halt.reason === hookFault)) return halt
+  return { ...halt, result: errorOf(halt.result, halt.toolCallId, failed ? undefined : hookFault) }
+}
+
+const hookFault = "hook_crashed"
+
+/** A step's halt, in the step's own thread. */
+const haltIn = ({ halt, thread }: Pick<StepResult.StepResult, "halt" | "thread">): { readonly halt?: Halt } =>
+  halt === undefined ? {} : { halt: haltOf(halt, "toolCallId" in halt && hasFailed(thread.messages, halt.toolCallId)) }
+
+const stepOf = once((step: StepResult.StepResult): StepResult.StepResult =>
+  withFields(step, {
+    thread: threadOf(step.thread),
+    toolResults: messagesOf(step.toolResults) as StepResult.StepResult["toolResults"],
+    ...haltIn(step)
+  })
+)
+
+const stepsOf = listOf(stepOf)
+
+/** The metadata of a result that may hold what a tool or a hook threw, or messages. */
+const metadataOf = ({ haltedReason, metadata, thread }: ChatResult.ChatResult): ChatResult.ChatResult["metadata"] => {
+  const { error, onToolErrorException: _, haltResult, snapshot, haltToolCallId, haltHook } = metadata
+  if (haltedReason === "no_progress" && Array.isArray(snapshot)) {
+    return withFields(metadata, { snapshot: messagesOf(snapshot as Messages) })
+  }
+  const isFault = haltedReason === hookFault
+  if (!isFault && haltedReason !== "tool_error" && !hasFailed(thread.messages, haltToolCallId)) return metadata
+  const hidden = (value: unknown) => errorOf(value, String(haltToolCallId ?? haltHook), isFault ? hookFault : undefined)
+  return {
+    ...metadata,
+    onToolErrorException: undefined,
+    ...(error === undefined ? {} : { error: hidden(error) }),
+    ...(haltResult === undefined ? {} : { haltResult: hidden(haltResult) })
+  }
+}
+
+const resultOf = once((result: ChatResult.ChatResult): ChatResult.ChatResult =>
+  withFields(result, { thread: threadOf(result.thread), steps: stepsOf(result.steps), metadata: metadataOf(result) })
+)
+
+const contextOf = (context: ChatRef.LiveContext): ChatRef.LiveContext => {
+  const { thread, steps, result } = context
+  return withFields(context, {
+    thread: threadOf(thread),
+    steps: stepsOf(steps),
+    ...(result === undefined ? {} : { result: resultOf(result) })
+  })
+}
+
+/** The halt of an open step may be that of a call whose message is in another entry: its result is never sent. */
+const commitOf = (commit: Store.Commit): Store.Commit => {
+  const { messages, state } = commit
+  const { open } = state
+  return withFields(commit, {
+    messages: messagesOf(messages),
+    ...(open?.halt === undefined ? {} : { state: { ...state, open: { ...open, halt: haltOf(open.halt, true) } } })
+  })
+}
+
+/** How a call of a chat ended, as far as that is known still: for a reader that did not hear it. */
+const outcomeIn =
+  (chat: ChatRef.ChatRef | undefined): OutcomeOf =>
+  (toolCallId) => {
+    const context = chat?.getSnapshot()?.context
+    const running = context?.toolCalls.find(({ id }) => id === toolCallId)
+    if (running?.outcome !== undefined) return running.outcome
+    const message = context?.thread.messages.findLast((one) => one.role === "tool" && one.toolCallId === toolCallId) as
+      | Message.ToolMessage
+      | undefined
+    return message?.outcome
+  }
+
+/** The events of one reader: a call's result comes behind the event that says how the call ended. */
+const eventsOf = (chat?: ChatRef.ChatRef): ((event: Event.Event) => Event.Event) => {
+  const outcomes = new Map<string, Outcome.Outcome>()
+  const outcomeOf = outcomeIn(chat)
+
+  /** Whether a result is that of an error; where nobody knows how the call ended, it is taken for one. */
+  const isError = (id: string): boolean => {
+    const outcome = outcomes.get(id) ?? outcomeOf(id) ?? "failed"
+    outcomes.delete(id)
+    return outcome === "failed"
+  }
+
+  return (event) => {
+    switch (event.type) {
+      case "tool_execution_completed": {
+        const { id, outcome, result } = event
+        outcomes.set(id, outcome)
+        if (outcome !== "failed") return event
+        return { ...event, result: HandlerResult.error(errorOf(result.type === "error" ? result.reason : null, id)) }
+      }
+      case "tool_result_encoded":
+        return isError(event.id) ? { ...event, content: textOf(event.id) } : event
+      case "tool_halt": {
+        const { toolCallId: id, reason, result } = event
+        if (isError(id)) return { ...event, content: textOf(id), result: errorOf(result, id) }
+        return reason === hookFault ? { ...event, result: errorOf(result, id, hookFault) } : event
+      }
+      case "step_completed":
+        return withFields(event, { thread: threadOf(event.thread), ...haltIn(event) })
+      case "chat_completed":
+        return withFields(event, { result: resultOf(event.result) })
+      default:
+        return event
+    }
+  }
+}
+
+/** Everything but the texts of tools' errors. */
+export const withoutToolErrors: Shown = {
+  snapshot: (snapshot) => snapshot && withFields(snapshot, { context: contextOf(snapshot.context) }),
+  context: contextOf,
+  result: resultOf,
+  commit: commitOf,
+  events: eventsOf
+}

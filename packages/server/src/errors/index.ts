@@ -1,0 +1,5 @@
+/** Errors as HTTP answers, and errors of connections. */
+export { asError } from "./asError.ts"
+export { ConnectionError } from "./ConnectionError.ts"
+export { HttpError, bodyOf } from "./HttpError.ts"
+export type { ErrorCode, Issue } from "./HttpError.ts"

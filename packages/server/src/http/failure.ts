@@ -1,0 +1,73 @@
+/** What a client is told of an error: foreign errors are mapped here, once. */
+import { SessionError, ToolError, ValidationError } from "@troupe/chat"
+import { bodyOf, type ErrorCode, HttpError } from "../errors/index.ts"
+
+/** Texts of our own: those of the errors have ids in them that are not the client's. */
+const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
+  busy: "A turn runs or waits in this conversation; wait for it, or send with another whenBusy",
+  inbox_full:
+    "Too many messages wait in this conversation, or too long ones; send this again when one has been answered",
+  already_delivered: "This input is in the conversation already, and its turn is over",
+  awaiting_tool_results: "The conversation waits for tool results; give them first",
+  awaiting_approval: "The conversation waits for decisions about tool calls; give them first",
+  chat_exists: "There is a conversation of this id already; choose another",
+  unknown_chat: "There is no such conversation; say something in it, and there is",
+  unknown_commit: "The conversation has no such entry; its history lists those it has",
+  not_a_step: "A step is open at this entry; choose one whose isStep is true",
+  store_conflict: "Another program has written to this conversation; read it again",
+  store_without_log: "This server's store keeps no log; it takes one that does",
+  invalid_status_for_operation: "The conversation does not wait for this now",
+  mode_refused:
+    "You may not set a permission mode this loose; the server's `authorize` permits it with may: { mode }, which is the host's mode by default",
+  nothing_to_retry: "Nothing was said yet in this conversation; send something",
+  unknown_tool_call_id: "The conversation does not wait for anything about this call, or no longer",
+  tool_call_not_running: "No such call runs, or no longer",
+  chat_stopped: "The conversation was stopped; ask again",
+  chat_died: "The conversation's process died, and was started again with what was committed; retry",
+  store_failed: "What was said could not be stored; try again",
+  store_closed: "The server's store is closed; try again soon",
+  invalid_record: "What is stored of this conversation cannot be read; the server's operator can mend it",
+  troupe_stopped: "The server is closing; try again soon"
+}
+
+const retryLater: ReadonlySet<string> = new Set([
+  "chat_died",
+  "inbox_full",
+  "store_closed",
+  "store_failed",
+  "troupe_stopped"
+])
+
+/** The refusal of what a conversation cannot do. */
+export const refused = (code: ErrorCode, fields: ConstructorParameters<typeof HttpError>[2] = {}): HttpError =>
+  new HttpError(code, advice[code] ?? "The conversation cannot do this now", fields)
+
+/** The refusal an error stands for; `undefined` for one that nobody expects. */
+export const refusalOf = (error: unknown): HttpError | undefined => {
+  if (error instanceof HttpError) return error
+  if (error instanceof ValidationError) {
+    return new HttpError("invalid_input", "What was given is not valid; `issues` says what", {
+      issues: error.errors,
+      cause: error
+    })
+  }
+  if (error instanceof ToolError) {
+    return new HttpError("invalid_input", "What was given as a result has no JSON form", { cause: error })
+  }
+  if (error instanceof SessionError && HttpError.isCode(error.reason)) {
+    const { reason } = error
+    return refused(reason, {
+      cause: error,
+      ...(retryLater.has(reason) ? { retryAfterMs: 1_000 } : {})
+    })
+  }
+  return undefined
+}
+
+/** The response of a refusal, in this server's own JSON. */
+export const responseOfRefusal = (error: HttpError): Response =>
+  Response.json(bodyOf(error), { status: error.status, headers: { ...error.headers, ...retryAfter(error) } })
+
+/** In whole seconds, as the header has it. */
+export const retryAfter = ({ retryAfterMs }: HttpError): Readonly<Record<string, string>> =>
+  retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }

@@ -1,0 +1,11 @@
+/** Requests and responses: routes, bodies, streams and chunks. */
+export { accepts } from "./acceptHeader.ts"
+export { pieceBytes } from "./chunks.ts"
+export { refusalOf, responseOfRefusal, retryAfter } from "./failure.ts"
+export { streamOf } from "./frameStream.ts"
+export type { FrameStream, Question } from "./frameStream.ts"
+export { queryOf } from "./jsonBody.ts"
+export { OpenStreams } from "./openStreams.ts"
+export type { Call, Frames, Route } from "./route.ts"
+export { makeCall } from "./routeCall.ts"
+export { makeRouter } from "./router.ts"

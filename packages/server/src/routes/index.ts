@@ -1,0 +1,2 @@
+/** The routes of the server, one file for each protocol or resource. */
+export { everyRoute } from "./allRoutes.ts"

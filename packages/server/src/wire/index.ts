@@ -1,0 +1,28 @@
+/** What all protocols share: replies, updates of tool calls, server-sent events and the content that clients send. */
+export type { CallNews } from "./callUpdates.ts"
+export {
+  callsOf,
+  errorCode,
+  errorText,
+  isQuestion,
+  isRunning,
+  isSaid,
+  isStep,
+  isUnsaid,
+  leftBy,
+  messageName,
+  named,
+  reasoningIn,
+  replyName,
+  standingOf,
+  stepsOf,
+  valueOf
+} from "./chatReply.ts"
+export type { Standing, StepMessages } from "./chatReply.ts"
+export { WirePart, checkedAnswer, checkedContent, checkedLength, filePart } from "./clientContent.ts"
+export { eventText, resultText } from "./eventJson.ts"
+export { watchOf, watching, withNews } from "./interleavedUpdates.ts"
+export { isoTime } from "./isoTime.ts"
+export { dataFrame, dataFrames, doneFrame } from "./sseFrames.ts"
+export { claim, isRepeated, ofChat, ofSaidAgain, ofTurn } from "./turnReader.ts"
+export type { Follower } from "./turnReader.ts"
