@@ -79,27 +79,14 @@ export const floorComplaints = (folder: string, floors: Floors): ReadonlyArray<s
   return [...complaints]
 }
 
-/** The imports that reach into another room past its `index.ts`. */
+/** The named imports that reach past the `index.ts` of another room; `import * as` may name the file of a module. */
 export const doorComplaints = (folder: string): ReadonlyArray<string> =>
-  [...importGraph(`${folder}/src`)].flatMap(([path, imported]) => {
-    const room = roomOf(folder, path)
-    return imported
-      .filter((target) => target.startsWith(`${folder}/src/`) && roomOf(folder, target) !== room)
-      .filter((target) => room !== "" && !/\/index\.tsx?$/.test(target))
-      .map((target) => `${path}: ${target}`)
-  })
-
-/** The longest chain of imports, in files; files of a circle count as one. */
-export const longestChain = (graph: ImportGraph): number => {
-  const length = new Map<string, number>()
-  const measure = (file: string, seen: ReadonlySet<string>): number => {
-    const known = length.get(file)
-    if (known !== undefined) return known
-    const inside = new Set([...seen, file])
-    const below = (graph.get(file) ?? []).filter((next) => graph.has(next) && !inside.has(next))
-    const found = 1 + Math.max(0, ...below.map((next) => measure(next, inside)))
-    length.set(file, found)
-    return found
-  }
-  return Math.max(0, ...[...graph.keys()].map((file) => measure(file, new Set())))
-}
+  files(`${folder}/src/**/*.{ts,tsx}`)
+    .filter((path) => roomOf(folder, path) !== "")
+    .flatMap((path) =>
+      [...readText(path).matchAll(/^(?:import|export)(?: type)? \{[^}]*\} from "(\.[^"]+)"/gm)]
+        .map(([, specifier = ""]) => normalize(join(dirname(path), specifier)))
+        .filter((target) => target.startsWith(`${folder}/src/`) && roomOf(folder, target) !== roomOf(folder, path))
+        .filter((target) => !/\/index\.tsx?$/.test(target))
+        .map((target) => `${path}: ${target}`)
+    )

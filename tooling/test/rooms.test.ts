@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { roomTable } from "../house/roomTable.ts"
-import { circlesOf, floorComplaints, importGraph, roomOf } from "../house/rooms.ts"
+import { circlesOf, doorComplaints, floorComplaints, importGraph, roomOf } from "../house/rooms.ts"
 
 const tabled = Object.entries(roomTable)
 
@@ -11,6 +11,10 @@ describe("the rooms of a package", () => {
 
   test.each(tabled)("%s: no files import each other in a circle, type imports included", (folder) => {
     expect(circlesOf(importGraph(`${folder}/src`))).toEqual([])
+  })
+
+  test.each(tabled)("%s: a named import of another room goes through its index.ts", (folder) => {
+    expect(doorComplaints(folder)).toEqual([])
   })
 
   test.each(tabled)("%s: a room has at most fifteen files", (folder) => {

@@ -87,7 +87,7 @@ const make: Operation = ({ type, fields }) =>
     const given = fieldsOf(fields)
     switch (type) {
       case "Message":
-        return messageForm(Message.parse(messageOf(given)))
+        return messageForm(Message.Message.parse(messageOf(given)))
       case "ToolCall":
         return toolCallForm(ToolCall.ToolCall.parse("arguments" in given ? toolCallOf(given) : given))
       case "Tool":

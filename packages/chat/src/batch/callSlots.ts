@@ -9,8 +9,10 @@
  */
 import { type Pid, Process, type StateMachine } from "@troupe/otp"
 import {
+  type CallWatcher,
   endedEarly,
   type toolCallMachine,
+  type ToolCallInput,
   type ToolCallView,
   type ToolOutcome,
   toolOutcome,
@@ -20,6 +22,7 @@ import type { SessionError } from "../errors/index.ts"
 import { QueueSource } from "../events/index.ts"
 import type { ModeWish, Suspended } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
+import type { Tool } from "../tool/index.ts"
 import type { Schedule } from "../options/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
@@ -61,6 +64,11 @@ export const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== und
 
 /** The outcomes of a call whose process ended before its handler ran. */
 const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
+
+/** The callbacks of a running call: its slot changed, or its handler sets a permission mode. */
+interface SlotEvents extends Pick<CallWatcher, "wants"> {
+  readonly changed: () => void
+}
 
 /** The slots of a batch, in call order. */
 export class CallSlots {
@@ -202,5 +210,48 @@ export class CallSlots {
 
   now(): number {
     return this.#host === undefined ? 0 : Process.systemOf(this.#host).clock.now()
+  }
+
+  readonly isOverAt = (index: number): boolean => {
+    const slot = this.all[index]
+    return slot === undefined || isOver(slot)
+  }
+
+  /** The input of the chart of one call. */
+  callInput(slot: Slot, tool: Tool, { changed, wants }: SlotEvents): ToolCallInput {
+    const { options, stepId, messageIndex, edited } = this.#input
+    return {
+      tool,
+      toolCall: slot.toolCall,
+      options,
+      startAtOnce: true,
+      stepId,
+      messageIndex,
+      index: slot.position,
+      edited: edited?.has(slot.index) === true ? (slot.toolCall.arguments ?? undefined) : undefined,
+      watcher: {
+        progressed: (value) => {
+          slot.progress = value
+          changed()
+        },
+        changed: (status) => this.#statusChanged(slot, status, changed),
+        wants,
+        wished: (wish) => {
+          slot.wish = wish
+        }
+      }
+    }
+  }
+
+  #statusChanged(slot: Slot, status: Slot["status"], changed: () => void): void {
+    if (slot.status === "done") return
+    slot.status = status
+    if (status === "running") {
+      slot.startedAt = this.now()
+      slot.progress = undefined
+      slot.wish = undefined
+      this.waiters.reached(slot, "begun")
+    }
+    changed()
   }
 }

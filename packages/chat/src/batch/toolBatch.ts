@@ -28,7 +28,6 @@ import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import {
   type CallCommand,
-  type CallWatcher,
   endedEarly,
   haltedOutcome,
   refusedOutcome,
@@ -210,7 +209,8 @@ class ToolBatch {
       else this.#calls.record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
     }
     if (this.#order !== undefined) {
-      if (slots.some((slot) => !slot.taken)) this.#order = planWithout(this.#order, this.#isOverAt, this.#schedule)
+      if (slots.some((slot) => !slot.taken))
+        this.#order = planWithout(this.#order, this.#calls.isOverAt, this.#schedule)
       this.#fill()
     }
     this.#finishIfOver()
@@ -234,31 +234,6 @@ class ToolBatch {
     if (slot.pid === undefined || !(slot.status === "restarting" || isRunning(slot))) return
     slot.status = "cancelling"
     Process.send(slot.pid, { type: "call.cancel" })
-  }
-
-  /** What a call's own process says of itself, whoever told it to. */
-  #watching(slot: Slot): CallWatcher {
-    return {
-      progressed: (value) => {
-        slot.progress = value
-        this.#changed()
-      },
-      changed: (status) => {
-        if (slot.status === "done") return
-        slot.status = status
-        if (status === "running") {
-          slot.startedAt = this.#calls.now()
-          slot.progress = undefined
-          slot.wish = undefined
-          this.#calls.waiters.reached(slot, "begun")
-        }
-        this.#changed()
-      },
-      wants: (mode, signal) => this.#hear(slot, mode, signal),
-      wished: (wish) => {
-        slot.wish = wish
-      }
-    }
   }
 
   /** A call wants another permission mode; the first makes who asks. */
@@ -386,17 +361,10 @@ class ToolBatch {
     slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
     slot.startedAt = this.#calls.now()
     const pid = StateMachine.startLink(host, toolCallMachine, {
-      input: {
-        tool,
-        toolCall: slot.toolCall,
-        options: this.#input.options,
-        startAtOnce: true,
-        stepId: this.#input.stepId,
-        messageIndex: this.#input.messageIndex,
-        index: slot.position,
-        edited: this.#input.edited?.has(slot.index) === true ? (slot.toolCall.arguments ?? undefined) : undefined,
-        watcher: this.#watching(slot)
-      },
+      input: this.#calls.callInput(slot, tool, {
+        changed: () => this.#changed(),
+        wants: (mode, signal) => this.#hear(slot, mode, signal)
+      }),
       label: `ToolCall ${slot.toolCall.name}`
     })
     slot.pid = pid
@@ -406,12 +374,7 @@ class ToolBatch {
   #planned(): BatchPlan {
     const { toolsByName } = this.#input
     const calls = this.#calls.all.map(({ toolCall }) => toolCall)
-    return planOfBatch(calls, toolsByName, this.#isOverAt, this.#schedule)
-  }
-
-  readonly #isOverAt = (index: number): boolean => {
-    const slot = this.#calls.all[index]
-    return slot === undefined || isOver(slot)
+    return planOfBatch(calls, toolsByName, this.#calls.isOverAt, this.#schedule)
   }
 
   #finishIfOver(): void {

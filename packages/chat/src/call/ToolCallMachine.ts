@@ -19,7 +19,7 @@
  * @module
  */
 import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
-import { type ActorRefFrom, assign, fromCallback, sendTo, setup, spawnChild, stopChild } from "xstate"
+import { assign, fromCallback, sendTo, setup, spawnChild, stopChild } from "xstate"
 import * as HandlerResults from "../values/HandlerResult.ts"
 import { chart } from "../chart/index.ts"
 import { isPromiseLike } from "../async/index.ts"
@@ -299,8 +299,6 @@ const tookTooLong = "it ended after that, and its result was discarded; it may h
 
 const lateMessage = ({ began }: { readonly began?: boolean }): string => (began === true ? tookTooLong : neverBegan)
 
-/** A running tool call. */
-export type ToolCallActor = ActorRefFrom<typeof toolCallMachine>
 
 /** A failure the handler itself reports is a failure, whatever error it hands on (CALL5). */
 const settle = (context: ToolCallContext, result: HandlerResult, byHandler = false, refused = false) => ({

@@ -1,3 +1,2 @@
 /** The declared type of the published statecharts. */
 export { chart } from "./chart.ts"
-export type { Chart } from "./chart.ts"

@@ -50,7 +50,7 @@ export const described = (type: z.ZodType, what: string): z.ZodType =>
   })
 
 /** A strict object; a name it does not have, and a value that is no object, name the parts it has. */
-export const partsOf = <Shape extends z.ZodRawShape>(shape: Shape): z.ZodType => {
+export const partsOf = (shape: z.ZodRawShape): z.ZodType => {
   const names = Object.keys(shape).join(", ")
   return passing(isRecord, `must_be_an_object of ${names}`).superRefine((value, context) => {
     if (!isRecord(value)) return

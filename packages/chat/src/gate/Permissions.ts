@@ -18,7 +18,7 @@
  */
 import { copied } from "../json/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import { Mode, modes } from "../record/index.ts"
+import { type Mode, modes } from "../record/index.ts"
 import type { Awaitable, Tool } from "../tool/index.ts"
 
 export { Mode, modes } from "../record/index.ts"

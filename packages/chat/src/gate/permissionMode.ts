@@ -19,7 +19,7 @@ import type { ToolCall } from "../model/index.ts"
 import { copied } from "../json/index.ts"
 import { answered } from "./gate.ts"
 import { hear, type Hearing } from "../async/index.ts"
-import { Mode, modes, ModeStanding } from "../record/index.ts"
+import { type Mode, modes, type ModeStanding } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
 
 /** What a call wants, and whether a person agreed to it. */

@@ -1,10 +1,10 @@
 /** Reads the options of a Troupe: what is its own of them, what is its engine's, and what is its chats'. */
 import { type Finding, unknownOption, ValidationError } from "../errors/index.ts"
 import { chatOptionNames, type ChatOptions, EngineOptions, positive, providerAdvice } from "../options/index.ts"
-import { System } from "@troupe/otp"
-import * as Engine from "../options/Engine.ts"
+import type { System } from "@troupe/otp"
+import type * as Engine from "../options/Engine.ts"
 import type { AnswerForm } from "../loop/index.ts"
-import * as Store from "../store/Store.ts"
+import type * as Store from "../store/Store.ts"
 
 const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
   typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")

@@ -67,10 +67,7 @@ import { tellHooks } from "./runLifecycleHooks.ts"
 import { accepted, dropDoubted, dropUnsaved, keepDoubted, refusalOf } from "../inbox/index.ts"
 
 export type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
-export type { Turn } from "../inbox/index.ts"
-export type { Chart } from "../chart/index.ts"
 export { turn } from "./standaloneTurn.ts"
-export type { OwnTurnOptions } from "./standaloneTurn.ts"
 
 const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
   Effect.suspend(() => {

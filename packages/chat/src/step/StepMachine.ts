@@ -42,7 +42,7 @@ import type { ToolCall } from "../model/index.ts"
 import type { OpenCall } from "../record/index.ts"
 import type { StepInput, StepOutput, StepContext } from "./stepContext.ts"
 
-export type { StepWatcher, StepInput, StepOutput, StepContext } from "./stepContext.ts"
+export type { StepOutput } from "./stepContext.ts"
 
 /**
  * What a step can be told.
@@ -50,7 +50,7 @@ export type { StepWatcher, StepInput, StepOutput, StepContext } from "./stepCont
  * - `step.cancel`: end early; the result says `cancelled`
  * - `events.taken`, from its own phase C: the reader asked past `step_completed`
  */
-export type StepEvent = { readonly type: "step.cancel" } | EventsTaken
+type StepEvent = { readonly type: "step.cancel" } | EventsTaken
 
 /** The model request, as a process of its own. */
 const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, AdapterStreamInput>(({ input, parent }) =>

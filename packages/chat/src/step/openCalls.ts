@@ -7,7 +7,7 @@
  * OPEN2. Results stand behind their message in call order, whatever the thread says after them.
  * OPEN3. A call is decided once.
  */
-import { Decision, OpenCall, OpenStep, type PendingApproval, StepHalt } from "../record/index.ts"
+import type { Decision, OpenCall, OpenStep, PendingApproval, StepHalt } from "../record/index.ts"
 import { type Message, type Thread, type ToolCall, type ToolMessage, unstorable } from "../model/index.ts"
 import { describe } from "../values/index.ts"
 

@@ -1,10 +1,10 @@
 /** The types of tools, handlers, executors and engines: each names another, so they stand together. */
 
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type { Adapter, Fallback, RetryOptions } from "../adapter/index.ts"
 import type { ToolResultEncoder } from "../values/index.ts"
-import * as HandlerResult from "../values/HandlerResult.ts"
+import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall, UserInput } from "../model/index.ts"
 import type { Mode, Receipt, SendOptions } from "../record/index.ts"
 

@@ -13,7 +13,7 @@ import { openRecord } from "./openSchema.ts"
 const common = { message: z.string(), metadata: openRecord.optional(), cause: z.unknown().exactOptional() }
 
 /** The fields of an `AdapterError`. */
-export const AdapterErrorData = z
+const AdapterErrorData = z
   .object({
     type: z.literal("AdapterError"),
     reason: z.enum(AdapterError.reasons),
@@ -24,10 +24,10 @@ export const AdapterErrorData = z
     requestId: z.string().optional()
   })
   .readonly()
-export type AdapterErrorData = z.infer<typeof AdapterErrorData>
+type AdapterErrorData = z.infer<typeof AdapterErrorData>
 
 /** The fields of an `EngineError`. */
-export const EngineErrorData = z
+const EngineErrorData = z
   .object({
     type: z.literal("EngineError"),
     reason: z.enum(EngineError.reasons),
@@ -35,10 +35,10 @@ export const EngineErrorData = z
     provider: z.string().optional()
   })
   .readonly()
-export type EngineErrorData = z.infer<typeof EngineErrorData>
+type EngineErrorData = z.infer<typeof EngineErrorData>
 
 /** The fields of a `StreamError`. */
-export const StreamErrorData = z
+const StreamErrorData = z
   .object({
     type: z.literal("StreamError"),
     reason: z.enum(StreamError.reasons),
@@ -47,10 +47,10 @@ export const StreamErrorData = z
     eventIndex: z.number().optional()
   })
   .readonly()
-export type StreamErrorData = z.infer<typeof StreamErrorData>
+type StreamErrorData = z.infer<typeof StreamErrorData>
 
 /** The fields of a `ToolError`. */
-export const ToolErrorData = z
+const ToolErrorData = z
   .object({
     type: z.literal("ToolError"),
     reason: z.enum(ToolError.reasons),
@@ -59,10 +59,10 @@ export const ToolErrorData = z
     toolCallId: z.string().optional()
   })
   .readonly()
-export type ToolErrorData = z.infer<typeof ToolErrorData>
+type ToolErrorData = z.infer<typeof ToolErrorData>
 
 /** The fields of a `ValidationError`. */
-export const ValidationErrorData = z
+const ValidationErrorData = z
   .object({
     type: z.literal("ValidationError"),
     reason: z.enum(ValidationError.reasons),
@@ -72,16 +72,16 @@ export const ValidationErrorData = z
       .readonly()
   })
   .readonly()
-export type ValidationErrorData = z.infer<typeof ValidationErrorData>
+type ValidationErrorData = z.infer<typeof ValidationErrorData>
 
 /** The fields of a `SessionError`. */
-export const SessionErrorData = z
+const SessionErrorData = z
   .object({ type: z.literal("SessionError"), reason: z.enum(SessionError.reasons), ...common })
   .readonly()
-export type SessionErrorData = z.infer<typeof SessionErrorData>
+type SessionErrorData = z.infer<typeof SessionErrorData>
 
 /** What is kept of any other error. `errors` are those of an `AggregateError`. */
-export const ForeignErrorData = z
+const ForeignErrorData = z
   .object({
     type: z.literal("Error"),
     name: z.string(),
@@ -90,7 +90,7 @@ export const ForeignErrorData = z
     errors: z.array(z.unknown()).readonly().optional()
   })
   .readonly()
-export type ForeignErrorData = z.infer<typeof ForeignErrorData>
+type ForeignErrorData = z.infer<typeof ForeignErrorData>
 
 /** The fields of any error. */
 export const ErrorData = z.discriminatedUnion("type", [

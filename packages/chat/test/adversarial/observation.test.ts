@@ -70,7 +70,7 @@ test.each([1, 2, 3, 4])(
       expect(new Set(spans.map((span) => span.id)).size).toBe(spans.length)
     }
     for (const leave of left) leave()
-    const kernel: { readonly observer?: unknown } = system as unknown as { readonly watch?: unknown }
+    const kernel: { readonly observer?: unknown } = system as unknown as { readonly observer?: unknown }
     expect(kernel.observer).toBe(undefined)
     const stopping = troupe.stop()
     await clock.advance(1_000)

@@ -5,7 +5,7 @@ import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import * as Permissions from "../../src/gate/Permissions.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
-import { modes, Mode } from "../../src/record/PermissionMode.ts"
+import { modes, type Mode } from "../../src/record/PermissionMode.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
 
 const call = (name: string): ToolCall => ({ id: "1", name, arguments: {} })

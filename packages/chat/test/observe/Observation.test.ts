@@ -382,6 +382,6 @@ describe("a timeline", () => {
 
 /** Whether anybody hears of this system's telemetry. */
 const isWatched = (): boolean => {
-  const kernel: { readonly observer?: unknown } = system as unknown as { readonly watch?: unknown }
+  const kernel: { readonly observer?: unknown } = system as unknown as { readonly observer?: unknown }
   return kernel.observer !== undefined
 }

@@ -4,7 +4,7 @@ import { Chore } from "../kernel/index.ts"
 import { CallMessage, Continuation, isSensitive } from "../process/index.ts"
 
 /** What a message carries: the request of a call, the message of a cast, nothing of a chore, else the message itself. */
-export const contentOf = (message: unknown): unknown => {
+const contentOf = (message: unknown): unknown => {
   if (message instanceof Chore) return undefined
   if (message instanceof CallMessage) return message.request
   return message instanceof CastMessage ? message.message : message

@@ -6,7 +6,7 @@
  * FPLAN2. A planned fault wins over a drawn one.
  */
 import { chanceOf } from "./seededNumber.ts"
-import { System } from "@troupe/otp"
+import type { System } from "@troupe/otp"
 
 /**
  * What goes wrong with a call.
