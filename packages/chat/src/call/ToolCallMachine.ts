@@ -299,7 +299,6 @@ const tookTooLong = "it ended after that, and its result was discarded; it may h
 
 const lateMessage = ({ began }: { readonly began?: boolean }): string => (began === true ? tookTooLong : neverBegan)
 
-
 /** A failure the handler itself reports is a failure, whatever error it hands on (CALL5). */
 const settle = (context: ToolCallContext, result: HandlerResult, byHandler = false, refused = false) => ({
   outcome:

@@ -18,7 +18,7 @@ import type { ChatRecord } from "../record/index.ts"
 import { ChatRef } from "./ChatRef.ts"
 import { checkRecord, commitsBehind, Drafts, type Save } from "../store/index.ts"
 import { type InboxBound, inputId } from "../inbox/index.ts"
-import { type ChatHome, type ChatPid, LiveChat } from "./liveChat.ts"
+import { type ChatHome, LiveChat } from "./liveChat.ts"
 import { LiveView } from "../view/index.ts"
 import { outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation } from "./passivation.ts"
@@ -26,6 +26,7 @@ import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, Engine } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
+import { type ChatPid } from "./chatCommands.ts"
 
 /** What is kept of a chat that was asked for: it, its address, and what its tools may say to it. */
 export interface Living {

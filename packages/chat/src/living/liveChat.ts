@@ -21,21 +21,21 @@
  */
 import { Process, StateMachine } from "@troupe/otp"
 import * as Equal from "effect/Equal"
-import { refused, SessionError, storeFailure } from "../errors/index.ts"
-import { type ChatContext, type chatMachine, cutOffBy, tellStopped } from "../loop/index.ts"
+import { refused, SessionError } from "../errors/index.ts"
+import { type ChatContext, cutOffBy, tellStopped } from "../loop/index.ts"
 import type { ChatRecord, InboxEntry, Mode } from "../record/index.ts"
 import type { Event } from "../events/index.ts"
 import { has, type Hooks } from "../gate/index.ts"
 import type { Message } from "../model/index.ts"
 import { Delivery, type InboxBound } from "../inbox/index.ts"
 import { chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
+import { controlCalls, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
+import { byUrgency, runningOf, settleReceipts, waitingMessages } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
 import type { RunOptions } from "../options/index.ts"
-import type { CallCommand, ToolCallView } from "../call/index.ts"
-
-/** The process behind a chat. */
-export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
+import type { CallCommand } from "../call/index.ts"
+import { type ChatPid, died } from "./chatCommands.ts"
 
 /** What a chat needs of the Troupe it lives in. */
 export interface ChatHome {
@@ -158,22 +158,10 @@ export class LiveChat {
   /** Why the chat takes no such input now; `undefined` when it does (INBOX1). */
   refusal(message: Message): SessionError | undefined {
     const bound = this.#home.inbox()
-    const waiting = bound.isBound ? this.#waitingMessages() : undefined
+    const running = bound.isBound ? runningOf(this.#turns.values()) : undefined
+    const waiting =
+      running === undefined ? undefined : waitingMessages(this.#turns, running, this.context?.mailbox.held)
     return waiting === undefined ? undefined : bound.refusal(this.id, waiting, message)
-  }
-
-  /** The inputs that are not in the thread yet, but for the one whose turn runs or begins next; `undefined` at rest. */
-  #waitingMessages(): ReadonlyArray<Message> | undefined {
-    const running = this.#running()
-    if (running === undefined) return undefined
-    const waiting: Array<Message> = []
-    for (const turn of this.#turns.values()) {
-      const [message] = turn.turn.messages
-      const waits = turn.status === "sent" || turn.status === "pending"
-      if (turn !== running && !turn.over && waits && message?.role === "user") waiting.push(message)
-    }
-    for (const { id, message } of this.context?.mailbox.held ?? []) if (!this.#turns.has(id)) waiting.push(message)
-    return waiting
   }
 
   /** An id for an input whose sender has none. */
@@ -224,29 +212,16 @@ export class LiveChat {
 
   /** Ends the running turn, and waits for that. */
   async cancel(): Promise<void> {
-    const running = this.#running()
+    const running = runningOf(this.#turns.values())
     if (running === undefined) return
     if (this.#pid === undefined) this.#cancelled = running
     else Process.send(this.#pid, { type: "turn.cancel" })
     await running.ended
   }
 
-  /** Has calls of the running batch cancelled or run again: those of that id, else all; resolves when that is done. */
+  /** Cancels or restarts calls of the running batch: the calls of that id, else all; resolves when that is done. */
   control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
-    const { batch, calls } = this.view.running
-    const isMeant = ({ id, status }: ToolCallView) =>
-      (toolCallId === undefined || id === toolCallId) && (type === "calls.cancel" || status === "running")
-    if (batch === undefined || !Process.isAlive(batch) || !calls.some(isMeant)) {
-      return toolCallId === undefined ? Promise.resolve() : Promise.reject(notRunning(this.id, toolCallId))
-    }
-    return new Promise((resolve) => {
-      const forget = Process.onExit(batch, () => resolve())
-      const done = () => {
-        forget()
-        resolve()
-      }
-      Process.send(batch, { type, toolCallId, done })
-    })
+    return controlCalls(this.id, this.view.running, type, toolCallId)
   }
 
   /** Has the chat's process set the mode, once there is one. */
@@ -254,32 +229,11 @@ export class LiveChat {
     if (this.#stopping !== undefined) throw chatStopped(this.id)
     this.#asking += 1
     try {
-      await this.#tellMode(mode, within)
+      const { permissions } = this.#home.options(this.id)
+      const pid = this.#pid ?? (await this.#home.revive(this.id))
+      await sendMode(this.id, pid, mode, within === undefined ? undefined : { within, permissions })
     } finally {
       this.#asking -= 1
-    }
-  }
-
-  async #tellMode(mode: Mode, within: Mode | "host" | undefined): Promise<void> {
-    const { permissions } = this.#home.options(this.id)
-    const bound = within === undefined ? undefined : { within, permissions }
-    const pid = this.#pid ?? (await this.#home.revive(this.id))
-    const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
-      const forget = Process.onExit(pid, (reason) => reject(died(this.id, reason)))
-      const counts = (kept: void | Promise<void>) => {
-        forget()
-        resolve({ kept })
-      }
-      const refusedMode = (loosest: Mode) => {
-        forget()
-        reject(modeRefused(this.id, mode, loosest))
-      }
-      Process.send(pid, { type: "mode.set", mode, bound, counts, refused: refusedMode })
-    })
-    try {
-      await said.kept
-    } catch (cause) {
-      throw storeFailure(`The permission mode counts, and could not be stored in ${this.id}`, cause)
     }
   }
 
@@ -320,7 +274,7 @@ export class LiveChat {
   async #stop(): Promise<void> {
     this.view.cutShort()
     await this.#home.stop(this.id)
-    await this.#settleReceipts()
+    await settleReceipts([...this.#turns.values()], (withinMs) => this.#home.kept(this.id, withinMs))
     await this.#endSession()
     if (this.#turns.size > 0) this.#endAll(chatStopped(this.id))
     for (const turn of this.#turns.values()) turn.turn.delivery?.close()
@@ -337,20 +291,6 @@ export class LiveChat {
     if (!has(hooks, "SessionEnd")) return
     this.#hooksBegan ||= context.told.started
     if (this.#hooksBegan || !has(hooks, "SessionStart")) await tellStopped(this.#home.options(this.id), context)
-  }
-
-  /** The process cannot say any more what became of the inputs it was told of; the store can. */
-  async #settleReceipts(): Promise<void> {
-    const open = [...this.#turns.values()].filter((turn) => turn.status === "sent" && !turn.over)
-    const [first] = open
-    if (first === undefined) return
-    const record = await this.#home.kept(this.id, first.turn.options.drainMs)
-    const taken = new Set(record?.inputs)
-    const waiting = new Set(record?.inbox?.map(({ id }) => id))
-    for (const { id, turn } of open) {
-      if (taken.has(id)) turn.delivery?.deliver(turn)
-      else if (waiting.has(id)) turn.delivery?.pend()
-    }
   }
 
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
@@ -387,11 +327,7 @@ export class LiveChat {
     const taken = new Set(snapshot.context.inputs)
     for (const id of taken) this.#tookWaiting(id)
     const left = [...this.#turns.values()].filter((turn) => !turn.over && !this.#wasTaken(turn, taken))
-    const sorted = [
-      ...left.filter(({ turn }) => turn.delivery?.whenBusy === "interrupt"),
-      ...left.filter(({ turn }) => turn.delivery?.whenBusy === "steer"),
-      ...left.filter(({ turn }) => (turn.delivery?.whenBusy ?? "queue") === "queue")
-    ]
+    const sorted = byUrgency(left)
     for (const { turn } of sorted) if (turn.delivery?.whenBusy === "steer") turn.delivery.whenBusy = "queue"
     for (const turn of sorted) this.#deliver(turn)
     const cancels = sorted[0] !== undefined && sorted[0] === this.#cancelled
@@ -445,17 +381,6 @@ export class LiveChat {
     this.#home.revive(this.id).catch((error: unknown) => this.#endAll(error))
   }
 
-  /** The turn that runs; before one is known to, the first that was sent. */
-  #running(): LiveTurn | undefined {
-    let first: LiveTurn | undefined
-    for (const turn of this.#turns.values()) {
-      if (turn.over) continue
-      if (turn.turn.outlet.begun) return turn
-      first ??= turn
-    }
-    return first
-  }
-
   #died(pid: ChatPid, reason: unknown): void {
     if (this.#pid !== pid) return
     this.#pid = undefined
@@ -500,24 +425,3 @@ export class LiveChat {
     )
   }
 }
-
-const died = (id: string, cause: unknown): SessionError =>
-  new SessionError(
-    "chat_died",
-    `The chat ${id} died in the middle of a turn; it is started again with what was committed: retry() goes on from there, or send again`,
-    cause === undefined ? {} : { cause }
-  )
-
-const modeRefused = (id: string, mode: Mode, loosest: Mode): SessionError =>
-  new SessionError(
-    "mode_refused",
-    `The permission mode ${mode} is looser than ${loosest}, the loosest that a client may set in the chat ${id}; set that or a stricter one`,
-    { metadata: { mode, loosest } }
-  )
-
-const notRunning = (id: string, toolCallId: string): SessionError =>
-  new SessionError(
-    "tool_call_not_running",
-    `No call ${toolCallId} runs in the chat ${id}; context.toolCalls of its snapshot lists those that do`,
-    { metadata: { toolCallId } }
-  )

@@ -17,7 +17,6 @@
  */
 import { DynamicSupervisor, GenServer, type Pid, Process, Registry, Supervisor, type System } from "@troupe/otp"
 import { SessionError } from "../errors/index.ts"
-import type { ChatPid } from "./liveChat.ts"
 import {
   type Draft,
   type Guarded,
@@ -27,6 +26,7 @@ import {
   storeServer,
   type StoreValues
 } from "../store/index.ts"
+import { type ChatPid } from "./chatCommands.ts"
 
 /** How many crashes of chats their supervisor puts up with. */
 export interface Limits {

@@ -1,5 +1,5 @@
 /** The chat statechart: steps until a stop condition, suspension, interruption and lifecycle hooks. */
-export type { ChatContext } from "./chatContext.ts"
+export type { ChatContext, ModeSet } from "./chatContext.ts"
 export { chatMachine } from "./ChatMachine.ts"
 export { cutOffBy } from "./interruption.ts"
 export { withAnswer } from "./questionAnswer.ts"

@@ -4,6 +4,7 @@ import { SessionError, type SessionErrorReason, ValidationError } from "../../er
 import { canonicalJson, describe } from "../../values/index.ts"
 import { holds, law, type Law } from "./law.ts"
 import type { SessionStore } from "../../store/index.ts"
+import { type ChatRecord } from "../../record/index.ts"
 
 /**
  * Opens an empty store for one law, which closes it.
@@ -58,3 +59,13 @@ const failure = async (ask: () => unknown): Promise<unknown> => {
     return error
   }
 }
+
+export const saveAll = async (store: SessionStore, records: ReadonlyArray<ChatRecord>): Promise<void> => {
+  for (const record of records) await store.save(record)
+}
+
+/** What the store has of a chat, as text. */
+export const everything = async (store: SessionStore, id: string): Promise<unknown> => [
+  await store.load(id),
+  await store.history(id, { limit: 1_000 })
+]

@@ -1,0 +1,75 @@
+/** Commands to the process of a chat, and to the batch of its running calls, that wait until they are done. */
+import { Process, StateMachine } from "@troupe/otp"
+import type { CallCommand, ToolCallView } from "../call/index.ts"
+import { storeFailure, SessionError } from "../errors/index.ts"
+import type { ModeSet } from "../loop/index.ts"
+import type { LiveView } from "../view/index.ts"
+import type { chatMachine } from "../loop/index.ts"
+import type { Mode } from "../record/index.ts"
+
+/** Cancels or restarts calls of the running batch: the calls of that id, else all. */
+export const controlCalls = (
+  id: string,
+  { batch, calls }: LiveView["running"],
+  type: CallCommand["type"],
+  toolCallId: string | undefined
+): Promise<void> => {
+  const isMeant = (call: ToolCallView) =>
+    (toolCallId === undefined || call.id === toolCallId) && (type === "calls.cancel" || call.status === "running")
+  if (batch === undefined || !Process.isAlive(batch) || !calls.some(isMeant)) {
+    return toolCallId === undefined ? Promise.resolve() : Promise.reject(notRunning(id, toolCallId))
+  }
+  return new Promise((resolve) => {
+    const forget = Process.onExit(batch, () => resolve())
+    const done = () => {
+      forget()
+      resolve()
+    }
+    Process.send(batch, { type, toolCallId, done })
+  })
+}
+
+/** Sets the permission mode, and waits until the store has it. */
+export const sendMode = async (id: string, pid: ChatPid, mode: Mode, bound: ModeSet["bound"]): Promise<void> => {
+  const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
+    const forget = Process.onExit(pid, (reason) => reject(died(id, reason)))
+    const counts = (kept: void | Promise<void>) => {
+      forget()
+      resolve({ kept })
+    }
+    const refused = (loosest: Mode) => {
+      forget()
+      reject(modeRefused(id, mode, loosest))
+    }
+    Process.send(pid, { type: "mode.set", mode, bound, counts, refused })
+  })
+  try {
+    await said.kept
+  } catch (cause) {
+    throw storeFailure(`The permission mode counts, and could not be stored in ${id}`, cause)
+  }
+}
+
+/** The process behind a chat. */
+export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
+
+export const died = (id: string, cause: unknown): SessionError =>
+  new SessionError(
+    "chat_died",
+    `The chat ${id} died in the middle of a turn; it is started again with what was committed: retry() goes on from there, or send again`,
+    cause === undefined ? {} : { cause }
+  )
+
+const modeRefused = (id: string, mode: Mode, loosest: Mode): SessionError =>
+  new SessionError(
+    "mode_refused",
+    `The permission mode ${mode} is looser than ${loosest}, the loosest that a client may set in the chat ${id}; set that or a stricter one`,
+    { metadata: { mode, loosest } }
+  )
+
+const notRunning = (id: string, toolCallId: string): SessionError =>
+  new SessionError(
+    "tool_call_not_running",
+    `No call ${toolCallId} runs in the chat ${id}; context.toolCalls of its snapshot lists those that do`,
+    { metadata: { toolCallId } }
+  )
