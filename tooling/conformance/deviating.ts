@@ -141,3 +141,9 @@ export const exactly =
   (wanted: Fields) =>
   (element: unknown): boolean =>
     same(element, wanted)
+
+/** One rule for each path and value of the same decision. */
+export const rules = (
+  decision: Pick<Deviation, "suite" | "topic" | "decision"> & Partial<Pick<Deviation, "of">>,
+  values: Readonly<Record<string, Deviation["value"]>>
+): ReadonlyArray<Deviation> => Object.entries(values).map(([path, value]) => ({ ...decision, path, value }))

@@ -26,7 +26,7 @@ import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, Engine } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
-import { type ChatPid } from "./chatCommands.ts"
+import type { ChatPid } from "./chatCommands.ts"
 
 /** What is kept of a chat that was asked for: it, its address, and what its tools may say to it. */
 export interface Living {

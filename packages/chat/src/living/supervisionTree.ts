@@ -26,7 +26,7 @@ import {
   storeServer,
   type StoreValues
 } from "../store/index.ts"
-import { type ChatPid } from "./chatCommands.ts"
+import type { ChatPid } from "./chatCommands.ts"
 
 /** How many crashes of chats their supervisor puts up with. */
 export interface Limits {

@@ -4,7 +4,7 @@ import type { HandlerResult } from "../values/index.ts"
 import type { Outcome, ToolCall } from "../model/index.ts"
 
 /** What a policy function decides: put this value in the failed call's place, or end the loop. */
-type ToolErrorDecision = { readonly continue: unknown } | "halt"
+export type ToolErrorDecision = { readonly continue: unknown } | "halt"
 
 /**
  * What happens when a tool call fails.

@@ -1,9 +1,9 @@
 /** The laws of forks and rewinds of a store. */
 
-import { type ChatRecord } from "../../record/index.ts"
+import type { ChatRecord } from "../../record/index.ts"
 import { assistant, user } from "../../model/index.ts"
 import { blank } from "../../store/index.ts"
-import { type Law } from "./law.ts"
+import type { Law } from "./law.ts"
 import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./storeLaw.ts"
 import { conversation, recordWith, said } from "./storeSamples.ts"
 

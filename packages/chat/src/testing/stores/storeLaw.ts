@@ -4,7 +4,7 @@ import { SessionError, type SessionErrorReason, ValidationError } from "../../er
 import { canonicalJson, describe } from "../../values/index.ts"
 import { holds, law, type Law } from "./law.ts"
 import type { SessionStore } from "../../store/index.ts"
-import { type ChatRecord } from "../../record/index.ts"
+import type { ChatRecord } from "../../record/index.ts"
 
 /**
  * Opens an empty store for one law, which closes it.
