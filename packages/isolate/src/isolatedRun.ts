@@ -213,7 +213,7 @@ class Running {
     }
     if (this.#system === undefined) return
     const { toolCall, sessionId } = this.#context
-    Telemetry.tell(this.#system, "tool_call.message_ignored", { count: this.#ignored }, { toolCall, sessionId })
+    Telemetry.notify(this.#system, "tool_call.message_ignored", { count: this.#ignored }, { toolCall, sessionId })
   }
 
   #ended(reason: string, cause?: unknown): void {
@@ -229,10 +229,10 @@ class Running {
 
   #settle(outcome: Outcome): void {
     this.#outcome ??= outcome
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const look of this.#waiting) look()
   }
 

@@ -55,7 +55,7 @@ interface Rule {
   readonly more?: (word: string) => ReadonlyArray<PlannedCall>
 }
 
-const wanting = /^(?:please|now|also|could you|can you|would you|will you|i want you to|let us|let's)\s+/i
+const requesting = /^(?:please|now|also|could you|can you|would you|will you|i want you to|let us|let's)\s+/i
 
 /** Cuts a text into clauses; what stands in double quotes or backticks stays whole. */
 const clauses = (text: string): ReadonlyArray<string> => {
@@ -73,7 +73,7 @@ const strip = (clause: string): string => {
     .trim()
     .replace(/[.?!]+$/, "")
     .trim()
-  const shorter = trimmed.replace(wanting, "")
+  const shorter = trimmed.replace(requesting, "")
   return shorter === trimmed ? trimmed : strip(shorter)
 }
 

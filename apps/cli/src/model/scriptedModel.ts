@@ -47,9 +47,9 @@ export interface Reply {
 /** The model's answer to a request. */
 export const respond = (request: Pick<Request.Request, "messages" | "tools">, folder: string): Reply => {
   const turn = readTurn(request.messages)
-  const wanted = plan(turn.asked)
+  const requested = plan(turn.asked)
   const known = new Set(request.tools.map((declared) => declared.name))
-  const missing = [...new Set(wanted.calls.filter((call) => !known.has(call.name)).map((call) => call.name))]
+  const missing = [...new Set(requested.calls.filter((call) => !known.has(call.name)).map((call) => call.name))]
   const apology = missing.length === 0 ? [] : [`I have no ${missing.join(", ")} here, so I leave that part out.`]
   if (turn.answer !== undefined) {
     const said = turn.steps.flat().map((call) => describeCall(call, folder))
@@ -58,11 +58,11 @@ export const respond = (request: Pick<Request.Request, "messages" | "tools">, fo
   }
   const [first, ...later] = turn.steps
   if (first === undefined) {
-    const calls = wanted.calls.filter((call) => known.has(call.name))
+    const calls = requested.calls.filter((call) => known.has(call.name))
     if (calls.length > 0) return { text: leadIn(calls.length), calls: numbered(calls, request.messages) }
     return { text: apology.length > 0 ? apology.join("") : greeting(turn.asked), calls: [] }
   }
-  if (wanted.readFound && later.length === 0 && known.has("read_text_file")) {
+  if (requested.readFound && later.length === 0 && known.has("read_text_file")) {
     const found = first
       .filter((call) => call.name === "search_files")
       .flatMap((call) => foundPaths(call.content, folder))

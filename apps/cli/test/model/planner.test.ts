@@ -4,8 +4,8 @@ import { mostCalls, plan } from "../../src/model/planner.ts"
 /** The calls of a plan in short: the tool's name and its telling argument. */
 const calls = (text: string): ReadonlyArray<string> =>
   plan(text).calls.map(({ name, arguments: given }) => {
-    const telling = given["expression"] ?? given["pattern"] ?? given["seconds"] ?? given["question"] ?? given["path"]
-    return `${name} ${String(telling)}`
+    const notifying = given["expression"] ?? given["pattern"] ?? given["seconds"] ?? given["question"] ?? given["path"]
+    return `${name} ${String(notifying)}`
   })
 
 describe("plan", () => {

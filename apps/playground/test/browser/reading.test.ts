@@ -86,12 +86,12 @@ describe("reading a conversation", inBrowser, () => {
     await say(page, "Charge 20 dollars")
     await settles(page, "awaitingApproval")
     await say(page, "Hello")
-    const told = page.getByRole("alert")
-    await told.getByText("waits for decisions").waitFor()
-    expect(await told.getByRole("button").allInnerTexts()).toEqual(["Dismiss"])
+    const notified = page.getByRole("alert")
+    await notified.getByText("waits for decisions").waitFor()
+    expect(await notified.getByRole("button").allInnerTexts()).toEqual(["Dismiss"])
     expect(await page.locator(".composer textarea").inputValue()).toBe("Hello")
-    await told.getByRole("button").click()
-    await told.waitFor({ state: "detached" })
+    await notified.getByRole("button").click()
+    await notified.waitFor({ state: "detached" })
   })
 
   test("a chat that is deleted where it is open makes room for a new one", async () => {

@@ -57,7 +57,7 @@ class Guard {
 
   #failed(error: unknown): void {
     const count = ++this.#failures
-    if (this.#system !== undefined) Telemetry.tell(this.#system, "abort_listener.failure", { count }, { error })
+    if (this.#system !== undefined) Telemetry.notify(this.#system, "abort_listener.failure", { count }, { error })
   }
 }
 

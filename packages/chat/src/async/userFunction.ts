@@ -14,7 +14,7 @@ import { defaultSystem } from "./defaultSystem.ts"
 import { guarded } from "./guardedSignal.ts"
 
 /** How an answer is waited for. */
-export interface Hearing {
+export interface UserCall {
   /** Ends the wait. */
   readonly signal: AbortSignal
   /** Its clock counts the time, and its fibers run the effects. */
@@ -24,23 +24,23 @@ export interface Hearing {
 }
 
 /** What became of a wait. */
-export type Heard =
+export type UserAnswer =
   | { readonly type: "value"; readonly value: unknown }
   | { readonly type: "fault"; readonly cause: unknown }
   | { readonly type: "aborted" }
 
 /** Asks, and waits for the answer. */
-export const hear = (ask: (signal: AbortSignal) => unknown, hearing: Hearing): Promise<Heard> =>
+export const callUser = (ask: (signal: AbortSignal) => unknown, userCall: UserCall): Promise<UserAnswer> =>
   new Promise((resolve) => {
-    const { signal, system, timeoutMs = Infinity } = hearing
+    const { signal, system, timeoutMs = Infinity } = userCall
     if (signal.aborted) return resolve(aborted)
     const clock = system?.clock ?? Clock.live
     const own = new AbortController()
     guarded(own.signal, system)
-    const end = (heard: Heard): void => {
+    const end = (userAnswer: UserAnswer): void => {
       signal.removeEventListener("abort", leave)
       clock.clearTimeout(timer)
-      resolve(heard)
+      resolve(userAnswer)
     }
     const leave = (): void => {
       end(aborted)
@@ -67,4 +67,4 @@ export const hear = (ask: (signal: AbortSignal) => unknown, hearing: Hearing): P
     }
   })
 
-const aborted: Heard = { type: "aborted" }
+const aborted: UserAnswer = { type: "aborted" }

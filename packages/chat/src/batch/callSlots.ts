@@ -144,8 +144,8 @@ export class CallSlots {
 
   record(slot: Slot, came: ToolOutcome): void {
     const ended = this.#input.again?.has(slot.index) === true ? this.#afterUnknown(slot, came) : came
-    const told = slot.edited ? withArguments(ended) : ended
-    const outcome = slot.wish === undefined ? told : { ...told, wish: slot.wish }
+    const notified = slot.edited ? withArguments(ended) : ended
+    const outcome = slot.wish === undefined ? notified : { ...notified, wish: slot.wish }
     slot.outcome = outcome
     slot.status = "done"
     slot.endedAt = this.now()

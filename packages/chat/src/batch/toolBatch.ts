@@ -104,7 +104,7 @@ export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput
 /** A running batch. */
 class ToolBatch {
   readonly #input: ToolBatchInput
-  readonly #tell: (event: ToolBatchEvent) => void
+  readonly #notify: (event: ToolBatchEvent) => void
   #gate: BatchGate | undefined
   #host: Pid<ToolBatchEvent> | undefined
   readonly #calls: CallSlots
@@ -119,18 +119,18 @@ class ToolBatch {
   #error: SessionError | undefined
   #wishes: ModeWishes | undefined
 
-  constructor(input: ToolBatchInput, tell: (event: ToolBatchEvent) => void) {
+  constructor(input: ToolBatchInput, notify: (event: ToolBatchEvent) => void) {
     this.#input = input
-    this.#tell = tell
+    this.#notify = notify
     this.#schedule = input.options.schedule ?? "concurrent"
-    this.#calls = new CallSlots(input, this.#schedule, () => tell({ type: "batch.exhausted" }))
+    this.#calls = new CallSlots(input, this.#schedule, () => notify({ type: "batch.exhausted" }))
     this.#limit = input.options.maxConcurrency ?? defaultConcurrency()
   }
 
   start(host: Pid<ToolBatchEvent>): void {
     this.#host = host
     this.#calls.begin(host)
-    this.#line = this.#input.options.toolSlots?.line(host, () => this.#tell({ type: "batch.slot" }))
+    this.#line = this.#input.options.toolSlots?.line(host, () => this.#notify({ type: "batch.slot" }))
     this.#input.outlet.attach(this.#calls.source)
     if (this.#input.settled !== undefined) this.#calls.settleAll(this.#input.settled)
     this.#gate = batchGateOf(this.#input.options, Process.systemOf(host))
@@ -180,7 +180,9 @@ class ToolBatch {
     const { index } = slot
     const { ledger } = this.#input
     if (ledger !== undefined) ledger.following[index] = outcome
-    void this.#gate.follow(index, outcome).then((last) => this.#tell({ type: "batch.followed", index, outcome: last }))
+    void this.#gate
+      .follow(index, outcome)
+      .then((last) => this.#notify({ type: "batch.followed", index, outcome: last }))
   }
 
   /** A running call is over: its slot is free. */
@@ -237,11 +239,11 @@ class ToolBatch {
   }
 
   /** A call wants another permission mode; the first makes who asks. */
-  #hear(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+  #callUser(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { options, toolsByName } = this.#input
     const system = this.#host === undefined ? undefined : Process.systemOf(this.#host)
     this.#wishes ??= new ModeWishes(options, system)
-    return this.#wishes.hear(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
+    return this.#wishes.callUser(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
   }
 
   /** The intent of a call is kept, or cannot be (BATCH8); the call may be over already. */
@@ -297,7 +299,7 @@ class ToolBatch {
       if (last?.status === "queued") last.status = "gating"
       this.#changed()
     }
-    void gate.judge(calls, judging).then((verdicts) => this.#tell({ type: "batch.gated", verdicts }))
+    void gate.judge(calls, judging).then((verdicts) => this.#notify({ type: "batch.gated", verdicts }))
   }
 
   /** Starts calls while their turn has come and there are slots. */
@@ -363,7 +365,7 @@ class ToolBatch {
     const pid = StateMachine.startLink(host, toolCallMachine, {
       input: this.#calls.callInput(slot, tool, {
         changed: () => this.#changed(),
-        wants: (mode, signal) => this.#hear(slot, mode, signal)
+        wants: (mode, signal) => this.#callUser(slot, mode, signal)
       }),
       label: `ToolCall ${slot.toolCall.name}`
     })

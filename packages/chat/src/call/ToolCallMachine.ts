@@ -195,7 +195,7 @@ const machine = setup({
     markDisowned: assign({ disowned: true }),
     markOwned: assign({ disowned: false }),
     giveUpRun: sendTo("execution", (_, outcome: Zombie["outcome"]) => ({ type: "give.up", outcome })),
-    tell: ({ context }, status: "running" | "cancelling" | "restarting") => context.watcher?.changed(status),
+    notify: ({ context }, status: "running" | "cancelling" | "restarting") => context.watcher?.changed(status),
     timeOut: assign(({ context }, { missed, began }: { readonly missed: string; readonly began: boolean }) =>
       settle(context, toolFailure(context.toolCall, "timeout", `${missed}; ${began ? mayTakeEffect : neverBegan}`))
     ),
@@ -247,7 +247,7 @@ const machine = setup({
       }
     },
     cancelling: {
-      entry: { type: "tell", params: "cancelling" },
+      entry: { type: "notify", params: "cancelling" },
       after: { drain: { target: "abandoned", actions: [{ type: "giveUpRun", params: "abandoned" }, "recordAbandon"] } },
       on: {
         "execution.settled": [
@@ -257,7 +257,7 @@ const machine = setup({
       }
     },
     restarting: {
-      entry: { type: "tell", params: "restarting" },
+      entry: { type: "notify", params: "restarting" },
       after: {
         drain: {
           target: "running",
@@ -265,14 +265,14 @@ const machine = setup({
             { type: "giveUpRun", params: "restarted" },
             "endRun",
             "markOwned",
-            { type: "tell", params: "running" }
+            { type: "notify", params: "running" }
           ]
         }
       },
       on: {
         "execution.settled": {
           target: "running",
-          actions: ["endRun", "markOwned", { type: "tell", params: "running" }]
+          actions: ["endRun", "markOwned", { type: "notify", params: "running" }]
         },
         "call.cancel": "cancelling"
       }

@@ -210,17 +210,17 @@ export class ToolExecution {
 
   /** At once where nobody is asked: a handler may return before it has waited for it. */
   #setMode(mode: Mode): Promise<void> {
-    const wanted = this.#wanted(mode)
-    ignoreRejection(wanted)
-    return wanted
+    const requested = this.#requested(mode)
+    ignoreRejection(requested)
+    return requested
   }
 
-  async #wanted(given: Mode): Promise<void> {
+  async #requested(given: Mode): Promise<void> {
     const mode = checkedMode(given)
     let wish: ModeWish | undefined
     try {
-      const wanted = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.#abort.signal)
-      wish = isPromiseLike<ModeWish>(wanted) ? await wanted : wanted
+      const requested = this.#options === undefined ? undefined : this.#listener?.wants?.(mode, this.#abort.signal)
+      wish = isPromiseLike<ModeWish>(requested) ? await requested : requested
     } catch (refusal) {
       if (refusal instanceof ToolError && refusal.reason === "denied") {
         this.#refusals ??= new Set()

@@ -65,7 +65,7 @@ export class ZombieTable {
       this.#listed.delete(run)
       this.#late++
       resolve()
-      this.#tell(run, result)
+      this.#notify(run, result)
     }
   }
 
@@ -79,10 +79,10 @@ export class ZombieTable {
     }
   }
 
-  #tell({ toolCall, sessionId, outcome, since, onLateResult }: GivenUp, result: HandlerResult): void {
+  #notify({ toolCall, sessionId, outcome, since, onLateResult }: GivenUp, result: HandlerResult): void {
     const lateMs = this.#system.clock.now() - since
-    const told = { toolCall, sessionId, outcome, result: result.type }
-    Telemetry.tell(this.#system, "tool_call.late_completion", { lateMs }, told)
+    const notified = { toolCall, sessionId, outcome, result: result.type }
+    Telemetry.notify(this.#system, "tool_call.late_completion", { lateMs }, notified)
     if (onLateResult === undefined) return
     try {
       ignoreRejection(onLateResult({ toolCall: copied(toolCall), outcome, result, lateMs }))

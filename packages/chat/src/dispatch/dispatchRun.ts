@@ -23,7 +23,7 @@ import { EffectsLedger, type Ledger, ReferenceLedger } from "./stateLedger.ts"
 import { deniedCall, failedWith, failureOf, haltedCall, notStarted, suspendedCall } from "./dispatchFailure.ts"
 import { toolsByName } from "./dispatchGate.ts"
 import type { GateVerdict } from "../gate/index.ts"
-import { hear, type Heard } from "../async/index.ts"
+import { callUser, type UserAnswer } from "../async/index.ts"
 import { type Access, keyOf, type Plan, planOf } from "../batch/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../values/index.ts"
@@ -73,7 +73,7 @@ export class DispatchRun<State extends DispatchState, Result> {
   #haltedByGate: Halt | undefined
   #over = false
   /** Hooks that are being told; the batch waits for them. */
-  readonly #telling: Array<Promise<void>> = []
+  readonly #notifying: Array<Promise<void>> = []
 
   constructor(
     calls: ReadonlyArray<ToolCall>,
@@ -149,24 +149,24 @@ export class DispatchRun<State extends DispatchState, Result> {
     const timeoutMs = this.#timeoutOf(position)
     const timer = timeoutMs < Infinity ? system.clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
     this.#running.set(position, { abort, timer, due: system.clock.now() + timeoutMs })
-    hear((signal) => this.#runner(copied(toolCall), given, { signal }), { signal: abort.signal, system })
-      .then((heard) => this.#heard(position, given, heard))
+    callUser((signal) => this.#runner(copied(toolCall), given, { signal }), { signal: abort.signal, system })
+      .then((userAnswer) => this.#userAnswer(position, given, userAnswer))
       .catch((thrown: unknown) => this.#end(thrown))
   }
 
-  #heard(position: number, given: State, heard: Heard): void {
+  #userAnswer(position: number, given: State, userAnswer: UserAnswer): void {
     if (this.#over) return
     const { clock } = this.#options.system
     const { timer, due = Infinity } = this.#running.get(position) ?? {}
     clock.clearTimeout(timer)
     this.#running.delete(position)
     this.#plan.ended(position)
-    this.#settle(position, given, clock.now() > due ? { type: "aborted" } : heard)
+    this.#settle(position, given, clock.now() > due ? { type: "aborted" } : userAnswer)
     this.#fill()
   }
 
-  #settle(position: number, given: State, heard: Heard): void {
-    switch (heard.type) {
+  #settle(position: number, given: State, userAnswer: UserAnswer): void {
+    switch (userAnswer.type) {
       case "aborted":
         return this.#without(
           position,
@@ -174,9 +174,9 @@ export class DispatchRun<State extends DispatchState, Result> {
           `no result within ${this.#timeoutOf(position)} ms; nobody waits for it`
         )
       case "fault":
-        return this.#crashed(position, heard.cause)
+        return this.#crashed(position, userAnswer.cause)
       case "value":
-        return this.#returned(position, given, heard.value)
+        return this.#returned(position, given, userAnswer.value)
     }
   }
 
@@ -222,7 +222,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     const { toolCall, error, outcome } = failure
     const payload = { ...Hooks.toolUse(toolCall), reason: error, outcome }
     const run = { system, signal, context, timeoutMs: this.#timeoutOf(position) }
-    this.#telling.push(Hooks.notify(hooks, "PostToolUseFailure", payload, run))
+    this.#notifying.push(Hooks.notify(hooks, "PostToolUseFailure", payload, run))
   }
 
   /** A call never runs, so nobody else tells of it. */
@@ -248,7 +248,7 @@ export class DispatchRun<State extends DispatchState, Result> {
       result === none ? notStarted(this.#callAt(position)) : result
     )
     const over = (run: DispatchResult<State, Result>) =>
-      this.#ended.resolve(this.#telling.length === 0 ? run : Promise.all(this.#telling).then(() => run))
+      this.#ended.resolve(this.#notifying.length === 0 ? run : Promise.all(this.#notifying).then(() => run))
     if (!endsBatch(halt)) {
       over({ type: "ok", results: results as ReadonlyArray<Exclude<Result, Halt> | Failure>, state })
     } else {

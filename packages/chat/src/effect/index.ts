@@ -1,2 +1,2 @@
 /** The same functions as Effects and Streams. */
-export { heard } from "./onEffectExit.ts"
+export { userAnswer } from "./onEffectExit.ts"

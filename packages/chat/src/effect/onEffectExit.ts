@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
 /** The same effect, whose end is told after `wait`; an interruption is a failure to who is told. */
-export const heard = <A, E>(
+export const userAnswer = <A, E>(
   effect: Effect.Effect<A, E>,
   wait: () => Promise<void>,
   settled: (result: A) => void,

@@ -52,7 +52,7 @@ export class Outlet {
   #opened: Reader | undefined
   #wasOpened = false
   /** Whether the source owes an answer. */
-  #owed = false
+  #outstanding = false
   #isPulling = false
   #pullAgain = false
   readonly #holdMs: number
@@ -81,7 +81,7 @@ export class Outlet {
   /** Begins to take events from `source`. */
   attach(source: Source): void {
     this.#source = source
-    this.#owed = false
+    this.#outstanding = false
     this.#wasOpened = true
     this.#opened?.resolve(ended)
     this.#opened = undefined
@@ -92,14 +92,14 @@ export class Outlet {
   detach(source: Source): void {
     if (this.#source === source) {
       this.#source = undefined
-      this.#owed = false
+      this.#outstanding = false
     }
   }
 
   /** A source's answer to a pull. */
   emit(source: Source, event: Event): void {
     if (this.#source !== source) return
-    this.#owed = false
+    this.#outstanding = false
     if (this.#publish === undefined) this.#readers.shift()?.resolve({ done: false, value: event })
     else if (this.#state === "open") this.#publish(event)
     this.#pull()
@@ -108,7 +108,7 @@ export class Outlet {
   /** A source's answer to a pull: what came is not for the reader, who still waits (OUT6). */
   skip(source: Source): void {
     if (this.#source !== source) return
-    this.#owed = false
+    this.#outstanding = false
     this.#pull()
   }
 
@@ -116,7 +116,7 @@ export class Outlet {
   exhaust(source: Source): void {
     if (this.#source !== source) return
     this.#source = undefined
-    this.#owed = false
+    this.#outstanding = false
     source.exhausted()
   }
 
@@ -251,9 +251,9 @@ export class Outlet {
 
   #pullOnce(): void {
     const source = this.#source
-    if (source === undefined || this.#owed) return
+    if (source === undefined || this.#outstanding) return
     if (this.#readers.length === 0 && !this.#pullsUnasked(source)) return
-    this.#owed = true
+    this.#outstanding = true
     if (this.#hasHeldThread()) {
       return EventLoop.nextTurn(() => {
         if (this.#source === source) source.pull(this)

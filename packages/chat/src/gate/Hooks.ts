@@ -26,7 +26,7 @@
  */
 import type { ChatResult, HaltedReason, Mode } from "../record/index.ts"
 import { copied } from "../json/index.ts"
-import { hear, type Hearing } from "../async/index.ts"
+import { callUser, type UserCall } from "../async/index.ts"
 import * as Answers from "./hookVerdict.ts"
 import { groupProblem, matches } from "./hookGroup.ts"
 import type { Message, Outcome, Request, ToolCall } from "../model/index.ts"
@@ -165,7 +165,7 @@ export type Hooks = {
 }
 
 /** How hooks are run: until when, on whose clock, and what they are handed. */
-export interface HookRun extends Hearing {
+export interface HookRun extends UserCall {
   readonly context?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -182,9 +182,9 @@ export const preTool = async (hooks: Hooks, toolCall: ToolCall, run: HookRun): P
   let args: Readonly<Record<string, unknown>> | undefined
   for (const hook of hooksFor(hooks, "PreToolUse", toolCall.name)) {
     const judged: ToolCall = args === undefined ? toolCall : { ...toolCall, arguments: args }
-    const heard = await told(hook, copied(toolUse(judged)), run)
-    if (heard.type === "aborted") return heard
-    const verdict = Answers.preTool(heard)
+    const userAnswer = await notified(hook, copied(toolUse(judged)), run)
+    if (userAnswer.type === "aborted") return userAnswer
+    const verdict = Answers.preTool(userAnswer)
     if (verdict.type !== "allow") return verdict
     args = verdict.arguments ?? args
   }
@@ -199,9 +199,9 @@ export const postTool = async (
 ): Promise<PostToolVerdict> => {
   let text = ""
   for (const hook of hooksFor(hooks, "PostToolUse", payload.toolName)) {
-    const heard = await told(hook, copied(payload), run)
-    if (heard.type === "aborted") return heard
-    const answer = Answers.postTool(heard)
+    const userAnswer = await notified(hook, copied(payload), run)
+    if (userAnswer.type === "aborted") return userAnswer
+    const answer = Answers.postTool(userAnswer)
     if (answer.type === "halt") return text === "" ? answer : { ...answer, text }
     if (answer.type === "augment") text = text === "" ? answer.text : `${text}\n${answer.text}`
   }
@@ -215,7 +215,7 @@ export const notify = async <Event extends ToolHookEvent>(
   payload: Payloads[Event],
   run: HookRun
 ): Promise<void> => {
-  for (const hook of hooksFor(hooks, event, payload.toolName)) await told(hook, copied(payload), run)
+  for (const hook of hooksFor(hooks, event, payload.toolName)) await notified(hook, copied(payload), run)
 }
 
 /** Runs the hooks of a lifecycle event: injected messages add up, the last transform counts, a halt is the last word. */
@@ -230,9 +230,9 @@ export const lifecycle = async <Event extends LifecycleEvent>(
   let params: RequestParams | undefined
   const list: ReadonlyArray<unknown> = hooks[event] ?? []
   for (const hook of list) {
-    const heard = await told(hook, { ...payload }, run)
-    if (heard.type === "aborted") break
-    const answer = Answers.lifecycle(heard)
+    const userAnswer = await notified(hook, { ...payload }, run)
+    if (userAnswer.type === "aborted") break
+    const answer = Answers.lifecycle(userAnswer)
     if (answer.type === "halt" && !unanswered.has(event)) return { injects, transform, params, halt: answer }
     if (answer.type === "inject") injects.push(...answer.messages)
     if (answer.type === "transform") transform = answer.prompt
@@ -265,8 +265,8 @@ const hooksFor = (hooks: Hooks, event: ToolHookEvent, name: string): ReadonlyArr
   })
 
 /** Asks one hook; what is none has a fault. */
-const told = (hook: unknown, payload: unknown, run: HookRun) =>
-  hear((signal) => {
+const notified = (hook: unknown, payload: unknown, run: HookRun) =>
+  callUser((signal) => {
     if (typeof hook === "function") return hook(payload, { signal, context: run.context ?? {} }) as unknown
     throw hook instanceof TypeError ? hook : new TypeError("a hook is a function; groups are for the events of tools")
   }, run)

@@ -15,7 +15,7 @@ import { check, type Denial, denial, type Permissions, type Question } from "./P
 import type { ToolCall } from "../model/index.ts"
 import { copied } from "../json/index.ts"
 import { haltProblem, haltWord } from "./haltReason.ts"
-import { hear, type Heard } from "../async/index.ts"
+import { callUser, type UserAnswer } from "../async/index.ts"
 import { answerIn, Fault, isArguments, isDenial } from "./hookVerdict.ts"
 import { unknownNames } from "../errors/index.ts"
 import type { Mode } from "../record/index.ts"
@@ -133,23 +133,23 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
     context,
     signal: asking
   })
-  const heard = await hear((asking) => ask(question(asking)), { signal, system })
-  return heard.type === "aborted" ? heard : answered(toolCall, heard, permissions)
+  const userAnswer = await callUser((asking) => ask(question(asking)), { signal, system })
+  return userAnswer.type === "aborted" ? userAnswer : answered(toolCall, userAnswer, permissions)
 }
 
 /** What an answer means to a call that wants to do something: to run, unless `wanted` says otherwise. */
 export const answered = (
   toolCall: ToolCall,
-  heard: Exclude<Heard, { readonly type: "aborted" }>,
+  userAnswer: Exclude<UserAnswer, { readonly type: "aborted" }>,
   { expiresMs }: Permissions,
-  wanted: string = "run"
+  requested: string = "run"
 ): Admitted | Denied | Halted | Suspended => {
-  const answer = answerIn(heard)
-  if (heard.type === "fault") {
-    const reason = `nobody could be asked whether ${toolCall.name} may ${wanted}`
-    return denied(toolCall, denial("unknown", reason, { fault: describe(heard.cause) }))
+  const answer = answerIn(userAnswer)
+  if (userAnswer.type === "fault") {
+    const reason = `nobody could be asked whether ${toolCall.name} may ${requested}`
+    return denied(toolCall, denial("unknown", reason, { fault: describe(userAnswer.cause) }))
   }
-  const { value } = heard
+  const { value } = userAnswer
   if (answer instanceof Fault) {
     const fault = describe(answer.cause)
     const reason = "the question was answered with what cannot be read"
@@ -170,7 +170,7 @@ export const answered = (
       const { reason } = answer
       if (isDenial(reason)) return denied(toolCall, reason)
       if (reason === undefined)
-        return denied(toolCall, denial("user_denied", `${toolCall.name} was not allowed to ${wanted}`))
+        return denied(toolCall, denial("user_denied", `${toolCall.name} was not allowed to ${requested}`))
       return denied(toolCall, denial("user_denied", describe(reason), { raw: reason }))
     }
     case "halt": {

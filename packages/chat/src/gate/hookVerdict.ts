@@ -13,15 +13,15 @@ import type { Denial } from "./Permissions.ts"
 import * as Validate from "../model/Validate.ts"
 import { copied } from "../json/index.ts"
 import { haltProblem, haltWord } from "./haltReason.ts"
-import type { Heard } from "../async/index.ts"
+import type { UserAnswer } from "../async/index.ts"
 import { requestParams, type RequestParams } from "./requestParams.ts"
 import { describe } from "../values/index.ts"
 
-type Answered = Exclude<Heard, { readonly type: "aborted" }>
+type Answered = Exclude<UserAnswer, { readonly type: "aborted" }>
 
 /** Before a call. */
-export const preTool = (heard: Answered): Exclude<PreToolVerdict, { readonly type: "aborted" }> => {
-  const answer = answerIn(heard)
+export const preTool = (userAnswer: Answered): Exclude<PreToolVerdict, { readonly type: "aborted" }> => {
+  const answer = answerIn(userAnswer)
   if (answer instanceof Fault) return crashed(answer.cause)
   if (answer.type === "halt") return halted(answer.reason)
   if (answer.type === "deny") return denied(answer.reason)
@@ -33,8 +33,8 @@ export const preTool = (heard: Answered): Exclude<PreToolVerdict, { readonly typ
 }
 
 /** After a call. */
-export const postTool = (heard: Answered): Exclude<PostToolVerdict, { readonly type: "aborted" }> => {
-  const answer = answerIn(heard)
+export const postTool = (userAnswer: Answered): Exclude<PostToolVerdict, { readonly type: "aborted" }> => {
+  const answer = answerIn(userAnswer)
   if (answer instanceof Fault) return crashed(answer.cause)
   if (answer.type === "halt") return halted(answer.reason)
   const { text } = answer
@@ -43,14 +43,14 @@ export const postTool = (heard: Answered): Exclude<PostToolVerdict, { readonly t
 
 /** In the life of a chat. */
 export const lifecycle = (
-  heard: Answered
+  userAnswer: Answered
 ):
   | HookHalt
   | { readonly type: "ok" }
   | { readonly type: "inject"; readonly messages: ReadonlyArray<Message> }
   | { readonly type: "transform"; readonly prompt: string }
   | { readonly type: "params"; readonly params: RequestParams } => {
-  const answer = answerIn(heard)
+  const answer = answerIn(userAnswer)
   if (answer instanceof Fault) return crashed(answer.cause)
   switch (answer.type) {
     case "halt":
@@ -137,9 +137,9 @@ interface Answer {
 }
 
 /** An answer's fields, read once (ANSW3); a word alone is the answer of that type. */
-export const answerIn = (heard: Answered): Answer | Fault => {
-  if (heard.type === "fault") return new Fault(heard.cause)
-  const { value } = heard
+export const answerIn = (userAnswer: Answered): Answer | Fault => {
+  if (userAnswer.type === "fault") return new Fault(userAnswer.cause)
+  const { value } = userAnswer
   if (typeof value === "string") return { type: value }
   try {
     if (!isRecord(value)) return {}

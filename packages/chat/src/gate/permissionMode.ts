@@ -18,7 +18,7 @@ import { clamp, type Denial, denial, isMode, type Permissions } from "./Permissi
 import type { ToolCall } from "../model/index.ts"
 import { copied } from "../json/index.ts"
 import { answered } from "./gate.ts"
-import { hear, type Hearing } from "../async/index.ts"
+import { callUser, type UserCall } from "../async/index.ts"
 import { type Mode, modes, type ModeStanding } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
 
@@ -107,13 +107,13 @@ export const checkedMode = (mode: unknown): Mode => {
 export class ModeWishes {
   readonly #permissions: Permissions
   readonly #context: Readonly<Record<string, unknown>>
-  readonly #system: Hearing["system"]
+  readonly #system: UserCall["system"]
   readonly #leaving = new AbortController()
   #asked: Promise<unknown> = Promise.resolve()
 
   constructor(
     { permissions = {}, context = {} }: { readonly permissions?: Permissions | undefined; readonly context?: object },
-    system: Hearing["system"]
+    system: UserCall["system"]
   ) {
     this.#permissions = permissions
     this.#context = { ...context }
@@ -121,7 +121,7 @@ export class ModeWishes {
   }
 
   /** At once where nobody is asked. Throws, or rejects, with a `ToolError` (`denied`). */
-  hear(mode: Mode, toolCall: ToolCall, tool: Tool | undefined, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+  callUser(mode: Mode, toolCall: ToolCall, tool: Tool | undefined, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { ask } = this.#permissions
     const { loosest } = standingOf(this.#permissions)
     if (isWithin(mode, loosest)) return { mode, agreed: false }
@@ -149,10 +149,13 @@ export class ModeWishes {
     const { mode: present } = standingOf(this.#permissions)
     const question = { toolCall: copied(toolCall), tool, mode: present, wants: mode, context: this.#context }
     const signal = AbortSignal.any([ended, this.#leaving.signal])
-    const heard = await hear((asking) => ask({ ...question, signal: asking }), { signal, system: this.#system })
-    if (heard.type === "aborted")
+    const userAnswer = await callUser((asking) => ask({ ...question, signal: asking }), {
+      signal,
+      system: this.#system
+    })
+    if (userAnswer.type === "aborted")
       throw refused(toolCall, mode, denial("unknown", "the call ended before an answer came"))
-    const verdict = answered(toolCall, heard, this.#permissions, `set the permission mode to ${mode}`)
+    const verdict = answered(toolCall, userAnswer, this.#permissions, `set the permission mode to ${mode}`)
     switch (verdict.type) {
       case "allow":
         return { mode, agreed: true }

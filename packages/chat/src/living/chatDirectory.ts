@@ -48,7 +48,7 @@ export interface ChatParts {
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
   /** Told when a chat is held no longer. */
-  readonly letGo: (id: string) => void
+  readonly releaseHeld: (id: string) => void
 }
 
 export class LivingChats {
@@ -62,7 +62,7 @@ export class LivingChats {
       parts.system.clock,
       parts.passivateAfterMs,
       (id) => this.#reviving.has(id),
-      parts.letGo
+      parts.releaseHeld
     )
   }
 
@@ -108,7 +108,7 @@ export class LivingChats {
 
   #viewOf(id: string): LiveView {
     const { system, draftEveryMs, chatOptions, tree } = this.#parts
-    const keep = (text: string): void => tree.tell({ id, text })
+    const keep = (text: string): void => tree.notify({ id, text })
     const drafts = draftEveryMs === undefined ? undefined : new Drafts(system.clock, draftEveryMs, keep)
     return new LiveView(system.clock, chatOptions.permissions?.mode, drafts)
   }
@@ -222,7 +222,7 @@ export class LivingChats {
     tree.register(id, pid)
     chat.attached(pid)
     // The store's process need not know any more which entry of the chat is the newest.
-    if (draftEveryMs !== undefined) Process.onExit(pid, () => tree.tell({ left: id }))
+    if (draftEveryMs !== undefined) Process.onExit(pid, () => tree.notify({ left: id }))
     return pid
   }
 

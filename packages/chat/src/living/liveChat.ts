@@ -22,7 +22,7 @@
 import { Process, StateMachine } from "@troupe/otp"
 import * as Equal from "effect/Equal"
 import { refused, SessionError } from "../errors/index.ts"
-import { type ChatContext, cutOffBy, tellStopped } from "../loop/index.ts"
+import { type ChatContext, cutOffBy, notifyStopped } from "../loop/index.ts"
 import type { ChatRecord, InboxEntry, Mode } from "../record/index.ts"
 import type { Event } from "../events/index.ts"
 import { has, type Hooks } from "../gate/index.ts"
@@ -109,7 +109,7 @@ export class LiveChat {
   }
 
   /** Whether hooks are still to hear of its end. */
-  get owesEnd(): boolean {
+  get needsEnd(): boolean {
     return this.#began && has(this.#home.hooks(), "SessionEnd")
   }
 
@@ -289,8 +289,8 @@ export class LiveChat {
     if (context === undefined || !this.#began) return
     const hooks = this.#home.hooks()
     if (!has(hooks, "SessionEnd")) return
-    this.#hooksBegan ||= context.told.started
-    if (this.#hooksBegan || !has(hooks, "SessionStart")) await tellStopped(this.#home.options(this.id), context)
+    this.#hooksBegan ||= context.notified.started
+    if (this.#hooksBegan || !has(hooks, "SessionStart")) await notifyStopped(this.#home.options(this.id), context)
   }
 
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
@@ -317,7 +317,7 @@ export class LiveChat {
     this.#pid = pid
     this.#isPassive = false
     this.#leaving = undefined
-    this.#hooksBegan ||= this.context?.told.started === true
+    this.#hooksBegan ||= this.context?.notified.started === true
     const snapshot = StateMachine.snapshot(pid)
     this.view.transitioned(snapshot)
     StateMachine.subscribe(pid, (next) => this.view.transitioned(next))

@@ -32,7 +32,7 @@ export class Passivation<Living extends Kept> {
   readonly #afterMs: number
   readonly #held = new Map<string, Living>()
   readonly #isReviving: (id: string) => boolean
-  readonly #letGo: (id: string) => void
+  readonly #releaseHeld: (id: string) => void
   readonly #resting = new Map<string, WeakRef<LiveChat>>()
   /** As long as the chat itself. */
   readonly #known = new WeakMap<LiveChat, Living>()
@@ -42,12 +42,17 @@ export class Passivation<Living extends Kept> {
   #timer: unknown
   #isStopped = false
 
-  /** `letGo` hears of a chat that is held strongly no longer. */
-  constructor(clock: Clock.Clock, afterMs: number, isReviving: (id: string) => boolean, letGo: (id: string) => void) {
+  /** `releaseHeld` hears of a chat that is held strongly no longer. */
+  constructor(
+    clock: Clock.Clock,
+    afterMs: number,
+    isReviving: (id: string) => boolean,
+    releaseHeld: (id: string) => void
+  ) {
     this.#clock = clock
     this.#afterMs = afterMs
     this.#isReviving = isReviving
-    this.#letGo = letGo
+    this.#releaseHeld = releaseHeld
   }
 
   /** The chats that are held strongly. */
@@ -80,7 +85,7 @@ export class Passivation<Living extends Kept> {
   forget(id: string): void {
     this.#held.delete(id)
     this.#resting.delete(id)
-    this.#letGo(id)
+    this.#releaseHeld(id)
   }
 
   /** Nothing is passivated any more. */
@@ -115,9 +120,9 @@ export class Passivation<Living extends Kept> {
   #passivate(id: string, living: Living): void {
     const { chat } = living
     chat.passivate()
-    if (chat.owesEnd) return
+    if (chat.needsEnd) return
     this.#held.delete(id)
-    this.#letGo(id)
+    this.#releaseHeld(id)
     this.#known.set(chat, living)
     this.#resting.set(id, new WeakRef(chat))
     this.#collected.register(chat, id, chat)

@@ -88,7 +88,7 @@ export class SupervisionTree {
 
   #chatsStarted(chats: Pid): Pid {
     this.#chats = chats
-    for (const told of this.#awaited) told()
+    for (const notified of this.#awaited) notified()
     this.#awaited.clear()
     return chats
   }
@@ -151,8 +151,8 @@ export class SupervisionTree {
   }
 
   /** Tells the store's process something, if there is one to hear it. */
-  tell(told: Draft | Left): void {
+  notify(notified: Draft | Left): void {
     const store = this.#storeServer
-    if (store !== undefined && Process.isAlive(store)) GenServer.cast(store, told)
+    if (store !== undefined && Process.isAlive(store)) GenServer.cast(store, notified)
   }
 }

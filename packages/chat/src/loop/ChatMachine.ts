@@ -63,7 +63,7 @@ import { emit } from "../events/index.ts"
 import { Journal, resumedStepMachine, stepMachine, type StepOutput } from "../step/index.ts"
 import { setMode } from "./setMode.ts"
 import { expired, keepUnasked } from "./suspension.ts"
-import { tellHooks } from "./runLifecycleHooks.ts"
+import { notifyHooks } from "./runLifecycleHooks.ts"
 import { accepted, dropDoubted, dropUnsaved, keepDoubted, refusalOf } from "../inbox/index.ts"
 
 export type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
@@ -77,8 +77,8 @@ const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input })
 )
 
 /** Hooks are asked by a fiber: the chart goes on hearing, and leaving the state tells them (CHAT11). */
-const telling = StateMachine.fromEffect<Verdict, never, ChatContext>(({ input }) =>
-  Effect.promise((signal) => tellHooks(input, signal))
+const notifying = StateMachine.fromEffect<Verdict, never, ChatContext>(({ input }) =>
+  Effect.promise((signal) => notifyHooks(input, signal))
 )
 
 const begin = {
@@ -119,7 +119,7 @@ const machine = setup({
     events: {} as ChatEvent,
     output: {} as ChatOutput
   },
-  actors: { step: stepMachine, resumedStep: resumedStepMachine, commit: committing, hooks: telling },
+  actors: { step: stepMachine, resumedStep: resumedStepMachine, commit: committing, hooks: notifying },
   delays: {
     drain: ({ context }) => turnOf(context).options.drainMs,
     deadline: ({ context }) => turnOf(context).options.budget?.timeMs ?? 0

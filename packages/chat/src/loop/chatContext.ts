@@ -15,7 +15,7 @@ import type { Before, InboxKeeper, InboxSettled, Mailbox, Turn } from "../inbox/
 import type { EventsTaken } from "../events/index.ts"
 import type { Journal, StepWatcher } from "../step/index.ts"
 import type { PermissionMode, Permissions } from "../gate/index.ts"
-import type { Aside, Told } from "./hookProgress.ts"
+import type { Aside, Notified } from "./hookProgress.ts"
 import type * as Thread from "../model/Thread.ts"
 import type { ToolCall } from "../model/index.ts"
 import type * as Usage from "../model/Usage.ts"
@@ -97,7 +97,7 @@ export interface ChatContext {
   readonly outOfTime: boolean
   readonly timed: boolean
   /** What the hooks have heard of, and what they want of the next request alone. */
-  readonly told: Told
+  readonly notified: Notified
   readonly aside: Aside | undefined
   /** What the first pass came to, while the second runs. */
   readonly firstPass: ChatResult | undefined

@@ -3,7 +3,7 @@ import type { Message } from "../model/index.ts"
 import type { RequestParams } from "../gate/index.ts"
 
 /** The process's first turn; what was said; the next request; the end of the turn. */
-export interface Told {
+export interface Notified {
   readonly started: boolean
   readonly prompted: boolean
   readonly announced: boolean
@@ -17,9 +17,9 @@ export interface Aside {
 }
 
 /** A chat's process begins. */
-export const untold: Told = { started: false, prompted: false, announced: false, reported: false }
+export const unnotified: Notified = { started: false, prompted: false, announced: false, reported: false }
 
-const begun: Told = { ...untold, started: true }
+const begun: Notified = { ...unnotified, started: true }
 
 /** A turn begins. */
-export const toldOnce = ({ started }: Told): Told => (started ? begun : untold)
+export const notifiedOnce = ({ started }: Notified): Notified => (started ? begun : unnotified)

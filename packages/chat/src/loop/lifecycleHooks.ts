@@ -28,26 +28,26 @@ import type { Terminal } from "../policy/index.ts"
 export const mustBegin = (context: ChatContext): boolean => {
   const hooks = context.turn?.options.hooks
   if (hooks === undefined || context.result !== undefined || stopOf(context) !== undefined) return false
-  const { started, prompted } = context.told
+  const { started, prompted } = context.notified
   if (!started && has(hooks, "SessionStart")) return true
   return !prompted && has(hooks, "UserPromptSubmit") && promptsOf(context).length > 0
 }
 
 /** Whether hooks are to hear of the next request. */
-export const mustAnnounce = ({ told, turn }: ChatContext): boolean =>
-  !told.announced && has(turn?.options.hooks, "PreIteration", "ChatParams")
+export const mustAnnounce = ({ notified, turn }: ChatContext): boolean =>
+  !notified.announced && has(turn?.options.hooks, "PreIteration", "ChatParams")
 
 /** Whether hooks are to hear that the turn is over. */
 export const mustReport = (context: ChatContext): boolean =>
-  !context.told.reported && context.turn?.options.hooks !== undefined && endings(context).length > 0
+  !context.notified.reported && context.turn?.options.hooks !== undefined && endings(context).length > 0
 
 /** The events of the end, as far as somebody listens; of a run that was refused at once only that it is over. */
 export const endings = (context: ChatContext): ReadonlyArray<"Stop" | "StopFailure" | "SessionEnd"> => {
-  const { once, result, refusal, told } = context
+  const { once, result, refusal, notified } = context
   const { hooks } = turnOf(context).options
   const found: Array<"Stop" | "StopFailure" | "SessionEnd"> = []
   if (result !== undefined) found.push(isFailure(result) ? "StopFailure" : "Stop")
-  if (once && (result ?? refusal) !== undefined && (told.started || !has(hooks, "SessionStart")))
+  if (once && (result ?? refusal) !== undefined && (notified.started || !has(hooks, "SessionStart")))
     found.push("SessionEnd")
   return found.filter((event) => has(hooks, event))
 }
@@ -88,20 +88,20 @@ export interface Said {
 
 /** What hooks change; without a verdict the turn is to stop, and does not wait for them. */
 export const afterHooks = (context: ChatContext, verdict: Verdict | undefined): Partial<ChatContext> => {
-  const { told } = context
+  const { notified } = context
   if (verdict === undefined) {
     const isOver = (context.result ?? context.refusal) !== undefined
-    return { told: isOver ? { ...told, reported: true } : { ...told, started: true, prompted: true } }
+    return { notified: isOver ? { ...notified, reported: true } : { ...notified, started: true, prompted: true } }
   }
   switch (verdict.type) {
     case "begin": {
-      const next = { told: { ...told, started: true, prompted: true }, thread: retold(context, verdict.said) }
+      const next = { notified: { ...notified, started: true, prompted: true }, thread: retold(context, verdict.said) }
       return { ...next, ...halting({ ...context, ...next }, verdict.terminal) }
     }
     case "announce": {
       const { injects, aside, terminal } = verdict
       const next = {
-        told: { ...told, announced: true },
+        notified: { ...notified, announced: true },
         aside,
         thread: injects.length === 0 ? context.thread : Thread.append(context.thread, ...injects),
         committed: context.committed && injects.length === 0
@@ -109,7 +109,7 @@ export const afterHooks = (context: ChatContext, verdict: Verdict | undefined): 
       return { ...next, ...halting({ ...context, ...next }, terminal) }
     }
     case "report":
-      return { told: { ...told, reported: true } }
+      return { notified: { ...notified, reported: true } }
   }
 }
 

@@ -15,21 +15,21 @@ import { requestOf } from "../request/index.ts"
 import type { RunOptions } from "../options/index.ts"
 
 /** Tells the hooks that are due; never rejects. Aborting the signal ends the wait for them. */
-export const tellHooks = (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
-  if (mustBegin(context)) return tellBeginning(context, signal)
+export const notifyHooks = (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+  if (mustBegin(context)) return notifyBeginning(context, signal)
   return context.result === undefined && context.refusal === undefined
-    ? tellRequest(context, signal)
-    : tellEnd(context, signal)
+    ? notifyRequest(context, signal)
+    : notifyEnd(context, signal)
 }
 
-const tellBeginning = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+const notifyBeginning = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
   const { options } = turnOf(context)
   const { hooks = {}, sessionId } = options
-  const { told, thread, before = { thread } } = context
+  const { notified, thread, before = { thread } } = context
   const run = runOf(options, signal)
-  if (!told.started) await tellStart(options, run, before.thread)
+  if (!notified.started) await notifyStart(options, run, before.thread)
   const said: Array<Said> = []
-  for (const prompt of told.prompted ? [] : promptsOf(context)) {
+  for (const prompt of notified.prompted ? [] : promptsOf(context)) {
     const payload = { prompt: text(prompt), sessionId, messages: thread.messages }
     const { transform, injects, halt } = await lifecycle(hooks, "UserPromptSubmit", payload, run)
     const words = transform === undefined ? prompt : withText(prompt, transform)
@@ -39,12 +39,12 @@ const tellBeginning = async (context: ChatContext, signal: AbortSignal): Promise
   return { type: "begin", said, terminal: undefined }
 }
 
-const tellStart = ({ hooks = {}, sessionId }: RunOptions, run: HookRun, { messages }: Thread.Thread) => {
+const notifyStart = ({ hooks = {}, sessionId }: RunOptions, run: HookRun, { messages }: Thread.Thread) => {
   const source = messages.some(({ role }) => role === "assistant") ? "revived" : "new"
   return lifecycle(hooks, "SessionStart", { sessionId, source, messages }, run)
 }
 
-const tellRequest = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+const notifyRequest = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
   const { engine, firstPass, steps, thread } = context
   const { options } = turnOf(context)
   const { hooks = {}, sessionId } = options
@@ -79,20 +79,20 @@ const tellRequest = async (context: ChatContext, signal: AbortSignal): Promise<V
   return { type: "announce", injects, aside: { params, messages }, terminal: haltedBy("ChatParams", halt) }
 }
 
-const tellEnd = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+const notifyEnd = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
   const { options } = turnOf(context)
   const isStopping = stopOf(context) !== undefined
   const drain = isStopping ? drained(options, signal) : { signal, over: () => {} }
   const run = runOf(options, drain.signal)
   for (const event of endings(context)) {
-    if (event === "SessionEnd") await tellSessionEnd(options, run, context)
-    else await tellStop(event, options, run, context)
+    if (event === "SessionEnd") await notifySessionEnd(options, run, context)
+    else await notifyStop(event, options, run, context)
   }
   drain.over()
   return { type: "report" }
 }
 
-const tellStop = async (
+const notifyStop = async (
   event: "Stop" | "StopFailure",
   { hooks = {}, sessionId }: RunOptions,
   run: HookRun,
@@ -102,16 +102,16 @@ const tellStop = async (
   await lifecycle(hooks, event, { sessionId, haltedReason: result.haltedReason, result }, run)
 }
 
-const tellSessionEnd = (
+const notifySessionEnd = (
   { hooks = {}, sessionId }: RunOptions,
   run: HookRun,
   { lastHaltedReason: haltedReason, thread }: ChatContext
 ) => lifecycle(hooks, "SessionEnd", { sessionId, haltedReason, messages: thread.messages }, run)
 
 /** Tells hooks that a living chat is stopped, and waits no longer than it drains (HOOK5). */
-export const tellStopped = async (options: RunOptions, context: ChatContext): Promise<void> => {
+export const notifyStopped = async (options: RunOptions, context: ChatContext): Promise<void> => {
   const { signal, over } = drained(options)
-  await tellSessionEnd(options, runOf(options, signal), context)
+  await notifySessionEnd(options, runOf(options, signal), context)
   over()
 }
 

@@ -40,7 +40,7 @@ import {
 import { interruptionOf, withCutOff } from "./interruption.ts"
 import { PermissionMode } from "../gate/index.ts"
 import { boundedBy, expiryOf, found } from "./suspension.ts"
-import { toldOnce, untold } from "./hookProgress.ts"
+import { notifiedOnce, unnotified } from "./hookProgress.ts"
 import { withoutUnsavable } from "../store/index.ts"
 import { describe } from "../values/index.ts"
 
@@ -80,7 +80,7 @@ export const initialContext = (input: ChatInput): ChatContext => {
     cancelled: false,
     outOfTime: false,
     timed: false,
-    told: untold,
+    notified: unnotified,
     aside: undefined,
     firstPass: undefined,
     committed: true,
@@ -135,7 +135,7 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
     cancelled: mailbox.interrupts,
     outOfTime: false,
     timed: false,
-    told: toldOnce(context.told),
+    notified: notifiedOnce(context.notified),
     aside: undefined,
     firstPass: undefined,
     committed: false,
@@ -205,7 +205,7 @@ export const canSteer = (context: ChatContext): boolean =>
 export const steer = (context: ChatContext): Partial<ChatContext> => ({
   ...takingSteers(context),
   thread: Thread.append(context.thread, ...context.mailbox.steering.flatMap(({ messages }) => messages)),
-  told: context.told.prompted ? { ...context.told, prompted: false } : context.told,
+  notified: context.notified.prompted ? { ...context.notified, prompted: false } : context.notified,
   committed: false
 })
 
@@ -265,7 +265,7 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
     steps,
     open: boundedBy(context, output.open),
     committed: false,
-    ...(context.told.announced ? { told: { ...context.told, announced: false }, aside: undefined } : {})
+    ...(context.notified.announced ? { notified: { ...context.notified, announced: false }, aside: undefined } : {})
   }
   const index = context.steps.length - (firstPass?.steps.length ?? 0)
   const standing = { stopped: stopOf(context), steps }

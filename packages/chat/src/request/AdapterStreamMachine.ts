@@ -20,7 +20,7 @@ import { assign, sendTo, setup, fromCallback } from "xstate"
 import { AdapterError, isPreflightError, type PreflightError, StreamError } from "../errors/index.ts"
 import * as Fallback from "../adapter/Fallback.ts"
 import { chart } from "../chart/index.ts"
-import { fallbackOf, nextDelay, tellRetry, attemptOf } from "./attempts.ts"
+import { fallbackOf, nextDelay, notifyRetry, attemptOf } from "./attempts.ts"
 import { emit, type EventsTaken } from "../events/index.ts"
 import { describe } from "../values/index.ts"
 import type { AdapterStreamInput, AdapterStreamContext, AdapterStreamOutput } from "./streamContext.ts"
@@ -51,7 +51,7 @@ type RequestCommand =
 const unread = {
   "request.cancel": "cancelled",
   "request.refused": [
-    { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "tellRetry"] },
+    { guard: "isRetried", target: "waiting", actions: ["recordRefusal", "planRetry", "notifyRetry"] },
     { guard: "hasFallback", target: "opening", actions: ["recordRefusal", "takeFallback", "open"] },
     { guard: "wasOpened", target: "streaming", actions: ["recordRefusal", "fail"] },
     { target: "refused", actions: ["recordRefusal", "refuse"] }
@@ -97,7 +97,7 @@ const machine = setup({
     planRetry: assign(({ context }) => ({
       delayMs: nextDelay(context, context.refusal, () => System.random(context.options.system, "retries"))
     })),
-    tellRetry: ({ context }) => tellRetry(context),
+    notifyRetry: ({ context }) => notifyRetry(context),
     countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
     takeFallback: assign(({ context }) => ({ attempt: 1, fallback: nextFallback(context) })),
     open: sendTo("request", ({ context }) => ({ type: "request.open", context })),

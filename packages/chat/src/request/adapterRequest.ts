@@ -39,7 +39,7 @@ export class AdapterRequest {
   #source: AdapterSource | undefined
   #released = false
   #opening: Silence | undefined
-  #letGo: (() => void) | undefined
+  #releaseHeld: (() => void) | undefined
   #traced: TracedRequest | undefined
 
   constructor(parts: RequestParts, listener: RequestListener) {
@@ -62,7 +62,7 @@ export class AdapterRequest {
       return this.#refused(error)
     }
     if (!isPromised) return this.#opened(opening as AsyncIterable<AdapterEvent>, answerer)
-    this.#letGo ??= this.#parts.outlet.hold()
+    this.#releaseHeld ??= this.#parts.outlet.hold()
     this.#await(Promise.resolve(opening), answerer)
   }
 
@@ -82,7 +82,7 @@ export class AdapterRequest {
     opening.then(
       (stream) => {
         silence.end()
-        return givenUp ? letGo(stream) : this.#opened(stream, answerer)
+        return givenUp ? releaseHeld(stream) : this.#opened(stream, answerer)
       },
       (error: unknown) => {
         silence.end()
@@ -128,7 +128,7 @@ export class AdapterRequest {
       this.#refused(error)
       return
     }
-    this.#letGo ??= outlet.hold()
+    this.#releaseHeld ??= outlet.hold()
     this.#source = source
     if (this.#released) return void source.release().then(() => this.#free())
     this.#listener.opened()
@@ -141,12 +141,12 @@ export class AdapterRequest {
   }
 
   #free(): void {
-    this.#letGo?.()
-    this.#letGo = undefined
+    this.#releaseHeld?.()
+    this.#releaseHeld = undefined
   }
 }
 
-const letGo = (stream: AsyncIterable<AdapterEvent>): void => {
+const releaseHeld = (stream: AsyncIterable<AdapterEvent>): void => {
   try {
     const returned = stream[Symbol.asyncIterator]().return?.()
     Promise.resolve(returned).catch(() => undefined)

@@ -39,7 +39,7 @@ export const nextDelay = ({ attempt, options }: AdapterStreamContext, error: unk
   Retry.delayBefore(attempt + 1, error, options.retry, random) ?? -1
 
 /** Tells `onRetry` of the wait that begins; what that throws, or rejects with, is the reader's. */
-export const tellRetry = (context: AdapterStreamContext): void => {
+export const notifyRetry = (context: AdapterStreamContext): void => {
   const { attempt, delayMs, options, outlet, refusal } = context
   if (options.onRetry === undefined || !(refusal instanceof AdapterError)) return
   const adapter = attemptOf(context).adapter.name

@@ -72,8 +72,8 @@ const stepSetup = setup({
   actors: { adapterStream, toolBatch: batch },
   guards: {
     wasRefused: (_, output: AdapterStreamOutput) => output.type === "refused",
-    wantsTools: ({ context }) => callsOf(context).automatic.length > 0,
-    wantsUnknownTool: ({ context }) => unknownTool(context) !== undefined
+    requestsTools: ({ context }) => callsOf(context).automatic.length > 0,
+    requestsUnknownTool: ({ context }) => unknownTool(context) !== undefined
   },
   actions: {
     cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
@@ -163,8 +163,8 @@ const step = stepSetup.createMachine({
             target: "refused",
             actions: { type: "recordRefusal", params: ({ event }) => event.output }
           },
-          { guard: "wantsUnknownTool", target: "phaseC", actions: "refuseUnknownTool" },
-          { guard: "wantsTools", target: "phaseB" },
+          { guard: "requestsUnknownTool", target: "phaseC", actions: "refuseUnknownTool" },
+          { guard: "requestsTools", target: "phaseB" },
           { target: "phaseC" }
         ],
         onError: {
@@ -242,8 +242,8 @@ const cancelledRequest = (context: StepContext) => {
 const showUnrun = ({ watcher, result, outcomes, options, ledger }: StepContext) => {
   if (watcher === undefined || result === undefined) return
   const truncated = result.truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))
-  const told = outcomes.length === 0 ? undefined : new Set(ledger.finished)
-  const ended = outcomes.some((outcome) => told?.has(outcome) === false) ? outcomes : truncated
+  const notified = outcomes.length === 0 ? undefined : new Set(ledger.finished)
+  const ended = outcomes.some((outcome) => notified?.has(outcome) === false) ? outcomes : truncated
   if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
 }
 

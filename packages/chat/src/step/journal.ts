@@ -63,13 +63,13 @@ export class Journal {
   }
 
   /** A call that writes wants to start; `told` hears when it may (JOUR1). */
-  intend(position: number, told: Intended): void {
+  intend(position: number, notified: Intended): void {
     if (this.#entry === undefined) {
       this.#entry = this.#make?.()
       this.#calls = [...(this.#entry?.open.calls ?? [])]
     }
     this.#calls[position] = intended
-    this.#waiting.push(told)
+    this.#waiting.push(notified)
     this.#askOnce()
   }
 
@@ -105,7 +105,7 @@ export class Journal {
   async #keep(keep: () => void | Promise<void>, saving: ReadonlyArray<Intended>): Promise<void> {
     const failure = await this.#kept(keep)
     this.#saving = undefined
-    for (const told of saving) told(failure)
+    for (const notified of saving) notified(failure)
     if (this.isDue) this.#askOnce()
   }
 

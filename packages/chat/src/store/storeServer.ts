@@ -72,7 +72,7 @@ export interface Guarded extends Asked {
   readonly late: Map<string, Late>
   readonly newest: NewestEntries
   /** What came back late while there was no process. */
-  readonly owed: Array<readonly [id: string, late: Late]>
+  readonly outstanding: Array<readonly [id: string, late: Late]>
   /** The process that guards it, or was the last to. */
   guard: Pid<Overdue | Sweep> | undefined
 }
@@ -93,7 +93,7 @@ export const guarded = (
   underWay: new Set(),
   late: new Map(),
   newest: new NewestEntries(store, isLiving),
-  owed: [],
+  outstanding: [],
   guard: undefined
 })
 
@@ -184,7 +184,7 @@ const isLate = ({ late }: Guarded, id: string): Late => {
 const cameBack = (state: Guarded, id: string, late: Late): void => {
   const again = (): StoreAnswer | Promise<StoreAnswer> | undefined => {
     if (!isGuarded(state)) {
-      state.owed.push([id, late])
+      state.outstanding.push([id, late])
       return undefined
     }
     late.count -= 1
@@ -232,7 +232,7 @@ export const storeServer = GenServer.make({
       if (!isWrite(operation.call)) operation.giveUp()
       else waitFor(state, operation)
     }
-    for (const [id, late] of state.owed.splice(0)) cameBack(state, id, late)
+    for (const [id, late] of state.outstanding.splice(0)) cameBack(state, id, late)
     if (state.log?.ttlMs !== undefined) awaitSweep(self, state.clock)
     return GenServer.ok(state)
   },
@@ -255,10 +255,10 @@ export const storeServer = GenServer.make({
     }
     return GenServer.noreply(state)
   },
-  handleCast: (told: Draft | Left, state: Guarded) => {
+  handleCast: (notified: Draft | Left, state: Guarded) => {
     // Of a chat whose process has ended, behind the draft that came last: the next one loads before it says anything.
-    if ("left" in told) behind(state, told.left, () => state.newest.forget(told.left))
-    else behind(state, told.id, () => state.newest.keep(told, () => isGuarded(state)))
+    if ("left" in notified) behind(state, notified.left, () => state.newest.forget(notified.left))
+    else behind(state, notified.id, () => state.newest.keep(notified, () => isGuarded(state)))
     return GenServer.noreply(state)
   },
   handleInfo: (message: Overdue | Sweep | { readonly _tag: string } | "timeout", state: Guarded) => {

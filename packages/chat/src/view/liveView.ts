@@ -174,7 +174,7 @@ export class LiveView implements StepWatcher {
     if (turn === undefined || steps.length > this.#stepsBefore) this.#endReply()
     if (turn === undefined) this.#forgetToolCalls()
     this.#snapshot = undefined
-    this.#tell()
+    this.#notify()
     this.#seen()
   }
 
@@ -202,7 +202,7 @@ export class LiveView implements StepWatcher {
     if (this.#observers.size === 0 || this.#timer !== undefined) return
     this.#timer = this.#clock.setTimeout(() => {
       this.#timer = undefined
-      this.#tell()
+      this.#notify()
     }, flushMs)
   }
 
@@ -302,7 +302,7 @@ export class LiveView implements StepWatcher {
     this.#timer = undefined
   }
 
-  #tell(): void {
+  #notify(): void {
     if (this.#observers.size === 0) return
     const snapshot = this.snapshot()
     if (snapshot === undefined) return
@@ -332,9 +332,9 @@ const phaseOf = ({ value, context }: MachineSnapshot, noTools: boolean): ChatPha
   }
 }
 
-const attempt = (tell: () => void): void => {
+const attempt = (notify: () => void): void => {
   try {
-    tell()
+    notify()
   } catch {
     // An observer's fault is its own (VIEW3).
   }

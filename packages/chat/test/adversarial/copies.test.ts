@@ -116,7 +116,7 @@ describe("a handler that changes what it is handed", () => {
 })
 
 describe("whoever is told of a call", () => {
-  const spoils = (told: unknown): void => spoil(told)
+  const spoils = (notified: unknown): void => spoil(notified)
   const options: Readonly<Record<string, ChatOptions>> = {
     "a question": {
       permissions: {

@@ -44,7 +44,7 @@ interface Stage {
 const drainMs = 1_000
 
 const answer: Spoken = [begins, saying("all "), saying("done"), ends]
-const wantsTools: Spoken = [
+const requestsTools: Spoken = [
   begins,
   saying("let me "),
   saying("see"),
@@ -64,7 +64,7 @@ const stage = (stall: Stall): Stage => {
     return ok("slow")
   })
   const stalled: Spoken = [begins, saying("let me "), "hang"]
-  const adapter = countedAdapter(stall === "model" ? stalled : wantsTools, answer)
+  const adapter = countedAdapter(stall === "model" ? stalled : requestsTools, answer)
   const engine = Engine.make({ adapter, tools: [handling("quick", () => ok("quick")), slow] })
   return { system, clock, signal: spiedSignal(), adapter, engine, held }
 }
@@ -134,10 +134,10 @@ const leftBehind = ({ system, clock, signal, adapter, held }: Stage) => ({
   pending: clock.pending,
   listeners: signal.listeners,
   open: adapter.streams.filter(({ released, returned }) => released !== 1 || returned > 1).length,
-  untold: [...held].filter(({ aborted }) => !aborted).length
+  unnotified: [...held].filter(({ aborted }) => !aborted).length
 })
 
-const nothing = { processes: 0, fibers: 0, timers: 0, closing: 0, pending: 0, listeners: 0, open: 0, untold: 0 }
+const nothing = { processes: 0, fibers: 0, timers: 0, closing: 0, pending: 0, listeners: 0, open: 0, unnotified: 0 }
 
 const stalls: ReadonlyArray<Stall> = ["nowhere", "model", "tool", "deaf tool"]
 const most = 40

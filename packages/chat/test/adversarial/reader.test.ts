@@ -134,12 +134,12 @@ describe("a reader that leaves", () => {
 
   test("leaving a tool batch stops what runs and starts no more", async () => {
     const ran: Array<string> = []
-    const told = Promise.withResolvers<void>()
+    const notified = Promise.withResolvers<void>()
     const tools = [
       handling("quick", () => ok(ran.push("quick"))),
       handling("slow", (_args, { signal }) => {
         ran.push("slow")
-        signal.addEventListener("abort", () => told.resolve())
+        signal.addEventListener("abort", () => notified.resolve())
         return new Promise(() => {})
       }),
       handling("later", () => ok(ran.push("later")))
@@ -148,7 +148,7 @@ describe("a reader that leaves", () => {
     for await (const event of streamToolCalls(toolCalls, tools, { maxConcurrency: 1 })) {
       if (event.type === "tool_result_encoded") break
     }
-    await told.promise
+    await notified.promise
     expect(ran).toEqual(["quick", "slow"])
   })
 

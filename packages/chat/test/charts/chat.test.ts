@@ -79,10 +79,10 @@ const allows = ({ context }: { readonly context: ChatContext }, { type, kind, ou
 }
 
 const apart = ({ context }: { readonly context: ChatContext }) => {
-  const { cancelled, outOfTime, timed, committed, result, refusal, failure, mailbox, steps, told, aside } = context
+  const { cancelled, outOfTime, timed, committed, result, refusal, failure, mailbox, steps, notified, aside } = context
   return [
     [cancelled, outOfTime, timed, committed, steps.length, context.firstPass?.haltedReason],
-    [told, aside !== undefined, context.leaving],
+    [notified, aside !== undefined, context.leaving],
     [result?.haltedReason, refusal !== undefined, failure !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
     [context.open?.calls.map(({ state }) => state), context.journal !== undefined],
@@ -91,7 +91,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
 }
 
 /** Everything a chat can hear, by what it is called here. */
-const heard = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, AnyEventObject>> => {
+const userAnswer = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, AnyEventObject>> => {
   const start = (messages: ReadonlyArray<Message>, delivery?: Delivery) => ({
     type: "turn.start",
     turn: turnOf(parts, messages, delivery === undefined ? {} : { delivery })
@@ -152,7 +152,7 @@ const walk = (
       ...more
     },
     events: () => {
-      const all = heard(parts)
+      const all = userAnswer(parts)
       return kinds.map((kind) => ({ type: "none", ...all[kind], kind }))
     },
     apart: apart as Walk["apart"],
@@ -191,7 +191,7 @@ const hooks: Hooks = {
 }
 
 const steps = ["answers", "goes on", "asks", "leaves calls", "refused"]
-const told = ["began", "halts the prompt", "announced", "injects", "halts the request", "reported"]
+const notified = ["began", "halts the prompt", "announced", "injects", "halts the request", "reported"]
 const stored = ["committed", "not committed", "drained"]
 
 testPaths(chatMachine, () => [
@@ -221,7 +221,7 @@ testPaths(chatMachine, () => [
     "answers",
     ...stored
   ),
-  walk("a chat with hooks", { options: { hooks } }, "said", "cancel", "taken", "answers", ...told),
+  walk("a chat with hooks", { options: { hooks } }, "said", "cancel", "taken", "answers", ...notified),
   walk(
     "a chat with hooks and a store",
     { commit, options: { hooks: { PreIteration: noted } } },

@@ -672,18 +672,18 @@ describe("the gate", () => {
   })
 
   test("hooks are told of a call that ran and came to no result, and of no refused one", async () => {
-    const told: Array<string> = []
+    const notified: Array<string> = []
     const hooks = {
       PostToolUseFailure: [
         ({ toolCall, outcome }: { toolCall: { id: string }; outcome: string }) =>
-          void told.push(`${toolCall.id} ${outcome}`)
+          void notified.push(`${toolCall.id} ${outcome}`)
       ]
     }
     await dispatched(
       { r1: { throws: "boom" }, w2: {}, r3: { ms: 90 } },
       { hooks, permissions: { deny: ["w"] }, toolTimeoutMs: 60 }
     )
-    expect(told).toEqual(["c0 failed", "c2 timed_out"])
+    expect(notified).toEqual(["c0 failed", "c2 timed_out"])
   })
 
   test("a state whose gate makes no sense is refused, by name", async () => {
@@ -699,24 +699,24 @@ describe("the gate", () => {
 
 describe("events", () => {
   const call = { id: "q", name: "look", arguments: {} }
-  const told = (message: ToolMessage | Dispatch.ToolResultsMessage) => {
+  const notified = (message: ToolMessage | Dispatch.ToolResultsMessage) => {
     const events: Array<Dispatch.DispatchEvent> = []
     Dispatch.emitEvents({ onEvent: (event) => events.push(event) }, call, message)
     return events
   }
 
   test("72, 73 the call is told first, then its result, if it has one", () => {
-    expect(told({ toolResults: undefined }).map(({ type }) => type)).toEqual(["tool_call"])
-    expect(told({ toolResults: [] }).map(({ type }) => type)).toEqual(["tool_call"])
-    expect(told(toolResult("q", "a tree"))).toEqual([
+    expect(notified({ toolResults: undefined }).map(({ type }) => type)).toEqual(["tool_call"])
+    expect(notified({ toolResults: [] }).map(({ type }) => type)).toEqual(["tool_call"])
+    expect(notified(toolResult("q", "a tree"))).toEqual([
       { type: "tool_call", toolCall: call },
       { type: "tool_result", toolCallId: "q", content: "a tree", isError: false }
     ])
-    expect(told({ ...toolResult("q", "no tree"), outcome: "failed" as const })[1]).toMatchObject({ isError: true })
+    expect(notified({ ...toolResult("q", "no tree"), outcome: "failed" as const })[1]).toMatchObject({ isError: true })
   })
 
   test("74, 75 of several results the first is told, and whatever has a kind and a payload to show", () => {
-    const events = told({
+    const events = notified({
       toolResults: [
         { content: "one", isError: true },
         { toolCallId: "2", content: "two", ui: { kind: "diff", payload: 2 } },

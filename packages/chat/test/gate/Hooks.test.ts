@@ -147,13 +147,13 @@ describe("hooks before a call", () => {
 
   test("HEAR2 when nobody waits any more the hook's signal is aborted, and the verdict says so", async () => {
     const leaving = new AbortController()
-    const told = Promise.withResolvers<AbortSignal>()
+    const notified = Promise.withResolvers<AbortSignal>()
     const hook = (_: unknown, { signal }: Hooks.HookContext): Promise<never> => {
-      told.resolve(signal)
+      notified.resolve(signal)
       return new Promise(() => undefined)
     }
     const verdict = Hooks.preTool({ PreToolUse: [hook] }, bash, { signal: leaving.signal })
-    const signal = await told.promise
+    const signal = await notified.promise
     expect(signal.aborted).toBe(false)
     leaving.abort()
     expect(await verdict).toEqual({ type: "aborted" })

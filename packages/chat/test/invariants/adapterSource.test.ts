@@ -132,29 +132,29 @@ test("ASRC4 an AdapterError in place of the first event is told, and is an event
 
 /** A request that writes down what it is told. */
 const listening = (adapter: HandAdapter | { readonly name: string; readonly stream: () => never }) => {
-  const heard: Array<string> = []
+  const userAnswer: Array<string> = []
   const outlet = new Outlet()
   const options = resolveOptions(Engine.make({}), {})
   const running = new AdapterRequest(
     { options, collector: new StreamCollector(), outlet },
     {
-      opened: () => heard.push("opened"),
-      refused: () => heard.push("refused"),
-      exhausted: () => heard.push("exhausted")
+      opened: () => userAnswer.push("opened"),
+      refused: () => userAnswer.push("refused"),
+      exhausted: () => userAnswer.push("exhausted")
     }
   )
-  return { heard, outlet, running, open: () => running.open({ adapter, request, answerer: undefined }) }
+  return { userAnswer, outlet, running, open: () => running.open({ adapter, request, answerer: undefined }) }
 }
 
 test("REQ1 a request is opened or refused, and exhausted only when it was opened", async () => {
   const adapter = handAdapter()
-  const { heard, outlet, open } = listening(adapter)
+  const { userAnswer, outlet, open } = listening(adapter)
   open()
   adapter.streams[0]?.finish("stop")
   await outlet.next()
   void outlet.next()
   await hop()
-  expect(heard).toEqual(["opened", "exhausted"])
+  expect(userAnswer).toEqual(["opened", "exhausted"])
   outlet.close()
   const refusing = listening({
     name: "refusing",
@@ -164,12 +164,12 @@ test("REQ1 a request is opened or refused, and exhausted only when it was opened
   })
   refusing.open()
   refusing.open()
-  expect(refusing.heard).toEqual(["refused", "refused"])
+  expect(refusing.userAnswer).toEqual(["refused", "refused"])
 })
 
 test("REQ1, REQ2 after `release` nothing is told, and the stream is let go once", async () => {
   const adapter = handAdapter()
-  const { heard, outlet, running, open } = listening(adapter)
+  const { userAnswer, outlet, running, open } = listening(adapter)
   open()
   void outlet.next()
   running.release()
@@ -177,7 +177,7 @@ test("REQ1, REQ2 after `release` nothing is told, and the stream is let go once"
   open()
   adapter.streams[0]?.end()
   await hop()
-  expect(heard).toEqual(["opened"])
+  expect(userAnswer).toEqual(["opened"])
   expect(adapter.streams[0]?.returns).toBe(1)
   outlet.close()
 })

@@ -274,23 +274,23 @@ describe("hooks after a call", () => {
   })
 
   test("a failure is told to both, with its reason; what the first answers does not count", async () => {
-    const told: Array<unknown> = []
+    const notified: Array<unknown> = []
     const failing = handling("a", () => error("disk full"))
     const PostToolUseFailure: ReadonlyArray<Hooks.Hook<"PostToolUseFailure">> = [
       ({ toolName, reason, outcome }) => {
-        told.push({ toolName, reason, outcome })
+        notified.push({ toolName, reason, outcome })
         return "halt"
       }
     ]
     const { said, halt: ended } = await after([failing], { PostToolUseFailure, PostToolUse: [augmenting("post")] })
-    expect(told).toEqual([{ toolName: "a", reason: "disk full", outcome: "failed" }])
+    expect(notified).toEqual([{ toolName: "a", reason: "disk full", outcome: "failed" }])
     expect(said).toEqual([["failed", '{"error":"disk full"}\n\npost']])
     expect(ended).toBeUndefined()
   })
 
   test("calls that were refused, do not exist or asked a question reach no hook", async () => {
-    const told: Array<string> = []
-    const note = ({ toolName }: Hooks.ToolUse): void => void told.push(toolName)
+    const notified: Array<string> = []
+    const note = ({ toolName }: Hooks.ToolUse): void => void notified.push(toolName)
     const asking = handling("ask", () => askUser("Which?"))
     const { tools } = noting("no")
     const { said } = await read([call("no"), call("ask"), call("ask", "2", null)], [...tools, asking], {
@@ -298,21 +298,21 @@ describe("hooks after a call", () => {
       permissions: { deny: ["no"] }
     })
     expect(said.map(([outcome]) => outcome)).toEqual(["denied", "completed", "invalid"])
-    expect(told).toEqual(["ask"])
+    expect(notified).toEqual(["ask"])
   })
 
   test("a call that timed out is a failure, and has no result to look at", async () => {
     const { system, clock } = check.system()
-    const told: Array<string> = []
+    const notified: Array<string> = []
     const slow = handling("a", () => new Promise(() => undefined))
     const hooks: Hooks.Hooks = {
-      PostToolUse: [() => void told.push("post")],
-      PostToolUseFailure: [({ outcome }) => void told.push(outcome)]
+      PostToolUse: [() => void notified.push("post")],
+      PostToolUseFailure: [({ outcome }) => void notified.push(outcome)]
     }
     const running = after([slow], hooks, { system, toolTimeoutMs: 50 })
     await clock.advance(50)
     expect((await running).said[0]?.[0]).toBe("timed_out")
-    expect(told).toEqual(["timed_out"])
+    expect(notified).toEqual(["timed_out"])
   })
 
   test("BGATE2 a slow hook costs the call nothing; one that never answers is a halt, and the result stays", async () => {
@@ -333,10 +333,10 @@ describe("hooks after a call", () => {
       return new Promise(() => undefined)
     }
     const running = after(noting("a").tools, { PostToolUse: [hook] }, { signal })
-    const told = await open.promise
+    const notified = await open.promise
     abort()
     const { said, halt: ended } = await running
-    expect(told.aborted).toBe(true)
+    expect(notified.aborted).toBe(true)
     expect(said).toEqual([["completed", "{}"]])
     expect(ended).toMatchObject({ type: "cancelled" })
   })

@@ -25,14 +25,14 @@ const throwing = () => {
 test("ABORT1 what a handler's own abort listener throws ends nothing, and is reported", async () => {
   const { system, failures } = signalOf()
   const abort = new AbortController()
-  let isTold = false
+  let isNotified = false
   const listens = make({
     name: "listens",
     handler: (_args: unknown, { signal }: ToolContext) => {
       signal.addEventListener("abort", throwing)
       signal.addEventListener("abort", async () => throwing())
       signal.onabort = throwing
-      signal.addEventListener("abort", () => (isTold = true))
+      signal.addEventListener("abort", () => (isNotified = true))
       abort.abort()
       return new Promise(() => {})
     }
@@ -44,7 +44,7 @@ test("ABORT1 what a handler's own abort listener throws ends nothing, and is rep
   })
   await hop()
   expect(messages.map(({ outcome }) => outcome)).toEqual(["abandoned"])
-  expect(isTold).toBe(true)
+  expect(isNotified).toBe(true)
   expect(failures.map(String)).toEqual(Array(3).fill("Error: a listener's bug"))
 })
 

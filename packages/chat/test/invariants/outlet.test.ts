@@ -138,13 +138,13 @@ test("OUT5 `released` waits for all that is held", async () => {
   const clock = Clock.test()
   const outlet = new Outlet()
   await outlet.released(clock, 1_000)
-  const letGo = [outlet.hold(), outlet.hold()]
+  const releaseHeld = [outlet.hold(), outlet.hold()]
   let released = 0
   const waiting = [0, 1].map(() => outlet.released(clock, 1_000).then(() => void released++))
-  letGo[0]?.()
+  releaseHeld[0]?.()
   await clock.advance(0)
   expect(released).toBe(0)
-  letGo[1]?.()
+  releaseHeld[1]?.()
   await Promise.all(waiting)
   expect([released, clock.pending]).toEqual([2, 0])
 })
@@ -175,14 +175,14 @@ test("`opened` resolves with the first source, and rejects when there will be no
 })
 
 test("OUT3 whoever asks for the end after it is told at once, of the failure too", () => {
-  const told: Array<unknown> = []
+  const notified: Array<unknown> = []
   const failed = new Outlet()
   failed.fail("boom")
-  failed.whenEnded((failure) => told.push(failure))
+  failed.whenEnded((failure) => notified.push(failure))
   const closed = new Outlet()
   closed.close()
-  closed.whenEnded((failure) => told.push(failure))
-  expect(told).toEqual([{ error: "boom" }, undefined])
+  closed.whenEnded((failure) => notified.push(failure))
+  expect(notified).toEqual([{ error: "boom" }, undefined])
 })
 
 test("OUT7 flushed, what bounded sources still say is kept for the reader, before the end", async () => {

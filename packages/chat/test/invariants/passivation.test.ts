@@ -364,16 +364,18 @@ describe("PASS3 a passivated chat that nobody holds", () => {
   }, 60_000)
 
   test("but one whose hooks are to hear of its end is told of it", async () => {
-    const heard: Array<string> = []
+    const userAnswer: Array<string> = []
     const hooks = {
-      SessionEnd: [({ sessionId }: { readonly sessionId?: string | undefined }) => void heard.push(sessionId ?? "")]
+      SessionEnd: [
+        ({ sessionId }: { readonly sessionId?: string | undefined }) => void userAnswer.push(sessionId ?? "")
+      ]
     }
     const { chat, clock, troupe } = await resting({ hooks })
     await chat.send("go").result()
     await clock.advance(restMs)
-    expect([chat.pid, heard]).toEqual([undefined, []])
+    expect([chat.pid, userAnswer]).toEqual([undefined, []])
     await troupe.stop()
-    expect(heard).toEqual(["c"])
+    expect(userAnswer).toEqual(["c"])
   })
 })
 

@@ -41,12 +41,12 @@ const held = () => {
     },
     delete: () => {}
   }
-  const letGo = async (what: string): Promise<void> => {
+  const releaseHeld = async (what: string): Promise<void> => {
     gates.get(what)?.()
     gates.delete(what)
     await hop()
   }
-  return { store, asked, kept, letGo }
+  return { store, asked, kept, releaseHeld }
 }
 
 const nameOf = (value: unknown): string => (value as ChatRecord | undefined)?.known?.[0] ?? "nothing"
@@ -100,8 +100,8 @@ test("STORE5 a write that waited when the process died is not done over what the
   const second = await process()
   await second.save("newer")
   expect(outside.asked).toEqual(["slow"])
-  await outside.letGo("slow")
-  await outside.letGo("newer")
+  await outside.releaseHeld("slow")
+  await outside.releaseHeld("newer")
   expect(outside.kept).toEqual(["slow", "newer"])
   expect(second.answers).toEqual(["newer kept"])
   await second.kill()
@@ -115,8 +115,8 @@ test("STORE5 what the next process loads has the write that was under way when t
   const second = await process()
   await second.load()
   expect(outside.asked).toEqual(["slow"])
-  await outside.letGo("slow")
-  await outside.letGo("load")
+  await outside.releaseHeld("slow")
+  await outside.releaseHeld("load")
   expect(second.answers).toEqual(["loaded slow"])
   await second.kill()
 })
@@ -133,7 +133,7 @@ test("STORE5 the time that such a write holds up others for goes on while no pro
   await clock.advance(999)
   expect(outside.asked).toEqual(["never"])
   await clock.advance(1)
-  await outside.letGo("load")
+  await outside.releaseHeld("load")
   expect(second.answers).toEqual(["loaded nothing"])
   await second.kill()
 })
@@ -146,7 +146,7 @@ test("STORE5 nobody waits for what a process that died was loading", async () =>
   const second = await process()
   await second.load()
   expect(outside.asked).toEqual(["load", "load"])
-  await outside.letGo("load")
+  await outside.releaseHeld("load")
   expect(second.answers).toEqual(["loaded nothing"])
   await second.kill()
 })
@@ -157,14 +157,14 @@ test("STORE5 a write that comes back late is mended by the next process, and not
   await first.save("late")
   await clock.advance(5_000)
   await first.save("newer")
-  await outside.letGo("newer")
+  await outside.releaseHeld("newer")
   await first.kill()
-  await outside.letGo("late")
+  await outside.releaseHeld("late")
   expect(outside.kept).toEqual(["newer", "late"])
   expect(outside.asked).toEqual(["late", "newer"])
   const second = await process()
   await hop()
-  await outside.letGo("newer")
+  await outside.releaseHeld("newer")
   expect(outside.kept).toEqual(["newer", "late", "newer"])
   await second.kill()
 })

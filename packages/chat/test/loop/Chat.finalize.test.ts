@@ -105,12 +105,12 @@ describe("two passes", () => {
     const scripts = [says("draft"), calls("echo"), json]
     const unknown = await both({ scripts })
     expect(unknown.result).toMatchObject({ haltedReason: "error", metadata: { error: { reason: "unknown_tool" } } })
-    const told = await both({ scripts, options: { onUnknownTool: "continue" } })
-    expect(told.result).toMatchObject({
+    const notified = await both({ scripts, options: { onUnknownTool: "continue" } })
+    expect(notified.result).toMatchObject({
       haltedReason: "max_turns",
       metadata: { maxTurns: 1, structuredFinalize: { pass1Halted: "completed" } }
     })
-    expect(told.requests).toHaveLength(2)
+    expect(notified.requests).toHaveLength(2)
   })
 
   test("TWO2 a second that is refused leaves the first's result, after an `error` event, in both forms", async () => {

@@ -16,9 +16,9 @@ const check = leakCheck()
 
 /** A hook that notes its event, and answers this. */
 const noting = () => {
-  const heard: Array<string> = []
+  const userAnswer: Array<string> = []
   const on = (event: string, answer?: HookAnswer) => () => {
-    heard.push(event)
+    userAnswer.push(event)
     return answer
   }
   const all = (): Hooks => ({
@@ -30,7 +30,7 @@ const noting = () => {
     StopFailure: [on("StopFailure")],
     SessionEnd: [on("SessionEnd")]
   })
-  return { heard, on, all }
+  return { userAnswer, on, all }
 }
 
 const linesOf = (messages: ReadonlyArray<Message>) => messages.map((message) => `${message.role}:${text(message)}`)
@@ -57,11 +57,11 @@ const run = async (
 
 describe("the hooks of a run", () => {
   test("hear of its beginning, its prompt, each request, its end, in this order", async () => {
-    const { heard, all } = noting()
+    const { userAnswer, all } = noting()
     await Chat.run(Engine.make({ adapter: check.fake({ scripts: callThenAnswer }), tools: [echo] }), hi, {
       hooks: all()
     })
-    expect(heard).toEqual([
+    expect(userAnswer).toEqual([
       "SessionStart",
       "UserPromptSubmit",
       "PreIteration",
@@ -74,13 +74,14 @@ describe("the hooks of a run", () => {
   })
 
   test("hear what they need to know", async () => {
-    const heard: Array<unknown> = []
+    const userAnswer: Array<unknown> = []
     const engine = Engine.make({
       adapter: check.fake({ scripts: callThenAnswer }),
       tools: [echo],
       context: { user: 7 }
     })
-    const note = (payload: unknown, { context }: { readonly context: unknown }) => void heard.push([payload, context])
+    const note = (payload: unknown, { context }: { readonly context: unknown }) =>
+      void userAnswer.push([payload, context])
     const hooks: Hooks = {
       SessionStart: [note],
       UserPromptSubmit: [note],
@@ -90,7 +91,7 @@ describe("the hooks of a run", () => {
     }
     await Chat.run(engine, hi, { hooks, sessionId: "s" })
     const sessionId = "s"
-    expect(heard).toMatchObject([
+    expect(userAnswer).toMatchObject([
       [{ sessionId, source: "new", messages: hi }, { user: 7 }],
       [{ sessionId, prompt: "hi", messages: hi }, { user: 7 }],
       [{ sessionId, iteration: 0, unproductiveIterations: 0, fingerprint: undefined }, { user: 7 }],
@@ -101,13 +102,13 @@ describe("the hooks of a run", () => {
   })
 
   test("HOOK3 a turn that ended as nobody meant it to is a StopFailure", async () => {
-    const { heard, on } = noting()
+    const { userAnswer, on } = noting()
     const hooks = { Stop: [on("Stop")], StopFailure: [on("StopFailure")], SessionEnd: [on("SessionEnd")] }
     const ends = async (scripts: ReadonlyArray<Script>, options: ChatOptions = {}) => {
-      heard.length = 0
+      userAnswer.length = 0
       const engine = Engine.make({ adapter: check.fake({ scripts }), tools: [echo] })
       await Chat.run(engine, hi, { hooks, ...options }).catch(() => undefined)
-      return heard.join()
+      return userAnswer.join()
     }
     expect(await ends([says("done")])).toBe("Stop,SessionEnd")
     expect(await ends([calls("echo")], { haltWhen: () => true })).toBe("Stop,SessionEnd")
@@ -121,10 +122,10 @@ describe("the hooks of a run", () => {
   })
 
   test("CHAT11 without hooks for an event the chart has no transition for it", async () => {
-    const { heard, on } = noting()
+    const { userAnswer, on } = noting()
     const hooks = { PreToolUse: [on("PreToolUse")] }
     const result = await Chat.run(Engine.make({ adapter: check.fake({ scripts: [says("a")] }) }), hi, { hooks })
-    expect([result.haltedReason, heard]).toEqual(["completed", []])
+    expect([result.haltedReason, userAnswer]).toEqual(["completed", []])
   })
 
   test("may be Effects, and promises", async () => {
@@ -160,10 +161,10 @@ describe("UserPromptSubmit", () => {
   })
 
   test("hears only of what stands last: nobody says anything when a run goes on with results", async () => {
-    const { heard, on } = noting()
+    const { userAnswer, on } = noting()
     const hooks = () => ({ UserPromptSubmit: [on("heard")] })
     await run([says("done")], hooks, { messages: [...hi, assistant("a")] })
-    expect(heard).toEqual([])
+    expect(userAnswer).toEqual([])
   })
 
   test("HOOK4 a halt ends the turn before any request, with what was said in the thread", async () => {
@@ -262,7 +263,7 @@ describe("a hook that fails", () => {
   })
 
   test("changes nothing where its answer does not count, and the others are told", async () => {
-    const { heard, on } = noting()
+    const { userAnswer, on } = noting()
     const result = await Chat.run(Engine.make({ adapter: check.fake({ scripts: [says("done")] }) }), hi, {
       hooks: {
         SessionStart: [throws, on("start", "halt"), on("start")],
@@ -270,7 +271,7 @@ describe("a hook that fails", () => {
         SessionEnd: [throws, on("end")]
       }
     })
-    expect([result.haltedReason, heard]).toEqual(["completed", ["start", "start", "stop", "stop", "end"]])
+    expect([result.haltedReason, userAnswer]).toEqual(["completed", ["start", "start", "stop", "stop", "end"]])
   })
 
   test("is one that gives no answer within hookTimeoutMs", async () => {

@@ -61,15 +61,15 @@ describe("the tree", () => {
   test("who watches is told of what changed, five times a second at most, and of nothing else", async () => {
     troupe = await started([])
     const { tree } = Observation.make(troupe)
-    let told = 0
-    tree.subscribe(() => told++)
+    let notified = 0
+    tree.subscribe(() => notified++)
     await clock.advance(1_000)
-    expect(told).toBe(0)
+    expect(notified).toBe(0)
     for (let index = 0; index < 100; index++) await troupe.chat(`c${index}`)
     const before = tree.getState()
-    expect(told).toBe(0)
+    expect(notified).toBe(0)
     await clock.advance(1_000)
-    expect(told).toBe(1)
+    expect(notified).toBe(1)
     expect(tree.getState()?.processes).toBe((before?.processes ?? 0) + 100)
     expect(idOf(tree.getState()?.tree, "Chat c99")).not.toBe("none")
   })

@@ -108,12 +108,12 @@ describe("options", () => {
     [{ toolResultEncoder: {} }, "must be a tool result encoder"],
     [{ context: 5 }, "must be an object"],
     [{ params: [] }, "must be an object"]
-  ])("an engine of %o is refused, with what is wanted", async (options, wanted) => {
+  ])("an engine of %o is refused, with what is wanted", async (options, requested) => {
     const refused = expect.objectContaining({ _tag: "EngineError", reason: "invalid_engine" }) as unknown
     expect(() => Engine.make(options)).toThrow(refused)
-    expect(() => Engine.make(options)).toThrow(wanted)
+    expect(() => Engine.make(options)).toThrow(requested)
     expect(() => Engine.make(options)).not.toThrow("Invalid input\n")
-    await expect(Troupe.start({ adapter: Fake.make({ script: [] }), ...options })).rejects.toThrow(wanted)
+    await expect(Troupe.start({ adapter: Fake.make({ script: [] }), ...options })).rejects.toThrow(requested)
   })
 
   test("what belongs to one turn is no option of a Troupe", async () => {

@@ -103,7 +103,7 @@ class Follower {
   }
 }
 
-const told = async (story: ReadonlyArray<Happening>) => {
+const notified = async (story: ReadonlyArray<Happening>) => {
   const adapter = handAdapter()
   const tools = [handling("t", () => ok("done"))]
   const { troupe } = await check.troupe({ adapter, tools, drainMs: 0, maxRestarts: 1_000 })
@@ -147,7 +147,7 @@ it.effect.prop(
   { story: Story },
   ({ story }) =>
     Effect.promise(async () => {
-      const { threads, thread } = await told(story)
+      const { threads, thread } = await notified(story)
       expect(threads).toEqual(threads.map(() => thread))
     }),
   { arbitrary: { runs: 300 }, timeout: 60_000 }

@@ -60,7 +60,7 @@ interface Sent {
   readonly turn: LiveTurn
 }
 
-const told = async (story: ReadonlyArray<Happening>, slow: number) => {
+const notified = async (story: ReadonlyArray<Happening>, slow: number) => {
   const adapter = handAdapter()
   const store = moodyStore()
   const slowly: Store = {
@@ -125,7 +125,7 @@ it.effect.prop(
   { story: Story, slow: Slowness },
   ({ story, slow }) =>
     Effect.promise(async () => {
-      const { sent, thread, stored, inbox } = await told(story, slow)
+      const { sent, thread, stored, inbox } = await notified(story, slow)
       const lines = userLines(thread)
       expect(inbox).toEqual([])
       for (const { text, turn } of sent) {
@@ -147,7 +147,7 @@ it.effect.prop(
   { story: Story, slow: Slowness },
   ({ story, slow }) =>
     Effect.promise(async () => {
-      const { sent, thread } = await told(
+      const { sent, thread } = await notified(
         story.filter(({ what }) => what !== "store fails"),
         slow
       )

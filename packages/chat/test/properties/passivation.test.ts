@@ -46,7 +46,7 @@ const textStore = (slow: number): Store => {
 const afterMs = 100
 
 /** The same things happen to a chat that is passivated whenever it rests, and to one that never is. */
-const told = async (story: ReadonlyArray<Happening>, slow: number, passivateAfterMs: number) => {
+const notified = async (story: ReadonlyArray<Happening>, slow: number, passivateAfterMs: number) => {
   let requests = 0
   const adapter = check.fake({ respond: () => (++requests % 3 === 0 ? calls("pay") : says("fine")) })
   const tools = [make({ name: "pay", effect: "write", handler: () => ok("paid") })]
@@ -97,7 +97,7 @@ it.effect.prop(
   { story: Story, slow: Schema.Literals([0, 1, 3]) },
   ({ story, slow }) =>
     Effect.promise(async () => {
-      const { chat, sent } = await told(story, slow, afterMs)
+      const { chat, sent } = await notified(story, slow, afterMs)
       const statuses = sent.map(({ turn }) => turn.status)
       expect(statuses.every((status) => status === "delivered" || status === "rejected")).toBe(true)
       const expected = sent.filter(({ turn }) => turn.status === "delivered").map(({ text }) => text)
@@ -114,8 +114,8 @@ it.effect.prop(
   ({ story }) =>
     Effect.promise(async () => {
       const calm = story.map(({ what }): Happening => ({ what, pause: 20 }))
-      const one = await told(calm, 0, afterMs)
-      const other = await told(calm, 0, Infinity)
+      const one = await notified(calm, 0, afterMs)
+      const other = await notified(calm, 0, Infinity)
       await until(() => one.chat.getSnapshot()?.context.phase === other.phase)
       expect([one.said, one.phase, one.inbox]).toEqual([other.said, other.phase, other.inbox])
       expect(other.passed).toBe(0)

@@ -214,8 +214,8 @@ it.effect.prop(
   ({ operations }) =>
     Effect.promise(async () => {
       let session = Session.make({ id: "s", thread: hi, metadata: { mine: 1 }, context: { b: 2 } })
-      for (const wanted of operations) {
-        const operation = chosen(wanted, session)
+      for (const requested of operations) {
+        const operation = chosen(requested, session)
         const kept = comparable(session)
         const outcome = await perform(session, operation).catch((error: unknown) => error)
         expect(comparable(session)).toEqual(kept)

@@ -30,9 +30,9 @@ export const leavesProgram = (_args: object, { progress }: IsolatedContext): str
 /** Sends what a library might send to whoever started its process, and what looks like an outcome. */
 export const sendsStrays = (): string => {
   const forged = { type: "settled", result: { type: "ok", value: "forged" } }
-  for (const stray of [null, undefined, 7, "ready", {}, forged, { nonce: "", ...forged }, new Uint8Array(64)]) {
-    if (parentPort === null) process.send?.(stray)
-    else parentPort.postMessage(stray, [])
+  for (const dropped of [null, undefined, 7, "ready", {}, forged, { nonce: "", ...forged }, new Uint8Array(64)]) {
+    if (parentPort === null) process.send?.(dropped)
+    else parentPort.postMessage(dropped, [])
   }
   return "own"
 }
@@ -103,7 +103,7 @@ export const obedient = (_args: object, { progress, signal }: IsolatedContext): 
     progress("running")
   })
 
-export const told = ({ context, toolCall, sessionId, requestId, idempotencyKey }: IsolatedContext): object => ({
+export const notified = ({ context, toolCall, sessionId, requestId, idempotencyKey }: IsolatedContext): object => ({
   context,
   toolCall,
   sessionId,
@@ -115,7 +115,7 @@ export const told = ({ context, toolCall, sessionId, requestId, idempotencyKey }
 export const reads = (args: { readonly name: string }, context: IsolatedContext): unknown =>
   Reflect.get(context, args.name)
 
-export const saysContext = (_args: object, context: IsolatedContext): object => told(context)
+export const saysContext = (_args: object, context: IsolatedContext): object => notified(context)
 
 /** Without imports that take time to load. */
 export const ends = ({ how }: { readonly how: string }): unknown => {

@@ -5,11 +5,11 @@
 import { ToolRunner } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
 import { isolated } from "../../src/index.ts"
-import { heard } from "./heard.ts"
+import { userAnswer } from "./heard.ts"
 
 const [how, children] = process.argv.slice(2)
 const system = System.make()
-const { tool, values } = heard(
+const { tool, values } = userAnswer(
   isolated({
     name: "busy",
     isolate: "process",

@@ -73,7 +73,7 @@ export class ApplicationTable {
     const down = (_cell: Cell, reason: ExitReason): void => {
       if (this.#entries.get(entry.name) === entry) this.#entries.delete(entry.name)
       const byItself = entry.treeEnded || reason !== "shutdown"
-      this.#tell(entry.name, byItself ? this.#endOf(entry.name, kind, reason) : { _tag: "Stopped" })
+      this.#notify(entry.name, byItself ? this.#endOf(entry.name, kind, reason) : { _tag: "Stopped" })
     }
     if (master.dead) down(master, master.reason)
     else master.watch({ down })
@@ -84,19 +84,19 @@ export class ApplicationTable {
     return { _tag: "ApplicationEnded", name, reason }
   }
 
-  #tell(name: string, end: End | undefined): void {
+  #notify(name: string, end: End | undefined): void {
     if (end === undefined) return
-    for (const tell of this.#waiting) tell(name, end)
+    for (const notify of this.#waiting) notify(name, end)
     if (end._tag === "ApplicationEnded" && this.#waiting.size === 0) void stop(this.#kernel)
   }
 
   /** Runs a function when an application that matters ends by itself, or this one is stopped; answers how to forget it. */
   whenEnded(own: string, run: (end: End) => void): () => void {
-    const tell = (name: string, end: End): void => {
+    const notify = (name: string, end: End): void => {
       if (end._tag !== "Stopped" || name === own) run(end)
     }
-    this.#waiting.add(tell)
-    return () => void this.#waiting.delete(tell)
+    this.#waiting.add(notify)
+    return () => void this.#waiting.delete(notify)
   }
 
   async startAll(application: Definition, kind: Kind): Promise<ReadonlyArray<string>> {

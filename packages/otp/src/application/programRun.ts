@@ -31,9 +31,9 @@ const keepAlive = (): (() => void) => {
 const listen = (
   signals: Signals | undefined,
   names: ReadonlyArray<string>,
-  heard: (signal: string) => void
+  userAnswer: (signal: string) => void
 ): (() => void) => {
-  const listeners = names.map((name) => ({ name, listener: () => heard(name) }))
+  const listeners = names.map((name) => ({ name, listener: () => userAnswer(name) }))
   for (const { name, listener } of listeners) signals?.on(name, listener)
   return () => {
     for (const { name, listener } of listeners) signals?.off(name, listener)
@@ -52,7 +52,7 @@ export const runUntilEnd = async (application: Definition, options: RunOptions):
     phase.ending = true
     ending.resolve(end)
   }
-  const heard = (signal: string): void => {
+  const userAnswer = (signal: string): void => {
     if (!phase.ending) return ended({ _tag: "Signal", signal })
     phase.halted = true
     halt(kernel)
@@ -60,7 +60,7 @@ export const runUntilEnd = async (application: Definition, options: RunOptions):
   const releases = [
     keepAlive(),
     table.whenEnded(application.name, ended),
-    listen(options.signals, options.names ?? ["SIGINT", "SIGTERM"], heard)
+    listen(options.signals, options.names ?? ["SIGINT", "SIGTERM"], userAnswer)
   ]
   const bound = options.timeout === undefined ? {} : { timeout: options.timeout }
   try {

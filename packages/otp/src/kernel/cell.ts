@@ -31,7 +31,7 @@ export interface Behaviour {
   /** Whose end it does not outlive, even if it traps exits. */
   readonly parent?: Cell | undefined
   /** Who is told of its end, whatever it is, and so does not hear of it over the link. */
-  readonly tells?: Cell | undefined
+  readonly notifies?: Cell | undefined
   /** The first turn of the process. */
   begin?(cell: Cell): void
   /** Takes one message. Without it, mail waits in the mailbox to be received. */

@@ -79,10 +79,10 @@ const nobody: ReadonlyArray<never> = []
 
 /** Cuts the links of a process; answers who hears of its end over one. */
 const severed = (cell: Cell, links: Few<Cell>): ReadonlyArray<Cell> => {
-  const { tells } = cell.behaviour
-  if (tells !== undefined && links.has(tells)) {
-    links.delete(tells)
-    tells.links?.delete(cell)
+  const { notifies } = cell.behaviour
+  if (notifies !== undefined && links.has(notifies)) {
+    links.delete(notifies)
+    notifies.links?.delete(cell)
   }
   if (links.size === 0) return nobody
   const peers = links.all

@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import { type Chances, chancesOf, type Clock } from "../time/index.ts"
 import { type CrashReport, type ExitReason, inspected, type Name, type Pid, SystemStopped } from "../core/index.ts"
 import { type Behaviour, Cell, type Kernel, type KernelObserver, type KernelReports, type Signal } from "./cell.ts"
-import { Chore } from "./mailboxTask.ts"
+import { MailboxTask } from "./mailboxTask.ts"
 import { ProcessTable } from "./processTable.ts"
 import { RunQueue } from "./runQueue.ts"
 import { turn } from "./turn.ts"
@@ -176,6 +176,6 @@ export class SystemKernel implements Kernel {
 
   /** Records a message that no process took. */
   undelivered(kind: "dead" | "unexpected", target: Pid | Name, message: unknown): void {
-    if (!(message instanceof Chore)) this.#reports?.undelivered(this, kind, target, message)
+    if (!(message instanceof MailboxTask)) this.#reports?.undelivered(this, kind, target, message)
   }
 }

@@ -1,5 +1,5 @@
 /** Something to do in a turn of a process, put into its mailbox like a message. */
-export class Chore {
+export class MailboxTask {
   readonly run: () => void
   constructor(run: () => void) {
     this.run = run

@@ -3,6 +3,6 @@
  *
  * It is taken in mailbox order, by suspended processes too, and no behaviour, probe or event sees it.
  */
-import { Chore } from "./mailboxTask.ts"
+import { MailboxTask } from "./mailboxTask.ts"
 
-export class SysMessage extends Chore {}
+export class SysMessage extends MailboxTask {}

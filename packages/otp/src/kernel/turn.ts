@@ -5,7 +5,7 @@
  * TURN2. What a behaviour throws by mistake is the exit reason of its process, never of the one after it.
  */
 import type { Cell } from "./cell.ts"
-import { Chore } from "./mailboxTask.ts"
+import { MailboxTask } from "./mailboxTask.ts"
 import { die } from "./exit.ts"
 import { slice } from "./runQueue.ts"
 import { wake } from "./schedule.ts"
@@ -13,7 +13,7 @@ import { wake } from "./schedule.ts"
 const begin = (cell: Cell): void => cell.behaviour.begin?.(cell)
 
 const take = (cell: Cell, message: unknown): void => {
-  if (message instanceof Chore) message.run()
+  if (message instanceof MailboxTask) message.run()
   else cell.behaviour.handle?.(cell, message)
 }
 

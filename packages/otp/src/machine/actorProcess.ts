@@ -46,14 +46,14 @@ export class ActorProcess implements Behaviour {
   readonly tree: Steps
   readonly parent: Cell | undefined
   /** The process of the actor above, which hears of its end from the actor. */
-  readonly tells: Cell | undefined
+  readonly notifies: Cell | undefined
 
-  constructor(kind: "machine" | "actor", node: Node, tree: Steps, parent: Cell | undefined, tells?: Cell) {
+  constructor(kind: "machine" | "actor", node: Node, tree: Steps, parent: Cell | undefined, notifies?: Cell) {
     this.kind = kind
     this.node = node
     this.tree = tree
     this.parent = parent
-    this.tells = tells
+    this.notifies = notifies
   }
 
   handle(cell: Cell, message: unknown): void {
@@ -92,9 +92,9 @@ export class ActorProcess implements Behaviour {
   }
 
   ended(cell: Cell, reason: ExitReason): void {
-    const { node, tells } = this
+    const { node, notifies } = this
     const snapshot = node.getSnapshot()
-    if (tells === undefined || tells.dead) node._stop()
+    if (notifies === undefined || notifies.dead) node._stop()
     else if (node._processingStatus === running) end(node, cell, reason)
     for (const child of childrenOf(snapshot)) if (child._processingStatus !== stopped) child._stop()
   }

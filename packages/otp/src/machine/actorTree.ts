@@ -17,14 +17,14 @@ import type { AnyActorRef, EventObject } from "xstate"
 import { itsProcess, nodeOf, processAbove, processAt, stopped } from "./xstateActor.ts"
 import type { AnyActorSystem, Node, NodeSystem } from "./xstateActor.ts"
 import { ActorProcess } from "./actorProcess.ts"
-import { type Cell, Chore, deliver } from "../kernel/index.ts"
+import { type Cell, MailboxTask, deliver } from "../kernel/index.ts"
 import { HostedActor } from "./hostedActor.ts"
 
 /** The process that hosts an actor system, if one does. */
 export const hostOf = (system: AnyActorSystem): Cell | undefined => (system as unknown as NodeSystem)[itsProcess]
 
 /** Whether an event tells of the end of the actor it comes from. */
-const tellsEnd = ({ type }: EventObject): boolean =>
+const notifiesEnd = ({ type }: EventObject): boolean =>
   type.startsWith("xstate.done.actor.") || type.startsWith("xstate.error.actor.")
 
 /** Whether an actor still has another one below it, as far as its snapshot tells. */
@@ -44,13 +44,13 @@ export class ActorTree {
     this.#root = root
     this.#pass = system._relay
     const { inspect } = system
-    const tell = system._sendInspectionEvent
+    const notify = system._sendInspectionEvent
     root[itsProcess] = cell
     system[itsProcess] = cell
     system._relay = this.#relay
-    const inspected: typeof tell = (event) => {
+    const inspected: typeof notify = (event) => {
       adoptMade(event)
-      tell(event)
+      notify(event)
     }
     system._sendInspectionEvent = watched ? inspected : adoptMade
     system.inspect = (observer) => {
@@ -76,14 +76,14 @@ export class ActorTree {
     const cell = target[itsProcess]
     if (cell === undefined) return this.#pass(source, target, event)
     const sent = source === undefined
-    if (!sent && (cell.dead || (source[itsProcess]?.dead === true && !tellsEnd(event)))) return
+    if (!sent && (cell.dead || (source[itsProcess]?.dead === true && !notifiesEnd(event)))) return
     const { behaviour } = cell.kernel.current ?? cell.kernel.outside
     const inside = behaviour instanceof ActorProcess && behaviour.tree === this
     if (inside && !cell.busy && !(sent && target === this.#root)) return this.take(cell, source, target, event)
     const late = (): void => {
       if (source?._parent !== target || isChild(source, target)) this.take(cell, source, target, event)
     }
-    deliver(cell, sent ? event : new Chore(late))
+    deliver(cell, sent ? event : new MailboxTask(late))
   }
 }
 
@@ -111,5 +111,5 @@ export const sendToActor = (ref: AnyActorRef, event: EventObject, handled?: () =
     tree.take(cell, undefined, node, event)
     handled?.()
   }
-  deliver(cell, new Chore(take))
+  deliver(cell, new MailboxTask(take))
 }

@@ -3,7 +3,7 @@
  *
  * HCLOCK1. A delayed event that was cancelled between its due time and the turn is not sent.
  */
-import { type Cell, Chore, deliver, Timer } from "../kernel/index.ts"
+import { type Cell, MailboxTask, deliver, Timer } from "../kernel/index.ts"
 
 class Delay {
   cancelled = false
@@ -20,10 +20,10 @@ export class HostClock {
   setTimeout(run: () => void, ms: number): unknown {
     const delay = new Delay()
     if (this.#cell.dead) return delay
-    const chore = new Chore(() => {
+    const mailboxTask = new MailboxTask(() => {
       if (!delay.cancelled) run()
     })
-    delay.timer = new Timer(this.#cell.kernel, this.#cell, ms, () => deliver(this.#cell, chore))
+    delay.timer = new Timer(this.#cell.kernel, this.#cell, ms, () => deliver(this.#cell, mailboxTask))
     return delay
   }
 

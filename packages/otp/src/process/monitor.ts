@@ -21,7 +21,7 @@ export class Monitor implements MonitorRef, Watcher, Resource {
     this.#shown = shown
     if (maker.dead || maker === target) return
     if (target === undefined || target.dead) {
-      this.#tell("noproc")
+      this.#notify("noproc")
       return
     }
     this.#target = target
@@ -42,7 +42,7 @@ export class Monitor implements MonitorRef, Watcher, Resource {
     if (this.#target === undefined) return
     this.#target = undefined
     this.maker.disown(this)
-    this.#tell(reason)
+    this.#notify(reason)
   }
 
   close(): void {
@@ -51,7 +51,7 @@ export class Monitor implements MonitorRef, Watcher, Resource {
     this.maker.disown(this)
   }
 
-  #tell(reason: ExitReason): void {
+  #notify(reason: ExitReason): void {
     deliver(this.maker, downMessage(this, this.#shown, reason))
   }
 }

@@ -48,15 +48,15 @@ export class RegistryState {
   readonly locks = new KeyLocks()
   readonly window = new RestartWindow(3, 5)
   readonly #tables: Array<RegistryTable>
-  readonly #tell: Listener | undefined
+  readonly #notify: Listener | undefined
 
   constructor(self: Cell, { keys, partitions, listeners, meta }: RegistryPlan) {
     this.self = self
     this.keys = keys
     this.meta = new Map(Array.from(meta, ([key, value]) => [placeOf(key), value]))
-    this.#tell = listeners.length === 0 ? undefined : this.#told(listeners)
+    this.#notify = listeners.length === 0 ? undefined : this.#notified(listeners)
     if (partitions === 1) {
-      this.#tables = [new RegistryTable(self, keys, this.#tell)]
+      this.#tables = [new RegistryTable(self, keys, this.#notify)]
       return
     }
     this.#tables = Array.from({ length: partitions }, (_, index) => this.#start(index))
@@ -131,13 +131,13 @@ export class RegistryState {
   }
 
   #start(index: number): RegistryTable {
-    const make = (self: Cell): RegistryTable => new RegistryTable(self, this.keys, this.#tell)
+    const make = (self: Cell): RegistryTable => new RegistryTable(self, this.keys, this.#notify)
     const label = `${this.self.label}/${index}`
     const cell = launchServer(this.self.kernel, this.self, partitionCallbacks, make, { label, trapExit: true })
     return (cell.behaviour as Server).state as RegistryTable
   }
 
-  #told(listeners: ReadonlyArray<Target>): Listener {
+  #notified(listeners: ReadonlyArray<Target>): Listener {
     return (_tag, { key, cell, value }) => {
       const message = { _tag, registry: this.self, key, pid: cell, value }
       for (const listener of listeners) {

@@ -30,14 +30,14 @@ interface Member {
 export class RegistryTable {
   readonly keys: Keys
   readonly #self: Cell
-  readonly #tell: Listener | undefined
+  readonly #notify: Listener | undefined
   readonly #index: KeyIndex
   readonly #members = new Map<Cell, Member>()
 
-  constructor(self: Cell, keys: Keys, tell: Listener | undefined) {
+  constructor(self: Cell, keys: Keys, notify: Listener | undefined) {
     this.#self = self
     this.keys = keys
-    this.#tell = tell
+    this.#notify = notify
     this.#index = keys === "unique" ? new UniqueIndex() : new DuplicateIndex()
   }
 
@@ -73,7 +73,7 @@ export class RegistryTable {
     const entry = new Entry(key, place, cell, value)
     this.#member(cell).entries.add(entry)
     this.#index.add(entry)
-    this.#tell?.("Register", entry)
+    this.#notify?.("Register", entry)
     return undefined
   }
 
@@ -87,7 +87,7 @@ export class RegistryTable {
       this.#index.remove(entry)
     }
     if (member.entries.size === 0) this.#leave(cell, member)
-    for (const entry of released) this.#tell?.("Unregister", entry)
+    for (const entry of released) this.#notify?.("Unregister", entry)
     return released.length
   }
 
@@ -130,6 +130,6 @@ export class RegistryTable {
     const entries = this.entriesOf(cell)
     for (const entry of entries) this.#index.remove(entry)
     this.#members.delete(cell)
-    for (const entry of entries) this.#tell?.("Unregister", entry)
+    for (const entry of entries) this.#notify?.("Unregister", entry)
   }
 }

@@ -152,14 +152,14 @@ export const awaitEffect = <A>(task: Task<A>, options?: AwaitOptions): Effect.Ef
     if (stranger !== undefined) return resume(Effects.fail(stranger))
     const own = handleOf(task, options?.from)
     const sure = waiterOf(task, options?.from) !== undefined
-    const told = (outcome: Outcome<A>): void => {
+    const notified = (outcome: Outcome<A>): void => {
       if (outcome !== undefined && "ok" in outcome) return resume(Effects.succeed(outcome.ok))
       if (outcome === undefined) own.despair(sure)
       const reason = outcome === undefined ? "timeout" : outcome.exit
       resume(Effects.fail(new CallExit({ reason, in: "Task.awaitEffect" })))
     }
     const ms = milliseconds(options?.timeout ?? 5000)
-    return Effects.sync(own.wait(ms, (outcome) => own.owner.kernel.as(own.owner, () => told(outcome)), sure))
+    return Effects.sync(own.wait(ms, (outcome) => own.owner.kernel.as(own.owner, () => notified(outcome)), sure))
   })
 
 /** Waits for a task without giving it up: `undefined` when the time is over, and it can be waited for again. */

@@ -30,7 +30,7 @@ export type Outcome<A> = { readonly ok: A } | { readonly exit: ExitReason } | un
 /** Somebody who waits; `sure` if it is known to be the owner. */
 interface Wait<A> {
   readonly sure: boolean
-  readonly told: (outcome: Outcome<A>) => void
+  readonly notified: (outcome: Outcome<A>) => void
   stop: () => void
 }
 
@@ -38,7 +38,7 @@ export class TaskHandle<A> {
   readonly owner: Cell
   readonly pid: Cell
   readonly ref: Monitor
-  #wanted = true
+  #requested = true
   #kept: Outcome<A>
   /** What tells the owner, where it is known to wait. */
   #sure: ((outcome: Outcome<A>) => void) | undefined = undefined
@@ -52,7 +52,7 @@ export class TaskHandle<A> {
   }
 
   reply(value: unknown): void {
-    if (this.#wanted) deliver(this.owner, new TaskReply(this.ref, value))
+    if (this.#requested) deliver(this.owner, new TaskReply(this.ref, value))
   }
 
   /** Whether the owner is known to wait. */
@@ -67,7 +67,7 @@ export class TaskHandle<A> {
 
   /** Stops waiting for good: takes out of the mailbox what is there. */
   forget(): void {
-    this.#wanted = false
+    this.#requested = false
     this.ref.close()
     this.owner.mailbox?.drop((message) => this.#concerns(message))
   }
@@ -80,21 +80,21 @@ export class TaskHandle<A> {
   }
 
   /** Waits as `outcome` does; answers how to give the wait up, which changes nothing either. */
-  wait(ms: number, told: (outcome: Outcome<A>) => void, sure: boolean): () => void {
+  wait(ms: number, notified: (outcome: Outcome<A>) => void, sure: boolean): () => void {
     const kept = this.#kept
     if (sure && kept !== undefined) {
       this.#kept = undefined
-      told(kept)
+      notified(kept)
       return () => {}
     }
-    if (!sure || this.#unsure !== undefined) return this.#waitAmong(ms, { sure, told, stop: () => {} })
-    this.#sure = told
+    if (!sure || this.#unsure !== undefined) return this.#waitAmong(ms, { sure, notified, stop: () => {} })
+    this.#sure = notified
     const over = (): void => {
-      if (this.#sure === told) this.#sure = undefined
+      if (this.#sure === notified) this.#sure = undefined
     }
     const stop = this.#receive(ms, (outcome) => {
       over()
-      told(outcome)
+      notified(outcome)
     })
     return () => {
       over()
@@ -102,8 +102,8 @@ export class TaskHandle<A> {
     }
   }
 
-  #receive(ms: number, told: (outcome: Outcome<A>) => void): () => void {
-    const taken = (message: unknown): void => told(this.#read(message))
+  #receive(ms: number, notified: (outcome: Outcome<A>) => void): () => void {
+    const taken = (message: unknown): void => notified(this.#read(message))
     return receiveWithin<unknown>(this.owner, (message) => this.#concerns(message), ms, taken)
   }
 
@@ -119,7 +119,7 @@ export class TaskHandle<A> {
     const stop = this.#receive(ms, (outcome) => {
       leave()
       if (outcome !== undefined) this.#share(outcome, wait)
-      wait.told(outcome)
+      wait.notified(outcome)
     })
     wait.stop = () => {
       leave()
@@ -133,7 +133,7 @@ export class TaskHandle<A> {
     this.#kept = taker.sure || others.some(({ sure }) => sure) ? undefined : outcome
     for (const other of others) {
       other.stop()
-      other.told(outcome)
+      other.notified(outcome)
     }
   }
 

@@ -82,7 +82,7 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
   readonly #ended: Array<Slot<I>> = []
   /** Tasks that were looked at, by position, in the order of their end. */
   readonly #ready = new Map<number, Slot<I>>()
-  #told: (() => void) | undefined = undefined
+  #notified: (() => void) | undefined = undefined
   #free: number
   #pulled = 0
   #delivered = 0
@@ -185,7 +185,7 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
     slot.reason = reason
     this.#running.delete(slot)
     this.#ended.push(slot)
-    this.#told?.()
+    this.#notified?.()
   }
 
   #kill({ cell }: Slot<I>): void {
@@ -198,7 +198,7 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
     for (;;) {
       const slot = this.#ended.shift()
       if (slot !== undefined) return slot
-      await new Promise<void>((resolve) => (this.#told = resolve))
+      await new Promise<void>((resolve) => (this.#notified = resolve))
     }
   }
 

@@ -20,7 +20,7 @@ import { kernelOf } from "../kernel/index.ts"
 import { attach } from "./Telemetry.ts"
 import type { System } from "../core/index.ts"
 import { deadLetterLogOf } from "./deadLetterLog.ts"
-import type { StrayMessage } from "./Events.ts"
+import type { DroppedMessage } from "./Events.ts"
 
 /**
  * A message that went astray.
@@ -35,7 +35,7 @@ import type { StrayMessage } from "./Events.ts"
  *
  * `at` is milliseconds on the system's clock. What was still in the mailbox of a process that died is not among them.
  */
-export interface DeadLetter extends StrayMessage {
+export interface DeadLetter extends DroppedMessage {
   readonly kind: "dead" | "unexpected"
   readonly at: number
 }

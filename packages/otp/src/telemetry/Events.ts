@@ -36,7 +36,7 @@ export interface Subject {
 }
 
 /** A message that reached nobody, or nobody who had a use for it. */
-export interface StrayMessage {
+export interface DroppedMessage {
   /** The process it was for, or the name nobody had. */
   readonly target: Pid | Name
   readonly message: unknown
@@ -50,7 +50,7 @@ export interface StrayMessage {
  * **Details**
  *
  * Who builds on processes may tell events of its own: it adds them here (`declare module "@troupe/otp/telemetry"`), and
- * tells them with {@link tell}.
+ * tells them with {@link notify}.
  */
 export interface Events {
   readonly "process.spawn": {
@@ -87,11 +87,11 @@ export interface Events {
   }
   readonly "message.dead": {
     readonly measurements: { readonly count: number }
-    readonly metadata: StrayMessage
+    readonly metadata: DroppedMessage
   }
   readonly "message.unexpected": {
     readonly measurements: { readonly count: number }
-    readonly metadata: StrayMessage
+    readonly metadata: DroppedMessage
   }
   readonly "telemetry.failure": {
     readonly measurements: { readonly handlers: number }

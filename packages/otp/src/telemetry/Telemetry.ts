@@ -65,7 +65,7 @@ import { currentWatch, watchOf } from "./observers.ts"
 import type { System } from "../core/index.ts"
 import type { Events, EventName, Event, Selector, Selected } from "./Events.ts"
 
-export type { Subject, StrayMessage, Events, EventName, Event, Selector, Selected } from "./Events.ts"
+export type { Subject, DroppedMessage, Events, EventName, Event, Selector, Selected } from "./Events.ts"
 
 /**
  * Tells an event that is no event of processes: of what a program builds on them.
@@ -90,17 +90,17 @@ export type { Subject, StrayMessage, Events, EventName, Event, Selector, Selecte
  * const system = System.make()
  * const heard: Array<number> = []
  * Telemetry.attach(system, "order", ({ measurements }) => heard.push(measurements.items))
- * Telemetry.tell(system, "order.placed", { items: 3 }, { order: "o1" })
+ * Telemetry.notify(system, "order.placed", { items: 3 }, { order: "o1" })
  * heard // => [3]
  * await System.stop(system)
  * ```
  */
-export const tell = <N extends EventName>(
+export const notify = <N extends EventName>(
   system: System,
   name: N,
   measurements: Events[N]["measurements"],
   metadata: Events[N]["metadata"]
-): void => currentWatch(kernelOf(system))?.told(name, measurements, metadata)
+): void => currentWatch(kernelOf(system))?.notified(name, measurements, metadata)
 
 /**
  * Has a function called with every event of a system that the selector names; answers how to detach it.

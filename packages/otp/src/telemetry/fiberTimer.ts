@@ -13,12 +13,12 @@ import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 import { afterTurn } from "../time/index.ts"
 import type { Cell } from "../kernel/index.ts"
-import type { Stretches } from "./threadTime.ts"
+import type { ThreadTimes } from "./threadTime.ts"
 
 /** What a fiber did from one wait to the next. */
 interface Run {
   held: number
-  told: boolean
+  notified: boolean
 }
 
 const plain = Context.get(Context.empty(), Tracer.Tracer)
@@ -26,12 +26,12 @@ const plain = Context.get(Context.empty(), Tracer.Tracer)
 /** Whom a timed fiber belongs to, and who is told of a run that held the thread too long. */
 export interface Timing {
   readonly cell: Cell
-  readonly stretches: Stretches
+  readonly threadTimes: ThreadTimes
   readonly threshold: number
-  wanted(): boolean
+  requested(): boolean
   /** The message it is at. */
   message(): unknown
-  tell(held: number, message: unknown): void
+  notify(held: number, message: unknown): void
 }
 
 class FiberTimer implements Tracer.Tracer {
@@ -47,31 +47,31 @@ class FiberTimer implements Tracer.Tracer {
     primitive: Tracer.EffectPrimitive<X>,
     fiber: Parameters<NonNullable<Tracer.Tracer["context"]>>[1]
   ): X => {
-    const { cell, stretches } = this.#timing
-    if (stretches.cell === cell || !this.#timing.wanted()) return primitive["~effect/Effect/evaluate"](fiber)
+    const { cell, threadTimes } = this.#timing
+    if (threadTimes.cell === cell || !this.#timing.requested()) return primitive["~effect/Effect/evaluate"](fiber)
     const run = this.#runOf(fiber)
-    const stretch = stretches.open(cell)
+    const threadTime = threadTimes.open(cell)
     try {
       return primitive["~effect/Effect/evaluate"](fiber)
     } finally {
-      this.#add(run, stretches.close(stretch))
+      this.#add(run, threadTimes.close(threadTime))
     }
   }
 
   #runOf(fiber: Fiber.Fiber<unknown, unknown>): Run {
     const known = fiber.currentOpCount === 1 ? undefined : this.#runs.get(fiber)
     if (known !== undefined) return known
-    const run = { held: 0, told: false }
+    const run = { held: 0, notified: false }
     this.#runs.set(fiber, run)
     return run
   }
 
   #add(run: Run, held: number): void {
     run.held += held
-    if (run.told || run.held < this.#timing.threshold) return
-    run.told = true
+    if (run.notified || run.held < this.#timing.threshold) return
+    run.notified = true
     const message = this.#timing.message()
-    afterTurn(() => this.#timing.tell(run.held, message))
+    afterTurn(() => this.#timing.notify(run.held, message))
   }
 }
 

@@ -1,11 +1,11 @@
 /** Shows a message as it stands in a mailbox: calls, casts and signals as what they are. */
 import { CastMessage, format, isDown, isExit, isStop, type Name, type Pid, summary } from "../core/index.ts"
-import { Chore } from "../kernel/index.ts"
+import { MailboxTask } from "../kernel/index.ts"
 import { CallMessage, Continuation, isSensitive } from "../process/index.ts"
 
 /** What a message carries: the request of a call, the message of a cast, nothing of a chore, else the message itself. */
 const contentOf = (message: unknown): unknown => {
-  if (message instanceof Chore) return undefined
+  if (message instanceof MailboxTask) return undefined
   if (message instanceof CallMessage) return message.request
   return message instanceof CastMessage ? message.message : message
 }
@@ -18,7 +18,7 @@ export const messageSummary = (message: unknown): string => {
   }
   if (message instanceof CastMessage) return `cast ${summary(message.message)}`
   if (message instanceof Continuation) return `continue ${summary(message.term)}`
-  if (message instanceof Chore) return "the result of something it started"
+  if (message instanceof MailboxTask) return "the result of something it started"
   if (isStop(message)) return `the request to stop, ${format(message.reason)}`
   if (isExit(message)) return `the exit of ${message.from.label} ${message.from}, ${format(message.reason)}`
   if (isDown(message)) return `the end of ${message.pid}, ${format(message.reason)}`

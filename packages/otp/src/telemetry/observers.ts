@@ -13,7 +13,14 @@
  */
 import type * as Effect from "effect/Effect"
 import { type CrashReport, type ExitReason, isAbnormal } from "../core/index.ts"
-import { type Cell, Chore, type Kernel, type KernelObserver, type KernelReports, SysMessage } from "../kernel/index.ts"
+import {
+  type Cell,
+  MailboxTask,
+  type Kernel,
+  type KernelObserver,
+  type KernelReports,
+  SysMessage
+} from "../kernel/index.ts"
 import {
   isSelected,
   selected,
@@ -21,7 +28,7 @@ import {
   type EventName,
   type Events,
   type Selector,
-  type StrayMessage,
+  type DroppedMessage,
   type Subject
 } from "./Events.ts"
 import { timeFibers } from "./fiberTimer.ts"
@@ -30,7 +37,7 @@ import { isSensitive } from "../process/index.ts"
 import { recordUndelivered } from "./deadLetterLog.ts"
 import { shownContent } from "./messageSummary.ts"
 import { crashReport } from "./crashReportOf.ts"
-import { Stretches } from "./threadTime.ts"
+import { ThreadTimes } from "./threadTime.ts"
 
 interface Handler {
   readonly selector: Selector
@@ -54,7 +61,7 @@ export class Watch implements KernelObserver {
   readonly #all = new Set<Handler>()
   readonly #probes = new Map<Cell, Probe>()
   readonly #waiting = new Map<Cell, Waiting>()
-  readonly #stretches = new Stretches()
+  readonly #threadTimes = new ThreadTimes()
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel
@@ -87,22 +94,22 @@ export class Watch implements KernelObserver {
     if (this.#kernel.observer === this) this.#kernel.observer = undefined
   }
 
-  #hears(name: EventName): boolean {
+  #hasHandler(name: EventName): boolean {
     return this.#handlers.has(name)
   }
 
   #emit<N extends EventName>(name: N, measurements: Events[N]["measurements"], metadata: Events[N]["metadata"]): void {
-    this.#tell(this.#of(name), { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
+    this.#notify(this.#of(name), { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
   }
 
   /** An event of what is built on processes. */
-  told(name: EventName, measurements: unknown, metadata: unknown): void {
+  notified(name: EventName, measurements: unknown, metadata: unknown): void {
     const handlers = [...this.#all].filter(({ selector }) => isSelected(selector, name))
     if (handlers.length === 0) return
-    this.#tell(handlers, { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
+    this.#notify(handlers, { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
   }
 
-  #tell(handlers: ReadonlyArray<Handler>, event: Event): void {
+  #notify(handlers: ReadonlyArray<Handler>, event: Event): void {
     for (const handler of handlers) {
       if (handler.running) continue
       handler.running = true
@@ -123,7 +130,7 @@ export class Watch implements KernelObserver {
   }
 
   spawned(cell: Cell): void {
-    if (!this.#hears("process.spawn")) return
+    if (!this.#hasHandler("process.spawn")) return
     const { parent } = cell
     this.#emit("process.spawn", { processes: this.#kernel.processes.size }, { ...subjectOf(cell), parent })
   }
@@ -136,27 +143,27 @@ export class Watch implements KernelObserver {
       this.#probes.delete(cell)
       this.#leave()
     }
-    if (!this.#hears("process.exit")) return
+    if (!this.#hasHandler("process.exit")) return
     const metadata = { ...subjectOf(cell), reason, abnormal: isAbnormal(reason) }
     this.#emit("process.exit", { processes: this.#kernel.processes.size, dropped }, metadata)
   }
 
   crashed(report: CrashReport): void {
-    if (!report.ended || !this.#hears("process.crash")) return
+    if (!report.ended || !this.#hasHandler("process.crash")) return
     const { pid, label, kind, queueLength } = report
     this.#emit("process.crash", { queueLength }, { pid, label, kind, report })
   }
 
   /** A message was put into a process: into its mailbox, or into the hands of a waiting receive. */
   delivered(cell: Cell, message: unknown): void {
-    if (message instanceof Chore) return
+    if (message instanceof MailboxTask) return
     const content = shownContent(cell, message)
     const { current } = this.#kernel
     if (current !== undefined) this.#sent(current, cell, content)
     const probe = this.#probes.get(cell)
     if (probe?.counts !== undefined) probe.counts.received++
     probe?.trace({ _tag: "Received", message: content, from: current })
-    if (!this.#hears("process.message")) return
+    if (!this.#hasHandler("process.message")) return
     const queueLength = cell.mailbox?.size ?? 0
     this.#emit("process.message", { queueLength }, { ...subjectOf(cell), message: content })
   }
@@ -175,14 +182,14 @@ export class Watch implements KernelObserver {
 
   /** Has a process take a message, and looks at the time around it where somebody wants to know. */
   handle(cell: Cell, message: unknown, take: (cell: Cell, message: unknown) => void): void {
-    const timed = this.#hears("process.handled") || this.#hears("process.blocked") || this.#probes.has(cell)
+    const timed = this.#hasHandler("process.handled") || this.#hasHandler("process.blocked") || this.#probes.has(cell)
     if (!timed || message instanceof SysMessage) return take(cell, message)
-    const stretch = this.#stretches.open(cell)
-    const { began } = stretch
+    const threadTime = this.#threadTimes.open(cell)
+    const { began } = threadTime
     try {
       take(cell, message)
     } finally {
-      const blocking = this.#stretches.close(stretch)
+      const blocking = this.#threadTimes.close(threadTime)
       const content = shownContent(cell, message)
       if (blocking >= this.#kernel.blockedAfter) this.#blocked(cell, content, blocking)
       if (cell.busy && !cell.dead) this.#waiting.set(cell, { message: content, began, blocking })
@@ -200,20 +207,20 @@ export class Watch implements KernelObserver {
 
   /** An effect of a process, timed beyond its first wait if somebody is to be told what holds the thread. */
   timed<A, E>(cell: Cell, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
-    if (!this.#hears("process.blocked")) return effect
+    if (!this.#hasHandler("process.blocked")) return effect
     const began = cell.handling
     return timeFibers(effect, {
       cell,
-      stretches: this.#stretches,
+      threadTimes: this.#threadTimes,
       threshold: this.#kernel.blockedAfter,
-      wanted: () => this.#hears("process.blocked"),
+      requested: () => this.#hasHandler("process.blocked"),
       message: () => (cell.behaviour.handle === undefined ? cell.handling : began),
-      tell: (held, at) => this.#blocked(cell, shownContent(cell, at), held)
+      notify: (held, at) => this.#blocked(cell, shownContent(cell, at), held)
     })
   }
 
   #blocked(cell: Cell, message: unknown, blocking: number): void {
-    if (!this.#hears("process.blocked")) return
+    if (!this.#hasHandler("process.blocked")) return
     const threshold = this.#kernel.blockedAfter
     this.#emit("process.blocked", { blocking, threshold }, { ...subjectOf(cell), message })
   }
@@ -225,23 +232,23 @@ export class Watch implements KernelObserver {
       probe.counts.busyFor += duration
     }
     probe?.trace({ _tag: "Handled", message, duration, blocking })
-    if (!this.#hears("process.handled")) return
+    if (!this.#hasHandler("process.handled")) return
     const queueLength = cell.mailbox?.size ?? 0
     this.#emit("process.handled", { duration, blocking, queueLength }, { ...subjectOf(cell), message })
   }
 
   restarted(supervisor: Cell, id: string, restarts: number): void {
-    if (!this.#hears("supervisor.restart")) return
+    if (!this.#hasHandler("supervisor.restart")) return
     this.#emit("supervisor.restart", { restarts }, { ...subjectOf(supervisor), id })
   }
 
   escalated(supervisor: Cell, id: string, restarts: number, limit: number): void {
-    if (!this.#hears("supervisor.escalation")) return
+    if (!this.#hasHandler("supervisor.escalation")) return
     this.#emit("supervisor.escalation", { restarts, limit }, { ...subjectOf(supervisor), id })
   }
 
-  undelivered(name: "message.dead" | "message.unexpected", stray: StrayMessage, count: number): void {
-    if (this.#hears(name)) this.#emit(name, { count }, stray)
+  undelivered(name: "message.dead" | "message.unexpected", dropped: DroppedMessage, count: number): void {
+    if (this.#hasHandler(name)) this.#emit(name, { count }, dropped)
   }
 
   /** Has a process traced; answers how to stop that. */

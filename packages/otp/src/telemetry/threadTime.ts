@@ -6,31 +6,31 @@
 import type { Cell } from "../kernel/index.ts"
 
 /** A stretch that is on. */
-export interface Stretch {
+export interface ThreadTime {
   readonly cell: Cell
-  readonly outer: Stretch | undefined
+  readonly outer: ThreadTime | undefined
   readonly began: number
   /** The milliseconds of it that other processes held. */
   others: number
 }
 
-export class Stretches {
-  #open: Stretch | undefined = undefined
+export class ThreadTimes {
+  #open: ThreadTime | undefined = undefined
 
   /** The process of the innermost stretch that is on. */
   get cell(): Cell | undefined {
     return this.#open?.cell
   }
 
-  open(cell: Cell): Stretch {
-    const stretch = { cell, outer: this.#open, began: performance.now(), others: 0 }
-    this.#open = stretch
-    return stretch
+  open(cell: Cell): ThreadTime {
+    const threadTime = { cell, outer: this.#open, began: performance.now(), others: 0 }
+    this.#open = threadTime
+    return threadTime
   }
 
   /** Ends a stretch; answers the milliseconds it held the thread. */
-  close(stretch: Stretch): number {
-    const { outer, began, others, cell } = stretch
+  close(threadTime: ThreadTime): number {
+    const { outer, began, others, cell } = threadTime
     const elapsed = performance.now() - began
     this.#open = outer
     if (outer !== undefined && outer.cell !== cell) outer.others += elapsed

@@ -59,7 +59,7 @@ const delayOf = (ms: number): number => {
 const isEntry = (id: unknown): id is TimerEntry => typeof id === "object" && id !== null && "index" in id
 
 /** A host whose timers keep its program alive lets a timer say that it does not. */
-const letGo = (id: unknown): void => {
+const releaseHeld = (id: unknown): void => {
   if (typeof id === "object" && id !== null && "unref" in id && typeof id.unref === "function") id.unref()
 }
 
@@ -136,7 +136,7 @@ class LiveClock implements Clock {
     this.#disarm()
     const delay = Math.min(longestHostTimeout, Math.max(1, Math.ceil(next.due - performance.now())))
     this.#host = { id: setTimeout(() => this.#fire(), delay), due: next.due }
-    if (!this.#holds) letGo(this.#host.id)
+    if (!this.#holds) releaseHeld(this.#host.id)
   }
 
   #fire(): void {

@@ -53,7 +53,7 @@ class Ledger {
 
   readonly machine = setup({
     actors: { inner: this.#inner },
-    actions: { told: () => void this.ends++ }
+    actions: { notified: () => void this.ends++ }
   }).createMachine({
     initial: "up",
     states: {
@@ -61,8 +61,8 @@ class Ledger {
         invoke: {
           id: "inner",
           src: "inner",
-          onDone: { target: "over", actions: "told" },
-          onError: { target: "over", actions: "told" }
+          onDone: { target: "over", actions: "notified" },
+          onError: { target: "over", actions: "notified" }
         }
       },
       over: {}

@@ -22,7 +22,7 @@ const living = (system: System.System, name: string): Pid => {
 test("DEATH4 a finalizer that stalls delays no other process's end, finalizer or restart", async () => {
   const system = System.make()
   const done: Array<string> = []
-  const told: Array<string> = []
+  const notified: Array<string> = []
   await Supervisor.start(system, {
     strategy: "oneForAll",
     children: [
@@ -38,10 +38,10 @@ test("DEATH4 a finalizer that stalls delays no other process's end, finalizer or
     ]
   })
   const before = ["first", "stalled", "last"].map((name) => living(system, name))
-  for (const pid of before) Process.onExit(pid, () => told.push(Process.info(pid)?.label ?? "dead"))
+  for (const pid of before) Process.onExit(pid, () => notified.push(Process.info(pid)?.label ?? "dead"))
   Process.kill(living(system, "stalled"))
   await hop()
-  expect(told).toEqual(["dead", "dead", "dead"])
+  expect(notified).toEqual(["dead", "dead", "dead"])
   expect(done).toEqual(["last", "first"])
   expect(System.stats(system)).toMatchObject({ processes: 4, closing: 1 })
   for (const [index, name] of ["first", "stalled", "last"].entries()) {

@@ -10,14 +10,14 @@ const shown = (pids: ReadonlyArray<Pid>): ReadonlyArray<string> => pids.map((pid
 /** A process that monitors others and counts what it hears of each monitor. */
 class Witness {
   readonly pid: Pid
-  readonly #heard = new Map<SystemMessage.MonitorRef, { readonly pid: Pid; downs: number }>()
+  readonly #userAnswer = new Map<SystemMessage.MonitorRef, { readonly pid: Pid; downs: number }>()
 
   constructor(parent: Pid) {
     const definition = GenServer.make<void, null>({
       init: () => GenServer.ok(null),
       handleInfo: (message) => {
-        const heard = SystemMessage.isDown(message) ? this.#heard.get(message.ref) : undefined
-        if (heard !== undefined) heard.downs++
+        const userAnswer = SystemMessage.isDown(message) ? this.#userAnswer.get(message.ref) : undefined
+        if (userAnswer !== undefined) userAnswer.downs++
       }
     })
     this.pid = GenServer.spawnLink(parent, definition, undefined, { label: "witness" })
@@ -25,13 +25,13 @@ class Witness {
   }
 
   watch<P extends Pid>(pid: P): P {
-    this.#heard.set(Process.monitor(this.pid, pid), { pid, downs: 0 })
+    this.#userAnswer.set(Process.monitor(this.pid, pid), { pid, downs: 0 })
     return pid
   }
 
   /** Monitors that heard anything else than one DOWN of a dead process, or none of a living one. */
   get wrong(): ReadonlyArray<string> {
-    return [...this.#heard.values()]
+    return [...this.#userAnswer.values()]
       .filter(({ pid, downs }) => downs !== (Process.isAlive(pid) ? 0 : 1))
       .map(({ pid, downs }) => `${pid.label} ${pid}: ${downs}`)
   }

@@ -58,10 +58,10 @@ test("a report says who, from whom, at which message, in which state, with whom 
 
 test("a handler that waited is reported with the message it waited for", async () => {
   const { system, reports } = loud()
-  const [called, told] = [await GenServer.start(system, shop, null), await GenServer.start(system, shop, null)]
+  const [called, notified] = [await GenServer.start(system, shop, null), await GenServer.start(system, shop, null)]
   const caller = sleeper(system, "caller")
   const calling = GenServer.call(called, { item: "cup" }, { from: caller })
-  GenServer.cast(told, { item: "pot" })
+  GenServer.cast(notified, { item: "pot" })
   await expect(calling).rejects.toMatchObject({ in: "GenServer.call" })
   await hop()
   expect(new Set(reports.map((report) => report.handling))).toEqual(
@@ -307,16 +307,16 @@ const unreadable = (): ReadonlyArray<unknown> => {
 test("CRASH1 a reason that cannot be read is the exit reason as it is, whoever hears of crashes", async () => {
   for (const [at, bad] of unreadable().entries()) {
     const { system, reports } = loud()
-    for (const hearing of [system, System.make()]) {
-      const chosen = Process.spawn(hearing, () => Process.exitSelf(bad))
-      const thrown = Process.spawn(hearing, () => {
+    for (const userCall of [system, System.make()]) {
+      const chosen = Process.spawn(userCall, () => Process.exitSelf(bad))
+      const thrown = Process.spawn(userCall, () => {
         throw bad
       })
       await hop()
       expect(Process.exitReason(chosen) === bad, `exit ${at}`).toBe(true)
       const reason = Process.exitReason(thrown) as { readonly value?: unknown }
       expect(reason === bad || reason.value === bad, `throw ${at}`).toBe(true)
-      await System.stop(hearing)
+      await System.stop(userCall)
     }
     expect(reports.map((report) => typeof CrashReport.format(report))).toEqual(["string", "string"])
   }

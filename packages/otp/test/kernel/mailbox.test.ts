@@ -24,8 +24,8 @@ class Pair {
     for (let shifted = 0; shifted < count; shifted++) expect(this.mailbox.shift()).toStrictEqual(this.model.shift())
   }
 
-  take(wanted: (number: number) => boolean): void {
-    const match = (message: unknown): boolean => wanted(numberOf(message))
+  take(requested: (number: number) => boolean): void {
+    const match = (message: unknown): boolean => requested(numberOf(message))
     let found: unknown
     const taken = this.mailbox.take({ match, found: (message) => (found = message) })
     const index = this.model.findIndex(match)

@@ -316,7 +316,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
       states: {
         up: {
           on: {
-            tell: {
+            notify: {
               actions: ({ self }) => {
                 const child = self.getSnapshot().children["inner"] as AnyActorRef
                 child.send({ type: "go" })
@@ -326,7 +326,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
             gone: "heard"
           }
         },
-        heard: {}
+        userAnswer: {}
       }
     })
     const system = System.make()
@@ -537,15 +537,16 @@ test("TREE1 whoever begins to inspect a running machine hears of what it does fr
     states: { off: { on: { go: "on" } }, on: { invoke: { id: "child", src: "idle" } } }
   })
   const pid = StateMachine.start(system, machine)
-  const heard: Array<string> = []
+  const userAnswer: Array<string> = []
   StateMachine.actor(pid).system.inspect(({ type, actorRef }) => {
-    if (type === "@xstate.actor" || type === "@xstate.snapshot") heard.push(`${type} ${(actorRef as AnyActorRef).id}`)
+    if (type === "@xstate.actor" || type === "@xstate.snapshot")
+      userAnswer.push(`${type} ${(actorRef as AnyActorRef).id}`)
   })
   Process.send(pid, { type: "go" })
   await hop()
   const { child } = StateMachine.snapshot(pid).children
   expect(child && StateMachine.pidOf(child)?.label).toBe("child")
-  expect(heard).toContain("@xstate.actor child")
-  expect(heard).toContain("@xstate.snapshot child")
+  expect(userAnswer).toContain("@xstate.actor child")
+  expect(userAnswer).toContain("@xstate.snapshot child")
   await System.stop(system)
 })

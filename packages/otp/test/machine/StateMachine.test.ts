@@ -232,7 +232,7 @@ const hosting = (spawn: (parent: Pid) => Pid) =>
           onDone: { target: "down", actions: assign({ output: ({ event }) => event.output }) },
           onError: { target: "down", actions: assign({ failed: ({ event }) => event.error }) }
         },
-        on: { leave: "down", tell: { actions: sendTo("child", { type: "flip" }) } }
+        on: { leave: "down", notify: { actions: sendTo("child", { type: "flip" }) } }
       },
       down: {}
     }

@@ -189,8 +189,8 @@ describe("mailboxes", () => {
     const taken = await inProcess(system, async (self) => {
       Process.send(self, "early")
       setImmediate(() => Process.send(self, "wanted"))
-      const wanted = await Process.receive(self, { match: (message) => message === "wanted" })
-      return [wanted, await flush(self)]
+      const requested = await Process.receive(self, { match: (message) => message === "wanted" })
+      return [requested, await flush(self)]
     })
     expect(taken).toEqual(["wanted", ["early"]])
   })

@@ -214,8 +214,8 @@ test.each(["boom", "shutdown", "kill"])(
     })
     await hop()
     Process.exit(owner, reason)
-    const told = reason === "kill" ? "killed" : reason
-    expect(tasks.map((pid) => Process.exitReason(pid))).toEqual([told, "killed"])
+    const notified = reason === "kill" ? "killed" : reason
+    expect(tasks.map((pid) => Process.exitReason(pid))).toEqual([notified, "killed"])
   }
 )
 

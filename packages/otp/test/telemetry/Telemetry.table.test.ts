@@ -38,7 +38,7 @@ const documented = (): Record<string, Row> => {
 const emitted = async (): Promise<Record<string, Row>> => {
   const system = System.make({ blockedAfter: 0 })
   const rows: Record<string, Row> = {}
-  const hear = (event: Telemetry.Event): void => {
+  const callUser = (event: Telemetry.Event): void => {
     const row = {
       measurements: Object.keys(event.measurements).toSorted(),
       metadata: Object.keys(event.metadata).toSorted()
@@ -47,7 +47,7 @@ const emitted = async (): Promise<Record<string, Row>> => {
     rows[event.name] = row
     for (const value of Object.values(event.measurements)) expect(value).toBeTypeOf("number")
   }
-  Telemetry.attach(system, "*", hear)
+  Telemetry.attach(system, "*", callUser)
   Telemetry.attach(system, "process.spawn", () => {
     throw new Error("handler")
   })

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => System.stop(system))
 
 /** Everything a selector gets, as it comes. */
-const hear = <S extends Telemetry.Selector>(selector: S): Array<Telemetry.Event<Telemetry.Selected<S>>> => {
+const callUser = <S extends Telemetry.Selector>(selector: S): Array<Telemetry.Event<Telemetry.Selected<S>>> => {
   const events: Array<Telemetry.Event<Telemetry.Selected<S>>> = []
   Telemetry.attach(system, selector, (event) => events.push(event))
   return events
@@ -32,7 +32,7 @@ const hold = (ms: number): void => {
 
 describe("attach", () => {
   test("a name selects its event, a prefix those below it, a star all", () => {
-    const [named, prefixed, all] = [hear("process.exit"), hear("process"), hear("*")]
+    const [named, prefixed, all] = [callUser("process.exit"), callUser("process"), callUser("*")]
     Process.kill(sleeper(system))
     Process.send(sleeper(system), "mail")
     Process.exit(
@@ -47,21 +47,21 @@ describe("attach", () => {
   })
 
   test("a detached handler hears nothing more, however often it is detached", () => {
-    const heard: Array<string> = []
-    const detach = Telemetry.attach(system, "process.spawn", (event) => heard.push(event.metadata.label))
+    const userAnswer: Array<string> = []
+    const detach = Telemetry.attach(system, "process.spawn", (event) => userAnswer.push(event.metadata.label))
     sleeper(system, "first")
     detach()
-    const again = Telemetry.attach(system, "process.spawn", (event) => heard.push(event.metadata.label))
+    const again = Telemetry.attach(system, "process.spawn", (event) => userAnswer.push(event.metadata.label))
     detach()
     sleeper(system, "second")
     again()
     sleeper(system, "third")
-    expect(heard).toEqual(["first", "second"])
+    expect(userAnswer).toEqual(["first", "second"])
   })
 
   test("systems are watched apart", async () => {
     const other = System.make()
-    const events = hear("*")
+    const events = callUser("*")
     Process.kill(sleeper(other))
     expect(events).toEqual([])
     await System.stop(other)
@@ -88,13 +88,13 @@ describe("attach", () => {
 
   test("WATCH4 a handler is not told of what it causes itself", () => {
     const pid = sleeper(system)
-    const heard: Array<unknown> = []
+    const userAnswer: Array<unknown> = []
     Telemetry.attach(system, "process.message", ({ metadata }) => {
-      heard.push(metadata.message)
+      userAnswer.push(metadata.message)
       Process.send(pid, "caused")
     })
     Process.send(pid, "sent")
-    expect([heard, Process.info(pid)?.queueLength]).toEqual([["sent"], 2])
+    expect([userAnswer, Process.info(pid)?.queueLength]).toEqual([["sent"], 2])
   })
 
   test("a handler of failures that throws is detached like any other", () => {
@@ -113,20 +113,26 @@ describe("attach", () => {
 
 describe("events", () => {
   test("process.spawn and process.exit tell who, of whom, why, and what was dropped", () => {
-    const events = hear("process")
+    const events = callUser("process")
     const parent = sleeper(system, "parent")
     const child = Process.spawnLink(parent, () => {}, { label: "child" })
     Process.send(child, 1)
     Process.exit(child, "boom")
-    const told = events.filter((event) => event.name !== "process.message")
-    expect(told.map(({ name, measurements, metadata }) => [name, metadata.label, measurements])).toEqual([
+    const notified = events.filter((event) => event.name !== "process.message")
+    expect(notified.map(({ name, measurements, metadata }) => [name, metadata.label, measurements])).toEqual([
       ["process.spawn", "parent", { processes: 1 }],
       ["process.spawn", "child", { processes: 2 }],
       ["process.exit", "child", { processes: 1, dropped: 1 }],
       ["process.exit", "parent", { processes: 0, dropped: 0 }]
     ])
-    expect(told[1]?.metadata).toEqual({ pid: child, label: "child", kind: "process", parent })
-    expect(told[2]?.metadata).toEqual({ pid: child, label: "child", kind: "process", reason: "boom", abnormal: true })
+    expect(notified[1]?.metadata).toEqual({ pid: child, label: "child", kind: "process", parent })
+    expect(notified[2]?.metadata).toEqual({
+      pid: child,
+      label: "child",
+      kind: "process",
+      reason: "boom",
+      abnormal: true
+    })
   })
 
   test("events bear the time of the system's clock", async () => {
@@ -142,7 +148,7 @@ describe("events", () => {
   })
 
   test("process.crash carries the report, for an end nobody asked for only", async () => {
-    const events = hear("process.crash")
+    const events = callUser("process.crash")
     const crashing = await GenServer.start(system, bank(), undefined)
     Process.kill(sleeper(system))
     GenServer.cast(crashing, { fail: new Error("boom") })
@@ -154,7 +160,7 @@ describe("events", () => {
 
   test("process.message tells the length of the queue with each message", () => {
     const pid = sleeper(system)
-    const events = hear("process.message")
+    const events = callUser("process.message")
     for (const message of ["a", "b", "c"]) Process.send(pid, message)
     expect(events.map(({ metadata, measurements }) => [metadata.message, measurements.queueLength])).toEqual([
       ["a", 1],
@@ -165,7 +171,7 @@ describe("events", () => {
 
   test("process.handled tells the request and its time, of a waiting handler once the answer is there", async () => {
     const pid = await GenServer.start(system, bank(), undefined)
-    const events = hear("process.handled")
+    const events = callUser("process.handled")
     GenServer.cast(pid, { add: 1 })
     await GenServer.call(pid, "get")
     await GenServer.call(pid, "promise")
@@ -181,14 +187,14 @@ describe("events", () => {
   test("process.handled is told of machines too", async () => {
     const machine = setup({}).createMachine({ initial: "a", states: { a: { on: { go: "b" } }, b: {} } })
     const pid = StateMachine.start(system, machine, { label: "m" })
-    const events = hear("process.handled")
+    const events = callUser("process.handled")
     Process.send(pid, { type: "go" })
     await hop()
     expect(events.map(({ metadata }) => [metadata.kind, metadata.message])).toEqual([["machine", { type: "go" }]])
   })
 
   test("supervisor.restart and supervisor.escalation tell the child and the count", async () => {
-    const events = hear("supervisor")
+    const events = callUser("supervisor")
     const crew = new Crew()
     const top = await Supervisor.start(system, { children: [crew.spec("a")], maxRestarts: 1, label: "top" })
     crew.stop("a", "boom")
@@ -205,7 +211,7 @@ describe("events", () => {
 
 /** What a program that builds on processes tells of itself. */
 const tellMade = (event: "made.one" | "made.two", size: number): void =>
-  (Telemetry.tell as unknown as (of: System.System, name: string, measurements: object, metadata: object) => void)(
+  (Telemetry.notify as unknown as (of: System.System, name: string, measurements: object, metadata: object) => void)(
     system,
     event,
     { size },
@@ -214,16 +220,16 @@ const tellMade = (event: "made.one" | "made.two", size: number): void =>
 
 describe("events of what is built on processes", () => {
   test("are told to those who selected their name, their prefix or all, and to nobody else", () => {
-    const heard: Array<string> = []
+    const userAnswer: Array<string> = []
     const attach = (selector: string) =>
       Telemetry.attach(system, selector as "*", ({ name, measurements }) =>
-        heard.push(`${selector}: ${name} ${JSON.stringify(measurements)}`)
+        userAnswer.push(`${selector}: ${name} ${JSON.stringify(measurements)}`)
       )
     tellMade("made.one", 0)
     const detach = ["made.one", "made", "*", "process", "mad"].map(attach)
     tellMade("made.one", 1)
     tellMade("made.two", 2)
-    expect(heard).toEqual([
+    expect(userAnswer).toEqual([
       'made.one: made.one {"size":1}',
       'made: made.one {"size":1}',
       '*: made.one {"size":1}',
@@ -232,19 +238,19 @@ describe("events of what is built on processes", () => {
     ])
     for (const one of detach) one()
     tellMade("made.one", 3)
-    expect(heard).toHaveLength(5)
+    expect(userAnswer).toHaveLength(5)
   })
 
   test("a handler that throws is detached, and the others are told", () => {
-    const heard: Array<unknown> = []
-    const failures = hear("telemetry.failure")
+    const userAnswer: Array<unknown> = []
+    const failures = callUser("telemetry.failure")
     Telemetry.attach(system, "made" as "*", () => {
       throw new Error("no")
     })
-    Telemetry.attach(system, "made" as "*", ({ at }) => heard.push(at))
+    Telemetry.attach(system, "made" as "*", ({ at }) => userAnswer.push(at))
     tellMade("made.one", 1)
     tellMade("made.one", 2)
-    expect(heard).toHaveLength(2)
+    expect(userAnswer).toHaveLength(2)
     expect(failures).toHaveLength(1)
   })
 })
@@ -407,7 +413,7 @@ describe("a callback that holds the thread", () => {
   })
 
   test("is reported where it is the start of a process", async () => {
-    const events = hear("process.blocked")
+    const events = callUser("process.blocked")
     await GenServer.start(system, holding, 55)
     expect(events.map(({ metadata }) => metadata.message)).toEqual([undefined])
   })

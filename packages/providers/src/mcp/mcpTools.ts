@@ -77,8 +77,8 @@ const partOf = (block: ContentBlock): Part => {
   }
 }
 
-const freeName = (wanted: string, taken: ReadonlySet<string>): string => {
-  const plain = wanted.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)
+const freeName = (requested: string, taken: ReadonlySet<string>): string => {
+  const plain = requested.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64)
   const base = Tool.nameProblem(plain) === undefined ? plain : `tool_${plain}`.slice(0, 64)
   let name = base
   for (let count = 2; taken.has(name); count++) name = `${base.slice(0, 63 - String(count).length)}_${count}`

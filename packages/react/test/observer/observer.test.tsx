@@ -139,12 +139,12 @@ test("tokens are shown without prices, and what they cost with them", async () =
 describe("where there is little room", () => {
   beforeEach(() => {
     class Measured {
-      readonly #tell: ResizeObserverCallback
-      constructor(tell: ResizeObserverCallback) {
-        this.#tell = tell
+      readonly #notify: ResizeObserverCallback
+      constructor(notify: ResizeObserverCallback) {
+        this.#notify = notify
       }
       observe(): void {
-        this.#tell([{ contentRect: { width: 390, height: 800 } } as ResizeObserverEntry], this)
+        this.#notify([{ contentRect: { width: 390, height: 800 } } as ResizeObserverEntry], this)
       }
       unobserve(): void {}
       disconnect(): void {}

@@ -65,13 +65,13 @@ export class RemoteChat implements ChatLink {
     }
     const view = ChatView.apply(before, patch)
     this.#state = { ...this.#state, view: first ? keeping(this.#state.view, view) : view }
-    if (!first) this.#listeners.tell()
+    if (!first) this.#listeners.notify()
   }
 
   #became(status: LinkStatus, error: Error | undefined): void {
     if (status === "closed") this.#leave = undefined
     this.#state = { ...this.#state, status, error }
-    this.#listeners.tell()
+    this.#listeners.notify()
   }
 
   #path(rest: string): string {

@@ -53,12 +53,12 @@ class RemoteWatched<A> implements Watched<A> {
       received: (frame) => {
         this.#state = frame as A
         this.#error = undefined
-        this.#listeners.tell()
+        this.#listeners.notify()
       },
       became: (_status, error) => {
         if (error === this.#error) return
         this.#error = error
-        this.#listeners.tell()
+        this.#listeners.notify()
       }
     })
     return forget

@@ -16,7 +16,7 @@ export class Listeners {
     }
   }
 
-  tell(): void {
+  notify(): void {
     for (const one of Array.from(this.#all)) if (this.#all.has(one)) one.changed()
   }
 }

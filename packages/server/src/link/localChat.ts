@@ -80,7 +80,7 @@ export class LocalChat implements ChatLink {
   #changed(life: Life): void {
     if (this.#life !== life) return
     this.#stale = true
-    this.#listeners.tell()
+    this.#listeners.notify()
   }
 
   #stopped(life: Life): void {
@@ -93,7 +93,7 @@ export class LocalChat implements ChatLink {
   #become(life: Life, state: LinkState): void {
     if (this.#life !== life) return
     this.#state = state
-    this.#listeners.tell()
+    this.#listeners.notify()
   }
 
   #look(): void {

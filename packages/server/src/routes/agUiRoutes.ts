@@ -240,9 +240,9 @@ const streamed = (
 ): Response => {
   const watch = watchOf(call, chat)
   watch.goesOnWith(now)
-  const telling = { first: dataFrames(stream.start()), frames: dataFrames, tell: customOf }
+  const notifying = { first: dataFrames(stream.start()), frames: dataFrames, notify: customOf }
   const follower = watching(followerOf(call, stream), watch)
-  return call.stream((signal) => withNews(followed(follower, signal), watch, telling), { last: lastFrame })
+  return call.stream((signal) => withNews(followed(follower, signal), watch, notifying), { last: lastFrame })
 }
 
 /** Told to who listens for it, and no part of a message. */

@@ -133,7 +133,7 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
   const turn = turns.at(-1)
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
   const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
-  const known = { asked, told: callsOf(context.thread.messages) }
+  const known = { asked, notified: callsOf(context.thread.messages) }
   return streamed(call, chat, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), {
     ...known,
     thread: context.thread.messages
@@ -196,8 +196,8 @@ const streamed = (call: Call, chat: Chat, name: string, followed: Followed, know
   const ui = new UiStream(manualTools(call), known)
   const watch = watchOf(call, chat)
   if (known.thread !== undefined) watch.goesOnWith(known.thread)
-  const telling = { first: dataFrames(ui.start(name)), frames: dataFrames, tell: chunkOf, last: doneFrame }
-  return call.stream((signal) => withNews(followed(watching(followerOf(call, ui), watch), signal), watch, telling), {
+  const notifying = { first: dataFrames(ui.start(name)), frames: dataFrames, notify: chunkOf, last: doneFrame }
+  return call.stream((signal) => withNews(followed(watching(followerOf(call, ui), watch), signal), watch, notifying), {
     headers,
     last: lastFrame
   })

@@ -91,7 +91,7 @@ export const make = (options: ServerOptions): Server => {
 
   const unexpected = (error: unknown, request: Request, url: URL): HttpError => {
     const id = System.uuid(troupe.system, "server")
-    void tell(onError, error, { id, method: request.method, path: url.pathname })
+    void notify(onError, error, { id, method: request.method, path: url.pathname })
     return new HttpError("internal", "Something went wrong; the server's operator knows more under this id", { id })
   }
 
@@ -153,7 +153,7 @@ export const make = (options: ServerOptions): Server => {
   }
 }
 
-const tell = async (onError: ServerOptions["onError"], error: unknown, about: Unexpected): Promise<void> => {
+const notify = async (onError: ServerOptions["onError"], error: unknown, about: Unexpected): Promise<void> => {
   try {
     await onError?.(error, about)
   } catch {

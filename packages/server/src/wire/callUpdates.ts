@@ -67,7 +67,7 @@ export class CallWatch {
   /** The calls that are over, and whose handlers may run still; and those of whom that was told. */
   readonly #late = new Set<string>()
   readonly #zombies = new Set<string>()
-  readonly #told = new Map<string, { state?: CallState; progress?: string }>()
+  readonly #notified = new Map<string, { state?: CallState; progress?: string }>()
   #subscribed: { readonly unsubscribe: () => void } | undefined
   #timer: unknown
   #isRead = false
@@ -105,7 +105,7 @@ export class CallWatch {
   }
 
   /** The reader is told of this event. */
-  heard(event: Event.Event): void {
+  userAnswer(event: Event.Event): void {
     switch (event.type) {
       case "tool_call_completed":
         this.#calls.add(event.id)
@@ -127,7 +127,7 @@ export class CallWatch {
   /** The reader was told of no call of the running step. */
   stepOver(): void {
     this.#calls.clear()
-    this.#told.clear()
+    this.#notified.clear()
     if (this.#late.size === 0) this.leave()
   }
 
@@ -170,16 +170,16 @@ export class CallWatch {
   #newsOf({ id: toolCallId, status, progress }: View): ReadonlyArray<CallNews> {
     const state = states[status]
     if (state === undefined) return []
-    const told = this.#told.get(toolCallId) ?? {}
+    const notified = this.#notified.get(toolCallId) ?? {}
     const text = progress === undefined ? undefined : jsonOf(progress)
     const news: Array<CallNews> = []
-    if (state !== told.state) news.push({ type: "call", data: { toolCallId, state } })
-    if (text !== undefined && text !== told.progress) {
+    if (state !== notified.state) news.push({ type: "call", data: { toolCallId, state } })
+    if (text !== undefined && text !== notified.progress) {
       news.push({ type: "progress", data: { toolCallId, progress: JSON.parse(text) } })
-      told.progress = text
+      notified.progress = text
     }
-    told.state = state
-    this.#told.set(toolCallId, told)
+    notified.state = state
+    this.#notified.set(toolCallId, notified)
     return news
   }
 
@@ -192,14 +192,14 @@ export class CallWatch {
       )
     )
     return Array.from(this.#late).flatMap((toolCallId): ReadonlyArray<CallNews> => {
-      const isTold = this.#zombies.has(toolCallId)
+      const isNotified = this.#zombies.has(toolCallId)
       if (listed.has(toolCallId)) {
         this.#zombies.add(toolCallId)
-        return isTold ? [] : [{ type: "call", data: { toolCallId, state: "zombie" } }]
+        return isNotified ? [] : [{ type: "call", data: { toolCallId, state: "zombie" } }]
       }
       this.#late.delete(toolCallId)
       this.#zombies.delete(toolCallId)
-      return isTold ? [{ type: "call", data: { toolCallId, state: "ended" } }] : []
+      return isNotified ? [{ type: "call", data: { toolCallId, state: "ended" } }] : []
     })
   }
 }

@@ -16,7 +16,7 @@ export const watching = <Item>(follower: Follower<Item>, watch: CallWatch): Foll
     return follower.before(reply, earlier)
   },
   event: (event) => {
-    watch.heard(event)
+    watch.userAnswer(event)
     return follower.event(event)
   },
   standing: (context, standing) => {
@@ -33,7 +33,7 @@ export const watching = <Item>(follower: Follower<Item>, watch: CallWatch): Foll
 export async function* withNews<Item>(
   followed: AsyncIterable<ReadonlyArray<Item>>,
   watch: CallWatch,
-  { first, frames, tell, last }: Telling<Item>
+  { first, frames, notify, last }: Notifying<Item>
 ): AsyncGenerator<string, void> {
   const items = followed[Symbol.asyncIterator]()
   let asked: Promise<IteratorResult<ReadonlyArray<Item>>> | undefined
@@ -45,7 +45,7 @@ export async function* withNews<Item>(
       const came = watch.isOpen ? await Promise.race([asked, watch.due]) : await asked
       if (came === undefined) {
         const news = watch.look()
-        if (news.length > 0) yield frames(news.map(tell))
+        if (news.length > 0) yield frames(news.map(notify))
       } else if (came.done === true) break
       else {
         asked = undefined
@@ -62,9 +62,9 @@ export async function* withNews<Item>(
 }
 
 /** How it is told. */
-export interface Telling<Item> {
+export interface Notifying<Item> {
   readonly first: string
   readonly frames: (items: ReadonlyArray<Item>) => string
-  readonly tell: (news: CallNews) => Item
+  readonly notify: (news: CallNews) => Item
   readonly last?: string
 }

@@ -162,10 +162,10 @@ describe("a stream that is cut", () => {
     streams[0]?.cut()
     await until(() => clock.pending === 1)
     leave()
-    const told = states.length
+    const notified = states.length
     await until(() => clock.pending === 0)
     await clock.advance(60_000)
-    expect(states.length).toBe(told)
+    expect(states.length).toBe(notified)
   })
 })
 

@@ -35,11 +35,11 @@ afterEach(async () => {
 })
 
 /** Resolves once what is watched is as wanted; leaves then. */
-const seen = <A>(watched: Watched<A>, wanted: (state: A) => boolean): Promise<A> =>
+const seen = <A>(watched: Watched<A>, requested: (state: A) => boolean): Promise<A> =>
   new Promise((resolve) => {
     const look = (): void => {
       const state = watched.getState()
-      if (state === undefined || !wanted(state)) return
+      if (state === undefined || !requested(state)) return
       queueMicrotask(() => {
         leave()
         resolve(state)

@@ -66,15 +66,15 @@ describe("HttpAgent of @ag-ui/client", () => {
     })
     const agent = agentOf(url)
     say(agent, "u1", "Weather?")
-    const told: Array<unknown> = []
+    const notified: Array<unknown> = []
     agent.subscribe({
       onCustomEvent: ({ event }) => {
-        told.push([event.name, event.value])
-        if (told.length === 2) end()
+        notified.push([event.name, event.value])
+        if (notified.length === 2) end()
       }
     })
     expect((await run(agent)).outcome).toBe("success")
-    expect(told).toEqual([
+    expect(notified).toEqual([
       ["troupe.call", { toolCallId: "c0", state: "running" }],
       ["troupe.progress", { toolCallId: "c0", progress: { half: 0.5 } }]
     ])

@@ -97,13 +97,13 @@ describe("useChat of @ai-sdk/react", () => {
         })
       ]
     })
-    const told: Array<unknown> = []
-    const chat = page(url, { onData: ({ type, data }) => void told.push([type, data]) })
+    const notified: Array<unknown> = []
+    const chat = page(url, { onData: ({ type, data }) => void notified.push([type, data]) })
     act(() => void chat.current.sendMessage({ text: "Weather?" }))
-    await waitFor(() => expect(told.length).toBe(2))
+    await waitFor(() => expect(notified.length).toBe(2))
     act(() => end())
     await waitFor(() => expect(chat.current.status).toBe("ready"))
-    expect(told).toEqual([
+    expect(notified).toEqual([
       ["data-troupe-call", { toolCallId: "c0", state: "running" }],
       ["data-troupe-progress", { toolCallId: "c0", progress: { half: 0.5 } }]
     ])

@@ -21,9 +21,9 @@ test("LOCAL1 a chat is watched while somebody is subscribed, and what was said m
   const { leave, states } = watched(chat)
   await until(() => chat.getState().status === "open")
   leave()
-  const told = states.length
+  const notified = states.length
   await (await troupe.chat("c1")).send("Hello").result()
-  expect(states.length).toBe(told)
+  expect(states.length).toBe(notified)
   expect(chat.getState().view.messages.length).toBe(2)
 })
 

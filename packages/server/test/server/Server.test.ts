@@ -87,9 +87,9 @@ describe("a message", () => {
     await model.whenOpened(2)
     model.text("Two")
     model.finish("stop", "Two")
-    const told = await Promise.all([first, again, ...waiting])
-    expect(told.map(textOf)).toEqual(["Once upon", "Once upon", "Two", "Two"])
-    expect(told.map((text) => framesIn(text).at(-1)?.type)).toEqual(Array(4).fill("chat_completed"))
+    const notified = await Promise.all([first, again, ...waiting])
+    expect(notified.map(textOf)).toEqual(["Once upon", "Once upon", "Two", "Two"])
+    expect(notified.map((text) => framesIn(text).at(-1)?.type)).toEqual(Array(4).fill("chat_completed"))
   })
 
   test("that is said again by a client that left is answered with all of its turn", async () => {

@@ -83,9 +83,9 @@ export class SqliteDatabase implements Database {
     this.#waiting = []
     try {
       this.#run("BEGIN IMMEDIATE")
-      const told = waiting.map((one) => this.#apart(one))
+      const notified = waiting.map((one) => this.#apart(one))
       this.#run("COMMIT")
-      for (const tell of told) tell()
+      for (const notify of notified) notify()
     } catch (error) {
       this.#rollBack()
       const failure = this.#failure(error)
@@ -99,17 +99,17 @@ export class SqliteDatabase implements Database {
    */
   #apart({ perform, fail }: Waiting): () => void {
     this.#run("SAVEPOINT one")
-    let tell: () => void
+    let notify: () => void
     try {
-      tell = perform()
+      notify = perform()
     } catch (error) {
       if (!this.#connection.isTransaction) throw error
       this.#run("ROLLBACK TO one")
       const failure = this.#failure(error)
-      tell = () => fail(failure)
+      notify = () => fail(failure)
     }
     this.#run("RELEASE one")
-    return tell
+    return notify
   }
 
   #rollBack(): void {

@@ -18,7 +18,7 @@ const failureOf = async (ask: () => unknown): Promise<StoreError> => {
   throw new Error("it did not fail")
 }
 
-const told = async (ask: () => unknown): Promise<readonly [string, string]> => {
+const notified = async (ask: () => unknown): Promise<readonly [string, string]> => {
   const { reason, message } = await failureOf(ask)
   return [reason, message]
 }
@@ -26,7 +26,7 @@ const told = async (ask: () => unknown): Promise<readonly [string, string]> => {
 describe("opening an SQLite file", () => {
   test("in a folder that is not there says which to create", async () => {
     using folder = new Folder()
-    expect(await told(() => sqlite(folder.file("none/chats.db")))).toEqual([
+    expect(await notified(() => sqlite(folder.file("none/chats.db")))).toEqual([
       "cannot_open",
       `There is no folder ${folder.file("none")}; create it, or give another path`
     ])
@@ -35,7 +35,7 @@ describe("opening an SQLite file", () => {
   test("that is a folder says that it cannot be opened", async () => {
     using folder = new Folder()
     mkdirSync(folder.file("chats.db"))
-    expect(await told(() => sqlite(folder.file("chats.db")))).toEqual([
+    expect(await notified(() => sqlite(folder.file("chats.db")))).toEqual([
       "cannot_open",
       `${folder.file("chats.db")} cannot be opened; give this user the right to read and write the file and its folder`
     ])
@@ -45,7 +45,7 @@ describe("opening an SQLite file", () => {
     using folder = new Folder()
     const path = folder.file()
     writeFileSync(path, "Dear diary,\n".repeat(100))
-    expect(await told(() => sqlite(path))).toEqual([
+    expect(await notified(() => sqlite(path))).toEqual([
       "not_a_database",
       `${path} is no SQLite database; give another path`
     ])
@@ -62,7 +62,7 @@ describe("opening an SQLite file", () => {
     other.exec(sql)
     other.close()
     const before = readFileSync(path)
-    expect(await told(() => sqlite(path))).toEqual([
+    expect(await notified(() => sqlite(path))).toEqual([
       "another_program",
       `${path} is a database of another program; give another path`
     ])
@@ -114,7 +114,7 @@ describe("an SQLite file", () => {
       process.stdin.resume()`
     const other = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", "inherit"] })
     await once(other.stdout, "data")
-    expect(await told(() => store.save(said("a", "one")))).toEqual([
+    expect(await notified(() => store.save(said("a", "one")))).toEqual([
       "busy",
       `Another program holds the lock of ${path}; try again when it has let go`
     ])
@@ -136,7 +136,7 @@ describe("an SQLite file", () => {
     for (let at = 8 * 4_096; at < statSync(path).size; at += 4_096) writeSync(file, noise, 0, noise.length, at)
     closeSync(file)
     const damaged = sqlite(path)
-    expect(await told(() => damaged.load("chat 49"))).toEqual([
+    expect(await notified(() => damaged.load("chat 49"))).toEqual([
       "corrupt",
       `${path} is damaged; put a backup in its place`
     ])
@@ -162,8 +162,8 @@ describe("an SQLite file", () => {
       "corrupt",
       `What ${path} has of the chat a is no record; delete the chat, or put a backup in its place`
     ]
-    expect(await told(() => store.load("a"))).toEqual(corrupt)
-    expect(await told(() => store.history("a"))).toEqual(corrupt)
+    expect(await notified(() => store.load("a"))).toEqual(corrupt)
+    expect(await notified(() => store.history("a"))).toEqual(corrupt)
     expect((await store.load("b"))?.version).toBe(1)
     expect((await store.list({ search: "one" })).chats.map(({ id }) => id)).toContain("b")
     await store.delete("a")
@@ -185,7 +185,7 @@ describe("SQLLOG6, FORM2", () => {
     other.close()
     return sqlite(path)
   }
-  const reasonOf = (ask: () => unknown): Promise<string> => told(ask).then(([reason]) => reason)
+  const reasonOf = (ask: () => unknown): Promise<string> => notified(ask).then(([reason]) => reason)
 
   test.each([
     ["the first message", "DELETE FROM items WHERE list = 0 AND position = 0", 1],
@@ -245,7 +245,7 @@ test("a draft that is damaged refuses its conversation until another entry remov
   const other = new DatabaseSync(path)
   other.exec("UPDATE drafts SET body = '{'")
   other.close()
-  expect((await told(() => store.load("a")))[0]).toBe("corrupt")
+  expect((await notified(() => store.load("a")))[0]).toBe("corrupt")
   expect(await store.rewind("a", 1)).toMatchObject({ version: 2 })
   expect(await store.load("a")).toMatchObject({ version: 2 })
   await store.close()

@@ -34,8 +34,8 @@ export const storeLaw = (
   })
 
 /** Throws, unless what came is what was wanted; whether a field is missing or `undefined` is the same. */
-export const same = (what: string, seen: unknown, wanted: unknown): void => {
-  const [one, other] = [canonicalJson(seen), canonicalJson(wanted)]
+export const same = (what: string, seen: unknown, requested: unknown): void => {
+  const [one, other] = [canonicalJson(seen), canonicalJson(requested)]
   holds(one === other, () => `${what} is ${one} instead of ${other}`)
 }
 

@@ -22,7 +22,7 @@ export interface EventLogProps {
 export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
   const { commits, isLoading, failure, isWithout, again } = useLogEntries(chat)
   const [page, setPage] = useState(0)
-  const [told, setTold] = useState<string>()
+  const [notified, setNotified] = useState<string>()
   const line = useMemo(() => lineOf(commits), [commits])
   const pages = Math.max(1, Math.ceil(commits.length / pageSize))
   const at = Math.min(page, pages - 1)
@@ -30,12 +30,12 @@ export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
 
   const fork = async ({ seq }: Store.Commit) => {
     const id = await chat.fork({ at: seq })
-    setTold(`Forked at #${seq}: ${id}`)
+    setNotified(`Forked at #${seq}: ${id}`)
     onFork?.(id)
   }
   const rewind = async ({ seq }: Store.Commit) => {
     await chat.rewind(seq)
-    setTold(`Rewound to #${seq}`)
+    setNotified(`Rewound to #${seq}`)
     setPage(0)
     again()
   }
@@ -50,8 +50,8 @@ export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
           </button>
         </p>
       )}
-      <p role="status" className={told === undefined ? "tro-hidden" : "tro-note"}>
-        {told}
+      <p role="status" className={notified === undefined ? "tro-hidden" : "tro-note"}>
+        {notified}
       </p>
       {commits.length === 0 && failure === undefined && (
         <p className="tro-empty">

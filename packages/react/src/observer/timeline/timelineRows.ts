@@ -41,10 +41,10 @@ const rowsOf = (spans: ReadonlyArray<Observation.Span>): ReadonlyArray<TimelineR
   for (const span of spans) if (span.kind !== "zombie") put(rowIdOf(span), span)
   for (const span of spans) if (span.kind === "zombie") put(zombieRow(span, rows) ?? span.id, span)
   return [...rows]
-    .map(([id, stretches]) => ({
+    .map(([id, threadTimes]) => ({
       id,
-      label: stretches[0]?.label ?? "",
-      spans: stretches.toSorted((one, other) => one.from - other.from)
+      label: threadTimes[0]?.label ?? "",
+      spans: threadTimes.toSorted((one, other) => one.from - other.from)
     }))
     .toSorted((one, other) => (one.spans[0]?.from ?? 0) - (other.spans[0]?.from ?? 0))
 }

@@ -20,7 +20,7 @@ const turnOf = async (scripts: ReadonlyArray<Fake.Script>) => {
 
 const streamOf = () => new AgUiStream({ threadId: "c", runId: "r", reply: "m0.reply", steps: 0, calls: [] })
 
-interface Told {
+interface Notified {
   readonly id: string
   readonly role: string
   content?: string
@@ -33,13 +33,13 @@ interface Told {
 }
 
 /** What a client makes of a run: what is begun is ended, in order, and every event is of a form it knows. */
-const read = (events: ReadonlyArray<AgUiEvent>): ReadonlyArray<Told> => {
-  const messages: Array<Told> = []
+const read = (events: ReadonlyArray<AgUiEvent>): ReadonlyArray<Notified> => {
+  const messages: Array<Notified> = []
   const open = new Set<string>()
-  const of = (id: unknown, role: string): Told => {
+  const of = (id: unknown, role: string): Notified => {
     const known = messages.find((message) => message.id === id)
     if (known !== undefined) return known
-    const made: Told = { id: String(id), role }
+    const made: Notified = { id: String(id), role }
     messages.push(made)
     return made
   }
@@ -80,8 +80,8 @@ const read = (events: ReadonlyArray<AgUiEvent>): ReadonlyArray<Told> => {
 const sorted = (messages: ReadonlyArray<object>) => {
   const inOrder = (list: ReadonlyArray<{ readonly id: string }>) =>
     list.toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  return inOrder(messages as ReadonlyArray<Told>).map((message) => {
-    const { toolCalls } = message as Told
+  return inOrder(messages as ReadonlyArray<Notified>).map((message) => {
+    const { toolCalls } = message as Notified
     return toolCalls === undefined ? message : { ...message, toolCalls: inOrder(toolCalls) }
   })
 }
@@ -120,25 +120,25 @@ describe("AGUI1, AGUI2. a run ends all it begins, and its messages are those of 
     it(`of ${title}`, async () => {
       const { events, messages } = await turnOf(scripts)
       const stream = streamOf()
-      const told = read([...stream.start(), ...events.flatMap((event) => stream.push(event))])
-      expect(sorted(told)).toEqual(sorted(replyOf(messages)))
+      const notified = read([...stream.start(), ...events.flatMap((event) => stream.push(event))])
+      expect(sorted(notified)).toEqual(sorted(replyOf(messages)))
     })
 
     it(`of ${title}, not heard from any event of its first step on`, async () => {
       const { events, messages } = await turnOf(scripts)
       const stepEnd = events.findIndex(({ type }) => type === "step_completed")
-      for (let heard = 0; heard <= stepEnd; heard++) {
+      for (let userAnswer = 0; userAnswer <= stepEnd; userAnswer++) {
         const partial = events
-          .slice(0, heard)
+          .slice(0, userAnswer)
           .map((event) => (event.type === "text_delta" ? event.delta : ""))
           .join("")
         const stream = streamOf()
-        const told = read([
+        const notified = read([
           ...stream.start(),
           ...stream.snapshot([], 0, partial),
-          ...events.slice(heard).flatMap((event) => stream.push(event))
+          ...events.slice(userAnswer).flatMap((event) => stream.push(event))
         ])
-        expect({ heard, told: sorted(told) }).toEqual({ heard, told: sorted(replyOf(messages)) })
+        expect({ userAnswer, notified: sorted(notified) }).toEqual({ userAnswer, notified: sorted(replyOf(messages)) })
       }
     })
   }

@@ -133,16 +133,16 @@ describe("UI1. a client has the same message, however it read it", () => {
       const chat = await chatWith(scripts)
       const events = await eventsOf(chat.send("Go"))
       const stepEnd = events.findIndex(({ type }) => type === "step_completed")
-      for (let heard = 0; heard <= stepEnd; heard++) {
-        const before = events.slice(0, heard)
+      for (let userAnswer = 0; userAnswer <= stepEnd; userAnswer++) {
+        const before = events.slice(0, userAnswer)
         const partial = before.map((event) => (event.type === "text_delta" ? event.delta : "")).join("")
         const ui = new UiStream(manual)
         const chunks = [
           ...ui.start("m0.reply"),
           ...ui.standing({ messages: [], approvals: [], partial }),
-          ...events.slice(heard).flatMap((event) => ui.push(event))
+          ...events.slice(userAnswer).flatMap((event) => ui.push(event))
         ]
-        expect({ title, heard, message: await read(chunks) }).toEqual({ title, heard, message: kept(chat) })
+        expect({ title, userAnswer, message: await read(chunks) }).toEqual({ title, userAnswer, message: kept(chat) })
       }
     }
   })
