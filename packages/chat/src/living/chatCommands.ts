@@ -1,5 +1,5 @@
 /** Commands to the process of a chat, and to the batch of its running calls, that wait until they are done. */
-import { Process, StateMachine } from "@troupe/otp"
+import { Process, type StateMachine } from "@troupe/otp"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 import { storeFailure, SessionError } from "../errors/index.ts"
 import type { ModeSet } from "../loop/index.ts"
