@@ -33,7 +33,7 @@ describe("a graph", () => {
     expect(graph.edges).toContainEqual({
       from: "phaseA",
       to: "phaseC",
-      labels: ["step.cancel", "adapterStream done [wantsUnknownTool]", "adapterStream done", "adapterStream failed"]
+      labels: ["step.cancel", "adapterStream done [requestsUnknownTool]", "adapterStream done", "adapterStream failed"]
     })
   })
 
