@@ -12,6 +12,8 @@ export interface ExportedName {
   readonly kind: "value" | "type" | "namespace" | "everything" | "default"
   /** The doc comment right above its declaration, without the stars; absent when there is none. */
   readonly doc: string | undefined
+  /** Whether a namespace is exported as types alone. */
+  readonly typesOnly?: boolean
   /** For a re-export: the module it comes from and its name there. */
   readonly from?: { readonly source: string; readonly name: string }
 }
@@ -85,7 +87,14 @@ const exportedBy = (statement: SyntaxNode, program: SyntaxNode, text: string): R
     case "ExportAllDeclaration": {
       const name = nameOf(child(statement, "exported"))
       const kind = name === "" ? "everything" : "namespace"
-      return [{ name: name === "" ? "*" : name, kind, doc: docAbove(statement, text), from: { source, name: "*" } }]
+      const typesOnly = textOf(statement, "exportKind") === "type"
+      const found = {
+        name: name === "" ? "*" : name,
+        kind,
+        doc: docAbove(statement, text),
+        from: { source, name: "*" }
+      }
+      return [typesOnly ? { ...found, typesOnly } : found] as const
     }
     case "ExportNamedDeclaration": {
       const declaration = child(statement, "declaration")

@@ -48,7 +48,11 @@ export const docComplaint = (name: PublicName): string | undefined => {
 const membersOf = (path: string, found: ExportedName): ReadonlyArray<ExportedName> => {
   const source = found.from?.source
   if (found.kind !== "namespace" || source === undefined || !source.startsWith(".")) return [found]
-  return namesOf(join(dirname(path), source)).map((member) => ({ ...member, name: `${found.name}.${member.name}` }))
+  return namesOf(join(dirname(path), source)).map((member) => ({
+    ...member,
+    kind: found.typesOnly === true ? "type" : member.kind,
+    name: `${found.name}.${member.name}`
+  }))
 }
 
 const namesOf = (path: string): ReadonlyArray<ExportedName> =>

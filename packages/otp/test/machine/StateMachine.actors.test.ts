@@ -323,7 +323,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
                 seen.push(child.getSnapshot().value)
               }
             },
-            gone: "heard"
+            gone: "userAnswer"
           }
         },
         userAnswer: {}
@@ -334,7 +334,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     StateMachine.subscribe(pid, ({ value }) => seen.push(value))
     Process.send(pid, { type: "tell" })
     await hop()
-    expect(seen).toEqual(["b", "up", "heard"])
+    expect(seen).toEqual(["b", "up", "userAnswer"])
     await System.stop(system)
   })
 

@@ -294,7 +294,7 @@ test("PACT2 stopping the actor sends its process shutdown; events to the actor a
     hosting((parent) => (child = StateMachine.startLink(parent, toggle)))
   )
   const events = pid as Pid<{ type: string }>
-  Process.send(events, { type: "tell" })
+  Process.send(events, { type: "notify" })
   await hop()
   expect(StateMachine.snapshot(child as unknown as StateMachine.MachinePid<typeof toggle>).value).toBe("on")
   Process.send(events, { type: "leave" })
