@@ -88,13 +88,13 @@ const exportedBy = (statement: SyntaxNode, program: SyntaxNode, text: string): R
       const name = nameOf(child(statement, "exported"))
       const kind = name === "" ? "everything" : "namespace"
       const typesOnly = textOf(statement, "exportKind") === "type"
-      const found = {
+      const found: ExportedName = {
         name: name === "" ? "*" : name,
         kind,
         doc: docAbove(statement, text),
         from: { source, name: "*" }
       }
-      return [typesOnly ? { ...found, typesOnly } : found] as const
+      return [typesOnly ? { ...found, typesOnly } : found]
     }
     case "ExportNamedDeclaration": {
       const declaration = child(statement, "declaration")

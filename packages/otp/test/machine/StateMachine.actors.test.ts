@@ -332,7 +332,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     const system = System.make()
     const pid = StateMachine.start(system, machine, options)
     StateMachine.subscribe(pid, ({ value }) => seen.push(value))
-    Process.send(pid, { type: "tell" })
+    Process.send(pid, { type: "notify" })
     await hop()
     expect(seen).toEqual(["b", "up", "userAnswer"])
     await System.stop(system)
