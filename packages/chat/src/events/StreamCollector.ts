@@ -2,7 +2,7 @@
  * Folds events into a response, a step's result, a chat's result.
  *
  * Owns: the text, the calls, the usage and the error of the running model request. Does not own what outlives it
- * (`internal/loopFold.ts`).
+ * (`runCollector.ts`).
  *
  * COLL1. `apply` is total: an unknown or malformed event changes nothing and never throws. Of the usage at a message's end
  *        what is no finite number is left out, and so are a call's metadata that are no object.

@@ -24,7 +24,7 @@
  *         does not wait for them. Without hooks there is no transition and no fiber for them.
  * CHAT12. The intent of a call that writes is stored before its handler starts, where there is a store; whatever is stored
  *         while tools run says which may have run. A chat that is started from such a record never runs one of them again
- *         unasked (`revival.ts`).
+ *         unasked (`recovery.ts`).
  * CHAT13. A chat whose calls wait for decisions makes no request and runs no tool. Each decision is stored; with the last
  *         the turn goes on with those calls, and no request is made for them again.
  * CHAT14. What expired while the chat was not there has expired before the chat hears anything; what comes after a time that

@@ -5,7 +5,7 @@
  *        (cancel, question, tool error, handler halt), an error of the step, manual calls, a failed request, the final answer, cancel or the end of the
  *        time, `haltWhen`, `maxTurns`, `maxMistakes`, the tokens of the budget, its cost, `maxUnproductive`.
  * TERM2. `haltWhen` is asked only when nothing before it held, `maxTurns` only after it said no, and the other bounds last: a
- *        final answer is `completed`, whatever it cost. (Whether it is followed by a second pass is `twoPasses.ts`'s.)
+ *        final answer is `completed`, whatever it cost. (Whether it is followed by a second pass is `finalAnswerPass.ts`'s.)
  *
  * @source ALLM.Chat, "Halt reasons"
  */

@@ -7,7 +7,7 @@
  *         streams, and no other.
  * DRAFT2. Nobody waits for a draft: one that the store is slow to take, or fails with, changes nothing but what is known of a
  *         reply that is cut short. Of one chat one is under way at a time, and the newest that waits behind it.
- * DRAFT3. A draft is kept behind what was saved before it, and is never part of a later entry (`newestEntries.ts`).
+ * DRAFT3. A draft is kept behind what was saved before it, and is never part of a later entry (`chatHeads.ts`).
  */
 import type { Clock } from "@troupe/otp"
 import type { StreamCollector } from "../events/index.ts"

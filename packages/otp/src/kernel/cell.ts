@@ -6,7 +6,7 @@
  *
  * CELL1. A link is in both cells or in neither; a monitor is in the watched cell and, if a process made it, in that one.
  * CELL2. What must end with the process is in `resources`, and leaves it when it ends by itself.
- * CELL3. `dead` goes from false to true once, in `death.ts`.
+ * CELL3. `dead` goes from false to true once, in `exit.ts`.
  */
 import {
   type CrashReport,

@@ -2,7 +2,7 @@
  * The actors of one hosted machine: the machine, and whatever it and those below it invoke or spawn.
  *
  * Owns the way of events between them and the processes they are. XState creates, starts and ends the actors; they are of
- * the class in `hostedActor.ts`, and this puts itself in three places of their system, listed in `actorNode.ts`. It leaves
+ * the class in `hostedActor.ts`, and this puts itself in three places of their system, listed in `xstateActor.ts`. It leaves
  * `createActor` elsewhere as it is.
  *
  * TREE1. While it is the turn of one process of the tree, events go from actor to actor as under XState: at once. From
