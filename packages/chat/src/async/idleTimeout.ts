@@ -17,7 +17,7 @@ import { AdapterError } from "../errors/index.ts"
 const looks = 8
 
 /** Watches over an adapter's silence. */
-export class Silence {
+export class IdleTimeout {
   readonly #clock: Clock.Clock
   readonly #ms: number
   readonly #broken: (error: AdapterError) => void

@@ -2,7 +2,7 @@ import type { System } from "@troupe/otp"
 import { guarded } from "./guardedSignal.ts"
 
 /** An abort controller that costs nothing until somebody asks for its signal, which is guarded. */
-export class LazyAbort {
+export class LazyAbortController {
   readonly #system: System.System | undefined
   #controller: AbortController | undefined
   #aborted = false

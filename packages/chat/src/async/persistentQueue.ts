@@ -11,7 +11,7 @@ interface Link<A> {
 }
 
 /** First in, first out. */
-export class WaitingLine<A> {
+export class PersistentQueue<A> {
   readonly size: number
   readonly #front: Link<A> | undefined
   /** What was added since, newest first; empty while the front is. */
@@ -24,10 +24,10 @@ export class WaitingLine<A> {
   }
 
   /** A line of these, in this order. */
-  static of<A>(items: ReadonlyArray<A>): WaitingLine<A> {
+  static of<A>(items: ReadonlyArray<A>): PersistentQueue<A> {
     let front: Link<A> | undefined
     for (const item of items.toReversed()) front = { item, next: front }
-    return new WaitingLine(items.length, front, undefined)
+    return new PersistentQueue(items.length, front, undefined)
   }
 
   /** The one whose turn is next. */
@@ -35,30 +35,30 @@ export class WaitingLine<A> {
     return this.#front?.item
   }
 
-  push(item: A): WaitingLine<A> {
+  push(item: A): PersistentQueue<A> {
     return this.#front === undefined
-      ? new WaitingLine(1, { item, next: undefined }, undefined)
-      : new WaitingLine(this.size + 1, this.#front, { item, next: this.#added })
+      ? new PersistentQueue(1, { item, next: undefined }, undefined)
+      : new PersistentQueue(this.size + 1, this.#front, { item, next: this.#added })
   }
 
   /** The line without its first. */
-  rest(): WaitingLine<A> {
+  rest(): PersistentQueue<A> {
     if (this.#front === undefined) return this
     const { next } = this.#front
     return next === undefined
-      ? new WaitingLine(this.size - 1, reversed(this.#added), undefined)
-      : new WaitingLine(this.size - 1, next, this.#added)
+      ? new PersistentQueue(this.size - 1, reversed(this.#added), undefined)
+      : new PersistentQueue(this.size - 1, next, this.#added)
   }
 
   /** The line behind these. */
-  behind(items: ReadonlyArray<A>): WaitingLine<A> {
-    return items.length === 0 ? this : WaitingLine.of([...items, ...this.toArray()])
+  behind(items: ReadonlyArray<A>): PersistentQueue<A> {
+    return items.length === 0 ? this : PersistentQueue.of([...items, ...this.toArray()])
   }
 
   /** Without those that fail the test; the same line where none does. */
-  filter(keeps: (item: A) => boolean): WaitingLine<A> {
+  filter(keeps: (item: A) => boolean): PersistentQueue<A> {
     const kept = this.toArray().filter(keeps)
-    return kept.length === this.size ? this : WaitingLine.of(kept)
+    return kept.length === this.size ? this : PersistentQueue.of(kept)
   }
 
   toArray(): ReadonlyArray<A> {

@@ -26,7 +26,7 @@ import type { Tool } from "../tool/index.ts"
 import type { Schedule } from "../options/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
-import { AwaitedCalls } from "./callWaiters.ts"
+import { CallWaiters } from "./callWaiters.ts"
 import { stillUnknown } from "./unknownOutcome.ts"
 
 /** One call of a batch. */
@@ -74,7 +74,7 @@ interface SlotEvents extends Pick<CallWatcher, "wants"> {
 export class CallSlots {
   readonly all: ReadonlyArray<Slot>
   readonly source: QueueSource
-  readonly waiters = new AwaitedCalls<Slot>()
+  readonly waiters = new CallWaiters<Slot>()
   readonly #input: ToolBatchInput
   readonly #schedule: Schedule
   #host: Pid<ToolBatchEvent> | undefined

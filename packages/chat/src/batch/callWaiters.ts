@@ -10,7 +10,7 @@ interface Asked<Call> {
 }
 
 /** Tells each when all of its calls are where it waits for them; a call that is over has no further to go. */
-export class AwaitedCalls<Call> {
+export class CallWaiters<Call> {
   #asked: Set<Asked<Call>> | undefined
 
   add(calls: ReadonlyArray<Call>, until: Awaited, done: () => void): void {

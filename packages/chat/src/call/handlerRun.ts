@@ -22,7 +22,7 @@ import type * as Fiber from "effect/Fiber"
 import { quoted, ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
-import { ignoreRejection, isPromiseLike, LazyAbort } from "../async/index.ts"
+import { ignoreRejection, isPromiseLike, LazyAbortController } from "../async/index.ts"
 import { copied } from "../json/index.ts"
 import {
   type CallPlace,
@@ -73,7 +73,7 @@ export class ToolExecution {
   readonly #toolCall: ToolCall
   readonly #place: CallPlace
   readonly #system: System.System | undefined
-  readonly #abort: LazyAbort
+  readonly #abort: LazyAbortController
   /** Gone when the run is fenced (EXEC5). */
   #options: ExecutionOptions | undefined
   #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
@@ -93,7 +93,7 @@ export class ToolExecution {
     this.#place = { stepId, messageIndex, index, edited }
     this.#listener = listener
     this.#system = system
-    this.#abort = new LazyAbort(system)
+    this.#abort = new LazyAbortController(system)
   }
 
   /** Whether the handler was called. */

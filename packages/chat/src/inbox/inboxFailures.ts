@@ -1,7 +1,7 @@
 /** Inputs that have to wait, until the store has them. */
 import { OtpError } from "@troupe/otp"
 import type { InboxState } from "./inboxState.ts"
-import { InboxKeeper } from "./inboxWriter.ts"
+import { InboxWriter } from "./inboxWriter.ts"
 import { storeFailure } from "../errors/index.ts"
 import { describe } from "../values/index.ts"
 import type { Turn } from "./turn.ts"
@@ -12,7 +12,7 @@ export const accepted = (context: InboxState, turn: Turn): Partial<InboxState> =
   if (context.commit === undefined || turn.delivery?.status !== "sent" || turn.messages[0]?.role !== "user") {
     return { mailbox }
   }
-  const keeper = context.keeper ?? new InboxKeeper(context.commit)
+  const keeper = context.keeper ?? new InboxWriter(context.commit)
   keeper.note(turn)
   return { mailbox, keeper }
 }

@@ -1,7 +1,7 @@
 /**
  * What waits for a chat: inputs and other turns, as a value.
  *
- * Owns: the order in which turns come. Does not own whether one may begin (`refusalOf`), nor what is stored (`InboxKeeper`).
+ * Owns: the order in which turns come. Does not own whether one may begin (`refusalOf`), nor what is stored (`InboxWriter`).
  *
  * MAIL1. Interrupts come before everything else, then what was queued; each in the order it came.
  * MAIL2. What could not steer the turn it was sent into is queued ahead of what was queued before.
@@ -9,16 +9,16 @@
  *        sent: what it was to interrupt or to steer is over, and a new interrupt comes before it.
  */
 import type { InboxEntry } from "../record/index.ts"
-import { WaitingLine } from "../async/index.ts"
+import { PersistentQueue } from "../async/index.ts"
 import type { Turn } from "./turn.ts"
 
-const none: WaitingLine<never> = WaitingLine.of<never>([])
+const none: PersistentQueue<never> = PersistentQueue.of<never>([])
 
 interface Lines {
-  readonly interrupts: WaitingLine<Turn>
-  readonly steers: WaitingLine<Turn>
-  readonly queue: WaitingLine<Turn>
-  readonly held: WaitingLine<InboxEntry>
+  readonly interrupts: PersistentQueue<Turn>
+  readonly steers: PersistentQueue<Turn>
+  readonly queue: PersistentQueue<Turn>
+  readonly held: PersistentQueue<InboxEntry>
 }
 
 /** The turns that wait, and the inputs that are held. */
@@ -36,7 +36,7 @@ export class Mailbox {
   static holding(entries: ReadonlyArray<InboxEntry> | undefined): Mailbox {
     return entries === undefined || entries.length === 0
       ? Mailbox.empty
-      : Mailbox.empty.#with({ held: WaitingLine.of(entries) })
+      : Mailbox.empty.#with({ held: PersistentQueue.of(entries) })
   }
 
   /** The next turn to run. */

@@ -3,7 +3,7 @@ import type { Thread, ToolCall } from "../model/index.ts"
 import type { OpenStep } from "../record/index.ts"
 import type { SaveRecord } from "../store/index.ts"
 import type { Mailbox } from "./inboxQueue.ts"
-import type { InboxKeeper } from "./inboxWriter.ts"
+import type { InboxWriter } from "./inboxWriter.ts"
 import type { Turn } from "./turn.ts"
 
 /** The state before the chat took the inputs whose commit is under way (ARR1). */
@@ -22,7 +22,7 @@ export interface InboxState extends Before {
   readonly turn: Turn | undefined
   readonly mailbox: Mailbox
   /** Stores inputs that wait; `undefined` until the first input has to wait. */
-  readonly keeper: InboxKeeper | undefined
+  readonly keeper: InboxWriter | undefined
   /** The turns whose inputs are in the thread and not yet stored there. */
   readonly arriving: ReadonlyArray<Turn>
   readonly before: Before | undefined

@@ -16,7 +16,7 @@ import type { Turn } from "./turn.ts"
 export type InboxSettled = { readonly type: "inbox.saved" } | { readonly type: "inbox.failed"; readonly error: unknown }
 
 /** The inputs of one chat's process that are not stored yet. */
-export class InboxKeeper {
+export class InboxWriter {
   readonly #commit: SaveRecord
   #unsaved: Array<Turn> = []
   #saving: ReadonlyArray<Turn> | undefined

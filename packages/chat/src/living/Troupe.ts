@@ -2,7 +2,7 @@
  * A running Troupe: what is asked of all its chats, and what they are started with.
  *
  * Owns: its options, and when it ends. Does not own the supervision tree (`SupervisionTree`), the chats that live in it
- * (`LivingChats`), nor the log of a conversation, which the store keeps and `Conversations` asks for.
+ * (`ChatDirectory`), nor the log of a conversation, which the store keeps and `Conversations` asks for.
  *
  * TROUPE3. `stop` ends everything in reverse start order; nothing is left of it.
  *
@@ -18,7 +18,7 @@ import { checkId, Conversations } from "./conversations.ts"
 import type { EventStream } from "../events/index.ts"
 import { InboxBound } from "../inbox/index.ts"
 import { type Inspect, inspected, printed } from "../json/index.ts"
-import { keepsLiving, LivingChats } from "./chatDirectory.ts"
+import { keepsLiving, ChatDirectory } from "./chatDirectory.ts"
 import { type ChatList, guarded, type HistoryOptions, type ListOptions, takesDrafts } from "../store/index.ts"
 import { outsideTurn, ToolSlots } from "../async/index.ts"
 import { preflight } from "../request/index.ts"
@@ -73,7 +73,7 @@ export class RunningTroupe {
   readonly #engine: Engine.Engine
   readonly #chatOptions: ChatOptions
   readonly #tree: SupervisionTree
-  readonly #living: LivingChats
+  readonly #living: ChatDirectory
   readonly #conversations: Conversations
   #stopping: Promise<void> | undefined
 
@@ -101,7 +101,7 @@ export class RunningTroupe {
     // A store that ends with the program keeps no more of a reply than the chat itself does.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
     this.#tree = new SupervisionTree(this.system, guardedStore)
-    this.#living = new LivingChats({
+    this.#living = new ChatDirectory({
       system: this.system,
       tree: this.#tree,
       engine: this.#engine,

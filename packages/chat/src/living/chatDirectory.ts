@@ -51,7 +51,7 @@ export interface ChatParts {
   readonly releaseHeld: (id: string) => void
 }
 
-export class LivingChats {
+export class ChatDirectory {
   readonly #parts: ChatParts
   readonly #passivation: Passivation<Living>
   readonly #reviving = new Map<string, Promise<ChatPid>>()
@@ -266,10 +266,10 @@ const handleOf = (ref: ChatRef): ChatHandle => ({
   send: async (input, options) => ref.send(input, { whenBusy: "steer", ...options }).receipt
 })
 
-const ofTroupe = new WeakMap<object, LivingChats>()
+const ofTroupe = new WeakMap<object, ChatDirectory>()
 
 /** A Troupe says where it keeps them, for those who observe it: that is not of its public face. */
-export const keepsLiving = (troupe: object, chats: LivingChats): void => void ofTroupe.set(troupe, chats)
+export const keepsLiving = (troupe: object, chats: ChatDirectory): void => void ofTroupe.set(troupe, chats)
 
 const none: ReadonlyMap<string, Living> = new Map()
 

@@ -8,7 +8,7 @@
  * └─ ChatSupervisor   one child for each living chat, transient
  * ```
  *
- * Owns: the tree, and the present pids of what stands in it. Does not own the chats' processes, which `LivingChats` starts under
+ * Owns: the tree, and the present pids of what stands in it. Does not own the chats' processes, which `ChatDirectory` starts under
  * the last of them, nor what the store was asked, which outlives the process that guards it.
  *
  * TREE1. The death of a process ends those behind it, and all of them are started again; who needs the supervisor of chats

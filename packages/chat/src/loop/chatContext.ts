@@ -11,7 +11,7 @@ import type {
   StepResult
 } from "../record/index.ts"
 import type { AnswerForm } from "./questionAnswer.ts"
-import type { Before, InboxKeeper, InboxSettled, Mailbox, Turn } from "../inbox/index.ts"
+import type { Before, InboxWriter, InboxSettled, Mailbox, Turn } from "../inbox/index.ts"
 import type { EventsTaken } from "../events/index.ts"
 import type { Journal, StepWatcher } from "../step/index.ts"
 import type { PermissionMode, Permissions } from "../gate/index.ts"
@@ -82,7 +82,7 @@ export interface ChatContext {
   readonly turn: Turn | undefined
   readonly mailbox: Mailbox
   /** Has arriving inputs stored; made when the first has to wait. */
-  readonly keeper: InboxKeeper | undefined
+  readonly keeper: InboxWriter | undefined
   /** The turns whose inputs are in the thread, and not known to be stored there. */
   readonly arriving: ReadonlyArray<Turn>
   readonly before: Before | undefined

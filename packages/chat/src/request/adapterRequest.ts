@@ -14,7 +14,7 @@ import type { AdapterEvent, Outlet, StreamCollector } from "../events/index.ts"
 import type { Answerer } from "../adapter/index.ts"
 import { adapterOptions, AdapterSource } from "./adapterSource.ts"
 import { answeredBy, type Attempt } from "./attempts.ts"
-import { isPromiseLike, LazyAbort, Silence } from "../async/index.ts"
+import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { RunOptions, TracedRequest } from "../options/index.ts"
 
 /** What a request works with. */
@@ -35,10 +35,10 @@ export interface RequestListener {
 export class AdapterRequest {
   readonly #parts: RequestParts
   readonly #listener: RequestListener
-  #abort = new LazyAbort(undefined)
+  #abort = new LazyAbortController(undefined)
   #source: AdapterSource | undefined
   #released = false
-  #opening: Silence | undefined
+  #opening: IdleTimeout | undefined
   #releaseHeld: (() => void) | undefined
   #traced: TracedRequest | undefined
 
@@ -50,7 +50,7 @@ export class AdapterRequest {
   /** Sends the request; after a refusal, again. */
   open({ adapter, request, answerer }: Attempt): void {
     if (this.#released) return
-    const abort = new LazyAbort(this.#parts.options.system)
+    const abort = new LazyAbortController(this.#parts.options.system)
     this.#abort = abort
     this.#traced = this.#parts.options.trace?.request(request, adapter.name)
     let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
@@ -71,7 +71,7 @@ export class AdapterRequest {
     const { system, streamIdleTimeoutMs } = this.#parts.options
     const abort = this.#abort
     let givenUp = false
-    const silence = new Silence(system.clock, streamIdleTimeoutMs, (error) => {
+    const silence = new IdleTimeout(system.clock, streamIdleTimeoutMs, (error) => {
       givenUp = true
       abort.abort()
       this.#free()

@@ -26,7 +26,7 @@ import {
   type StreamCollector,
   unstorableMessage
 } from "../events/index.ts"
-import { isPromiseLike, type LazyAbort, Silence } from "../async/index.ts"
+import { isPromiseLike, type LazyAbortController, IdleTimeout } from "../async/index.ts"
 import { ReplyBounds } from "./replyBounds.ts"
 import type { RunOptions } from "../options/index.ts"
 import { storableCall } from "../model/index.ts"
@@ -43,19 +43,19 @@ export class AdapterSource implements Source {
   readonly #iterator: AsyncIterator<AdapterEvent>
   readonly #collector: StreamCollector
   readonly #options: RunOptions
-  readonly #abort: LazyAbort
+  readonly #abort: LazyAbortController
   readonly #listener: SourceListener
   readonly #bounds: ReplyBounds
   #outlet: Outlet | undefined
   #state: "live" | "over" | "released" = "live"
   #begun = false
-  readonly #silence: Silence
+  readonly #silence: IdleTimeout
 
   constructor(
     stream: AsyncIterable<AdapterEvent>,
     collector: StreamCollector,
     options: RunOptions,
-    abort: LazyAbort,
+    abort: LazyAbortController,
     listener: SourceListener
   ) {
     this.#iterator = stream[Symbol.asyncIterator]()
@@ -64,7 +64,7 @@ export class AdapterSource implements Source {
     this.#abort = abort
     this.#listener = listener
     this.#bounds = new ReplyBounds(options.maxReplyCharacters)
-    this.#silence = new Silence(options.system.clock, options.streamIdleTimeoutMs, (error) => {
+    this.#silence = new IdleTimeout(options.system.clock, options.streamIdleTimeoutMs, (error) => {
       this.#onThrow(error)
       void this.#returnIterator()
     })
@@ -206,7 +206,7 @@ const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
 
 /** What the adapter is told; its signal is made on first use. */
-export const adapterOptions = (options: RunOptions, abort: LazyAbort): AdapterOptions => ({
+export const adapterOptions = (options: RunOptions, abort: LazyAbortController): AdapterOptions => ({
   get signal() {
     return abort.signal
   },

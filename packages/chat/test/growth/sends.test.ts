@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { Fifo } from "../../src/async/fifo.ts"
-import { WaitingLine } from "../../src/async/persistentQueue.ts"
+import { PersistentQueue } from "../../src/async/persistentQueue.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { dearer, type Measured } from "./cost.ts"
@@ -18,7 +18,7 @@ const growth = async (few: number, run: (count: number) => Measured): Promise<nu
 test("LINE1 adding to a line and taking from it cost the same for each of ten times as many", async () => {
   const passing = (count: number): Measured => ({
     run: () => {
-      let line = WaitingLine.of<number>([])
+      let line = PersistentQueue.of<number>([])
       for (let index = 0; index < count; index++) line = line.push(index)
       while (line.size > 0) line = line.rest()
     }

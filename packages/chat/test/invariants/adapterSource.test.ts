@@ -5,7 +5,7 @@ import * as Engine from "../../src/options/Engine.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import { AdapterRequest } from "../../src/request/adapterRequest.ts"
 import { AdapterSource } from "../../src/request/adapterSource.ts"
-import { LazyAbort } from "../../src/async/lazyAbortController.ts"
+import { LazyAbortController } from "../../src/async/lazyAbortController.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
@@ -16,7 +16,7 @@ const request = { messages: [], tools: [] }
 
 const opened = (options: ChatOptions = {}, adapter: HandAdapter = handAdapter()) => {
   const collector = new StreamCollector()
-  const abort = new LazyAbort(undefined)
+  const abort = new LazyAbortController(undefined)
   const outlet = new Outlet()
   let done = 0
   const refusals: Array<unknown> = []
@@ -91,7 +91,7 @@ test("ASRC2 a `return` that fails is nobody's trouble", async () => {
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: () => Promise.reject(new Error("x")) })
   }
   const options = resolveOptions(Engine.make({}), {})
-  const source = new AdapterSource(failing, new StreamCollector(), options, new LazyAbort(undefined), {
+  const source = new AdapterSource(failing, new StreamCollector(), options, new LazyAbortController(undefined), {
     done: () => {},
     refused: () => {}
   })

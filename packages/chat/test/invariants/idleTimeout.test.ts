@@ -5,7 +5,7 @@ import { AdapterError } from "../../src/errors/ChatError.ts"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
-import { Silence } from "../../src/async/idleTimeout.ts"
+import { IdleTimeout } from "../../src/async/idleTimeout.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { hi, only, readAll } from "../double/scripts.ts"
@@ -15,7 +15,7 @@ const check = leakCheck()
 test("SILENCE1 it is broken when an answer was owed for the whole time, and at most an eighth of it later", async () => {
   const clock = Clock.test()
   const broken: Array<string> = []
-  const silence = new Silence(clock, 80, (error) => broken.push(`${clock.now()}: ${error.reason}`))
+  const silence = new IdleTimeout(clock, 80, (error) => broken.push(`${clock.now()}: ${error.reason}`))
   silence.asked()
   await clock.advance(45)
   silence.answered()
@@ -33,7 +33,7 @@ test("SILENCE1 it is broken when an answer was owed for the whole time, and at m
 test("SILENCE1 one that is never broken is on time", async () => {
   const clock = Clock.test()
   const broken: Array<number> = []
-  const silence = new Silence(clock, 80, () => broken.push(clock.now()))
+  const silence = new IdleTimeout(clock, 80, () => broken.push(clock.now()))
   silence.asked()
   await clock.advance(500)
   expect(broken).toEqual([80])
@@ -42,7 +42,7 @@ test("SILENCE1 one that is never broken is on time", async () => {
 
 test("SILENCE2 a thousand answers set one timer; SILENCE3 after `end` there is none", async () => {
   const clock = Clock.test()
-  const silence = new Silence(clock, 100, () => {})
+  const silence = new IdleTimeout(clock, 100, () => {})
   for (let answer = 0; answer < 1_000; answer++) {
     silence.asked()
     silence.answered()

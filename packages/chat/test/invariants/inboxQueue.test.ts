@@ -3,7 +3,7 @@ import type { WhenBusy } from "../../src/record/Inbox.ts"
 import { Delivery, type Turn } from "../../src/inbox/turn.ts"
 import { Fifo } from "../../src/async/fifo.ts"
 import { Mailbox } from "../../src/inbox/inboxQueue.ts"
-import { WaitingLine } from "../../src/async/persistentQueue.ts"
+import { PersistentQueue } from "../../src/async/persistentQueue.ts"
 import { user } from "../../src/model/Message.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { turnOf } from "../double/stepping.ts"
@@ -57,7 +57,7 @@ test("a mailbox is a value: the one before stays as it was, and an entry says wh
 })
 
 test("LINE1 a line gives back what was added, in order, however adding and taking alternate", () => {
-  let line = WaitingLine.of<number>([])
+  let line = PersistentQueue.of<number>([])
   const taken: Array<number | undefined> = []
   for (let next = 0; next < 100; next++) {
     line = line.push(next)
@@ -71,7 +71,7 @@ test("LINE1 a line gives back what was added, in order, however adding and takin
 })
 
 test("LINE1 a line that was taken from is as it was, for who kept it", () => {
-  const line = WaitingLine.of([1, 2]).push(3)
+  const line = PersistentQueue.of([1, 2]).push(3)
   expect([line.rest().rest().first, line.toArray(), line.rest().rest().rest().first]).toEqual([3, [1, 2, 3], undefined])
 })
 

@@ -19,7 +19,7 @@ import {
 } from "../core/index.ts"
 import type * as Effect from "effect/Effect"
 import type { Chances } from "../time/index.ts"
-import { Few } from "./smallSet.ts"
+import { SmallSet } from "./smallSet.ts"
 import type { Mailbox, Receiver } from "./mailbox.ts"
 import type { ProcessTable } from "./processTable.ts"
 import type { RunQueue } from "./runQueue.ts"
@@ -150,9 +150,9 @@ export class Cell implements Pid<unknown> {
   name: string | undefined = undefined
   mailbox: Mailbox | undefined = undefined
   receivers: Array<Receiver> | undefined = undefined
-  links: Few<Cell> | undefined = undefined
-  watchers: Few<Watcher> | undefined = undefined
-  resources: Few<Resource> | undefined = undefined
+  links: SmallSet<Cell> | undefined = undefined
+  watchers: SmallSet<Watcher> | undefined = undefined
+  resources: SmallSet<Resource> | undefined = undefined
   /** Links whose exits this process does not want to hear of, because an actor of it does. */
   absorbs: Absorbed | undefined = undefined
   reason: ExitReason = undefined
@@ -198,7 +198,7 @@ export class Cell implements Pid<unknown> {
   }
 
   own(resource: Resource): void {
-    this.resources ??= new Few()
+    this.resources ??= new SmallSet()
     this.resources.add(resource)
   }
 
@@ -207,7 +207,7 @@ export class Cell implements Pid<unknown> {
   }
 
   watch(watcher: Watcher): void {
-    this.watchers ??= new Few()
+    this.watchers ??= new SmallSet()
     this.watchers.add(watcher)
   }
 }

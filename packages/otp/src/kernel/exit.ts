@@ -14,7 +14,7 @@
 import { exitMessage, type ExitReason, isAbnormal, OtherSystem } from "../core/index.ts"
 import type { Cell, Resource, Watcher } from "./cell.ts"
 import { deliver } from "./delivery.ts"
-import { Few } from "./smallSet.ts"
+import { SmallSet } from "./smallSet.ts"
 import type { Signal } from "./cell.ts"
 
 /** Whether a process ended by its own doing or was ended by a signal. */
@@ -78,7 +78,7 @@ const reap = (cell: Cell, reason: ExitReason): void => {
 const nobody: ReadonlyArray<never> = []
 
 /** Cuts the links of a process; answers who hears of its end over one. */
-const severed = (cell: Cell, links: Few<Cell>): ReadonlyArray<Cell> => {
+const severed = (cell: Cell, links: SmallSet<Cell>): ReadonlyArray<Cell> => {
   const { notifies } = cell.behaviour
   if (notifies !== undefined && links.has(notifies)) {
     links.delete(notifies)
@@ -130,8 +130,8 @@ export const sameSystem = (one: Cell, other: Cell): void => {
 /** Links two processes; one with itself, or twice, changes nothing. */
 export const join = (one: Cell, other: Cell): void => {
   if (one === other) return
-  one.links ??= new Few()
-  other.links ??= new Few()
+  one.links ??= new SmallSet()
+  other.links ??= new SmallSet()
   one.links.add(other)
   other.links.add(one)
 }

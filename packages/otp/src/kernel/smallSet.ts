@@ -7,7 +7,7 @@
  * FEW1. It holds everything once, in the order it was added.
  * FEW2. Adding and removing cost the same however many there are.
  */
-export class Few<A extends object> {
+export class SmallSet<A extends object> {
   /** Older than everything in `#others`. */
   #one: A | undefined = undefined
   /** The second thing as it is, more of them in a set. */

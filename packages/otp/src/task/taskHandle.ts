@@ -10,7 +10,7 @@
  *        the outcome before, stopped waiting for it, or ends the task twice.
  */
 import { type ExitReason, isDown, type MonitorRef } from "../core/index.ts"
-import { type Cell, deliver, Few } from "../kernel/index.ts"
+import { type Cell, deliver, SmallSet } from "../kernel/index.ts"
 import { Monitor, receiveWithin } from "../process/index.ts"
 
 /** The reply of a task, as a message to its owner. */
@@ -43,7 +43,7 @@ export class TaskHandle<A> {
   /** What tells the owner, where it is known to wait. */
   #sure: ((outcome: Outcome<A>) => void) | undefined = undefined
   /** The waits of those who may not be the owner, and of all who came while these waited. */
-  #unsure: Few<Wait<A>> | undefined = undefined
+  #unsure: SmallSet<Wait<A>> | undefined = undefined
 
   constructor(owner: Cell, pid: Cell) {
     this.owner = owner
@@ -109,7 +109,7 @@ export class TaskHandle<A> {
 
   /** Waits where others do who may not be the owner. */
   #waitAmong(ms: number, wait: Wait<A>): () => void {
-    const waits = this.#unsure ?? new Few<Wait<A>>()
+    const waits = this.#unsure ?? new SmallSet<Wait<A>>()
     this.#unsure = waits
     waits.add(wait)
     const leave = (): void => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
-import { Few } from "../../src/kernel/smallSet.ts"
+import { SmallSet } from "../../src/kernel/smallSet.ts"
 
 const thing = (name: string) => ({ name })
-const names = (few: Few<{ readonly name: string }>) => few.all.map(({ name }) => name)
+const names = (few: SmallSet<{ readonly name: string }>) => few.all.map(({ name }) => name)
 
 test("FEW1 what is added is in it once, in the order it came, whatever left in between", () => {
-  const few = new Few<{ readonly name: string }>()
+  const few = new SmallSet<{ readonly name: string }>()
   const [a, b, c] = [thing("a"), thing("b"), thing("c")]
   for (const each of [a, a, b, b]) few.add(each)
   expect(names(few)).toEqual(["a", "b"])
@@ -22,7 +22,7 @@ test("FEW1 what is added is in it once, in the order it came, whatever left in b
 })
 
 test("FEW1 what is in it is what was added and not removed", () => {
-  const few = new Few<{ readonly name: string }>()
+  const few = new SmallSet<{ readonly name: string }>()
   const [a, b] = [thing("a"), thing("b")]
   few.delete(a)
   expect([few.has(a), few.size]).toEqual([false, 0])
@@ -34,7 +34,7 @@ test("FEW1 what is in it is what was added and not removed", () => {
 })
 
 test("what was in it when asked stays as it was", () => {
-  const few = new Few<{ readonly name: string }>()
+  const few = new SmallSet<{ readonly name: string }>()
   few.add(thing("a"))
   const { all } = few
   few.add(thing("b"))
