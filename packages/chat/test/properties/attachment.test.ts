@@ -127,7 +127,7 @@ const notified = async (story: ReadonlyArray<Happening>) => {
       return phase === "streaming" && prompt.text !== partial?.text
     }
     await prompt.catchUp()
-    for (let rounds = 0; rounds < 200 && isBehind(); rounds++) await prompt.catchUp()
+    for (let rounds = 0; rounds < 5_000 && isBehind(); rounds++) await prompt.catchUp()
     expect({ isBehind: isBehind(), text: prompt.text }).toEqual({ isBehind: false, text: prompt.text })
   }
   const atRest = () => {

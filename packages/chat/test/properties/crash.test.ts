@@ -117,21 +117,26 @@ const lived = async ({ batches, crashes, schedule, decision }: typeof Story.Type
   for (let tries = 0; tries < 60; tries++) {
     const current = chat
     if (current === undefined) throw new Error("no chat")
-    await until(() => current.pid !== undefined)
-    const [pending] = current.getSnapshot()?.context.pendingApprovals ?? []
+    // The program can die in the save that brings the chat back: then there is no process to wait for.
+    await until(() => current.pid !== undefined || generation !== begun)
+    const isDead = generation !== begun
+    const [pending] = isDead ? [] : (current.getSnapshot()?.context.pendingApprovals ?? [])
     if (pending !== undefined && decision === "allow") allowed += 1
     const decided: Decision = decision === "result" ? { type: "result", value: "known" } : { type: decision }
-    const turn =
+    const turn = () =>
       pending !== undefined
         ? current.approve(pending.toolCall.id, decided)
         : current.thread.messages.length === 0
           ? current.send("go")
           : current.retry()
-    const ending = turn.result().then(
-      ({ haltedReason }) => haltedReason,
-      () => "failed"
-    )
-    const end = await Promise.race([ending, died.promise])
+    const ending = (): Promise<string> =>
+      turn()
+        .result()
+        .then(
+          ({ haltedReason }) => haltedReason,
+          () => "failed"
+        )
+    const end = isDead ? "died" : await Promise.race([ending(), died.promise])
     if (generation === begun) {
       if (end === "completed") break
       continue
