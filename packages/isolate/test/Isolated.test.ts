@@ -7,7 +7,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { isolated, type Isolation } from "../src/index.ts"
-import { userAnswer } from "./double/heard.ts"
+import { seen } from "./double/heard.ts"
 import { runs } from "./double/processes.ts"
 import { callsOf, contents, isolate, toolOf, until } from "./double/running.ts"
 
@@ -131,7 +131,7 @@ describe.each(both)("in a %s", (place) => {
   })
 
   test("ISO1 a busy loop ends at its deadline, the event loop goes on meanwhile, and the place is gone", async () => {
-    const { tool, values, pid } = userAnswer(toolOf(place, "busy", { timeoutMs: 5_000, graceMs: 20 }))
+    const { tool, values, pid } = seen(toolOf(place, "busy", { timeoutMs: 5_000, graceMs: 20 }))
     const lag = monitorEventLoopDelay({ resolution: 5 })
     const running = own.run(tool)
     await until(() => values.length > 0)
@@ -145,7 +145,7 @@ describe.each(both)("in a %s", (place) => {
 
   test("ISO1 a cancelled call is told by its signal, and its place has time to leave", async () => {
     const abort = new AbortController()
-    const { tool, values } = userAnswer(toolOf(place, "obedient", { graceMs: 10_000 }))
+    const { tool, values } = seen(toolOf(place, "obedient", { graceMs: 10_000 }))
     const running = own.run(tool, {}, { signal: abort.signal, drainMs: 60_000 })
     await until(() => values.includes("running"))
     abort.abort()
@@ -155,7 +155,7 @@ describe.each(both)("in a %s", (place) => {
 
   test("ISO1 a cancelled busy loop is killed, and the call is over when it is", async () => {
     const abort = new AbortController()
-    const { tool, values, pid } = userAnswer(toolOf(place, "busy", { graceMs: 10 }))
+    const { tool, values, pid } = seen(toolOf(place, "busy", { graceMs: 10 }))
     const running = own.run(tool, {}, { signal: abort.signal, drainMs: 60_000 })
     await until(() => values.length > 0)
     abort.abort()
@@ -164,7 +164,7 @@ describe.each(both)("in a %s", (place) => {
   })
 
   test("ISO1 a system that is stopped takes its places with it", async () => {
-    const { tool, values, pid } = userAnswer(toolOf(place, "busy", { graceMs: 10 }))
+    const { tool, values, pid } = seen(toolOf(place, "busy", { graceMs: 10 }))
     const running = own.run(tool)
     const ended = running.catch((thrown: unknown) => thrown)
     await until(() => values.length > 0)
@@ -174,7 +174,7 @@ describe.each(both)("in a %s", (place) => {
   })
 
   test("ISO1 a living chat that is cancelled, stopped or killed takes its places with it", async () => {
-    const { tool, values, pid } = userAnswer(toolOf(place, "busy", { graceMs: 10 }))
+    const { tool, values, pid } = seen(toolOf(place, "busy", { graceMs: 10 }))
     const adapter = Fake.make({
       respond: ({ messages }) =>
         messages.at(-1)?.role === "tool"

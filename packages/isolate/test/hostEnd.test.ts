@@ -9,7 +9,7 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { userAnswer } from "./double/heard.ts"
+import { seen } from "./double/heard.ts"
 import { inGroups } from "./double/processes.ts"
 import { isolate, toolOf, until } from "./double/running.ts"
 
@@ -27,7 +27,7 @@ const hostWith = async (how: string, children: number) => {
 
 test.each(["leavesProgram", "busyWithPrograms"])("CHILD1 a child's programs end with it: %s", async (name) => {
   const abort = new AbortController()
-  const { tool, pid, values } = userAnswer(toolOf("process", name, { graceMs: 0 }))
+  const { tool, pid, values } = seen(toolOf("process", name, { graceMs: 0 }))
   const running = own.run(tool, {}, { signal: abort.signal, drainMs: 60_000 })
   await until(() => values.length > 0)
   if (name === "busyWithPrograms") abort.abort()
@@ -51,7 +51,7 @@ test.each(["wait", "stop", "exit", "throw"])(
 )
 
 test("ISO5 when System.stop has resolved, every place of the system is gone", async () => {
-  const { tool, pid, values } = userAnswer(toolOf("process", "busyWithPrograms"))
+  const { tool, pid, values } = seen(toolOf("process", "busyWithPrograms"))
   const ended = own.run(tool).catch((thrown: unknown) => thrown)
   await until(() => values.length > 0)
   await System.stop(own.system)
@@ -60,7 +60,7 @@ test("ISO5 when System.stop has resolved, every place of the system is gone", as
 })
 
 test("CHILD4 a call ends when its child has exited, also while a program in a session of its own holds the pipes", async () => {
-  const { tool, pid } = userAnswer(toolOf("process", "leavesPipes"))
+  const { tool, pid } = seen(toolOf("process", "leavesPipes"))
   const { messages } = await own.run(tool)
   process.kill(pid(), "SIGKILL")
   expect(messages.map(({ content }) => content)).toEqual([expect.stringMatching(/handler_exit: .*exited with code 7/)])

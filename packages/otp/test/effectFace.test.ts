@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest"
 import { Clock, GenServer, OtpError, Process, Supervisor, System, Task } from "../src/index.ts"
 import type { Pid } from "../src/index.ts"
 import { bank } from "./double/bank.ts"
-import { hop } from "./double/hop.ts"
+import { hop, until } from "./double/hop.ts"
 import { sleeper } from "./double/inProcess.ts"
 
 const nothing = { processes: 0, fibers: 0, timers: 0, closing: 0 }
@@ -63,9 +63,13 @@ test("SCOPED3 a scope closes in time of the host, also where the system's clock 
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] })
   try {
     const system = System.make({ clock: Clock.test() })
+    let ending = 0
     const stubborn = GenServer.make<void, null>({
       init: () => GenServer.ok(null),
-      terminate: () => new Promise(() => {})
+      terminate: () => {
+        ending++
+        return new Promise(() => {})
+      }
     })
     const children = [
       {
@@ -81,14 +85,17 @@ test("SCOPED3 a scope closes in time of the host, also where the system's clock 
       )
     owned("server", GenServer.scoped(stubborn, undefined, { trapExit: true }))
     owned("supervisor", Supervisor.scoped({ children }))
-    await vi.advanceTimersByTimeAsync(100)
+    await until(() => ending === 2)
+    await vi.advanceTimersByTimeAsync(4999)
     await hop()
     expect(closed).toEqual([])
-    await vi.advanceTimersByTimeAsync(5000)
+    await vi.advanceTimersByTimeAsync(1)
+    await until(() => closed.length > 0)
+    await vi.advanceTimersByTimeAsync(4999)
     await hop()
     expect(closed).toEqual(["server"])
-    await vi.advanceTimersByTimeAsync(5000)
-    await hop()
+    await vi.advanceTimersByTimeAsync(1)
+    await until(() => closed.length > 1)
     expect(closed).toEqual(["server", "supervisor"])
     const stopping = System.stop(system)
     await vi.advanceTimersByTimeAsync(20_000)

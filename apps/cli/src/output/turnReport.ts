@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { describe } from "@troupe/chat/errors"
 import { SessionError } from "@troupe/chat"
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -87,7 +88,7 @@ export const reportTurn = async (
 }
 
 const explain = (error: unknown): string => {
-  if (!(error instanceof SessionError)) return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof SessionError)) return describe(error)
   return error.reason === "chat_died"
     ? "the chat died in the middle of a turn; /retry goes on from its last step"
     : error.message

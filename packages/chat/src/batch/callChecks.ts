@@ -4,10 +4,10 @@ import { type Finding, isRecord } from "../errors/index.ts"
 /** What is wrong with a list of calls. */
 export const callsFindings = (field: string, calls: unknown): ReadonlyArray<Finding> =>
   Array.isArray(calls)
-    ? calls.flatMap((call: unknown, index) => (isCall(call) ? [] : [{ field: [field, index], reason: requested }]))
+    ? calls.flatMap((call: unknown, index) => (isCall(call) ? [] : [{ field: [field, index], reason: expected }]))
     : [{ field: [field], reason: "must_be_a_list of tool calls" }]
 
-const requested = "must_be a tool call: { id, name, arguments } of text, text, and an object or null"
+const expected = "must_be a tool call: { id, name, arguments } of text, text, and an object or null"
 
 const isCall = (call: unknown): boolean => {
   if (!isRecord(call)) return false

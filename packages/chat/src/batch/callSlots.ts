@@ -144,8 +144,8 @@ export class CallSlots {
 
   record(slot: Slot, came: ToolOutcome): void {
     const ended = this.#input.again?.has(slot.index) === true ? this.#afterUnknown(slot, came) : came
-    const notified = slot.edited ? withArguments(ended) : ended
-    const outcome = slot.wish === undefined ? notified : { ...notified, wish: slot.wish }
+    const reported = slot.edited ? withArguments(ended) : ended
+    const outcome = slot.wish === undefined ? reported : { ...reported, wish: slot.wish }
     slot.outcome = outcome
     slot.status = "done"
     slot.endedAt = this.now()

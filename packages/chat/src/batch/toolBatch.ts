@@ -239,11 +239,11 @@ class ToolBatch {
   }
 
   /** A call wants another permission mode; the first makes who asks. */
-  #callUser(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+  #requestMode(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { options, toolsByName } = this.#input
     const system = this.#host === undefined ? undefined : Process.systemOf(this.#host)
     this.#wishes ??= new ModeWishes(options, system)
-    return this.#wishes.callUser(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
+    return this.#wishes.request(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
   }
 
   /** The intent of a call is kept, or cannot be (BATCH8); the call may be over already. */
@@ -365,7 +365,7 @@ class ToolBatch {
     const pid = StateMachine.startLink(host, toolCallMachine, {
       input: this.#calls.callInput(slot, tool, {
         changed: () => this.#changed(),
-        wants: (mode, signal) => this.#callUser(slot, mode, signal)
+        wants: (mode, signal) => this.#requestMode(slot, mode, signal)
       }),
       label: `ToolCall ${slot.toolCall.name}`
     })

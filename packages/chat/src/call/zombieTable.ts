@@ -81,8 +81,8 @@ export class ZombieTable {
 
   #notify({ toolCall, sessionId, outcome, since, onLateResult }: GivenUp, result: HandlerResult): void {
     const lateMs = this.#system.clock.now() - since
-    const notified = { toolCall, sessionId, outcome, result: result.type }
-    Telemetry.notify(this.#system, "tool_call.late_completion", { lateMs }, notified)
+    const metadata = { toolCall, sessionId, outcome, result: result.type }
+    Telemetry.notify(this.#system, "tool_call.late_completion", { lateMs }, metadata)
     if (onLateResult === undefined) return
     try {
       ignoreRejection(onLateResult({ toolCall: copied(toolCall), outcome, result, lateMs }))

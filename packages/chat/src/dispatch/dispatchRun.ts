@@ -150,11 +150,11 @@ export class DispatchRun<State extends DispatchState, Result> {
     const timer = timeoutMs < Infinity ? system.clock.setTimeout(() => abort.abort(), timeoutMs) : undefined
     this.#running.set(position, { abort, timer, due: system.clock.now() + timeoutMs })
     callUser((signal) => this.#runner(copied(toolCall), given, { signal }), { signal: abort.signal, system })
-      .then((userAnswer) => this.#userAnswer(position, given, userAnswer))
+      .then((userAnswer) => this.#runnerEnded(position, given, userAnswer))
       .catch((thrown: unknown) => this.#end(thrown))
   }
 
-  #userAnswer(position: number, given: State, userAnswer: UserAnswer): void {
+  #runnerEnded(position: number, given: State, userAnswer: UserAnswer): void {
     if (this.#over) return
     const { clock } = this.#options.system
     const { timer, due = Infinity } = this.#running.get(position) ?? {}

@@ -1,2 +1,2 @@
 /** The same functions as Effects and Streams. */
-export { userAnswer } from "./onEffectExit.ts"
+export { onEffectExit } from "./onEffectExit.ts"

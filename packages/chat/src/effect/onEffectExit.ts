@@ -1,10 +1,10 @@
-/** An effect whose end somebody is told of. */
+/** Calls a function when an effect ends. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
-/** The same effect, whose end is told after `wait`; an interruption is a failure to who is told. */
-export const userAnswer = <A, E>(
+/** The same effect. After `wait`, `settled` or `failed` is called with its end; an interruption is a failure. */
+export const onEffectExit = <A, E>(
   effect: Effect.Effect<A, E>,
   wait: () => Promise<void>,
   settled: (result: A) => void,

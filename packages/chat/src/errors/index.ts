@@ -21,6 +21,7 @@ export { closestName } from "./closestName.ts"
 export {
   described,
   dictionary,
+  either,
   findingsFor,
   flag,
   functionType,

@@ -39,14 +39,30 @@ export const having = (what: string, ...methods: ReadonlyArray<string>): z.ZodTy
     `must_be ${what}`
   )
 
+/** Reports the issues of a value at a place below the checked value. */
+const reportBelow = (
+  context: z.RefinementCtx,
+  path: ReadonlyArray<PropertyKey>,
+  error: z.ZodError | undefined
+): void => {
+  for (const issue of error?.issues ?? []) {
+    context.addIssue({ code: "custom", message: issue.message, path: [...path, ...issue.path] })
+  }
+}
+
+/** Either this constant or a value of the type. A union would hide the paths inside the value. */
+export const either = (constant: unknown, type: z.ZodType): z.ZodType =>
+  z.unknown().superRefine((value, context) => {
+    if (value !== constant) reportBelow(context, [], type.safeParse(value).error)
+  })
+
 /** A type whose own messages count below the value; a wrong value itself is described by `what`. */
 export const described = (type: z.ZodType, what: string): z.ZodType =>
   z.unknown().superRefine((value, context) => {
-    const read = type.safeParse(value)
-    if (read.success) return
-    const { issues } = read.error
-    if (issues.every(({ path }) => path.length === 0)) context.addIssue({ code: "custom", message: `must_be ${what}` })
-    else for (const { path, message } of issues) context.addIssue({ code: "custom", message, path: [...path] })
+    const { error } = type.safeParse(value)
+    if (error === undefined) return
+    if (error.issues.some(({ path }) => path.length > 0)) reportBelow(context, [], error)
+    else context.addIssue({ code: "custom", message: `must_be ${what}` })
   })
 
 /** A strict object; a name it does not have, and a value that is no object, name the parts it has. */
@@ -58,11 +74,7 @@ export const partsOf = (shape: z.ZodRawShape): z.ZodType => {
       const type = Object.hasOwn(shape, name) ? shape[name] : undefined
       if (type === undefined) {
         context.addIssue({ code: "custom", message: `unknown; use ${names}`, path: [name] })
-        continue
-      }
-      for (const { message, path } of z.safeParse(type, given).error?.issues ?? []) {
-        context.addIssue({ code: "custom", message, path: [name, ...path] })
-      }
+      } else reportBelow(context, [name], z.safeParse(type, given).error)
     }
   })
 }

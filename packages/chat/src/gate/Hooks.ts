@@ -182,7 +182,7 @@ export const preTool = async (hooks: Hooks, toolCall: ToolCall, run: HookRun): P
   let args: Readonly<Record<string, unknown>> | undefined
   for (const hook of hooksFor(hooks, "PreToolUse", toolCall.name)) {
     const judged: ToolCall = args === undefined ? toolCall : { ...toolCall, arguments: args }
-    const userAnswer = await notified(hook, copied(toolUse(judged)), run)
+    const userAnswer = await callHook(hook, copied(toolUse(judged)), run)
     if (userAnswer.type === "aborted") return userAnswer
     const verdict = Answers.preTool(userAnswer)
     if (verdict.type !== "allow") return verdict
@@ -199,7 +199,7 @@ export const postTool = async (
 ): Promise<PostToolVerdict> => {
   let text = ""
   for (const hook of hooksFor(hooks, "PostToolUse", payload.toolName)) {
-    const userAnswer = await notified(hook, copied(payload), run)
+    const userAnswer = await callHook(hook, copied(payload), run)
     if (userAnswer.type === "aborted") return userAnswer
     const answer = Answers.postTool(userAnswer)
     if (answer.type === "halt") return text === "" ? answer : { ...answer, text }
@@ -215,7 +215,7 @@ export const notify = async <Event extends ToolHookEvent>(
   payload: Payloads[Event],
   run: HookRun
 ): Promise<void> => {
-  for (const hook of hooksFor(hooks, event, payload.toolName)) await notified(hook, copied(payload), run)
+  for (const hook of hooksFor(hooks, event, payload.toolName)) await callHook(hook, copied(payload), run)
 }
 
 /** Runs the hooks of a lifecycle event: injected messages add up, the last transform counts, a halt is the last word. */
@@ -230,7 +230,7 @@ export const lifecycle = async <Event extends LifecycleEvent>(
   let params: RequestParams | undefined
   const list: ReadonlyArray<unknown> = hooks[event] ?? []
   for (const hook of list) {
-    const userAnswer = await notified(hook, { ...payload }, run)
+    const userAnswer = await callHook(hook, { ...payload }, run)
     if (userAnswer.type === "aborted") break
     const answer = Answers.lifecycle(userAnswer)
     if (answer.type === "halt" && !unanswered.has(event)) return { injects, transform, params, halt: answer }
@@ -265,7 +265,7 @@ const hooksFor = (hooks: Hooks, event: ToolHookEvent, name: string): ReadonlyArr
   })
 
 /** Asks one hook; what is none has a fault. */
-const notified = (hook: unknown, payload: unknown, run: HookRun) =>
+const callHook = (hook: unknown, payload: unknown, run: HookRun) =>
   callUser((signal) => {
     if (typeof hook === "function") return hook(payload, { signal, context: run.context ?? {} }) as unknown
     throw hook instanceof TypeError ? hook : new TypeError("a hook is a function; groups are for the events of tools")

@@ -121,7 +121,7 @@ export class ModeWishes {
   }
 
   /** At once where nobody is asked. Throws, or rejects, with a `ToolError` (`denied`). */
-  callUser(mode: Mode, toolCall: ToolCall, tool: Tool | undefined, signal: AbortSignal): ModeWish | Promise<ModeWish> {
+  request(mode: Mode, toolCall: ToolCall, tool: Tool | undefined, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { ask } = this.#permissions
     const { loosest } = standingOf(this.#permissions)
     if (isWithin(mode, loosest)) return { mode, agreed: false }

@@ -111,7 +111,7 @@ export class RunningTroupe {
       inbox: new InboxBound({ maxWaitingInputs, maxWaitingBytes }),
       draftEveryMs: draftEveryMs < Infinity && takesDrafts(kept) ? draftEveryMs : undefined,
       passivateAfterMs,
-      releaseHeld: (id) => guardedStore.newest.forget(id)
+      released: (id) => guardedStore.newest.forget(id)
     })
     keepsLiving(this, this.#living)
     this.#conversations = new Conversations({

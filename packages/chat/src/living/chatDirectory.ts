@@ -48,7 +48,7 @@ export interface ChatParts {
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
   /** Told when a chat is held no longer. */
-  readonly releaseHeld: (id: string) => void
+  readonly released: (id: string) => void
 }
 
 export class ChatDirectory {
@@ -62,7 +62,7 @@ export class ChatDirectory {
       parts.system.clock,
       parts.passivateAfterMs,
       (id) => this.#reviving.has(id),
-      parts.releaseHeld
+      parts.released
     )
   }
 

@@ -32,7 +32,7 @@ export class Passivation<Living extends Kept> {
   readonly #afterMs: number
   readonly #held = new Map<string, Living>()
   readonly #isReviving: (id: string) => boolean
-  readonly #releaseHeld: (id: string) => void
+  readonly #released: (id: string) => void
   readonly #resting = new Map<string, WeakRef<LiveChat>>()
   /** As long as the chat itself. */
   readonly #known = new WeakMap<LiveChat, Living>()
@@ -47,12 +47,12 @@ export class Passivation<Living extends Kept> {
     clock: Clock.Clock,
     afterMs: number,
     isReviving: (id: string) => boolean,
-    releaseHeld: (id: string) => void
+    released: (id: string) => void
   ) {
     this.#clock = clock
     this.#afterMs = afterMs
     this.#isReviving = isReviving
-    this.#releaseHeld = releaseHeld
+    this.#released = released
   }
 
   /** The chats that are held strongly. */
@@ -85,7 +85,7 @@ export class Passivation<Living extends Kept> {
   forget(id: string): void {
     this.#held.delete(id)
     this.#resting.delete(id)
-    this.#releaseHeld(id)
+    this.#released(id)
   }
 
   /** Nothing is passivated any more. */
@@ -122,7 +122,7 @@ export class Passivation<Living extends Kept> {
     chat.passivate()
     if (chat.needsEnd) return
     this.#held.delete(id)
-    this.#releaseHeld(id)
+    this.#released(id)
     this.#known.set(chat, living)
     this.#resting.set(id, new WeakRef(chat))
     this.#collected.register(chat, id, chat)

@@ -88,7 +88,7 @@ export class SupervisionTree {
 
   #chatsStarted(chats: Pid): Pid {
     this.#chats = chats
-    for (const notified of this.#awaited) notified()
+    for (const resolve of this.#awaited) resolve()
     this.#awaited.clear()
     return chats
   }

@@ -22,7 +22,7 @@ class Trace {
   }
 
   /** The pid is left out of what is said of it. */
-  readonly notified = (pid: Pid, event: Sys.TraceEvent): void => {
+  readonly record = (pid: Pid, event: Sys.TraceEvent): void => {
     if (event._tag === "Handled") {
       this.handled++
       this.busyMs += event.blocking
@@ -41,7 +41,7 @@ export const processSight = (system: System.System, id: string, chatOf: ChatOf):
     opened: () => {
       const traced = Observer.find(system, id)
       if (traced === undefined) return () => {}
-      const stop = Sys.trace(traced, (event) => trace.notified(traced, event))
+      const stop = Sys.trace(traced, (event) => trace.record(traced, event))
       pid = traced
       return () => {
         stop()

@@ -3,6 +3,7 @@ import * as z from "zod"
 import {
   described,
   dictionary,
+  either,
   type Finding,
   findingsFor,
   flag,
@@ -45,15 +46,7 @@ const budget = partsOf({
   timeMs: positiveAmount("_milliseconds").optional()
 })
 
-const retryPolicy = described(RetryOptions, "false or the parts of a retry policy")
-
-/** `false` is checked apart: a union would hide the paths inside the policy. */
-const retry = z.unknown().superRefine((value, context) => {
-  if (value === false) return
-  for (const { message, path } of retryPolicy.safeParse(value).error?.issues ?? []) {
-    context.addIssue({ code: "custom", message, path: [...path] })
-  }
-})
+const retry = either(false, described(RetryOptions, "false or the parts of a retry policy"))
 
 const types = {
   ...requestParams.shape,

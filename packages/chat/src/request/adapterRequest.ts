@@ -39,7 +39,7 @@ export class AdapterRequest {
   #source: AdapterSource | undefined
   #released = false
   #opening: IdleTimeout | undefined
-  #releaseHeld: (() => void) | undefined
+  #releaseHold: (() => void) | undefined
   #traced: TracedRequest | undefined
 
   constructor(parts: RequestParts, listener: RequestListener) {
@@ -62,7 +62,7 @@ export class AdapterRequest {
       return this.#refused(error)
     }
     if (!isPromised) return this.#opened(opening as AsyncIterable<AdapterEvent>, answerer)
-    this.#releaseHeld ??= this.#parts.outlet.hold()
+    this.#releaseHold ??= this.#parts.outlet.hold()
     this.#await(Promise.resolve(opening), answerer)
   }
 
@@ -82,7 +82,7 @@ export class AdapterRequest {
     opening.then(
       (stream) => {
         silence.end()
-        return givenUp ? releaseHeld(stream) : this.#opened(stream, answerer)
+        return givenUp ? discard(stream) : this.#opened(stream, answerer)
       },
       (error: unknown) => {
         silence.end()
@@ -128,7 +128,7 @@ export class AdapterRequest {
       this.#refused(error)
       return
     }
-    this.#releaseHeld ??= outlet.hold()
+    this.#releaseHold ??= outlet.hold()
     this.#source = source
     if (this.#released) return void source.release().then(() => this.#free())
     this.#listener.opened()
@@ -141,12 +141,12 @@ export class AdapterRequest {
   }
 
   #free(): void {
-    this.#releaseHeld?.()
-    this.#releaseHeld = undefined
+    this.#releaseHold?.()
+    this.#releaseHold = undefined
   }
 }
 
-const releaseHeld = (stream: AsyncIterable<AdapterEvent>): void => {
+const discard = (stream: AsyncIterable<AdapterEvent>): void => {
   try {
     const returned = stream[Symbol.asyncIterator]().return?.()
     Promise.resolve(returned).catch(() => undefined)

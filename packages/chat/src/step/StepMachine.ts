@@ -242,8 +242,8 @@ const cancelledRequest = (context: StepContext) => {
 const showUnrun = ({ watcher, result, outcomes, options, ledger }: StepContext) => {
   if (watcher === undefined || result === undefined) return
   const truncated = result.truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))
-  const notified = outcomes.length === 0 ? undefined : new Set(ledger.finished)
-  const ended = outcomes.some((outcome) => notified?.has(outcome) === false) ? outcomes : truncated
+  const finished = outcomes.length === 0 ? undefined : new Set(ledger.finished)
+  const ended = outcomes.some((outcome) => finished?.has(outcome) === false) ? outcomes : truncated
   if (ended.length > 0) watcher.toolCallsChanged(viewOfEnded(ended, options.system.clock.now()), undefined)
 }
 

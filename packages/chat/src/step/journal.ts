@@ -63,13 +63,13 @@ export class Journal {
   }
 
   /** A call that writes wants to start; `told` hears when it may (JOUR1). */
-  intend(position: number, notified: Intended): void {
+  intend(position: number, done: Intended): void {
     if (this.#entry === undefined) {
       this.#entry = this.#make?.()
       this.#calls = [...(this.#entry?.open.calls ?? [])]
     }
     this.#calls[position] = intended
-    this.#waiting.push(notified)
+    this.#waiting.push(done)
     this.#askOnce()
   }
 
@@ -105,7 +105,7 @@ export class Journal {
   async #keep(keep: () => void | Promise<void>, saving: ReadonlyArray<Intended>): Promise<void> {
     const failure = await this.#kept(keep)
     this.#saving = undefined
-    for (const notified of saving) notified(failure)
+    for (const done of saving) done(failure)
     if (this.isDue) this.#askOnce()
   }
 

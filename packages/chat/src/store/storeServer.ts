@@ -255,10 +255,10 @@ export const storeServer = GenServer.make({
     }
     return GenServer.noreply(state)
   },
-  handleCast: (notified: Draft | Left, state: Guarded) => {
+  handleCast: (message: Draft | Left, state: Guarded) => {
     // Of a chat whose process has ended, behind the draft that came last: the next one loads before it says anything.
-    if ("left" in notified) behind(state, notified.left, () => state.newest.forget(notified.left))
-    else behind(state, notified.id, () => state.newest.keep(notified, () => isGuarded(state)))
+    if ("left" in message) behind(state, message.left, () => state.newest.forget(message.left))
+    else behind(state, message.id, () => state.newest.keep(message, () => isGuarded(state)))
     return GenServer.noreply(state)
   },
   handleInfo: (message: Overdue | Sweep | { readonly _tag: string } | "timeout", state: Guarded) => {

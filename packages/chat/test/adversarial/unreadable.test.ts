@@ -68,8 +68,8 @@ describe("an answer that throws when it is read", () => {
     expect(result.haltedReason).toBe("hook_crashed")
   })
 
-  const userAnswer: ReadonlyArray<LifecycleEvent> = ["UserPromptSubmit", "PreIteration", "ChatParams"]
-  test.each(userAnswer.flatMap((event) => answers.map((what) => [event, what] as const)))(
+  const seen: ReadonlyArray<LifecycleEvent> = ["UserPromptSubmit", "PreIteration", "ChatParams"]
+  test.each(seen.flatMap((event) => answers.map((what) => [event, what] as const)))(
     "HOOK4 ends the turn with hook_crashed at %s: %s",
     async (event, what) => {
       const { result } = await turnWith({ hooks: { [event]: [once(what)] } satisfies Record<string, unknown> })

@@ -91,7 +91,7 @@ const apart = ({ context }: { readonly context: ChatContext }) => {
 }
 
 /** Everything a chat can hear, by what it is called here. */
-const userAnswer = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, AnyEventObject>> => {
+const seen = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, AnyEventObject>> => {
   const start = (messages: ReadonlyArray<Message>, delivery?: Delivery) => ({
     type: "turn.start",
     turn: turnOf(parts, messages, delivery === undefined ? {} : { delivery })
@@ -152,7 +152,7 @@ const walk = (
       ...more
     },
     events: () => {
-      const all = userAnswer(parts)
+      const all = seen(parts)
       return kinds.map((kind) => ({ type: "none", ...all[kind], kind }))
     },
     apart: apart as Walk["apart"],

@@ -132,29 +132,29 @@ test("ASRC4 an AdapterError in place of the first event is told, and is an event
 
 /** A request that writes down what it is told. */
 const listening = (adapter: HandAdapter | { readonly name: string; readonly stream: () => never }) => {
-  const userAnswer: Array<string> = []
+  const seen: Array<string> = []
   const outlet = new Outlet()
   const options = resolveOptions(Engine.make({}), {})
   const running = new AdapterRequest(
     { options, collector: new StreamCollector(), outlet },
     {
-      opened: () => userAnswer.push("opened"),
-      refused: () => userAnswer.push("refused"),
-      exhausted: () => userAnswer.push("exhausted")
+      opened: () => seen.push("opened"),
+      refused: () => seen.push("refused"),
+      exhausted: () => seen.push("exhausted")
     }
   )
-  return { userAnswer, outlet, running, open: () => running.open({ adapter, request, answerer: undefined }) }
+  return { seen, outlet, running, open: () => running.open({ adapter, request, answerer: undefined }) }
 }
 
 test("REQ1 a request is opened or refused, and exhausted only when it was opened", async () => {
   const adapter = handAdapter()
-  const { userAnswer, outlet, open } = listening(adapter)
+  const { seen, outlet, open } = listening(adapter)
   open()
   adapter.streams[0]?.finish("stop")
   await outlet.next()
   void outlet.next()
   await hop()
-  expect(userAnswer).toEqual(["opened", "exhausted"])
+  expect(seen).toEqual(["opened", "exhausted"])
   outlet.close()
   const refusing = listening({
     name: "refusing",
@@ -164,12 +164,12 @@ test("REQ1 a request is opened or refused, and exhausted only when it was opened
   })
   refusing.open()
   refusing.open()
-  expect(refusing.userAnswer).toEqual(["refused", "refused"])
+  expect(refusing.seen).toEqual(["refused", "refused"])
 })
 
 test("REQ1, REQ2 after `release` nothing is told, and the stream is let go once", async () => {
   const adapter = handAdapter()
-  const { userAnswer, outlet, running, open } = listening(adapter)
+  const { seen, outlet, running, open } = listening(adapter)
   open()
   void outlet.next()
   running.release()
@@ -177,7 +177,7 @@ test("REQ1, REQ2 after `release` nothing is told, and the stream is let go once"
   open()
   adapter.streams[0]?.end()
   await hop()
-  expect(userAnswer).toEqual(["opened"])
+  expect(seen).toEqual(["opened"])
   expect(adapter.streams[0]?.returns).toBe(1)
   outlet.close()
 })

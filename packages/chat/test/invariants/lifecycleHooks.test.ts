@@ -40,11 +40,11 @@ describe("HOOK1 UserPromptSubmit", () => {
   })
 
   test("hears of what steers a turn, and changes that alone", async () => {
-    const userAnswer: Array<string> = []
+    const seen: Array<string> = []
     const hooks: Hooks = {
       UserPromptSubmit: [
         ({ prompt }) => {
-          userAnswer.push(prompt)
+          seen.push(prompt)
           return { type: "transform", prompt: `${prompt}!` }
         }
       ]
@@ -59,7 +59,7 @@ describe("HOOK1 UserPromptSubmit", () => {
     gate.resolve()
     await turn.result()
     await Promise.all(steers.map((steer) => steer.result()))
-    expect(userAnswer).toEqual(["a", "b", "c"])
+    expect(seen).toEqual(["a", "b", "c"])
     expect(linesOf(chat.thread.messages)).toEqual([
       "user:a!",
       "assistant:",
@@ -142,32 +142,32 @@ test("HOOK2 what PreIteration injects is stored before the request is made", asy
 
 describe("HOOK3 a living chat's session", () => {
   const sessions = () => {
-    const userAnswer: Array<string> = []
+    const seen: Array<string> = []
     const hooks: Hooks = {
-      SessionStart: [({ source, messages }) => void userAnswer.push(`start ${source} ${messages.length}`)],
-      Stop: [() => void userAnswer.push("stop")],
-      SessionEnd: [({ haltedReason, messages }) => void userAnswer.push(`end ${haltedReason} ${messages.length}`)]
+      SessionStart: [({ source, messages }) => void seen.push(`start ${source} ${messages.length}`)],
+      Stop: [() => void seen.push("stop")],
+      SessionEnd: [({ haltedReason, messages }) => void seen.push(`end ${haltedReason} ${messages.length}`)]
     }
-    return { userAnswer, hooks }
+    return { seen, hooks }
   }
 
   test("starts with the first turn of its process, and ends when the chat is stopped, once", async () => {
-    const { userAnswer, hooks } = sessions()
+    const { seen, hooks } = sessions()
     const store = moodyStore()
     const { chat, troupe } = await living({ scripts: [says("A"), says("B"), says("C")], hooks, store })
     await chat.send("a").result()
     await chat.send("b").result()
     await chat.stop()
     await chat.stop()
-    expect(userAnswer).toEqual(["start new 0", "stop", "stop", "end completed 4"])
+    expect(seen).toEqual(["start new 0", "stop", "stop", "end completed 4"])
     const again = await troupe.chat("a")
     await again.send("c").result()
     await troupe.stop()
-    expect(userAnswer.slice(4)).toEqual(["start revived 4", "stop", "end completed 6"])
+    expect(seen.slice(4)).toEqual(["start revived 4", "stop", "end completed 6"])
   })
 
   test("starts again with a process that is started again, and ends once all the same", async () => {
-    const { userAnswer, hooks } = sessions()
+    const { seen, hooks } = sessions()
     const { chat } = await living({ scripts: [says("A"), says("B")], hooks })
     await chat.send("a").result()
     const { pid } = chat
@@ -175,14 +175,14 @@ describe("HOOK3 a living chat's session", () => {
     await until(() => chat.pid !== undefined && chat.pid !== pid)
     await chat.send("b").result()
     await chat.stop()
-    expect(userAnswer).toEqual(["start new 0", "stop", "start revived 2", "stop", "end completed 4"])
+    expect(seen).toEqual(["start new 0", "stop", "start revived 2", "stop", "end completed 4"])
   })
 
   test("is none for a chat that nobody spoke to", async () => {
-    const { userAnswer, hooks } = sessions()
+    const { seen, hooks } = sessions()
     const { chat } = await living({ scripts: [], hooks })
     await chat.stop()
-    expect(userAnswer).toEqual([])
+    expect(seen).toEqual([])
   })
 
   test("HOOK5 its end takes no longer than the chat drains", async () => {

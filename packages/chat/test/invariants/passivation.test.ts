@@ -364,18 +364,16 @@ describe("PASS3 a passivated chat that nobody holds", () => {
   }, 60_000)
 
   test("but one whose hooks are to hear of its end is told of it", async () => {
-    const userAnswer: Array<string> = []
+    const observed: Array<string> = []
     const hooks = {
-      SessionEnd: [
-        ({ sessionId }: { readonly sessionId?: string | undefined }) => void userAnswer.push(sessionId ?? "")
-      ]
+      SessionEnd: [({ sessionId }: { readonly sessionId?: string | undefined }) => void observed.push(sessionId ?? "")]
     }
     const { chat, clock, troupe } = await resting({ hooks })
     await chat.send("go").result()
     await clock.advance(restMs)
-    expect([chat.pid, userAnswer]).toEqual([undefined, []])
+    expect([chat.pid, observed]).toEqual([undefined, []])
     await troupe.stop()
-    expect(userAnswer).toEqual(["c"])
+    expect(observed).toEqual(["c"])
   })
 })
 

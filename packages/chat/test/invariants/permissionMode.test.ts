@@ -181,7 +181,7 @@ describe("how loose a call may make the run", () => {
   )
 
   /** The hooks that were called for one call, with what they were given. */
-  const userAnswer = () => {
+  const seen = () => {
     const log: Array<readonly [event: string, reason: unknown]> = []
     const note = (event: string) => (payload: object) => {
       log.push([event, "denial" in payload ? payload.denial : "reason" in payload ? payload.reason : undefined])
@@ -198,7 +198,7 @@ describe("how loose a call may make the run", () => {
     "set may not set the permission mode to trusted: nobody can be asked, and default is as loose as it may be"
 
   test("PMODE5. A call that ends with that refusal is denied: its hooks are called, and no policy is asked", async () => {
-    const { log, hooks } = userAnswer()
+    const { log, hooks } = seen()
     const policies: Array<unknown> = []
     const onToolError = (_: unknown, error: unknown) => (policies.push(error), "halt" as const)
     const { result } = await run(calling([set("trusted")]), { hooks, onToolError })
@@ -228,7 +228,7 @@ describe("how loose a call may make the run", () => {
       ending((_, { setPermissionMode }) => Effect.promise(() => setPermissionMode("trusted")))
     ]
   ])("PMODE5. Also a handler that %s", async (_, asks) => {
-    const { log, hooks } = userAnswer()
+    const { log, hooks } = seen()
     const engine = Engine.make({ adapter: calling([set("trusted")]), tools: [asks] })
     const { steps } = await Chat.run(engine, [user("go")], { hooks })
     expect(steps[0]?.toolResults).toMatchObject([{ outcome: "denied", content: why }])
@@ -236,7 +236,7 @@ describe("how loose a call may make the run", () => {
   })
 
   test("PMODE5. A handler that goes on after the refusal, or makes one of its own, ends as it says", async () => {
-    const { log, hooks } = userAnswer()
+    const { log, hooks } = seen()
     const goesOn = ending((_, { setPermissionMode }) => setPermissionMode("trusted").catch(() => "well then"))
     const own = new ToolError("denied", { message: "no", toolName: "set", toolCallId: "2" })
     const makes = tool({ name: "own", execute: () => Promise.reject(own) })

@@ -16,9 +16,9 @@ const check = leakCheck()
 
 /** A hook that notes its event, and answers this. */
 const noting = () => {
-  const userAnswer: Array<string> = []
+  const observed: Array<string> = []
   const on = (event: string, answer?: HookAnswer) => () => {
-    userAnswer.push(event)
+    observed.push(event)
     return answer
   }
   const all = (): Hooks => ({
@@ -30,7 +30,7 @@ const noting = () => {
     StopFailure: [on("StopFailure")],
     SessionEnd: [on("SessionEnd")]
   })
-  return { userAnswer, on, all }
+  return { observed, on, all }
 }
 
 const linesOf = (messages: ReadonlyArray<Message>) => messages.map((message) => `${message.role}:${text(message)}`)
@@ -57,11 +57,11 @@ const run = async (
 
 describe("the hooks of a run", () => {
   test("hear of its beginning, its prompt, each request, its end, in this order", async () => {
-    const { userAnswer, all } = noting()
+    const { observed, all } = noting()
     await Chat.run(Engine.make({ adapter: check.fake({ scripts: callThenAnswer }), tools: [echo] }), hi, {
       hooks: all()
     })
-    expect(userAnswer).toEqual([
+    expect(observed).toEqual([
       "SessionStart",
       "UserPromptSubmit",
       "PreIteration",
@@ -74,14 +74,14 @@ describe("the hooks of a run", () => {
   })
 
   test("hear what they need to know", async () => {
-    const userAnswer: Array<unknown> = []
+    const observed: Array<unknown> = []
     const engine = Engine.make({
       adapter: check.fake({ scripts: callThenAnswer }),
       tools: [echo],
       context: { user: 7 }
     })
     const note = (payload: unknown, { context }: { readonly context: unknown }) =>
-      void userAnswer.push([payload, context])
+      void observed.push([payload, context])
     const hooks: Hooks = {
       SessionStart: [note],
       UserPromptSubmit: [note],
@@ -91,7 +91,7 @@ describe("the hooks of a run", () => {
     }
     await Chat.run(engine, hi, { hooks, sessionId: "s" })
     const sessionId = "s"
-    expect(userAnswer).toMatchObject([
+    expect(observed).toMatchObject([
       [{ sessionId, source: "new", messages: hi }, { user: 7 }],
       [{ sessionId, prompt: "hi", messages: hi }, { user: 7 }],
       [{ sessionId, iteration: 0, unproductiveIterations: 0, fingerprint: undefined }, { user: 7 }],
@@ -102,13 +102,13 @@ describe("the hooks of a run", () => {
   })
 
   test("HOOK3 a turn that ended as nobody meant it to is a StopFailure", async () => {
-    const { userAnswer, on } = noting()
+    const { observed, on } = noting()
     const hooks = { Stop: [on("Stop")], StopFailure: [on("StopFailure")], SessionEnd: [on("SessionEnd")] }
     const ends = async (scripts: ReadonlyArray<Script>, options: ChatOptions = {}) => {
-      userAnswer.length = 0
+      observed.length = 0
       const engine = Engine.make({ adapter: check.fake({ scripts }), tools: [echo] })
       await Chat.run(engine, hi, { hooks, ...options }).catch(() => undefined)
-      return userAnswer.join()
+      return observed.join()
     }
     expect(await ends([says("done")])).toBe("Stop,SessionEnd")
     expect(await ends([calls("echo")], { haltWhen: () => true })).toBe("Stop,SessionEnd")
@@ -122,10 +122,10 @@ describe("the hooks of a run", () => {
   })
 
   test("CHAT11 without hooks for an event the chart has no transition for it", async () => {
-    const { userAnswer, on } = noting()
+    const { observed, on } = noting()
     const hooks = { PreToolUse: [on("PreToolUse")] }
     const result = await Chat.run(Engine.make({ adapter: check.fake({ scripts: [says("a")] }) }), hi, { hooks })
-    expect([result.haltedReason, userAnswer]).toEqual(["completed", []])
+    expect([result.haltedReason, observed]).toEqual(["completed", []])
   })
 
   test("may be Effects, and promises", async () => {
@@ -161,10 +161,10 @@ describe("UserPromptSubmit", () => {
   })
 
   test("hears only of what stands last: nobody says anything when a run goes on with results", async () => {
-    const { userAnswer, on } = noting()
+    const { observed, on } = noting()
     const hooks = () => ({ UserPromptSubmit: [on("heard")] })
     await run([says("done")], hooks, { messages: [...hi, assistant("a")] })
-    expect(userAnswer).toEqual([])
+    expect(observed).toEqual([])
   })
 
   test("HOOK4 a halt ends the turn before any request, with what was said in the thread", async () => {
@@ -263,7 +263,7 @@ describe("a hook that fails", () => {
   })
 
   test("changes nothing where its answer does not count, and the others are told", async () => {
-    const { userAnswer, on } = noting()
+    const { observed, on } = noting()
     const result = await Chat.run(Engine.make({ adapter: check.fake({ scripts: [says("done")] }) }), hi, {
       hooks: {
         SessionStart: [throws, on("start", "halt"), on("start")],
@@ -271,7 +271,7 @@ describe("a hook that fails", () => {
         SessionEnd: [throws, on("end")]
       }
     })
-    expect([result.haltedReason, userAnswer]).toEqual(["completed", ["start", "start", "stop", "stop", "end"]])
+    expect([result.haltedReason, observed]).toEqual(["completed", ["start", "start", "stop", "stop", "end"]])
   })
 
   test("is one that gives no answer within hookTimeoutMs", async () => {

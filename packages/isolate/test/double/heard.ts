@@ -2,7 +2,7 @@
 import type { Tool } from "@troupe/chat/tools"
 
 /** A call of the tool whose progress is heard here. */
-export const userAnswer = (
+export const seen = (
   tool: Tool.Tool
 ): { readonly tool: Tool.Tool; readonly values: ReadonlyArray<unknown>; readonly pid: () => number } => {
   const values: Array<unknown> = []

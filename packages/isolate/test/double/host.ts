@@ -5,11 +5,11 @@
 import { ToolRunner } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
 import { isolated } from "../../src/index.ts"
-import { userAnswer } from "./heard.ts"
+import { seen } from "./heard.ts"
 
 const [how, children] = process.argv.slice(2)
 const system = System.make()
-const { tool, values } = userAnswer(
+const { tool, values } = seen(
   isolated({
     name: "busy",
     isolate: "process",

@@ -407,8 +407,8 @@ export const multiCallEffect = <Call, Reply>(
   options?: CallOptions
 ): Effect.Effect<MultiReply<Call, Reply>> =>
   Effects.callback((resume) => {
-    const notified = (outcome: MultiReply<Call, Reply>): void => afterTurn(() => resume(Effects.succeed(outcome)))
-    const drop = callAll(targets, request, options?.from, timeOf(options), notified)
+    const done = (outcome: MultiReply<Call, Reply>): void => afterTurn(() => resume(Effects.succeed(outcome)))
+    const drop = callAll(targets, request, options?.from, timeOf(options), done)
     return Effects.sync(drop)
   })
 

@@ -264,13 +264,13 @@ export class Server implements Behaviour {
     this.#tick = undefined
   }
 
-  #end(cell: Cell, reason: ExitReason, origin: Origin, notified?: () => void): void {
+  #end(cell: Cell, reason: ExitReason, origin: Origin, done?: () => void): void {
     if (this.phase === "ending" || cell.dead) return
     this.phase = "ending"
     this.#dropTimeout()
     const { terminate } = this.#callbacks
     const finish = (last: ExitReason, by: Origin): void => {
-      notified?.()
+      done?.()
       die(cell, last, by)
     }
     if (terminate === undefined) return finish(reason, origin)

@@ -118,7 +118,9 @@ export const childSpec = <const Id extends string, P extends Pid = Pid, Extra ex
 })
 
 /** As `NoInfer`, for what is spread over parameters: the supervisor says what the arguments are, not the spec. */
-type Notified<Extra extends ReadonlyArray<unknown>> = Extra extends infer E extends ReadonlyArray<unknown> ? E : never
+type NoInferEach<Extra extends ReadonlyArray<unknown>> = Extra extends infer E extends ReadonlyArray<unknown>
+  ? E
+  : never
 
 const ask = <A>(supervisor: Any, message: DynamicRequest): Promise<A> => request(supervisor, message)
 
@@ -150,7 +152,7 @@ const ask = <A>(supervisor: Any, message: DynamicRequest): Promise<A> => request
  */
 export const startChild = <P extends Pid, Child extends P, Extra extends ReadonlyArray<unknown> = []>(
   supervisor: DynamicSupervisor<P, Extra>,
-  spec: DynamicChildSpec<Child, Notified<Extra>>
+  spec: DynamicChildSpec<Child, NoInferEach<Extra>>
 ): Promise<Child> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
 
 /** Ends a child and forgets it. Rejects with `ChildRefused` (`notFound`). */

@@ -100,7 +100,7 @@ export const notify = <N extends EventName>(
   name: N,
   measurements: Events[N]["measurements"],
   metadata: Events[N]["metadata"]
-): void => currentWatch(kernelOf(system))?.notified(name, measurements, metadata)
+): void => currentWatch(kernelOf(system))?.publish(name, measurements, metadata)
 
 /**
  * Has a function called with every event of a system that the selector names; answers how to detach it.

@@ -18,7 +18,7 @@ import type { ThreadTimes } from "./threadTime.ts"
 /** What a fiber did from one wait to the next. */
 interface Run {
   held: number
-  notified: boolean
+  reported: boolean
 }
 
 const plain = Context.get(Context.empty(), Tracer.Tracer)
@@ -28,7 +28,7 @@ export interface Timing {
   readonly cell: Cell
   readonly threadTimes: ThreadTimes
   readonly threshold: number
-  requested(): boolean
+  isEnabled(): boolean
   /** The message it is at. */
   message(): unknown
   notify(held: number, message: unknown): void
@@ -48,7 +48,7 @@ class FiberTimer implements Tracer.Tracer {
     fiber: Parameters<NonNullable<Tracer.Tracer["context"]>>[1]
   ): X => {
     const { cell, threadTimes } = this.#timing
-    if (threadTimes.cell === cell || !this.#timing.requested()) return primitive["~effect/Effect/evaluate"](fiber)
+    if (threadTimes.cell === cell || !this.#timing.isEnabled()) return primitive["~effect/Effect/evaluate"](fiber)
     const run = this.#runOf(fiber)
     const threadTime = threadTimes.open(cell)
     try {
@@ -61,15 +61,15 @@ class FiberTimer implements Tracer.Tracer {
   #runOf(fiber: Fiber.Fiber<unknown, unknown>): Run {
     const known = fiber.currentOpCount === 1 ? undefined : this.#runs.get(fiber)
     if (known !== undefined) return known
-    const run = { held: 0, notified: false }
+    const run = { held: 0, reported: false }
     this.#runs.set(fiber, run)
     return run
   }
 
   #add(run: Run, held: number): void {
     run.held += held
-    if (run.notified || run.held < this.#timing.threshold) return
-    run.notified = true
+    if (run.reported || run.held < this.#timing.threshold) return
+    run.reported = true
     const message = this.#timing.message()
     afterTurn(() => this.#timing.notify(run.held, message))
   }

@@ -103,7 +103,7 @@ export class Watch implements KernelObserver {
   }
 
   /** An event of what is built on processes. */
-  notified(name: EventName, measurements: unknown, metadata: unknown): void {
+  publish(name: EventName, measurements: unknown, metadata: unknown): void {
     const handlers = [...this.#all].filter(({ selector }) => isSelected(selector, name))
     if (handlers.length === 0) return
     this.#notify(handlers, { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
@@ -213,7 +213,7 @@ export class Watch implements KernelObserver {
       cell,
       threadTimes: this.#threadTimes,
       threshold: this.#kernel.blockedAfter,
-      requested: () => this.#hasHandler("process.blocked"),
+      isEnabled: () => this.#hasHandler("process.blocked"),
       message: () => (cell.behaviour.handle === undefined ? cell.handling : began),
       notify: (held, at) => this.#blocked(cell, shownContent(cell, at), held)
     })

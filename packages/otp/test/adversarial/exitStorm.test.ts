@@ -68,13 +68,13 @@ test("a dense crowd in which everybody is linked to a hundred others dies at onc
 
 test("a process that traps exits stands in the storm, and hears of each of its 10,000 links once", async () => {
   const storm = new Storm()
-  const userAnswer = new Map<Pid, number>()
+  const seen = new Map<Pid, number>()
   const rock = GenServer.spawnLink(
     storm.ground,
     GenServer.make<void, null>({
       init: () => GenServer.ok(null),
       handleInfo: (message) => {
-        if (SystemMessage.isExit(message)) userAnswer.set(message.from, (userAnswer.get(message.from) ?? 0) + 1)
+        if (SystemMessage.isExit(message)) seen.set(message.from, (seen.get(message.from) ?? 0) + 1)
       }
     }),
     undefined,
@@ -85,7 +85,7 @@ test("a process that traps exits stands in the storm, and hears of each of its 1
   const [first] = pids
   if (first !== undefined) Process.exit(first, "boom")
   await storm.settled(() => [rock])
-  expect([userAnswer.size, new Set(userAnswer.values())]).toEqual([size, new Set([1])])
+  expect([seen.size, new Set(seen.values())]).toEqual([size, new Set([1])])
   expect(Process.info(rock)?.links).toEqual([storm.ground])
   await storm.over()
 })

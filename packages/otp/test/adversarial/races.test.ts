@@ -197,7 +197,7 @@ test("TASK2 a task that ends in the turn its owner gives it up leaves no reply b
 test("MON1 a monitor that is dropped in the turn of the death tells once or, flushed, never", async () => {
   const storm = new Storm()
   const victims = Array.from({ length: 100 }, () => serve(storm))
-  const userAnswer: Array<unknown> = []
+  const observed: Array<unknown> = []
   const watcher = Process.spawn(storm.system, async (self) => {
     const refs = victims.map((victim) => Process.monitor(self, victim))
     for (const [index, victim] of victims.entries()) {
@@ -209,11 +209,11 @@ test("MON1 a monitor that is dropped in the turn of the death tells once or, flu
       if (index % 4 === 2) Process.demonitor(ref)
     }
     for (const message of await flush(self))
-      if (SystemMessage.isDown(message)) userAnswer.push(refs.indexOf(message.ref) % 4)
+      if (SystemMessage.isDown(message)) observed.push(refs.indexOf(message.ref) % 4)
   })
   storm.watch(watcher)
   await storm.settled()
-  expect([userAnswer.length, new Set(userAnswer)]).toEqual([50, new Set([2, 3])])
+  expect([observed.length, new Set(observed)]).toEqual([50, new Set([2, 3])])
   await storm.over()
 })
 

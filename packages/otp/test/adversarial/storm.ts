@@ -10,14 +10,14 @@ const shown = (pids: ReadonlyArray<Pid>): ReadonlyArray<string> => pids.map((pid
 /** A process that monitors others and counts what it hears of each monitor. */
 class Witness {
   readonly pid: Pid
-  readonly #userAnswer = new Map<SystemMessage.MonitorRef, { readonly pid: Pid; downs: number }>()
+  readonly #seen = new Map<SystemMessage.MonitorRef, { readonly pid: Pid; downs: number }>()
 
   constructor(parent: Pid) {
     const definition = GenServer.make<void, null>({
       init: () => GenServer.ok(null),
       handleInfo: (message) => {
-        const userAnswer = SystemMessage.isDown(message) ? this.#userAnswer.get(message.ref) : undefined
-        if (userAnswer !== undefined) userAnswer.downs++
+        const seen = SystemMessage.isDown(message) ? this.#seen.get(message.ref) : undefined
+        if (seen !== undefined) seen.downs++
       }
     })
     this.pid = GenServer.spawnLink(parent, definition, undefined, { label: "witness" })
@@ -25,13 +25,13 @@ class Witness {
   }
 
   watch<P extends Pid>(pid: P): P {
-    this.#userAnswer.set(Process.monitor(this.pid, pid), { pid, downs: 0 })
+    this.#seen.set(Process.monitor(this.pid, pid), { pid, downs: 0 })
     return pid
   }
 
   /** Monitors that heard anything else than one DOWN of a dead process, or none of a living one. */
   get wrong(): ReadonlyArray<string> {
-    return [...this.#userAnswer.values()]
+    return [...this.#seen.values()]
       .filter(({ pid, downs }) => downs !== (Process.isAlive(pid) ? 0 : 1))
       .map(({ pid, downs }) => `${pid.label} ${pid}: ${downs}`)
   }

@@ -323,10 +323,10 @@ describe.each(runs)("a machine run %s", (_how, options) => {
                 seen.push(child.getSnapshot().value)
               }
             },
-            gone: "userAnswer"
+            gone: "observed"
           }
         },
-        userAnswer: {}
+        observed: {}
       }
     })
     const system = System.make()
@@ -334,7 +334,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     StateMachine.subscribe(pid, ({ value }) => seen.push(value))
     Process.send(pid, { type: "notify" })
     await hop()
-    expect(seen).toEqual(["b", "up", "userAnswer"])
+    expect(seen).toEqual(["b", "up", "observed"])
     await System.stop(system)
   })
 
@@ -537,16 +537,16 @@ test("TREE1 whoever begins to inspect a running machine hears of what it does fr
     states: { off: { on: { go: "on" } }, on: { invoke: { id: "child", src: "idle" } } }
   })
   const pid = StateMachine.start(system, machine)
-  const userAnswer: Array<string> = []
+  const observed: Array<string> = []
   StateMachine.actor(pid).system.inspect(({ type, actorRef }) => {
     if (type === "@xstate.actor" || type === "@xstate.snapshot")
-      userAnswer.push(`${type} ${(actorRef as AnyActorRef).id}`)
+      observed.push(`${type} ${(actorRef as AnyActorRef).id}`)
   })
   Process.send(pid, { type: "go" })
   await hop()
   const { child } = StateMachine.snapshot(pid).children
   expect(child && StateMachine.pidOf(child)?.label).toBe("child")
-  expect(userAnswer).toContain("@xstate.actor child")
-  expect(userAnswer).toContain("@xstate.snapshot child")
+  expect(observed).toContain("@xstate.actor child")
+  expect(observed).toContain("@xstate.snapshot child")
   await System.stop(system)
 })

@@ -20,11 +20,10 @@ afterEach(async () => {
 
 /** A server that says its word after a time, to a call, and remembers what it is told. */
 const parrot = GenServer.make({
-  init: (args: { readonly word: string; readonly ms?: number }) =>
-    GenServer.ok({ ...args, userAnswer: [] as Array<string> }),
+  init: (args: { readonly word: string; readonly ms?: number }) => GenServer.ok({ ...args, seen: [] as Array<string> }),
   handleCall: (_request: "speak", _from, state) =>
-    Effect.sleep(state.ms ?? 0).pipe(Effect.as(GenServer.replying([state.word, ...state.userAnswer], state))),
-  handleCast: (message: string, state) => void state.userAnswer.push(message)
+    Effect.sleep(state.ms ?? 0).pipe(Effect.as(GenServer.replying([state.word, ...state.seen], state))),
+  handleCast: (message: string, state) => void state.seen.push(message)
 })
 
 const start = (word: string, ms?: number, options?: GenServer.StartOptions) =>

@@ -87,10 +87,10 @@ test("STRAY1 all are counted, the last 100 are kept", () => {
 test("a subscriber hears of each as it goes astray, until it stops", () => {
   const pid = sleeper(system)
   Process.kill(pid)
-  const userAnswer: Array<unknown> = []
-  const stop = DeadLetters.subscribe(system, ({ kind, message }) => userAnswer.push([kind, message]))
+  const seen: Array<unknown> = []
+  const stop = DeadLetters.subscribe(system, ({ kind, message }) => seen.push([kind, message]))
   Process.send(pid, 1)
   stop()
   Process.send(pid, 2)
-  expect(userAnswer).toEqual([["dead", 1]])
+  expect(seen).toEqual([["dead", 1]])
 })

@@ -47,16 +47,16 @@ describe("attach", () => {
   })
 
   test("a detached handler hears nothing more, however often it is detached", () => {
-    const userAnswer: Array<string> = []
-    const detach = Telemetry.attach(system, "process.spawn", (event) => userAnswer.push(event.metadata.label))
+    const seen: Array<string> = []
+    const detach = Telemetry.attach(system, "process.spawn", (event) => seen.push(event.metadata.label))
     sleeper(system, "first")
     detach()
-    const again = Telemetry.attach(system, "process.spawn", (event) => userAnswer.push(event.metadata.label))
+    const again = Telemetry.attach(system, "process.spawn", (event) => seen.push(event.metadata.label))
     detach()
     sleeper(system, "second")
     again()
     sleeper(system, "third")
-    expect(userAnswer).toEqual(["first", "second"])
+    expect(seen).toEqual(["first", "second"])
   })
 
   test("systems are watched apart", async () => {
@@ -88,13 +88,13 @@ describe("attach", () => {
 
   test("WATCH4 a handler is not told of what it causes itself", () => {
     const pid = sleeper(system)
-    const userAnswer: Array<unknown> = []
+    const seen: Array<unknown> = []
     Telemetry.attach(system, "process.message", ({ metadata }) => {
-      userAnswer.push(metadata.message)
+      seen.push(metadata.message)
       Process.send(pid, "caused")
     })
     Process.send(pid, "sent")
-    expect([userAnswer, Process.info(pid)?.queueLength]).toEqual([["sent"], 2])
+    expect([seen, Process.info(pid)?.queueLength]).toEqual([["sent"], 2])
   })
 
   test("a handler of failures that throws is detached like any other", () => {
@@ -220,16 +220,16 @@ const tellMade = (event: "made.one" | "made.two", size: number): void =>
 
 describe("events of what is built on processes", () => {
   test("are told to those who selected their name, their prefix or all, and to nobody else", () => {
-    const userAnswer: Array<string> = []
+    const seen: Array<string> = []
     const attach = (selector: string) =>
       Telemetry.attach(system, selector as "*", ({ name, measurements }) =>
-        userAnswer.push(`${selector}: ${name} ${JSON.stringify(measurements)}`)
+        seen.push(`${selector}: ${name} ${JSON.stringify(measurements)}`)
       )
     tellMade("made.one", 0)
     const detach = ["made.one", "made", "*", "process", "mad"].map(attach)
     tellMade("made.one", 1)
     tellMade("made.two", 2)
-    expect(userAnswer).toEqual([
+    expect(seen).toEqual([
       'made.one: made.one {"size":1}',
       'made: made.one {"size":1}',
       '*: made.one {"size":1}',
@@ -238,19 +238,19 @@ describe("events of what is built on processes", () => {
     ])
     for (const one of detach) one()
     tellMade("made.one", 3)
-    expect(userAnswer).toHaveLength(5)
+    expect(seen).toHaveLength(5)
   })
 
   test("a handler that throws is detached, and the others are told", () => {
-    const userAnswer: Array<unknown> = []
+    const seen: Array<unknown> = []
     const failures = callUser("telemetry.failure")
     Telemetry.attach(system, "made" as "*", () => {
       throw new Error("no")
     })
-    Telemetry.attach(system, "made" as "*", ({ at }) => userAnswer.push(at))
+    Telemetry.attach(system, "made" as "*", ({ at }) => seen.push(at))
     tellMade("made.one", 1)
     tellMade("made.one", 2)
-    expect(userAnswer).toHaveLength(2)
+    expect(seen).toHaveLength(2)
     expect(failures).toHaveLength(1)
   })
 })

@@ -80,14 +80,14 @@ class Life {
     const end = (): void => connection.abort()
     this.#left.signal.addEventListener("abort", end, { once: true })
     let timer = clock.setTimeout(end, silenceMs)
-    const userAnswer = (): void => {
+    const received = (): void => {
       clock.clearTimeout(timer)
       timer = clock.setTimeout(end, silenceMs)
     }
     try {
       const body = await this.#remote.open(this.#path, connection.signal)
       let first = true
-      for await (const data of dataOf(body, userAnswer)) {
+      for await (const data of dataOf(body, received)) {
         if (this.#left.signal.aborted) break
         this.#take(data, first)
         first = false

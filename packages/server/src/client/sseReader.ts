@@ -5,7 +5,7 @@
  *
  * **Errors**: fails as the body does.
  */
-export async function* dataOf(body: ReadableStream<Uint8Array>, userAnswer: () => void): AsyncGenerator<string, void> {
+export async function* dataOf(body: ReadableStream<Uint8Array>, received: () => void): AsyncGenerator<string, void> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let unread = ""
@@ -14,7 +14,7 @@ export async function* dataOf(body: ReadableStream<Uint8Array>, userAnswer: () =
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      userAnswer()
+      received()
       const piece = decoder.decode(value, { stream: true })
       pieces.push(piece)
       unread = unread.slice(-1) + piece

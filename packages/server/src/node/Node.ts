@@ -108,7 +108,7 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
       const response = await answer(incoming, outgoing)
       if (closing !== undefined) response.headers.set("connection", "close")
       await write(outgoing, response, { stallMs, clock })
-      releaseHeld(clock, outgoing)
+      detachRequest(clock, outgoing)
     } catch {
       // A stream that failed, of which the server told: what was promised cannot be kept, and a cut says so.
       outgoing.destroy()
@@ -175,7 +175,7 @@ const close = async (
 const discardMs = 1_000
 
 /** What is still sent of a request that was answered is thrown away, for a moment: a cut would take the answer with it. */
-const releaseHeld = (clock: Clock.Clock, { req }: ServerResponse): void => {
+const detachRequest = (clock: Clock.Clock, { req }: ServerResponse): void => {
   if (req.complete || req.destroyed) return
   const timer = clock.setTimeout(() => req.destroy(), discardMs)
   req.once("close", () => clock.clearTimeout(timer))

@@ -133,7 +133,7 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
   const turn = turns.at(-1)
   if (turn === undefined || context === undefined) throw new Error("an answer began no turn")
   const asked = context.pendingApprovals.map(({ toolCall }) => toolCall.id)
-  const known = { asked, notified: callsOf(context.thread.messages) }
+  const known = { asked, sent: callsOf(context.thread.messages) }
   return streamed(call, chat, said.id ?? standingOf(context).name, (ui, signal) => ofTurn(turn, ui, signal), {
     ...known,
     thread: context.thread.messages

@@ -67,7 +67,7 @@ export class CallWatch {
   /** The calls that are over, and whose handlers may run still; and those of whom that was told. */
   readonly #late = new Set<string>()
   readonly #zombies = new Set<string>()
-  readonly #notified = new Map<string, { state?: CallState; progress?: string }>()
+  readonly #sent = new Map<string, { state?: CallState; progress?: string }>()
   #subscribed: { readonly unsubscribe: () => void } | undefined
   #timer: unknown
   #isRead = false
@@ -105,7 +105,7 @@ export class CallWatch {
   }
 
   /** The reader is told of this event. */
-  userAnswer(event: Event.Event): void {
+  observe(event: Event.Event): void {
     switch (event.type) {
       case "tool_call_completed":
         this.#calls.add(event.id)
@@ -127,7 +127,7 @@ export class CallWatch {
   /** The reader was told of no call of the running step. */
   stepOver(): void {
     this.#calls.clear()
-    this.#notified.clear()
+    this.#sent.clear()
     if (this.#late.size === 0) this.leave()
   }
 
@@ -170,16 +170,16 @@ export class CallWatch {
   #newsOf({ id: toolCallId, status, progress }: View): ReadonlyArray<CallNews> {
     const state = states[status]
     if (state === undefined) return []
-    const notified = this.#notified.get(toolCallId) ?? {}
+    const sent = this.#sent.get(toolCallId) ?? {}
     const text = progress === undefined ? undefined : jsonOf(progress)
     const news: Array<CallNews> = []
-    if (state !== notified.state) news.push({ type: "call", data: { toolCallId, state } })
-    if (text !== undefined && text !== notified.progress) {
+    if (state !== sent.state) news.push({ type: "call", data: { toolCallId, state } })
+    if (text !== undefined && text !== sent.progress) {
       news.push({ type: "progress", data: { toolCallId, progress: JSON.parse(text) } })
-      notified.progress = text
+      sent.progress = text
     }
-    notified.state = state
-    this.#notified.set(toolCallId, notified)
+    sent.state = state
+    this.#sent.set(toolCallId, sent)
     return news
   }
 
@@ -192,14 +192,14 @@ export class CallWatch {
       )
     )
     return Array.from(this.#late).flatMap((toolCallId): ReadonlyArray<CallNews> => {
-      const isNotified = this.#zombies.has(toolCallId)
+      const wasSent = this.#zombies.has(toolCallId)
       if (listed.has(toolCallId)) {
         this.#zombies.add(toolCallId)
-        return isNotified ? [] : [{ type: "call", data: { toolCallId, state: "zombie" } }]
+        return wasSent ? [] : [{ type: "call", data: { toolCallId, state: "zombie" } }]
       }
       this.#late.delete(toolCallId)
       this.#zombies.delete(toolCallId)
-      return isNotified ? [{ type: "call", data: { toolCallId, state: "ended" } }] : []
+      return wasSent ? [{ type: "call", data: { toolCallId, state: "ended" } }] : []
     })
   }
 }

@@ -16,7 +16,7 @@ export const watching = <Item>(follower: Follower<Item>, watch: CallWatch): Foll
     return follower.before(reply, earlier)
   },
   event: (event) => {
-    watch.userAnswer(event)
+    watch.observe(event)
     return follower.event(event)
   },
   standing: (context, standing) => {

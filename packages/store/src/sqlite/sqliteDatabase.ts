@@ -83,9 +83,9 @@ export class SqliteDatabase implements Database {
     this.#waiting = []
     try {
       this.#run("BEGIN IMMEDIATE")
-      const notified = waiting.map((one) => this.#apart(one))
+      const settled = waiting.map((one) => this.#apart(one))
       this.#run("COMMIT")
-      for (const notify of notified) notify()
+      for (const settle of settled) settle()
     } catch (error) {
       this.#rollBack()
       const failure = this.#failure(error)
@@ -99,17 +99,17 @@ export class SqliteDatabase implements Database {
    */
   #apart({ perform, fail }: Waiting): () => void {
     this.#run("SAVEPOINT one")
-    let notify: () => void
+    let settle: () => void
     try {
-      notify = perform()
+      settle = perform()
     } catch (error) {
       if (!this.#connection.isTransaction) throw error
       this.#run("ROLLBACK TO one")
       const failure = this.#failure(error)
-      notify = () => fail(failure)
+      settle = () => fail(failure)
     }
     this.#run("RELEASE one")
-    return notify
+    return settle
   }
 
   #rollBack(): void {

@@ -15,7 +15,7 @@ import type { ChatRef } from "../../living/index.ts"
 import type { AdapterEvent, Event } from "../../events/index.ts"
 import { isEffect, isPromiseLike } from "../../async/index.ts"
 import { canonicalJson } from "../../values/index.ts"
-import { userAnswer } from "../../effect/index.ts"
+import { onEffectExit } from "../../effect/index.ts"
 import type { Tool } from "../../tool/index.ts"
 import type { Store } from "../../store/index.ts"
 
@@ -79,7 +79,7 @@ export class Recorder {
           throw error
         }
         if (!isPromiseLike(opening)) return this.#stream(asked, opening)
-        return this.#callUser(
+        return this.#recordSettled(
           opening,
           () => this.answer(asked, "opened", {}),
           (error) => this.answer(asked, "refused", { error })
@@ -188,7 +188,7 @@ export class Recorder {
         const events = stream[Symbol.asyncIterator]()
         return {
           next: () =>
-            this.#callUser(
+            this.#recordSettled(
               events.next(),
               (next) => this.answer(asked, next.done === true ? "over" : "said", { event: next.value }),
               (error) => this.answer(asked, "broke", { error })
@@ -196,7 +196,7 @@ export class Recorder {
           return: () => {
             this.write({ type: "left", ...asked })
             const gone = (): void => this.answer(asked, "gone", {})
-            return this.#callUser(Promise.resolve(events.return?.()), gone, gone).then(
+            return this.#recordSettled(Promise.resolve(events.return?.()), gone, gone).then(
               () => ended,
               () => ended
             )
@@ -216,14 +216,14 @@ export class Recorder {
       this.answer(asked, "failed", { error, atOnce: true })
       throw error
     }
-    if (isEffect(begun)) return userAnswer(begun, () => this.quiet(), succeeded, failed) as A
-    if (isPromiseLike(begun)) return this.#callUser(begun, succeeded, failed) as A
+    if (isEffect(begun)) return onEffectExit(begun, () => this.quiet(), succeeded, failed) as A
+    if (isPromiseLike(begun)) return this.#recordSettled(begun, succeeded, failed) as A
     this.answer(asked, "settled", { result: begun, atOnce: true })
     return begun
   }
 
   /** What comes of a promise, written down before anybody has it (REC3), when all else is quiet (REC4). */
-  async #callUser<A>(
+  async #recordSettled<A>(
     promise: PromiseLike<A>,
     succeeded: (result: A) => void,
     failed: (error: unknown) => void

@@ -34,8 +34,8 @@ export const storeLaw = (
   })
 
 /** Throws, unless what came is what was wanted; whether a field is missing or `undefined` is the same. */
-export const same = (what: string, seen: unknown, requested: unknown): void => {
-  const [one, other] = [canonicalJson(seen), canonicalJson(requested)]
+export const same = (what: string, seen: unknown, expected: unknown): void => {
+  const [one, other] = [canonicalJson(seen), canonicalJson(expected)]
   holds(one === other, () => `${what} is ${one} instead of ${other}`)
 }
 

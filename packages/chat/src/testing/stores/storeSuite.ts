@@ -33,10 +33,10 @@ const logLaws = (make: MakeStore): ReadonlyArray<Law> => [
         await clock.advance(10)
       }
       const history = await store.history("a")
-      const notified = history.map(({ seq, at, kind, from }) => [seq, at, kind, from])
+      const listed = history.map(({ seq, at, kind, from }) => [seq, at, kind, from])
       same(
         "the history",
-        notified,
+        listed,
         Array.from(records, (_, index) => [index + 1, index * 10, "saved", undefined])
       )
     }

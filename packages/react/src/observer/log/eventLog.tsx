@@ -22,7 +22,7 @@ export interface EventLogProps {
 export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
   const { commits, isLoading, failure, isWithout, again } = useLogEntries(chat)
   const [page, setPage] = useState(0)
-  const [notified, setNotified] = useState<string>()
+  const [status, setStatus] = useState<string>()
   const line = useMemo(() => lineOf(commits), [commits])
   const pages = Math.max(1, Math.ceil(commits.length / pageSize))
   const at = Math.min(page, pages - 1)
@@ -30,12 +30,12 @@ export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
 
   const fork = async ({ seq }: Store.Commit) => {
     const id = await chat.fork({ at: seq })
-    setNotified(`Forked at #${seq}: ${id}`)
+    setStatus(`Forked at #${seq}: ${id}`)
     onFork?.(id)
   }
   const rewind = async ({ seq }: Store.Commit) => {
     await chat.rewind(seq)
-    setNotified(`Rewound to #${seq}`)
+    setStatus(`Rewound to #${seq}`)
     setPage(0)
     again()
   }
@@ -50,8 +50,8 @@ export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
           </button>
         </p>
       )}
-      <p role="status" className={notified === undefined ? "tro-hidden" : "tro-note"}>
-        {notified}
+      <p role="status" className={status === undefined ? "tro-hidden" : "tro-note"}>
+        {status}
       </p>
       {commits.length === 0 && failure === undefined && (
         <p className="tro-empty">

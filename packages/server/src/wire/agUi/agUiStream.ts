@@ -48,7 +48,7 @@ export class AgUiStream {
   readonly #run: AgUiRun
   readonly #answered = new Set<string>()
   /** The calls of the step, as far as the client knows them. */
-  #notified: Set<string>
+  #sent: Set<string>
   #steps: number
   #inStep = false
   #hasText = false
@@ -60,7 +60,7 @@ export class AgUiStream {
   constructor(run: AgUiRun) {
     this.#run = run
     this.#steps = run.steps
-    this.#notified = new Set(run.calls)
+    this.#sent = new Set(run.calls)
   }
 
   start(): ReadonlyArray<AgUiEvent> {
@@ -84,11 +84,11 @@ export class AgUiStream {
       case "tool_call_completed":
         return this.#callCompleted(event)
       case "tool_result_encoded":
-        return this.#userAnswer(event.id, event.content)
+        return this.#completed(event.id, event.content)
       case "tool_halt":
-        return this.#userAnswer(event.toolCallId, event.content)
+        return this.#completed(event.toolCallId, event.content)
       case "ask_user_requested":
-        if (!this.#notified.has(event.toolCallId)) return []
+        if (!this.#sent.has(event.toolCallId)) return []
         this.#hasQuestion = true
         return whole(questionId(this.#callsStep, event.toolCallId), event.question)
       case "step_completed":
@@ -131,7 +131,7 @@ export class AgUiStream {
   snapshot(messages: ReadonlyArray<Message.Message>, steps: number, partial = ""): ReadonlyArray<AgUiEvent> {
     const closed = this.#endStep()
     this.#steps = steps
-    this.#notified = new Set(callsOf(messages))
+    this.#sent = new Set(callsOf(messages))
     return [
       ...closed,
       { type: "MESSAGES_SNAPSHOT", messages: agUiMessages(messages) },
@@ -158,7 +158,7 @@ export class AgUiStream {
     this.#inStep = true
     this.#hasText = false
     this.#hasQuestion = false
-    this.#notified.clear()
+    this.#sent.clear()
     return [{ type: "STEP_STARTED", stepName: `step ${this.#steps + 1}` }]
   }
 
@@ -219,7 +219,7 @@ export class AgUiStream {
     if (this.#calls.has(toolCallId)) return []
     const begun = [...this.#beginStep(), ...this.#endReasoning()]
     this.#calls.set(toolCallId, { written: false })
-    this.#notified.add(toolCallId)
+    this.#sent.add(toolCallId)
     this.#answered.delete(toolCallId)
     return [...begun, { type: "TOOL_CALL_START", toolCallId, toolCallName, parentMessageId: this.#messageId }]
   }
@@ -232,12 +232,12 @@ export class AgUiStream {
   }
 
   /** What a call came to; one whose beginning was not heard is told, in its place, when the step is over. */
-  #userAnswer(id: string, content: string): ReadonlyArray<AgUiEvent> {
-    return this.#notified.has(id) ? this.#result(id, content) : []
+  #completed(id: string, content: string): ReadonlyArray<AgUiEvent> {
+    return this.#sent.has(id) ? this.#result(id, content) : []
   }
 
   #notify({ id, name, arguments: given, rawArguments }: ToolCall.ToolCall): ReadonlyArray<AgUiEvent> {
-    if (this.#notified.has(id)) return []
+    if (this.#sent.has(id)) return []
     return this.#callCompleted({ id, name, rawArguments: rawArguments ?? JSON.stringify(given ?? {}) })
   }
 

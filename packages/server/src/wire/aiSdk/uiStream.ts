@@ -33,7 +33,7 @@ export interface UiStanding {
 
 /** What a client knows of a step that a turn goes on with: its calls, and those it was asked to decide about. */
 export interface UiKnown {
-  readonly notified?: Iterable<string>
+  readonly sent?: Iterable<string>
   readonly asked?: Iterable<string>
 }
 
@@ -42,7 +42,7 @@ export class UiStream {
   readonly #asked: Set<string>
   readonly #answered = new Set<string>()
   /** The calls of the step, as far as the client knows them. */
-  readonly #notified: Set<string>
+  readonly #sent: Set<string>
   readonly #begun = new Set<string>()
   #outcomes = new Map<string, Outcome.Outcome>()
   #inStep = false
@@ -58,7 +58,7 @@ export class UiStream {
   constructor(manual: ReadonlySet<string>, before: UiKnown = {}) {
     this.#manual = manual
     this.#asked = new Set(before.asked)
-    this.#notified = new Set(before.notified)
+    this.#sent = new Set(before.sent)
   }
 
   /** What comes first. */
@@ -104,12 +104,12 @@ export class UiStream {
         this.#outcomes.set(event.id, event.outcome)
         return []
       case "tool_result_encoded":
-        return this.#userAnswer(event.id, event.content)
+        return this.#completed(event.id, event.content)
       case "tool_halt":
-        return this.#userAnswer(event.toolCallId, event.content)
+        return this.#completed(event.toolCallId, event.content)
       case "ask_user_requested": {
         const { toolCallId, question, options } = event
-        if (!this.#notified.has(toolCallId)) return []
+        if (!this.#sent.has(toolCallId)) return []
         this.#hasQuestion = true
         return [
           ...this.#block("text", question),
@@ -187,13 +187,13 @@ export class UiStream {
   #forgetStep(): void {
     this.#hasText = false
     this.#hasQuestion = false
-    this.#notified.clear()
+    this.#sent.clear()
     this.#begun.clear()
   }
 
   /** What a call came to; a step with one whose beginning was not heard is said anew when it is over. */
-  #userAnswer(id: string, content: string, outcome = this.#outcomes.get(id)): ReadonlyArray<UiChunk> {
-    return this.#notified.has(id) ? this.#answer(id, content, outcome) : []
+  #completed(id: string, content: string, outcome = this.#outcomes.get(id)): ReadonlyArray<UiChunk> {
+    return this.#sent.has(id) ? this.#answer(id, content, outcome) : []
   }
 
   #delta(delta: string): ReadonlyArray<UiChunk> {
@@ -235,7 +235,7 @@ export class UiStream {
   #beginCall(toolCallId: string, toolName: string): ReadonlyArray<UiChunk> {
     if (this.#begun.has(toolCallId)) return []
     this.#begun.add(toolCallId)
-    this.#notified.add(toolCallId)
+    this.#sent.add(toolCallId)
     this.#answered.delete(toolCallId)
     return [{ type: "tool-input-start", toolCallId, toolName, ...this.#runBy(toolName) }]
   }
@@ -243,7 +243,7 @@ export class UiStream {
   #callCompleted(call: Event.ToolCallCompleted): ReadonlyArray<UiChunk> {
     const { id, name, arguments: input, rawArguments } = call
     const begun = [...this.#beginStep(), ...this.#endReasoning()]
-    this.#notified.add(id)
+    this.#sent.add(id)
     this.#begun.delete(id)
     this.#answered.delete(id)
     const said = { toolCallId: id, toolName: name, ...this.#runBy(name) }
@@ -313,7 +313,7 @@ export class UiStream {
     const cutShort = this.#inStep ? response.toolCalls.filter(({ id }) => !kept.has(id)) : []
     if (response.finishReason !== null) this.#finish = finishReasons[response.finishReason]
     const asks: ReadonlyArray<UiChunk> = halt?.type === "question" ? this.#block("text", halt.question) : []
-    if (left !== undefined && [...kept].some((id) => !this.#notified.has(id))) {
+    if (left !== undefined && [...kept].some((id) => !this.#sent.has(id))) {
       const anew = [...this.#beginStep(), ...this.#resetStep(), ...this.#sayStep(left, pendingApprovals)]
       return [...anew, ...asks, ...this.#endStep()]
     }
@@ -321,7 +321,7 @@ export class UiStream {
       ...(this.#inStep && !this.#hasText ? this.#delta(response.outputText) : []),
       ...this.#answersOf(left?.behind ?? []),
       ...cutShort.flatMap(({ id }) =>
-        this.#userAnswer(id, "The reply was cut short; the call was not run", "not_started")
+        this.#completed(id, "The reply was cut short; the call was not run", "not_started")
       ),
       ...pendingApprovals.flatMap(({ toolCall, reason }) => this.#ask(toolCall.id, reason)),
       ...(this.#hasQuestion ? [] : asks),
@@ -344,7 +344,7 @@ export class UiStream {
       default: {
         const { type, toolCallId, input } = part
         const toolName = type.slice("tool-".length)
-        this.#notified.add(toolCallId)
+        this.#sent.add(toolCallId)
         if (part.state !== "input-available" && part.state !== "approval-requested") this.#answered.add(toolCallId)
         return [
           { type: "tool-input-available", toolCallId, toolName, input, ...this.#runBy(toolName) },

@@ -127,18 +127,18 @@ describe("AGUI1, AGUI2. a run ends all it begins, and its messages are those of 
     it(`of ${title}, not heard from any event of its first step on`, async () => {
       const { events, messages } = await turnOf(scripts)
       const stepEnd = events.findIndex(({ type }) => type === "step_completed")
-      for (let userAnswer = 0; userAnswer <= stepEnd; userAnswer++) {
+      for (let seen = 0; seen <= stepEnd; seen++) {
         const partial = events
-          .slice(0, userAnswer)
+          .slice(0, seen)
           .map((event) => (event.type === "text_delta" ? event.delta : ""))
           .join("")
         const stream = streamOf()
         const notified = read([
           ...stream.start(),
           ...stream.snapshot([], 0, partial),
-          ...events.slice(userAnswer).flatMap((event) => stream.push(event))
+          ...events.slice(seen).flatMap((event) => stream.push(event))
         ])
-        expect({ userAnswer, notified: sorted(notified) }).toEqual({ userAnswer, notified: sorted(replyOf(messages)) })
+        expect({ seen, notified: sorted(notified) }).toEqual({ seen, notified: sorted(replyOf(messages)) })
       }
     })
   }

@@ -133,16 +133,16 @@ describe("UI1. a client has the same message, however it read it", () => {
       const chat = await chatWith(scripts)
       const events = await eventsOf(chat.send("Go"))
       const stepEnd = events.findIndex(({ type }) => type === "step_completed")
-      for (let userAnswer = 0; userAnswer <= stepEnd; userAnswer++) {
-        const before = events.slice(0, userAnswer)
+      for (let observed = 0; observed <= stepEnd; observed++) {
+        const before = events.slice(0, observed)
         const partial = before.map((event) => (event.type === "text_delta" ? event.delta : "")).join("")
         const ui = new UiStream(manual)
         const chunks = [
           ...ui.start("m0.reply"),
           ...ui.standing({ messages: [], approvals: [], partial }),
-          ...events.slice(userAnswer).flatMap((event) => ui.push(event))
+          ...events.slice(observed).flatMap((event) => ui.push(event))
         ]
-        expect({ title, userAnswer, message: await read(chunks) }).toEqual({ title, userAnswer, message: kept(chat) })
+        expect({ title, observed, message: await read(chunks) }).toEqual({ title, observed, message: kept(chat) })
       }
     }
   })
