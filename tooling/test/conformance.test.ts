@@ -2,70 +2,106 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { adds, type CaseFacts, type Deviation, is, isAt, lacks, reasonOf, text } from "../conformance/deviating.ts"
-import { deviations } from "../conformance/deviations.ts"
-import type { JsonObject } from "../conformance/json.ts"
-import { runCases } from "../conformance/report.ts"
-import { readCases } from "../conformance/suite.ts"
-import type { Suite } from "../conformance/suite.ts"
+import { deviations } from "../conformance/deviations/deviations.ts"
+import { align } from "../conformance/otp/align.ts"
+import { otpSuite } from "../conformance/otp/otpSuite.ts"
+import { adds, type Deviation, is, isAt, lacks, reasonOf, text } from "../conformance/runner/deviating.ts"
+import { type Difference, unexamined } from "../conformance/runner/matching.ts"
+import { reportOf, runSuite } from "../conformance/runner/runSuite.ts"
+import { type Case, type CaseFacts, type Finding, readCases, unexaminedCase } from "../conformance/runner/suite.ts"
 
-const failing = (...ids: ReadonlyArray<string>): Suite => ({
-  run: async ({ id }) => (ids.includes(id) ? "it differs" : undefined)
+const facts: CaseFacts = { suite: "otp", operation: "script", given: {}, expected: {} }
+const caseOf = (id: string, find: () => Promise<Finding>, more: Partial<CaseFacts> = {}): Case => ({
+  id,
+  facts: { ...facts, ...more },
+  run: find
 })
-const keyed = (key: string, value: JsonObject): JsonObject => ({ [key]: value })
-const cases = (...ids: ReadonlyArray<string>) => ids.map((id) => ({ id, content: {} }))
-const options = { clock: "virtual", concurrency: 2 } as const
+const differs: Difference = { path: "obs", message: "differs" }
 
-test("a folder's cases are those of its JSON files, of one case or of many, by their ids", () => {
+/** The report of cases, in a file that nobody reads. */
+const report = async (...cases: ReadonlyArray<Case>) => {
+  const folder = mkdtempSync(join(tmpdir(), "cases-"))
+  writeFileSync(join(folder, "any.json"), "[]")
+  const results = await runSuite({ concurrency: 2, casesOf: () => cases }, deviations, folder, { timeoutMs: 50 })
+  rmSync(folder, { recursive: true })
+  return reportOf(results)
+}
+
+test("a folder's cases are those of its JSON files, of one case or of many, by the names of the files", () => {
   const folder = mkdtempSync(join(tmpdir(), "cases-"))
   writeFileSync(join(folder, "two.json"), JSON.stringify([{ id: "b" }, { id: "c" }]))
   writeFileSync(join(folder, "one.json"), JSON.stringify({ id: "a" }))
   writeFileSync(join(folder, "FORMAT.md"), "# format")
-  expect(readCases(folder).map(({ id }) => id)).toEqual(["a", "b", "c"])
-  expect(readCases(join(folder, "one.json")).map(({ id }) => id)).toEqual(["a"])
+  expect(readCases(otpSuite, folder).map(({ id }) => id)).toEqual(["a", "b", "c"])
+  expect(readCases(otpSuite, join(folder, "one.json")).map(({ id }) => id)).toEqual(["a"])
   rmSync(folder, { recursive: true })
 })
 
 test("a report counts the cases, and has a line for each that failed", async () => {
-  const report = await runCases("any", failing("b"), cases("a", "b", "c"), options)
-  expect(report).toEqual({
-    passed: 2,
-    failed: 1,
-    deviating: 0,
-    lines: ["b: it differs"],
-    tally: "0 cases and 0 facets not examined",
+  const passes = async () => []
+  expect(
+    await report(
+      caseOf("a", passes),
+      caseOf("b", async () => [differs]),
+      caseOf("c", passes)
+    )
+  ).toEqual({
+    lines: [
+      "b: obs: differs",
+      "0 deviate by decision; not run: none; 0 cases and 0 facets not examined",
+      "2 passed, 1 failed"
+    ],
     asExpected: false
   })
 })
 
-test("a case that cannot be run has failed", async () => {
-  const broken: Suite = { run: () => Promise.reject(new TypeError("no such key")) }
-  expect((await runCases("any", broken, cases("a"), options)).lines).toEqual(["a: TypeError: no such key"])
+test("a case that throws, and one that does not end, have failed", async () => {
+  const { lines } = await report(
+    caseOf("a", () => Promise.reject(new TypeError("no such key"))),
+    caseOf("b", () => new Promise(() => {}))
+  )
+  expect(lines[0]).toMatch(/^a: runner: TypeError: no such key/)
+  expect(lines[1]).toBe("b: runner: took longer than 50 ms")
 })
 
 test("a case whose step the runner does not know, and a facet that it does not know, are not examined", async () => {
-  const flies: Suite = { run: async ({ id }) => (id === "a" ? "not supported: fly" : undefined) }
-  const facet = { id: "b", content: keyed("then", { obs: {}, heat: 7 }) }
-  expect(await runCases("otp", flies, [...cases("a"), facet], options)).toMatchObject({
-    passed: 1,
-    failed: 0,
-    lines: ["not examined, the step fly: a", "not examined, the facet heat: b"],
-    tally: "1 cases and 1 facets not examined",
+  const flies = caseOf("a", async () => unexaminedCase("the step fly"))
+  const facet = caseOf("b", async () => [unexamined("heat")], { expected: { obs: {}, heat: 7 } })
+  expect(await report(flies, facet)).toEqual({
+    lines: [
+      "not examined, the step fly: a",
+      "not examined, the facet heat: b",
+      "0 deviate by decision; not run: none; 1 cases and 1 facets not examined",
+      "1 passed, 0 failed"
+    ],
     asExpected: true
   })
 })
 
+test("lists are compared by their longest common part", () => {
+  const compared = (wanted: string, got: string) =>
+    align(wanted.split(""), got.split(""), Object.is).map(
+      (found) => `${found.at}:${found.wanted ?? ""}>${found.got ?? ""}`
+    )
+  expect(compared("abc", "abc")).toEqual([])
+  expect(compared("abc", "abxc")).toEqual(["2:>x"])
+  expect(compared("abc", "ac")).toEqual(["1:b>"])
+  expect(compared("abc", "axc")).toEqual(["1:b>x"])
+  expect(compared("", "ab")).toEqual(["0:>a", "1:>b"])
+  expect(compared("ab", "")).toEqual(["0:a>", "0:b>"])
+})
+
 test("DEV1 finalizers that run on a signal are excused in the trace, and nowhere else", async () => {
-  const one = { id: "a", content: { when: [["try_after", ["wait_forever"], [["note", "after"]]]] } }
-  const report = (complaint: string, found: object = one) =>
-    runCases("otp", { run: async () => complaint }, [found as typeof one], options)
-  const note = 'trace[0] is ["a","note","after"], not missing'
-  expect(await report(note)).toMatchObject({ deviating: 1, failed: 0, asExpected: true })
-  expect((await report(note)).lines).toEqual([expect.stringMatching(/^a: deviates \(P1: Finalizers/)])
-  for (const other of ['obs.a[0] is ["a","note","after"], not missing', 'trace[0] is ["a","init"], not missing']) {
-    expect(await report(other)).toMatchObject({ deviating: 0, failed: 1 })
+  const given = { when: [["try_after", ["wait_forever"], [["note", "after"]]]] }
+  const ended = (path: string, ours: unknown, more: Partial<CaseFacts> = { given }) => {
+    const message = `is ${JSON.stringify(ours)}, not missing`
+    return report(caseOf("a", async () => [{ path, message, ours, theirs: undefined }], more))
   }
-  expect(await report(note, { id: "a", content: {} })).toMatchObject({ failed: 1 })
+  const note = ["a", "note", "after"]
+  expect((await ended("trace.0", note)).lines[0]).toMatch(/^a: deviates \(P1: Finalizers/)
+  for (const failed of [ended("obs.a.0", note), ended("trace.0", ["a", "init"]), ended("trace.0", note, {})]) {
+    expect(await failed).toMatchObject({ asExpected: false })
+  }
 })
 
 describe("a rule of deviations", () => {

@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
-import { differences } from "../conformance/chat/matching.ts"
-import { reportChat } from "../conformance/chat/report.ts"
-import { runChat } from "../conformance/chat/runChat.ts"
+import { chatSuite } from "../conformance/chat/chatSuite.ts"
+import { deviations } from "../conformance/deviations/deviations.ts"
+import { differences } from "../conformance/runner/matching.ts"
+import { reportOf, runSuite } from "../conformance/runner/runSuite.ts"
+
+const nothing = { status: "nothing", detail: "" }
 
 const folders: Array<string> = []
 
@@ -30,11 +33,15 @@ const caseOf = (id: string, when: string, given: unknown, expected: unknown, mor
 })
 
 const statusOf = async (when: string, given: unknown, expected: unknown, more: object = {}): Promise<string> => {
-  for await (const { status, detail } of runChat(folderOf(caseOf("a/b", when, given, expected, more)))) {
-    return detail === "" ? status : `${status}: ${detail}`
-  }
-  return "nothing"
+  const [{ status, detail } = nothing] = await runSuite(
+    chatSuite,
+    deviations,
+    folderOf(caseOf("a/b", when, given, expected, more))
+  )
+  return detail === "" ? status : `${status}: ${detail}`
 }
+
+const reported = async (path: string) => reportOf(await runSuite(chatSuite, deviations, path))
 
 const hi = { role: "user", content: "hi" }
 const echo = { name: "echo", handler: { echo_args: true } }
@@ -190,7 +197,7 @@ describe("a case of the chat suite", () => {
 
   test("is not examined in a facet that the runner does not know: neither failed nor passed", async () => {
     expect(await statusOf("run", chat, { odd: true })).toBe("unexamined: the facets odd")
-    const report = await reportChat(folderOf(caseOf("a/b", "run", chat, { odd: true, ok: {} })))
+    const report = await reported(folderOf(caseOf("a/b", "run", chat, { odd: true, ok: {} })))
     expect(report.lines).toEqual([
       "not examined, the facet odd: a/b",
       "0 deviate by decision; not run: none; 0 cases and 1 facets not examined",
@@ -199,7 +206,7 @@ describe("a case of the chat suite", () => {
   })
 
   test("fails when it is ill-formed", async () => {
-    expect(await statusOf("run", [], {})).toMatch(/^failed: the case is ill-formed/)
+    expect(await statusOf("run", [], {})).toMatch(/^failed: case: is ill-formed/)
   })
 
   test("is skipped when it is bound to Elixir or optional, and not examined when our API lacks what it calls", async () => {
@@ -272,7 +279,7 @@ test("the report's last line is the tally; only a failure that no decision expla
   const bad = caseOf("bad", "event.tags", {}, { value: { $len: 17 } })
   const old = caseOf("old", "reserved_halt_reasons", {}, { value: { $len: 6 } })
   const lost = caseOf("lost", "compose", {}, {})
-  const report = await reportChat(folderOf(good, bad, old, lost))
+  const report = await reported(folderOf(good, bad, old, lost))
   expect(report.asExpected).toBe(false)
   expect(report.lines.map((line) => line.slice(0, 40))).toEqual([
     expect.stringMatching(/^bad: value\.length/),
@@ -281,7 +288,7 @@ test("the report's last line is the tally; only a failure that no decision expla
     expect.stringMatching(/^1 deviate by decision; not run: none/),
     "1 passed, 1 failed"
   ])
-  const listed = await reportChat(folderOf(good, old))
+  const listed = await reported(folderOf(good, old))
   expect([listed.asExpected, listed.lines.at(-1)]).toEqual([true, "1 passed, 0 failed"])
 })
 

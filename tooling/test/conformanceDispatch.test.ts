@@ -2,8 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
-import { reportDispatch } from "../conformance/dispatch/report.ts"
-import { runDispatch } from "../conformance/dispatch/runDispatch.ts"
+import { deviations } from "../conformance/deviations/deviations.ts"
+import { dispatchSuite } from "../conformance/dispatch/dispatchSuite.ts"
+import { reportOf, runSuite } from "../conformance/runner/runSuite.ts"
+
+const nothing = { status: "nothing", detail: "" }
+
+const reported = async (path: string) => reportOf(await runSuite(dispatchSuite, deviations, path))
 
 const folders: Array<string> = []
 
@@ -32,11 +37,11 @@ test("a case of which no part is ours is not examined, with the reason, and no f
     "cases.json": [caseOf("C-1", { spawn: true })],
     "golden-odd.json": { oracle: {}, runs: [{ id: "G-1" }] }
   })
-  expect(await reportDispatch(folder)).toEqual({
+  expect(await reported(folder)).toEqual({
     lines: [
       "not examined, subagents: C-1",
       "not examined, golden-odd.runs is not run: G-1",
-      "0 deviate by decision; 2 cases and 0 facets not examined",
+      "0 deviate by decision; not run: none; 2 cases and 0 facets not examined",
       "0 passed, 0 failed"
     ],
     asExpected: true
@@ -44,10 +49,12 @@ test("a case of which no part is ours is not examined, with the reason, and no f
 })
 
 const statusOf = async (when: object, given: object, expected: object): Promise<string> => {
-  for await (const { status, detail } of runDispatch(folderOf({ "c.json": [caseOf("C-1", when, given, expected)] }))) {
-    return detail === "" ? status : `${status}: ${detail}`
-  }
-  return "nothing"
+  const [{ status, detail } = nothing] = await runSuite(
+    dispatchSuite,
+    deviations,
+    folderOf({ "c.json": [caseOf("C-1", when, given, expected)] })
+  )
+  return detail === "" ? status : `${status}: ${detail}`
 }
 
 const tools = [{ name: "r", parallelSafe: true }, { name: "w" }]
@@ -135,9 +142,9 @@ describe("a batch", () => {
     const old = {
       ...caseOf("C-1", { runBatch: [{ id: "a", tool: "r", rawResult: null }] }, { tools }, { okIds: ["a"] })
     }
-    const report = await reportDispatch(folderOf({ "c.json": [{ ...old, version: "0.4.2" }] }))
+    const report = await reported(folderOf({ "c.json": [{ ...old, version: "0.4.2" }] }))
     expect(report.lines[0]).toBe("not examined, what only an old version does: C-1")
-    expect((await reportDispatch(folderOf({ "c.json": [{ ...old, version: "0.5.0 on" }] }))).asExpected).toBe(false)
+    expect((await reported(folderOf({ "c.json": [{ ...old, version: "0.5.0 on" }] }))).asExpected).toBe(false)
   })
 
   test("deviates where results stand by position, and where a crash ends nobody", async () => {
@@ -178,12 +185,12 @@ test("a recorded run is compared in all that was seen of it, under the newest ve
     ),
     scenario("G-4", {}, { kind: "ok", state })
   ]
-  const report = await reportDispatch(folderOf({ "golden-parallel.json": { oracle: {}, scenarios } }))
+  const report = await reported(folderOf({ "golden-parallel.json": { oracle: {}, scenarios } }))
   expect(report.asExpected).toBe(false)
   expect(report.lines.map((line) => line.slice(0, 30))).toEqual([
     "G-4: state.mistakes: 1 instead",
     "G-3: deviates (crashes: A read",
-    "1 deviate by decision; 0 cases",
+    "1 deviate by decision; not run",
     "2 passed, 1 failed"
   ])
 })

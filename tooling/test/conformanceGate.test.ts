@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
-import { runDispatch } from "../conformance/dispatch/runDispatch.ts"
+import { deviations } from "../conformance/deviations/deviations.ts"
+import { dispatchSuite } from "../conformance/dispatch/dispatchSuite.ts"
+import { runSuite } from "../conformance/runner/runSuite.ts"
+
+const nothing = { status: "nothing", detail: "" }
 
 const folders: Array<string> = []
 
@@ -17,8 +21,8 @@ const statusOfFile = async (name: string, content: unknown): Promise<string> => 
   const folder = mkdtempSync(join(tmpdir(), "gate-cases-"))
   folders.push(folder)
   writeFileSync(join(folder, name), JSON.stringify(content))
-  for await (const { status, detail } of runDispatch(folder)) return detail === "" ? status : `${status}: ${detail}`
-  return "nothing"
+  const [{ status, detail } = nothing] = await runSuite(dispatchSuite, deviations, folder)
+  return detail === "" ? status : `${status}: ${detail}`
 }
 
 const statusOf = (when: object, given: object, expected: object): Promise<string> =>

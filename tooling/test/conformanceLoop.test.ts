@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { runDispatch } from "../conformance/dispatch/runDispatch.ts"
+import { deviations } from "../conformance/deviations/deviations.ts"
+import { dispatchSuite } from "../conformance/dispatch/dispatchSuite.ts"
+import { runSuite } from "../conformance/runner/runSuite.ts"
+
+const nothing = { status: "nothing", detail: "" }
 
 /** How a case ends: its status, and what is said of it. */
 const statusOf = async (when: object, given: object, expected: object): Promise<string> => {
@@ -10,8 +14,8 @@ const statusOf = async (when: object, given: object, expected: object): Promise<
   const [name, then] = ["then", expected]
   writeFileSync(join(folder, "c.json"), JSON.stringify([{ id: "C-1", given, when, [name]: then }]))
   try {
-    for await (const { status, detail } of runDispatch(folder)) return detail === "" ? status : `${status}: ${detail}`
-    return "nothing"
+    const [{ status, detail } = nothing] = await runSuite(dispatchSuite, deviations, folder)
+    return detail === "" ? status : `${status}: ${detail}`
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -5,10 +5,10 @@ import type { ToolCall } from "@troupe/chat/messages"
 import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
 import type { HandlerResult } from "@troupe/chat/results"
 import { Clock } from "@troupe/otp"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
-import { construct } from "./fromNeutral.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { construct } from "./values/fromNeutral.ts"
 import { ScriptedException } from "./scripted.ts"
-import { neutral, toolCallForm } from "./toNeutral.ts"
+import { neutral, toolCallForm } from "./values/toNeutral.ts"
 
 /** What was observed from the side while a case ran. */
 export class Observations {

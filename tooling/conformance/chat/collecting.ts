@@ -1,10 +1,10 @@
 /** Folds a case's events, and tells a collector's state under the names of cases. */
 import { type Event, StreamCollector } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import { type Fields, fieldsOf, listOf } from "./caseFile.ts"
-import type { Operation } from "./chatOperations.ts"
-import { construct, eventOf, messageOf, threadOf } from "./fromNeutral.ts"
-import { present } from "./naming.ts"
+import { type Fields, fieldsOf, listOf } from "../runner/fields.ts"
+import type { Operation } from "./operations/operation.ts"
+import { construct, eventOf, messageOf, threadOf } from "./values/fromNeutral.ts"
+import { present } from "./values/naming.ts"
 import type { Outcome } from "./outcome.ts"
 import {
   chatResultForm,
@@ -15,7 +15,7 @@ import {
   threadForm,
   toolCallForm,
   usageForm
-} from "./toNeutral.ts"
+} from "./values/toNeutral.ts"
 
 /** `collect`: the state, and every projection that can be asked for. */
 export const collect: Operation = ({ thread, events, initial, project }) => {

@@ -4,10 +4,10 @@ import type { ChatOptions } from "@troupe/chat/chats"
 import { StreamError } from "@troupe/chat/errors"
 import { type Adapter, Retry } from "@troupe/chat/models"
 import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
-import { type Fields, fieldsOf, isFields, listOf, textOf } from "./caseFile.ts"
-import { construct, usageOf } from "./fromNeutral.ts"
-import { camel, present, renamed, snake } from "./naming.ts"
-import { policyOf as retryOf } from "./retryOperations.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
+import { construct, usageOf } from "./values/fromNeutral.ts"
+import { camel, present, renamed, snake } from "./values/naming.ts"
+import { policyOf as retryOf } from "./operations/retryOperations.ts"
 
 /** An engine and the fake it runs on, if it does. */
 export interface CaseEngine {

@@ -1,8 +1,8 @@
 /** Compares an outcome with a case's `then`, facet by facet. */
 import { Event } from "@troupe/chat/events"
-import { type Fields, fieldsOf, listOf, textOf } from "./caseFile.ts"
-import { type Difference, differences, matches, type Scope, unexamined } from "./matching.ts"
-import { neutral } from "./toNeutral.ts"
+import { type Fields, fieldsOf, listOf, textOf } from "../runner/fields.ts"
+import { type Difference, differences, matches, type Scope, unexamined } from "../runner/matching.ts"
+import { neutral } from "./values/toNeutral.ts"
 import { failureForm, isScripted, type Outcome, returnable, type StreamOutcome } from "./outcome.ts"
 
 /** What differs from the expectation. */

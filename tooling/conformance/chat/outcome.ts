@@ -2,9 +2,9 @@
 import { AdapterError, SessionError, ValidationError } from "@troupe/chat"
 import { EngineError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import type { Fields } from "./caseFile.ts"
+import type { Fields } from "../runner/fields.ts"
 import { ScriptedException } from "./scripted.ts"
-import { errorForm, eventForm } from "./toNeutral.ts"
+import { errorForm, eventForm } from "./values/toNeutral.ts"
 
 /**
  * One facet for each thing a case can speak of.

@@ -3,16 +3,11 @@
  *
  * @module
  */
-import type { Difference } from "../chat/matching.ts"
-import type { DispatchCase } from "./caseFile.ts"
-
-/** What a case speaks of and this project does not have, in words. */
-interface Unsupported {
-  readonly unsupported: string
-}
+import type { Finding } from "../runner/suite.ts"
+import type { DispatchCase } from "./dispatchCases.ts"
 
 /** Runs a case: what differs from its expectation, nothing when it holds, or what it would need. */
-export type Operation = (one: DispatchCase) => Promise<ReadonlyArray<Difference> | Unsupported>
+export type Operation = (one: DispatchCase) => Promise<Finding>
 
 /** Operations by the name a case calls them by. */
 export type Operations = Readonly<Record<string, Operation>>

@@ -11,16 +11,18 @@
 import { Process } from "@troupe/otp"
 import type { GenServer, Pid } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { list, text } from "../json.ts"
-import type { Json } from "../json.ts"
-import { NotSupported } from "./world.ts"
-import type { World } from "./world.ts"
+import { list, text } from "../runner/json.ts"
+import type { Json } from "../runner/json.ts"
+import { type CaseWorld, NotSupported } from "./caseWorld.ts"
 
 /** What a verb does; the value is what the step is worth where a step has a value. */
 export type Verb = (actor: Actor, args: ReadonlyArray<Json>) => Effect.Effect<unknown, unknown>
 
 /** Verbs by name. */
 export type Verbs = Readonly<Record<string, Verb>>
+
+/** A run of a case whose steps are of this vocabulary. */
+export type World = CaseWorld<Verbs>
 
 /** A verb that does not wait. */
 export const now =

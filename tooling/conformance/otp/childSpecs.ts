@@ -5,10 +5,10 @@
  */
 import { GenServer, Supervisor } from "@troupe/otp"
 import type { DynamicSupervisor, Pid } from "@troupe/otp"
-import { list, number, object, optional, text } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
+import { list, number, object, optional, text } from "../runner/json.ts"
+import type { Json, JsonObject } from "../runner/json.ts"
 import { definitionOf, startOptionsOf } from "./serverDefinition.ts"
-import type { World } from "./world.ts"
+import type { World } from "./actor.ts"
 
 const camelCase = (words: string): string => words.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
 

@@ -7,12 +7,15 @@
 import { Process, System } from "@troupe/otp"
 import type { Clock } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { isList, list, number, object, optional, same } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
-import type { Complaint, Suite } from "../suite.ts"
+import { isList, list, number, object, optional, same, text } from "../runner/json.ts"
+import type { Json, JsonObject } from "../runner/json.ts"
+import { fieldsOf } from "../runner/fields.ts"
+import { type Difference, unexamined } from "../runner/matching.ts"
+import { type Case, type ClockKind, type Finding, type Suite, unexaminedCase } from "../runner/suite.ts"
+import { align } from "./align.ts"
 import { Actor } from "./actor.ts"
-import type { Verbs } from "./actor.ts"
-import { World } from "./world.ts"
+import type { Verbs, World } from "./actor.ts"
+import { CaseWorld, NotSupported } from "./caseWorld.ts"
 import { agents } from "./verbs/agents.ts"
 import { control } from "./verbs/control.ts"
 import { mail } from "./verbs/mail.ts"
@@ -85,40 +88,61 @@ const expectedOf = (then: JsonObject, unorderedTrace: boolean): JsonObject => ({
   trace: unorderedTrace ? sortedByText(list(then["trace"] ?? [])) : (then["trace"] ?? [])
 })
 
-/** Where two values differ first, told in one line. */
-const difference = (path: string, wanted: Json | undefined, got: Json | undefined): Complaint => {
-  if (same(wanted, got)) return undefined
+/** Where two values differ; elements of lists are paired as well as their order allows. */
+const differences = (path: string, wanted: Json | undefined, got: Json | undefined): ReadonlyArray<Difference> => {
+  if (same(wanted, got)) return []
   if (isList(wanted) && isList(got)) {
-    const index = wanted.findIndex((item, at) => !same(item, got[at]))
-    const at = index === -1 ? wanted.length : index
-    return `${path}[${at}] is ${told(got[at])}, not ${told(wanted[at])}`
+    return align(wanted, got, same).map((found) => differs(`${path}.${found.at}`, found.wanted, found.got))
   }
-  if (!isPlain(wanted) || !isPlain(got)) return `${path} is ${told(got)}, not ${told(wanted)}`
-  const key = [...Object.keys(wanted), ...Object.keys(got)].find((name) => !same(wanted[name], got[name])) ?? ""
-  return difference(path === "" ? key : `${path}.${key}`, wanted[key], got[key])
+  if (!isPlain(wanted) || !isPlain(got)) return [differs(path, wanted, got)]
+  return Object.keys({ ...wanted, ...got }).flatMap((key) =>
+    differences(path === "" ? key : `${path}.${key}`, wanted[key], got[key])
+  )
 }
 
-const told = (value: Json | undefined): string => (value === undefined ? "missing" : JSON.stringify(value))
+const differs = (path: string, wanted: Json | undefined, got: Json | undefined): Difference => ({
+  path,
+  message: `is ${written(got)}, not ${written(wanted)}`,
+  ours: got,
+  theirs: wanted
+})
+
+const written = (value: Json | undefined): string => (value === undefined ? "missing" : JSON.stringify(value))
 
 const isPlain = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !isList(value)
 
-/** The suite of OTP cases. */
-export const otpSuite: Suite = {
-  run: async ({ content }, clock) => {
-    const world = new World(optional(object, content["given"]) ?? {}, clock, vocabulary)
-    const unorderedTrace = content["unordered_trace"] === true
-    try {
-      await runScript(world, content["when"])
-      if (world.problem === undefined) await pass(world, optional(number, content["settle_ms"]) ?? defaultSettle)
-      const got = observed(world, unorderedTrace)
-      if (world.problem !== undefined) return complaint(world.problem)
-      return difference("", expectedOf(object(content["then"]), unorderedTrace), got)
-    } finally {
-      await System.stop(world.system, { timeout: 1 })
-    }
+const facets: ReadonlySet<string> = new Set(["obs", "exits", "alive", "trace"])
+
+/** Runs a case: where it differs, or why it cannot be run. */
+export const runProgram = async (content: JsonObject, clock: ClockKind): Promise<Finding> => {
+  const world = new CaseWorld(optional(object, content["given"]) ?? {}, clock, vocabulary)
+  const unorderedTrace = content["unordered_trace"] === true
+  const wanted = object(content["then"])
+  try {
+    await runScript(world, content["when"])
+    if (world.problem === undefined) await pass(world, optional(number, content["settle_ms"]) ?? defaultSettle)
+    const got = observed(world, unorderedTrace)
+    if (world.problem instanceof NotSupported) return unexaminedCase(`the step ${world.problem.message}`)
+    if (world.problem !== undefined) return [{ path: "script", message: world.problem.message }]
+    const unknown = Object.keys(wanted).filter((facet) => !facets.has(facet))
+    return [...differences("", expectedOf(wanted, unorderedTrace), got), ...unknown.map(unexamined)]
+  } finally {
+    await System.stop(world.system, { timeout: 1 })
   }
 }
 
-const complaint = (problem: Error): string =>
-  problem.name === "NotSupported" ? `not supported: ${problem.message}` : problem.message
+/** The suite of OTP cases: one case a file, or a list of them. */
+export const otpSuite: Suite = {
+  concurrency: 32,
+  casesOf: (content) => (isList(content as Json) ? (content as ReadonlyArray<Json>) : [content as Json]).map(caseOf)
+}
+
+const caseOf = (value: Json): Case => {
+  const content = object(value)
+  return {
+    id: text(content["id"]),
+    facts: { suite: "otp", operation: "script", given: content, expected: fieldsOf(content["then"]) },
+    run: (clock) => runProgram(content, clock)
+  }
+}

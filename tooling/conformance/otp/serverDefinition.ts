@@ -6,12 +6,12 @@
 import { GenServer, Process, Registry } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { isList, isObject, list, number, object, text } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
+import { isList, isObject, list, number, object, text } from "../runner/json.ts"
+import type { Json, JsonObject } from "../runner/json.ts"
 import { Actor } from "./actor.ts"
 import type { Turn } from "./actor.ts"
 import { RuntimeError, decodeReason } from "./terms.ts"
-import type { World } from "./world.ts"
+import type { World } from "./actor.ts"
 
 type State = Turn["state"]
 type Started = GenServer.InitResult<State>

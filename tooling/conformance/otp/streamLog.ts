@@ -1,5 +1,5 @@
 /** What happened around the streams of one case: inputs pulled, tasks run, results consumed. */
-import type { Json } from "../json.ts"
+import type { Json } from "../runner/json.ts"
 
 export class StreamLog {
   readonly pulled: Array<Json> = []

@@ -8,9 +8,8 @@
  */
 import { ExitReason, OtpError, SystemMessage, Task } from "@troupe/otp"
 import type { Name, Pid } from "@troupe/otp"
-import { isList, isObject, same, text } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
-import type { World } from "./world.ts"
+import { isList, isObject, same, text } from "../runner/json.ts"
+import type { Json, JsonObject } from "../runner/json.ts"
 
 /** An exception raised by a step. */
 export class RuntimeError extends Error {
@@ -22,18 +21,27 @@ export class ArgumentError extends Error {
   override readonly name = "ArgumentError"
 }
 
+/** Who is who in a run of a case. */
+interface Names {
+  pid(name: string): Pid
+  ref(name: string): unknown
+  encode(value: unknown): Json
+  labelOf(value: object): string | undefined
+  refName(value: object): string | undefined
+}
+
 /** From a case file's value to ours; `$state` is the state of the server that says it. */
-export const decode = (world: World, value: Json | undefined, state?: Json): unknown => {
+export const decode = (names: Names, value: Json | undefined, state?: Json): unknown => {
   if (value === "$state" && state !== undefined) return state
-  if (isList(value)) return value.map((item) => decode(world, item, state))
+  if (isList(value)) return value.map((item) => decode(names, item, state))
   if (!isObject(value)) return value
-  if (value["pid"] !== undefined) return world.pid(text(value["pid"]))
-  return value["ref"] === undefined ? value : world.ref(text(value["ref"]))
+  if (value["pid"] !== undefined) return names.pid(text(value["pid"]))
+  return value["ref"] === undefined ? value : names.ref(text(value["ref"]))
 }
 
 /** From a case file's exit reason to ours. */
-export const decodeReason = (world: World, value: Json | undefined): ExitReason.ExitReason => {
-  const decoded = decode(world, value)
+export const decodeReason = (names: Names, value: Json | undefined): ExitReason.ExitReason => {
+  const decoded = decode(names, value)
   const isShutdown = Array.isArray(decoded) && decoded.length === 2 && decoded[0] === "shutdown"
   return isShutdown ? ExitReason.shutdown(decoded[1]) : decoded
 }
@@ -49,10 +57,10 @@ const places: Readonly<Record<string, string>> = {
 const badCombination = (one: Json, other: Json): Json => ["bad_combination", [one, other]]
 
 /** The refusal of a request to a supervisor; as an exit reason it is that of a start with a bad spec. */
-export const refusal = (world: World, { reason, id, pid }: OtpError.ChildRefused): Json => {
+export const refusal = (names: Names, { reason, id, pid }: OtpError.ChildRefused): Json => {
   switch (reason) {
     case "alreadyStarted":
-      return ["already_started", world.encode(pid)]
+      return ["already_started", names.encode(pid)]
     case "alreadyPresent":
       return "already_present"
     case "notFound":
@@ -70,15 +78,15 @@ export const refusal = (world: World, { reason, id, pid }: OtpError.ChildRefused
   }
 }
 
-const encodeError = (world: World, error: Error): Json => {
+const encodeError = (names: Names, error: Error): Json => {
   if (error instanceof RuntimeError) return { error: error.name, message: error.message }
-  if (error instanceof OtpError.CallExit) return [world.encode(error.reason), { in: places[error.in] ?? error.in }]
-  if (error instanceof OtpError.BadReturnValue) return ["bad_return_value", world.encode(error.value)]
-  if (error instanceof OtpError.AlreadyStarted) return ["already_started", world.encode(error.pid)]
+  if (error instanceof OtpError.CallExit) return [names.encode(error.reason), { in: places[error.in] ?? error.in }]
+  if (error instanceof OtpError.BadReturnValue) return ["bad_return_value", names.encode(error.value)]
+  if (error instanceof OtpError.AlreadyStarted) return ["already_started", names.encode(error.pid)]
   if (error instanceof OtpError.FailedToStartChild) {
-    return ["failed_to_start_child", error.id, world.encode(error.reason)]
+    return ["failed_to_start_child", error.id, names.encode(error.reason)]
   }
-  if (error instanceof OtpError.ChildRefused) return ["start_spec", refusal(world, error)]
+  if (error instanceof OtpError.ChildRefused) return ["start_spec", refusal(names, error)]
   if (error instanceof OtpError.NoProcess) return { error: "noproc" }
   const badArguments = [OtpError.NotTheOwner, OtpError.UnknownName, OtpError.NameTaken, ArgumentError]
   return { error: badArguments.some((kind) => error instanceof kind) ? "ArgumentError" : error.name }
@@ -89,29 +97,29 @@ const isAddress = (target: Pid | Name): target is Name => "whereis" in target
 const isTimeout = (value: object): value is { readonly ref: unknown; readonly message: unknown } =>
   "_tag" in value && value._tag === "Timeout"
 
-const encodeObject = (world: World, value: object): Json => {
-  if (SystemMessage.isExit(value)) return ["EXIT", world.encode(value.from), world.encode(value.reason)]
+const encodeObject = (names: Names, value: object): Json => {
+  if (SystemMessage.isExit(value)) return ["EXIT", names.encode(value.from), names.encode(value.reason)]
   if (SystemMessage.isDown(value)) {
-    const watched: Json = isAddress(value.pid) ? [value.pid.name, "nonode@nohost"] : world.encode(value.pid)
-    return ["DOWN", world.encode(value.ref), "process", watched, world.encode(value.reason)]
+    const watched: Json = isAddress(value.pid) ? [value.pid.name, "nonode@nohost"] : names.encode(value.pid)
+    return ["DOWN", names.encode(value.ref), "process", watched, names.encode(value.reason)]
   }
-  if (Task.isReply(value)) return [world.encode(value.ref), world.encode(value.value)]
-  if (ExitReason.isShutdown(value)) return ["shutdown", world.encode(value.value)]
-  if (ExitReason.isNoCatch(value)) return { nocatch: world.encode(value.value) }
-  if (isTimeout(value)) return ["timeout", world.encode(value.ref), world.encode(value.message)]
-  if (value instanceof Error) return encodeError(world, value)
-  if (Array.isArray(value)) return value.map((item: unknown) => world.encode(item))
+  if (Task.isReply(value)) return [names.encode(value.ref), names.encode(value.value)]
+  if (ExitReason.isShutdown(value)) return ["shutdown", names.encode(value.value)]
+  if (ExitReason.isNoCatch(value)) return { nocatch: names.encode(value.value) }
+  if (isTimeout(value)) return ["timeout", names.encode(value.ref), names.encode(value.message)]
+  if (value instanceof Error) return encodeError(names, value)
+  if (Array.isArray(value)) return value.map((item: unknown) => names.encode(item))
   return value as JsonObject
 }
 
 /** From our value to what a case file says. */
-export const encode = (world: World, value: unknown): Json => {
+export const encode = (names: Names, value: unknown): Json => {
   if (value === undefined) return "undefined"
   if (typeof value !== "object" || value === null) return value as Json
-  const label = world.labelOf(value)
+  const label = names.labelOf(value)
   if (label !== undefined) return { pid: label }
-  const ref = world.refName(value)
-  return ref === undefined ? encodeObject(world, value) : { ref }
+  const ref = names.refName(value)
+  return ref === undefined ? encodeObject(names, value) : { ref }
 }
 
 /** Whether a message, as a case file says it, fits a pattern: `_` fits anything. */

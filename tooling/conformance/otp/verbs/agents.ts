@@ -5,8 +5,8 @@
  */
 import { Agent } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { number, text } from "../../json.ts"
-import type { Json } from "../../json.ts"
+import { number, text } from "../../runner/json.ts"
+import type { Json } from "../../runner/json.ts"
 import { now, wait } from "../actor.ts"
 import type { Actor, Verb, Verbs } from "../actor.ts"
 import { RuntimeError } from "../terms.ts"

@@ -6,12 +6,12 @@
 import { Process } from "@troupe/otp"
 import type { Pid, SystemMessage, Target } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { object, text } from "../../json.ts"
-import type { Json } from "../../json.ts"
+import { object, text } from "../../runner/json.ts"
+import type { Json } from "../../runner/json.ts"
 import { Actor, Returned, now } from "../actor.ts"
 import type { Verbs } from "../actor.ts"
 import { ArgumentError, decodeReason } from "../terms.ts"
-import type { World } from "../world.ts"
+import type { World } from "../actor.ts"
 
 /** The body of a plain process: its script, worth what it returns. */
 export const bodyOf =

@@ -6,12 +6,12 @@
 import { Process, Task, TaskSupervisor } from "@troupe/otp"
 import type { Pid } from "@troupe/otp"
 import * as Effect from "effect/Effect"
-import { isList, list, number, object, optional, text } from "../../json.ts"
-import type { Json, JsonObject } from "../../json.ts"
+import { isList, list, number, object, optional, text } from "../../runner/json.ts"
+import type { Json, JsonObject } from "../../runner/json.ts"
 import { now, wait } from "../actor.ts"
 import type { Actor, Verbs } from "../actor.ts"
 import { RuntimeError, decodeReason } from "../terms.ts"
-import type { World } from "../world.ts"
+import type { World } from "../actor.ts"
 import { told } from "./processes.ts"
 
 type Result = Task.StreamResult<JsonObject, unknown, boolean>

@@ -2,7 +2,7 @@
  * Small programs in the vocabulary of the OTP cases, with what Elixir observes of each: they try the verbs and forms one
  * by one, for the runner's own tests.
  */
-import type { Json, JsonObject } from "../../../conformance/json.ts"
+import type { Json, JsonObject } from "../../../conformance/runner/json.ts"
 
 /** A program: its law, who is in it, the script, and what is observed. */
 export interface Program {

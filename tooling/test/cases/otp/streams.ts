@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../../conformance/json.ts"
+import type { Json, JsonObject } from "../../../conformance/runner/json.ts"
 import { inside, main, runtimeError } from "./program.ts"
 import type { Program } from "./program.ts"
 

@@ -1,0 +1,105 @@
+/** The calls on retry policies: each attempt of a case is a request that is refused as the case says. */
+import { AdapterError, Chat, Engine, user } from "@troupe/chat"
+import { type Adapter, Retry } from "@troupe/chat/models"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import type { Operation } from "./operation.ts"
+import { construct } from "../values/fromNeutral.ts"
+import { camel, renamed, snake } from "../values/naming.ts"
+import { type Outcome, settled } from "../outcome.ts"
+import { ScriptedException } from "../scripted.ts"
+
+/** A policy of a case; an unknown part is passed on, to be refused. */
+export const policyOf = (value: unknown): Retry.RetryOptions | false => {
+  if (value === false || value === "no_retry") return false
+  return isFields(value) ? renamed(fieldsOf(construct(value)), camel) : {}
+}
+
+const policyForm = (policy: Retry.RetryPolicy): Fields => renamed({ ...policy }, snake)
+
+const valued = async (call: () => unknown): Promise<Outcome> => {
+  const { ok, failure } = await settled(call)
+  return failure === undefined ? { value: ok } : { failure }
+}
+
+/** What a case calls a reason: one of ours, a status, or a word we do not know. */
+const reasonOf = (said: unknown): AdapterError["reason"] => {
+  if (AdapterError.isReason(said)) return said
+  if (said === 429) return "rate_limited"
+  return typeof said === "number" && said >= 500 ? "provider_unavailable" : "unknown"
+}
+
+const errorOf = (said: unknown, retryAfterMs?: number): AdapterError =>
+  new AdapterError(reasonOf(said), {
+    cause: said,
+    retryAfterMs,
+    ...(typeof said === "number" ? { status: said } : {})
+  })
+
+const final = (cause: unknown): AdapterError => new AdapterError("invalid_request", { cause })
+
+/** An adapter that is refused as the attempts say, the last of them for ever. */
+const attempting = (attempts: ReadonlyArray<unknown>) => {
+  let made = 0
+  const adapter: Adapter.Adapter = {
+    name: "attempts",
+    stream: async function* () {
+      yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
+    }
+  }
+  return {
+    attempts: () => made,
+    last: () => fieldsOf(attempts[Math.min(made, attempts.length) - 1]),
+    adapter: {
+      ...adapter,
+      stream: (...args: Parameters<Adapter.Adapter["stream"]>) => {
+        const { retry, error, raise } = fieldsOf(attempts[Math.min(made++, attempts.length - 1)])
+        if (raise !== undefined) throw new ScriptedException("RuntimeError", textOf(raise))
+        if (error !== undefined) throw final(construct(error))
+        const [delay, reason] = listOf(retry)
+        if (retry !== undefined) throw errorOf(construct(reason), Number(delay))
+        return adapter.stream(...args)
+      }
+    }
+  }
+}
+
+const runOnce = async ({ policy, attempts, metadata }: Fields): Promise<Outcome> => {
+  const { adapter, ...made } = attempting(listOf(attempts))
+  const notices: Array<Fields> = []
+  const { failure } = await settled(() =>
+    Chat.generate(Engine.make({ adapter }), [user("hi")], {
+      retry: policyOf(policy),
+      onRetry: (notice) => notices.push({ ...fieldsOf(metadata), ...noticeForm(notice) })
+    })
+  )
+  const seen = { attempts: made.attempts(), notices }
+  if (failure === undefined) return { ...seen, value: { ok: made.last()["ok"] } }
+  const { cause } = failure as Error
+  return cause instanceof ScriptedException ? { ...seen, failure: cause } : { ...seen, value: { error: cause ?? null } }
+}
+
+/** A notice, its reason as the case named it. */
+export const noticeForm = ({ attempt, delayMs, error, requestId, adapter }: Retry.RetryNotice): Fields => ({
+  attempt,
+  delay_ms: delayMs,
+  reason: error.cause ?? error.reason,
+  provider: adapter,
+  request_id: requestId
+})
+
+const run: Operation = async (given) => {
+  let outcome: Outcome = {}
+  for (let left = Number(given["repeat"] ?? 1); left > 0; left--) outcome = await runOnce(given)
+  return outcome
+}
+
+/** The calls of this kind, by `when`. */
+export const retryOperations: Readonly<Record<string, Operation>> = {
+  "retry.default_policy": () => ({ value: policyForm(Retry.defaults) }),
+  "retry.materialize": ({ policy }) => valued(() => policyForm(Retry.make(policyOf(policy)))),
+  "retry.error_matches": ({ error, retry_on: retryOn }) => {
+    const said = isFields(error) ? error["reason"] : error
+    return { value: Retry.matches(errorOf(said), { retryOn: listOf(retryOn) as Retry.RetryPolicy["retryOn"] }) }
+  },
+  "retry.run": run
+}

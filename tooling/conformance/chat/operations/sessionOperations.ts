@@ -1,0 +1,198 @@
+/** The operations on sessions: each case goes through a list of them, on one current session. */
+import type { Event } from "@troupe/chat/events"
+import { Session, SessionReducer } from "@troupe/chat/sessions"
+import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/chat/src/session/turnResult.ts"
+import { Codec } from "@troupe/chat/store"
+import type { Observations } from "../behaviours.ts"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { comparable, fresh } from "./chatOperations.ts"
+import { type Operation } from "./operation.ts"
+import { stateForm } from "../collecting.ts"
+import { type CaseEngine, engineOf, optionsOf } from "../engineOf.ts"
+import { chatResultOf, construct, eventOf, messageOf, sessionFieldsOf, stepResultOf } from "../values/fromNeutral.ts"
+import { consumptionOf, type Outcome, read, settled } from "../outcome.ts"
+import { chatResultForm, requestForm, sessionForm, stepResultForm } from "../values/toNeutral.ts"
+
+/** Where a list of operations stands. */
+interface Place {
+  readonly engine: CaseEngine["engine"]
+  readonly session: Session.Session
+  readonly seen: Observations
+}
+
+/** The session an operation comes to, and what else there is to see. */
+interface Done {
+  readonly session: Session.Session
+  readonly outcome?: Outcome
+}
+
+type Step = (place: Place, op: Fields) => Promise<Done> | Done
+
+type AnyResult = ResultOf["step"]
+
+const resultForm = (result: AnyResult): Fields =>
+  "haltedReason" in result ? chatResultForm(result) : stepResultForm(result)
+
+const turned = ({ session, result }: SessionTurn<AnyResult>): Done => ({
+  session,
+  outcome: { result: resultForm(result) }
+})
+
+const inputOf = ({ input }: Fields, { session }: Place): Session.SessionInput => {
+  const { session: current, messages, thread, raw_list: list, invalid } = fieldsOf(input)
+  if (current === true) return session
+  if (Array.isArray(messages)) return messages.map(messageOf)
+  if (isFields(thread)) return { messages: listOf(thread["messages"]).map(messageOf) }
+  if (Array.isArray(thread)) return thread.map(messageOf)
+  return (list ?? construct(invalid)) as never
+}
+
+const optionsIn = (place: Place, { opts }: Fields): never => optionsOf(opts, place.seen) as never
+
+const messageIn = ({ message }: Fields) => (message === null || message === undefined ? null : messageOf(message))
+
+const streamed =
+  <Mode extends SessionMode>(
+    own: Mode,
+    open: (place: Place, op: Fields) => Promise<Session.SessionStream<Mode>>
+  ): Step =>
+  async (place, op) => {
+    const events = await open(place, op)
+    const { mode, seed } = fieldsOf(op["fold"])
+    const current = mode === own ? events.session() : place.session
+    const stream = await read(events, consumptionOf(op["consume"]))
+    if (op["fold"] === undefined) return { session: place.session, outcome: { stream } }
+    const reducer = new SessionReducer(seed === "new" ? Session.make() : current, {
+      mode: mode as SessionMode
+    })
+    for (const event of stream.raw) reducer.apply(event)
+    const { session, outcome } = turned(reducer.finalize())
+    return { session, outcome: { ...outcome, stream } }
+  }
+
+const reduced: Step = ({ session }, { mode = "chat", events, finalize }) => {
+  const reducer = new SessionReducer(session, { mode: mode as SessionMode })
+  const state = () => JSON.stringify(stateForm(reducer.collector))
+  const before = { state: state(), session: JSON.stringify(session) }
+  for (const event of listOf(events)) reducer.apply(eventOf(event))
+  const facets: Outcome = {
+    reducer: { collector: stateForm(reducer.collector) },
+    reducerUnchanged: state() === before.state,
+    reducerSessionUnchanged: reducer.session === session && JSON.stringify(session) === before.session
+  }
+  if (finalize === 0 || finalize === undefined) return { session, outcome: facets }
+  const once = turned(reducer.finalize())
+  const again = turned(reducer.finalize())
+  return {
+    session: once.session,
+    outcome: { ...facets, ...once.outcome, finalizeEqual: JSON.stringify(once) === JSON.stringify(again) }
+  }
+}
+
+/** What becomes of a session by a result, said by the event that carries one. */
+const projected = ({ session }: Place, mode: SessionMode, event: Event.Event): Done => {
+  const reducer = new SessionReducer(session, { mode })
+  reducer.apply(event)
+  return turned(reducer.finalize())
+}
+
+const submitMany: Step = ({ session }, { results, compare_with_singles: compared }) => {
+  const pairs = listOf(results).map((pair) => {
+    const [id, value] = listOf(pair)
+    return [textOf(id), construct(value)] as const
+  })
+  const all = Session.submitToolResults(session, pairs)
+  if (compared === undefined) return { session: all }
+  const singly = pairs.reduce((before, [id, value]) => Session.submitToolResult(before, id, value), session)
+  return { session: all, outcome: { equalsSingles: JSON.stringify(all) === JSON.stringify(singly) } }
+}
+
+const steps: Readonly<Record<string, Step>> = {
+  new: (_, { fields }) => ({ session: Session.make(sessionFieldsOf(fields)) }),
+  start: async (place, op) => turned(await Session.start(place.engine, inputOf(op, place), optionsIn(place, op))),
+  reply: async (place, op) =>
+    turned(await Session.reply(place.engine, place.session, op["text"] as string, optionsIn(place, op))),
+  continue: async (place, op) =>
+    turned(await Session.continue(place.engine, place.session, messageIn(op), optionsIn(place, op))),
+  step: async (place, op) => turned(await Session.step(place.engine, place.session, optionsIn(place, op))),
+  submit_tool_result: ({ session }, { id, value }) => ({
+    session: Session.submitToolResult(session, textOf(id), construct(value))
+  }),
+  submit_tool_results: submitMany,
+  append_user: ({ session }, { text }) => ({ session: Session.appendUser(session, text as string) }),
+  append_tool_result: ({ session }, { id, content }) => ({
+    session: Session.appendToolResult(session, textOf(id), construct(content))
+  }),
+  pending_tool_calls: ({ session }) => ({
+    session,
+    outcome: { value: fieldsOf(sessionForm(session))["pending_tool_calls"] }
+  }),
+  apply_chat_result: (place, { result }) =>
+    projected(place, "chat", { type: "chat_completed", result: chatResultOf(result) }),
+  apply_step_result: (place, { result }) => {
+    const { response, thread, mode, manualToolCalls, halt } = stepResultOf(result)
+    return projected(place, "step", { type: "step_completed", response, thread, mode, manualToolCalls, halt })
+  },
+  stream_start: streamed("chat", (place, op) =>
+    Session.streamStart(place.engine, inputOf(op, place), optionsIn(place, op))
+  ),
+  stream_reply: streamed("chat", (place, op) =>
+    Session.streamReply(place.engine, place.session, op["text"] as string, optionsIn(place, op))
+  ),
+  stream_step: streamed("step", (place, op) => Session.streamStep(place.engine, place.session, optionsIn(place, op))),
+  round_trip: ({ session }) => ({ session: Codec.decode("Session", Codec.encode("Session", session)) }),
+  reducer: reduced
+}
+
+/** A failed operation leaves the current session. */
+const performed = async (place: Place, op: Fields): Promise<Done> => {
+  const step = steps[textOf(op["op"])]
+  if (step === undefined) throw new Error(`no operation ${textOf(op["op"])} on sessions`)
+  const { ok, failure } = await settled(() => step(place, op))
+  return failure === undefined ? (ok as Done) : { session: place.session, outcome: { failure } }
+}
+
+const session: Operation = async ({ engine: given, ops }, seen) => {
+  const { engine, fake } = engineOf(given, seen)
+  let current = Session.make()
+  const each: Array<Outcome> = []
+  for (const op of listOf(ops).map(fieldsOf)) {
+    const before = { calls: seen.calls.length, session: JSON.stringify(sessionForm(current)) }
+    const { session: next, outcome } = await performed({ engine, session: current, seen }, op)
+    current = next
+    const form = sessionForm(next)
+    each.push({
+      ...outcome,
+      session: form,
+      unchanged: JSON.stringify(form) === before.session,
+      calls: seen.calls.slice(before.calls),
+      cleanupRuns: fake?.released
+    })
+  }
+  return { each, ...(fake === undefined ? {} : { requests: fake.requests.map(requestForm) }) }
+}
+
+const startVsStreamStart: Operation = (given, seen) => {
+  const messages = listOf(given["messages"] ?? fieldsOf(given["thread"])["messages"]).map(messageOf)
+  const options = () => optionsOf(given["opts"], seen)
+  return settled(async () => {
+    const collected = await fresh(given, seen, (engine) => Session.start(engine, messages, options()))
+    const folded = await fresh(given, seen, async (engine) => {
+      const events = await Session.streamStart(engine, messages, options())
+      const reducer = new SessionReducer(events.session(), { mode: "chat" })
+      for await (const event of events) reducer.apply(event)
+      return reducer.finalize()
+    })
+    return [collected, folded].map((turn) => {
+      const { session: after, result } = turn as SessionTurn
+      const { id: _, context: __, ...form } = sessionForm(after)
+      return comparable({ session: form, result: resultForm(result) })
+    })
+  }).then(({ ok, failure }) => (failure === undefined ? { sides: ok, ok: listOf(ok)[0] } : { failure }))
+}
+
+/** The calls of this kind, by `when`. */
+export const sessionOperations: Readonly<Record<string, Operation>> = {
+  session,
+  session_start_vs_stream_start: startVsStreamStart
+}

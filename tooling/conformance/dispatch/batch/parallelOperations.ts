@@ -1,0 +1,193 @@
+/** Runs batches of calls, and tells listeners of results. */
+import { Dispatch } from "@troupe/chat/dispatch"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { type Difference, facetDifferences } from "../../runner/matching.ts"
+import { isScripted } from "../../chat/outcome.ts"
+import { type BatchSeen, type ScriptedCall, runBatch } from "./batch.ts"
+import { fieldsOfState, printed, recordedCall, stateOf, toolsOf, writtenCall } from "./batchScript.ts"
+import type { DispatchCase } from "../dispatchCases.ts"
+import type { Operations } from "../operation.ts"
+
+const compared = (seen: Fields, expected: Fields): ReadonlyArray<Difference> => facetDifferences(seen, expected, seen)
+
+const batchOf = (given: Fields, calls: ReadonlyArray<ScriptedCall>): Promise<BatchSeen> =>
+  runBatch({ state: stateOf(fieldsOf(given["state"]), toolsOf(given["tools"])), calls, cell: given["sharedCell"] })
+
+const isCallResult = (result: unknown): result is Fields => isFields(result) && "callId" in result
+
+const idsOf = (seen: ReadonlyArray<BatchSeen>, isError: boolean): ReadonlyArray<unknown> =>
+  seen
+    .flatMap(({ results = [] }) => results)
+    .filter((result) => isCallResult(result) && result["isError"] === isError)
+    .map((result) => fieldsOf(result)["callId"])
+
+const outcomeOf = ({ kind, reason }: BatchSeen): string =>
+  kind === "raised-in-caller" && isScripted(reason) ? "the same exception reaches the caller" : kind
+
+/** What a written case can ask of batches; all of them are looked at where it speaks of several. */
+const facets = (seen: ReadonlyArray<BatchSeen>, calls: ReadonlyArray<ScriptedCall>): Fields => {
+  const last = seen.at(-1) as BatchSeen
+  const marks = (mark: string) => last.trace.filter((one) => one.startsWith(mark)).map((one) => one.slice(mark.length))
+  const [started, ended] = [marks("start:"), marks("end:")]
+  const given = Object.entries(last.given)
+  const state = fieldsOfState(last.state)
+  return {
+    ...state,
+    outcome: outcomeOf(last),
+    reason: last.reason,
+    state,
+    results: last.results?.map((result) => (isCallResult(result) ? result["content"] : result)) ?? "absent",
+    resultOf: Object.fromEntries((last.results ?? []).map(fieldsOf).map(({ callId, content }) => [callId, content])),
+    okIds: idsOf(seen, false),
+    errorIds: idsOf(seen, true),
+    ran: ended,
+    neverRan: calls.map(({ key }) => key).filter((key) => !ended.includes(key)),
+    resultIds: (last.results ?? []).map((result) => fieldsOf(result)["callId"]),
+    trace: last.trace,
+    maxInFlight: last.maxInFlight,
+    sawPhase: Object.fromEntries(given.map(([key, { phase }]) => [key, phase])),
+    neverStarted: calls.map(({ key }) => key).filter((key) => !started.includes(key)),
+    killed: started.filter((key) => !ended.includes(key)),
+    sawMistakes: Object.fromEntries(given.map(([key, { consecutiveMistakes }]) => [key, consecutiveMistakes])),
+    sawTokens: Object.fromEntries(given.map(([key, { budget }]) => [key, budget?.tokens])),
+    errorText: errorTextOf(last, calls)
+  }
+}
+
+/** The case says in words what a made-up error says; ours names the tool, too. */
+const errorTextOf = ({ results = [] }: BatchSeen, calls: ReadonlyArray<ScriptedCall>): string => {
+  const wrong = results.find((result) => isCallResult(result) && result["isError"] === true)
+  const { callId, content } = fieldsOf(wrong)
+  const tool = calls.find(({ id }) => id === callId)?.tool
+  const names = tool !== undefined && new RegExp(`timeout: ${tool}: `).test(textOf(content))
+  return names ? "names the tool and says it timed out or crashed" : textOf(content)
+}
+
+/** The calls in every order of finishing, for a case that holds in each. */
+const finishOrders = (calls: ReadonlyArray<ScriptedCall>): ReadonlyArray<ReadonlyArray<ScriptedCall>> =>
+  [calls, calls.toReversed()].map((order) =>
+    calls.map((call) => ({ ...call, delayMs: 10 * (1 + order.findIndex(({ key }) => key === call.key)) }))
+  )
+
+const runWritten = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+  const calls = listOf(when["runBatch"]).map(writtenCall)
+  const { trace, ...rest } = expected
+  const wanted = trace === undefined ? rest : { ...rest, trace: listOf(trace).map(mark) }
+  const orders = when["anyFinishOrder"] === true ? finishOrders(calls) : [calls]
+  const found = orders.map(async (order) => compared(facets([await batchOf(given, order)], order), wanted))
+  return (await Promise.all(found)).flat()
+}
+
+/** `start r1`, or `start:r1`. */
+const mark = (words: unknown): string => textOf(words).replace(" ", ":")
+
+const runEach = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+  const batches = listOf(when["runBatchEach"]).map((batch) => listOf(batch).map(writtenCall))
+  const seen = await Promise.all(batches.map((calls) => batchOf(given, calls)))
+  return compared(facets(seen, batches.flat()), expected)
+}
+
+const runWithConcurrency = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+  const seen = Object.entries(fieldsOf(when["runBatchWithConcurrency"])).map(async ([limit, count]) => {
+    const calls = Array.from({ length: Number(count) }, (_, index) => writtenCall({ id: `r${index}`, tool: "r" }))
+    const state = limit === "unset" ? {} : { maxConcurrency: Number(limit) }
+    return [limit, (await batchOf({ ...given, state }, calls)).maxInFlight]
+  })
+  return compared({ maxInFlight: Object.fromEntries(await Promise.all(seen)) }, expected)
+}
+
+/** The tools of the recordings; `dup` is registered twice. */
+const recordedTools: ReadonlyArray<Dispatch.DispatchTool> = [
+  { name: "r", effect: "read" },
+  { name: "w", effect: "write" },
+  { name: "p" },
+  { name: "dup", effect: "read" },
+  { name: "dup", effect: "write" }
+]
+
+/** What a made-up error says is in our words; that it names the tool is what counts. */
+const madeUp = /^tool call '(\w+)' timed out or crashed before returning$/
+
+const inOurWords = (expected: unknown): unknown => {
+  const { content, ...rest } = fieldsOf(expected)
+  const [, tool] = madeUp.exec(textOf(content)) ?? []
+  return tool === undefined ? expected : { ...rest, content: { $contains: `: ${tool}: ` } }
+}
+
+/** How a rejection is recorded: an exception is raised, any other value is caught. */
+const kindOf = ({ kind, reason }: BatchSeen): string =>
+  kind === "raised-in-caller" && !isScripted(reason) ? "caught-in-caller" : kind
+
+const errorOf = ({ reason }: BatchSeen): string | undefined => (isScripted(reason) ? "RuntimeError" : undefined)
+
+const runRecorded = async ({ recorded, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+  const calls = listOf(recorded["calls"]).map(recordedCall)
+  const seen = await runBatch({ state: stateOf(fieldsOf(recorded["initial"]), recordedTools), calls })
+  const all: Fields = {
+    kind: kindOf(seen),
+    reason: seen.reason,
+    // How the recording prints any other thrown value is its own.
+    ...(seen.kind === "raised-in-caller" && !isScripted(seen.reason) ? {} : { error: errorOf(seen) }),
+    results: seen.results?.map(printed),
+    state: fieldsOfState(seen.state),
+    trace: seen.trace,
+    maxInFlight: seen.maxInFlight,
+    seen: Object.fromEntries(Object.entries(seen.given).map(([key, state]) => [key, fieldsOfState(state)]))
+  }
+  return compared(all, {
+    ...expected,
+    ...("results" in expected ? { results: listOf(expected["results"]).map(inOurWords) } : {})
+  })
+}
+
+/** What a listener is told of a message with these results. */
+const told = (results: unknown): ReadonlyArray<[string, string | undefined]> => {
+  const events: Array<Dispatch.DispatchEvent> = []
+  const toolResults = results === null ? null : listOf(results).map((one) => asResult(fieldsOf(one)))
+  const state = { onEvent: (event: Dispatch.DispatchEvent) => events.push(event) }
+  Dispatch.emitResultEvents(state, { id: "q", name: "t", arguments: {} }, { role: "tool", toolResults })
+  return events.map((event) => [event.type, "toolCallId" in event ? event.toolCallId : undefined])
+}
+
+const asResult = ({ id, ui }: Fields): Dispatch.ToolResult => ({
+  toolCallId: textOf(id),
+  content: "",
+  ui: ui as Dispatch.ToolResult["ui"]
+})
+
+const threeResults = [
+  { id: "1" },
+  { id: "2", ui: { kind: "a", payload: {} } },
+  { id: "3", ui: { kind: "b", payload: {} } }
+]
+
+/** Messages that cases name in words. */
+const messages: Readonly<Record<string, unknown>> = {
+  missing: null,
+  "nil results": null,
+  empty: [],
+  "empty results": [],
+  "one whose ui lacks a payload key": [{ id: "1", ui: { kind: "a" } }],
+  "ui map without payload key": [{ id: "1", ui: { kind: "a" } }],
+  "three results, 2nd and 3rd with ui": threeResults
+}
+
+const emitWritten = async ({ given, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
+  const words = (results: unknown) => told(results).map((event) => event.join(" "))
+  const each = given["resultsEach"]
+  const answers =
+    each === undefined ? words(given["results"]) : listOf(each).map((name) => words(messages[textOf(name)]))
+  return compared({ answers }, expected)
+}
+
+const emitRecorded = async ({ recorded, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> =>
+  compared({ events: told(messages[textOf(recorded["title"])]) }, expected)
+
+export const parallelOperations: Operations = {
+  runBatch: runWritten,
+  runBatchEach: runEach,
+  runBatchWithConcurrency: runWithConcurrency,
+  "golden-parallel.scenarios": runRecorded,
+  emitResultEvents: emitWritten,
+  "golden-gate.resultEvents": emitRecorded
+}

@@ -1,0 +1,109 @@
+/**
+ * Permissions as a case gives them: the original keeps lists of names where tools of this project say for themselves what
+ * they do, so its names are handed over in the options.
+ *
+ * @module
+ */
+import { tool } from "@troupe/chat"
+import type { ToolCall } from "@troupe/chat/messages"
+import { Permissions, ToolRunner } from "@troupe/chat/tools"
+import { HandlerResult } from "@troupe/chat/results"
+import type { ToolError } from "@troupe/chat"
+import type { Hooks } from "@troupe/chat/tools"
+import { type Fields, listOf, textOf } from "../../runner/fields.ts"
+
+/** Tools that the original lets run while planning. */
+const planning =
+  "read glob grep web_fetch web_search usage_rules plan_mode spawn_agent lsp todo_write ask_user finish".split(" ")
+
+/** Tools that it does not ask about when edits are accepted. */
+const edits = "read glob grep web_fetch web_search usage_rules plan_mode spawn_agent write edit todo_write".split(" ")
+
+/** One list is enough for a case that has a shell read: what it calls reading is for a host to say. */
+const readsShell = ({ name, arguments: args }: ToolCall.ToolCall): boolean =>
+  name === "bash" && args?.["command"] === "ls -la"
+
+const modes: Readonly<Record<string, string>> = { accept_edits: "acceptEdits", bypass_permissions: "bypass" }
+
+/** A mode by its original name; a name nobody defined stays what it is. */
+export const modeOf = (phase: unknown): Permissions.Mode => {
+  const name = textOf(phase ?? "default")
+  return (modes[name] ?? name) as Permissions.Mode
+}
+
+/** Permissions, by the words of a case. */
+export const permissionsOf = (given: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions => {
+  const names = [...planning, ...namesOf(given["readonlyOptIn"])]
+  return {
+    mode: modeOf(given["phase"]),
+    ...("allow" in given ? { allow: namesOf(given["allow"]) } : {}),
+    ...("deny" in given ? { deny: namesOf(given["deny"]) } : {}),
+    readOnly: (call) => names.includes(call.name) || readsShell(call),
+    edits,
+    ask
+  }
+}
+
+const namesOf = (value: unknown): ReadonlyArray<string> => listOf(value).map(textOf)
+
+/** What became of a call. */
+export interface Judged {
+  readonly verdict: "allow" | "deny" | "halt" | "suspend"
+  /** The code of the refusal, if it has one. */
+  readonly code?: string | undefined
+  readonly metadata?: Fields | undefined
+  readonly reason?: string | undefined
+  readonly ranWith?: unknown
+}
+
+/** Runs one call through the batch of a step, and says what its gate came to. */
+export const judge = async (
+  toolCall: ToolCall.ToolCall,
+  permissions: Permissions.Permissions | undefined,
+  hooks?: Hooks.Hooks
+): Promise<Judged> => {
+  if (permissions?.mode !== undefined && !Permissions.isMode(permissions.mode)) return checked(toolCall, permissions)
+  let ranWith: unknown
+  const spy = tool({
+    name: toolCall.name,
+    execute: (args) => {
+      ranWith = args
+      return HandlerResult.ok("ran")
+    }
+  })
+  let judged: Judged = { verdict: "suspend" }
+  for await (const event of ToolRunner.streamToolCalls([toolCall], [spy], { permissions, hooks })) {
+    if (event.type === "tool_execution_completed") judged = judgedBy(event.result, ranWith)
+    if (event.type === "tool_halt") {
+      const reason = event.result === null ? event.reason : `${event.reason}: ${textOf(event.result)}`
+      judged = { verdict: "halt", reason }
+    }
+  }
+  return judged
+}
+
+const judgedBy = (result: HandlerResult.HandlerResult, ranWith: unknown): Judged => {
+  if (result.type !== "error") return { verdict: "allow", ranWith }
+  const { message, metadata } = result.reason as ToolError
+  const { code, ...rest } = metadata ?? {}
+  return { verdict: "deny", reason: message, code: typeof code === "string" ? code : undefined, metadata: snake(rest) }
+}
+
+/** A mode that options do not take is judged by the part that takes any. */
+const checked = async (toolCall: ToolCall.ToolCall, permissions: Permissions.Permissions): Promise<Judged> => {
+  const { ask, ...rest } = permissions
+  const verdict = Permissions.check(toolCall, undefined, { ...rest, ask })
+  if (verdict.type !== "ask") return { verdict: verdict.type }
+  return judge(toolCall, { ...rest, mode: "default", ask })
+}
+
+const snake = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [
+      key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value
+    ])
+  )
+
+/** A verdict as the cases write it: `allow`, `halt`, or `deny` with the code. */
+export const wordOf = ({ verdict, code }: Judged): string => (code === undefined ? verdict : `${verdict}:${code}`)

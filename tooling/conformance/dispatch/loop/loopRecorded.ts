@@ -1,0 +1,105 @@
+/**
+ * Runs the recorded turns about questions, hooks and listeners.
+ *
+ * @module
+ */
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { isScripted } from "../../chat/outcome.ts"
+import { ScriptedException } from "../../chat/scripted.ts"
+import { compared, facets, isBad, messagesOf, resultsOf } from "./loopFacets.ts"
+import { type LoopRun, runLoop } from "./loopRun.ts"
+import { type Model, modelOf, reply } from "./loopScript.ts"
+import type { Operation } from "../operation.ts"
+
+/** The recorded runs about questions and listeners. */
+export const runRecorded: Operation = async ({ recorded, expected }) => {
+  const { calls, ask, listener, toolTimeoutMs, maxMistakes } = fieldsOf(recorded["setup"])
+  const options = {
+    ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }),
+    ...(maxMistakes === undefined ? {} : { maxMistakes })
+  }
+  const seen = await runLoop({
+    prompt: "hi",
+    model: modelOf(textOf(calls)) ?? (textOf(calls).includes("plan_mode") ? planOnce : batchOnce(textOf(calls))),
+    given: { options, ask, tools: recordedTools },
+    listener: listener === undefined ? undefined : listenerOf(textOf(listener))
+  })
+  const { finish, halted, iterations, toolCallsMade, providerCalls, maxOpenQuestions, events } = facets(seen)
+  const results = resultsOf(seen).map((message) => ({
+    callId: message.toolCallId,
+    content: Message.text(message),
+    isError: isBad(message)
+  }))
+  const actual = {
+    kind: seen.result === undefined ? "raised" : "result",
+    error: isScripted(seen.thrown) ? "RuntimeError" : undefined,
+    finishReason: finish,
+    halted,
+    iterations,
+    toolCallsMade,
+    providerCalls,
+    maxOpenQuestions,
+    events,
+    results,
+    messageRoles: messagesOf(seen).map(({ role }) => role),
+    log: isFields(ask) ? seen.log.toSorted() : seen.log,
+    questionIsToldTheCallId: seen.log.length > 0 && seen.toldTheCallId
+  }
+  const inOurs = { events: eventsIn(expected["events"]), results: resultsIn(expected["results"]) }
+  const wanted = Object.entries(inOurs).filter(([name]) => name in expected)
+  return compared(actual, { ...expected, ...Object.fromEntries(wanted) })
+}
+
+/** The reason of a run that ended is no part of our last event. */
+const eventsIn = (events: unknown): ReadonlyArray<string> =>
+  listOf(events).map((event) => textOf(event).replace(/^done:.*/, "done"))
+
+/** The original prints a reason with its quotes. */
+const resultsIn = (results: unknown): ReadonlyArray<Fields> =>
+  listOf(results)
+    .map(fieldsOf)
+    .map((result) => ({ ...result, content: textOf(result["content"]).replace(/^"(.*)"$/, "$1") }))
+
+const recordedTools = [
+  { name: "safe", parallelSafe: true, returns: "safe-out" },
+  { name: "mutating", returns: "out" }
+]
+
+/** `safe a, safe b`: one turn with these calls, then an answer. */
+const batchOnce =
+  (words: string): Model =>
+  (call) => {
+    if (call > 0) return reply("bye")
+    return reply(
+      "t",
+      words.split(", ").map((one) => {
+        const [name = "", id = ""] = one.split(" ")
+        return { id, name, args: {} }
+      })
+    )
+  }
+
+/** A read, and the call that begins a plan. */
+const planOnce: Model = (call) =>
+  call > 0
+    ? reply("bye")
+    : reply("t", [
+        { id: "r", name: "safe", args: {} },
+        { id: "p", name: "plan_mode", args: { action: "enter" } }
+      ])
+
+const listenerOf = (words: string): NonNullable<LoopRun["listener"]> => {
+  if (words.startsWith("raises")) return raisesOnResult
+  const [, ms = "0"] = /(\d+) ms/.exec(words) ?? []
+  return (event, clock) => {
+    if (event.type !== "tool_execution_completed") return undefined
+    return new Promise((resolve) => void clock.setTimeout(() => resolve(), Number(ms)))
+  }
+}
+
+/** A listener that throws when it hears of a result. */
+export const raisesOnResult = (event: Event.Event): void => {
+  if (event.type === "tool_execution_completed") throw new ScriptedException("Boom", "the listener raised")
+}

@@ -1,0 +1,247 @@
+/**
+ * Runs a whole turn as cases describe it, under the reference's schedule and with its bounds, on a clock that stands still.
+ *
+ * @module
+ */
+import { AdapterError, Chat, Engine, Fake, Troupe, user } from "@troupe/chat"
+import type { ChatOptions, ChatResult } from "@troupe/chat/chats"
+import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
+import type { Hooks, Permissions, Tool } from "@troupe/chat/tools"
+import { Clock, System } from "@troupe/otp"
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
+import { isScripted } from "../../chat/outcome.ts"
+import { type Model, type Ran, toolsOf } from "./loopScript.ts"
+
+/** A run: what is asked, and what it is given. */
+export interface LoopRun {
+  readonly prompt: string
+  readonly model: Model
+  readonly given: Fields
+  /** Overlaid on the case's own options. */
+  readonly options?: Fields | undefined
+  /** Sees the events as a reader of a living chat does: what it throws, and the time it takes, is its own. */
+  readonly listener?: ((event: Event.Event, clock: Clock.Clock) => void | Promise<void>) | undefined
+}
+
+/** What was seen of a run. */
+export interface LoopSeen {
+  readonly result: ChatResult.ChatResult | undefined
+  readonly thrown: unknown
+  readonly events: ReadonlyArray<string>
+  readonly ran: ReadonlyArray<string>
+  readonly providerCalls: number
+  readonly fired: ReadonlyArray<string>
+  /** The payloads that hooks which only look were told. */
+  readonly payloads: Readonly<Record<string, unknown>>
+  readonly log: ReadonlyArray<string>
+  readonly maxOpenQuestions: number
+  readonly toldTheCallId: boolean
+}
+
+/** Runs it. */
+export const runLoop = async ({ prompt, model, given, options, listener }: LoopRun): Promise<LoopSeen> => {
+  const clock = Clock.test()
+  const ran: Ran = { ids: [] }
+  const events: Array<string> = []
+  const watched = hooksOf(fieldsOf(given["hooks"]), (iteration) => events.push(`iteration:${iteration}`))
+  const asked = askOf(given["ask"], clock)
+  const adapter = Fake.make({ respond: (_, call) => model(call) })
+  const all = { ...fieldsOf(given["options"]), ...options }
+  const tools = toolsOf(given, ran)
+  const own: ChatOptions.ChatOptions = {
+    schedule: "reference",
+    onUnknownTool: "continue",
+    hooks: watched.hooks,
+    permissions: permissionsOf(all, asked.ask),
+    ...boundsOf(all, given)
+  }
+  const work =
+    listener === undefined
+      ? running({ adapter, tools, own, prompt, clock, note: (event) => events.push(...written(event)) })
+      : listening({ adapter, tools, own, prompt, clock, listener })
+  const ended = await clock.run(
+    work.then(
+      (result) => ({ result, thrown: undefined }),
+      (thrown: unknown) => ({ result: undefined, thrown })
+    )
+  )
+  return {
+    ...ended,
+    events,
+    ran: ran.ids,
+    providerCalls: adapter.requests.length,
+    fired: watched.fired,
+    payloads: watched.payloads,
+    log: asked.log,
+    maxOpenQuestions: asked.maxOpen(),
+    toldTheCallId: asked.toldTheCallId()
+  }
+}
+
+interface Parts {
+  readonly adapter: Fake.Fake
+  readonly tools: ReadonlyArray<Tool.Tool>
+  readonly own: ChatOptions.ChatOptions
+  readonly prompt: string
+  readonly clock: Clock.TestClock
+}
+
+const running = async ({
+  adapter,
+  tools,
+  own,
+  prompt,
+  clock,
+  note
+}: Parts & { readonly note: (event: Event.Event) => void }): Promise<ChatResult.ChatResult> => {
+  const engine = Engine.make({ adapter, tools, retry: false })
+  let result: ChatResult.ChatResult | undefined
+  for await (const event of await Chat.stream(engine, [user(prompt)], { ...own, system: System.make({ clock }) })) {
+    note(event)
+    if (event.type === "chat_completed") ({ result } = event)
+  }
+  if (result === undefined) throw new Error("the run gave no result")
+  return result
+}
+
+const listening = async ({
+  adapter,
+  tools,
+  own,
+  prompt,
+  clock,
+  listener
+}: Parts & { readonly listener: NonNullable<LoopRun["listener"]> }): Promise<ChatResult.ChatResult> => {
+  const troupe = await Troupe.start({ adapter, tools, retry: false, ...own, system: System.make({ clock }) })
+  const turn = (await troupe.chat("a")).send(prompt)
+  const reading = (async () => {
+    for await (const event of turn) await listener(event, clock)
+  })()
+  await reading.catch((error: unknown) => {
+    if (!isScripted(error)) throw error
+  })
+  const result = await turn.result()
+  await troupe.stop()
+  return result
+}
+
+/** Events as cases write them; a run's iterations are noted by a hook of their own. */
+const written = (event: Event.Event): ReadonlyArray<string> => {
+  switch (event.type) {
+    case "text_completed":
+      return event.text.trim() === "" ? [] : [`content:${event.text}`]
+    case "tool_execution_started":
+      return [`tool_call:${event.id}`]
+    case "tool_execution_completed":
+      return [`tool_result:${event.id}${event.outcome === "completed" ? "" : "!"}`]
+    case "chat_completed":
+      return [...(event.result.haltedReason === "submitted" ? ["submitted"] : []), "done"]
+    default:
+      return []
+  }
+}
+
+/** The original's bounds where a case says nothing else. */
+const boundsOf = (all: Fields, given: Fields): ChatOptions.ChatOptions => {
+  const { maxIterations = fieldsOf(given["config"])["maxIterations"] ?? 55, maxMistakes, maxUnproductive } = all
+  const { maxCostUsd, toolTimeoutMs } = all
+  return {
+    maxTurns: maxIterations === "unlimited" ? Number.MAX_SAFE_INTEGER : Number(maxIterations),
+    maxMistakes: Number(maxMistakes ?? 3),
+    maxUnproductive: Number(maxUnproductive ?? 3),
+    ...(maxCostUsd === undefined ? {} : { budget: { cost: Number(maxCostUsd) } }),
+    ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs: Number(toolTimeoutMs) })
+  }
+}
+
+const permissionsOf = ({ allow, deny }: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions => ({
+  ...(allow === undefined ? {} : { allow: listOf(allow).map(textOf) }),
+  ...(deny === undefined ? {} : { deny: listOf(deny).map(textOf) }),
+  ...(ask === undefined ? {} : { ask })
+})
+
+/** Who is asked: by call id, or in words for all calls. */
+const askOf = (given: unknown, clock: Clock.Clock) => {
+  const log: Array<string> = []
+  let open = 0
+  let max = 0
+  let told = true
+  const answer = async ({ toolCall }: Permissions.Question): Promise<Permissions.Answer> => {
+    const { id } = toolCall
+    told &&= id !== ""
+    log.push(`ask:${id}`)
+    max = Math.max(max, ++open)
+    const words = isFields(given) ? textOf(given[id] ?? "allow") : textOf(given)
+    if (words === "raises") throw new Error("the callback raised")
+    const [, ms = "0"] = /(\d+) ms/.exec(words) ?? []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    clock.setTimeout(resolve, Number(ms))
+    await promise
+    open--
+    log.push(`answered:${id}`)
+    const [, halt] = /halt (\w+)/.exec(words) ?? []
+    if (halt !== undefined) return { type: "halt", reason: halt }
+    return words.includes("deny") ? { type: "deny", reason: "no" } : { type: "allow" }
+  }
+  const ask: Permissions.Ask | undefined = given === undefined ? undefined : answer
+  return { ask, log, maxOpen: () => max, toldTheCallId: () => told }
+}
+
+/** The hooks of a case; `fired` has the events whose hooks only look, in order. */
+const hooksOf = (given: Fields, iterates: (iteration: number) => void) => {
+  const fired: Array<string> = []
+  const payloads: Record<string, unknown> = {}
+  const hookOf = (event: string, word: unknown) => (payload: unknown) => {
+    if (word === "spy" || fieldsOf(word)["augment"] !== undefined) {
+      fired.push(event)
+      payloads[event] = payload
+    }
+    return answerOf(word, fieldsOf(payload))
+  }
+  const listed = Object.entries(given)
+    .filter(([event]) => event !== "Notification")
+    .map(([event, hooks]): [string, ReadonlyArray<unknown>] => [
+      event,
+      (Array.isArray(hooks) ? hooks : [hooks]).map((word) => hookOf(event, word))
+    ])
+  const own = Object.fromEntries(listed)
+  const PreIteration = [
+    ({ iteration }: Hooks.Payloads["PreIteration"]) => iterates(iteration),
+    ...listOf(own["PreIteration"])
+  ]
+  return { fired, payloads, hooks: { ...own, PreIteration } as Hooks.Hooks }
+}
+
+const answerOf = (word: unknown, payload: Fields): Hooks.HookAnswer => {
+  const { deny, halt, inject, transform, augment, haltWhen, reason, raises } = fieldsOf(word)
+  if (raises !== undefined) throw new Error(textOf(raises))
+  if (deny !== undefined) return { type: "deny", reason: textOf(deny) }
+  if (halt !== undefined) return { type: "halt", reason: textOf(halt) }
+  if (haltWhen === "iteration == 1") return payload["iteration"] === 1 ? { type: "halt", reason: textOf(reason) } : "ok"
+  if (transform !== undefined) return { type: "transform", prompt: textOf(transform) }
+  if (augment !== undefined) return { type: "augment", text: textOf(augment) }
+  if (inject === undefined) return "ok"
+  const { role, text } = fieldsOf(inject)
+  return { type: "inject", messages: role === "system" ? Message.system(textOf(text)) : user(textOf(text ?? inject)) }
+}
+
+/** The original's word for how a run ended. */
+export const finishOf = ({ result, thrown }: LoopSeen): string => {
+  const reason = result?.haltedReason ?? "error"
+  if (reason !== "error") return finishes[reason] ?? "error_halted"
+  const error = result === undefined ? thrown : result.metadata["error"]
+  return error instanceof AdapterError && error.reason === "authentication_failed"
+    ? "error_provider_auth"
+    : "error_during_execution"
+}
+
+const finishes: Readonly<Record<string, string>> = {
+  completed: "stop",
+  submitted: "submitted",
+  max_turns: "error_max_turns",
+  budget_cost: "error_max_budget_usd",
+  consecutive_mistakes: "error_consecutive_mistakes",
+  no_progress: "error_no_progress",
+  tool_error: "error_halted"
+}

@@ -1,0 +1,124 @@
+/**
+ * One run of one case: its system, who is who in it, and what was observed.
+ *
+ * WORLD1. The first process started under a name has it as its label, its later incarnations `name#2`, `name#3`. A step
+ *         that says the name means the newest.
+ * WORLD2. What is recorded is recorded as the case file would say it, at the moment it happens.
+ */
+import { Clock, Process, System } from "@troupe/otp"
+import type { GenServer, Pid, Task } from "@troupe/otp"
+import type { Json, JsonObject } from "../runner/json.ts"
+import type { ClockKind } from "../runner/suite.ts"
+import { StreamLog } from "./streamLog.ts"
+import { decode, encode } from "./terms.ts"
+
+/** A step whose verb the vocabulary does not have. */
+export class NotSupported extends Error {
+  override readonly name = "NotSupported"
+}
+
+/** `V` is the vocabulary that its actors look up their steps in. */
+export class CaseWorld<V> {
+  readonly clock: Clock.Clock
+  readonly system: System.System
+  readonly given: JsonObject
+  readonly vocabulary: V
+  readonly observations = new Map<string, Array<Json>>()
+  readonly trace: Array<Json> = []
+  readonly exits = new Map<string, Json>()
+  /** Monitors, timers and tasks, by the name the script gave them. */
+  readonly refs = new Map<string, object>()
+  readonly tasks = new Map<string, Task.Task<unknown>>()
+  /** Callers a server put aside, to be answered later. */
+  readonly stashed = new Map<string, GenServer.From<unknown>>()
+  /** How often each server was started. */
+  readonly starts = new Map<string, number>()
+  readonly dictionaries = new WeakMap<Pid, Map<string, Json>>()
+  readonly stream = new StreamLog()
+  problem: Error | undefined = undefined
+  readonly #labels = new Map<unknown, string>()
+  readonly #incarnations = new Map<string, Array<Pid<unknown>>>()
+
+  constructor(given: JsonObject, clock: ClockKind, vocabulary: V) {
+    this.given = given
+    this.vocabulary = vocabulary
+    this.clock = clock === "virtual" ? Clock.test() : Clock.live
+    this.system = System.make({ clock: this.clock })
+  }
+
+  /** Gives a process its label, when it has none yet. */
+  adopt(name: string, pid: Pid): void {
+    if (this.#labels.has(pid)) return
+    const incarnations = this.#incarnations.get(name) ?? []
+    incarnations.push(pid as Pid<unknown>)
+    this.#incarnations.set(name, incarnations)
+    const label = incarnations.length === 1 ? name : `${name}#${incarnations.length}`
+    this.#labels.set(pid, label)
+    Process.onExit(pid, (reason) => this.exits.set(label, this.encode(reason)))
+  }
+
+  /** Runs what starts a process at once, and gives that process a label. */
+  born<A>(name: string, start: () => A): A {
+    const newest = (): Pid | undefined => [...System.processes(this.system)].at(-1)
+    const before = newest()?.id ?? 0
+    const result = start()
+    const made = newest()
+    if (made !== undefined && made.id > before) this.adopt(name, made)
+    return result
+  }
+
+  labelOf(pid: unknown): string | undefined {
+    return this.#labels.get(pid)
+  }
+
+  pid(name: string): Pid<unknown> {
+    const pid = this.#incarnations.get(name)?.at(-1) ?? this.#labelled(name)
+    if (pid === undefined) throw new TypeError(`no process was started as ${name}`)
+    return pid
+  }
+
+  incarnations(name: string): number {
+    return this.#incarnations.get(name)?.length ?? 0
+  }
+
+  #labelled(label: string): Pid<unknown> | undefined {
+    for (const [pid, found] of this.#labels) if (found === label) return pid as Pid<unknown>
+    return undefined
+  }
+
+  ref(name: string): object {
+    const ref = this.refs.get(name)
+    if (ref === undefined) throw new TypeError(`nothing was called ${name}`)
+    return ref
+  }
+
+  refName(ref: unknown): string | undefined {
+    for (const [name, found] of this.refs) if (found === ref) return name
+    return undefined
+  }
+
+  encode(value: unknown): Json {
+    return encode(this, value)
+  }
+
+  decode(value: Json | undefined, state?: Json): unknown {
+    return decode(this, value, state)
+  }
+
+  observe(pid: Pid, entry: ReadonlyArray<unknown>): void {
+    const label = this.#labels.get(pid) ?? "?"
+    const observed = this.observations.get(label) ?? []
+    observed.push(entry.map((value) => this.encode(value)))
+    this.observations.set(label, observed)
+  }
+
+  note(pid: Pid, ...event: ReadonlyArray<unknown>): void {
+    this.trace.push([this.#labels.get(pid) ?? "?", ...event.map((value) => this.encode(value))])
+  }
+
+  /** The labels of the living, without the script's own process. */
+  alive(): ReadonlyArray<string> {
+    const living = [...this.#labels].filter(([pid]) => Process.isAlive(pid as Pid))
+    return living.map(([, label]) => label).filter((label) => label !== "main")
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * Matches a value against a case's expectation: an object by its keys, an array element by element, a one-key object whose
+ * key begins with `$` by that matcher. `null` matches what is missing.
+ */
+import { type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
+
+/** One thing that differs: where, and how. */
+export interface Difference {
+  readonly path: string
+  readonly message: string
+  /** What we have and what the case has, where both are known; `undefined` is nothing. */
+  readonly ours?: unknown
+  readonly theirs?: unknown
+  /** The runner does not know this facet: it is neither right nor wrong. */
+  readonly isUnexamined?: true
+}
+
+/** A facet that the runner does not know. */
+export const unexamined = (facet: string): Difference => ({
+  path: facet,
+  message: "the runner does not know this facet",
+  isUnexamined: true
+})
+
+/** What differs in the facets of a case; `seen` has all facets that the runner knows. */
+export const facetDifferences = (seen: Fields, expected: Fields, outcome: Fields = {}): ReadonlyArray<Difference> =>
+  Object.entries(expected).flatMap(([facet, wanted]) =>
+    Object.hasOwn(seen, facet)
+      ? differences(fieldOf(seen, facet), wanted, { outcome, given: {} }, facet)
+      : [unexamined(facet)]
+  )
+
+/** What references of an expectation are looked up in. */
+export interface Scope {
+  readonly outcome: Fields
+  readonly given: Fields
+}
+
+/** What differs; nothing, when the value matches. */
+export const differences = (actual: unknown, expected: unknown, scope: Scope, path = ""): ReadonlyArray<Difference> => {
+  if (isFields(expected)) {
+    const [key] = Object.keys(expected)
+    const matcher = key === undefined ? undefined : matchers[key]
+    if (key !== undefined && matcher !== undefined && isLone(expected)) {
+      return matcher({ actual, operand: expected[key], scope, path })
+    }
+    if (!isFields(actual)) return [differs(path, actual, expected)]
+    return Object.entries(expected).flatMap(([field, wanted]) =>
+      field === "$type" ? [] : differences(fieldOf(actual, field), wanted, scope, below(path, field))
+    )
+  }
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(actual)) return [differs(path, actual, expected)]
+    if (actual.length !== expected.length) {
+      const message = `has ${actual.length} elements instead of ${expected.length}: ${text(actual)}`
+      return [{ path, message, ours: actual, theirs: expected }]
+    }
+    return expected.flatMap((wanted, index) => differences(actual[index], wanted, scope, below(path, index)))
+  }
+  const nothing = actual === undefined || actual === missing
+  return (nothing ? null : actual) === expected ? [] : [differs(path, actual, expected)]
+}
+
+/** Whether it matches. */
+export const matches = (actual: unknown, expected: unknown, scope: Scope): boolean =>
+  differences(actual, expected, scope).length === 0
+
+/** `$type` stands next to other keys, any other matcher alone. */
+const isLone = (expected: Fields): boolean => Object.keys(expected).length === 1
+
+const missing = Symbol("missing")
+
+const fieldOf = (actual: Fields, field: string): unknown => {
+  const value = Object.hasOwn(actual, field) ? actual[field] : missing
+  return value === undefined ? missing : value
+}
+
+interface Match {
+  readonly actual: unknown
+  readonly operand: unknown
+  readonly scope: Scope
+  readonly path: string
+}
+
+type Matcher = (match: Match) => ReadonlyArray<Difference>
+
+const verdict = (holds: boolean, { actual, operand, path }: Match, word: string): ReadonlyArray<Difference> =>
+  holds ? [] : [{ path, message: `${text(actual)} is not ${word} ${text(operand)}` }]
+
+const lengthOf = (value: unknown): unknown => {
+  if (Array.isArray(value) || typeof value === "string") return value.length
+  return isFields(value) ? Object.keys(value).length : undefined
+}
+
+const constructed =
+  (key: string): Matcher =>
+  ({ actual, operand, scope, path }) =>
+    isFields(actual) && key in actual
+      ? differences(actual[key], operand, scope, below(path, key))
+      : [differs(path, actual, { [key]: operand })]
+
+const matchers: Readonly<Record<string, Matcher>> = {
+  $exact: ({ actual, operand, path }) => exactly(actual, operand, path),
+  $absent: (match) => verdict(match.actual === missing || match.actual === undefined, match, "absent"),
+  $any: (match) => verdict(match.actual !== missing && match.actual !== undefined, match, "present"),
+  $string: (match) => verdict(typeof match.actual === "string", match, "a string"),
+  $contains: (match) =>
+    verdict(typeof match.actual === "string" && match.actual.includes(textOf(match.operand)), match, "containing"),
+  $json: ({ actual, operand, scope, path }) => {
+    const read = parsed(actual)
+    return read.length === 0 ? [differs(path, actual, { $json: operand })] : differences(read[0], operand, scope, path)
+  },
+  $gte: (match) => verdict(Number(match.actual) >= Number(match.operand), match, "at least"),
+  $between: (match) => {
+    const [low, high] = listOf(match.operand)
+    return verdict(Number(match.actual) >= Number(low) && Number(match.actual) <= Number(high), match, "between")
+  },
+  $len: ({ actual, operand, scope, path }) => differences(lengthOf(actual), operand, scope, below(path, "length")),
+  $includes: (match) => {
+    const wanted = listOf(match.operand)
+    const found = wanted.every((one) => listOf(match.actual).some((element) => matches(element, one, match.scope)))
+    return verdict(found, match, "including")
+  },
+  $excludes: (match) => {
+    const unwanted = listOf(match.operand)
+    const found = unwanted.some((one) => listOf(match.actual).some((element) => matches(element, one, match.scope)))
+    return verdict(!found, match, "excluding")
+  },
+  $unordered: (match) => verdict(permuted(match), match, "in any order"),
+  $last: ({ actual, operand, scope, path }) => differences(listOf(actual).at(-1), operand, scope, below(path, -1)),
+  $all: ({ actual, operand, scope, path }) =>
+    listOf(operand).flatMap((wanted) => differences(actual, wanted, scope, path)),
+  $where: ({ actual, operand, scope, path }) => {
+    const [filter, wanted] = listOf(operand)
+    const kept = listOf(actual).filter((element) => matches(element, filter, scope))
+    return differences(kept, wanted, scope, path)
+  },
+  $one_of: (match) =>
+    verdict(
+      listOf(match.operand).some((wanted) => matches(match.actual, wanted, match.scope)),
+      match,
+      "one of"
+    ),
+  $ref: ({ actual, operand, scope, path }) => exactly(actual, at(scope.outcome, textOf(operand)), path),
+  $given: (match) => verdict(match.actual === at(match.scope.given, textOf(match.operand)), match, "given"),
+  $error: constructed("$error"),
+  $exception: constructed("$exception"),
+  $usage: constructed("$usage"),
+  $unencodable: constructed("$unencodable"),
+  $part: constructed("$part")
+}
+
+const parsed = (value: unknown): readonly [unknown] | readonly [] => {
+  try {
+    return typeof value === "string" ? [JSON.parse(value)] : []
+  } catch {
+    return []
+  }
+}
+
+/** Whether the elements can be paired with the expectations, one to one. */
+const permuted = ({ actual, operand, scope }: Match): boolean => {
+  const wanted = listOf(operand)
+  const elements = listOf(actual)
+  if (elements.length !== wanted.length) return false
+  const pair = (index: number, free: ReadonlyArray<unknown>): boolean =>
+    index === wanted.length ||
+    free.some((element, chosen) => matches(element, wanted[index], scope) && pair(index + 1, free.toSpliced(chosen, 1)))
+  return pair(0, elements)
+}
+
+/** Deep equality; a library error equals the fields its expectation names. */
+const exactly = (actual: unknown, expected: unknown, path: string): ReadonlyArray<Difference> => {
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(actual) || actual.length !== expected.length) return [differs(path, actual, expected)]
+    return expected.flatMap((wanted, index) => exactly(actual[index], wanted, below(path, index)))
+  }
+  if (!isFields(expected)) return actual === expected ? [] : [differs(path, actual, expected)]
+  if (!isFields(actual)) return [differs(path, actual, expected)]
+  if ("$result" in expected) return exactly(actual, expected["$result"], path)
+  const held = ["$error", "$exception", "$usage"].some((key) => key in expected && key in actual)
+  const keys = held
+    ? Object.keys(fieldsOf(Object.values(expected)[0]))
+    : Object.keys({ ...expected, ...actual }).filter((key) => expected[key] !== undefined || actual[key] !== undefined)
+  const [left, right] = held
+    ? [fieldsOf(Object.values(actual)[0]), fieldsOf(Object.values(expected)[0])]
+    : [actual, expected]
+  return keys.flatMap((key) => exactly(left[key], right[key], below(path, key)))
+}
+
+/** What a dotted path leads to; `-1` is the last element. */
+const at = (value: unknown, path: string): unknown => {
+  let here = value
+  for (const step of path.split(".")) {
+    if (Array.isArray(here)) here = step === "length" ? here.length : here.at(Number(step))
+    else here = fieldsOf(here)[step]
+  }
+  return here
+}
+
+const below = (path: string, step: string | number): string => (path === "" ? textOf(step) : `${path}.${step}`)
+
+const differs = (path: string, actual: unknown, expected: unknown): Difference => ({
+  path,
+  message: `${text(actual)} instead of ${text(expected)}`,
+  ours: actual === missing ? undefined : actual,
+  theirs: expected === missing ? undefined : expected
+})
+
+const longest = 160
+
+const text = (value: unknown): string => {
+  const said = value === missing ? "nothing" : (JSON.stringify(value) ?? "nothing")
+  return said.length > longest ? `${said.slice(0, longest)}…` : said
+}

@@ -1,0 +1,11 @@
+/** The suites by name. */
+import { chatSuite } from "./chat/chatSuite.ts"
+import { dispatchSuite } from "./dispatch/dispatchSuite.ts"
+import { otpSuite } from "./otp/otpSuite.ts"
+import type { Suite } from "./runner/suite.ts"
+
+export const suites: ReadonlyMap<string, Suite> = new Map([
+  ["otp", otpSuite],
+  ["chat", chatSuite],
+  ["dispatch", dispatchSuite]
+])
