@@ -1,7 +1,7 @@
 /** Many conversations at once: two tools of 50 ms, then 50 words. */
 import type { Framework } from "./framework.ts"
 import { Hearing, type Observation, read } from "./observe.ts"
-import type { Probe } from "./probes.ts"
+import type { Probe } from "./probe.ts"
 import { call, calls, ScriptedModel, words } from "./scriptedModel.ts"
 import { Ledger, toolbox } from "./toolbox.ts"
 

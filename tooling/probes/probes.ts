@@ -8,21 +8,10 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { crowdOf } from "./crowd.ts"
 import { ahead, allReleased, ended, is, lateTold, nothingLate, outcomes, within } from "./expected.ts"
-import type { Framework } from "./framework.ts"
-import { type Observation, read } from "./observe.ts"
+import { read } from "./observe.ts"
+import type { Probe } from "./probe.ts"
 import { call, calls, says, words } from "./scriptedModel.ts"
 import { turn } from "./turn.ts"
-
-/** One line of the table. */
-export interface Probe {
-  readonly id: string
-  readonly title: string
-  /** Only for frameworks that keep conversations. */
-  readonly durable?: boolean
-  readonly run: (framework: Framework) => Promise<Observation>
-  /** What is wrong; nothing when all is as it must be. */
-  readonly faults: (seen: Observation, framework: Framework) => ReadonlyArray<string>
-}
 
 const twoCalls = calls(call("a", "first"), call("b", "second"))
 const done = says("done")

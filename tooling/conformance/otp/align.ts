@@ -39,7 +39,9 @@ const pairs = <A>(
   got: ReadonlyArray<A>,
   same: (one: A, other: A) => boolean
 ): ReadonlyArray<readonly [row: number, column: number]> => {
-  const lengths = Array.from({ length: wanted.length + 1 }, () => Array.from<number>({ length: got.length + 1 }).fill(0))
+  const lengths = Array.from({ length: wanted.length + 1 }, () =>
+    Array.from<number>({ length: got.length + 1 }).fill(0)
+  )
   const lengthAt = (row: number, column: number): number => lengths[row]?.[column] ?? 0
   const isPair = (row: number, column: number): boolean => same(wanted[row] as A, got[column] as A)
   for (let row = wanted.length - 1; row >= 0; row--) {

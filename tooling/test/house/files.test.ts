@@ -1,0 +1,144 @@
+import { basename } from "node:path"
+import { describe, expect, test } from "vitest"
+import { codeLinesOf } from "../../house/moduleFacts.ts"
+import { child, lineAt, parse, textOf, walk } from "../../house/syntax.ts"
+import { exists, files, readJson, readText, workspacePackages } from "../../house/workspace.ts"
+
+const sources = files("packages/*/src/**/*.{ts,tsx}", "apps/*/src/**/*.{ts,tsx}", "tooling/**/*.ts")
+const tests = files("packages/*/test/**/*.{ts,tsx}", "apps/*/test/**/*.{ts,tsx}", "tooling/test/**/*.ts")
+/** The tests whose text the rules judge; this file, which spells out what it forbids, is not among them. */
+const judgedTests = tests.filter((path) => basename(path) !== "files.test.ts")
+const everyFile = [...new Set([...sources, ...tests, ...files("*.ts")])]
+const projects = workspacePackages()
+const libraries = projects.filter((found) => found.kind === "library")
+
+const linesMatching = (path: string, pattern: RegExp): ReadonlyArray<string> =>
+  readText(path)
+    .split("\n")
+    .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : []))
+
+describe("file names", () => {
+  test("name a concept, never a drawer", () => {
+    const drawers = /^(utils?|helpers?|common|misc|types?|constants?|shared)\./i
+    expect(everyFile.filter((path) => drawers.test(basename(path)))).toEqual([])
+  })
+
+  test("of a library are words without a hyphen or a dot", () => {
+    const named = files("packages/*/src/**/*.{ts,tsx}")
+    expect(named.filter((path) => !/^[A-Za-z][A-Za-z0-9]*\.tsx?$/.test(basename(path)))).toEqual([])
+  })
+
+  test("no package has a folder for all of its internals", () => {
+    expect(files("{packages,apps}/*/src/**/*").filter((path) => /\/internal\//.test(path))).toEqual([])
+  })
+})
+
+/** Whether it adds types to another module, by that module's name: no namespace, and nothing is left of it at run time. */
+const addsToModule = (node: object): boolean =>
+  "id" in node && typeof node.id === "object" && node.id !== null && "value" in node.id
+
+describe("a source file", () => {
+  test("has at most 400 lines of code", () => {
+    const sized = sources.map((path) => ({ path, lines: codeLinesOf(readText(path)) }))
+    expect(sized.filter((found) => found.lines > 400)).toEqual([])
+  })
+
+  /** Longer classes, with the most lines that each may have. */
+  const longClasses: Readonly<Record<string, number>> = { LiveChat: 300, Macrostep: 280, Soak: 320, UiStream: 290 }
+
+  test("has classes of at most 250 lines of code", () => {
+    const classes = sources.flatMap((path) => {
+      const text = readText(path)
+      const found = [...walk(parse(text))].filter((node) => node.type === "ClassDeclaration")
+      return found.map((node) => ({
+        path,
+        name: textOf(child(node, "id"), "name"),
+        lines: codeLinesOf(text.slice(node.start, node.end))
+      }))
+    })
+    expect(classes.filter(({ name, lines }) => lines > (longClasses[name] ?? 250))).toEqual([])
+  })
+
+  test("has no enum, namespace, parameter property or default export", () => {
+    const forbidden = ["TSEnumDeclaration", "TSModuleDeclaration", "TSParameterProperty", "ExportDefaultDeclaration"]
+    const found = everyFile
+      .filter((path) => !path.endsWith(".config.ts"))
+      .flatMap((path) => {
+        const text = readText(path)
+        const nodes = [...walk(parse(text))].filter((node) => forbidden.includes(node.type) && !addsToModule(node))
+        return nodes.map((node) => `${path}:${lineAt(text, node.start)} ${node.type}`)
+      })
+    expect(found).toEqual([])
+  })
+
+  test("does not silence the type checker", () => {
+    expect(everyFile.flatMap((path) => linesMatching(path, /^\s*(\/\/|\/?\*+)\s*@ts-(ignore|nocheck)/))).toEqual([])
+  })
+
+  test("has a type error expected only in a type test", () => {
+    const plain = everyFile.filter((path) => !path.endsWith(".test-d.ts"))
+    expect(plain.flatMap((path) => linesMatching(path, /^\s*\/\/\s*@ts-expect-error/))).toEqual([])
+  })
+})
+
+describe("a test file", () => {
+  test("skips, focuses and postpones nothing", () => {
+    const evasion = /\b(it|test|describe|suite)(\.\w+)*\.(skip|skipIf|runIf|only|todo|fails)\b/
+    expect(judgedTests.flatMap((path) => linesMatching(path, evasion))).toEqual([])
+  })
+
+  test("retries nothing", () => {
+    // The runner's own option is a count, or has one; a request's policy has neither.
+    const retried = /[{,]\s*retry\s*:\s*(\d|\{\s*(count|condition|delay)\b)/
+    expect(judgedTests.flatMap((path) => linesMatching(path, retried))).toEqual([])
+  })
+
+  test("does not sleep on the wall clock", () => {
+    const sleep = /\bsetTimeout\(\s*\w+\s*,\s*[1-9]|from "node:timers/
+    expect(judgedTests.flatMap((path) => linesMatching(path, sleep))).toEqual([])
+  })
+})
+
+interface ProjectConfig {
+  readonly references?: ReadonlyArray<{ readonly path: string }>
+}
+
+const referencesOf = (path: string): ReadonlyArray<string> =>
+  (readJson<ProjectConfig>(path).references ?? []).map((found) => found.path).toSorted()
+
+const workspaceDependencies = (dependencies: Readonly<Record<string, string>>): ReadonlyArray<string> =>
+  projects.filter((found) => dependencies[found.manifest.name] !== undefined).map((found) => found.folder)
+
+describe("a package", () => {
+  test.each(projects)("$folder references exactly the projects of its workspace dependencies", (found) => {
+    const up = found.folder.includes("/") ? "../../" : "../"
+    const siblings = (folder: string): string =>
+      found.kind === "library" ? `../${basename(folder)}` : `${up}${folder}`
+    const expected = workspaceDependencies(found.manifest.dependencies ?? {})
+      .map(siblings)
+      .toSorted()
+    expect(referencesOf(`${found.folder}/tsconfig.json`)).toEqual(expected)
+  })
+
+  test("is a project of the root tsconfig, and so are its tests", () => {
+    const expected = projects.flatMap((found) =>
+      found.kind === "tooling" ? [found.folder] : [found.folder, `${found.folder}/test`]
+    )
+    expect(referencesOf("tsconfig.json")).toEqual(expected.toSorted())
+  })
+
+  test("is type-checked together with its tests by its own typecheck script", () => {
+    const unchecked = projects.filter((found) => found.manifest.scripts?.["typecheck"]?.startsWith("tsc -b") !== true)
+    expect(unchecked.map((found) => found.folder)).toEqual([])
+  })
+
+  test.each(libraries)("$folder serves src in the workspace, and dist when published", (found) => {
+    const { exports, files: packed, publishConfig, type } = found.manifest
+    expect(type).toBe("module")
+    expect(packed).toContain("dist")
+    expect(Object.keys(publishConfig?.exports ?? {})).toEqual(Object.keys(exports ?? {}))
+    expect(JSON.stringify(exports)).not.toContain("dist/")
+    expect(JSON.stringify(publishConfig?.exports)).not.toContain("src/")
+    expect(exists(`${found.folder}/src/index.ts`)).toBe(true)
+  })
+})

@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { promisify } from "node:util"
+import { describe, expect, test } from "vitest"
+import { oursOf } from "../../house/importTable.ts"
+import { exists, root, workspacePackages } from "../../house/workspace.ts"
+
+const run = promisify(execFile)
+
+/** How long the start of another program may take on a busy machine. */
+const startsMs = 120_000
+
+/** The environment of a script of the workspace. */
+const withTools = { ...process.env, PATH: [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter) }
+
+const libraries = workspacePackages().filter((found) => found.kind === "library")
+
+/** What a program and a library must share one copy of: their types and instances meet. */
+const met = ["effect", "react", "xstate", "zod"]
+
+const peersOf = (short: string): ReadonlyArray<string> =>
+  Object.keys(libraries.find((found) => found.short === short)?.manifest.peerDependencies ?? {})
+
+describe("a library", () => {
+  test.each(libraries)("PEER1. $folder asks for what programs share with it as peers, by range", ({ manifest }) => {
+    const { dependencies = {}, devDependencies = {}, peerDependencies = {} } = manifest
+    expect(met.filter((name) => name in dependencies)).toEqual([])
+    expect(Object.values(peerDependencies).filter((range) => range !== "catalog:ranges")).toEqual([])
+    expect(Object.keys(peerDependencies).filter((name) => devDependencies[name] !== "catalog:")).toEqual([])
+  })
+
+  test.each(libraries)("PEER1. $folder asks for the peers of the libraries it depends on", ({ manifest, short }) => {
+    const ours = Object.keys(manifest.dependencies ?? {}).flatMap((name) => oursOf(name) ?? [])
+    const inherited = ours.flatMap(peersOf)
+    expect(inherited.filter((name) => !peersOf(short).includes(name))).toEqual([])
+  })
+
+  test.each(libraries)("PACK1. $folder is built whenever it is packed, and holds no state of the compiler", (found) => {
+    expect(found.manifest.scripts?.["prepack"]).toBe("node ../../tooling/packed/prepack.ts")
+    expect(found.manifest.files).toEqual(["dist", "src", "!**/*.tsbuildinfo"])
+    expect(exists(`${found.folder}/README.md`)).toBe(true)
+  })
+})
+
+test(
+  "RUN1. a program with JSX runs from the sources, and renders the hooks and the observer on the server",
+  async () => {
+    const tsx = join(root, "node_modules/.bin/tsx")
+    const page = join(root, "tooling/packed/consumer/page.tsx")
+    const { stderr } = await run(tsx, ["--tsconfig", "tsconfig.base.json", page], { cwd: root })
+    expect(stderr).toBe("")
+  },
+  startsMs
+)
+
+test(
+  "PACK1. a pack fails when the README or an exported file is missing",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "troupe-prepack-"))
+    try {
+      const manifest = { name: "half", publishConfig: { exports: { ".": "./dist/index.js", "./*": "./dist/*.js" } } }
+      writeFileSync(join(folder, "package.json"), JSON.stringify(manifest))
+      writeFileSync(
+        join(folder, "tsconfig.json"),
+        JSON.stringify({ compilerOptions: { outDir: "dist" }, files: ["one.ts"] })
+      )
+      writeFileSync(join(folder, "one.ts"), "export const one = 1")
+      mkdirSync(join(folder, "dist"))
+      writeFileSync(join(folder, "dist/index.js"), "")
+      const prepack = run(process.execPath, [join(root, "tooling/packed/prepack.ts")], { cwd: folder, env: withTools })
+      await expect(prepack).rejects.toThrow("half cannot be packed: there is no README.md, no ./dist/index.js")
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  startsMs
+)

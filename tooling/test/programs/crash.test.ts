@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type PostgresServer, startPostgres } from "../../../packages/store/test/double/postgresServer.ts"
+import { user } from "@troupe/chat"
+import { Usage } from "@troupe/chat/messages"
+import { type ChatRecord, Store } from "@troupe/chat/store"
+import { audited, nothingPromised, takeUp } from "../../crash/audit.ts"
+import { crash, type Crashed } from "../../crash/crash.ts"
+
+let server: PostgresServer
+const folder = mkdtempSync(join(tmpdir(), "troupe-crash-"))
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(async () => {
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const answersOf = ({ promised }: Crashed): number =>
+  Array.from(promised.answered.values()).reduce((sum, texts) => sum + texts.size, 0)
+
+describe("a program that is killed at any moment", () => {
+  test.each([
+    ["SQLite", () => join(folder, "chats.db"), 8],
+    ["PostgreSQL", () => server.url, 5]
+  ] as const)(
+    "loses nothing of what %s had acknowledged, and doubles nothing",
+    { timeout: 120_000 },
+    async (name, database, lives) => {
+      const crashed = await crash({ database: database(), journal: join(folder, `${name}.journal`), lives, seed: 7 })
+      expect(crashed.wrong).toEqual([])
+      expect(crashed.promised.accepted.size).toBeGreaterThan(lives)
+      expect(answersOf(crashed)).toBeGreaterThan(0)
+      expect(crashed.interrupted).toBeGreaterThan(0)
+    }
+  )
+})
+
+const recordOf = (id: string, ...texts: ReadonlyArray<string>): ChatRecord => ({
+  id,
+  thread: { messages: texts.map((text) => user(text)) },
+  usage: Usage.empty,
+  running: true,
+  pendingToolCalls: []
+})
+
+test("the audit finds what is lost, doubled, without its intent, and revived as something else", async () => {
+  const store = Store.memory()
+  const promised = nothingPromised()
+  const found = new Map()
+  await store.save(recordOf("a", "one", "two", "two"))
+  const lines = [
+    { type: "accepted", chat: "a", input: "one" },
+    { type: "accepted", chat: "a", input: "three" },
+    { type: "accepted", chat: "b", input: "four" },
+    { type: "answered", chat: "a", text: "The answer to one." },
+    { type: "forked", chat: "a", to: "a/1" }
+  ] as const
+  expect(takeUp(lines, promised, found)).toEqual([])
+  const journal = [
+    ["k1", "note one"],
+    ["k1", "note one"]
+  ] as const
+  expect(await audited(store, promised, journal, found)).toEqual([
+    "KILL5: there is no a/1",
+    "KILL1: two is 2 times in a",
+    "KILL1: three is not in a",
+    'KILL2: "The answer to one." is not in a',
+    "KILL1: there is no b",
+    "KILL4: the call k1 ran 2 times",
+    "KILL4: nothing is kept of note one, which ran",
+    "KILL4: nothing is kept of note one, which ran"
+  ])
+  const revived = { type: "revived", chat: "a", phase: "idle", partial: "" } as const
+  expect(takeUp([revived], promised, found)).toEqual(["a is idle instead of interrupted"])
+  expect(takeUp([{ ...revived, phase: "interrupted", partial: "So" }], promised, found)).toEqual([
+    'a has said "So" instead of ""'
+  ])
+})
