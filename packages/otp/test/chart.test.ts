@@ -291,7 +291,7 @@ describe("CHART2 what has no plan runs as it is", () => {
   })
 })
 
-test("STEP5 a child is made of the class of the actor it is a child of", () => {
+test("MACRO5 a child is made of the class of the actor it is a child of", () => {
   class Own extends Actor<AnyActorLogic> {}
   const idle = fromCallback(() => {})
   const machine = machineOf({ invoke: { id: "invoked", src: "idle" } }, { actors: { idle } })

@@ -50,7 +50,7 @@ const showing = (link: ChatLink.TroupeLink) => {
 
 const ids = (shown: Conversations | undefined): ReadonlyArray<string> => shown?.chats.map(({ id }) => id) ?? []
 
-test("LIST1 chats are listed page by page, and anew when asked", async () => {
+test("CONVS1 chats are listed page by page, and anew when asked", async () => {
   const { link, asked } = asking()
   const { shown, Page } = showing(link)
   render(createElement(Page))
@@ -74,7 +74,7 @@ test("LIST1 chats are listed page by page, and anew when asked", async () => {
   expect(ids(shown.now)).toEqual(["c"])
 })
 
-test("LIST2 an answer to what is no longer asked for is dropped", async () => {
+test("CONVS2 an answer to what is no longer asked for is dropped", async () => {
   const { link, asked } = asking()
   const { shown, Page } = showing(link)
   const { rerender, unmount } = render(createElement(Page))
@@ -107,7 +107,7 @@ test("LIST3 a failure is shown, and what was listed stays", async () => {
   expect([ids(shown.now), shown.now?.error?.message, shown.now?.loading]).toEqual([["a"], "down", false])
 })
 
-test("LIST1 a removed chat is gone from the list, under StrictMode too", async () => {
+test("CONVS1 a removed chat is gone from the list, under StrictMode too", async () => {
   const { link, asked, removed } = asking()
   const { shown, Page } = showing(link)
   render(createElement(StrictMode, undefined, createElement(Page)))

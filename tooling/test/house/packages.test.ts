@@ -45,7 +45,7 @@ describe("a library", () => {
 })
 
 test(
-  "RUN1. a program with JSX runs from the sources, and renders the hooks and the observer on the server",
+  "TSX1. a program with JSX runs from the sources, and renders the hooks and the observer on the server",
   async () => {
     const tsx = join(root, "node_modules/.bin/tsx")
     const page = join(root, "tooling/packed/consumer/page.tsx")

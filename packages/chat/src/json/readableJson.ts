@@ -1,9 +1,9 @@
 /**
  * Values as JSON shows them to people: what JSON has no word for is described.
  *
- * SHOWN1. What is shown reads back from its JSON text as it is, but for fields that are `undefined`.
- * SHOWN2. It is total: cycles, depth and accessors that throw are described, too.
- * SHOWN3. Of an error its name, reason and message are shown: no stack, no cause.
+ * READS1. What is shown reads back from its JSON text as it is, but for fields that are `undefined`.
+ * READS2. It is total: cycles, depth and accessors that throw are described, too.
+ * READS3. Of an error its name, reason and message are shown: no stack, no cause.
  */
 
 /** Levels of nesting. */

@@ -1,7 +1,7 @@
 /**
  * The answer to a tool's question: a message of its own, or the result of the call that asked.
  *
- * ANSW1. As a result, the answer takes the place of the stand-in in the tool message of the asking call, and the question
+ * QANSW1. As a result, the answer takes the place of the stand-in in the tool message of the asking call, and the question
  *        said after it goes: the thread reads as if the tool had returned the answer. Where the stand-in is gone, the call
  *        has its result, and the answer is a message of its own.
  */

@@ -3,10 +3,10 @@
  *
  * Owns: the place of each event, and the newest events. Does not own who reads, nor what stands in for what is gone.
  *
- * LOG1. Places only grow. A fragment takes as many as it has characters, so that a place within merged fragments is exact;
+ * EVLOG1. Places only grow. A fragment takes as many as it has characters, so that a place within merged fragments is exact;
  *       any other event takes one, a fragment without text none.
- * LOG2. Reading on from any place gives all that came behind it once, and nothing else; or the place is lost.
- * LOG3. It holds at most `maxItems` items, `maxCharacters` characters of fragments and `maxChunks` raw chunks: the oldest
+ * EVLOG2. Reading on from any place gives all that came behind it once, and nothing else; or the place is lost.
+ * EVLOG3. It holds at most `maxItems` items, `maxCharacters` characters of fragments and `maxChunks` raw chunks: the oldest
  *       items go first. Fragments in a row are one item, up to `maxRun` characters.
  * LOG4. When a turn begins what came before it goes, but for what a reader has not read.
  */
@@ -74,7 +74,7 @@ export class EventLog {
     return this.#turnOver ? this.#end : this.#turnStart
   }
 
-  /** What it holds (LOG3). */
+  /** What it holds (EVLOG3). */
   get held(): { readonly items: number; readonly characters: number; readonly chunks: number } {
     return { items: this.#items.length, characters: this.#characters, chunks: this.#chunks }
   }

@@ -36,7 +36,7 @@ const readFrom = (log: EventLog, place: number): ReadonlyArray<Event> => {
   }
 }
 
-it("LOG1 a fragment takes a place for each character, an event one, a fragment without text none", () => {
+it("EVLOG1 a fragment takes a place for each character, an event one, a fragment without text none", () => {
   const log = new EventLog()
   const ends = [started, text("ab"), text(""), text("cde"), fragment("c0", "{}"), chunk(1)].map((event) => {
     log.append(event)
@@ -46,7 +46,7 @@ it("LOG1 a fragment takes a place for each character, an event one, a fragment w
   expect(log.count).toBe(5)
 })
 
-it("LOG2 fragments in a row are one, those of other texts and calls are not", () => {
+it("EVLOG2 fragments in a row are one, those of other texts and calls are not", () => {
   const log = filled(
     text("a"),
     text("b"),
@@ -67,7 +67,7 @@ it("LOG2 fragments in a row are one, those of other texts and calls are not", ()
   ])
 })
 
-it("LOG2 a place within merged fragments is exact", () => {
+it("EVLOG2 a place within merged fragments is exact", () => {
   const log = filled(started, text("one "), text("two "))
   const { end } = log
   log.append(text("three"))
@@ -76,7 +76,7 @@ it("LOG2 a place within merged fragments is exact", () => {
   expect(readFrom(log, 1)).toEqual([text("one two three")])
 })
 
-it("LOG2 who reads as fast as fragments come gets each as it came", () => {
+it("EVLOG2 who reads as fast as fragments come gets each as it came", () => {
   const log = new EventLog()
   for (const event of [text("one "), text("two "), text("three"), fragment("c0", "{"), fragment("c0", "}")]) {
     const { end } = log
@@ -98,7 +98,7 @@ const eventOf = ({ what, letters }: typeof Said.Type): Event => {
 }
 
 it.prop(
-  "LOG2 wherever a reader stops and reads on, it has read everything once",
+  "EVLOG2 wherever a reader stops and reads on, it has read everything once",
   [Schema.Array(Said).check(Schema.isMaxLength(60))],
   ([story]) => {
     const log = new EventLog()
@@ -116,7 +116,7 @@ it.prop(
   }
 )
 
-it("LOG3 a hundred thousand fragments are few items, and the newest of them", () => {
+it("EVLOG3 a hundred thousand fragments are few items, and the newest of them", () => {
   const log = new EventLog()
   for (let index = 0; index < 100_000; index++) log.append(text("word "))
   expect(log.held.items).toBeLessThanOrEqual(Math.ceil((100_000 * "word ".length) / maxRun))
@@ -127,7 +127,7 @@ it("LOG3 a hundred thousand fragments are few items, and the newest of them", ()
   expect([log.hasLost(0), log.hasLost(log.end - maxCharacters / 2), log.hasLost(log.end)]).toEqual([true, false, false])
 })
 
-it("LOG3 items and raw chunks are held up to a number, the newest of them", () => {
+it("EVLOG3 items and raw chunks are held up to a number, the newest of them", () => {
   const log = new EventLog()
   for (let index = 0; index < 10 * maxItems; index++) {
     log.append(fragment(`c${index}`, "{}"))
@@ -142,7 +142,7 @@ it("LOG3 items and raw chunks are held up to a number, the newest of them", () =
   expect(readFrom(log, log.end - 2)).toEqual([chunk(10 * maxChunks - 2), chunk(10 * maxChunks - 1)])
 })
 
-it("LOG3 one fragment larger than all that may be held is held, until the next item", () => {
+it("EVLOG3 one fragment larger than all that may be held is held, until the next item", () => {
   const log = filled(text("a"), text("x".repeat(2 * maxCharacters), "t"))
   expect(log.hasLost(1)).toBe(false)
   log.append(started)

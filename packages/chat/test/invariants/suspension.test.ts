@@ -183,7 +183,7 @@ describe("SUSP1 `answer`", () => {
     ])
   })
 
-  test("ANSW1 where the result has the answer already, what is said next is a message", async () => {
+  test("QANSW1 where the result has the answer already, what is said next is a message", async () => {
     const adapter = check.fake({ scripts: [calls("ask"), [{ hang: true }], says("thanks")] })
     const { troupe } = await check.troupe({ adapter, tools: [ask], answer: "tool_result" })
     const chat = await troupe.chat("c")

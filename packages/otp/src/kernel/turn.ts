@@ -1,8 +1,8 @@
 /**
  * The turn of a process: its first run, or a slice of its mail.
  *
- * TURN1. A dead or busy process takes no message.
- * TURN2. What a behaviour throws by mistake is the exit reason of its process, never of the one after it.
+ * KTURN1. A dead or busy process takes no message.
+ * KTURN2. What a behaviour throws by mistake is the exit reason of its process, never of the one after it.
  */
 import type { Cell } from "./cell.ts"
 import { MailboxTask } from "./mailboxTask.ts"

@@ -5,11 +5,11 @@
  * the class in `hostedActor.ts`, and this puts itself in three places of their system, listed in `xstateActor.ts`. It leaves
  * `createActor` elsewhere as it is.
  *
- * TREE1. While it is the turn of one process of the tree, events go from actor to actor as under XState: at once. From
+ * ATREE1. While it is the turn of one process of the tree, events go from actor to actor as under XState: at once. From
  *        anywhere else, a promise or a callback too, an event is put into the process of the actor it is for, as is
  *        whatever is sent to the machine's own reference.
- * TREE2. An actor takes an event while `current` is its process. A suspended one takes none: its events wait.
- * TREE3. A dead process takes no event, and none comes of it but that of its end. One that is dead starts no actor.
+ * ATREE2. An actor takes an event while `current` is its process. A suspended one takes none: its events wait.
+ * ATREE3. A dead process takes no event, and none comes of it but that of its end. One that is dead starts no actor.
  * TREE4. What waits in a process for an actor is dropped where it comes from one below that the actor has stopped since.
  * TREE5. An actor that stands for a process has none of its own: it is started, and takes events, as XState has it.
  */

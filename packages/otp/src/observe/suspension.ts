@@ -4,8 +4,8 @@
  * A suspended process is busy, so its mail waits, and stands in a receive that lets through what is for the process
  * itself: system messages, the request to stop, and the end of its parent.
  *
- * SUSP1. A process has at most one suspension, from the turn that took the request until `resume` or its death.
- * SUSP2. What is let through ends the suspension if it is to end the process; a system message leaves it as it is.
+ * SYSP1. A process has at most one suspension, from the turn that took the request until `resume` or its death.
+ * SYSP2. What is let through ends the suspension if it is to end the process; a system message leaves it as it is.
  * SUSP3. Signals that are not trapped act as ever.
  */
 import { isExit, isStop } from "../core/index.ts"

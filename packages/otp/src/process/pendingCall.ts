@@ -3,8 +3,8 @@
  *
  * Owns the caller's wait: one watcher on the server, one timer, and a place among the caller's resources.
  *
- * CALL1. It ends once: by its answer, by the end of the server, by time, or because the caller is gone.
- * CALL2. When it has ended nothing of it is left anywhere, and a later answer is dropped: the caller's mailbox never
+ * PCALL1. It ends once: by its answer, by the end of the server, by time, or because the caller is gone.
+ * PCALL2. When it has ended nothing of it is left anywhere, and a later answer is dropped: the caller's mailbox never
  *        sees it.
  */
 import { CallExit, type ExitReason } from "../core/index.ts"

@@ -4,11 +4,11 @@
  * Owns the tables of its partitions, the metadata and the locks. With one partition its table is the registry's own;
  * with more, each belongs to a process of its own that the registry starts, and starts again.
  *
- * PART1. An entry is in the partition of its key if keys are unique, else in that of its process: of the two, what one
+ * RPART1. An entry is in the partition of its key if keys are unique, else in that of its process: of the two, what one
  *        look-up, or one death, is about.
- * PART2. The end of a partition ends those with entries there, and nobody else; until the registry has started it again
+ * RPART2. The end of a partition ends those with entries there, and nobody else; until the registry has started it again
  *        it takes no entry.
- * PART3. Partitions end with their registry, at once: with `shutdown` if it ends in order, else with its reason.
+ * RPART3. Partitions end with their registry, at once: with `shutdown` if it ends in order, else with its reason.
  */
 import { hashOf, isExit, isName, placeOf, type Target } from "../core/index.ts"
 import { deliverTo } from "../process/index.ts"

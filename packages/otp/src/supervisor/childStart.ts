@@ -1,9 +1,9 @@
 /**
  * One try to start a child.
  *
- * START-CHILD1. A child that is up is linked to its supervisor, also where its start forgot to, or it died meanwhile:
+ * START-KIDS1. A child that is up is linked to its supervisor, also where its start forgot to, or it died meanwhile:
  *               its end always comes to the supervisor as an EXIT.
- * START-CHILD2. A child that is up only after its supervisor died is ended, as its spec says.
+ * START-KIDS2. A child that is up only after its supervisor died is ended, as its spec says.
  */
 import {
   type ChildSpec,

@@ -1,9 +1,9 @@
 /**
  * The children of a supervisor, in start order.
  *
- * CHILD1. An entry is in exactly one of: running (`cell`), restarting, stopped.
- * CHILD2. Ids are unique. A temporary child that is not running has no entry.
- * CHILD3. Finding, adding and removing one costs the same however many there are.
+ * KIDS1. An entry is in exactly one of: running (`cell`), restarting, stopped.
+ * KIDS2. Ids are unique. A temporary child that is not running has no entry.
+ * KIDS3. Finding, adding and removing one costs the same however many there are.
  */
 import { type ChildSpec, restartOf } from "../core/index.ts"
 import { Cell } from "../kernel/index.ts"

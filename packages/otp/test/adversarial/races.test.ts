@@ -39,7 +39,7 @@ const outcomes = (
   return { of: (index) => seen[index] ?? [] }
 }
 
-test("CALL1 an answer and a timeout due at the same time make one outcome, whichever is first", async () => {
+test("PCALL1 an answer and a timeout due at the same time make one outcome, whichever is first", async () => {
   const storm = new Storm()
   for (const answerIn of [9, 10, 11]) {
     const seen = outcomes([GenServer.call(serve(storm), { answerIn }, { timeout: 10 })])
@@ -49,7 +49,7 @@ test("CALL1 an answer and a timeout due at the same time make one outcome, which
   await storm.over()
 })
 
-test("CALL1 the death of the server and a timeout at the same time make one outcome", async () => {
+test("PCALL1 the death of the server and a timeout at the same time make one outcome", async () => {
   const storm = new Storm()
   for (const dieIn of [9, 10, 11]) {
     const server = serve(storm)
@@ -62,7 +62,7 @@ test("CALL1 the death of the server and a timeout at the same time make one outc
   await storm.over()
 })
 
-test("CALL2 a thousand calls that time out in one turn leave no timer, no watcher and no late answer", async () => {
+test("PCALL2 a thousand calls that time out in one turn leave no timer, no watcher and no late answer", async () => {
   const storm = new Storm()
   const server = serve(storm)
   const calls = Array.from({ length: 1000 }, () => GenServer.call(server, "keep", { timeout: 10 }))
@@ -75,7 +75,7 @@ test("CALL2 a thousand calls that time out in one turn leave no timer, no watche
   await storm.over()
 })
 
-test("CALL2 callers that die while they wait leave nothing at the server, and their answers vanish", async () => {
+test("PCALL2 callers that die while they wait leave nothing at the server, and their answers vanish", async () => {
   const storm = new Storm()
   const server = serve(storm)
   const callers = Array.from({ length: 500 }, () =>

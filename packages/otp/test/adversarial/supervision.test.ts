@@ -25,7 +25,7 @@ const supervise = async (storm: Storm, options: Supervisor.Options): Promise<Pid
 
 const alive = (crew: Unruly, ...ids: ReadonlyArray<string>) => ids.filter((id) => Process.isAlive(crew.pid(id)))
 
-test("START-CHILD2 a child whose start comes too late for its supervisor is ended in order", async () => {
+test("START-KIDS2 a child whose start comes too late for its supervisor is ended in order", async () => {
   const { storm } = brew()
   const log: Array<unknown> = []
   const late = GenServer.make<void, null>({

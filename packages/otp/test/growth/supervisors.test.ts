@@ -57,13 +57,13 @@ test.each([
   ["a supervisor that is started with 100,000 children", started],
   ["a supervisor that is given 100,000 children", added],
   ["a dynamic supervisor with 100,000 children", dynamic]
-])("CHILD3 %s starts, restarts one and stops in linear time", async (_what, make) => {
+])("KIDS3 %s starts, restarts one and stops in linear time", async (_what, make) => {
   await hop()
   expect(await dearer(1, make(few * 10), make(few))).toBeLessThan(bound)
 })
 
 test.each(["oneForOne", "oneForAll", "restForOne"] as const)(
-  "CHILD3 temporary children of a supervisor with %s end in linear time",
+  "KIDS3 temporary children of a supervisor with %s end in linear time",
   async (strategy) => {
     const mayflies = (count: number): Measured => ({
       run: async () => {

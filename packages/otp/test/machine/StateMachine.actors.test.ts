@@ -269,7 +269,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     await System.stop(system)
   })
 
-  test("TREE1 what a promise, a callback or a sender outside causes is handled in a turn of a process", async () => {
+  test("ATREE1 what a promise, a callback or a sender outside causes is handled in a turn of a process", async () => {
     const states: Array<unknown> = []
     let sendBack: ((event: { readonly type: string }) => void) | undefined
     const inner = setup({}).createMachine({ initial: "a", states: { a: { on: { go: "b" } }, b: { type: "final" } } })
@@ -304,7 +304,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     await System.stop(system)
   })
 
-  test("TREE1 what an actor sends to another of its tree in a turn is handled at once", async () => {
+  test("ATREE1 what an actor sends to another of its tree in a turn is handled at once", async () => {
     const seen: Array<unknown> = []
     const inner = setup({}).createMachine({
       initial: "a",
@@ -338,7 +338,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     await System.stop(system)
   })
 
-  test("TREE2 what an actor spawns is spawned by its own process, whoever's event it was", async () => {
+  test("ATREE2 what an actor spawns is spawned by its own process, whoever's event it was", async () => {
     const spawned: Record<string, Pid> = {}
     const system = System.make()
     const note = (name: string) => () => {
@@ -378,7 +378,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     await System.stop(system)
   })
 
-  test("TREE2 a suspended machine takes no event of its children, and takes them all when resumed", async () => {
+  test("ATREE2 a suspended machine takes no event of its children, and takes them all when resumed", async () => {
     const gate = Promise.withResolvers<number>()
     const machine = setup({ actors: { work: fromPromise(() => gate.promise) } }).createMachine({
       initial: "up",
@@ -397,7 +397,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     await System.stop(system)
   })
 
-  test("TREE3 a machine that ends its own process starts nothing more", async () => {
+  test("ATREE3 a machine that ends its own process starts nothing more", async () => {
     let began = 0
     const machine = setup({
       actors: {
@@ -530,7 +530,7 @@ test("under a bare createActor an actor has no process, and XState's own ways", 
   actor.stop()
 })
 
-test("TREE1 whoever begins to inspect a running machine hears of what it does from then on, and the others go on", async () => {
+test("ATREE1 whoever begins to inspect a running machine hears of what it does from then on, and the others go on", async () => {
   const system = System.make()
   const machine = setup({ actors: { idle: fromCallback(() => {}) } }).createMachine({
     initial: "off",

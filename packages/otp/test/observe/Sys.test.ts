@@ -208,7 +208,7 @@ describe("suspend", () => {
     expect(Process.isAlive(crew.pid("a"))).toBe(true)
   })
 
-  test("SUSP1 suspending twice is suspending once; resuming what runs changes nothing", async () => {
+  test("SYSP1 suspending twice is suspending once; resuming what runs changes nothing", async () => {
     const pid = await GenServer.start(system, bank(), undefined)
     await Sys.resume(pid)
     await Promise.all([Sys.suspend(pid), Sys.suspend(pid)])
@@ -230,7 +230,7 @@ describe("suspend", () => {
     expect(order).toEqual(["suspend", "state", "status", "resume", "call"])
   })
 
-  test("SUSP2 a suspended server still stops when asked to, before its mail", async () => {
+  test("SYSP2 a suspended server still stops when asked to, before its mail", async () => {
     const trace: Array<unknown> = []
     const pid = await GenServer.start(system, bank({ trace }), undefined)
     await Sys.suspend(pid)
@@ -239,7 +239,7 @@ describe("suspend", () => {
     expect(trace).toEqual(["init", ["terminate", "normal"]])
   })
 
-  test("SUSP2 a suspended supervisor and its children end with its parent", async () => {
+  test("SYSP2 a suspended supervisor and its children end with its parent", async () => {
     const crew = new Crew()
     const nested = Supervisor.childSpec("inner", { children: [crew.spec("a")] })
     const top = await Supervisor.start(system, { children: [nested] })

@@ -26,7 +26,7 @@ const fill = (registry: Pid, count: number, keyOf: (n: number) => unknown): Read
     return pid
   })
 
-test("PART1 unique keys of any kind are found, in whichever partition they are", async () => {
+test("RPART1 unique keys of any kind are found, in whichever partition they are", async () => {
   const registry = await Registry.start(system, { partitions: 4 })
   const shape = { size: 1 }
   const keys = ["a", 7, -7, 1.5, 0, Number.NaN, undefined, null, true, Symbol("s"), shape, () => 1, 10n]
@@ -38,7 +38,7 @@ test("PART1 unique keys of any kind are found, in whichever partition they are",
   expect(keys.map((key, n) => Registry.unregister(registry, key, pids[n] as Pid))).toEqual(keys.map(() => true))
 })
 
-test("PART1 the entries of a process under many unique keys are in many partitions, and go with it", async () => {
+test("RPART1 the entries of a process under many unique keys are in many partitions, and go with it", async () => {
   const registry = await Registry.start(system, { partitions: 3 })
   const pid = sleeper(system)
   const keys = Array.from({ length: 30 }, (_, n) => `key ${n}`)
@@ -49,7 +49,7 @@ test("PART1 the entries of a process under many unique keys are in many partitio
   expect(Registry.entries(registry)).toEqual([])
 })
 
-test("PART1 a duplicate key is in the partitions of its processes, and dispatch runs once for each of them", async () => {
+test("RPART1 a duplicate key is in the partitions of its processes, and dispatch runs once for each of them", async () => {
   const registry = await Registry.start(system, { keys: "duplicate", partitions: 2 })
   const pids = fill(registry, 6, () => "news")
   const parts: Array<ReadonlyArray<Pid>> = []
@@ -69,7 +69,7 @@ test("PART1 a duplicate key is in the partitions of its processes, and dispatch 
 })
 
 test.each(["unique", "duplicate"] as const)(
-  "PART2 with %s keys the end of a partition ends its members alone, and it is started again, empty",
+  "RPART2 with %s keys the end of a partition ends its members alone, and it is started again, empty",
   async (keys) => {
     const registry = await Registry.start(system, { keys, partitions: 4 })
     const pids = fill(registry, 40, (n) => `key ${n}`)
@@ -88,7 +88,7 @@ test.each(["unique", "duplicate"] as const)(
   }
 )
 
-test("PART2 until it is started again a partition takes no entry", async () => {
+test("RPART2 until it is started again a partition takes no entry", async () => {
   const registry = await Registry.start(system, { partitions: 2 })
   for (const partition of partitionsOf(registry)) Process.kill(partition)
   const pid = sleeper(system)
@@ -98,7 +98,7 @@ test("PART2 until it is started again a partition takes no entry", async () => {
   expect(Registry.register(registry, "k", pid)).toEqual({ ok: true })
 })
 
-test("PART2 a registry whose partitions end more than 3 times in 5 seconds ends with shutdown", async () => {
+test("RPART2 a registry whose partitions end more than 3 times in 5 seconds ends with shutdown", async () => {
   const registry = await Registry.start(system, { partitions: 2 })
   for (let loss = 0; loss < 4; loss++) {
     expect(Process.isAlive(registry)).toBe(true)
@@ -108,7 +108,7 @@ test("PART2 a registry whose partitions end more than 3 times in 5 seconds ends 
   expect(Process.exitReason(registry)).toBe("shutdown")
 })
 
-test("PART3 partitions and members end with the registry, at once", async () => {
+test("RPART3 partitions and members end with the registry, at once", async () => {
   const registry = await Registry.start(system, { partitions: 3 })
   const partitions = partitionsOf(registry)
   const pids = fill(registry, 9, (n) => n)
@@ -151,7 +151,7 @@ test("a server is started, found and called by its key in a partition, also afte
   expect([via.whereis(), Registry.whereis(registry, "k")]).toEqual([pid, pid])
 })
 
-test("START3 PART2 while a key's partition, or the registry, is lost, no server starts under it, and nobody is entered", async () => {
+test("START3 RPART2 while a key's partition, or the registry, is lost, no server starts under it, and nobody is entered", async () => {
   const registry = await Registry.start(system, { partitions: 2 })
   const member = sleeper(system)
   const via = Registry.via(registry, "k")

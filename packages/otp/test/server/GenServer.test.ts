@@ -161,7 +161,7 @@ describe("calls", () => {
     expect(await Effect.runPromise(GenServer.callEffect(pid, "get"))).toBe(0)
   })
 
-  test("gs-022 gs-024 gs-038 CALL2 a call times out after 5 seconds and leaves nothing behind", async () => {
+  test("gs-022 gs-024 gs-038 PCALL2 a call times out after 5 seconds and leaves nothing behind", async () => {
     const pid = await start()
     const seen = inProcess(system, async (self) => {
       const error = await caught(GenServer.call(pid, "later", { from: self }))

@@ -327,7 +327,7 @@ describe("restart", () => {
     expect(crew.take()).toEqual(up("b"))
   })
 
-  test("START-CHILD1 a child that forgot to link is linked, and its crash is seen", async () => {
+  test("START-KIDS1 a child that forgot to link is linked, and its crash is seen", async () => {
     let starts = 0
     let child: Pid | undefined
     await start([{ id: "a", start: () => (child = ++starts === 1 ? sleeper(system) : sleeper(system, "again")) }])

@@ -75,7 +75,7 @@ test("the ends of registered processes are no unexpected messages", async () => 
   expect(DeadLetters.counts(system)).toEqual({ dead: 0, unexpected: 0 })
 })
 
-test("STRAY1 all are counted, the last 100 are kept", () => {
+test("DLOG1 all are counted, the last 100 are kept", () => {
   const pid = sleeper(system)
   Process.kill(pid)
   for (let index = 0; index < 250; index++) Process.send(pid, index)

@@ -1,6 +1,8 @@
 /**
  * One adapter for every model of the AI SDK's provider packages.
  *
+ * MODEL1. A value that is not a model is refused when it is passed, with an error that says what to pass.
+ *
  * @module
  * @source The AI SDK's language model specification, versions 2, 3 and 4
  */

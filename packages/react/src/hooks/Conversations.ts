@@ -1,8 +1,8 @@
 /**
  * The list of chats, as a component shows it.
  *
- * LIST1. It is asked for when the component appears, page by page, and anew when it is told to.
- * LIST2. An answer to what is no longer asked for is dropped.
+ * CONVS1. It is asked for when the component appears, page by page, and anew when it is told to.
+ * CONVS2. An answer to what is no longer asked for is dropped.
  * LIST3. A failure is shown, and what was listed stays.
  *
  * @module

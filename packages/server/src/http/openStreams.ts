@@ -1,7 +1,7 @@
 /**
  * The streams of a server that are open, and their common heartbeat.
  *
- * OPEN1. While a stream is open one timer runs, however many there are; without any there is none.
+ * PULSE1. While a stream is open one timer runs, however many there are; without any there is none.
  */
 import type { Clock } from "@troupe/otp"
 import type { FrameStream } from "./frameStream.ts"

@@ -6,7 +6,7 @@
  *
  * SERVE1. A conversation is reachable by its owner alone: the Troupe's id of it is made of the owner's name and the id.
  * SERVE2. Nobody is let in whom `authorize` does not name, and no page of another place that is not listed.
- * MAY1. A client does nothing that its owner may not.
+ * A client does nothing that its owner may not (MAY1).
  * SERVE3. Every refusal is a typed error in JSON; of an error that nobody expects only an id is told, and `onError` the rest.
  * SERVE4. Closed, it refuses what comes, and ends each stream with its last frame; runs that are nobody's conversation are over.
  *

@@ -1,7 +1,7 @@
 /**
  * A reply: what a chat said and did since its user last spoke, over steps and over turns.
  *
- * REPLY1. A reply has one name, however it is read: it is named after the message it answers. A message is named by the id its
+ * RNAME1. A reply has one name, however it is read: it is named after the message it answers. A message is named by the id its
  *         sender gave it, else by its place in the thread.
  */
 import type { ChatRef } from "@troupe/chat/chats"
@@ -17,7 +17,7 @@ const idKey = "client_message_id"
 export const named = (message: Message.UserMessage, id: string | undefined): Message.UserMessage =>
   id === undefined ? message : { ...message, metadata: { ...message.metadata, [idKey]: id } }
 
-/** The name of a message (REPLY1). */
+/** The name of a message (RNAME1). */
 export const messageName = (message: Message.Message, index: number): string => {
   const id = message.metadata?.[idKey]
   return typeof id === "string" ? id : `m${index}`

@@ -1,8 +1,8 @@
 /**
  * How an entry is written: its body without the lists, and each item of a list by itself.
  *
- * FORM1. Writing costs what the entry adds, not what the record has.
- * FORM2. What is read is a record, or refused as corrupt: so is one of which an item is missing.
+ * ROWS1. Writing costs what the entry adds, not what the record has.
+ * ROWS2. What is read is a record, or refused as corrupt: so is one of which an item is missing.
  */
 import { type ChatRecord, Codec, Store } from "@troupe/chat/store"
 import { StoreError } from "./StoreError.ts"
@@ -85,7 +85,7 @@ export const damaged = ({ database, id }: Origin, cause?: unknown): StoreError =
   return new StoreError("corrupt", database, `${what}; delete the chat, or put a backup in its place`, { cause })
 }
 
-/** FORM2 */
+/** ROWS2 */
 const whole = <A>(origin: Origin, read: () => A): A => {
   try {
     return read()

@@ -4,12 +4,12 @@
  * Owns: the snapshot under way. It is one object that changes, and becomes a snapshot of XState's when the step is over, or
  * when an action of XState's own asks for one: that is what makes it cheaper than XState, which makes one for each action.
  *
- * STEP1. Exits, innermost first, then the transition's actions, then entries, outermost first; each action sees the
+ * MACRO1. Exits, innermost first, then the transition's actions, then entries, outermost first; each action sees the
  *        context the ones before it left.
- * STEP2. Eventless transitions come before raised events, and are asked again after each step that changed something.
- * STEP3. A final state of the machine ends it: all exits are done, all children stopped.
- * STEP4. An event that does nothing leaves the snapshot as it was, the same object.
- * STEP5. A child is made of the class of the actor it is a child of.
+ * MACRO2. Eventless transitions come before raised events, and are asked again after each step that changed something.
+ * MACRO3. A final state of the machine ends it: all exits are done, all children stopped.
+ * MACRO4. An event that does nothing leaves the snapshot as it was, the same object.
+ * MACRO5. A child is made of the class of the actor it is a child of.
  */
 import { spawnChild, stopChild } from "xstate"
 import type { Actor, ActorOptions, AnyActorLogic, AnyActorRef, EventObject } from "xstate"
@@ -107,7 +107,7 @@ export class Macrostep {
     return this.#plan.machine.getTransitionData(this.#snapshot(), this.#event)[0]
   }
 
-  /** Eventless transitions and raised events, until there are none (STEP2). */
+  /** Eventless transitions and raised events, until there are none (MACRO2). */
   #settle(): void {
     let askEventless = true
     while (this.#status === "active") {
@@ -258,7 +258,7 @@ export class Macrostep {
     const logic = inline ?? (typeof src === "string" ? this.#named(src) : src)
     const { id, systemId, input, syncSnapshot } = options
     const { self } = this.#scope
-    // STEP5
+    // MACRO5
     const Class = self.constructor as typeof Actor
     const actorRef: AnyActorRef = new Class(this.#wrap(logic), {
       src,

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest"
+import { exists, files, readText } from "../../house/workspace.ts"
+
+/** The laws at the beginning of a file, such as ` * CALL1. A call has one outcome.` */
+const stated = files("packages/*/src/**/*.{ts,tsx}", "apps/*/src/**/*.{ts,tsx}", "tooling/*/**/*.ts").flatMap((path) =>
+  [...readText(path).matchAll(/^ \* ([A-Z]+\d+)\. /gm)].map(([, law = ""]) => ({ law, path }))
+)
+
+/** Rows of the table of guarantees: the laws, and the file that keeps them. */
+const rows = readText("docs/guarantees.md")
+  .split("\n")
+  .flatMap((line) => {
+    const [, laws = "", , path = ""] = line.split("|").map((cell) => cell.trim())
+    return /^[A-Z]+\d+/.test(laws) ? [{ laws: laws.split(/, /), path: path.replaceAll("`", "") }] : []
+  })
+
+test("each law has a number of its own", () => {
+  const places = Map.groupBy(stated, ({ law }) => law)
+  expect([...places.values()].filter((of) => of.length > 1).map((of) => of.map(({ path }) => path))).toEqual([])
+})
+
+test("the file in the row of a guarantee names one of its laws", () => {
+  expect(rows.length).toBeGreaterThan(200)
+  const names = (path: string, law: string): boolean => new RegExp(`\\b${law}\\b`).test(readText(path))
+  const wrong = rows.filter(({ laws, path }) => !exists(path) || !laws.some((law) => names(path, law)))
+  expect(wrong).toEqual([])
+})
