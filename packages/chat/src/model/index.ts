@@ -1,7 +1,6 @@
 /** What a model reads and writes: messages, content parts, threads, tool calls, usage, requests and responses. */
 export { answered, unpaired } from "./callPairing.ts"
 export { ContentPart } from "./ContentPart.ts"
-export { encodingProblem } from "./mediaSource.ts"
 export {
   AssistantMessage,
   Message,

@@ -2,7 +2,7 @@
  * What an image or a file is given as: text in base64, or a URL that a provider can read.
  *
  * MEDIA1. A message whose image or file no provider can read is refused before it is stored, whoever says it: it would fail each
- *         later request of its conversation. A stored conversation with such a URL can be loaded all the same, and rewound.
+ *         later request of its conversation. A stored conversation with such a part can still be loaded and rewound.
  * MEDIA2. The `data:` URL of an image holds non-empty base64, and has the media type of an image. The media type of a file does not
  *         contradict its `data:` URL.
  */
@@ -14,7 +14,7 @@ export const sourceProblem = (part: ImagePart | FilePart): string | undefined =>
   encodingProblem(part) ?? addressProblem(part)
 
 /** The problem of a source that is not base64 where it says so: a provider cannot decode it. */
-export const encodingProblem = (part: ImagePart | FilePart): string | undefined => {
+const encodingProblem = (part: ImagePart | FilePart): string | undefined => {
   const base64 = base64Of(part)
   return base64 === undefined || isBase64(base64) ? undefined : `unresolvable_${part.type}`
 }

@@ -1,15 +1,7 @@
 /** Checks what a store gave for a chat. */
 import { SessionError, ValidationError } from "../errors/index.ts"
 import { ChatRecord } from "../record/index.ts"
-import {
-  answered,
-  encodingProblem,
-  type Message,
-  messagesFindings,
-  type ToolMessage,
-  toolResult,
-  unpaired
-} from "../model/index.ts"
+import { answered, type Message, messagesFindings, type ToolMessage, toolResult, unpaired } from "../model/index.ts"
 import { type Opened, openToolCalls, withResults } from "../step/index.ts"
 
 /** Throws a `SessionError` when what a store gave cannot be a chat's record. */
@@ -34,9 +26,9 @@ const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRec
     ? unpaired(pendingToolCalls.reduce((settled, { id }) => answered(settled, toolResult(id, "")), thread))
     : invalidOpening({ thread, open }))
 
-/** A URL that no provider can read fails the turns of a conversation: it can be loaded all the same, and rewound. */
+/** A source that no provider can read fails the turns of a conversation, which can still be loaded and rewound (MEDIA1). */
 const invalidList = (messages: ReadonlyArray<Message>): Error | undefined => {
-  const found = messagesFindings(messages, ["messages"], encodingProblem)
+  const found = messagesFindings(messages, ["messages"], () => undefined)
   return found.length === 0 ? undefined : new ValidationError("invalid_thread", found)
 }
 

@@ -30,10 +30,16 @@ describe("MEDIA1 an image that no provider can read", () => {
     expect(() => Session.appendToolResult(session, "call", image("not a url"))).toThrow(ValidationError)
   })
 
-  test("in a stored conversation does not keep it from being loaded", async () => {
+  test.each([
+    "not a url",
+    "data:image/png;base64,a",
+    "DATA:image/png;BASE64,a",
+    "data:image/png;base64,",
+    "data:image/png,plain"
+  ])("in a stored conversation does not keep it from being loaded: %s", async (url) => {
     const record = {
       id: "c",
-      thread: { messages: [{ role: "user", content: image("not a url") }] },
+      thread: { messages: [{ role: "user", content: image(url) }] },
       usage: {},
       running: false,
       pendingToolCalls: []

@@ -37,6 +37,9 @@ export interface UiKnown {
   readonly asked?: Iterable<string>
 }
 
+/** Why a call without a `problem` has no arguments. */
+const notAnObject = "The arguments are not a JSON object"
+
 export class UiStream {
   readonly #manual: ReadonlySet<string>
   readonly #asked: Set<string>
@@ -241,17 +244,14 @@ export class UiStream {
   }
 
   #callCompleted(call: Event.ToolCallCompleted): ReadonlyArray<UiChunk> {
-    const { id, name, arguments: input, rawArguments } = call
+    const { id, name, arguments: input, rawArguments, problem } = call
     const begun = [...this.#beginStep(), ...this.#endReasoning()]
     this.#sent.add(id)
     this.#begun.delete(id)
     this.#answered.delete(id)
     const said = { toolCallId: id, toolName: name, ...this.#runBy(name) }
     return input === null
-      ? [
-          ...begun,
-          { type: "tool-input-error", ...said, input: rawArguments, errorText: "The arguments are no JSON object" }
-        ]
+      ? [...begun, { type: "tool-input-error", ...said, input: rawArguments, errorText: problem ?? notAnObject }]
       : [...begun, { type: "tool-input-available", ...said, input }]
   }
 
