@@ -12,12 +12,13 @@ import type { ChatRef, Inbox } from "@troupe/chat/chats"
 import { Zombies } from "@troupe/chat/observe"
 import { Testing } from "@troupe/chat/testing"
 import { type Tool, ToolRunner } from "@troupe/chat/tools"
-import type { Approval } from "@troupe/chat/tools"
 import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
+import { type Acting, answer, cancel, control, retry } from "./acts.ts"
 import { AuditedStore } from "./audit.ts"
 import { type Chance, chanceOf, pick } from "./chance.ts"
 import { placesOpen, toolsElsewhere } from "./elsewhere.ts"
-import { type Equation, is, Ledger } from "./ledger.ts"
+import { equationsOf } from "./equations.ts"
+import { type Equation, Ledger } from "./ledger.ts"
 import { type Model, modelOf } from "./model.ts"
 import { attach, readStream, readTurn, type Sleep, subscribe } from "./readers.ts"
 import { Runs, toolNames, toolsOf } from "./tools.ts"
@@ -38,12 +39,6 @@ const rates = {
   store: { crash: 0.01, slow: 0.05, late: 0.0005, hang: 0.0005, duplicate: 0.02 }
 } satisfies Testing.FaultOptions["rates"]
 
-const decisions: readonly [Approval.Decision, ...ReadonlyArray<Approval.Decision>] = [
-  { type: "allow" },
-  { type: "deny" },
-  { type: "halt" },
-  { type: "result", value: "by hand" }
-]
 const atRest: ReadonlySet<string> = new Set([
   "idle",
   "interrupted",
@@ -131,54 +126,15 @@ export class Soak {
 
   /** What must be so. */
   equations(rejections: number): ReadonlyArray<Equation> {
-    const { ledger } = this
-    const { processes, fibers, timers, closing } = System.stats(this.#system)
-    const open = this.#runs.open
-    const zombies = Zombies.counts(this.#system)
-    const zero = (name: string): Equation => is(name, ledger.get(name), 0)
-    return [
-      ledger.sum("calls = outcomes", "calls kept", {
-        outcomes: ledger.get("outcomes kept"),
-        "answered by the caller": ledger.get("answers of the caller"),
-        pending: ledger.get("calls pending")
-      }),
-      zero("calls kept without a result"),
-      zero("calls withdrawn that had written"),
-      zero("results without a call, or second ones"),
-      zero("outcomes twice in a turn"),
-      zero("inputs twice in a thread"),
-      ledger.sum("turns = ends", "turns", {
-        results: ledger.get("turns with a result"),
-        failures: ledger.get("turns that failed")
-      }),
-      ledger.sum("streams = ends", "streams", { over: ledger.get("streams over") }),
-      ledger.sum("verbs for calls = ends", "verbs for calls", { over: ledger.get("verbs for calls over") }),
-      ledger.sum("cancels = ends", "cancels", { over: ledger.get("cancels over") }),
-      is("adapter streams opened = released", this.#model.open + this.#model.released, this.#model.released),
-      ledger.sum("handlers started = settled", "handlers started", {
-        settled: ledger.get("handlers settled"),
-        running: open.running
-      }),
-      ledger.sum("handlers that outlived their calls = listed", "handlers that outlived their calls", {
-        listed: ledger.get("of those listed")
-      }),
-      ledger.sum("handlers that outlived their calls = told", "handlers that outlived their calls", {
-        told: ledger.get("of those told by their signal")
-      }),
-      {
-        title: "zombies = late completions + still listed",
-        left: zombies.late + zombies.listed,
-        right: ledger.get("late completions") + open.running,
-        shown: `late completions ${ledger.get("late completions")} + still listed ${open.running}`
-      },
-      ledger.sum("subscriptions = ends", "subscriptions", { over: ledger.get("subscriptions over") }),
-      ledger.sum("attachments = ends", "attachments", { over: ledger.get("attachments over") }),
-      ledger.sum("processes = ends", "processes", { over: ledger.get("processes over"), living: processes }),
-      is("left of the threads and child processes", this.#placesLeft, 0),
-      is("left of the system: processes, fibers, timers", processes + fibers + timers + closing, 0),
-      zero("never came"),
-      is("unhandled rejections", rejections, 0)
-    ]
+    return equationsOf({
+      ledger: this.ledger,
+      stats: System.stats(this.#system),
+      zombies: Zombies.counts(this.#system),
+      running: this.#runs.open.running,
+      streams: this.#model,
+      placesLeft: this.#placesLeft,
+      rejections
+    })
   }
 
   /** Of the threads and child processes; on a test clock there are none. */
@@ -262,7 +218,7 @@ export class Soak {
       this.#doing = { what: `the answer to ${id}` }
       this.#sought.add(id)
       const chat = await troupe.chat(id).finally(() => this.#sought.delete(id))
-      await this.#answer(chat)
+      await answer(chat, this.#acting)
     }
     for (const id of this.#names) if (!this.#sought.has(id)) this.#track(answered(id))
   }
@@ -288,12 +244,12 @@ export class Soak {
     if (chat === undefined) return
     doing.what = `${chat.id} ${kind}: ${chat.pid === undefined ? "no process" : ""}`
     if (kind < 0.6) return this.#send(chat)
-    if (kind < 0.7) return this.#cancel(chat)
-    if (kind < 0.75) return this.#control(chat)
+    if (kind < 0.7) return cancel(chat, this.#acting)
+    if (kind < 0.75) return control(chat, this.#acting)
     if (kind < 0.82) return subscribe(chat, this.#chance() * 200, this.#sleep, this.ledger)
     if (kind < 0.9) return attach(chat, this.#chance, this.#sleep, this.ledger)
-    if (kind < 0.95) return this.#answer(chat)
-    await this.#retry(chat)
+    if (kind < 0.95) return answer(chat, this.#acting)
+    await retry(chat, this.#acting)
   }
 
   async #anyChat(troupe: Running): Promise<ChatRef.ChatRef | undefined> {
@@ -313,43 +269,6 @@ export class Soak {
     this.#turns.set(chat.id, (this.#turns.get(chat.id) ?? 0) + 1)
     const turn = chat.send(`message ${this.ledger.get("turns")}`, { whenBusy: pick(this.#chance, ways) })
     await readTurn(turn, this.#chance, this.#sleep, this.ledger)
-  }
-
-  async #retry(chat: ChatRef.ChatRef): Promise<void> {
-    const waits = (chat.getSnapshot()?.context.pendingToolCalls.length ?? 0) > 0
-    if (waits || chat.thread.messages.length === 0) return
-    await readTurn(chat.retry(), this.#chance, this.#sleep, this.ledger)
-  }
-
-  async #cancel(chat: ChatRef.ChatRef): Promise<void> {
-    this.ledger.add("cancels")
-    await chat.cancel()
-    this.ledger.add("cancels over")
-  }
-
-  /** Cancels or restarts one tool call, or cancels all. */
-  async #control(chat: ChatRef.ChatRef): Promise<void> {
-    const [first] = chat.getSnapshot()?.context.toolCalls.filter(({ status }) => status === "running") ?? []
-    const kind = this.#chance()
-    this.ledger.add("verbs for calls")
-    try {
-      if (first === undefined || kind < 0.2) await chat.cancelToolCalls()
-      else if (kind < 0.6) await chat.cancelToolCall(first.id)
-      else await chat.restartToolCall(first.id)
-    } catch {
-      // It was over by then.
-    }
-    this.ledger.add("verbs for calls over")
-  }
-
-  /** Decides about the calls that wait for that, and gives the results that the chat waits for. */
-  async #answer(chat: ChatRef.ChatRef): Promise<void> {
-    const { pendingApprovals = [], pendingToolCalls = [], phase } = chat.getSnapshot()?.context ?? {}
-    const turns = pendingApprovals.map(({ toolCall }) => chat.approve(toolCall.id, pick(this.#chance, decisions)))
-    if (phase === "awaitingTools" && turns.length === 0 && pendingToolCalls.length > 0) {
-      turns.push(chat.submitToolResults(Object.fromEntries(pendingToolCalls.map(({ id }) => [id, "done"]))))
-    }
-    await Promise.all(turns.map((turn) => readTurn(turn, this.#chance, this.#sleep, this.ledger)))
   }
 
   /** Ends any process but the root, which nobody would start again. */
@@ -391,6 +310,10 @@ export class Soak {
       .catch((error: unknown) => this.ledger.add(`acts that failed: ${String(error).slice(0, 300)}`))
       .finally(() => this.#pending.delete(tracked))
     this.#pending.set(tracked, () => doing.what)
+  }
+
+  get #acting(): Acting {
+    return { chance: this.#chance, sleep: this.#sleep, ledger: this.ledger }
   }
 
   readonly #sleep: Sleep = (ms) => new Promise((resolve) => void this.#clock.setTimeout(resolve, ms))

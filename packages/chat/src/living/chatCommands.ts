@@ -73,3 +73,12 @@ const notRunning = (id: string, toolCallId: string): SessionError =>
     `No call ${toolCallId} runs in the chat ${id}; context.toolCalls of its snapshot lists those that do`,
     { metadata: { toolCallId } }
   )
+
+export const busy = (id: string): SessionError =>
+  new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or pass { cancel: true }`)
+
+export const alreadyDelivered = (id: string, input: string): SessionError =>
+  new SessionError(
+    "already_delivered",
+    `The input ${input} is in the thread of the chat ${id} already, and its turn is over`
+  )

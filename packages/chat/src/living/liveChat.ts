@@ -20,22 +20,24 @@
  *      process before could say so; any other is sent again, under the same id, as that one is.
  */
 import { Process, StateMachine } from "@troupe/otp"
-import * as Equal from "effect/Equal"
 import { refused, SessionError } from "../errors/index.ts"
-import { type ChatContext, cutOffBy, notifyStopped } from "../loop/index.ts"
-import type { ChatRecord, InboxEntry, Mode } from "../record/index.ts"
+import { type ChatContext, cutOffBy, recalledBy } from "../loop/index.ts"
+import type { ChatRecord, Mode } from "../record/index.ts"
 import type { Event } from "../events/index.ts"
-import { has, type Hooks } from "../gate/index.ts"
+import type { Hooks } from "../gate/index.ts"
 import type { Message } from "../model/index.ts"
 import { Delivery, type InboxBound } from "../inbox/index.ts"
 import { chatStopped, LiveFeed, type LiveView } from "../view/index.ts"
 import { controlCalls, sendMode } from "./chatCommands.ts"
 import { LiveTurn } from "./liveTurn.ts"
+import { LifeNotices } from "./lifeNotices.ts"
+import { RestWatch } from "./restWatch.ts"
+import { WaitingInputs } from "./waitingInputs.ts"
 import { byUrgency, runningOf, settleReceipts, waitingMessages } from "./turnTable.ts"
 import type { Decided } from "../step/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { CallCommand } from "../call/index.ts"
-import { type ChatPid, died } from "./chatCommands.ts"
+import { alreadyDelivered, busy, type ChatPid, died } from "./chatCommands.ts"
 
 /** What a chat needs of the Troupe it lives in. */
 export interface ChatHome {
@@ -61,35 +63,34 @@ export class LiveChat {
   readonly id: string
   readonly view: LiveView
   readonly feed: LiveFeed
+  /** An id for an input whose sender has none. */
+  readonly newId: () => string
   readonly #home: ChatHome
   #pid: ChatPid | undefined
   /** The turns that are not over, by their input's id. */
   readonly #turns = new Map<string, LiveTurn>()
   readonly #sent = new Set<LiveTurn>()
   /** What is known of inputs that wait in the record, and whose turn is over. */
-  readonly #waiting = new Map<string, Delivery>()
+  readonly #waiting = new WaitingInputs()
   /** The turn that was cancelled while there was no process. */
   #cancelled: LiveTurn | undefined
   #stopping: Promise<void> | undefined
-  /** The newest save, until the store has it; one that failed, until a later one is kept. */
-  #unkept: object | undefined
   /** Whether the process was ended because the chat rested, and there was none since. */
   #isPassive = false
   /** How many wait for the process to hear them, beside turns. */
   #asking = 0
-  /** How the chat stood when it was last looked at, and since when it has. */
-  #seen: { readonly standing: unknown; readonly at: number } | undefined
+  readonly #rest = new RestWatch()
   /** Why the process is to be another one (REF5). */
   #leaving: "conflict" | "rewind" | undefined
-  /** Whether a turn was started, and whether hooks were told so. */
-  #began = false
-  #hooksBegan = false
+  readonly #notices: LifeNotices
 
   constructor(id: string, home: ChatHome, view: LiveView) {
     this.id = id
     this.view = view
-    this.feed = new LiveFeed(view, () => home.newId())
+    this.newId = home.newId
+    this.feed = new LiveFeed(view, home.newId)
     this.#home = home
+    this.#notices = new LifeNotices(home.hooks)
   }
 
   get pid(): ChatPid | undefined {
@@ -103,39 +104,34 @@ export class LiveChat {
 
   /** Whether a turn runs or waits, or an input is held. */
   get isBusy(): boolean {
-    if ((this.context?.mailbox.held.length ?? 0) > 0) return true
-    for (const turn of this.#turns.values()) if (!turn.over) return true
-    return false
+    return (this.context?.mailbox.held.length ?? 0) > 0 || runningOf(this.#turns.values()) !== undefined
   }
 
   /** Whether hooks are still to hear of its end. */
   get needsEnd(): boolean {
-    return this.#began && has(this.#home.hooks(), "SessionEnd")
+    return this.#notices.needsEnd
   }
 
   /** Since when it rests, as far as was seen when it was looked at: at rest, watched by nobody, and all of it stored (PASS1). */
   idleSince(now: number): number | undefined {
-    const { standing } = this.view
-    if (!this.#isIdle) this.#seen = undefined
-    else if (this.#seen === undefined || this.#seen.standing !== standing) this.#seen = { standing, at: now }
-    return this.#seen?.at
+    return this.#rest.since(this.#isIdle ? this.view.standing : undefined, now)
   }
 
   get #isIdle(): boolean {
     const isAsked = this.#turns.size > 0 || this.#waiting.size > 0 || this.#asking > 0 || this.#stopping !== undefined
-    return !isAsked && this.#unkept === undefined && this.view.isAtRest && !this.view.isObserved && !this.feed.isRead
+    return !isAsked && this.#rest.isStored && this.view.isAtRest && !this.view.isObserved && !this.feed.isRead
   }
 
   /** Somebody asked for it, or holds on to it. */
   touched(): void {
-    this.#seen = undefined
+    this.#rest.touched()
   }
 
   /** Has no process until somebody wants one (PASS2). */
   passivate(): void {
     const pid = this.#pid
     this.#pid = undefined
-    this.#seen = undefined
+    this.#rest.touched()
     this.#isPassive = true
     this.feed.forgetAll()
     if (pid !== undefined) Process.exit(pid, "shutdown")
@@ -146,13 +142,9 @@ export class LiveChat {
     if (this.#isPassive && this.#stopping === undefined) this.#revive()
   }
 
-  /** Has a record stored; the chat does not rest while the store may not have it. */
-  async keep<A>(save: () => Promise<A>): Promise<A> {
-    const unkept = {}
-    this.#unkept = unkept
-    const kept = await save()
-    if (this.#unkept === unkept) this.#unkept = undefined
-    return kept
+  /** Stores a record; the chat does not rest before the store has it. */
+  keep<A>(save: () => Promise<A>): Promise<A> {
+    return this.#rest.keep(save)
   }
 
   /** Why the chat takes no such input now; `undefined` when it does (INBOX1). */
@@ -162,11 +154,6 @@ export class LiveChat {
     const waiting =
       running === undefined ? undefined : waitingMessages(this.#turns, running, this.context?.mailbox.held)
     return waiting === undefined ? undefined : bound.refusal(this.id, waiting, message)
-  }
-
-  /** An id for an input whose sender has none. */
-  newId(): string {
-    return this.#home.newId()
   }
 
   /** The input of this id, if it is known: on its way, held, or in the thread. */
@@ -186,7 +173,7 @@ export class LiveChat {
       turn.fail(chatStopped(this.id))
       return turn
     }
-    this.#began = true
+    this.#notices.turnStarted()
     this.#turns.set(turn.id, turn)
     this.#waiting.delete(turn.id)
     void turn.ended.then(() => this.#forget(turn))
@@ -207,7 +194,10 @@ export class LiveChat {
     const held = this.context?.mailbox.held ?? []
     return held
       .filter(({ id }) => id !== except)
-      .map((entry) => this.#turns.get(entry.id) ?? this.start([entry.message], { delivery: this.#deliveryOf(entry) }))
+      .map(
+        (entry) =>
+          this.#turns.get(entry.id) ?? this.start([entry.message], { delivery: this.#waiting.deliveryOf(entry) })
+      )
   }
 
   /** Ends the running turn, and waits for that. */
@@ -249,13 +239,8 @@ export class LiveChat {
    * refused, or cancelled.
    */
   async leave(cancel: boolean): Promise<void> {
-    const runs = [...this.#turns.values()].some((turn) => !turn.over)
-    if (runs && !cancel) {
-      throw new SessionError(
-        "busy",
-        `A turn runs or waits in the chat ${this.id}; wait for it, or say { cancel: true }`
-      )
-    }
+    const runs = runningOf(this.#turns.values()) !== undefined
+    if (runs && !cancel) throw busy(this.id)
     const pid = this.#pid
     if (pid === undefined) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -275,33 +260,21 @@ export class LiveChat {
     this.view.cutShort()
     await this.#home.stop(this.id)
     await settleReceipts([...this.#turns.values()], (withinMs) => this.#home.kept(this.id, withinMs))
-    await this.#endSession()
+    if (this.context !== undefined) await this.#notices.end(this.#home.options(this.id), this.context)
     if (this.#turns.size > 0) this.#endAll(chatStopped(this.id))
     for (const turn of this.#turns.values()) turn.turn.delivery?.close()
-    for (const delivery of this.#waiting.values()) delivery.close()
+    this.#waiting.close()
     this.view.stopped()
     this.feed.end()
   }
 
-  /** Told once, however many processes the chat had. */
-  async #endSession(): Promise<void> {
-    const { context } = this
-    if (context === undefined || !this.#began) return
-    const hooks = this.#home.hooks()
-    if (!has(hooks, "SessionEnd")) return
-    this.#hooksBegan ||= context.notified.started
-    if (this.#hooksBegan || !has(hooks, "SessionStart")) await notifyStopped(this.#home.options(this.id), context)
-  }
-
   /** A record with what the process before knew of its running calls, and could not have kept any more. */
   recall(record: ChatRecord | undefined): ChatRecord | undefined {
-    if (this.#leaving !== undefined) this.#unkept = undefined
+    if (this.#leaving !== undefined) this.#rest.unstored(undefined)
     if (record === undefined || this.#leaving !== undefined || this.#isPassive) return record
-    const recalled = this.context?.journal?.recall(record) ?? record
-    const permissionMode = this.context?.modeKeeper.standing
-    const isKept = permissionMode === undefined || Equal.equals(permissionMode, record.permissionMode)
-    this.#unkept = recalled === record && isKept ? undefined : recalled
-    return isKept ? recalled : { ...recalled, permissionMode }
+    const recalled = this.context === undefined ? record : recalledBy(this.context, record)
+    this.#rest.unstored(recalled === record ? undefined : recalled)
+    return recalled
   }
 
   /** What the process before had its reply say that the record does not have. */
@@ -317,7 +290,7 @@ export class LiveChat {
     this.#pid = pid
     this.#isPassive = false
     this.#leaving = undefined
-    this.#hooksBegan ||= this.context?.notified.started === true
+    this.#notices.attached(this.context)
     const snapshot = StateMachine.snapshot(pid)
     this.view.transitioned(snapshot)
     StateMachine.subscribe(pid, (next) => this.view.transitioned(next))
@@ -325,22 +298,13 @@ export class LiveChat {
     this.feed.attached()
     for (const { id } of snapshot.context.mailbox.held) this.#turns.get(id)?.turn.delivery?.pend()
     const taken = new Set(snapshot.context.inputs)
-    for (const id of taken) this.#tookWaiting(id)
+    for (const id of taken) this.#waiting.taken(id)
     const left = [...this.#turns.values()].filter((turn) => !turn.over && !this.#wasTaken(turn, taken))
     const sorted = byUrgency(left)
     for (const { turn } of sorted) if (turn.delivery?.whenBusy === "steer") turn.delivery.whenBusy = "queue"
     for (const turn of sorted) this.#deliver(turn)
-    const cancels = sorted[0] !== undefined && sorted[0] === this.#cancelled
+    if (sorted[0] !== undefined && sorted[0] === this.#cancelled) Process.send(pid, { type: "turn.cancel" })
     this.#cancelled = undefined
-    if (cancels) Process.send(pid, { type: "turn.cancel" })
-  }
-
-  /** A save that the process before did not hear of had this input kept. */
-  #tookWaiting(id: string): void {
-    const delivery = this.#waiting.get(id)
-    if (delivery?.owner === undefined) return
-    delivery.deliver(delivery.owner.turn)
-    this.#waiting.delete(id)
   }
 
   /** Whether the process that died had this turn's input kept; then the turn died with it. */
@@ -401,7 +365,7 @@ export class LiveChat {
   #forget(turn: LiveTurn): void {
     if (this.#turns.get(turn.id) === turn) this.#turns.delete(turn.id)
     const { delivery, outlet } = turn.turn
-    if (delivery?.status === "pending") this.#waiting.set(delivery.id, delivery)
+    if (delivery?.status === "pending") this.#waiting.add(delivery)
     const isRunning = this.#sent.delete(turn) && outlet.begun
     if (isRunning && turn.failure !== undefined && this.#pid !== undefined) Process.exit(this.#pid, turn.failure.error)
   }
@@ -410,18 +374,8 @@ export class LiveChat {
     for (const turn of Array.from(this.#turns.values())) turn.fail(error)
   }
 
-  #deliveryOf({ id, named, whenBusy }: InboxEntry): Delivery {
-    const known = this.#waiting.get(id)
-    const delivery = known ?? new Delivery(whenBusy, id, named === true, { status: "pending" })
-    delivery.whenBusy = "queue"
-    return delivery
-  }
-
   #delivered(id: string): LiveTurn {
-    const message = `The input ${id} is in the thread of the chat ${this.id} already, and its turn is over`
-    return this.refused(
-      new SessionError("already_delivered", message),
-      new Delivery("queue", id, true, { status: "delivered" })
-    )
+    const delivery = new Delivery("queue", id, true, { status: "delivered" })
+    return this.refused(alreadyDelivered(this.id, id), delivery)
   }
 }

@@ -6,6 +6,7 @@
  * INT2. What the reply had said, as far as it is known, stays: it is shown, it is saved, and the next input puts it into the
  *       thread, as a reply that was cancelled. Only a retry drops it.
  */
+import * as Equal from "effect/Equal"
 import type { ChatContext, Interruption } from "./chatContext.ts"
 import type { ChatRecord } from "../record/index.ts"
 import type { AssistantMessage } from "../model/index.ts"
@@ -63,3 +64,11 @@ const cutShort = (content: string): AssistantMessage => ({
   content,
   metadata: { finish_reason: null, cancelled: true, interrupted: true }
 })
+
+/** The record with what the process before knew of its running calls and of its permission mode; the same record when it has all. */
+export const recalledBy = ({ journal, modeKeeper }: ChatContext, record: ChatRecord): ChatRecord => {
+  const recalled = journal?.recall(record) ?? record
+  const permissionMode = modeKeeper.standing
+  const isKept = permissionMode === undefined || Equal.equals(permissionMode, record.permissionMode)
+  return isKept ? recalled : { ...recalled, permissionMode }
+}

@@ -67,11 +67,8 @@ export class Macrostep {
   /** From nothing to the first stable snapshot; what goes wrong is the snapshot's error. */
   begin(input: unknown): ChartSnapshot {
     try {
-      const { context } = this.#plan.machine.config
-      if (typeof context === "function") {
-        const make = context as (args: object) => Context
-        this.#context = { ...make({ spawn: this.#spawn, input, self: this.#scope.self }) }
-      } else if (context !== undefined) this.#context = context as Context
+      const { context = {} } = this.#plan.machine.config
+      this.#context = initialContext(context, { spawn: this.#spawn, input, self: this.#scope.self })
       this.#take(this.#plan.initial)
       this.#settle()
       return this.#snapshot()
@@ -140,7 +137,7 @@ export class Macrostep {
     if (leaf !== this.#leaf) this.#touch()
     this.#leaf = leaf
     if (this.#status === "done")
-      for (const node of this.#lineage()) this.#perform(this.#plan.exit(node).actions, undefined)
+      for (const node of lineage(this.#leaf)) this.#perform(this.#plan.exit(node).actions, undefined)
   }
 
   #exit({ actions, invoked }: Exit): void {
@@ -160,10 +157,8 @@ export class Macrostep {
   #complete(node: Node): void {
     const { root } = this.#plan.machine
     const { parent } = node
-    const output = ({ output: of }: Node, event: EventObject): unknown =>
-      typeof of === "function"
-        ? (of as (args: object) => unknown)({ context: this.#context, event, self: this.#scope.self })
-        : of
+    const output = (of: Node, event: EventObject): unknown =>
+      outputOf(of, { context: this.#context, event, self: this.#scope.self })
     if (parent !== undefined) {
       this.#queue.push({ type: `xstate.done.state.${parent.id}`, output: output(node, this.#event) } as EventObject)
     }
@@ -223,16 +218,9 @@ export class Macrostep {
   }
 
   #assign(assignment: unknown, { context, event, self, system }: Args, params: unknown): void {
-    const args = { context, event, spawn: this.#spawn, self, system }
-    const evaluate = (value: unknown): unknown =>
-      typeof value === "function" ? (value as (args: unknown, params: unknown) => unknown)(args, params) : value
-    const update =
-      typeof assignment === "function"
-        ? evaluate(assignment)
-        : Object.fromEntries(Object.entries(assignment as object).map(([key, value]) => [key, evaluate(value)]))
-    if (isEmpty(update as object)) return this.#touch()
+    const update = updateOf(assignment, { context, event, spawn: this.#spawn, self, system }, params)
     // Spreading stays fast for contexts of many fields, where `Object.assign` into an empty object does not.
-    this.#context = { ...this.#context, ...(update as object) }
+    if (!isEmpty(update)) this.#context = { ...this.#context, ...update }
     this.#touch()
   }
 
@@ -255,7 +243,7 @@ export class Macrostep {
   }
 
   #start(src: string | AnyActorLogic, inline: AnyActorLogic | undefined, options: SpawnOptions): AnyActorRef {
-    const logic = inline ?? (typeof src === "string" ? this.#named(src) : src)
+    const logic = inline ?? (typeof src === "string" ? namedLogic(this.#plan.machine, src) : src)
     const { id, systemId, input, syncSnapshot } = options
     const { self } = this.#scope
     // MACRO5
@@ -272,13 +260,6 @@ export class Macrostep {
     this.#touch()
     this.#execute("xstate.spawnChild", this.#args(), options, () => starting.execute?.(this.#scope, { actorRef }))
     return actorRef
-  }
-
-  #named(src: string): AnyActorLogic {
-    const { id, implementations } = this.#plan.machine
-    const logic = implementations.actors[src]
-    if (logic === undefined) throw new Error(`Actor logic '${src}' not implemented in machine '${id}'`)
-    return logic
   }
 
   #stop(id: string): void {
@@ -312,12 +293,6 @@ export class Macrostep {
     this.#touch()
   }
 
-  #lineage(): ReadonlyArray<Node> {
-    const nodes: Array<Node> = []
-    for (let node: Node | undefined = this.#leaf; node !== undefined; node = node.parent) nodes.push(node)
-    return nodes
-  }
-
   #mine(): Record<string, AnyActorRef> {
     this.#own ??= { ...this.#children }
     this.#children = this.#own
@@ -339,6 +314,33 @@ export class Macrostep {
 }
 
 const nothing: ReadonlyArray<never> = []
+
+const initialContext = (context: unknown, args: object): Context =>
+  typeof context === "function" ? { ...(context as (args: object) => Context)(args) } : (context as Context)
+
+/** The node and its ancestors, innermost first. */
+const lineage = (leaf: Node): ReadonlyArray<Node> => {
+  const nodes: Array<Node> = []
+  for (let node: Node | undefined = leaf; node !== undefined; node = node.parent) nodes.push(node)
+  return nodes
+}
+
+const outputOf = ({ output }: Node, args: object): unknown =>
+  typeof output === "function" ? (output as (args: object) => unknown)(args) : output
+
+const namedLogic = ({ id, implementations }: ChartPlan["machine"], src: string): AnyActorLogic => {
+  const logic = implementations.actors[src]
+  if (logic === undefined) throw new Error(`Actor logic '${src}' not implemented in machine '${id}'`)
+  return logic
+}
+
+/** What an assignment, a function or an object of values and functions, changes. */
+const updateOf = (assignment: unknown, args: object, params: unknown): object => {
+  const evaluate = (value: unknown): unknown =>
+    typeof value === "function" ? (value as (args: unknown, params: unknown) => unknown)(args, params) : value
+  if (typeof assignment === "function") return evaluate(assignment) as object
+  return Object.fromEntries(Object.entries(assignment as object).map(([key, value]) => [key, evaluate(value)]))
+}
 
 /** Whether an assignment has nothing to say: then the context stays the object that it was. */
 const isEmpty = (update: object): boolean => {

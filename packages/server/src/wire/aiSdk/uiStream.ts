@@ -14,13 +14,8 @@ import { Message } from "@troupe/chat/messages"
 import type { Approval } from "@troupe/chat/tools"
 import type { Outcome } from "@troupe/chat/results"
 import { errorCode, errorText, leftBy, reasoningIn, type StepMessages, stepsOf } from "../index.ts"
+import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
 import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts"
-
-/** One chunk. */
-export interface UiChunk {
-  readonly type: string
-  readonly [field: string]: unknown
-}
 
 /** Where a chat stands in the middle of a turn. */
 export interface UiStanding {
@@ -50,11 +45,8 @@ export class UiStream {
   #outcomes = new Map<string, Outcome.Outcome>()
   #inStep = false
   #steps = 0
-  #blocks = 0
-  #text: string | undefined
-  #hasText = false
+  readonly #blocks = new UiBlocks()
   #hasQuestion = false
-  #reasoning: { readonly id: string; readonly of: unknown } | undefined
   #finish: string | undefined
 
   /** `manual` are the tools whose calls the client answers; `before` is what it knows of the step that goes on. */
@@ -92,11 +84,11 @@ export class UiStream {
       case "text_delta":
         return this.#delta(event.delta)
       case "text_completed":
-        return [...(this.#hasText ? [] : this.#delta(event.text)), ...this.#endText()]
+        return [...(this.#blocks.hasText ? [] : this.#delta(event.text)), ...this.#blocks.endText()]
       case "raw_chunk":
-        return this.#rawChunk(event.chunk)
+        return this.#reasoning(event.chunk)
       case "tool_call_started":
-        return [...this.#beginStep(), ...this.#endReasoning(), ...this.#beginCall(event.id, event.name)]
+        return [...this.#beginStep(), ...this.#blocks.endReasoning(), ...this.#beginCall(event.id, event.name)]
       case "tool_call_delta": {
         const { id: toolCallId, argumentsDelta: inputTextDelta } = event
         return this.#begun.has(toolCallId) ? [{ type: "tool-input-delta", toolCallId, inputTextDelta }] : []
@@ -115,7 +107,7 @@ export class UiStream {
         if (!this.#sent.has(toolCallId)) return []
         this.#hasQuestion = true
         return [
-          ...this.#block("text", question),
+          ...this.#blocks.whole("text", question),
           { type: "data-troupe-question", transient: true, data: { toolCallId, question, options } }
         ]
       }
@@ -171,7 +163,7 @@ export class UiStream {
   }
 
   #endStep(): ReadonlyArray<UiChunk> {
-    const closed = [...this.#endReasoning(), ...this.#endText()]
+    const closed = [...this.#blocks.endReasoning(), ...this.#blocks.endText()]
     if (!this.#inStep) return closed
     this.#inStep = false
     this.#steps += 1
@@ -181,14 +173,12 @@ export class UiStream {
   /** A step that has begun begins anew. */
   #resetStep(): ReadonlyArray<UiChunk> {
     if (!this.#inStep) return []
-    this.#text = undefined
-    this.#reasoning = undefined
     this.#forgetStep()
     return [{ type: "reset-step" }]
   }
 
   #forgetStep(): void {
-    this.#hasText = false
+    this.#blocks.reset()
     this.#hasQuestion = false
     this.#sent.clear()
     this.#begun.clear()
@@ -200,39 +190,12 @@ export class UiStream {
   }
 
   #delta(delta: string): ReadonlyArray<UiChunk> {
-    if (delta === "") return []
-    const begun = [...this.#beginStep(), ...this.#endReasoning()]
-    this.#hasText = true
-    if (this.#text !== undefined) return [...begun, { type: "text-delta", id: this.#text, delta }]
-    const id = `text-${(this.#blocks += 1)}`
-    this.#text = id
-    return [...begun, { type: "text-start", id }, { type: "text-delta", id, delta }]
+    return delta === "" ? [] : [...this.#beginStep(), ...this.#blocks.text(delta)]
   }
 
-  #endText(): ReadonlyArray<UiChunk> {
-    const id = this.#text
-    this.#text = undefined
-    return id === undefined ? [] : [{ type: "text-end", id }]
-  }
-
-  #rawChunk(chunk: unknown): ReadonlyArray<UiChunk> {
-    const said = reasoningIn(chunk)
-    if (said === undefined) return []
-    const { of, delta } = said
-    const begun = this.#beginStep()
-    if (this.#reasoning?.of === of && this.#reasoning !== undefined) {
-      return [...begun, { type: "reasoning-delta", id: this.#reasoning.id, delta }]
-    }
-    const ended = this.#endReasoning()
-    const id = `reasoning-${(this.#blocks += 1)}`
-    this.#reasoning = { id, of }
-    return [...begun, ...ended, { type: "reasoning-start", id }, { type: "reasoning-delta", id, delta }]
-  }
-
-  #endReasoning(): ReadonlyArray<UiChunk> {
-    const id = this.#reasoning?.id
-    this.#reasoning = undefined
-    return id === undefined ? [] : [{ type: "reasoning-end", id }]
+  #reasoning(chunk: unknown): ReadonlyArray<UiChunk> {
+    const found = reasoningIn(chunk)
+    return found === undefined ? [] : [...this.#beginStep(), ...this.#blocks.reasoning(found.of, found.delta)]
   }
 
   #beginCall(toolCallId: string, toolName: string): ReadonlyArray<UiChunk> {
@@ -245,7 +208,7 @@ export class UiStream {
 
   #callCompleted(call: Event.ToolCallCompleted): ReadonlyArray<UiChunk> {
     const { id, name, arguments: input, rawArguments, problem } = call
-    const begun = [...this.#beginStep(), ...this.#endReasoning()]
+    const begun = [...this.#beginStep(), ...this.#blocks.endReasoning()]
     this.#sent.add(id)
     this.#begun.delete(id)
     this.#answered.delete(id)
@@ -312,13 +275,13 @@ export class UiStream {
     const kept = new Set(left?.said.toolCalls?.map(({ id }) => id))
     const cutShort = this.#inStep ? response.toolCalls.filter(({ id }) => !kept.has(id)) : []
     if (response.finishReason !== null) this.#finish = finishReasons[response.finishReason]
-    const asks: ReadonlyArray<UiChunk> = halt?.type === "question" ? this.#block("text", halt.question) : []
+    const asks: ReadonlyArray<UiChunk> = halt?.type === "question" ? this.#blocks.whole("text", halt.question) : []
     if (left !== undefined && [...kept].some((id) => !this.#sent.has(id))) {
       const anew = [...this.#beginStep(), ...this.#resetStep(), ...this.#sayStep(left, pendingApprovals)]
       return [...anew, ...asks, ...this.#endStep()]
     }
     return [
-      ...(this.#inStep && !this.#hasText ? this.#delta(response.outputText) : []),
+      ...(this.#inStep && !this.#blocks.hasText ? this.#delta(response.outputText) : []),
       ...this.#answersOf(left?.behind ?? []),
       ...cutShort.flatMap(({ id }) =>
         this.#completed(id, "The reply was cut short; the call was not run", "not_started")
@@ -340,7 +303,7 @@ export class UiStream {
         return []
       case "text":
       case "reasoning":
-        return this.#block(part.type, part.text)
+        return this.#blocks.whole(part.type, part.text)
       default: {
         const { type, toolCallId, input } = part
         const toolName = type.slice("tool-".length)
@@ -352,15 +315,6 @@ export class UiStream {
         ]
       }
     }
-  }
-
-  #block(kind: "text" | "reasoning", delta: string): ReadonlyArray<UiChunk> {
-    const id = `${kind}-${(this.#blocks += 1)}`
-    return [
-      { type: `${kind}-start`, id },
-      { type: `${kind}-delta`, id, delta },
-      { type: `${kind}-end`, id }
-    ]
   }
 }
 

@@ -5,7 +5,8 @@ import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChun
 import { describe, expect, it } from "vitest"
 import { isSaid, replyIn } from "../../../src/wire/chatReply.ts"
 import { uiMessages } from "../../../src/wire/aiSdk/uiParts.ts"
-import { type UiChunk, UiStream } from "../../../src/wire/aiSdk/uiStream.ts"
+import { UiStream } from "../../../src/wire/aiSdk/uiStream.ts"
+import { type UiChunk } from "../../../src/wire/aiSdk/uiBlocks.ts"
 import { streamOf } from "../../double/streamOf.ts"
 
 const echo = tool({ name: "echo", execute: ({ x }) => ({ x }) })
