@@ -19,20 +19,20 @@ export interface Acting {
   readonly ledger: Ledger
 }
 
-export const retry = async (chat: ChatRef.ChatRef, { chance, sleep, ledger }: Acting): Promise<void> => {
+export const retryTurn = async (chat: ChatRef.ChatRef, { chance, sleep, ledger }: Acting): Promise<void> => {
   const waits = (chat.getSnapshot()?.context.pendingToolCalls.length ?? 0) > 0
   if (waits || chat.thread.messages.length === 0) return
   await readTurn(chat.retry(), chance, sleep, ledger)
 }
 
-export const cancel = async (chat: ChatRef.ChatRef, { ledger }: Acting): Promise<void> => {
+export const cancelTurn = async (chat: ChatRef.ChatRef, { ledger }: Acting): Promise<void> => {
   ledger.add("cancels")
   await chat.cancel()
   ledger.add("cancels over")
 }
 
 /** Cancels or restarts one tool call, or cancels all. */
-export const control = async (chat: ChatRef.ChatRef, { chance, ledger }: Acting): Promise<void> => {
+export const controlCall = async (chat: ChatRef.ChatRef, { chance, ledger }: Acting): Promise<void> => {
   const [first] = chat.getSnapshot()?.context.toolCalls.filter(({ status }) => status === "running") ?? []
   const kind = chance()
   ledger.add("verbs for calls")

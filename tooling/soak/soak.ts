@@ -13,7 +13,7 @@ import { Zombies } from "@troupe/chat/observe"
 import { Testing } from "@troupe/chat/testing"
 import { type Tool, ToolRunner } from "@troupe/chat/tools"
 import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
-import { type Acting, answer, cancel, control, retry } from "./acts.ts"
+import { type Acting, answer, cancelTurn, controlCall, retryTurn } from "./acts.ts"
 import { AuditedStore } from "./audit.ts"
 import { type Chance, chanceOf, pick } from "./chance.ts"
 import { placesOpen, toolsElsewhere } from "./elsewhere.ts"
@@ -244,12 +244,12 @@ export class Soak {
     if (chat === undefined) return
     doing.what = `${chat.id} ${kind}: ${chat.pid === undefined ? "no process" : ""}`
     if (kind < 0.6) return this.#send(chat)
-    if (kind < 0.7) return cancel(chat, this.#acting)
-    if (kind < 0.75) return control(chat, this.#acting)
+    if (kind < 0.7) return cancelTurn(chat, this.#acting)
+    if (kind < 0.75) return controlCall(chat, this.#acting)
     if (kind < 0.82) return subscribe(chat, this.#chance() * 200, this.#sleep, this.ledger)
     if (kind < 0.9) return attach(chat, this.#chance, this.#sleep, this.ledger)
     if (kind < 0.95) return answer(chat, this.#acting)
-    await retry(chat, this.#acting)
+    await retryTurn(chat, this.#acting)
   }
 
   async #anyChat(troupe: Running): Promise<ChatRef.ChatRef | undefined> {

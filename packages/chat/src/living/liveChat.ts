@@ -20,7 +20,7 @@
  *      process before could say so; any other is sent again, under the same id, as that one is.
  */
 import { Process, StateMachine } from "@troupe/otp"
-import { refused, SessionError } from "../errors/index.ts"
+import { refused, type SessionError } from "../errors/index.ts"
 import { type ChatContext, cutOffBy, recalledBy } from "../loop/index.ts"
 import type { ChatRecord, Mode } from "../record/index.ts"
 import type { Event } from "../events/index.ts"
