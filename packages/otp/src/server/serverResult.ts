@@ -1,4 +1,4 @@
-/** What a callback of a server answers, as the server loop reads it. */
+/** The result of a server callback, as the server loop reads it. */
 import type { Timeout } from "../core/index.ts"
 
 /** What a server does before its next message. */
@@ -6,7 +6,7 @@ export type Next = { readonly continue: unknown } | { readonly timeout: Timeout 
 
 export type ResultKind = "ok" | "ignore" | "reply" | "noreply" | "stop" | "stopReply"
 
-/** One shape for all results, told apart by `kind`. */
+/** One shape for all results, distinguished by `kind`. */
 export class ServerResult<K extends ResultKind = ResultKind, V = unknown> {
   readonly kind: K
   readonly state: unknown
