@@ -6,7 +6,7 @@
  *
  * APPM1. The tree ends once, in this order: `prepStop`, the top process by `shutdown` without a time limit, `stop`. If
  *        the top process ended by itself, its children have ended already, and both calls follow.
- * APPM2. An error of `prepStop` or `stop` is reported, and the end goes on.
+ * APPM2. An error of `prepStop` or `stop` is reported, and the tree still ends.
  * APPM3. The master ends with the exit reason of its tree, or with the reason of the request to stop.
  */
 import { isExit, type Pid } from "../core/index.ts"

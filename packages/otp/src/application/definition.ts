@@ -10,7 +10,7 @@ import type { ExitReason, Pid, System, Timeout } from "../core/index.ts"
  * - `start` starts the tree under `parent`, linked to it, and returns its top process, usually a supervisor. If it throws,
  *   the application does not start.
  * - `prepStop` is called before the tree ends and `stop` after it, also if the tree ended by itself. Their errors are
- *   reported, and the end goes on.
+ *   reported, and the tree still ends.
  */
 export interface Definition {
   readonly name: string

@@ -24,10 +24,11 @@ import type { Pid } from "./Pid.ts"
  * - `state`: the state of a server, machine or supervisor, in one line.
  * - `queueLength`: the number of messages left in the mailbox.
  * - `parent`, `links`: the process that started it, and the processes that get its exit signal.
+ *
  * **Units and defaults**
  *
- * `at` is milliseconds on the system's clock. What is shown is cut to a few hundred characters.
  * `at` is milliseconds on the system's clock. The texts are cut to a few hundred characters.
+ *
  * **Gotchas**
  *
  * `handling` and `state` show data of the process: protect a report like that data.

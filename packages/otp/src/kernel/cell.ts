@@ -96,7 +96,7 @@ export interface KernelObserver {
 
 /** The reports of a system, made above the kernel. */
 export interface KernelReports {
-  /** Describes a process that ends, or that reports a fault and goes on. */
+  /** Describes a process that ends, or that reports a fault and continues. */
   readonly crash: (cell: Cell, reason: ExitReason, ends: boolean) => CrashReport
   /** Records a message that no process took. */
   readonly undelivered: (kernel: Kernel, kind: "dead" | "unexpected", target: Pid | Name, message: unknown) => void
@@ -108,7 +108,7 @@ export interface Kernel extends System {
   readonly names: Map<string, Cell>
   readonly chances: Chances
   readonly queue: RunQueue<Cell>
-  /** The parent of every root process; it stands for the system. */
+  /** The parent of every root process; it represents the system. */
   readonly root: Cell
   /** Represents callers that are not a process. */
   readonly outside: Cell

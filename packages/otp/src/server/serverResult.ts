@@ -1,7 +1,7 @@
 /** The result of a server callback, as the server loop reads it. */
 import type { Timeout } from "../core/index.ts"
 
-/** What a server does before its next message. */
+/** The action of a server before its next message. */
 export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate" | undefined
 
 export type ResultKind = "ok" | "ignore" | "reply" | "noreply" | "stop" | "stopReply"

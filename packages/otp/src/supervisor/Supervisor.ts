@@ -3,7 +3,7 @@
  *
  * A supervisor starts its children in order, restarts them when they end, by the rules of their specs, and ends them in
  * reverse order when it ends. When its children end more often than it allows, it ends too, and its own supervisor
- * decides what happens next.
+ * handles that.
  *
  * @example
  * ```ts import.meta.vitest
