@@ -239,9 +239,10 @@ export type StreamResult<I, A, Zip extends boolean = false> = Stream.StreamResul
  *
  * **Details**
  *
- * The first input is pulled when the first result is requested. After that, inputs are pulled as tasks finish, while the
- * consumer waits: a slow consumer delays them (backpressure). When the consumer stops, breaks or throws, the running tasks
- * are killed. When the owner dies, they are killed too, no further input is pulled, and `return` of the inputs is called.
+ * The first input is pulled when the first result is requested. After that, inputs are pulled while the consumer waits and
+ * fewer than `maxConcurrency` tasks run: a slow consumer delays them (backpressure). When the consumer stops, breaks or
+ * throws, the running tasks are killed. When the owner dies, they are killed too, no further input is pulled, and `return`
+ * of the inputs is called.
  *
  * **Errors**
  *
