@@ -1,10 +1,10 @@
 /**
- * Applications: whole supervision trees, started and stopped in order.
+ * Applications: supervision trees, started and stopped in order.
  *
- * An application is a name, what it depends on, and a function that starts its tree. A system runs any number of them:
- * `start` and `ensureAllStarted` start them after what they depend on, `stop` ends one, and the end of the system ends
- * them in reverse start order. `run` is the entry of a program: it starts an application in a system, waits for a signal
- * of the host, and stops everything in order.
+ * An application is a name, its dependencies, and a function that starts its tree. A system runs any number of them:
+ * `start` and `ensureAllStarted` start them after their dependencies, `stop` ends one, and the end of the system ends
+ * them in reverse start order. `run` is the entry point of a program: it starts an application in a system, waits for a
+ * signal of the host, and stops everything in order.
  *
  * @example
  * ```ts import.meta.vitest
@@ -44,7 +44,7 @@ export type { Definition, Kind, Signals, End, Outcome, RunOptions } from "./defi
 /** Makes the definition of an application. */
 export const make = (definition: Definition): Definition => definition
 
-/** How an application is started: `kind` is `"temporary"` unless said otherwise. */
+/** How an application is started; `kind` is `"temporary"` by default. */
 export interface StartOptions {
   readonly kind?: Kind
 }
@@ -54,19 +54,19 @@ export interface StartOptions {
  *
  * **Errors**
  *
- * Rejects with `ApplicationAlreadyStarted`; with `ApplicationNotStarted` if something it depends on does not run; with
- * `StartFailed`, whose reason is why its tree did not start.
+ * Rejects with `ApplicationAlreadyStarted`; with `ApplicationNotStarted` if a dependency does not run; with
+ * `StartFailed`, whose reason is the reason of its tree.
  */
 export const start = (system: System, application: Definition, options: StartOptions = {}): Promise<void> =>
   tableOf(kernelOf(system)).start(application, options.kind ?? "temporary")
 
 /**
- * Starts an application after all it depends on; resolves with the names of those it started, in start order.
+ * Starts an application after its dependencies; resolves with the names of the started applications, in start order.
  *
  * **Errors**
  *
- * Rejects as `start` does, after stopping again those it started, in reverse order; with `ApplicationCycle` if some depend on
- * each other in a circle.
+ * Rejects like `start`, after it has stopped the applications that it started, in reverse order; with `ApplicationCycle`
+ * if some depend on each other in a circle.
  */
 export const ensureAllStarted = (
   system: System,
@@ -79,7 +79,7 @@ export const ensureAllStarted = (
  *
  * **Details**
  *
- * Neither what it depends on nor what depends on it is stopped.
+ * Its dependencies and the applications that depend on it keep running.
  *
  * **Errors**
  *
@@ -88,30 +88,30 @@ export const ensureAllStarted = (
 export const stop = (system: System, application: Definition): Promise<void> =>
   tableOf(kernelOf(system)).stop(application.name)
 
-/** The names of the applications that run, in start order. */
+/** The names of the running applications, in start order. */
 export const running = (system: System): ReadonlyArray<string> => tableOf(kernelOf(system)).running
 
 /**
- * Ends all processes of a system at once: no `terminate`, `prepStop` or `stop` is called, finalizers run.
+ * Ends all processes of a system at once. It does not call `terminate`, `prepStop` or `stop`; finalizers run.
  *
  * **When to use**
  *
- * Where an orderly end is not wanted, or does not come: `System.stop` is the orderly one.
+ * When an orderly end takes too long or is not needed; otherwise use `System.stop`.
  */
 export const halt = (system: System): void => haltKernel(kernelOf(system))
 
 /**
- * Runs a program: starts an application and what it depends on, waits for its end, and stops the system in order.
+ * Runs a program: starts an application and its dependencies, waits for its end, and stops the system in order.
  *
  * **Details**
  *
- * The end is a signal, or that of an application the system does not go on without. All applications then end in reverse
- * start order, the children of each in reverse start order. A signal during that ends everything at once, with status 1. The
- * host is kept alive meanwhile, and all listeners are gone when this resolves.
+ * A signal ends the program, and so does the end of an application that stops the system. All applications then end in
+ * reverse start order, and so do the children of each. A second signal ends everything at once, with status 1. The host
+ * is kept alive until then. All listeners are removed when this resolves.
  *
  * **Errors**
  *
- * Rejects as `ensureAllStarted` does, after stopping the system.
+ * Rejects like `ensureAllStarted`, after stopping the system.
  *
  * **Gotchas**
  *

@@ -1,13 +1,13 @@
 /**
  * The process at the root of a running application.
  *
- * Owns the application's tree: it starts the top process, hears of its end, and calls what is to be called before and
- * after. It does not know which applications depend on each other; `applicationTable.ts` does.
+ * Owns the application's tree: it starts the top process, gets its exit signal, and calls `prepStop` and `stop`. It does
+ * not resolve dependencies between applications; `applicationTable.ts` does.
  *
- * APPM1. The tree ends once, in this order: `prepStop`, the top process by `shutdown` for as long as it takes, `stop`. If
- *        the top process ended by itself its children are ended already, and both calls follow.
- * APPM2. What `prepStop` or `stop` throws is reported, and keeps nothing from ending.
- * APPM3. The master ends with the reason its tree ended with, or was asked to end with.
+ * APPM1. The tree ends once, in this order: `prepStop`, the top process by `shutdown` without a time limit, `stop`. If
+ *        the top process ended by itself, its children have ended already, and both calls follow.
+ * APPM2. An error of `prepStop` or `stop` is reported, and the tree still ends.
+ * APPM3. The master ends with the exit reason of its tree, or with the reason of the request to stop.
  */
 import { isExit, type Pid } from "../core/index.ts"
 import { endChild } from "../process/index.ts"
@@ -16,10 +16,10 @@ import { startChild } from "../supervisor/index.ts"
 import { type Callbacks, ServerResult } from "../server/index.ts"
 import type { Definition } from "./definition.ts"
 
-/** What a master is started with. */
+/** The arguments of a master. */
 export interface MasterPlan {
   readonly application: Definition
-  /** Called when the tree ends by itself, before the application does. */
+  /** Called when the tree ends by itself, before the application ends. */
   readonly treeEnded: () => void
 }
 

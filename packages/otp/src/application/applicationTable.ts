@@ -1,15 +1,15 @@
 /**
  * The applications of one system.
  *
- * Owns which of them run, in start order, and starts and stops them one at a time. Each is a master process; what is in
- * its tree is the master's business.
+ * Owns the list of running applications, in start order, and starts and stops them one at a time. Each application is a
+ * master process, which owns its tree.
  *
- * APPT1. An application is in the table from the moment its start is asked for until its master is dead.
- * APPT2. It starts only when all it depends on run; `startAll` starts those first, and stops again what it started
- *        itself if one of them fails.
- * APPT3. The end by itself of a permanent application, and of a transient one for any reason but `normal`, stops the
- *        system; where a program runs, that does. An end by `stop`, or with the system, is not one by itself.
- * APPT4. Applications that depend on each other in a circle do not start; whoever asks for that is told the circle.
+ * APPT1. An application is in the table from the request to start it until its master is dead.
+ * APPT2. It starts only when all its dependencies run. `startAll` starts them first; if one fails, it stops those that it
+ *        started itself.
+ * APPT3. When a permanent application ends by itself, or a transient one with a reason other than `normal`, the system is
+ *        stopped; if a program runs, the program does it. An end by `stop`, or with the system, does not count.
+ * APPT4. Applications that depend on each other in a circle do not start; the error names the circle.
  */
 import {
   ApplicationAlreadyStarted,
@@ -90,7 +90,7 @@ export class ApplicationTable {
     if (end._tag === "ApplicationEnded" && this.#waiting.size === 0) void stop(this.#kernel)
   }
 
-  /** Runs a function when an application that matters ends by itself, or this one is stopped; answers how to forget it. */
+  /** Calls `run` when an application's end stops the system, or `own` is stopped; returns a function that removes it. */
   whenEnded(own: string, run: (end: End) => void): () => void {
     const notify = (name: string, end: End): void => {
       if (end._tag !== "Stopped" || name === own) run(end)
@@ -110,7 +110,7 @@ export class ApplicationTable {
     return started
   }
 
-  /** Stops an application that may have ended meanwhile; why it ended then is reported already. */
+  /** Stops an application that may have ended meanwhile; the reason of that end has been reported already. */
   async #undo(name: string): Promise<void> {
     const master = await this.#entries.get(name)?.started
     if (master === undefined || master.dead) return

@@ -3,14 +3,14 @@
 import type { ExitReason, Pid, System, Timeout } from "../core/index.ts"
 
 /**
- * What an application is.
+ * The definition of an application.
  *
  * **Contract**
  *
- * - `start` starts the tree under `parent`, linked to it, and answers with its top process, a supervisor as a rule; what
- *   it throws is why the application does not start.
- * - `prepStop` is called before the tree ends, `stop` after; both also where the tree ended by itself. What they throw is
- *   reported, and the end goes on.
+ * - `start` starts the tree under `parent`, linked to it, and returns its top process, usually a supervisor. If it throws,
+ *   the application does not start.
+ * - `prepStop` is called before the tree ends and `stop` after it, also if the tree ended by itself. Their errors are
+ *   reported, and the tree still ends.
  */
 export interface Definition {
   readonly name: string
@@ -22,22 +22,22 @@ export interface Definition {
 }
 
 /**
- * What the end of an application by itself means to others.
+ * The effect on the system when an application ends by itself.
  *
  * **Details**
  *
  * - `"temporary"`: nothing.
- * - `"transient"`: if it ended with any other reason than `normal`, the system is stopped.
- * - `"permanent"`: however it ended, the system is stopped.
+ * - `"transient"`: if the reason is not `normal`, the system is stopped.
+ * - `"permanent"`: whatever the reason, the system is stopped.
  */
 export type Kind = "temporary" | "transient" | "permanent"
 
 /**
- * Where the signals of a host come from; Node's `process` is one.
+ * The source of host signals, such as Node's `process`.
  *
  * **Contract**
  *
- * After `on`, `listener` is called whenever the signal comes, until `off` with the same function.
+ * After `on`, `listener` is called for every such signal, until `off` is called with the same function.
  */
 export interface Signals {
   on(signal: string, listener: () => void): unknown
@@ -49,17 +49,17 @@ export interface Signals {
  *
  * **Details**
  *
- * - `Signal`: the host asked it to.
- * - `ApplicationEnded`: an application it does not go on without ended by itself, with this reason.
- * - `Stopped`: somebody stopped the application, or the system.
+ * - `Signal`: the host sent a signal.
+ * - `ApplicationEnded`: an application whose end stops the system ended by itself, with this reason.
+ * - `Stopped`: the application or the system was stopped.
  */
 export type End =
   | { readonly _tag: "Signal"; readonly signal: string }
   | { readonly _tag: "ApplicationEnded"; readonly name: string; readonly reason: ExitReason }
   | { readonly _tag: "Stopped" }
 
-/** How a program ended: why, and the exit status to give the host: 0 if it was asked to end, or its application ended
- * `normal`, and all ended in order. */
+/** The end of a program and the exit status for the host: 0 if it was asked to end, or its application ended
+ * `normal`, and everything ended in order. */
 export interface Outcome {
   readonly status: 0 | 1
   readonly end: End
@@ -70,10 +70,10 @@ export interface Outcome {
  *
  * **Units and defaults**
  *
- * - `system`: one of its own.
- * - `signals`: none; with Node's `process` the signals `names` end the program, `SIGINT` and `SIGTERM`.
- * - `kind`: `"permanent"`, for the application and for what it depends on.
- * - `timeout`: 10 seconds, as in `System.stop`.
+ * - `system`: a new one.
+ * - `signals`: none; with Node's `process`, the signals in `names` (`SIGINT` and `SIGTERM`) end the program.
+ * - `kind`: `"permanent"`, for the application and its dependencies.
+ * - `timeout`: 10 seconds, like `System.stop`.
  */
 export interface RunOptions {
   readonly system?: System

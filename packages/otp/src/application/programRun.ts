@@ -1,12 +1,12 @@
 /**
- * A program: one application in a system, from its start to its end.
+ * A program: one application in a system, from start to end.
  *
- * Owns the listeners on the host's signals and what keeps the host alive, from the start until the system has stopped.
+ * Owns the signal listeners and the timer that keeps the host alive, from the start until the system has stopped.
  *
- * PROG1. The first of a signal, the end of an application that matters and the stop of its own one is the end; what comes
- *        later changes only how fast it goes.
- * PROG2. A signal that comes when the end has begun halts the system: what does not end in order ends at once.
- * PROG3. When the run is over no listener and no timer of it is left, however it went.
+ * PROG1. A signal, the end of an application that stops the system, or the stop of its own application ends the program:
+ *        the first of them counts. A later one changes only how fast the program ends.
+ * PROG2. When a signal comes after the end has begun, the system is halted: the remaining processes end at once.
+ * PROG3. When the run is over, none of its listeners and timers is left, whatever its outcome.
  */
 import { live } from "../time/index.ts"
 import { isNormal } from "../core/index.ts"
@@ -17,7 +17,7 @@ import type { Definition, End, Outcome, RunOptions, Signals } from "./definition
 
 const day = 86_400_000
 
-/** Keeps the host from ending for want of work; answers how to let it. */
+/** Keeps the host alive; returns a function that stops it. */
 const keepAlive = (): (() => void) => {
   let id: unknown
   const arm = (): void => {
@@ -27,7 +27,7 @@ const keepAlive = (): (() => void) => {
   return () => live.clearTimeout(id)
 }
 
-/** Listens to some signals; answers how to stop. */
+/** Adds listeners for some signals; returns a function that removes them. */
 const listen = (
   signals: Signals | undefined,
   names: ReadonlyArray<string>,

@@ -8,28 +8,28 @@
 import type { Pid } from "./Pid.ts"
 
 /**
- * When a child is started again after it ended.
+ * When a supervisor restarts a child that ended.
  *
  * **Details**
  *
  * - `"permanent"`: always.
- * - `"transient"`: unless it ended `normal`, `shutdown` or with a `Shutdown`.
- * - `"temporary"`: never; its spec is forgotten when it ends.
+ * - `"transient"`: unless the reason is `normal`, `shutdown` or a `Shutdown`.
+ * - `"temporary"`: never; its spec is deleted when it ends.
  */
 export type Restart = "permanent" | "transient" | "temporary"
 
 /**
- * How a child is ended.
+ * How a supervisor ends a child.
  *
  * **Details**
  *
- * - a number: the exit signal `shutdown`, and `kill` after so many milliseconds.
- * - `"infinity"`: the exit signal `shutdown`, and as long as it takes.
- * - `"brutalKill"`: `kill` at once.
+ * - a number: sends the exit signal `shutdown`, and `kill` after so many milliseconds.
+ * - `"infinity"`: sends the exit signal `shutdown` and waits without a limit.
+ * - `"brutalKill"`: sends `kill` at once.
  */
 export type Shutdown = number | "brutalKill" | "infinity"
 
-/** A supervisor or a worker: counted apart, and with another default for `shutdown`. */
+/** A supervisor or a worker. They are counted separately and have different defaults for `shutdown`. */
 export type ChildType = "supervisor" | "worker"
 
 /**
@@ -37,8 +37,8 @@ export type ChildType = "supervisor" | "worker"
  *
  * **Details**
  *
- * `Id` is the id as a literal and `P` the type of the child's pid: a supervisor started with such specs knows its children
- * by type, see `Supervisor.child`. A plain `ChildSpec` is any child.
+ * `Id` is the id as a literal and `P` the type of the child's pid. `Supervisor.child` uses both to type the children.
+ * A plain `ChildSpec` describes any child.
  *
  * **Units and defaults**
  *
@@ -47,8 +47,8 @@ export type ChildType = "supervisor" | "worker"
  *
  * **Contract**
  *
- * `start` makes a process linked to `parent`. It may answer `"ignore"`, or fail with `StartIgnored`, to run no process;
- * any other failure is a failed start. It is called again for every restart.
+ * `start` makes a process linked to `parent`. To run no process it returns `"ignore"` or fails with `StartIgnored`;
+ * any other failure is a failed start. The supervisor calls it again for every restart.
  */
 export interface ChildSpec<out Id extends string = string, out P extends Pid = Pid> {
   readonly id: Id
@@ -56,14 +56,14 @@ export interface ChildSpec<out Id extends string = string, out P extends Pid = P
   readonly restart?: Restart
   readonly shutdown?: Shutdown
   readonly type?: ChildType
-  /** Its end by itself may end the supervisor, see `autoShutdown`. */
+  /** When it ends by itself, the supervisor may end too, see `autoShutdown`. */
   readonly significant?: boolean
 }
 
-/** The rules for a child that is a supervisor or a service itself: what a spec says besides its id and its start. */
+/** The rules of a spec without its id and start, for a child that is itself a supervisor or a service. */
 export type Rules = Pick<ChildSpec, "restart" | "shutdown" | "significant">
 
-/** The type of the pid that a spec's start makes. */
+/** The type of the pid that the `start` of a spec returns. */
 export type PidOf<Spec extends Pick<ChildSpec, "start">> = Exclude<Awaited<ReturnType<Spec["start"]>>, "ignore">
 
 /** The restart rule of a spec. */
@@ -72,6 +72,6 @@ export const restartOf = (spec: ChildSpec): Restart => spec.restart ?? "permanen
 /** The kind of a spec. */
 export const typeOf = (spec: ChildSpec): ChildType => spec.type ?? "worker"
 
-/** The way a spec's child is ended. */
+/** The shutdown rule of a spec. */
 export const shutdownOf = (spec: ChildSpec): Shutdown =>
   spec.shutdown ?? (typeOf(spec) === "supervisor" ? "infinity" : 5000)

@@ -1,8 +1,8 @@
 /**
- * What is told about a process that ended and should not have.
+ * The report about a process that ended abnormally.
  *
- * Reports go to `onCrash` of the system and to the telemetry event `process.crash`. They are made only when somebody
- * takes them, before the process is taken apart.
+ * Reports are passed to `onCrash` of the system and to the telemetry event `process.crash`. A report is made only if
+ * one of them is in use, and before the process releases its state.
  */
 import * as DateTime from "effect/DateTime"
 import { isNoCatch } from "./ExitReason.ts"
@@ -11,26 +11,27 @@ import { summary } from "./valueSummary.ts"
 import type { Pid } from "./Pid.ts"
 
 /**
- * The end of a process that nobody asked for, or a fault it survived.
+ * An unexpected end of a process, or a fault it survived.
  *
  * **Details**
  *
- * - `ended`: whether the process is dead. It is not after a fault in a timer or a subscriber, nor when a supervisor says
- *   why it gives up.
- * - `reason`: what it ended with, verbatim.
- * - `message`: who ended and why, in one line.
- * - `handling`: the message it was at, shown in one line; of a process that is one function, the last it received.
- * - `state`: what it knew, shown in one line; of servers, machines and supervisors.
- * - `queueLength`: the messages it had not taken.
- * - `parent`, `links`: who started it, and who hears of its end by a signal.
+ * - `ended`: whether the process is dead. It is alive after a fault in a timer or a subscriber, and while a supervisor
+ *   reports why it gives up.
+ * - `reason`: the exit reason, verbatim.
+ * - `message`: the process and the reason, in one line.
+ * - `handling`: the message that the process was handling, in one line. For a process that is one function, the last
+ *   message it received.
+ * - `state`: the state of a server, machine or supervisor, in one line.
+ * - `queueLength`: the number of messages left in the mailbox.
+ * - `parent`, `links`: the process that started it, and the processes that get its exit signal.
  *
  * **Units and defaults**
  *
- * `at` is milliseconds on the system's clock. What is shown is cut to a few hundred characters.
+ * `at` is milliseconds on the system's clock. The texts are cut to a few hundred characters.
  *
  * **Gotchas**
  *
- * `handling` and `state` show what the process worked on: treat a report as you treat that.
+ * `handling` and `state` show data of the process: protect a report like that data.
  */
 export interface CrashReport {
   readonly pid: Pid
@@ -52,11 +53,11 @@ const deepestCause = 5
 
 const internals = decodeURI(new URL(/* @vite-ignore */ "../", import.meta.url).pathname)
 
-/** Whether a line of a stack is code that runs processes, fibers and charts, not code that runs in them. */
+/** Whether a line of a stack is in Node, Effect, XState or this package, not in user code. */
 const isMachinery = (line: string): boolean =>
   line.includes(internals) || /\/node_modules\/(effect|xstate)\/|\bnode:/.test(line)
 
-/** The lines of a stack that say where in the user's code it was; all, if none does. */
+/** The lines of a stack in the user's code; all lines if there are none. */
 const traceOf = (stack: string): ReadonlyArray<string> => {
   const lines = stack.split("\n").filter((line) => line.trimStart().startsWith("at "))
   const own = lines.filter((line) => !isMachinery(line))
@@ -74,7 +75,7 @@ const causeLines = (reason: unknown, depth: number): ReadonlyArray<string> => {
   return [...lines, `caused by ${first}`, ...rest]
 }
 
-/** The reason at length, or in one line if it cannot be read. */
+/** The reason with its stack and causes, or in one line if it cannot be read. */
 const linesOf = (reason: unknown): ReadonlyArray<string> => {
   try {
     return causeLines(reason, 0)
@@ -89,8 +90,8 @@ const row = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string>
   lines.map((line, index) => `  ${(index === 0 ? title : "").padEnd(9)} ${line}`)
 
 /**
- * Shows a report to people, over several lines: who, when, at which message, in which state, and why, with the stack and
- * the causes behind it. Of a stack, the frames of what runs processes, fibers and charts are left out.
+ * Formats a report for people, in several lines: the process, the time, the message, the state, and the reason with its
+ * stack and causes. Stack frames of Node, Effect, XState and this package are omitted.
  */
 export const format = (report: CrashReport): string => {
   const { name, label, handling, state, queueLength, parent, links } = report

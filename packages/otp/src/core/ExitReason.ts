@@ -1,8 +1,8 @@
 /**
- * Why a process ended.
+ * The reason of a process's end.
  *
- * A reason is any value. Some have a meaning of their own, listed at `ExitReason`; errors thrown by a process are its
- * reason verbatim. Only `normal` is a normal end: everything else ends the linked processes that do not trap exits.
+ * A reason is any value. The values with a special meaning are listed at `ExitReason`. An error that a process throws is
+ * its reason verbatim. Only `normal` is a normal end: any other reason ends linked processes that do not trap exits.
  */
 import { summary } from "./valueSummary.ts"
 
@@ -11,14 +11,14 @@ import { summary } from "./valueSummary.ts"
  *
  * **Details**
  *
- * - `"normal"`: its work is done.
- * - `"shutdown"`, `Shutdown`: it was asked to end, in order.
- * - `"kill"`: as a signal, the one that cannot be trapped.
- * - `"killed"`: what the others see of a killed process.
- * - `"noproc"`: there was no such process.
- * - `NoCatch`: it threw something that is no `Error`.
- * - an `Error`: it threw, rejected or failed with that.
- * - anything else: it chose so.
+ * - `"normal"`: the work is done.
+ * - `"shutdown"`, `Shutdown`: an orderly end on request.
+ * - `"kill"`: as a signal, the only one that cannot be trapped.
+ * - `"killed"`: the reason that other processes see for a killed process.
+ * - `"noproc"`: the process does not exist.
+ * - `NoCatch`: the process threw a value that is not an `Error`.
+ * - an `Error`: the process threw it, rejected with it or failed with it.
+ * - anything else: the process chose this reason.
  */
 export type ExitReason = unknown
 
@@ -28,7 +28,7 @@ export interface Shutdown {
   readonly value: unknown
 }
 
-/** The end of a process that threw a value which is not an `Error`. */
+/** The end of a process that threw a value that is not an `Error`. */
 export interface NoCatch {
   readonly _tag: "NoCatch"
   readonly value: unknown
@@ -37,10 +37,10 @@ export interface NoCatch {
 /** Makes the reason of an orderly end that carries a value. */
 export const shutdown = (value: unknown): Shutdown => ({ _tag: "Shutdown", value })
 
-/** Makes the reason of a process that threw a value which is not an `Error`. */
+/** Makes the reason of a process that threw a value that is not an `Error`. */
 export const noCatch = (value: unknown): NoCatch => ({ _tag: "NoCatch", value })
 
-/** A reason is any value: one that cannot be read, such as a revoked proxy, has no tag. */
+/** The tag of a reason. A reason that cannot be read, such as a revoked proxy, has no tag. */
 const tagOf = (reason: unknown): unknown => {
   if (typeof reason !== "object" || reason === null) return undefined
   try {
@@ -53,14 +53,14 @@ const tagOf = (reason: unknown): unknown => {
 /** Whether a process ended because its work was done. */
 export const isNormal = (reason: ExitReason): reason is "normal" => reason === "normal"
 
-/** Whether a process was asked to end: `"shutdown"` or a `Shutdown` with a value. */
+/** Whether the reason is an orderly end on request: `"shutdown"` or a `Shutdown` with a value. */
 export const isShutdown = (reason: ExitReason): reason is "shutdown" | Shutdown =>
   reason === "shutdown" || tagOf(reason) === "Shutdown"
 
-/** Whether a transient child is restarted after this reason: anything but a normal end or a shutdown. */
+/** Whether a transient child is restarted after this reason: any reason but a normal end or a shutdown. */
 export const isAbnormal = (reason: ExitReason): boolean => !isNormal(reason) && !isShutdown(reason)
 
-/** Whether a reason says that a thrown value was no `Error`. */
+/** Whether a reason is a thrown value that is not an `Error`. */
 export const isNoCatch = (reason: ExitReason): reason is NoCatch => tagOf(reason) === "NoCatch"
 
 const shown = (reason: ExitReason): string => {
@@ -71,7 +71,7 @@ const shown = (reason: ExitReason): string => {
   return JSON.stringify(reason) ?? String(reason)
 }
 
-/** Shows a reason to a reader, in one line. Never fails: what cannot be read is shown as such. */
+/** Formats a reason in one line. Never throws: a reason that cannot be read is shown as such. */
 export const format = (reason: ExitReason): string => {
   try {
     return shown(reason)

@@ -1,8 +1,8 @@
 /**
- * The errors a call of this package can fail with.
+ * The errors that a call of this package can fail with.
  *
- * Each is tagged, its fields are data, and its message says what to do next. A process that dies has an exit reason
- * instead, see `ExitReason.ts`.
+ * Each error is tagged, its fields are data, and its message says what to do next. A process that ends has an exit
+ * reason instead, see `ExitReason.ts`.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -11,16 +11,16 @@ import type { ExitReason } from "./ExitReason.ts"
 import type { Pid } from "./Pid.ts"
 
 /**
- * A request to another process that got no answer.
+ * A request to another process that got no reply.
  *
  * **Details**
  *
- * `reason` is `"timeout"`, `"noproc"`, `"calling_self"` or the reason the other process ended with; `in` names the
- * request, such as `"GenServer.call"`.
+ * `reason` is `"timeout"`, `"noproc"`, `"calling_self"` or the exit reason of the other process. `in` names the request,
+ * such as `"GenServer.call"`.
  *
  * **Gotchas**
  *
- * After a timeout the other process goes on with the request: its effects stand, only its answer is dropped.
+ * After a timeout the other process still handles the request. Its effects remain; only its reply is discarded.
  */
 export class CallExit extends Data.TaggedError("CallExit")<{
   readonly reason: ExitReason
@@ -34,7 +34,7 @@ export class CallExit extends Data.TaggedError("CallExit")<{
   }
 }
 
-/** A process that could not be started: `reason` is what its start ended with. */
+/** A process that could not be started; `reason` is the exit reason of its start. */
 export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly reason: ExitReason }> {
   override get message(): string {
     if (this.reason === "timeout") return "the process did not start in time: allow more, or do less in init"
@@ -42,21 +42,21 @@ export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly reas
   }
 }
 
-/** A process that chose, in its `init`, not to run. */
+/** A process whose `init` returned `ignore`. */
 export class StartIgnored extends Data.TaggedError("StartIgnored") {
   override get message(): string {
     return "the process chose not to run: its init returned ignore"
   }
 }
 
-/** The reason of a start under a name another living process has. */
+/** The reason of a start under the name of another living process. */
 export class AlreadyStarted extends Data.TaggedError("AlreadyStarted")<{ readonly pid: Pid }> {
   override get message(): string {
     return `the name is taken by ${this.pid}: use that process, or choose another name`
   }
 }
 
-/** A registration that is refused: the name is taken, or the process is dead or has a name already. */
+/** A refused registration: the name is taken, or the process is dead or already has a name. */
 export class NameTaken extends Data.TaggedError("NameTaken")<{ readonly name: string; readonly pid: Pid | undefined }> {
   override get message(): string {
     return this.pid === undefined
@@ -65,28 +65,28 @@ export class NameTaken extends Data.TaggedError("NameTaken")<{ readonly name: st
   }
 }
 
-/** A message to a name nobody has. */
+/** A message to a name that is not registered. */
 export class UnknownName extends Data.TaggedError("UnknownName")<{ readonly name: string }> {
   override get message(): string {
     return `nobody is registered as "${this.name}": start that process first, or send to a pid`
   }
 }
 
-/** A link to a process that is dead, made by a process that does not trap exits. */
+/** A link to a dead process, from a process that does not trap exits. */
 export class NoProcess extends Data.TaggedError("NoProcess")<{ readonly pid: Pid }> {
   override get message(): string {
     return `${this.pid} is dead: trap exits to get its EXIT instead of this error`
   }
 }
 
-/** A spawn in a system that was stopped. */
+/** A spawn in a stopped system. */
 export class SystemStopped extends Data.TaggedError("SystemStopped")<{ readonly name: string }> {
   override get message(): string {
     return `the system "${this.name}" is stopped: make a new one`
   }
 }
 
-/** An option, or a part of a child spec, that makes no sense: `allowed` says what does. */
+/** An invalid option or part of a child spec; `allowed` describes the valid values. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{
   readonly option: string
   readonly value: unknown
@@ -99,28 +99,28 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
 
 const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : format(value))
 
-/** A link to a process of another system: links are within one. */
+/** A link to a process of another system. Links work only within one system. */
 export class OtherSystem extends Data.TaggedError("OtherSystem")<{ readonly pid: Pid; readonly system: string }> {
   override get message(): string {
     return `${this.pid.label} ${this.pid} is not of the system "${this.system}": monitor it, or start it there`
   }
 }
 
-/** A request for a supervisor to a process that is none. */
+/** A supervisor request to a process that is not a supervisor. */
 export class NotASupervisor extends Data.TaggedError("NotASupervisor")<{ readonly pid: Pid }> {
   override get message(): string {
     return `${this.pid.label} ${this.pid} is no supervisor: pass what the start of one resolved with`
   }
 }
 
-/** The reason of a server whose callback returned something that is no result: make results with the constructors. */
+/** The reason of a server whose callback returned an invalid result. Make results with the constructors. */
 export class BadReturnValue extends Data.TaggedError("BadReturnValue")<{ readonly value: unknown }> {
   override get message(): string {
     return `a callback returned ${format(this.value)}: return what GenServer.ok, replying, noreply or stopping make`
   }
 }
 
-/** The reason of a server that got a call or cast it has no callback for. */
+/** The reason of a server that got a call or cast for which it has no callback. */
 export class NoCallback extends Data.TaggedError("NoCallback")<{
   readonly callback: string
   readonly request: unknown
@@ -131,17 +131,17 @@ export class NoCallback extends Data.TaggedError("NoCallback")<{
 }
 
 /**
- * A request to a supervisor that is refused.
+ * A request that a supervisor refuses.
  *
  * **Details**
  *
- * - `"running"`, `"restarting"`: it is not stopped, and must be.
+ * - `"running"`, `"restarting"`: the child must be stopped first.
  * - `"notFound"`: there is no such child.
- * - `"alreadyStarted"`, `"alreadyPresent"`: its id is taken, by a running child, which is `pid`, or a stopped one.
- * - `"maxChildren"`: there are as many as may be.
+ * - `"alreadyStarted"`, `"alreadyPresent"`: the id belongs to a running child, which is `pid`, or to a stopped child.
+ * - `"maxChildren"`: the limit on children is reached.
  * - `"duplicateId"`: two specs of one supervisor have this id.
- * - `"significantUnheeded"`: it is significant, and the supervisor's `autoShutdown` is `"never"`.
- * - `"significantPermanent"`: it is significant, and would always be restarted.
+ * - `"significantUnheeded"`: the child is significant, and the supervisor's `autoShutdown` is `"never"`.
+ * - `"significantPermanent"`: the child is significant, and would always be restarted.
  */
 export class ChildRefused extends Data.TaggedError("ChildRefused")<{
   readonly reason:
@@ -174,7 +174,7 @@ const advice: Readonly<Record<ChildRefused["reason"], string>> = {
   significantPermanent: 'it is significant, but restart is "permanent": make it "transient" or "temporary"'
 }
 
-/** The value of a supervisor's shutdown when one of its children did not start. */
+/** The value of a supervisor's shutdown when a child did not start. */
 export class FailedToStartChild extends Data.TaggedError("FailedToStartChild")<{
   readonly id: string
   readonly reason: ExitReason
@@ -184,14 +184,14 @@ export class FailedToStartChild extends Data.TaggedError("FailedToStartChild")<{
   }
 }
 
-/** The reason a supervisor gives, in its crash report, for ending with its children. */
+/** The reason in the crash report of a supervisor that exceeded its restart limit and ends with its children. */
 export class RestartLimit extends Data.TaggedError("RestartLimit")<{ readonly id: string; readonly limit: number }> {
   override get message(): string {
     return `child "${this.id}" had to be restarted once more than the ${this.limit} times allowed: see why it ends, or allow more`
   }
 }
 
-/** The abnormal end of a process that stands behind an actor of a machine. */
+/** The abnormal end of the process behind a machine's actor. */
 export class ProcessExit extends Data.TaggedError("ProcessExit")<{
   readonly pid: Pid
   readonly reason: ExitReason
@@ -201,28 +201,28 @@ export class ProcessExit extends Data.TaggedError("ProcessExit")<{
   }
 }
 
-/** A task awaited by a process that did not start it: only its owner gets the reply. */
+/** A task awaited by a process that did not start it. Only the owner gets the reply. */
 export class NotTheOwner extends Data.TaggedError("NotTheOwner")<{ readonly owner: Pid }> {
   override get message(): string {
     return `the task belongs to ${this.owner}: await it there`
   }
 }
 
-/** A request of `Sys` to a process that takes none: one that is a function and not a server, machine or supervisor. */
+/** A request of `Sys` to a process that does not support it: a function, not a server, machine or supervisor. */
 export class NoSystemMessages extends Data.TaggedError("NoSystemMessages")<{ readonly pid: Pid }> {
   override get message(): string {
     return `${this.pid.label} ${this.pid} takes no requests of Sys: trace it, or make it a server or a machine`
   }
 }
 
-/** The replacement of a state that is not the user's, such as a supervisor's. */
+/** A request to replace a state that is not the user's, such as a supervisor's. */
 export class StateFixed extends Data.TaggedError("StateFixed")<{ readonly pid: Pid; readonly kind: string }> {
   override get message(): string {
     return `the state of the ${this.kind} ${this.pid} is not replaced: change it by its own functions`
   }
 }
 
-/** The start of an application that runs, or is about to. */
+/** The start of an application that is running or starting. */
 export class ApplicationAlreadyStarted extends Data.TaggedError("ApplicationAlreadyStarted")<{
   readonly name: string
 }> {
@@ -231,21 +231,21 @@ export class ApplicationAlreadyStarted extends Data.TaggedError("ApplicationAlre
   }
 }
 
-/** An application that does not run: one to be stopped, or one that another depends on. */
+/** An application that is not running, but must be: to stop it, or because another application depends on it. */
 export class ApplicationNotStarted extends Data.TaggedError("ApplicationNotStarted")<{ readonly name: string }> {
   override get message(): string {
     return `the application "${this.name}" does not run: start it first, or use ensureAllStarted`
   }
 }
 
-/** The start of applications that depend on each other in a circle: `names` goes round it once. */
+/** The start of applications that depend on each other in a circle; `names` lists the circle once. */
 export class ApplicationCycle extends Data.TaggedError("ApplicationCycle")<{ readonly names: ReadonlyArray<string> }> {
   override get message(): string {
     return `the applications ${this.names.join(" → ")} depend on each other in a circle: take one out of a dependsOn`
   }
 }
 
-/** Any error of this package that a promise is rejected with. */
+/** Any error of this package with which a promise is rejected. */
 export type OtpError =
   | CallExit
   | StartFailed
@@ -300,19 +300,19 @@ const classes = [
 const isOtpError = (error: unknown): error is OtpError => classes.some((kind) => error instanceof kind)
 
 /**
- * Makes an effect of a promise of this package: what it waits for, as an effect, with its errors typed.
+ * Turns a promise of this package into an effect with typed errors.
  *
  * **When to use**
  *
- * For functions without a form of their own that ends in `Effect`: `OtpError.effect(() => Supervisor.startChild(top, spec))`.
+ * For functions without a variant that ends in `Effect`: `OtpError.effect(() => Supervisor.startChild(top, spec))`.
  *
  * **Details**
  *
- * Errors of this package are the effect's failures, to be told apart by their tags; anything else is a defect.
+ * Errors of this package become failures, which `Effect.catchTag` can match. Any other error becomes a defect.
  *
  * **Concurrency**
  *
- * Interrupting it ends the wait, and nothing of what was asked for: a promise cannot take that back.
+ * Interruption ends the wait only: the request itself is not cancelled.
  *
  * @example
  * ```ts import.meta.vitest

@@ -1,7 +1,7 @@
 /**
- * The messages the system itself puts into a mailbox.
+ * The messages that the system itself puts into a mailbox.
  *
- * A process that traps exits gets an `Exit`; one that monitors gets a `Down`. Everything else in a mailbox was sent.
+ * A process that traps exits gets an `Exit`; a process that monitors gets a `Down`. A process sent every other message.
  */
 import type { ExitReason } from "./ExitReason.ts"
 import type { Name, Pid } from "./Pid.ts"
@@ -9,12 +9,12 @@ import type { Name, Pid } from "./Pid.ts"
 /** An exit signal, as a message to a process that traps exits. */
 export interface Exit {
   readonly _tag: "Exit"
-  /** Who ended, or who sent the signal. */
+  /** The process that ended or sent the signal. */
   readonly from: Pid
   readonly reason: ExitReason
 }
 
-/** A monitor, until it fired or was dropped. */
+/** A monitor, until it fires or is removed. */
 export interface MonitorRef {
   readonly _tag: "MonitorRef"
   readonly id: number
@@ -24,12 +24,12 @@ export interface MonitorRef {
 export interface Down {
   readonly _tag: "Down"
   readonly ref: MonitorRef
-  /** The process, or the name it was monitored by. */
+  /** The monitored process, or the name that was monitored. */
   readonly pid: Pid | Name
   readonly reason: ExitReason
 }
 
-/** A message nobody sent. */
+/** A message from the system, not from a process. */
 export type SystemMessage = Exit | Down
 
 class ExitMessage implements Exit {
@@ -54,15 +54,15 @@ class DownMessage implements Down {
   }
 }
 
-/** Whether a message is an exit signal that this process trapped; a message that merely looks like one is none. */
+/** Whether a message is a trapped exit signal. A message that only has the same fields is none. */
 export const isExit = (message: unknown): message is Exit => message instanceof ExitMessage
 
-/** Whether a message tells of the end of a monitored process. */
+/** Whether a message reports the end of a monitored process. */
 export const isDown = (message: unknown): message is Down => message instanceof DownMessage
 
-/** Makes an `Exit`, for tests of code that takes one. */
+/** Makes an `Exit`, for tests of code that handles it. */
 export const exitMessage = (from: Pid, reason: ExitReason): Exit => new ExitMessage(from, reason)
 
-/** Makes a `Down`, for tests of code that takes one. */
+/** Makes a `Down`, for tests of code that handles it. */
 export const downMessage = (ref: MonitorRef, pid: Pid | Name, reason: ExitReason): Down =>
   new DownMessage(ref, pid, reason)

@@ -7,7 +7,7 @@ import type { Clock } from "../time/index.ts"
 export interface System {
   readonly name: string
   readonly clock: Clock
-  /** What it was made with; `undefined` where chance is the host's. */
+  /** The seed of the random numbers; `undefined` when they come from the host. */
   readonly seed: number | undefined
 }
 

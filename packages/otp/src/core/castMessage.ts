@@ -1,4 +1,4 @@
-/** A message to a server that wants no answer. */
+/** A message to a server that expects no reply. */
 export class CastMessage {
   readonly message: unknown
   constructor(message: unknown) {

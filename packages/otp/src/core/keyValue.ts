@@ -1,16 +1,16 @@
 /**
  * Keys that compare by value.
  *
- * REGKEY1. Keys are equal when they are the same data: primitives as a `Map` compares them, arrays and plain objects by what
- *       they contain, at any depth. All else is equal to itself only: pids, functions, symbols, instances of classes.
- * REGKEY2. A key is read when it is used: a later change of the array or object changes no entry that exists.
+ * REGKEY1. Primitives are equal as in a `Map`. Arrays and plain objects are equal when they have equal contents, at any
+ *       depth. Pids, functions, symbols and class instances are equal only to themselves.
+ * REGKEY2. A key is read when it is used: a later change of the array or object does not change an existing entry.
  */
 import * as Hash from "effect/Hash"
 
-/** Starts the text of a key; a string key that starts with it is written too, so that no string equals an array. */
+/** Prefix of the text of a key. A string key that starts with it is encoded too, so that no string equals an array. */
 const mark = "\u0000"
 
-/** How deep arrays and objects may be nested in a key; one that contains itself is deeper. */
+/** The maximum depth of arrays and objects in a key. A key that contains itself exceeds it. */
 const mostLevels = 100
 
 const ids = new WeakMap<WeakKey, number>()
@@ -63,11 +63,11 @@ const writtenPlace = (key: unknown): unknown => {
   return isData(key) ? mark + writtenData(key, 1) : key
 }
 
-/** What stands for a key in a `Map`: the same for equal keys, and most often the key itself. */
+/** The `Map` key that represents a key: equal for equal keys, and mostly the key itself. */
 export const placeOf = (key: unknown): unknown =>
   typeof key === "string" && key.charCodeAt(0) !== 0 ? key : writtenPlace(key)
 
-/** A number for what `placeOf` gave, the same for the same. */
+/** A hash of a result of `placeOf`: equal results have equal hashes. */
 export const hashOf = (place: unknown): number => {
   const isObject = (typeof place === "object" && place !== null) || typeof place === "function"
   return Math.abs(isObject ? Hash.random(place) : Hash.hash(place))

@@ -1,2 +1,2 @@
-/** Node calls the method of this name when it prints an object: `console.log`, `util.inspect`, the REPL. No import of Node is needed. */
+/** The name of the method that Node calls to print an object (`console.log`, the REPL). It needs no import of Node. */
 export const inspected = Symbol.for("nodejs.util.inspect.custom")

@@ -1,11 +1,11 @@
-/** What the types know of the kind of a process. */
+/** The kind of a process, in the type of its pid. */
 
 declare const kind: unique symbol
 
 /**
- * Of a pid whose process is known to be of a kind: it is not taken where one of another kind is wanted.
+ * The part of a pid's type that says its kind. A pid of one kind is not assignable to a pid of another kind.
  *
- * A pid that is known as no more than a `Pid` says no kind, and is taken anywhere.
+ * A plain `Pid` has no kind and is assignable to a pid of any kind.
  */
 export interface OfKind<out K extends string> {
   readonly [kind]?: K

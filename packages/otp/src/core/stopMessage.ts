@@ -1,4 +1,4 @@
-/** The request to end in order, taken in mailbox order by servers, supervisors and machines. */
+/** The request for an orderly stop. Servers, supervisors and machines take it in mailbox order. */
 import type { ExitReason } from "./ExitReason.ts"
 
 export class StopMessage {

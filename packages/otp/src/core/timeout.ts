@@ -1,4 +1,4 @@
-/** How long a caller is ready to wait, in milliseconds. */
+/** How long a caller waits, in milliseconds. */
 import * as Duration from "effect/Duration"
 
 /**
@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
  *
  * **Units and defaults**
  *
- * A bare number is milliseconds; `"infinity"` waits for ever. A time below 0 and `NaN` are refused with a `RangeError`.
+ * A bare number is milliseconds; `"infinity"` waits without a limit. A negative time or `NaN` throws a `RangeError`.
  */
 export type Timeout = Duration.Input | "infinity"
 

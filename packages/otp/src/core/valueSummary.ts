@@ -1,9 +1,9 @@
 /**
- * Shows any value in bounded space, for reports people read.
+ * Shows any value as text of bounded length, for reports.
  *
- * SUMM1. The text is never longer than `longest`, however large, deep or circular the value is, and takes no more work
- *        than that.
- * SUMM2. It does not fail: what a getter or a proxy throws is shown as such.
+ * SUMM1. The text is at most `longest` characters long, however large, deep or circular the value is. The work is
+ *        bounded too.
+ * SUMM2. It never throws: a value whose getter or proxy throws is shown as `(cannot be shown)`.
  */
 import { type Pid, pidMark } from "./Pid.ts"
 
@@ -21,7 +21,7 @@ const classOf = (value: object): string => {
   return typeof constructor === "function" && constructor.name !== "" ? `${constructor.name} ` : ""
 }
 
-/** What may still be written, and what is being written around it. */
+/** The number of characters left, and the objects that are being written (to find circles). */
 interface Sheet {
   left: number
   readonly open: Array<object>
@@ -60,7 +60,7 @@ const contents = (value: object, sheet: Sheet): string => {
   return `${classOf(value)}${keys.length === 0 ? "{}" : `{ ${list(keys, keys.length, sheet, field)} }`}`
 }
 
-/** Shows what a function says, or that it failed to. */
+/** Returns the result of a function, or `(cannot be shown)` if it throws. */
 export const attempt = <A>(run: () => A): A | string => {
   try {
     return run()

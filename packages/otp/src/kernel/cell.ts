@@ -1,12 +1,12 @@
 /**
  * One process, as the kernel sees it.
  *
- * Owns its mailbox, flags, links, watchers and resources, each allocated when first used: an idle process is this
- * object and nothing else. It does not know what its behaviour does with a message.
+ * Owns its mailbox, flags, links, watchers and resources, each allocated at first use: an idle process is only this
+ * object. It does not interpret messages; its behaviour does.
  *
- * CELL1. A link is in both cells or in neither; a monitor is in the watched cell and, if a process made it, in that one.
- * CELL2. What must end with the process is in `resources`, and leaves it when it ends by itself.
- * CELL3. `dead` goes from false to true once, in `exit.ts`.
+ * CELL1. A link is in both cells or in neither. A monitor is in the watched cell and in the process that made it, if any.
+ * CELL2. A thing that must end with the process is in `resources`, and is removed when it ends by itself.
+ * CELL3. `dead` changes from false to true once, in `exit.ts`.
  */
 import {
   type CrashReport,
@@ -24,42 +24,42 @@ import type { Mailbox, Receiver } from "./mailbox.ts"
 import type { ProcessTable } from "./processTable.ts"
 import type { RunQueue } from "./runQueue.ts"
 
-/** What a kind of process does. None of its functions may throw: what user code throws becomes an exit reason. */
+/** The code of one kind of process. Its functions must not throw: an error of user code becomes an exit reason. */
 export interface Behaviour {
-  /** What the observer shows. */
+  /** The kind that the observer shows. */
   readonly kind: string
-  /** Whose end it does not outlive, even if it traps exits. */
+  /** The process that it never outlives, even if it traps exits. */
   readonly parent?: Cell | undefined
-  /** Who is told of its end, whatever it is, and so does not hear of it over the link. */
+  /** The process that is notified of any end directly, and so gets no exit signal over the link. */
   readonly notifies?: Cell | undefined
   /** The first turn of the process. */
   begin?(cell: Cell): void
-  /** Takes one message. Without it, mail waits in the mailbox to be received. */
+  /** Handles one message. Without it, messages wait in the mailbox for a receive. */
   handle?(cell: Cell, message: unknown): void
-  /** Runs once, after the process died and everybody has been told. */
+  /** Runs once, after the process died and links and watchers were notified. */
   ended?(cell: Cell, reason: ExitReason): void
-  /** What it knows. */
+  /** Returns the state. */
   inspect?(): unknown
-  /** What it knows, for a reader; by default what `inspect` tells. */
+  /** Returns the state as people read it; by default the result of `inspect`. */
   outline?(): unknown
-  /** Puts another state in place of what `inspect` tells; answers whether its state may be replaced. */
+  /** Replaces the state that `inspect` returns; returns whether the state may be replaced. */
   replace?(state: unknown): boolean
 }
 
-/** Something told once about the death of a process. */
+/** A callback that is called once, when a process dies. */
 export interface Watcher {
   down(cell: Cell, reason: ExitReason): void
 }
 
-/** Something that ends with its process. */
+/** A resource that is closed when its process ends. */
 export interface Resource {
   close(): void
 }
 
-/** The processes whose exits, over their links, a process does not hear of. */
+/** The processes whose exit signals over links a process ignores. */
 export class Absorbed {
   readonly known = new WeakSet<Cell>()
-  /** Processes younger than this are absorbed too: one of them is about to be known. */
+  /** Processes with a higher id are absorbed too, because one of them is about to be added. */
   after = Number.POSITIVE_INFINITY
 
   has(cell: Cell): boolean {
@@ -67,7 +67,7 @@ export class Absorbed {
   }
 }
 
-/** A step that the kernel has to deliver, which may fail. */
+/** A delivery by the kernel in steps, each of which may fail. */
 export interface Signal {
   /** The signal posted after this one. */
   next: Signal | undefined
@@ -96,7 +96,7 @@ export interface KernelObserver {
 
 /** The reports of a system, made above the kernel. */
 export interface KernelReports {
-  /** Describes a process that ends, or that reports a fault and goes on. */
+  /** Describes a process that ends, or that reports a fault and continues. */
   readonly crash: (cell: Cell, reason: ExitReason, ends: boolean) => CrashReport
   /** Records a message that no process took. */
   readonly undelivered: (kernel: Kernel, kind: "dead" | "unexpected", target: Pid | Name, message: unknown) => void
@@ -108,12 +108,12 @@ export interface Kernel extends System {
   readonly names: Map<string, Cell>
   readonly chances: Chances
   readonly queue: RunQueue<Cell>
-  /** The parent of every root process; it stands for the system. */
+  /** The parent of every root process; it represents the system. */
   readonly root: Cell
-  /** Stands for callers that are no process. */
+  /** Represents callers that are not a process. */
   readonly outside: Cell
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => ReturnType<typeof Effect.runFork<A, E>>
-  /** From how many milliseconds on a callback holds the thread too long. */
+  /** The duration in milliseconds from which a callback is reported to block the thread. */
   readonly blockedAfter: number
   lastId: number
   current: Cell | undefined
@@ -142,7 +142,7 @@ export class Cell implements Pid<unknown> {
   label: string
   readonly kernel: Kernel
   behaviour: Behaviour
-  /** Who spawned it, for the tree; undefined for a root. */
+  /** The process that spawned it, for the tree; undefined for a root. */
   parent: Cell | undefined
   /** Its neighbours in the process table. */
   older: Cell | undefined = undefined
@@ -153,10 +153,10 @@ export class Cell implements Pid<unknown> {
   links: SmallSet<Cell> | undefined = undefined
   watchers: SmallSet<Watcher> | undefined = undefined
   resources: SmallSet<Resource> | undefined = undefined
-  /** Links whose exits this process does not want to hear of, because an actor of it does. */
+  /** Links whose exit signals this process ignores, because one of its actors handles them. */
   absorbs: Absorbed | undefined = undefined
   reason: ExitReason = undefined
-  /** The message it is at. */
+  /** The message being handled. */
   handling: unknown = undefined
   trap = false
   begun = false
@@ -187,12 +187,12 @@ export class Cell implements Pid<unknown> {
     return `<0.${this.id}.0>`
   }
 
-  /** A pid in something that is written as JSON is its text: what it stands for is no data. */
+  /** Encodes a pid as its text, because the process itself is no data. */
   toJSON(): string {
     return this.toString()
   }
 
-  /** A printed pid is one line, such as `<0.12.0> chat c1`; its kernel is not printed. */
+  /** Prints a pid as one line, such as `<0.12.0> chat c1`, without its kernel. */
   [inspected](): string {
     return `${this} ${this.label}${this.dead ? " (dead)" : ""}`
   }
@@ -212,8 +212,8 @@ export class Cell implements Pid<unknown> {
   }
 }
 
-/** The kernel behind a system: a system is its kernel. */
+/** The kernel of a system: both are the same object. */
 export const kernelOf = (system: System): Kernel => system as Kernel
 
-/** The process behind a pid: a pid is its cell. */
+/** The process of a pid: both are the same object. */
 export const cellOf = (pid: Pid): Cell => pid as Cell

@@ -1,8 +1,8 @@
 /**
- * How a message gets into a process.
+ * The delivery of a message to a process.
  *
- * DELIV1. A message to a dead process vanishes, and is counted among the stray ones.
- * DELIV2. A message goes to the first receiver it matches, else to the end of the mailbox.
+ * DELIV1. A message to a dead process is discarded and counted as a dead letter.
+ * DELIV2. A message goes to the first matching receiver, else to the end of the mailbox.
  */
 import type { Cell } from "./cell.ts"
 import type { Receiver } from "./mailbox.ts"
@@ -12,7 +12,7 @@ import { wake } from "./schedule.ts"
 const offer = (cell: Cell, receivers: Array<Receiver>, message: unknown): boolean => {
   const receiver = receivers.find((waiting) => waiting.match(message))
   if (receiver === undefined) return false
-  // One whose match failed has left on the way, and then these are others.
+  // A receiver whose match throws removes itself meanwhile, so the array may be a new one.
   const left = cell.receivers
   if (left === undefined || left.length === 1) cell.receivers = undefined
   else left.splice(left.indexOf(receiver), 1)
@@ -32,7 +32,7 @@ export const deliver = (cell: Cell, message: unknown): void => {
   if (kernel.observer !== undefined) kernel.observer.delivered(cell, message)
 }
 
-/** Takes the first matching message, now or when it comes; answers how to stop waiting for it. */
+/** Takes the first matching message, now or when it arrives; returns a function that stops the wait. */
 export const receiveFirst = (cell: Cell, receiver: Receiver): (() => void) => {
   if (cell.dead || cell.mailbox?.take(receiver) === true) return () => {}
   cell.receivers ??= []

@@ -1,15 +1,15 @@
 /**
- * How a process ends.
+ * The end of a process.
  *
- * Two phases: the process is dead at once for everybody, and what it still holds is closed afterwards. Nobody waits for
- * the second phase; `System.stats` counts what is still closing.
+ * Two phases: the process is dead at once for all others, and its resources are closed afterwards. Nothing waits for the
+ * second phase; `System.stats` counts the fibers that are still closing.
  *
- * DEATH1. A process dies once; the first reason stays.
- * DEATH2. In this order: table and name, EXIT to the links, DOWN to the watchers, then the behaviour's end and the
- *         resources, the youngest first.
- * DEATH3. When the outermost `die` or `signal` returns, everybody it ends over links is dead too.
- * DEATH4. What a dead process holds is closed without a wait: a finalizer that stalls delays nobody, another process's
- *         finalizers neither, and what cannot be closed is reported and leaves the rest to be closed.
+ * DEATH1. A process dies once, with the first reason.
+ * DEATH2. The order is: table and name, EXIT to the links, DOWN to the watchers, then `ended` of the behaviour and the
+ *         resources, youngest first.
+ * DEATH3. When the outermost `die` or `signal` returns, every process that it ends through links is dead too.
+ * DEATH4. The resources of a dead process are closed without a wait: a stalled finalizer delays no process and no other
+ *         process's finalizers. A resource that fails to close is reported, and the rest are closed.
  */
 import { exitMessage, type ExitReason, isAbnormal, OtherSystem } from "../core/index.ts"
 import type { Cell, Resource, Watcher } from "./cell.ts"
@@ -21,7 +21,7 @@ import type { Signal } from "./cell.ts"
 export type Origin = "own" | "signal"
 
 /**
- * What is left to do after one process died, one thing after another: a fault in one leaves the others as they are.
+ * The steps after the death of one process, one after another. A fault in one step does not affect the others.
  */
 class Aftermath implements Signal {
   next: Signal | undefined = undefined
@@ -60,7 +60,7 @@ const close = (cell: Cell, resource: Resource): void => {
   }
 }
 
-/** Closes what is held, the youngest first. */
+/** Closes the resources of a process, youngest first. */
 export const release = (cell: Cell): void => {
   const { resources } = cell
   cell.resources = undefined
@@ -77,7 +77,7 @@ const reap = (cell: Cell, reason: ExitReason): void => {
 
 const nobody: ReadonlyArray<never> = []
 
-/** Cuts the links of a process; answers who hears of its end over one. */
+/** Removes the links of a process; returns the processes that get an exit signal. */
 const severed = (cell: Cell, links: SmallSet<Cell>): ReadonlyArray<Cell> => {
   const { notifies } = cell.behaviour
   if (notifies !== undefined && links.has(notifies)) {
@@ -122,12 +122,12 @@ export const signal = (from: Cell, target: Cell, reason: ExitReason, over: "link
   if (reason !== "normal" || (from === target && over === "direct")) die(target, reason, "signal")
 }
 
-/** Refuses to tie processes of two systems. */
+/** Throws if two processes belong to different systems. */
 export const sameSystem = (one: Cell, other: Cell): void => {
   if (one.kernel !== other.kernel) throw new OtherSystem({ pid: other, system: one.kernel.name })
 }
 
-/** Links two processes; one with itself, or twice, changes nothing. */
+/** Links two processes. A second link, or a link of a process with itself, changes nothing. */
 export const join = (one: Cell, other: Cell): void => {
   if (one === other) return
   one.links ??= new SmallSet()

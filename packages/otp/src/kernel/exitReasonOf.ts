@@ -1,9 +1,9 @@
 /**
- * From what user code threw, rejected or failed with, to an exit reason.
+ * Turns an error or rejection of user code into an exit reason.
  *
- * FAIL1. A `SelfExit` gives its reason verbatim, wherever it is thrown.
- * FAIL2. A thrown error is the reason verbatim; a thrown value that is no error is a `NoCatch`.
- * FAIL3. Of several reasons in a cause the first that is no interruption counts.
+ * FAIL1. The reason of a `SelfExit` is used verbatim, wherever it is thrown.
+ * FAIL2. A thrown `Error` is the reason verbatim; any other thrown value becomes a `NoCatch`.
+ * FAIL3. Of several reasons in a cause, the first that is not an interruption is used.
  */
 import * as Cause from "effect/Cause"
 import { type ExitReason, noCatch, shutdown } from "../core/index.ts"
@@ -18,7 +18,7 @@ export class SelfExit extends Error {
   }
 }
 
-/** What went wrong in user code: the exit reason it makes, and the value itself. */
+/** A failure of user code: the exit reason, and the thrown value. */
 export interface Failure {
   readonly reason: ExitReason
   readonly thrown: unknown
@@ -29,7 +29,7 @@ export const ofThrown = (thrown: unknown): Failure => {
     if (thrown instanceof SelfExit) return { reason: thrown.reason, thrown }
     return { reason: thrown instanceof Error ? thrown : noCatch(thrown), thrown }
   } catch {
-    // A proxy that was revoked does not even say whether it is an error.
+    // A revoked proxy throws even on `instanceof`.
     return { reason: noCatch(thrown), thrown }
   }
 }

@@ -1,13 +1,13 @@
 /**
  * The kernel of one system.
  *
- * Owns the process table, the names, the run queue, the queue of signals on their way, and the counts of timers and
- * fibers. It does not know links or behaviours.
+ * Owns the process table, the names, the run queue, the queue of posted signals, and the counts of timers and fibers. It
+ * does not handle links or behaviours.
  *
- * KERN1. A cell is in `processes` exactly while it is alive; a name leads to a living cell.
- * KERN2. Signals are delivered in the order they were posted, one after another: an exit that causes exits does not
+ * KERN1. A cell is in `processes` exactly while it is alive; a name belongs to a living cell.
+ * KERN2. Signals are delivered one after another, in the order they were posted: an exit that causes exits does not
  *        recurse.
- * KERN3. `current` is the process whose turn it is, and `undefined` between turns.
+ * KERN3. `current` is the process that has its turn, and `undefined` between turns.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -26,13 +26,13 @@ export class SystemKernel implements Kernel {
   readonly clock: Clock
   readonly processes = new ProcessTable<Cell>()
   readonly names = new Map<string, Cell>()
-  /** What its chance was made from, if not from the host's. */
+  /** The seed of the random numbers; `undefined` if they come from the host. */
   readonly seed: number | undefined
   readonly chances: Chances
   readonly queue: RunQueue<Cell>
-  /** Stands for the system itself: the parent of every root. */
+  /** Represents the system itself: the parent of every root. */
   readonly root: Cell
-  /** Stands for callers that are no process. */
+  /** Represents callers that are not a process. */
   readonly outside: Cell
   readonly fork: <A, E>(effect: Effect.Effect<A, E>) => ReturnType<typeof Effect.runFork<A, E>>
   readonly #reports: KernelReports | undefined
@@ -44,15 +44,15 @@ export class SystemKernel implements Kernel {
   lastId = 0
   current: Cell | undefined = undefined
   timers = 0
-  /** Fibers on their way, the closing ones too. */
+  /** The number of running fibers, including those that are closing. */
   fibers = 0
   closing = 0
   stopped = false
   observer: KernelObserver | undefined = undefined
-  /** How many processes ended and should not have, and how often a supervisor started a child again. */
+  /** The number of abnormal ends of processes, and of restarts by supervisors. */
   crashes = 0
   restarts = 0
-  /** From how many milliseconds on a callback holds the thread too long. */
+  /** The duration in milliseconds from which a callback is reported to block the thread. */
   readonly blockedAfter: number
 
   constructor(
@@ -77,7 +77,7 @@ export class SystemKernel implements Kernel {
     this.outside = new Cell(this, 0, passive, undefined, "outside")
   }
 
-  /** Makes a process and puts it in the table; its first turn comes later. */
+  /** Makes a process and adds it to the table; its first turn comes later. */
   make(behaviour: Behaviour, parent: Cell | undefined, label: string): Cell {
     if (this.stopped) throw new SystemStopped({ name: this.name })
     const cell = new Cell(this, ++this.lastId, behaviour, parent, label)
@@ -86,13 +86,13 @@ export class SystemKernel implements Kernel {
     return cell
   }
 
-  /** Takes a dead process out of the tables. */
+  /** Removes a dead process from the tables. */
   forget(cell: Cell): void {
     this.processes.remove(cell)
     if (cell.name !== undefined && this.names.get(cell.name) === cell) this.names.delete(cell.name)
   }
 
-  /** A printed system is one line. */
+  /** Prints a system as one line. */
   [inspected](): string {
     return `System(${this.name}, processes: ${this.processes.size}${this.stopped ? ", stopped" : ""})`
   }
@@ -123,19 +123,19 @@ export class SystemKernel implements Kernel {
     }
   }
 
-  /** Counts a fiber that ended; after the last one the callbacks of `whenQuiet` run. */
+  /** Counts the end of a fiber; after the last one, runs the callbacks of `whenQuiet`. */
   fiberDone(): void {
     this.fibers--
     if (this.fibers === 0) for (const run of this.#quiet.splice(0)) run()
   }
 
-  /** Runs a function once no fiber is left. */
+  /** Runs a function when no fiber is left. */
   whenQuiet(run: () => void): void {
     if (this.fibers === 0) run()
     else this.#quiet.push(run)
   }
 
-  /** Runs code of a process, so that what it spawns is known as its child. */
+  /** Runs code of a process, so that processes it spawns become its children. */
   as<A>(cell: Cell, run: () => A): A {
     const before = this.current
     this.current = cell
@@ -150,7 +150,7 @@ export class SystemKernel implements Kernel {
     return this.#onCrash !== undefined || this.observer !== undefined
   }
 
-  /** The report of a crash that is about to happen; `undefined` where nothing reads it. */
+  /** Makes the report of a crash before it happens; `undefined` if nothing reads it. */
   crashOf(cell: Cell, reason: ExitReason): CrashReport | undefined {
     this.crashes++
     return this.#isReported ? this.#reports?.crash(cell, reason, true) : undefined
@@ -161,12 +161,12 @@ export class SystemKernel implements Kernel {
     try {
       this.#onCrash?.(report)
     } catch {
-      // A reporter that fails has nobody to report to.
+      // There is no other place to report a failing `onCrash` to.
     }
     this.observer?.crashed(report)
   }
 
-  /** Reports a fault a process survives, or, if `ends`, one it is about to end for in order. */
+  /** Reports a fault that a process survives, or, if `ends`, a fault for which it is about to end in order. */
   report(cell: Cell, reason: ExitReason, ends = false): void {
     if (ends) this.crashes++
     if (!this.#isReported) return

@@ -1,31 +1,31 @@
 /**
- * The messages one process has not taken yet.
+ * The messages that wait for one process.
  *
- * They stand on pages that follow each other: a mailbox that grows moves no message, and gives back what was read.
+ * They are stored in linked pages: a growing mailbox moves no message, and frees the pages that were read.
  *
  * MBOX1. First in, first out: `shift` and `take` see messages in the order they were pushed.
  * MBOX2. `take` removes the first match and leaves the others in their order.
- * MBOX3. No page but the first is empty, and of that one what is before `#head` has been read.
- * MBOX4. A cast waits without its envelope, which would live as long as it waits; who takes it gets it in one.
+ * MBOX3. Only the first page may be empty; its messages before `#head` have been read.
+ * MBOX4. A cast is stored without its `CastMessage`, to save memory while it waits; reading it wraps it again.
  */
 import { CastMessage } from "../core/index.ts"
 
-/** A receive of the process that waits for a message. */
+/** A receive that waits for a message. */
 export interface Receiver {
   match(message: unknown): boolean
   found(message: unknown): void
 }
 
-/** Pages are copies of these: a copy has all its room from the start. As many places as a number has bits. */
+/** New pages are copies of these, so that they have their full size at once: one place per bit of a number. */
 const blank: ReadonlyArray<unknown> = Array.from({ length: 32 })
-/** The first page is small, for most processes have one message at a time. */
+/** The first page is small, because most processes have one message at a time. */
 const firstBlank = blank.slice(0, 8)
 
 class Page {
   readonly messages: Array<unknown>
-  /** One bit for each place: whether what stands there was cast. */
+  /** One bit for each place: whether its message is a cast. */
   casts = 0
-  /** How many places are taken. */
+  /** The number of used places. */
   end = 0
   next: Page | undefined = undefined
 
@@ -46,7 +46,7 @@ class Page {
     return (this.casts >>> index) & 1 ? new CastMessage(message) : message
   }
 
-  /** Takes out what stands at a place; what follows closes up. */
+  /** Removes the message at a place and moves the later ones up. */
   remove(index: number): void {
     const below = (1 << index) - 1
     this.casts = (this.casts & below) | ((this.casts >>> 1) & ~below)
@@ -84,7 +84,7 @@ export class Mailbox {
     return message
   }
 
-  /** Leaves the first page, which has been read; the only page is used again. */
+  /** Leaves the first page after it was read; the only page is reused. */
   #turn(page: Page): void {
     this.#head = 0
     if (page.next === undefined) {
@@ -93,11 +93,11 @@ export class Mailbox {
       return
     }
     this.#first = page.next
-    // An old page that holds on to a young one would keep it from being collected soon.
+    // A reference from an old page would keep the younger page from being collected soon.
     page.next = undefined
   }
 
-  /** The first messages, left where they are. */
+  /** The first messages, without removing them. */
   first(count: number): ReadonlyArray<unknown> {
     const messages: Array<unknown> = []
     let from = this.#head
@@ -109,7 +109,7 @@ export class Mailbox {
     return messages
   }
 
-  /** Removes the first message that matches; answers whether there was one, and hands it over. */
+  /** Removes the first message that matches and passes it to `found`; returns whether there was one. */
   take(receiver: Receiver): boolean {
     let from = this.#head
     let before: Page | undefined = undefined
@@ -128,7 +128,7 @@ export class Mailbox {
     return false
   }
 
-  /** Closes up a page over one place; a page this leaves empty goes. */
+  /** Removes one place of a page, and the page if it is then empty. */
   #remove(page: Page, index: number, before: Page | undefined): void {
     page.remove(index)
     this.size--
@@ -137,7 +137,7 @@ export class Mailbox {
     if (page === this.#last) this.#last = before
   }
 
-  /** Removes every message that matches; answers whether there was one. */
+  /** Removes every message that matches; returns whether there was one. */
   drop(match: (message: unknown) => boolean): boolean {
     const all = this.first(this.size)
     const kept = all.filter((message) => !match(message))

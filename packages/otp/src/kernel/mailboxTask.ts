@@ -1,4 +1,4 @@
-/** Something to do in a turn of a process, put into its mailbox like a message. */
+/** A function to run in a turn of a process, put into its mailbox like a message. */
 export class MailboxTask {
   readonly run: () => void
   constructor(run: () => void) {

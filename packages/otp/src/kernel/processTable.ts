@@ -1,10 +1,10 @@
 /**
- * The living processes of a system, in the order of their start.
+ * The living processes of a system, in start order.
  *
- * Each is tied to the ones before and after it, so that the table itself weighs nothing and never grows at once.
+ * They form a linked list, so that the table itself uses no memory and is never resized.
  *
- * TABLE1. `size` is how many are in it; a process that has left it ties to no other.
- * TABLE2. Their ids grow from the oldest to the youngest.
+ * TABLE1. `size` is the number of entries. A removed process has no neighbours.
+ * TABLE2. The ids increase from the oldest to the youngest.
  */
 /** An entry of the table, with its neighbours. */
 export interface Neighbour<Entry> {
@@ -19,19 +19,19 @@ export class ProcessTable<Entry extends Neighbour<Entry>> {
   #youngest: Entry | undefined = undefined
   size = 0
 
-  /** The processes that are alive now, the oldest first. */
+  /** The processes that are alive now, oldest first. */
   get all(): ReadonlyArray<Entry> {
     const cells: Array<Entry> = []
     for (let cell = this.#oldest; cell !== undefined; cell = cell.younger) cells.push(cell)
     return cells
   }
 
-  /** The living processes, the oldest first; one that dies while they are gone through is left out. */
+  /** The living processes, oldest first; a process that dies during the iteration is skipped. */
   *values(): Iterable<Entry> {
     for (const cell of this.all) if (!cell.dead) yield cell
   }
 
-  /** The living process of an id; the young ones are found first. */
+  /** The living process with an id; the search starts at the youngest. */
   find(id: number): Entry | undefined {
     let cell = this.#youngest
     while (cell !== undefined && cell.id > id) cell = cell.older
@@ -47,7 +47,7 @@ export class ProcessTable<Entry extends Neighbour<Entry>> {
     this.size++
   }
 
-  /** Takes out a process that is in it. */
+  /** Removes a process of the table. */
   remove(cell: Entry): void {
     const { older, younger } = cell
     if (older === undefined) this.#oldest = younger

@@ -1,27 +1,27 @@
 /**
- * Who runs next.
+ * The queue of processes that are ready to run.
  *
- * Owns the queue of processes that have something to do. The first drain comes in a microtask, for latency; when a
- * drain has used up its budget, the next one comes after a turn of the host's event loop, so that sockets get in.
+ * The first drain runs in a microtask, for low latency. When a drain has used up its budget, the next one runs after a
+ * turn of the host's event loop, so that sockets run too.
  *
  * RUN1. A process is in the queue at most once.
- * RUN2. A process gives way after `slice` messages, the queue after `budget` messages or `milliseconds`. What a process
- *       does outside its turns, by `spend`, counts too: it waits for the event loop once that budget is gone.
- *       A queue that goes by count gives way after `budget` messages only: the same at whatever load.
- * RUN3. Adding and taking cost the same however many processes wait.
- * RUN4. Steps put off by `later` are taken all at once and in their order, and none overtakes them.
+ * RUN2. A process yields after `slice` messages, the queue after `budget` messages or `milliseconds`. Steps of a process
+ *       outside its turns are counted by `spend`; once the budget is used up, they wait for the event loop.
+ *       A queue made with `byCount` yields after `budget` messages only, so that it is the same at any load.
+ * RUN3. Adding and taking take constant time, however many processes wait.
+ * RUN4. The steps deferred by `later` run all at once and in order, and no later step runs before them.
  */
 import { macrotask } from "../time/index.ts"
 
 export const slice = 64
 const budget = 2000
 const compactFrom = 256
-/** What the queue may use up before it gives way to the event loop, in milliseconds of the host. */
+/** The time that the queue may use before it yields to the event loop, in milliseconds of the host. */
 const milliseconds = 5
-/** Of the steps outside a turn, those whose number has none of these bits look at the time: one in sixteen. */
+/** Of the steps outside a turn, only those whose number has none of these bits read the time: one in sixteen. */
 const untimed = 15
 
-/** A microtask by way of a promise costs a third of `queueMicrotask`, which carries an asynchronous context. */
+/** A promise makes a microtask at a third of the cost of `queueMicrotask`, which carries an asynchronous context. */
 const settled = Promise.resolve()
 
 /** A member of the queue; `queued` is true while it waits. */
@@ -34,7 +34,7 @@ export class RunQueue<Member extends Queued> {
   #head = 0
   #scheduled = false
   #spent = 0
-  /** When the budget was last renewed. */
+  /** The time of the last renewal of the budget. */
   #since = 0
   #late: Array<() => void> | undefined = undefined
   readonly #turn: (cell: Member) => number
@@ -52,7 +52,7 @@ export class RunQueue<Member extends Queued> {
     if (!this.#scheduled) this.#schedule()
   }
 
-  /** Takes note of a step outside a turn; answers whether it may be taken now, else it is one for `later`. */
+  /** Counts a step outside a turn. Returns whether it may run now; otherwise it must be passed to `later`. */
   spend(): boolean {
     if (this.#late !== undefined) return false
     const spent = ++this.#spent
@@ -61,7 +61,7 @@ export class RunQueue<Member extends Queued> {
     return false
   }
 
-  /** Takes a step after a turn of the event loop. It must not throw. */
+  /** Runs a step after a turn of the event loop. The step must not throw. */
   later(step: () => void): void {
     if (this.#late !== undefined) return void this.#late.push(step)
     this.#late = [step]
@@ -91,7 +91,7 @@ export class RunQueue<Member extends Queued> {
     this.#drain()
   }
 
-  /** The time counts from the first look at it, which a drain of one turn does without. */
+  /** The time limit starts at the first reading of the clock, which a drain of one turn skips. */
   readonly #drain = (): void => {
     let until = Number.POSITIVE_INFINITY
     while (this.#head < this.#waiting.length) {
@@ -112,7 +112,7 @@ export class RunQueue<Member extends Queued> {
     if (this.#head < this.#waiting.length) this.#schedule()
   }
 
-  /** Drops what was taken, once it is much and at least half of the queue. */
+  /** Removes the taken entries, once they are many and at least half of the queue. */
   #compact(): void {
     if (this.#head < compactFrom || this.#head * 2 < this.#waiting.length) return
     this.#waiting = this.#waiting.slice(this.#head)

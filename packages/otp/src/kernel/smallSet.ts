@@ -1,16 +1,16 @@
 /**
- * A set of mostly one thing.
+ * A set that mostly holds one thing.
  *
- * A link, a watcher, a resource: most processes have at most one or two of each, and a set weighs more than the rest of the
+ * Most processes have at most one or two links, watchers and resources, and a `Set` uses more memory than the rest of the
  * process.
  *
- * FEW1. It holds everything once, in the order it was added.
- * FEW2. Adding and removing cost the same however many there are.
+ * FEW1. It holds each thing once, in the order of adding.
+ * FEW2. Adding and removing take constant time.
  */
 export class SmallSet<A extends object> {
   /** Older than everything in `#others`. */
   #one: A | undefined = undefined
-  /** The second thing as it is, more of them in a set. */
+  /** The second thing itself, or a `Set` of several. */
   #others: A | Set<A> | undefined = undefined
 
   get size(): number {
@@ -18,7 +18,7 @@ export class SmallSet<A extends object> {
     return (this.#one === undefined ? 0 : 1) + (others instanceof Set ? others.size : others === undefined ? 0 : 1)
   }
 
-  /** What is in it now. */
+  /** The current members. */
   get all(): ReadonlyArray<A> {
     const one = this.#one
     const others = this.#others

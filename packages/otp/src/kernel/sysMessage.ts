@@ -1,7 +1,7 @@
 /**
- * A request to the process itself instead of to what it runs: read the state, replace it, suspend.
+ * A request to the process itself, not to its behaviour: read the state, replace it, suspend.
  *
- * It is taken in mailbox order, by suspended processes too, and no behaviour, probe or event sees it.
+ * It is taken in mailbox order, also by suspended processes. Behaviours, probes and events do not see it.
  */
 import { MailboxTask } from "./mailboxTask.ts"
 

@@ -2,7 +2,7 @@
  * A timer of a system.
  *
  * TIMER1. It runs at most once, and never after `close`.
- * TIMER2. It is counted in its kernel, and owned by its process, exactly while it waits.
+ * TIMER2. While it waits, and only then, its kernel counts it and its process owns it.
  */
 import type { Cell, Resource } from "./cell.ts"
 import type { Kernel } from "./cell.ts"
@@ -46,6 +46,6 @@ export class Timer implements Resource {
   }
 }
 
-/** Starts a timer; an endless one never fires and is not kept. */
+/** Starts a timer; an infinite one never fires and is not stored. */
 export const startTimer = (kernel: Kernel, owner: Cell | undefined, ms: number, run: () => void): Timer | undefined =>
   ms === Number.POSITIVE_INFINITY ? undefined : new Timer(kernel, owner, ms, run)

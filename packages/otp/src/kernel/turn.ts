@@ -1,8 +1,8 @@
 /**
- * The turn of a process: its first run, or a slice of its mail.
+ * The turn of a process: its first run, or a slice of its messages.
  *
  * KTURN1. A dead or busy process takes no message.
- * KTURN2. What a behaviour throws by mistake is the exit reason of its process, never of the one after it.
+ * KTURN2. An unexpected error thrown by a behaviour is the exit reason of its process, never of the next one.
  */
 import type { Cell } from "./cell.ts"
 import { MailboxTask } from "./mailboxTask.ts"
@@ -38,14 +38,14 @@ const takeMail = (cell: Cell): number => {
   return taken
 }
 
-/** Takes note that a process which was busy may be done with its message. */
+/** Records that a busy process may have finished its message. */
 export const settled = (cell: Cell): void => {
   if (cell.busy) return
   cell.handling = undefined
   cell.kernel.observer?.settled(cell)
 }
 
-/** Gives a process its turn; answers how many messages it took. */
+/** Gives a process its turn; returns how many messages it took. */
 export const turn = (cell: Cell): number => {
   if (cell.dead || cell.busy) return 0
   const { kernel } = cell

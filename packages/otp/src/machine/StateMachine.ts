@@ -1,9 +1,9 @@
 /**
  * Statecharts as processes, and effects, streams and processes as their actors.
  *
- * `start` hosts any XState logic in a process: events are its messages, it can be linked, monitored and supervised, and
- * when it ends so does everything it invoked. Each actor it invokes or spawns is a process of its own. `fromEffect`,
- * `fromStream` and `fromProcess` make actor logic that runs there as well as under a bare `createActor`.
+ * `start` runs any XState logic in a process: events are its messages, and it can be linked, monitored and supervised.
+ * When it ends, the actors it invoked end too; each actor it invokes or spawns is a process. `fromEffect`, `fromStream`
+ * and `fromProcess` make actor logic that runs there and under a bare `createActor`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -60,7 +60,7 @@ import { register } from "../process/index.ts"
 
 declare const machineOf: unique symbol
 
-/** A process that hosts a machine; it takes the machine's events as messages. */
+/** A process that runs a machine; its messages are the machine's events. */
 export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFromLogic<L>>, OfKind<"machine"> {
   readonly [machineOf]?: (machine: L) => L
 }
@@ -70,9 +70,9 @@ export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFro
  *
  * **Details**
  *
- * - `input`, `snapshot`, `inspect`, `logger`: as in XState; `snapshot` is one that `persisted` gave.
- * - `name`: registers the process. `label`: shown, by default the name, else the machine's id.
- * - `trapExit`: exit signals become `process.exit` events, that of the parent excepted.
+ * - `input`, `snapshot`, `inspect`, `logger`: as in XState; `snapshot` is a result of `persisted`.
+ * - `name`: registers the process. `label`: the displayed name, by default `name`, else the machine's id.
+ * - `trapExit`: exit signals become `process.exit` events, except the signal of the parent.
  */
 export interface Options<L extends AnyActorLogic> {
   readonly input?: InputFrom<L>
@@ -84,7 +84,7 @@ export interface Options<L extends AnyActorLogic> {
   readonly logger?: (...args: Array<unknown>) => void
 }
 
-/** The options, which a machine with an input is not started without, unless it goes on from a snapshot. */
+/** The start options. A machine with an input requires `input`, or a `snapshot` to resume from. */
 export type StartOptions<L extends AnyActorLogic> =
   undefined extends InputFrom<L>
     ? [options?: Options<L>]
@@ -117,14 +117,14 @@ const launch = <L extends AnyActorLogic>(
 }
 
 /**
- * Starts a machine in a process that nobody is linked to.
+ * Starts a machine in a process without a link.
  *
  * **Details**
  *
  * The machine is in its initial state when this returns. A message to the process is an event. A machine that is done
- * ends the process `normal`, one that fails ends it with the error; when the process ends, the machine is stopped and so
- * are its children: each is a process linked to it, found by `pidOf`. `Exit` and `Down` come as the events `process.exit`
- * `{ from, reason }` and `process.down` `{ ref, pid, reason }`.
+ * ends the process `normal`; a machine that fails ends it with the error. When the process ends, the machine and its
+ * children are stopped. Each child is a process linked to it, see `pidOf`. `Exit` and `Down` become the events
+ * `process.exit` `{ from, reason }` and `process.down` `{ ref, pid, reason }`.
  *
  * **Errors**
  *
@@ -136,28 +136,28 @@ export const start = <L extends AnyActorLogic>(
   ...[options]: StartOptions<L>
 ): MachinePid<L> => launch(kernelOf(system), undefined, machine, options)
 
-/** Starts a machine in a process linked to its parent; it ends when the parent does, trapping exits or not. */
+/** Starts a machine in a process linked to its parent. It ends with the parent, even if it traps exits. */
 export const startLink = <L extends AnyActorLogic>(
   parent: Pid,
   machine: L,
   ...[options]: StartOptions<L>
 ): MachinePid<L> => launch(cellOf(parent).kernel, cellOf(parent), machine, options)
 
-/** Asks a machine to end, after the events it was sent before. */
+/** Asks a machine to end after the events that were sent before. */
 export const stop = (pid: Pid, reason: ExitReason = "normal"): void => deliver(cellOf(pid), new StopMessage(reason))
 
-/** The actor behind a process: an XState actor reference, for user interfaces and inspectors. */
+/** The XState actor of a process, for user interfaces and inspectors. */
 export const actor = <L extends AnyActorLogic>(pid: MachinePid<L>): Actor<L> =>
   actorAt(cellOf(pid)).node as unknown as Actor<L>
 
-/** The machine's present snapshot; of a dead process, its last. */
+/** The machine's current snapshot; the last one if the process is dead. */
 export const snapshot = <L extends AnyActorLogic>(pid: MachinePid<L>): SnapshotFrom<L> => actor(pid).getSnapshot()
 
-/** The machine's snapshot as data that can be stored, and started from again. */
+/** The machine's snapshot as data that can be stored, and passed to `start`. */
 export const persisted = <L extends AnyActorLogic>(pid: MachinePid<L>): Snapshot<unknown> =>
   actor(pid).getPersistedSnapshot()
 
-/** The output of a machine that is done; `undefined` before, and for processes that host no machine. */
+/** The output of a machine that is done; `undefined` before that, and for other processes. */
 export const output = <L extends AnyActorLogic>(pid: MachinePid<L>): OutputFrom<L> | undefined => {
   const { behaviour } = cellOf(pid)
   return behaviour instanceof ActorProcess ? (behaviour.node.getSnapshot().output as OutputFrom<L>) : undefined
@@ -168,7 +168,7 @@ export const output = <L extends AnyActorLogic>(pid: MachinePid<L>): OutputFrom<
  *
  * **Gotchas**
  *
- * What the observer throws is reported as a crash and changes nothing for the machine.
+ * An error of the observer is reported as a crash and does not affect the machine.
  */
 export const subscribe = <L extends AnyActorLogic>(
   pid: MachinePid<L>,
@@ -178,15 +178,15 @@ export const subscribe = <L extends AnyActorLogic>(
   return typeof observer === "function" ? target.subscribe(observer) : target.subscribe(observer)
 }
 
-/** The process that hosts an actor system; `undefined` under a bare `createActor`. */
+/** The process that runs an actor system; `undefined` under a bare `createActor`. */
 export const hostOf = (system: AnyActorSystem): Pid<unknown> | undefined => hostCell(system)
 
-/** What an effect or stream of an actor is made from. */
+/** The arguments of the function that makes an actor's effect or stream. */
 export interface ActorArgs<I> {
   readonly input: I
   readonly self: AnyActorRef
   readonly system: AnyActorSystem
-  /** The process that hosts the actor, if one does. */
+  /** The process that runs the actor, if any. */
   readonly host: Pid<unknown> | undefined
 }
 
@@ -202,13 +202,13 @@ const argsOf = <I>(input: I, self: AnyActorRef): ActorArgs<I> => ({
  *
  * **Details**
  *
- * The fiber belongs to the actor's process, if there is one. Stopping the actor, or the end of the process, interrupts
- * it: its finalizers run once, and no event comes of it any more. An effect that ends synchronously is done in the same
- * step; the end of any other is handled in a turn of the process. A restored actor runs its effect again.
+ * The fiber belongs to the actor's process, if there is one. Stopping the actor or ending the process interrupts it: its
+ * finalizers run once, and it sends no more events. An effect that ends synchronously is done in the same step; the end
+ * of any other effect is handled in a turn of the process. A restored actor runs its effect again.
  *
  * **Gotchas**
  *
- * A defect is the actor's error too. An effect that interrupts itself fails with the reason `Shutdown`.
+ * A defect is the actor's error too. An effect that interrupts itself fails with a `Shutdown`.
  */
 export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
   make: (args: ActorArgs<I>) => Effect.Effect<A, E>
@@ -228,12 +228,12 @@ const streamValue = "xstate.stream.value"
 const valueEvent = (value: unknown): WorkEvent => ({ type: streamValue, data: value })
 
 /**
- * Makes actor logic from a stream: each value is the actor's `context`, its failure the actor's error.
+ * Makes actor logic from a stream: each value becomes the actor's `context`, a failure becomes its error.
  *
  * **Details**
  *
- * The stream is pulled by a fiber as `fromEffect` runs one: stopping the actor interrupts it. The next value is pulled
- * when the one before was handled. An invoking machine hears of each through `onSnapshot`.
+ * A fiber reads the stream, as in `fromEffect`: stopping the actor interrupts it. It reads the next value after the
+ * previous one was handled. An invoking machine receives each value through `onSnapshot`.
  */
 export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonReducibleUnknown>(
   make: (args: ActorArgs<I>) => Stream.Stream<A, E>
@@ -261,30 +261,30 @@ export const fromStream = <A, E = never, I extends NonReducibleUnknown = NonRedu
   })
 })
 
-/** The snapshot of an actor that stands for a process. */
+/** The snapshot of an actor that represents a process. */
 export type ProcessSnapshot<A, I> = Snapshot<A> & { readonly input: I | undefined }
 
-/** Actor logic that stands for a process. Events sent to the actor are messages to the process. */
+/** Actor logic that represents a process. Events sent to the actor are messages to the process. */
 export type ProcessActorLogic<A, I = NonReducibleUnknown> = ActorLogic<ProcessSnapshot<A, I>, WorkEvent, I>
 
 const processes = new WeakMap<AnyActorRef, Pid<unknown>>()
 
 /**
- * Makes actor logic that spawns a process, linked to that of the actor that invokes it.
+ * Makes actor logic that spawns a process, linked to the process of the invoking actor.
  *
  * **Details**
  *
- * - Its normal end is the actor's done event, with the output if it hosts a machine.
- * - Any other end is the actor's error, a `ProcessExit`; the host is not ended by it.
- * - The end of the host ends it, and stopping the actor sends it the exit signal `shutdown`.
+ * - Its normal end is the actor's done event, with the output if it runs a machine.
+ * - Any other end is the actor's error, a `ProcessExit`; the host process does not end.
+ * - It ends with the host. Stopping the actor sends it the exit signal `shutdown`.
  * - An event sent to the actor is sent to the process.
  *
- * Under a bare `createActor` the parent is a process of a system of its own.
+ * Under a bare `createActor` the parent is a process of a separate system.
  *
  * **Contract**
  *
- * `spawn` starts one process under `parent` and returns it; if it did not link it, this does. `onStart` is called with
- * it before any of its events.
+ * `spawn` starts one process under `parent` and returns it. If `spawn` did not link it, the actor does. `onStart` is
+ * called with it before any of its events.
  */
 export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
   spawn: (args: ActorArgs<I> & { readonly parent: Pid }) => Pid,
@@ -314,17 +314,17 @@ export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
 })
 
 /**
- * The process of an actor of a hosted machine: the machine's own, or that of a child at any depth.
+ * The process of an actor of a machine that runs in a process: the machine itself, or a child at any depth.
  *
  * **Details**
  *
- * `undefined` before the actor was started, and under a bare `createActor`. An actor made by `fromProcess` stands for a
- * process, there too; it is that one. `actor`, `snapshot`, `subscribe` and the like take the answer as they take the pid
- * of a machine.
+ * `undefined` before the actor is started, and under a bare `createActor`. For an actor made by `fromProcess` it is the
+ * spawned process, also under `createActor`. The result can be passed to `actor`, `snapshot`, `subscribe` and the other
+ * functions for machines.
  *
- * An actor that is done ends its process `normal`, one that fails with its error, one that is stopped with `shutdown`; none
- * of that is a crash. Ending the process stops the actor, and the machine hears of it as the actor's error, a
- * `ProcessExit`, or for `normal` as its done event.
+ * An actor that is done ends its process `normal`, one that fails with its error, one that is stopped with `shutdown`;
+ * none of these is a crash. Ending the process stops the actor: the machine receives the actor's error, a `ProcessExit`,
+ * or for `normal` its done event.
  *
  * @example
  * ```ts import.meta.vitest

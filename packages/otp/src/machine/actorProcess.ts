@@ -1,12 +1,12 @@
 /**
- * A process that is an XState actor: the one a machine was started as, or one that another actor invoked or spawned.
+ * A process that runs one XState actor: the machine it was started with, or an actor that another one invoked or spawned.
  *
- * ACTOR1. An actor below another has a process from its start to its end: a child of the other's, and linked to it. How
- *         the actor ends is how the process does: done is `normal`, an error that error, stopped is `shutdown`.
- * ACTOR2. Where the process is ended, so is its actor, after which nothing comes of it but one event: the one above hears
- *         of its end as it hears of its error, or, for `normal`, that it is done. It does not hear of it over the link.
- * ACTOR3. An actor and all below it are stopped when its process ends, whatever ended it, also where XState leaves them
- *         running.
+ * ACTOR1. A child actor has a process from its start to its end: a child of its parent's process, linked to it. The end
+ *         of the actor ends the process: done gives `normal`, an error gives that error, stopped gives `shutdown`.
+ * ACTOR2. When the process is ended, so is its actor, which then sends only one event. The parent actor receives the end
+ *         as the actor's error or, for `normal`, as its done event. It gets no exit signal over the link.
+ * ACTOR3. When the process ends, for whatever reason, the actor and its descendants are stopped, even if XState leaves
+ *         them running.
  */
 import type { AnyActorLogic, EventObject, Snapshot } from "xstate"
 import { type ExitReason, isDown, isExit, isStop, ProcessExit } from "../core/index.ts"
@@ -29,7 +29,7 @@ const childrenOf = (
 ): ReadonlyArray<Node> =>
   typeof snapshot.children === "object" && snapshot.children !== null ? Object.values(snapshot.children) : []
 
-/** What the end of an actor is as the end of its process. */
+/** The exit reason of a process, from the last snapshot of its actor. */
 export const reasonOf = (snapshot: Snapshot<unknown>): ExitReason => {
   if (snapshot.status === "error") return snapshot.error
   return snapshot.status === "done" ? "normal" : "shutdown"
@@ -45,7 +45,7 @@ export class ActorProcess implements Behaviour {
   readonly node: Node
   readonly tree: Steps
   readonly parent: Cell | undefined
-  /** The process of the actor above, which hears of its end from the actor. */
+  /** The process of the parent actor, which is notified of the end by the actor. */
   readonly notifies: Cell | undefined
 
   constructor(kind: "machine" | "actor", node: Node, tree: Steps, parent: Cell | undefined, notifies?: Cell) {
@@ -70,7 +70,7 @@ export class ActorProcess implements Behaviour {
     return this.node.getSnapshot()
   }
 
-  /** Of a chart its state and context, of other logic the snapshot. */
+  /** The state and context of a chart; the snapshot of other logic. */
   outline(): unknown {
     const snapshot: Snapshot<unknown> & { readonly value?: unknown; readonly context?: unknown } =
       this.node.getSnapshot()
@@ -78,7 +78,7 @@ export class ActorProcess implements Behaviour {
     return value === undefined ? snapshot : { value, context }
   }
 
-  /** Has the actor take a transition whose result is the given snapshot, so that its subscribers see it. */
+  /** Sends an event whose transition results in the given snapshot, so that subscribers see it. */
   replace(snapshot: unknown): boolean {
     const { node } = this
     const { logic } = node
@@ -104,10 +104,10 @@ const transitioning = (logic: AnyActorLogic, transition: AnyActorLogic["transiti
   Object.create(logic, { transition: { value: transition } }) as AnyActorLogic
 
 /**
- * Has an actor end that XState would let run on.
+ * Ends an actor that XState would leave running.
  *
- * The event is taken at once, or, where the actor is at one, right after that. It releases what `xstate.stop` releases, and
- * what comes of it is an end of which XState tells the actor above.
+ * The event is handled at once or, if the actor is handling one, right after it. It releases the same things as
+ * `xstate.stop` does, and results in an end of which XState notifies the parent actor.
  */
 const end = (node: Node, cell: Cell, reason: ExitReason): void => {
   const { logic } = node
@@ -123,7 +123,7 @@ const end = (node: Node, cell: Cell, reason: ExitReason): void => {
   node._send({ type: "process.ended" })
 }
 
-/** What stopping makes of a snapshot; a fault on the way is reported. */
+/** The snapshot after `xstate.stop`; an error on the way is reported. */
 const stop = (logic: AnyActorLogic, snapshot: object, scope: Scope, cell: Cell): object => {
   try {
     return logic.transition(snapshot, { type: "xstate.stop" }, scope) as object
@@ -133,7 +133,7 @@ const stop = (logic: AnyActorLogic, snapshot: object, scope: Scope, cell: Cell):
   }
 }
 
-/** The actor behind a pid of one. */
+/** The actor of a pid. */
 export const actorAt = (cell: Cell): ActorProcess => {
   if (cell.behaviour instanceof ActorProcess) return cell.behaviour
   throw new TypeError(`${cell.label} ${cell} is no machine or actor: pass what StateMachine.start or pidOf returned`)

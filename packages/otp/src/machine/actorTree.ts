@@ -1,17 +1,17 @@
 /**
- * The actors of one hosted machine: the machine, and whatever it and those below it invoke or spawn.
+ * The actors of one machine that runs in a process: the machine and its descendants.
  *
- * Owns the way of events between them and the processes they are. XState creates, starts and ends the actors; they are of
- * the class in `hostedActor.ts`, and this puts itself in three places of their system, listed in `xstateActor.ts`. It leaves
- * `createActor` elsewhere as it is.
+ * Owns the routing of events between the actors and their processes. XState creates, starts and ends the actors; their
+ * class is in `hostedActor.ts`. This replaces three members of their system, listed in `xstateActor.ts`, and does not
+ * affect `createActor` elsewhere.
  *
- * ATREE1. While it is the turn of one process of the tree, events go from actor to actor as under XState: at once. From
- *        anywhere else, a promise or a callback too, an event is put into the process of the actor it is for, as is
- *        whatever is sent to the machine's own reference.
- * ATREE2. An actor takes an event while `current` is its process. A suspended one takes none: its events wait.
- * ATREE3. A dead process takes no event, and none comes of it but that of its end. One that is dead starts no actor.
- * TREE4. What waits in a process for an actor is dropped where it comes from one below that the actor has stopped since.
- * TREE5. An actor that stands for a process has none of its own: it is started, and takes events, as XState has it.
+ * ATREE1. While a process of the tree has its turn, events pass between actors as in XState: at once. From anywhere else,
+ *        such as a promise or a callback, an event goes into the mailbox of its actor's process. The same holds for every
+ *        event sent to the machine's own reference.
+ * ATREE2. An actor handles an event while `current` is its process. For a suspended one, events wait.
+ * ATREE3. A dead process takes no event, sends none but the event of its end, and starts no actor.
+ * ATREE4. An event that waits in a process is discarded if it comes from a child that the actor has stopped since.
+ * ATREE5. An actor that represents a process has no process of its own: XState starts it and passes it events as usual.
  */
 import type { AnyActorRef, EventObject } from "xstate"
 import { itsProcess, nodeOf, processAbove, processAt, stopped } from "./xstateActor.ts"
@@ -20,14 +20,14 @@ import { ActorProcess } from "./actorProcess.ts"
 import { type Cell, MailboxTask, deliver } from "../kernel/index.ts"
 import { HostedActor } from "./hostedActor.ts"
 
-/** The process that hosts an actor system, if one does. */
+/** The process that runs an actor system, if any. */
 export const hostOf = (system: AnyActorSystem): Cell | undefined => (system as unknown as NodeSystem)[itsProcess]
 
-/** Whether an event tells of the end of the actor it comes from. */
+/** Whether an event reports the end of the actor that sent it. */
 const notifiesEnd = ({ type }: EventObject): boolean =>
   type.startsWith("xstate.done.actor.") || type.startsWith("xstate.error.actor.")
 
-/** Whether an actor still has another one below it, as far as its snapshot tells. */
+/** Whether an actor is still a child of another, according to the parent's snapshot. */
 const isChild = (node: Node, parent: Node): boolean => {
   const snapshot = parent.getSnapshot()
   if (!("children" in snapshot)) return true
@@ -38,7 +38,7 @@ export class ActorTree {
   readonly #root: Node
   readonly #pass: NodeSystem["_relay"]
 
-  /** Takes over the system of a root actor that has no snapshot yet. */
+  /** Takes control of the system of a root actor that has no snapshot yet. */
   constructor(root: Node, cell: Cell, watched: boolean) {
     const { system } = root
     this.#root = root
@@ -59,7 +59,7 @@ export class ActorTree {
     }
   }
 
-  /** Has an actor take an event, now. */
+  /** Passes an event to an actor now. */
   take(cell: Cell, source: Node | undefined, target: Node, event: EventObject): void {
     if (target._processingStatus === stopped) return
     const { kernel } = cell
@@ -87,12 +87,12 @@ export class ActorTree {
   }
 }
 
-/** Adopts an actor that is being made, of all that XState tells to inspectors. */
+/** Adopts each new actor; other inspection events are ignored. */
 const adoptMade: NodeSystem["_sendInspectionEvent"] = ({ type, actorRef }) => {
   if (type === "@xstate.actor" && actorRef !== undefined) adopt(actorRef)
 }
 
-/** Has an actor that XState makes be of the class of those a process hosts. */
+/** Gives an actor made by XState the class `HostedActor`. */
 const adopt = (node: Node): void => {
   if (!(node instanceof HostedActor)) Object.setPrototypeOf(node, HostedActor.prototype)
 }

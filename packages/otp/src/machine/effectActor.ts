@@ -1,9 +1,9 @@
 /**
  * Actor logic whose work is one fiber.
  *
- * EACT1. Stopping the actor interrupts the fiber at once; its finalizers run once, its result is dropped.
- * EACT2. The fiber is a resource of the actor's process, if a process hosts it.
- * EACT3. What is done synchronously is delivered synchronously; anything later in a turn of that process.
+ * EACT1. Stopping the actor interrupts the fiber at once; its finalizers run once, its result is discarded.
+ * EACT2. The fiber is a resource of the actor's process, if there is one.
+ * EACT3. A synchronous result is delivered synchronously; a later one in a turn of that process.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ const running = new WeakMap<AnyActorRef, Running<unknown, unknown>>()
 
 let bare: Kernel | undefined
 
-/** Runs the fibers of actors that no process hosts. */
+/** The kernel that runs the fibers of actors without a process. */
 const bareKernel = (): Kernel => (bare ??= new SystemKernel("bare", live, Context.empty(), undefined, undefined))
 
 const endOf = (exit: Exit.Exit<unknown, unknown>): { readonly type: string; readonly data: unknown } =>
@@ -43,7 +43,7 @@ export const startFiber = (self: AnyActorRef, make: () => Effect.Effect<unknown,
   if (fiber.active) running.set(self, fiber)
 }
 
-/** Sends an event to an actor and waits until it was handled. */
+/** Sends an event to an actor and waits until it is handled. */
 export const handOver = (self: AnyActorRef, event: { readonly type: string }): Effect.Effect<void> =>
   Effect.callback((resume) => {
     sendToActor(self, event, () => resume(Effect.void))

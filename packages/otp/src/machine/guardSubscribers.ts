@@ -1,14 +1,14 @@
 /**
- * Keeps the faults of an actor's subscribers, and its own, from being rethrown on a timer.
+ * Prevents errors of an actor and of its subscribers from being rethrown on a timer.
  *
- * XState rethrows the error of an actor where a subscriber has no error listener, and whatever a subscriber throws. In a
- * process the first is the exit reason, told to links and monitors, and the second is reported as a crash.
+ * XState rethrows the error of an actor whose subscriber has no error listener, and any error of a subscriber. In a
+ * process the first is the exit reason, seen by links and monitors, and the second is reported as a crash.
  */
 import { toObserver } from "xstate"
 import { processAbove, itsProcess } from "./xstateActor.ts"
 import type { Listeners, Node } from "./xstateActor.ts"
 
-/** The observer for an actor to be given in place of the listeners. */
+/** The observer that replaces the listeners of an actor. */
 export const guardSubscribers = (node: Node, listeners: Listeners) => {
   const guarded =
     <A>(listener: ((value: A) => void) | undefined) =>

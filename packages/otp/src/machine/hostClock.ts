@@ -1,7 +1,7 @@
 /**
- * The clock of a hosted actor: the system's time, with what it runs done in a turn of the host.
+ * The clock of an actor in a process: the system's time; its callbacks run in a turn of the process.
  *
- * HCLOCK1. A delayed event that was cancelled between its due time and the turn is not sent.
+ * HCLOCK1. A delayed event is not sent if it is cancelled between its due time and the turn.
  */
 import { type Cell, MailboxTask, deliver, Timer } from "../kernel/index.ts"
 

@@ -1,9 +1,9 @@
 /**
- * The class of the actors that processes host.
+ * The class of the actors that run in processes.
  *
- * It adds no member to an actor but its process: all hosted actors have one shape, which is what keeps XState's own code as
- * fast on them as on its own. `actorTree.ts` says what they do; the actors of charts run from a plan are made of the class
- * of the one above, those XState makes are given it in their constructor.
+ * It adds only the process to an actor, so that all these actors have one shape and XState's own code runs as fast on them
+ * as on its own. `actorTree.ts` describes their behaviour. Actors of planned charts are made with the class of their
+ * parent; actors that XState makes get the class in their constructor.
  */
 import { Actor } from "xstate"
 import type { AnyActorLogic, Snapshot } from "xstate"
@@ -56,7 +56,7 @@ export class HostedActor extends Base {
   }
 }
 
-/** The id an actor was given; where XState made one up, the name of its source. */
+/** The id of an actor; if XState generated it, the name of its source. */
 const labelOf = ({ id, sessionId, src }: Node, kind: string): string => {
   const madeUp = id === sessionId || /^\d+\./.test(id)
   if (!madeUp) return id

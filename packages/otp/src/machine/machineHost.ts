@@ -1,14 +1,14 @@
 /**
- * A process that runs an XState actor with all below it.
+ * A process that runs an XState actor and its descendants.
  *
- * Owns one root actor for as long as the process lives; its children are processes of their own, in `actorTree.ts`.
+ * Owns one root actor while the process lives; the children are separate processes, in `actorTree.ts`.
  *
- * HOST1. Messages, delayed events, the ends of the effects, streams, promises and processes behind actors, and what is
- *        sent to an actor reference, reach an actor in a turn of its process or of one that belongs to the same machine, in
- *        the order they came to that process.
- * HOST2. The actor and its children are stopped when the process ends, whatever ended it, also where the machine itself
- *        failed and XState leaves the children running.
- * HOST3. An actor that is done ends the process `normal`, one that failed ends it with the error; no error is rethrown.
+ * HOST1. An actor handles messages, delayed events, the ends of effects, streams, promises and processes, and events sent
+ *        to its reference in a turn of its process, or of a process of the same machine, in the order in which they
+ *        reached that process.
+ * HOST2. When the process ends, for whatever reason, the actor and its children are stopped, even if the machine failed
+ *        and XState leaves the children running.
+ * HOST3. An actor that is done ends the process `normal`; one that failed ends it with the error. No error is rethrown.
  */
 import type { AnyActorLogic, InspectionEvent, Snapshot } from "xstate"
 import type { Node } from "./xstateActor.ts"
@@ -28,7 +28,7 @@ export interface HostOptions {
   readonly logger?: (...args: Array<unknown>) => void
 }
 
-/** Makes an actor the process it runs in, and starts it; one that is done or fails right away ends it here. */
+/** Runs an actor in a process and starts it; the process ends here if the actor is done or fails at once. */
 export const host = (cell: Cell, logic: AnyActorLogic, parent: Cell | undefined, options: HostOptions): void => {
   const plain = options.inspect === undefined && options.snapshot === undefined
   const actor = new HostedActor(plain ? planned(logic) : logic, {

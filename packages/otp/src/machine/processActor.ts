@@ -1,10 +1,10 @@
 /**
  * Actor logic whose work is a process.
  *
- * PACT1. The process is linked one way to that of the actor that invoked it, its host: it ends with the host, the host
- *        hears of its end as an event, also where it ends before its spawn returned.
- * PACT2. Stopping the actor sends the process the exit signal `shutdown`, and its end is no event any more.
- * PACT3. Under a bare `createActor` the host is a process of a system of its own, which ends with the actor.
+ * PACT1. The process is linked one way to its host, the process of the invoking actor. It ends with the host. The host
+ *        receives its end as an event, even if it ends before `spawn` returns.
+ * PACT2. Stopping the actor sends the process the exit signal `shutdown`; its end is then no event.
+ * PACT3. Under a bare `createActor` the host is a process of a separate system, which ends with the actor.
  */
 import type { AnyActorRef } from "xstate"
 import { type ExitReason, type Pid, ProcessExit } from "../core/index.ts"
@@ -18,7 +18,7 @@ import { Absorbed, type Cell, cellOf, die, join, signal, startTimer } from "../k
 export const processDone = "xstate.process.done"
 export const processFailed = "xstate.process.failed"
 
-/** How many milliseconds a stopped process has to end in order before it is killed. */
+/** The milliseconds in which a stopped process must end before it is killed. */
 const shutdownTime = 5000
 
 interface Linked {
@@ -45,7 +45,7 @@ const privateHost = (): { readonly host: Cell; readonly release: () => void } =>
   return { host: cellOf(pid), release: () => void stop(system) }
 }
 
-/** Runs a spawn whose child's end, over its link, does not reach the host, however early it comes. */
+/** Runs a spawn, and keeps the exit signal of the child from its host, however early the child ends. */
 const absorbing = (host: Cell, create: () => Pid): Cell => {
   const absorbs = host.absorbs ?? new Absorbed()
   host.absorbs = absorbs
@@ -78,7 +78,7 @@ export const startProcess = (self: AnyActorRef, create: (parent: Pid) => Pid): P
   return child
 }
 
-/** Ends the process of an actor, if it lives. */
+/** Ends the process of an actor, if it is alive. */
 export const stopProcess = (self: AnyActorRef): void => {
   const entry = linked.get(self)
   if (entry === undefined) return

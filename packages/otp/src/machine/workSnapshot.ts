@@ -1,7 +1,7 @@
 /**
  * The snapshots of actors whose work is one fiber or one process.
  *
- * WORK1. Such an actor is `active` until its work ends or it is stopped, and changes no more after that.
+ * WORK1. Such an actor is `active` until its work ends or it is stopped; after that its snapshot does not change.
  */
 import { effectDone, effectFailed } from "./effectActor.ts"
 import { processDone, processFailed } from "./processActor.ts"
@@ -15,7 +15,7 @@ export interface WorkEvent {
 /** The first snapshot. */
 export const beginning = (input: unknown) => ({ status: "active", output: undefined, error: undefined, input }) as const
 
-/** The snapshot after an event: done, failed, stopped, or as it was. */
+/** The snapshot after an event: done, failed, stopped, or unchanged. */
 export const afterEvent = <S extends { readonly status: string }>(
   snapshot: S,
   event: WorkEvent,

@@ -1,22 +1,22 @@
 /**
- * What this house reads of an XState actor and of its system, and what it overrides and replaces.
+ * The members of an XState actor and its system that this package reads, overrides or replaces.
  *
- * XState describes most of these members to its own files only. They are all listed here, so that a new version of it is
- * checked against this page.
+ * XState types most of these members for internal use only. They are all listed here, to be checked against each new
+ * version.
  */
 import type { AnyActorLogic, AnyActorRef, EventObject, InspectionEvent, Observer, Snapshot } from "xstate"
 import type { Cell } from "../kernel/index.ts"
 
-/** Any actor system. XState keeps its own name for this type to itself. */
+/** Any actor system. XState does not export its name for this type. */
 export type AnyActorSystem = AnyActorRef["system"]
 
-/** Where an actor keeps its process, and a system that of its root actor. */
+/** The key of an actor's process, and of the root actor's process in a system. */
 export const itsProcess = Symbol("troupe.process")
 
 /** An actor that was started and has not ended. */
 export const running = 1
 
-/** An actor that has ended, and takes no event any more. */
+/** An actor that has ended and takes no more events. */
 export const stopped = 2
 
 export interface Node {
@@ -32,13 +32,13 @@ export interface Node {
   readonly getSnapshot: () => Snapshot<unknown>
   readonly options: { readonly entered?: (node: Node) => void }
   logic: AnyActorLogic
-  /** Overridden, so that a process can take over a root actor. */
+  /** Overridden, so that a process can take control of a root actor. */
   _initState(stored: unknown): void
   /** Overridden, so that the process of an actor ends with it. */
   _stopProcedure(): unknown
-  /** Overridden, so that the actor is started in a process of its own. */
+  /** Overridden, so that the actor is started in its own process. */
   start(): unknown
-  /** Overridden, so that a subscriber's fault is not rethrown on a timer. */
+  /** Overridden, so that an error of a subscriber is not rethrown on a timer. */
   subscribe(...listeners: Listeners): unknown
   /** Ours. */
   [itsProcess]?: Cell
@@ -50,13 +50,13 @@ export type Listeners = readonly [
   complete?: () => void
 ]
 
-/** Whose three members are replaced while a process hosts it; XState calls them through the system. */
+/** An actor system. Three of its members are replaced while a process hosts it; XState calls them through the system. */
 export interface NodeSystem {
-  /** How every event gets to an actor: what `send` was given has no source. */
+  /** Delivers every event to an actor; an event passed to `send` has no source. */
   _relay: (source: Node | undefined, target: Node, event: EventObject) => void
-  /** Called where somebody begins to inspect: until then nobody is told of anything. */
+  /** Called when an inspector is added; before that, nothing is inspected. */
   inspect: (observer: Observer<InspectionEvent> | ((event: InspectionEvent) => void)) => unknown
-  /** Told of each actor that is made, before its first snapshot is, by `@xstate.actor`. */
+  /** Called with `@xstate.actor` for each new actor, before its first snapshot exists. */
   _sendInspectionEvent: (event: { readonly type: InspectionEvent["type"]; readonly actorRef?: Node }) => void
   /** Ours: the process of the root actor. */
   [itsProcess]?: Cell
@@ -65,10 +65,10 @@ export interface NodeSystem {
 /** The same actor, with the members above. */
 export const nodeOf = (ref: AnyActorRef): Node => ref as unknown as Node
 
-/** The process an actor has, of its own. */
+/** The actor's own process. */
 export const processAt = (ref: AnyActorRef): Cell | undefined => nodeOf(ref)[itsProcess]
 
-/** The process of the innermost actor around one that has a process. */
+/** The process of the nearest ancestor that has one. */
 export const processAbove = (node: Node): Cell | undefined => {
   const { _parent: parent } = node
   return parent === undefined ? undefined : (parent[itsProcess] ?? processAbove(parent))
@@ -76,7 +76,7 @@ export const processAbove = (node: Node): Cell | undefined => {
 
 const mark = Symbol("troupe.standsForProcess")
 
-/** A part of logic whose work is a process: its actor has none of its own. */
+/** Marks logic whose work is a process: its actor has no process of its own. */
 export const standingForProcess: object = { [mark]: true }
 
 export const standsForProcess = (logic: AnyActorLogic): boolean => (logic as { readonly [mark]?: true })[mark] === true

@@ -1,8 +1,8 @@
 /**
- * What a system looks like right now.
+ * The current state of a system.
  *
- * The tree follows who spawned whom, among the living: for supervised processes that is the supervision tree. Looking takes
- * no turn of a process, and a system that is not looked at does nothing for it.
+ * The tree shows the living processes by the process that spawned them: for supervised processes, the supervision tree.
+ * Reading it takes no turn of a process, and costs nothing when unused.
  */
 import { actorChart, type Chart } from "../machine/index.ts"
 import { type Cell, cellOf, kernelOf } from "../kernel/index.ts"
@@ -18,19 +18,19 @@ import { sharesOf } from "./treePruning.ts"
 export type { Chart } from "../machine/index.ts"
 
 /**
- * What one process looks like.
+ * The properties of one process.
  *
  * **Details**
  *
- * - `name`: what it is registered as.
+ * - `name`: its registered name.
  * - `kind`: `process`, `task`, `machine`, `actor` for another actor below a machine, `server`, `supervisor`, `registry`,
  *   `application`.
  * - `status`: `running` in its turn, `queued` before it, `busy` with a promise or an effect, `suspended` by `Sys`, else
  *   `idle`.
- * - `queueLength`: messages it has not taken.
- * - `restarts`: how often a supervisor had to start a child again.
- * - `memory`: an estimate of what its state and its mail weigh, in bytes, from a part of both. What processes share
- *   counts for each; what a promise, a fiber or a closure holds does not.
+ * - `queueLength`: messages that wait.
+ * - `restarts`: the number of restarts by a supervisor.
+ * - `memory`: an estimate in bytes of its state and its messages, from a sample of both. Shared values count for each
+ *   process. The memory of promises, fibers and closures does not count.
  */
 export interface Look {
   readonly pid: Pid
@@ -43,23 +43,23 @@ export interface Look {
   readonly restarts?: number
 }
 
-/** One process and those it spawned; `hidden` says how many processes of those it spawned, and below them, are left out here. */
+/** One process and the processes it spawned; `hidden` is the number of its descendants that are left out at this node. */
 export interface Node extends Look {
   readonly children: ReadonlyArray<Node>
   readonly hidden?: number
 }
 
 /**
- * All there is to see of one process.
+ * The details of one process.
  *
  * **Details**
  *
- * - `mailbox`: the messages it has not taken, the oldest 50 of them, each in one line.
- * - `state`: what it knows, in one line; of servers, machines and supervisors.
- * - `links`, `monitors`: who hears of its end by a signal, and whose end it is told of; 100 of each.
- * - `chart`: of a machine, which, and the states it is in.
+ * - `mailbox`: the waiting messages, the oldest 50 of them, each in one line.
+ * - `state`: the state of a server, machine or supervisor, in one line.
+ * - `links`, `monitors`: the linked processes, and the processes that it monitors; at most 100 of each.
+ * - `chart`: for a machine, its id and its current states.
  *
- * Of a process that is `sensitive` the mailbox, the state and the chart are withheld.
+ * If the process is `sensitive`, the mailbox, the state and the chart are withheld.
  */
 export interface Inspection extends Look {
   readonly parent: Pid | undefined
@@ -71,12 +71,12 @@ export interface Inspection extends Look {
   readonly chart: Chart | undefined
 }
 
-/** How much of a tree is shown: at most so many processes. Default: all. */
+/** The maximum number of processes in a tree. Default: all. */
 export interface TreeOptions {
   readonly maxProcesses?: number | undefined
 }
 
-/** What a system counts by itself: living processes; since it was made, crashes and restarts by supervisors. */
+/** The counts of a system: living processes now; crashes and restarts by supervisors since it was made. */
 export interface Counts {
   readonly processes: number
   readonly crashes: number
@@ -122,7 +122,7 @@ const sizesOf = (cells: ReadonlyArray<Cell>, family: Family, sizes: Map<Cell, nu
   return sum
 }
 
-/** The nodes of siblings that there is room for, and how many processes those without any leave out. */
+/** The nodes of siblings that fit into the room, and the number of processes in the subtrees that do not. */
 const cutTo = (
   room: number,
   cells: ReadonlyArray<Cell>,
@@ -143,13 +143,13 @@ const cutTo = (
 }
 
 /**
- * The living processes by who spawned them, roots and siblings in the order of their start.
+ * The living processes by the process that spawned them; roots and siblings in start order.
  *
  * **Details**
  *
- * With `maxProcesses`, what there is no room for is left out: of the largest subtrees first, and where siblings are too
- * many, of those with nothing below them and the oldest. The time it takes grows with those that are shown, and a little
- * with all that live.
+ * With `maxProcesses`, processes beyond the limit are left out: first from the largest subtrees and, where siblings are
+ * too many, those with nothing below them and the oldest. The time grows with the number of shown processes, and slightly
+ * with the number of all.
  */
 export const tree = (
   system: System,
@@ -164,13 +164,13 @@ export const tree = (
   return cutTo(maxProcesses, roots, family, sizes).nodes
 }
 
-/** What the system counts by itself, whether or not anybody looks. */
+/** The counts of a system, which it keeps even without an observer. */
 export const counts = (system: System): Counts => {
   const { processes, crashes, restarts } = kernelOf(system)
   return { processes: processes.size, crashes, restarts }
 }
 
-/** The living process whose pid has this text, `<0.12.0>`. */
+/** The living process whose pid has this text, such as `<0.12.0>`. */
 export const find = (system: System, text: string): Pid | undefined => {
   const [, id] = /^<0\.(\d{1,15})\.0>$/.exec(text) ?? []
   return id === undefined ? undefined : kernelOf(system).processes.find(Number(id))
@@ -189,12 +189,12 @@ const monitorsOf = ({ resources }: Cell): ReadonlyArray<Pid> =>
   })
 
 /**
- * Looks into a process, without a turn of it; `undefined` when it is dead.
+ * Reads the details of a process without a turn of it; `undefined` if it is dead.
  *
  * **When to use**
  *
- * To show it to people. It costs the process nothing, and what it is busy with is not waited for: `Sys.status` asks the
- * process itself.
+ * For display. It does not cost the process time or wait while the process is busy: `Sys.status` asks the process
+ * itself.
  *
  * @example
  * ```ts import.meta.vitest

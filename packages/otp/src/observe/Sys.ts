@@ -1,19 +1,18 @@
 /**
- * A look into one living process, and a hand on it.
+ * Inspection and control of one living process.
  *
- * For servers, machines and supervisors: read and replace the state, suspend and resume, see the status; for every
- * process: trace its messages and count them. For people who debug, and for tools; a program asks a process by messages
- * of its own.
+ * For servers, machines and supervisors: read and replace the state, suspend and resume, read the status. For every
+ * process: trace its messages and count them. It is meant for debugging and for tools; programs use their own messages.
  *
  * **Details**
  *
- * A request is taken in mailbox order, like a message, but no callback sees it; a suspended process takes requests at
+ * A request is taken in mailbox order, like a message, but no callback sees it. A suspended process takes requests at
  * once.
  *
  * **Errors**
  *
- * A request rejects with `CallExit`, as a call does: `timeout`, `noproc`, `calling_self` or the reason the process ended
- * with; and with `NoSystemMessages` if the process is none that takes requests.
+ * A request rejects with `CallExit`, like a call: `timeout`, `noproc`, `calling_self` or the exit reason of the process.
+ * It rejects with `NoSystemMessages` if the process does not take requests.
  *
  * @example
  * ```ts import.meta.vitest
@@ -51,7 +50,7 @@ import { currentWatch, type TraceEvent, watchOf } from "../telemetry/index.ts"
 
 export type { TraceEvent } from "../telemetry/index.ts"
 
-/** How long a request waits for a process that is busy: 5 seconds by default. */
+/** How long a request waits for a busy process: 5 seconds by default. */
 export interface Options {
   readonly timeout?: Timeout
 }
@@ -67,7 +66,7 @@ const ask = <A>(where: string, target: Pid | Name, options: Options, act: (cell:
     pending.begin(new SysMessage(() => pending.answer(answerOf(server, act, resolve, reject))))
   })
 
-/** Does what was asked in the turn of the process; what it throws is the asker's and not the process's. */
+/** Runs the request in the turn of the process; its error goes to the caller and does not affect the process. */
 const answerOf = <A>(
   cell: Cell | undefined,
   act: (cell: Cell) => A,
@@ -84,8 +83,7 @@ const answerOf = <A>(
 }
 
 /**
- * Reads the state: of a server what its callbacks keep, of a machine its snapshot, of a supervisor its rules and its
- * children.
+ * Reads the state: the state of a server, the snapshot of a machine, or the rules and the children of a supervisor.
  */
 export const getState = <S = unknown>(target: Pid | Name, options: Options = {}): Promise<S> =>
   ask("Sys.getState", target, options, (cell) => cell.behaviour.inspect?.() as S)
@@ -95,16 +93,16 @@ export const getState = <S = unknown>(target: Pid | Name, options: Options = {})
  *
  * **Contract**
  *
- * `change` runs in the turn of the process and answers at once. What it throws is what this rejects with; the state
- * stays.
+ * `change` runs in the turn of the process and returns synchronously. If it throws, this rejects with the error and the
+ * state does not change.
  *
  * **Errors**
  *
- * Rejects with `StateFixed` where the state is not the user's: of supervisors and registries.
+ * Rejects with `StateFixed` if the state is not the user's, as in supervisors and registries.
  *
  * **Gotchas**
  *
- * A machine enters and leaves no states by this, and starts and stops no actors: change its `context`.
+ * A machine enters and leaves no states, and starts and stops no actors: change only its `context`.
  */
 export const replaceState = <S = unknown>(
   target: Pid | Name,
@@ -120,21 +118,21 @@ export const replaceState = <S = unknown>(
   })
 
 /**
- * Suspends a process: its mail waits until `resume`.
+ * Suspends a process: its messages wait until `resume`.
  *
  * **Details**
  *
- * It is suspended once it is done with the messages before, and takes requests, the request to stop, exit signals and
- * the end of its parent as ever. Suspending twice is suspending once.
+ * It is suspended after it has handled the earlier messages. It still takes requests, the request to stop, exit signals
+ * and the end of its parent. A second suspension changes nothing.
  */
 export const suspend = (target: Pid | Name, options: Options = {}): Promise<void> =>
   ask("Sys.suspend", target, options, suspendCell)
 
-/** Lets a suspended process go on with its mail. One that is not suspended goes on as it was. */
+/** Resumes a suspended process. Does nothing if it is not suspended. */
 export const resume = (target: Pid | Name, options: Options = {}): Promise<void> =>
   ask("Sys.resume", target, options, resumeCell)
 
-/** What a process is, as it says itself. */
+/** The status of a process. */
 export interface Status {
   readonly pid: Pid
   readonly label: string
@@ -149,7 +147,7 @@ export interface Status {
   readonly statistics: Statistics | undefined
 }
 
-/** Asks a process for its status, its state among it. */
+/** Reads the status of a process, including its state. */
 export const status = (target: Pid | Name, options: Options = {}): Promise<Status> =>
   ask("Sys.status", target, options, (cell) => ({
     pid: cell,
@@ -165,7 +163,7 @@ export const status = (target: Pid | Name, options: Options = {}): Promise<Statu
     statistics: statistics(cell)
   }))
 
-/** What a process did since its statistics were switched on; times in milliseconds. */
+/** Counts since the statistics of a process were switched on; times in milliseconds. */
 export interface Statistics {
   /** On the system's clock. */
   readonly since: number
@@ -173,13 +171,13 @@ export interface Statistics {
   readonly received: number
   /** Messages and replies it sent in its turns. */
   readonly sent: number
-  /** Messages it dealt with. */
+  /** Messages it handled. */
   readonly handled: number
-  /** How long it was at them, in time of the host. */
+  /** The time it spent on them, in time of the host. */
   readonly busyFor: number
 }
 
-/** Switches the statistics of a process on or off; off forgets them. Nothing is counted in a dead process. */
+/** Switches the statistics of a process on or off; off deletes them. A dead process counts nothing. */
 export const setStatistics = (target: Pid | Name, on: boolean): void => {
   const cell = cellAt(target)
   if (cell !== undefined && !cell.dead) watchOf(cell.kernel).count(cell, on)
@@ -193,12 +191,12 @@ export const statistics = (target: Pid | Name): Statistics | undefined => {
 }
 
 /**
- * Has a function called with what a process does; answers how to stop it. It ends with the process.
+ * Calls a function for each action of a process, until it ends; returns a function that stops the trace.
  *
  * **Contract**
  *
- * As a handler of `Telemetry.attach`, `tracer` is called at the moment itself, must be short and must not act on
- * processes. One that throws is dropped, and its error reported.
+ * `tracer` is called synchronously, must be short and must not act on processes, like a handler of `Telemetry.attach`.
+ * A tracer that throws is removed, and its error is reported.
  */
 export const trace = (target: Pid | Name, tracer: (event: TraceEvent) => void): (() => void) => {
   const cell = cellAt(target)
@@ -207,7 +205,7 @@ export const trace = (target: Pid | Name, tracer: (event: TraceEvent) => void): 
 
 const somebody = (pid: Pid | undefined): string => (pid === undefined ? "no process" : `${pid.label} ${pid}`)
 
-/** Shows what a traced process does, in one line. */
+/** Formats a trace event in one line. */
 export const formatTrace = (pid: Pid, event: TraceEvent): string => {
   const who = somebody(pid)
   if (event._tag === "Ended") return `${who} ended: ${format(event.reason)}`

@@ -1,10 +1,10 @@
 /**
- * How much memory a process may hold, by walking a part of what it reaches.
+ * An estimate of the memory of a process, from a sample of the values it reaches.
  *
- * It knows what the objects of the core weigh, walks a bounded part of the state and of the mailbox, and takes the rest
- * of the mailbox to be like it. What is shared between processes counts for each.
+ * It uses fixed sizes for kernel objects, walks a bounded part of the state and of the mailbox, and extrapolates the rest
+ * of the mailbox. Values that processes share count for each of them.
  *
- * MEM1. It looks at no more than `most` values of a process, however large its state is.
+ * MEM1. It reads at most `most` values of a process, however large its state is.
  */
 import { Cell } from "../kernel/index.ts"
 
@@ -41,7 +41,7 @@ const sizeOf = (value: unknown, walk: Walk): number => {
   return typeof value === "object" && value !== null ? sizeOfObject(value, walk) : 0
 }
 
-/** The size of a value; what cannot be looked at weighs nothing. */
+/** The size of a value; 0 if it cannot be read. */
 const attempt = (value: unknown, walk: Walk): number => {
   try {
     return sizeOf(value, walk)

@@ -1,12 +1,12 @@
 /**
- * A process that takes no mail until it is resumed.
+ * A process that takes no messages until it is resumed.
  *
- * A suspended process is busy, so its mail waits, and stands in a receive that lets through what is for the process
+ * A suspended process is busy, so its messages wait. It waits in a receive that accepts only messages for the process
  * itself: system messages, the request to stop, and the end of its parent.
  *
  * SYSP1. A process has at most one suspension, from the turn that took the request until `resume` or its death.
- * SYSP2. What is let through ends the suspension if it is to end the process; a system message leaves it as it is.
- * SUSP3. Signals that are not trapped act as ever.
+ * SYSP2. An accepted request to end the process ends the suspension; a system message does not.
+ * SUSP3. Signals that are not trapped work as usual.
  */
 import { isExit, isStop } from "../core/index.ts"
 import { type Cell, receiveFirst, type Receiver, SysMessage, wake } from "../kernel/index.ts"
@@ -18,7 +18,7 @@ class Suspension implements Receiver {
     this.#cell = cell
   }
 
-  /** The one who asked is answered before what waits in the mailbox is looked at. */
+  /** The caller gets its reply before waiting messages are looked at. */
   begin(): void {
     this.#cell.busy = true
     suspensions.set(this.#cell, this)
@@ -70,5 +70,5 @@ export const suspendCell = (cell: Cell): void => {
   if (!isSuspended(cell)) new Suspension(cell).begin()
 }
 
-/** Resumes a process; one that is not suspended goes on as it was. */
+/** Resumes a process; does nothing if it is not suspended. */
 export const resumeCell = (cell: Cell): void => suspensions.get(cell)?.end()

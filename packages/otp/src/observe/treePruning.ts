@@ -1,16 +1,16 @@
 /**
- * Which part of a large tree is shown.
+ * The choice of the displayed part of a large tree.
  *
- * CUT1. With room for all, all are shown.
- * CUT2. Never more are shown than there is room for, and none without the one above it.
- * CUT3. Of siblings each gets room while there is enough, small subtrees all they need, the large ones share the rest. Where
- *       there are more siblings than room, those with the largest subtrees are shown, and of equals the youngest.
+ * CUT1. With room for all processes, all are shown.
+ * CUT2. At most `room` processes are shown, and none without its parent.
+ * CUT3. While there is enough room, each sibling gets some: small subtrees as much as they need, large ones share the
+ *       rest. With more siblings than room, the largest subtrees are shown, and of equal ones the youngest.
  */
 
-/** With more siblings than room, none takes more than this part of it. */
+/** With more siblings than room, each takes at most this fraction of it. */
 const smallestPart = 8
 
-/** How much room each of some siblings gets, in their order, by the sizes of their subtrees. */
+/** The room of each sibling, in order, from the sizes of their subtrees. */
 export const sharesOf = (sizes: ReadonlyArray<number>, room: number): ReadonlyArray<number> => {
   const shares = sizes.map(() => 0)
   let left = room

@@ -1,8 +1,8 @@
 /**
- * Processes: spawn them, send to them, end them, and watch them end.
+ * Processes: spawn them, send to them, end them, and monitor them.
  *
- * A process is an identity, a mailbox and something that runs. It shares nothing with others by right, talks to them by
- * messages and signals, and when it dies exactly those learn of it who linked to it or monitor it.
+ * A process is an identity, a mailbox and running code. Processes communicate by messages and signals, and are not meant
+ * to share state. When a process dies, exactly the processes linked to it or monitoring it are notified.
  *
  * @example
  * ```ts import.meta.vitest
@@ -53,28 +53,28 @@ import { Script } from "./processBody.ts"
 import { isSensitive, setSensitive } from "./redaction.ts"
 
 /**
- * What a process does: a function that runs once.
+ * The code of a process: a function that runs once.
  *
  * **Contract**
  *
- * It starts in a turn of its own, after `spawn` returned. When it returns, resolves or succeeds, the process ends
- * `normal`; what it throws, rejects or fails with is its exit reason. When the process is ended from outside, an effect
- * is interrupted and its finalizers run; a promise cannot be interrupted and is abandoned: its `receive` never resolves,
- * and `abortSignal` tells it.
+ * It starts in its own turn, after `spawn` has returned. When it returns, resolves or succeeds, the process ends
+ * `normal`. If it throws, rejects or fails, the error is the exit reason. When the process is ended from outside, an
+ * effect is interrupted and its finalizers run. A promise cannot be interrupted and is abandoned: its `receive` never
+ * resolves, and `abortSignal` aborts.
  */
 export type Body<M> = (self: Pid<M>) => void | Promise<unknown> | Effect.Effect<unknown, unknown>
 
 /**
- * A process that is one function: it takes messages and signals.
+ * A process that is one function and takes messages and signals.
  *
  * **Details**
  *
- * That it is no server, agent, supervisor, registry or machine is part of its type. Code that knows better, or does not
- * know, says `Pid`, which may be any of them.
+ * Its type differs from the types of servers, agents, supervisors, registries and machines. Use `Pid` for a process of
+ * any kind.
  */
 export interface Process<in M = never> extends Pid<M>, OfKind<"process"> {}
 
-/** How a process is known: `name` registers it, `label` is shown, by default the name. */
+/** The names of a process: `name` registers it, `label` is displayed, by default `name`. */
 export interface SpawnOptions {
   readonly name?: string
   readonly label?: string
@@ -99,7 +99,7 @@ const refuseTaken = (system: System, name: string): void => {
 }
 
 /**
- * Starts a process that nobody is linked to.
+ * Starts a process without a link.
  *
  * **Errors**
  *
@@ -139,7 +139,7 @@ export const spawnMonitor = <M = unknown>(
  *
  * **Errors**
  *
- * Throws `UnknownName` if nobody has the name. A message to a dead process, or to an alias that was given up, vanishes.
+ * Throws `UnknownName` if the name is not registered. A message to a dead process or a closed alias is discarded.
  */
 export const send = <M>(target: Target<M>, message: M): void => {
   if (target instanceof Cell) return deliver(target, message)
@@ -152,24 +152,24 @@ const lost = (address: Name, message: unknown): void => {
   address.system.undelivered("dead", address, message)
 }
 
-/** Which message to take, and how long to wait for it. */
+/** The options of a receive: which message to take, and how long to wait. */
 export interface ReceiveOptions<A, T = A> {
-  /** Takes the first message this accepts and leaves the others; by default the first of all. */
+  /** Takes the first message for which this returns true and leaves the others; by default the first message. */
   readonly match?: ((message: A) => message is A & T) | ((message: A) => boolean)
-  /** How long to wait; by default for ever. With 0 only what is there already is taken. */
+  /** How long to wait; by default without a limit. With 0, only a message that has arrived is taken. */
   readonly timeout?: Timeout
 }
 
 /**
- * Takes a message out of the own mailbox, waiting for it if need be.
+ * Takes a message out of the process's own mailbox; waits if there is none.
  *
  * **Details**
  *
- * Resolves with `undefined` when the time is up. In a dead process it never resolves.
+ * Resolves with `undefined` after the timeout. In a dead process it never resolves.
  *
  * **Errors**
  *
- * Rejects with what `match` throws; the message it was shown stays in the mailbox.
+ * Rejects with the error of `match`; the tested message stays in the mailbox.
  */
 export const receive = <M>(
   self: Pid<M>,
@@ -179,7 +179,7 @@ export const receive = <M>(
     receiveWithin<M | SystemMessage>(cellOf(self), options?.match, wait(options?.timeout), resolve, reject)
   })
 
-/** Takes a message out of the own mailbox, as `receive` does; interrupting it takes none. What `match` throws is a defect. */
+/** Takes a message like `receive`; if interrupted, it takes none. An error of `match` is a defect. */
 export const receiveEffect = <M>(
   self: Pid<M>,
   options?: ReceiveOptions<M | SystemMessage>
@@ -199,13 +199,13 @@ const wait = (timeout: Timeout | undefined): number => milliseconds(timeout ?? "
  *
  * **Details**
  *
- * `normal` does nothing, unless the target traps exits or sends it to itself; `kill` ends the target whatever it does,
- * with the reason `killed`; any other reason ends it with that reason, or is a message to it if it traps exits. The
- * target is dead, if the signal ends it, when this returns.
+ * `normal` has no effect, unless the target traps exits or sends it to itself. `kill` always ends the target, with the
+ * reason `killed`. Any other reason ends the target with that reason, or is a message if it traps exits. If the signal
+ * ends the target, it is dead when this returns.
  *
  * **Units and defaults**
  *
- * `from` is the process whose turn it is, else nobody in particular.
+ * `from` is the process that has its turn, else none.
  */
 export const exit = (target: Pid, reason: ExitReason, from?: Pid): true => {
   const cell = cellOf(target)
@@ -213,19 +213,19 @@ export const exit = (target: Pid, reason: ExitReason, from?: Pid): true => {
   return true
 }
 
-/** Ends a process whatever it does; the others see the reason `killed`. */
+/** Ends a process, even if it traps exits; others see the reason `killed`. */
 export const kill = (target: Pid): true => exit(target, "kill")
 
 /**
- * Makes what a process throws, or an effect of it dies with, to end itself with a reason.
+ * Makes an error that ends the process with a reason when the process throws it, or an effect of it dies with it.
  *
  * **Gotchas**
  *
- * It can be caught like any other error, and then the process goes on.
+ * It can be caught like any other error; the process then continues.
  */
 export const exitWith = (reason: ExitReason): Error & { readonly reason: ExitReason } => new SelfExit(reason)
 
-/** Whether what was caught is a process ending itself, by `exitWith` or `exitSelf`. */
+/** Whether a caught error is from `exitWith` or `exitSelf`. */
 export const isSelfExit = (thrown: unknown): thrown is Error & { readonly reason: ExitReason } =>
   thrown instanceof SelfExit
 
@@ -240,7 +240,7 @@ export const exitSelf = (reason: ExitReason): never => {
  * **Errors**
  *
  * Throws `NoProcess` if the other is dead and this process does not trap exits; if it does, it gets an `Exit` with the
- * reason `noproc`. Throws `OtherSystem` if the two are of two systems: these share no fate.
+ * reason `noproc`. Throws `OtherSystem` if the processes belong to different systems.
  */
 export const link = (self: Pid, other: Pid): true => {
   const [one, two] = [cellOf(self), cellOf(other)]
@@ -252,37 +252,37 @@ export const link = (self: Pid, other: Pid): true => {
   return true
 }
 
-/** Removes the link between two processes, if there is one. An `Exit` that is in the mailbox stays there. */
+/** Removes the link between two processes, if there is one. An `Exit` in the mailbox stays there. */
 export const unlink = (self: Pid, other: Pid): true => {
   cellOf(self).links?.delete(cellOf(other))
   cellOf(other).links?.delete(cellOf(self))
   return true
 }
 
-/** Watches a process, also of another system: when it ends, `self` gets one `Down` for each monitor it has on it. */
+/** Monitors a process, also of another system: when it ends, `self` gets one `Down` for each of its monitors. */
 export const monitor = (self: Pid, target: Target): MonitorRef => new Monitor(cellOf(self), cellAt(target), target)
 
 declare const alias_: unique symbol
 
-/** An address of a process that it gave out, and can give up: made by `alias` or `monitorAlias`. */
+/** A temporary address of a process, made by `alias` or `monitorAlias`, which the process can close. */
 export interface Alias<in M = never> extends Name<M> {
   readonly [alias_]?: never
 }
 
 /**
- * Makes an address of a process that it can give up: what is sent to it afterwards vanishes.
+ * Makes an address of a process that it can close: messages to a closed alias are discarded.
  *
  * **When to use**
  *
- * To be answered by a process that is no server: an answer that comes too late does not come at all. The replies of
- * `GenServer.call` and of tasks need none.
+ * To get a reply from a process that is not a server: a late reply is discarded. `GenServer.call` and tasks need no
+ * alias.
  *
  * **Details**
  *
- * `mode` says when it is given up, at the latest when the process dies:
+ * `mode` says when it is closed, at the latest when the process dies:
  *
  * - `"explicitUnalias"`: by `unalias`.
- * - `"reply"`: by `unalias`, or with the first message that is sent to it.
+ * - `"reply"`: by `unalias`, or by the first message that is sent to it.
  *
  * **Units and defaults**
  *
@@ -291,20 +291,20 @@ export interface Alias<in M = never> extends Name<M> {
 export const alias = <M>(self: Pid<M>, mode: "explicitUnalias" | "reply" = "explicitUnalias"): Alias<M> =>
   new AliasAddress(cellOf(self), mode === "reply")
 
-/** Gives an alias up; answers whether it was active. */
+/** Closes an alias; returns whether it was active. */
 export const unalias = (address: Alias): boolean => address instanceof AliasAddress && address.close()
 
 /**
- * Watches a process, as `monitor` does, and makes an alias to be answered at, which is given up with the monitor.
+ * Monitors a process, like `monitor`, and makes an alias for its reply, which is closed with the monitor.
  *
  * **Details**
  *
- * `mode` says what ends the two:
+ * `mode` says what ends both:
  *
  * - `"demonitor"`: `demonitor`, or the `Down`.
- * - `"replyDemonitor"`: these, or the first message that is sent to the alias.
+ * - `"replyDemonitor"`: the same, or the first message that is sent to the alias.
  *
- * `unalias` gives up the alias alone.
+ * `unalias` closes only the alias.
  *
  * **Units and defaults**
  *
@@ -341,12 +341,12 @@ export const monitorAlias = <M>(
 }
 
 /**
- * Drops a monitor.
+ * Removes a monitor.
  *
  * **Details**
  *
- * `flush` also takes a `Down` of it out of the mailbox. With `info` the answer is whether the monitor was active, else
- * it is `true`.
+ * `flush` also removes its `Down` from the mailbox. With `info` the result is whether the monitor was active, else it is
+ * `true`.
  */
 export const demonitor = (
   ref: MonitorRef,
@@ -359,7 +359,7 @@ export const demonitor = (
   return options?.info === true ? active : true
 }
 
-/** Sets whether exit signals become messages; answers how it was. A new process does not trap exits. */
+/** Sets whether exit signals become messages; returns the previous value. A new process does not trap exits. */
 export const trapExit = (self: Pid, trap: boolean): boolean => {
   const cell = cellOf(self)
   const before = cell.trap
@@ -368,17 +368,17 @@ export const trapExit = (self: Pid, trap: boolean): boolean => {
 }
 
 /**
- * Sets a flag of a process; answers how it was. A new process has none.
+ * Sets a flag of a process; returns the previous value. A new process has no flags set.
  *
  * **Details**
  *
- * - `"trapExit"`: exit signals become messages, as `trapExit` says.
- * - `"sensitive"`: what it gets, sends and knows is not shown: crash reports withhold its message and its state, traces,
- *   events and stray mail the content of its messages. `Sys.getState` asks the process itself, and is answered.
+ * - `"trapExit"`: exit signals become messages, see `trapExit`.
+ * - `"sensitive"`: crash reports withhold its message and its state; traces, events and dead letters withhold the content
+ *   of its messages. `Sys.getState` still returns its state.
  *
  * **Gotchas**
  *
- * The reason of a crash is told as ever, and what the process sends is the receiver's to show.
+ * The reason of a crash is still shown. A message it sent is shown unless the receiver is sensitive.
  */
 export const flag = (self: Pid, name: "trapExit" | "sensitive", value: boolean): boolean => {
   if (name === "trapExit") return trapExit(self, value)
@@ -388,11 +388,11 @@ export const flag = (self: Pid, name: "trapExit" | "sensitive", value: boolean):
 }
 
 /**
- * Gives a process a name, until it dies.
+ * Registers a process under a name, until it dies.
  *
  * **Errors**
  *
- * Throws `NameTaken` if the name is taken, or the process is dead or has a name.
+ * Throws `NameTaken` if the name is taken, or if the process is dead or already has a name.
  */
 export const register = (name: string, pid: Pid): void => {
   const cell = cellOf(pid)
@@ -402,20 +402,20 @@ export const register = (name: string, pid: Pid): void => {
   cell.kernel.names.set(name, cell)
 }
 
-/** Takes a name away from its process; answers whether anybody had it. */
+/** Removes a name from its process; returns whether it was registered. */
 export const unregister = (system: System, name: string): boolean => {
   const cell = kernelOf(system).names.get(name)
   if (cell !== undefined) cell.name = undefined
   return kernelOf(system).names.delete(name)
 }
 
-/** The names that are taken, in the order they were given. */
+/** The registered names, in the order of registration. */
 export const registered = (system: System): ReadonlyArray<string> => [...kernelOf(system).names.keys()]
 
 /** The living process of a name. */
 export const whereis = (system: System, name: string): Pid<unknown> | undefined => kernelOf(system).names.get(name)
 
-/** Makes the address of whoever has a name when it is used. */
+/** Makes the address of a name, which is resolved at each use. */
 export const named = <M = unknown>(system: System, name: string): Name<M> => ({
   name,
   system,
@@ -424,15 +424,15 @@ export const named = <M = unknown>(system: System, name: string): Name<M> => ({
 })
 
 /**
- * Changes what a process is shown as, in trees, crash reports and telemetry.
+ * Changes the displayed label of a process, in trees, crash reports and telemetry.
  *
  * **Details**
  *
- * A function is asked each time somebody looks: for what changes with time.
+ * A function is called at each reading, for a label that changes with time.
  *
  * **Contract**
  *
- * Such a function is short and does not throw.
+ * The function must be short and must not throw.
  *
  * @example
  * ```ts import.meta.vitest
@@ -453,7 +453,7 @@ export const setLabel = (pid: Pid, label: string | (() => string)): void => {
 }
 
 /**
- * The process whose turn it is; `undefined` between turns, and behind a wait.
+ * The process that has its turn; `undefined` between turns, and after an `await`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -473,23 +473,23 @@ export const current = (system: System): Pid | undefined => kernelOf(system).cur
 /** Whether a process is alive. */
 export const isAlive = (pid: Pid): boolean => !cellOf(pid).dead
 
-/** The reason a process ended with; `undefined` while it is alive. */
+/** The exit reason of a process; `undefined` while it is alive. */
 export const exitReason = (pid: Pid): ExitReason => cellOf(pid).reason
 
 /** The system a process lives in. */
 export const systemOf = (pid: Pid): System => cellOf(pid).kernel
 
 /**
- * Runs a function when a process ends, or now if it is dead; answers how to forget it.
+ * Runs a function when a process ends, or now if it is dead; returns a function that cancels it.
  *
  * **When to use**
  *
- * From code that is no process: a process monitors.
+ * From code that is not a process; a process uses `monitor`.
  *
  * **Concurrency**
  *
- * It runs once, after links and monitors were told, inside the signal that ended the process: it must be short. What it
- * throws is reported as a crash of the system.
+ * It runs once, after links and earlier monitors were notified, inside the signal that ended the process: it must be
+ * short. Its error is reported as a crash of the system.
  */
 export const onExit = (pid: Pid, run: (reason: ExitReason) => void): (() => void) => {
   const cell = cellOf(pid)
@@ -507,18 +507,18 @@ export const onExit = (pid: Pid, run: (reason: ExitReason) => void): (() => void
 }
 
 /**
- * The scope of a process, made when first asked for.
+ * The scope of a process, made at its first use.
  *
  * **Details**
  *
- * It closes after the process died, in reverse order of what was added, whatever ended the process.
+ * It closes after the process died, for any reason, in reverse order of additions.
  */
 export const scope = (self: Pid): Scope.Scope => scopeOf(cellOf(self))
 
-/** A signal that aborts when the process dies, for promises that belong to it. */
+/** A signal that aborts when the process dies, for its promises. */
 export const abortSignal = (self: Pid): AbortSignal => abortSignalOf(cellOf(self))
 
-/** What is known about a living process. */
+/** Information about a living process. */
 export interface Info {
   readonly label: string
   readonly name: string | undefined
@@ -529,7 +529,7 @@ export interface Info {
   readonly status: "idle" | "queued" | "running" | "busy"
 }
 
-/** Tells what is known about a process; `undefined` when it is dead. */
+/** Returns information about a process; `undefined` if it is dead. */
 export const info = (pid: Pid): Info | undefined => {
   const cell = cellOf(pid)
   if (cell.dead) return undefined

@@ -1,8 +1,8 @@
 /**
  * Messages that are sent later.
  *
- * A timer belongs to its target, not to whoever made it: it outlives its maker, and goes when the target dies. One that
- * sends to a name goes with the system, one that sends to an alias with the process the alias leads to.
+ * A timer belongs to its target, not to its maker: it outlives its maker, and is removed when the target dies. A timer to
+ * a name ends with the system, a timer to an alias with the process of the alias.
  *
  * **Source**
  *
@@ -12,12 +12,12 @@ import { type Cell, cellOf, deliver, type Kernel, kernelOf, Timer } from "../ker
 import { Alias, deliverTo } from "./alias.ts"
 import { isName, milliseconds, type Target, type Timeout } from "../core/index.ts"
 
-/** A timer, waiting or over. */
+/** A timer, waiting or finished. */
 export interface TimerRef {
   readonly _tag: "TimerRef"
 }
 
-/** What a timer made by `start` sends. */
+/** The message of a timer made by `start`. */
 export interface TimeoutMessage<A = unknown> {
   readonly _tag: "Timeout"
   readonly ref: TimerRef
@@ -26,7 +26,7 @@ export interface TimeoutMessage<A = unknown> {
 
 const timers = new WeakMap<TimerRef, { readonly timer: Timer; readonly kernel: Kernel; readonly due: number }>()
 
-/** Whose end is the end of a timer to a target. */
+/** The process whose end removes a timer to this target. */
 const ownerOf = (target: Target): Cell | undefined => {
   if (!isName(target)) return cellOf(target)
   return target instanceof Alias ? target.whereis() : kernelOf(target.system).root
@@ -52,27 +52,27 @@ const schedule = (target: Target, after: Timeout, message: (ref: TimerRef) => un
  *
  * **Details**
  *
- * A name is looked up when the time has come; if nobody has it then, the message is dropped. After `"infinity"` nothing
- * is sent, and nothing waits.
+ * A name is resolved when the time is up; if it is not registered then, the message is discarded. With `"infinity"`
+ * nothing is sent and no timer is made.
  *
  * **Errors**
  *
- * Throws a `RangeError` for a time that is below 0 or `NaN`.
+ * Throws a `RangeError` for a negative time or `NaN`.
  */
 export const sendAfter = <M>(target: Target<M>, message: M, after: Timeout): TimerRef =>
   schedule(target, after, () => message)
 
-/** Sends a message after a time, in a `TimeoutMessage` that names the timer: one that was cancelled can be told apart. */
+/** Sends a `TimeoutMessage` after a time. It contains the timer, so that the message of a cancelled timer is recognized. */
 export const start = <A>(target: Target<TimeoutMessage<A>>, message: A, after: Timeout): TimerRef =>
   schedule(target, after, (ref): TimeoutMessage<A> => ({ _tag: "Timeout", ref, message }))
 
-/** The milliseconds a timer has left; `false` when it is over. */
+/** The milliseconds a timer has left; `false` when it is finished. */
 export const read = (ref: TimerRef): number | false => {
   const entry = timers.get(ref)
   return entry?.timer.waiting === true ? Math.max(0, Math.ceil(entry.due - entry.kernel.clock.now())) : false
 }
 
-/** Cancels a timer; answers the milliseconds it had left, `false` when it was over. A message it sent stays sent. */
+/** Cancels a timer; returns the milliseconds it had left, or `false` if it was finished. A sent message is not revoked. */
 export const cancel = (ref: TimerRef): number | false => {
   const left = read(ref)
   timers.get(ref)?.timer.close()

@@ -1,9 +1,9 @@
 /**
- * Addresses a process gives out to be answered at, and takes back.
+ * Temporary addresses of a process, to which others reply.
  *
- * ALIAS1. An alias leads to its maker while it is active and its maker lives; once given up it leads nowhere, ever.
- * ALIAS2. One that is given up with a reply takes one message, and its monitor is gone before that is delivered.
- * ALIAS3. One that belongs to a monitor is given up with it, whether that fires or is dropped.
+ * ALIAS1. An alias resolves to its maker while it is active and its maker lives. After `close` it never resolves.
+ * ALIAS2. An alias with `once` takes one message; its monitor is removed before that message is delivered.
+ * ALIAS3. The alias of a monitor is closed with it, whether the monitor fires or is removed.
  */
 import { type ExitReason, inspected, type Name, type Target } from "../core/index.ts"
 import { type Cell, cellOf, deliver, type Kernel } from "../kernel/index.ts"
@@ -16,7 +16,7 @@ export class Alias implements Name<unknown> {
   readonly system: Kernel
   readonly #maker: Cell
   readonly #once: boolean
-  /** What is dropped when a reply gives the alias up. */
+  /** The monitor that is removed when a reply closes the alias. */
   monitor: Monitor | undefined = undefined
   #active = true
 
@@ -31,14 +31,14 @@ export class Alias implements Name<unknown> {
     return this.#active && !this.#maker.dead ? this.#maker : undefined
   }
 
-  /** Gives it up; answers whether it was active. */
+  /** Closes the alias; returns whether it was active. */
   close(): boolean {
     const led = this.whereis() !== undefined
     this.#active = false
     return led
   }
 
-  /** Takes note of a message. */
+  /** Called for each message to the alias. */
   used(): void {
     if (!this.#once) return
     this.close()
@@ -77,7 +77,7 @@ export class AliasMonitor extends Monitor {
   }
 }
 
-/** Puts a message into whoever an address leads to; answers whether it leads to anybody. */
+/** Delivers a message to the process of an address; returns whether there is one. */
 export const deliverTo = (address: Name, message: unknown): boolean => {
   const pid = address.whereis()
   if (pid === undefined) return false

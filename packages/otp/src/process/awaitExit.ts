@@ -5,7 +5,7 @@ import { type Cell, die, signal, startTimer } from "../kernel/index.ts"
 /**
  * Resolves with whether the target died in time.
  *
- * AWAIT1. When the waiting process dies the wait is dropped: it never resolves, and leaves nothing behind.
+ * AWAIT1. When the waiting process dies, the wait is cancelled and cleaned up; the promise never resolves.
  */
 const awaitDeath = (owner: Cell, target: Cell, ms: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -22,7 +22,7 @@ const awaitDeath = (owner: Cell, target: Cell, ms: number): Promise<boolean> =>
     owner.own(wait)
   })
 
-/** Ends a child as its spec says; resolves when it is dead. */
+/** Ends a child by its shutdown rule; resolves when it is dead. */
 export const endChild = async (owner: Cell, child: Cell, shutdown: Shutdown): Promise<void> => {
   if (shutdown === "brutalKill") return signal(owner, child, "kill", "direct")
   signal(owner, child, "shutdown", "direct")

@@ -1,4 +1,4 @@
-/** What a process body can do: receive, link, monitor, alias, timers and scopes. */
+/** The operations of a process body: receive, link, monitor, alias, timers and scopes. */
 export { deliverTo } from "./alias.ts"
 export { endChild } from "./awaitExit.ts"
 export { Monitor } from "./monitor.ts"

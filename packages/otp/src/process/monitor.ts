@@ -1,8 +1,8 @@
 /**
- * A monitor one process has on another.
+ * A monitor of one process on another.
  *
- * MON1. It fires at most once; after that, and after `close`, it is spent.
- * MON2. It is a watcher of the target and a resource of its maker exactly while it is active.
+ * MON1. It fires at most once, and never after `close`.
+ * MON2. While it is active, and only then, it is a watcher of the target and a resource of its maker.
  */
 import { downMessage, type ExitReason, type MonitorRef, type Name, type Pid } from "../core/index.ts"
 import { type Cell, deliver, type Resource, type Watcher } from "../kernel/index.ts"
@@ -33,7 +33,7 @@ export class Monitor implements MonitorRef, Watcher, Resource {
     return this.#target !== undefined
   }
 
-  /** Whose end it waits for. */
+  /** The process whose end it waits for. */
   get target(): Cell | undefined {
     return this.#target
   }

@@ -1,22 +1,22 @@
 /**
- * A request on its way to another process.
+ * A pending request to another process.
  *
- * Owns the caller's wait: one watcher on the server, one timer, and a place among the caller's resources.
+ * Owns the caller's wait: one watcher on the server, one timer, and one resource of the caller.
  *
- * PCALL1. It ends once: by its answer, by the end of the server, by time, or because the caller is gone.
- * PCALL2. When it has ended nothing of it is left anywhere, and a later answer is dropped: the caller's mailbox never
- *        sees it.
+ * PCALL1. It ends once: by its reply, the end of the server, the timeout, or the end of the caller.
+ * PCALL2. When it has ended, its watcher, timer and resource are removed. A later reply is discarded and never reaches
+ *        the caller's mailbox.
  */
 import { CallExit, type ExitReason } from "../core/index.ts"
 import { type Cell, deliver, type Resource, startTimer, type Timer, type Watcher } from "../kernel/index.ts"
 
-/** What a caller is told, exactly once. */
+/** The callbacks of a caller; one of them is called, exactly once. */
 export interface Settle {
   answered(value: unknown): void
   failed(error: CallExit): void
 }
 
-/** Who asks whom, and how long for. */
+/** The server and the caller of a request, and its timeout. */
 export interface Route {
   readonly server: Cell | undefined
   readonly caller: Cell | undefined
@@ -91,7 +91,7 @@ export class CallMessage {
   }
 }
 
-/** What is left to do before the next message. */
+/** A continuation, which runs before the next message. */
 export class Continuation {
   readonly term: unknown
   constructor(term: unknown) {

@@ -1,8 +1,8 @@
 /**
- * A process that is one function: it runs once, takes its own mail, and ends when the function does.
+ * A process that is one function: it runs once, receives its messages itself, and ends when the function does.
  *
  * SCRIPT1. The function starts in the first turn, never inside the spawn.
- * SCRIPT2. Its end is the end of the process: its failure the reason, else `normal`; a result is handed on just before.
+ * SCRIPT2. Its end ends the process: with the failure as reason, else `normal`. A result is passed on just before.
  */
 import type { Pid } from "../core/index.ts"
 import { type Behaviour, type Cell, die } from "../kernel/index.ts"

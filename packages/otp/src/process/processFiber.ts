@@ -1,16 +1,16 @@
 /**
  * A fiber that belongs to a process.
  *
- * FIBER1. An effect that ends synchronously costs no bookkeeping: its exit is handed over at once.
- * FIBER2. `close` interrupts the fiber and drops its exit: nobody hears of a fiber whose owner is gone.
- * FIBER3. The fiber is counted until its last finalizer is done, as `closing` from `close` on.
+ * FIBER1. An effect that ends synchronously costs no bookkeeping: its exit is passed on at once.
+ * FIBER2. `close` interrupts the fiber and discards its exit: nothing is notified after the owner is gone.
+ * FIBER3. The fiber is counted until its last finalizer has ended, and as `closing` after `close`.
  */
 import type * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type { Cell, Kernel, Resource } from "../kernel/index.ts"
 
-/** An effect on its way. */
+/** A running effect. */
 export class Running<A, E> implements Resource {
   readonly #kernel: Kernel
   readonly #owner: Cell | undefined
@@ -64,7 +64,7 @@ export class Running<A, E> implements Resource {
   }
 }
 
-/** Runs what closes a dead process's scope: nobody waits for it, and it is counted as closing. */
+/** Runs the effect that closes a dead process's scope. Nothing waits for it; it is counted as closing. */
 export const runClosing = (kernel: Kernel, effect: Effect.Effect<unknown, unknown>): void => {
   kernel.closing++
   const running = new Running(kernel, undefined, effect, () => void kernel.closing--)

@@ -1,7 +1,7 @@
 /**
- * What user code hangs on the life of a process: its scope and its abort signal, each made when first asked for.
+ * The scope and the abort signal of a process, each made at its first use.
  *
- * LIFE1. Each is closed once, after the process died; asked for later, it is closed already.
+ * LIFE1. Each is closed once, after the process died. If made later, it is closed at once.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,12 +1,12 @@
-/** A selective receive that can end by time. */
+/** A selective receive with a timeout. */
 import { type Cell, receiveFirst, type Receiver, startTimer } from "../kernel/index.ts"
 
 /**
- * Takes the first matching message, or `undefined` when the time is up; answers how to give up.
+ * Takes the first matching message, or `undefined` after the timeout; returns a function that cancels the wait.
  *
- * RECV1. `taken` is called at most once, and never after giving up or after the process died.
- * RECV2. A process that is one function is at the message it took last, until it waits for the next.
- * RECV3. A `match` that throws ends its own wait with `failed`: the message stays for others, and its sender sees nothing.
+ * RECV1. `taken` is called at most once, and never after cancellation or after the process died.
+ * RECV2. A process that is one function is handling the last message it took, until it waits for the next.
+ * RECV3. If `match` throws, its wait ends with `failed`: the message remains for others, and its sender gets no error.
  */
 const receiveNow = <A>(
   cell: Cell,
@@ -64,7 +64,7 @@ const receiveNow = <A>(
   }
 }
 
-/** RECV4. A wait that gives way to the event loop has taken no message, and can be given up. */
+/** RECV4. A wait that yields to the event loop has taken no message, and can be cancelled. */
 const receiveLater = <A>(
   cell: Cell,
   match: ((message: A) => boolean) | undefined,
@@ -84,8 +84,8 @@ const receiveLater = <A>(
 }
 
 /**
- * Takes the first matching message, as `receiveNow` does, but gives way to the event loop first when that is due: a
- * process that sends to itself, or two that answer each other, would hold the thread.
+ * Takes the first matching message, like `receiveNow`, but yields to the event loop first when that is due. Otherwise a
+ * process that sends to itself, or two that reply to each other, would block the thread.
  */
 export const receiveWithin = <A>(
   cell: Cell,

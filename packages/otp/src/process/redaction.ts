@@ -1,11 +1,11 @@
 /**
- * The processes whose mail and state are nobody else's business.
+ * The processes whose messages and state are withheld.
  *
- * SENS1. What a sensitive process gets, sends and knows is in no crash report, trace, event or stray mail from then on.
+ * SENS1. From then on, no crash report, trace, event or dead letter shows a sensitive process's messages or state.
  */
 import type { Name, Pid } from "../core/index.ts"
 
-/** What stands in the place of what is not shown. */
+/** The text that replaces withheld content. */
 export const withheld = "(sensitive)"
 
 const sensitive = new WeakSet<Pid | Name>()

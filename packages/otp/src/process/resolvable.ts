@@ -1,4 +1,4 @@
-/** An answer that is there now, or comes with a promise or an effect. */
+/** A value, or a promise or an effect of one. */
 import * as Effect from "effect/Effect"
 
 const isEffect = <A>(value: A | Promise<A> | Effect.Effect<A, unknown>): value is Effect.Effect<A, unknown> =>
@@ -7,7 +7,7 @@ const isEffect = <A>(value: A | Promise<A> | Effect.Effect<A, unknown>): value i
 const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
   typeof value === "object" && value !== null && "then" in value
 
-/** Turns an answer into another, as soon as it is there: one that is there now costs no promise and no fiber. */
+/** Maps a value, promise or effect. A plain value costs no promise and no fiber. */
 export const mapAnswer = <A, B>(
   answer: A | Promise<A> | Effect.Effect<A, unknown>,
   change: (value: A) => B

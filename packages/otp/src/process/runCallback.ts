@@ -1,9 +1,9 @@
 /**
- * Runs user code that answers now, with a promise, or with an effect.
+ * Runs user code that returns a value, a promise or an effect.
  *
- * PERF1. What answers now costs no promise and no fiber, and keeps the process in its turn.
- * PERF2. Otherwise the process is busy until the answer is there: mail waits, signals do not.
- * PERF3. An answer that comes after the process died is dropped; a rejection is never unhandled.
+ * PERF1. A synchronous result costs no promise and no fiber, and the process stays in its turn.
+ * PERF2. Otherwise the process is busy until the result arrives: messages wait, signals do not.
+ * PERF3. A result that arrives after the death of the process is discarded; a rejection is never unhandled.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,13 +12,13 @@ import { Running } from "./processFiber.ts"
 
 const isThenable = (value: object): value is PromiseLike<unknown> => "then" in value && typeof value.then === "function"
 
-/** Whether a value is an effect. That it needs no services is what the types of bodies and callbacks ask for. */
+/** Whether a value is an effect. The types of bodies and callbacks ensure that it needs no services. */
 const isRunnable = (value: object): value is Effect.Effect<unknown, unknown> => Effect.isEffect(value)
 
 type Answer = (value: unknown) => void
 type Fail = (failure: Failure) => void
 
-/** Goes on with a process that was busy. */
+/** Continues a process that was busy. */
 export const resume = (cell: Cell, run: () => void): void => {
   if (cell.dead) return
   cell.busy = false
@@ -53,7 +53,7 @@ const runEffect = (cell: Cell, effect: Effect.Effect<unknown, unknown>, answer: 
   void running
 }
 
-/** Hands a value over, waiting for it first if it is a promise or an effect. */
+/** Passes a value on, after waiting for it if it is a promise or an effect. */
 export const settleValue = (cell: Cell, value: unknown, answer: Answer, fail: Fail): void => {
   if (typeof value !== "object" || value === null) return answer(value)
   if (isRunnable(value)) return runEffect(cell, value, answer, fail)
@@ -61,7 +61,7 @@ export const settleValue = (cell: Cell, value: unknown, answer: Answer, fail: Fa
   answer(value)
 }
 
-/** Runs user code and hands over its answer or its failure. */
+/** Runs user code and passes on its result or its failure. */
 export const perform = (cell: Cell, run: () => unknown, answer: Answer, fail: Fail): void => {
   let value: unknown
   try {

@@ -1,16 +1,16 @@
 /**
  * Registries: processes found by keys.
  *
- * With unique keys a key leads to one process: a name that can be any value. With duplicate keys it leads to any number:
- * the subscribers of a topic.
+ * With unique keys, a key belongs to one process: a name that can be any value. With duplicate keys, it belongs to any
+ * number of processes: the subscribers of a topic.
  *
- * A registry is a process. Looking up and registering are synchronous and take no turn of it; it is there so that a
- * registry can be supervised, and so that its members end when it is lost: an entry nobody can find again must not live.
- * Members get the exit signal `shutdown` when the registry ends in order, and `killed` when it is killed.
+ * A registry is a process. Looking up and registering are synchronous and take no turn of it. The process allows a
+ * registry to be supervised. Its members end when it ends, because their entries are lost: they get the exit signal
+ * `shutdown` when the registry ends in order, and `killed` when it is killed.
  *
- * Keys compare by value, as in Elixir: `["chat", 42]` finds what was entered under another `["chat", 42]`. That holds for
+ * Keys compare by value, as in Elixir: `["chat", 42]` finds an entry of another `["chat", 42]`. That holds for
  * primitives, arrays and plain objects, nested up to 100 levels, by their enumerable string keys. Pids, functions, symbols
- * and instances of classes equal only themselves. An array or object that is changed later does not move its entry.
+ * and class instances equal only themselves. A later change of an array or object does not move its entry.
  *
  * @example
  * ```ts import.meta.vitest
@@ -57,34 +57,34 @@ declare const entry_: unique symbol
  *
  * **Details**
  *
- * `start` makes one of the types it is told: `Registry.start<RoomId, Topic, Room>(system)`. A plain `Pid` of a registry,
- * and a `Registry` without more, takes any.
+ * The type arguments of `start` set its types: `Registry.start<RoomId, Topic, Room>(system)`. A plain `Pid` of a
+ * registry, and a `Registry` without type arguments, accept any entries.
  */
 export interface Registry<in out K = unknown, in out V = unknown, in out P extends Pid = Pid<unknown>>
   extends Pid, OfKind<"registry"> {
   readonly [entry_]?: (entry: readonly [K, V, P]) => readonly [K, V, P]
 }
 
-/** The address of whoever is under a key, which a server can be started with. */
+/** The address of the process with a key; a server can be started with it. */
 export type Via<P extends Pid = Pid> = KeyAddress<P>
 
 /**
- * Where a key leads to.
+ * How many processes a key can have.
  *
  * **Details**
  *
- * - `"unique"`: to one process.
- * - `"duplicate"`: to any number of processes, and any number of times to the same one.
+ * - `"unique"`: one process.
+ * - `"duplicate"`: any number of processes, and the same process any number of times.
  */
 export type Keys = TableKeys
 
 /**
- * What a listener is told: that an entry was made, or went.
+ * The message to a listener: an entry was added or removed.
  *
  * **Details**
  *
- * - `"Register"`: a process was entered.
- * - `"Unregister"`: an entry was taken out, or its process died.
+ * - `"Register"`: an entry was added.
+ * - `"Unregister"`: an entry was removed, or its process died.
  */
 export interface Change {
   readonly _tag: "Register" | "Unregister"
@@ -95,20 +95,20 @@ export interface Change {
 }
 
 /**
- * How a registry is known, what its keys are, and who hears of its entries.
+ * The names, the keys and the listeners of a registry.
  *
  * **Details**
  *
- * With several `partitions` the entries are split over as many processes: by key if keys are unique, by process if they
- * are duplicate. Those of one are linked to it and end with it, not with the others; the registry starts it again, empty,
- * up to 3 times in 5 seconds. On one thread that is no gain in speed: it is a bound to what one loss costs.
+ * With several `partitions` the entries are distributed over as many processes: by key if keys are unique, by process if
+ * they are duplicate. The members of a partition are linked to it and end only with it. The registry restarts a partition,
+ * empty, up to 3 times in 5 seconds. On one thread this does not gain speed; it limits the damage of one loss.
  *
- * The `listeners` get a `Change` for every entry that is made or goes, while they live. `meta` is the metadata at the
- * start.
+ * The `listeners` get a `Change` for every entry that is added or removed, while they live. `meta` is the initial
+ * metadata.
  *
  * **Units and defaults**
  *
- * `keys` is `"unique"`, `partitions` 1; `name` registers it, `label` is shown, by default the name, else `Registry`.
+ * `keys` is `"unique"`, `partitions` 1. `name` registers it; `label` is displayed, by default `name`, else `Registry`.
  */
 export interface Options {
   readonly keys?: Keys
@@ -127,7 +127,7 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {})
   return startServer(kernel, parent, registryCallbacks, plan, { ...name, label, trapExit: true })
 }
 
-/** A registry of whatever entries. */
+/** A registry with any types. */
 type Any = Pid & OfKind<"registry">
 
 const stateOf = (registry: Pid): RegistryState => {
@@ -136,13 +136,13 @@ const stateOf = (registry: Pid): RegistryState => {
   throw new TypeError(`${registry.label} ${registry} is no registry: pass what Registry.start resolved with`)
 }
 
-/** Starts a registry that nobody is linked to. Rejects with `StartFailed`; its reason names an option that makes no sense. */
+/** Starts a registry without a link. Rejects with `StartFailed`; its reason names an invalid option. */
 export const start = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   system: System,
   options?: Options
 ): Promise<Registry<K, V, P>> => launch(kernelOf(system), undefined, options)
 
-/** Starts a registry linked to its parent, as `start` does. */
+/** Starts a registry linked to its parent, like `start`. */
 export const startLink = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   parent: Pid,
   options?: Options
@@ -157,36 +157,36 @@ export const childSpec = <const Id extends string, K = unknown, V = unknown, P e
   start: (parent) => startLink(parent, { label: id, ...options })
 })
 
-/** The outcome of a registration: `ok`, or who has the key. */
+/** The result of a registration: `ok`, or the process that has the key. */
 export type Registered<P extends Pid = Pid<unknown>> = { readonly ok: true } | { readonly ok: false; readonly pid: P }
 
-/** A process under a key, and the value it was entered with. */
+/** A process under a key, and its value. */
 export interface Entry<out V = unknown, out P extends Pid = Pid<unknown>> {
   readonly pid: P
   readonly value: V
 }
 
-/** What may be entered: of a registry that knows no type, any process. */
+/** The type of a process that can be registered: any process if the registry has no types. */
 type Member<P extends Pid> = unknown extends MessageOf<P> ? Pid : P
 
-/** The value to enter, which may be left out where that is a value too. */
+/** The value to register; optional if `undefined` is a valid value. */
 type Value<V> = undefined extends V ? [value?: V] : [value: V]
 
 /**
- * Enters a process under a key, with a value, and links it to the registry.
+ * Registers a process under a key, with a value, and links it to the registry.
  *
  * **Details**
  *
- * The entry goes when the process dies. A unique key that is taken, by the same process too, is refused with its holder.
+ * The entry is removed when the process dies. If a unique key is taken, even by this process, the result is its holder.
  *
  * **Errors**
  *
- * Throws `CallExit` (`noproc`) if the registry is dead, or has lost the partition of the key and not started it again yet;
+ * Throws `CallExit` (`noproc`) if the registry is dead, or if the partition of the key ended and is not restarted yet;
  * `OtherSystem` for a process of another system.
  *
  * **Gotchas**
  *
- * A dead process is not entered, and the answer names it as the holder.
+ * A dead process is not registered; the result names it as the holder.
  */
 export const register = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>,
@@ -198,14 +198,14 @@ export const register = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>
   return holder === undefined ? { ok: true } : { ok: false, pid: holder as Pid as P }
 }
 
-/** Takes a process out from under a key, as often as it is there; answers whether it was. */
+/** Removes all entries of a process under a key; returns whether there were any. */
 export const unregister = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>,
   key: NoInfer<K>,
   pid: Pid
 ): boolean => unregisterMatch(registry, key, pid, () => true) > 0
 
-/** Takes a process out from under a key where its value passes; answers how many entries that were. */
+/** Removes the entries of a process under a key whose value passes; returns their number. */
 export const unregisterMatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>,
   key: NoInfer<K>,
@@ -213,7 +213,7 @@ export const unregisterMatch = <K = unknown, V = unknown, P extends Pid = Pid<un
   passes: (value: V) => boolean
 ): number => {
   const place = placeOf(key)
-  // As a map compares its keys: 0 is -0, and NaN is NaN.
+  // Compares like a `Map`: 0 equals -0, and NaN equals NaN.
   const isPlace = (other: unknown): boolean => other === place || Object.is(other, place)
   const matches = (entry: TableEntry): boolean => isPlace(entry.place) && passes(entry.value as V)
   return stateOf(registry)
@@ -221,7 +221,7 @@ export const unregisterMatch = <K = unknown, V = unknown, P extends Pid = Pid<un
     .reduce((released, table) => released + table.release(cellOf(pid), matches), 0)
 }
 
-/** The living process under a key, the first of them if there are several. */
+/** The living process under a key; the first if there are several. */
 export const whereis = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>,
   key: NoInfer<K>
@@ -232,7 +232,7 @@ const shown = <V, P extends Pid>(entry: TableEntry): Entry<V, P> => ({
   value: entry.value as V
 })
 
-/** The entries under a key, in the order they were made; of several partitions, one after another. */
+/** The entries under a key, in the order they were added; several partitions follow one another. */
 export const lookup = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>,
   key: NoInfer<K>
@@ -241,7 +241,7 @@ export const lookup = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
     .at(key)
     .map(shown<V, P>)
 
-/** The values a process was entered with under a key. */
+/** The values of a process under a key. */
 export const values = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>,
   key: NoInfer<K>,
@@ -252,7 +252,7 @@ export const values = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
     .filter((entry) => entry.cell === pid)
     .map((entry) => entry.value as V)
 
-/** The keys of a process; a duplicate key comes as often as the process is under it. */
+/** The keys of a process; a duplicate key appears once for each of its entries. */
 export const keys = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>,
   pid: Pid
@@ -262,7 +262,7 @@ export const keys = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
     .map((entry) => entry.key as K)
 
 /**
- * Changes the value of a process under a unique key; answers the new value and the one before, or `undefined` if the
+ * Changes the value of a process under a unique key; returns the new and the previous value, or `undefined` if the
  * process does not have the key.
  *
  * **Errors**
@@ -284,7 +284,7 @@ export const update = <K = unknown, V = unknown, P extends Pid = Pid<unknown>, A
 }
 
 /**
- * Hands the entries under a key to a function, if there are any: publish and subscribe.
+ * Passes the entries under a key to a function, if there are any: publish and subscribe.
  *
  * **Details**
  *
@@ -292,7 +292,7 @@ export const update = <K = unknown, V = unknown, P extends Pid = Pid<unknown>, A
  *
  * **Concurrency**
  *
- * The function runs in the caller, now. The registry knows nothing of what it does.
+ * The function runs synchronously in the caller, not in the registry.
  */
 export const dispatch = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>,
@@ -331,7 +331,7 @@ const keyed = <K, V, P extends Pid>(entry: TableEntry): KeyedEntry<K, V, P> => (
 })
 
 /**
- * Picks from all entries: what the function makes of each, but for those it answers `undefined` for.
+ * Maps all entries with a function; entries for which it returns `undefined` are left out.
  *
  * @example
  * ```ts import.meta.vitest
@@ -368,8 +368,8 @@ export const countSelect = <K = unknown, V = unknown, P extends Pid = Pid<unknow
     .filter((entry) => passes(keyed(entry))).length
 
 /**
- * All entries; with unique keys in the order they were made, else the keys in that order; of several partitions, one
- * after another.
+ * All entries. With unique keys they are in the order they were added, else their keys are. Several partitions follow
+ * one another.
  */
 export const entries = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
   registry: Registry<K, V, P>
@@ -378,35 +378,35 @@ export const entries = <K = unknown, V = unknown, P extends Pid = Pid<unknown>>(
     .entries()
     .map((entry) => [entry.key as K, entry.cell as Pid as P, entry.value as V])
 
-/** How many entries there are. */
+/** The number of entries. */
 export const count = (registry: Any): number => stateOf(registry).entries().length
 
-/** A value kept with a registry, and lost with it; `undefined` if there is none under this key. */
+/** A metadata value of a registry, which is lost with it; `undefined` if the key has none. */
 export const meta = (registry: Any, key: unknown): unknown => stateOf(registry).meta.get(placeOf(key))
 
-/** Keeps a value with a registry, in place of the one before. */
+/** Stores a metadata value in a registry, in place of the previous one. */
 export const putMeta = (registry: Any, key: unknown, value: unknown): void => {
   stateOf(registry).meta.set(placeOf(key), value)
 }
 
-/** Takes away a value kept with a registry; answers whether there was one. */
+/** Deletes a metadata value of a registry; returns whether there was one. */
 export const deleteMeta = (registry: Any, key: unknown): boolean => stateOf(registry).meta.delete(placeOf(key))
 
 /**
- * Runs a section of code of a process while no other section of this key runs; they take turns in the order they came.
+ * Runs a section of code of a process while no other section of the key runs; waiting sections run in order of arrival.
  *
  * **When to use**
  *
- * To look a key up and start what is missing, where the start takes time: two that come at once would both find nothing.
+ * To look up a key and start a missing process, if the start takes time: two callers at once would both find none.
  *
  * **Details**
  *
- * Keys of locks and keys of entries have nothing to do with each other. A section that fails, or whose process dies, is
- * over. One that waits when its process dies never runs, and its promise is abandoned.
+ * Keys of locks are independent of keys of entries. A section ends when it fails or its process dies. If a process dies
+ * while its section waits, the section never runs and its promise is abandoned.
  *
  * **Gotchas**
  *
- * A section that waits for a lock of the same key inside waits for ever.
+ * A section that waits for a lock of the same key inside waits forever.
  */
 export const lock = <A>(registry: Any, key: unknown, self: Pid, section: () => A | Promise<A>): Promise<A> =>
   stateOf(registry).locks.run(key, cellOf(self), section)
@@ -418,8 +418,8 @@ const uniqueOf = (registry: Pid): RegistryState => {
 }
 
 /**
- * Makes the address of whoever is under a unique key when it is used; a server started with it as `via` is entered
- * there, with a value.
+ * Makes the address of the process under a unique key, resolved at each use. A server started with it as `via` is
+ * registered there, with a value.
  *
  * **Errors**
  *

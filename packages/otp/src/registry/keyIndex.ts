@@ -1,8 +1,8 @@
 /**
- * The entries of a registry by their key, which is given as its place: what `placeOf` makes of it.
+ * The entries of a registry by key. A key is given as its place, the result of `placeOf`.
  *
- * INDEX1. A key without entries takes no place.
- * INDEX2. Adding and removing an entry cost the same however many the key has; those of one key keep their order.
+ * INDEX1. A key without entries uses no memory.
+ * INDEX2. Adding and removing an entry take constant time; the entries of one key keep their order.
  */
 import type { Cell } from "../kernel/index.ts"
 
@@ -29,7 +29,7 @@ export interface KeyIndex {
   remove(entry: Entry): void
 }
 
-/** One entry for a key: adding another takes its place. */
+/** One entry for a key: a new one replaces it. */
 export class UniqueIndex implements KeyIndex {
   readonly #entries = new Map<unknown, Entry>()
 

@@ -1,14 +1,14 @@
 /**
  * Sections of code that run one after another for equal keys.
  *
- * LOCK1. At most one section of a key runs; those that wait go on in the order they came.
- * LOCK2. A section is over when it has settled or its process is dead; one whose process dies while it waits never runs.
- * LOCK3. A key nobody holds or waits for takes no place.
+ * LOCK1. At most one section of a key runs; waiting sections run in order of arrival.
+ * LOCK2. A section ends when it has settled or its process is dead. If its process dies while it waits, it never runs.
+ * LOCK3. A key without a holder and without waiting sections uses no memory.
  */
 import type { Cell } from "../kernel/index.ts"
 import { placeOf } from "../core/index.ts"
 
-/** One section, from the wish to enter it to its end. */
+/** One section, from its request to its end. */
 interface Turn {
   readonly enter: () => void
 }
@@ -20,7 +20,7 @@ export class KeyLocks {
     return this.#queues.size
   }
 
-  /** Runs a section of a process when it is its turn. */
+  /** Runs a section of a process when its turn comes. */
   run<A>(key: unknown, owner: Cell, section: () => A | Promise<A>): Promise<A> {
     const place = placeOf(key)
     return new Promise((resolve, reject) => {

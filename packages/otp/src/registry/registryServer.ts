@@ -1,13 +1,13 @@
 /**
  * The process of a registry.
  *
- * Owns the tables of its partitions, the metadata and the locks. With one partition its table is the registry's own;
- * with more, each belongs to a process of its own that the registry starts, and starts again.
+ * Owns the tables of its partitions, the metadata and the locks. With one partition, the table belongs to the registry's
+ * process; with more, each table belongs to a separate process, which the registry starts and restarts.
  *
- * RPART1. An entry is in the partition of its key if keys are unique, else in that of its process: of the two, what one
- *        look-up, or one death, is about.
- * RPART2. The end of a partition ends those with entries there, and nobody else; until the registry has started it again
- *        it takes no entry.
+ * RPART1. An entry is in the partition of its key if keys are unique, else in that of its process. So one look-up of a
+ *        unique key, or one death with duplicate keys, concerns one partition.
+ * RPART2. The end of a partition ends only the processes with entries there. Until the registry has restarted it, it
+ *        takes no entries.
  * RPART3. Partitions end with their registry, at once: with `shutdown` if it ends in order, else with its reason.
  */
 import { hashOf, isExit, isName, placeOf, type Target } from "../core/index.ts"
@@ -20,7 +20,7 @@ import { RegistryTable } from "./registryTable.ts"
 import type { Keys, Listener } from "./registryTable.ts"
 import { type Callbacks, launchServer, type Server, ServerResult } from "../server/index.ts"
 
-/** What a registry is started with, its defaults filled in. */
+/** The start options of a registry, with defaults. */
 export interface RegistryPlan {
   readonly keys: Keys
   readonly partitions: number
@@ -71,7 +71,7 @@ export class RegistryState {
     return this.#tables
   }
 
-  /** The one table that has the entries of a unique key, by the key's place. */
+  /** The table that has the entries of a unique key, by the key's place. */
   #tableOf(place: unknown): RegistryTable {
     return this.#at(this.#tables.length === 1 ? 0 : hashOf(place))
   }
@@ -116,7 +116,7 @@ export class RegistryState {
     }
   }
 
-  /** Starts the partition of a process that ended again. */
+  /** Restarts the partition of a process that ended. */
   lost(cell: unknown): Verdict {
     if (this.#tables.length === 1) return "goOn"
     const index = this.#tables.findIndex((table) => table.self === cell)

@@ -1,13 +1,13 @@
 /**
- * The entries of one partition of a registry, or of all of it.
+ * The entries of a registry, or of one of its partitions.
  *
- * Owns both directions: key to entries, and process to entries.
+ * Owns both directions: from key to entries, and from process to entries.
  *
- * REG1. An entry is of a living process, and both directions agree; a unique key has at most one.
- * REG2. A process with entries is linked to the process of the table; with its last entry the link goes, unless it was
- *       there before.
- * REG3. Whoever listens is told of every entry once when it is made, and once when it goes, whatever the cause.
- * REG4. When a registry ends in order, whatever its reason, each member gets the exit signal `shutdown`; when it is killed,
+ * REG1. An entry belongs to a living process, and both directions agree; a unique key has at most one entry.
+ * REG2. A process with entries is linked to the process of the table. The link is removed with its last entry, unless it
+ *       existed before.
+ * REG3. Listeners are notified of every entry once when it is added, and once when it is removed, for any reason.
+ * REG4. When a registry ends in order, for any reason, each member gets the exit signal `shutdown`; when it is killed,
  *       `killed`.
  */
 import { CallExit } from "../core/index.ts"
@@ -15,10 +15,10 @@ import { type Cell, join, sameSystem, signal } from "../kernel/index.ts"
 import { DuplicateIndex, Entry, UniqueIndex } from "./keyIndex.ts"
 import type { KeyIndex } from "./keyIndex.ts"
 
-/** Whether a key leads to one process or to any number. */
+/** Whether a key has one process or any number. */
 export type Keys = "unique" | "duplicate"
 
-/** Told of an entry that was made or went. */
+/** Called for an entry that was added or removed. */
 export type Listener = (change: "Register" | "Unregister", entry: Entry) => void
 
 interface Member {
@@ -50,7 +50,7 @@ export class RegistryTable {
     return this.#self.dead ? [] : this.#index.at(place).filter((entry) => !entry.cell.dead)
   }
 
-  /** The first living process under the key of a place; the first entry's, but while that process is dying. */
+  /** The first living process under the key of a place; the first entry may be of a process that is dying. */
   holder(place: unknown): Cell | undefined {
     const cell = this.#self.dead ? undefined : this.#index.first(place)?.cell
     return cell?.dead === true ? this.at(place)[0]?.cell : cell
@@ -64,7 +64,7 @@ export class RegistryTable {
     return this.#index.all().filter((entry) => !entry.cell.dead)
   }
 
-  /** Enters a process under a key; answers who stands in the way: the holder of a unique key, or itself, being dead. */
+  /** Registers a process under a key. If refused, returns the key's holder, or the process itself if it is dead. */
   claim(key: unknown, place: unknown, cell: Cell, value: unknown): Cell | undefined {
     if (this.#self.dead) throw new CallExit({ reason: "noproc", in: "Registry.register" })
     const holder = this.keys === "unique" ? this.holder(place) : undefined
@@ -77,7 +77,7 @@ export class RegistryTable {
     return undefined
   }
 
-  /** Takes entries of a process away; answers how many there were. */
+  /** Removes entries of a process; returns their number. */
   release(cell: Cell, matches: (entry: Entry) => boolean): number {
     const member = this.#members.get(cell)
     const released = this.entriesOf(cell).filter(matches)
@@ -91,7 +91,7 @@ export class RegistryTable {
     return released.length
   }
 
-  /** REG4. Sends `shutdown` to the members, in place of what they would get over their links. */
+  /** REG4. Sends `shutdown` to the members, instead of the signal over their links. */
   dismiss(): void {
     for (const [cell, { linkedBefore }] of this.#members) {
       if (linkedBefore) continue

@@ -1,8 +1,8 @@
 /**
- * Agents: processes that keep one value.
+ * Agents: processes that hold one value.
  *
- * An agent is a server whose messages are functions: each is run in the agent, one at a time, on the value as it is then.
- * Like any callback of a server, a function may answer with a promise or an effect; the agent's other mail waits.
+ * An agent is a server whose messages are functions. They run in the agent, one at a time, on its current value. Like a
+ * server callback, a function may return a promise or an effect; the agent's other messages wait.
  *
  * @example
  * ```ts import.meta.vitest
@@ -26,7 +26,7 @@ import { mapAnswer } from "../process/index.ts"
 
 declare const state_: unique symbol
 
-/** An agent that keeps a value of type `S`. */
+/** An agent that holds a value of type `S`. */
 export interface Agent<in out S> extends Pid, OfKind<"agent"> {
   readonly [state_]?: (state: S) => S
 }
@@ -34,7 +34,7 @@ export interface Agent<in out S> extends Pid, OfKind<"agent"> {
 /** An agent or the address of one. */
 export type AgentTarget<S> = Agent<S> | Name<never, Agent<S>>
 
-/** A function run in the agent: what to answer, and the value from then on. */
+/** A function run in the agent: it returns the reply and the new value. */
 type Step = (state: unknown) => Answer<readonly [answer: unknown, state: unknown]>
 type Holder = GenServer.Server<Step, unknown, Step>
 
@@ -45,15 +45,15 @@ const definition = GenServer.make<() => Answer<unknown>, unknown, Step, unknown,
   handleCast: (step, state) => mapAnswer(step(state), ([, next]) => GenServer.noreply(next))
 })
 
-/** An agent is a server to nobody but this file. */
+/** Only this file uses an agent as a server. */
 const agentOf = <S>(server: Pid): Agent<S> => server
 const holderOf = <S>(agent: AgentTarget<S>): Holder | Name => agent as Pid | Name
 
-/** Starts an agent that nobody is linked to, with the value `initial` answers. Rejects as `GenServer.start` does. */
+/** Starts an agent without a link, with the result of `initial` as its value. Rejects like `GenServer.start`. */
 export const start = async <S>(system: System, initial: () => Answer<S>, options?: StartOptions): Promise<Agent<S>> =>
   agentOf(await GenServer.start(system, definition, initial, options))
 
-/** Starts an agent linked to its parent, with the value `initial` answers. Rejects as `GenServer.startLink` does. */
+/** Starts an agent linked to its parent, with the result of `initial` as its value. Rejects like `GenServer.startLink`. */
 export const startLink = async <S>(parent: Pid, initial: () => Answer<S>, options?: StartOptions): Promise<Agent<S>> =>
   agentOf(await GenServer.startLink(parent, definition, initial, options))
 
@@ -80,12 +80,12 @@ const ask = <S, A>(
  *
  * **Errors**
  *
- * Rejects with `CallExit` as `GenServer.call` does. If the function fails, the agent ends with its failure.
+ * Rejects with `CallExit`, like `GenServer.call`. If the function fails, the agent ends with its failure.
  */
 export const get = <S, A>(agent: AgentTarget<S>, read: (state: S) => Answer<A>, options?: CallOptions): Promise<A> =>
   ask<S, A>(agent, (state) => mapAnswer(read(state), (answer) => [answer, state] as const), options)
 
-/** Changes the value; resolves when that is done. Rejects as `get` does; after a timeout the change still happens. */
+/** Changes the value; resolves when that is done. Rejects like `get`; after a timeout the change still happens. */
 export const update = <S>(
   agent: AgentTarget<S>,
   change: (state: S) => Answer<S>,
@@ -93,17 +93,17 @@ export const update = <S>(
 ): Promise<void> =>
   ask<S, void>(agent, (state) => mapAnswer(change(state), (next) => [undefined, next] as const), options)
 
-/** Changes the value and answers something about it, in one step. Rejects as `get` does. */
+/** Changes the value and returns a result, in one step. Rejects like `get`. */
 export const getAndUpdate = <S, A>(
   agent: AgentTarget<S>,
   change: (state: S) => Answer<readonly [answer: A, state: S]>,
   options?: CallOptions
 ): Promise<A> => ask(agent, change, options)
 
-/** Changes the value some time later; nobody is told if there is no such agent. */
+/** Changes the value asynchronously; does not report whether the agent exists. */
 export const cast = <S>(agent: AgentTarget<S>, change: (state: S) => Answer<S>): void =>
   GenServer.cast<Step>(holderOf(agent), (state) => mapAnswer(change(state as S), (next) => [undefined, next] as const))
 
-/** Ends an agent, after what it was asked before. Rejects as `GenServer.stop` does. */
+/** Ends an agent after its earlier requests. Rejects like `GenServer.stop`. */
 export const stop = (agent: Pid | Name, reason?: ExitReason, timeout?: Timeout): Promise<void> =>
   GenServer.stop(agent, reason, timeout)

@@ -1,13 +1,13 @@
 /**
- * Servers: processes that keep a state and answer calls.
+ * Servers: processes that hold a state and reply to calls.
  *
- * A server is a set of callbacks. It takes one message at a time; a callback answers with a result made by `ok`, `replying`,
- * `noreply`, `stopping`, …, or with a promise or an effect of one. While that is on its way the server is busy: its mail
- * waits, exit signals do not.
+ * A server is a set of callbacks. It handles one message at a time. A callback returns a result made by `ok`, `replying`,
+ * `noreply`, `stopping`, …, or a promise or an effect of one. Until that is done the server is busy: messages wait, exit
+ * signals do not.
  *
  * **Gotchas**
  *
- * Work that takes long belongs in a task or a child process, so that the server goes on answering.
+ * Run long work in a task or a child process, so that the server keeps replying.
  *
  * @example
  * ```ts import.meta.vitest
@@ -60,7 +60,7 @@ import { stopServer } from "./stopServer.ts"
 declare const call_: unique symbol
 declare const cast_: unique symbol
 
-/** A server that answers calls of type `Call` with `Reply`, and takes casts and other messages. */
+/** A server that replies to calls of type `Call` with `Reply`, and takes casts and other messages. */
 export interface Server<in Call = never, out Reply = unknown, in Cast = never, in Info = never>
   extends Pid<Info>, OfKind<"server"> {
   readonly [call_]?: ((request: Call) => Reply) | undefined
@@ -72,47 +72,47 @@ export interface Server<in Call = never, out Reply = unknown, in Cast = never, i
  *
  * **Gotchas**
  *
- * A name in the system's table, `Process.named`, does not know what is behind it: it takes any call.
+ * A name in the system's table (`Process.named`) does not have the type of its process: it accepts any call.
  */
 export type ServerTarget<Call = never, Reply = unknown, Cast = never> =
   | Server<Call, Reply, Cast>
   | Name<never, Server<Call, Reply, Cast>>
 
-/** Who waits for the reply to a call: answer it with `reply`. */
+/** The caller of a call: reply to it with `reply`. */
 export interface From<in Reply> {
   readonly [call_]?: ((reply: Reply) => void) | undefined
 }
 
-/** An answer now, or later: a promise, or an effect run in a fiber of the server. */
+/** A result now or later: a value, a promise, or an effect that runs in a fiber of the server. */
 export type Answer<A> = A | Promise<A> | Effect.Effect<A, unknown>
 
 /**
- * What a server does before its next message.
+ * The action of a server before its next message.
  *
  * **Details**
  *
- * - `continue`: `handleContinue` with that term.
- * - `timeout`: the info message `"timeout"`, unless any message comes within that time.
- * - `"hibernate"`: nothing; kept because OTP programs say it.
+ * - `continue`: calls `handleContinue` with that term.
+ * - `timeout`: sends the info message `"timeout"`, unless a message arrives within that time.
+ * - `"hibernate"`: no effect; accepted for compatibility with OTP.
  */
 export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate"
 
 declare const state_: unique symbol
 declare const reply_: unique symbol
 
-/** What `init` answers. */
+/** The result of `init`. */
 export interface InitResult<out S> {
   readonly [state_]?: S
   readonly kind: "ok" | "ignore" | "stop"
 }
 
-/** What `handleCast`, `handleInfo` and `handleContinue` answer. */
+/** The result of `handleCast`, `handleInfo` and `handleContinue`. */
 export interface NoReply<out S> {
   readonly [state_]?: S
   readonly kind: "noreply" | "stop"
 }
 
-/** What `handleCall` answers. */
+/** The result of `handleCall`. */
 export interface CallResult<out S, out R> {
   readonly [state_]?: S
   readonly [reply_]?: () => R
@@ -130,19 +130,19 @@ export const ignore = (): InitResult<never> => new ServerResult("ignore", undefi
 export const fail = (reason: ExitReason): InitResult<never> =>
   new ServerResult("stop", undefined, undefined, reason, undefined)
 
-/** Answers the call and goes on with this state. */
+/** Replies to the call and continues with this state. */
 export const replying = <S, R>(value: R, state: S, next?: Next): CallResult<S, R> =>
   new ServerResult("reply", state, value, undefined, next)
 
-/** Goes on with this state; a call is answered later, with `reply`. */
+/** Continues with this state; a call gets its reply later, from `reply`. */
 export const noreply = <S>(state: S, next?: Next): CallResult<S, never> & NoReply<S> =>
   new ServerResult("noreply", state, undefined, undefined, next)
 
-/** Ends the server with this reason, after `terminate`; a caller that waits gets the reason. */
+/** Ends the server with this reason, after `terminate`; a waiting caller gets the reason. */
 export const stopping = <S>(reason: ExitReason, state: S): CallResult<S, never> & NoReply<S> =>
   new ServerResult("stop", state, undefined, reason, undefined)
 
-/** Ends the server with this reason; the call is answered once `terminate` is done. */
+/** Ends the server with this reason; the caller gets the reply after `terminate`. */
 export const stopReply = <S, R>(reason: ExitReason, value: R, state: S): CallResult<S, R> =>
   new ServerResult("stopReply", state, value, reason, undefined)
 
@@ -151,15 +151,15 @@ export const stopReply = <S, R>(reason: ExitReason, value: R, state: S): CallRes
  *
  * **Contract**
  *
- * - `init` runs first; the start is over when it has answered.
- * - `handleCall`, `handleCast`, `handleInfo` take calls, casts and everything else, one at a time, in mailbox order.
- *   Answering nothing from the latter two keeps the state. Without `handleInfo` other messages are ignored.
+ * - `init` runs first; the start is complete when it has returned its result.
+ * - `handleCall`, `handleCast`, `handleInfo` handle calls, casts and other messages, one at a time, in mailbox order.
+ *   If one of the latter two returns nothing, the state is kept. Without `handleInfo` other messages are ignored.
  * - `handleContinue` runs before the next message.
  * - `terminate` runs when a callback stops or fails, on `stop`, and, if the server traps exits, when its parent ends.
- * - A failure of a callback ends the server with it. A result that is thrown counts as returned.
+ * - A failure of a callback ends the server with it. A thrown result counts as returned.
  */
 export interface Definition<Args, S, Call = never, Reply = unknown, Cast = never, Info = never> {
-  /** Shown by the observer; `GenServer` by default. */
+  /** The label in the observer; `GenServer` by default. */
   readonly label?: string
   init(args: Args, self: Server<Call, Reply, Cast, Info>): Answer<InitResult<S>>
   handleCall?(
@@ -178,7 +178,7 @@ export interface Definition<Args, S, Call = never, Reply = unknown, Cast = never
   terminate?(reason: ExitReason, state: S, self: Server<Call, Reply, Cast, Info>): Answer<unknown>
 }
 
-/** A definition whose replies are typed apart: what the callback returns, and what it says it answers late. */
+/** A definition that types returned replies and late replies separately. */
 interface Untied<Args, S, Call, Cast, Info, Result, Late> extends Omit<
   Definition<Args, S, Call, unknown, Cast, Info>,
   "handleCall"
@@ -188,7 +188,7 @@ interface Untied<Args, S, Call, Cast, Info, Result, Late> extends Omit<
 
 type Returned<Result> = Result extends CallResult<unknown, infer Reply> ? Reply : never
 
-/** The replies of a server: those its callback returns, and those it answers late where it says of what type they are. */
+/** The types of a server's replies: those that its callback returns, and late ones if their type is given. */
 export type Replies<Result, Late> = unknown extends Late
   ? [Returned<Result>] extends [never]
     ? unknown
@@ -196,11 +196,11 @@ export type Replies<Result, Late> = unknown extends Late
   : Returned<Result> | Late
 
 /**
- * Makes the definition of a server, with the types of its state and messages taken from its callbacks.
+ * Makes the definition of a server. The types of its state and messages are inferred from its callbacks.
  *
  * **Gotchas**
  *
- * The replies are what `handleCall` returns. One that answers late, with `reply`, says what: `from: GenServer.From<number>`.
+ * Replies have the type that `handleCall` returns. For late replies, give the type: `from: GenServer.From<number>`.
  */
 export const make = <
   Args,
@@ -219,24 +219,24 @@ export const make = <
 const erase = (definition: object): Callbacks => definition as unknown as Callbacks
 
 /**
- * How a server is known and started.
+ * The names of a server and the options of its start.
  *
  * **Details**
  *
- * - `name` registers it; `via` enters it in a registry.
- * - `label` is shown, by default that of the definition, else the name.
- * - `timeout` bounds `init`; by default nothing does.
- * - `trapExit` makes exit signals messages, before `init` runs.
+ * - `name` registers it in the system, `via` in a registry.
+ * - `label` is displayed, by default that of the definition, else the name.
+ * - `timeout` limits the time of `init`; by default there is no limit.
+ * - `trapExit` turns exit signals into messages, from before `init` on.
  */
 export type StartOptions = ServerOptions
 
 /**
- * Starts a server that nobody is linked to.
+ * Starts a server without a link.
  *
  * **Errors**
  *
- * Rejects with `StartFailed`, whose reason is what `init` ended with, `"timeout"`, or `AlreadyStarted` under a taken
- * name; with `StartIgnored` if `init` chose so; with `SystemStopped` in a stopped system.
+ * Rejects with `StartFailed`, whose reason is the exit reason of `init`, `"timeout"`, or `AlreadyStarted` if the name is
+ * taken; with `StartIgnored` if `init` returned `ignore`; with `SystemStopped` in a stopped system.
  */
 export const start = <Args, S, Call, Reply, Cast, Info>(
   system: System,
@@ -246,7 +246,7 @@ export const start = <Args, S, Call, Reply, Cast, Info>(
 ): Promise<Server<Call, Reply, Cast, Info>> =>
   startServer(kernelOf(system), undefined, erase(definition), args, { label: definition.label, ...options })
 
-/** Starts a server that nobody is linked to, as `start` does; interrupting the effect kills the server that is not up yet. */
+/** Starts a server without a link, like `start`; interrupting the effect before the server is up kills it. */
 export const startEffect = <Args, S, Call, Reply, Cast, Info>(
   system: System,
   definition: Definition<Args, S, Call, Reply, Cast, Info>,
@@ -256,16 +256,16 @@ export const startEffect = <Args, S, Call, Reply, Cast, Info>(
   startServerEffect(kernelOf(system), erase(definition), args, { label: definition.label, ...options })
 
 /**
- * Starts a server in the system of the context that lives as long as the scope.
+ * Starts a server in the system of the context, for the lifetime of the scope.
  *
  * **When to use**
  *
- * Where effects own it: `Layer.effect(Tag, GenServer.scoped(definition, args))` is a layer with the server as a service.
+ * When effects own it: `Layer.effect(Tag, GenServer.scoped(definition, args))` is a layer with the server as a service.
  *
  * **Details**
  *
- * When the scope closes it is ended as by a supervisor: the exit signal `shutdown`, and `kill` after 5 seconds, of the
- * host's time, so that a scope closes also on a clock that stands still.
+ * When the scope closes, the server ends like a supervisor's child: by the exit signal `shutdown`, and by `kill` after 5
+ * seconds of the host's time, so that a scope closes even on a clock that does not advance.
  */
 export const scoped = <Args, S, Call, Reply, Cast, Info>(
   definition: Definition<Args, S, Call, Reply, Cast, Info>,
@@ -277,7 +277,7 @@ export const scoped = <Args, S, Call, Reply, Cast, Info>(
     5000
   )
 
-/** Starts a server linked to its parent, as `start` does. If its `init` fails, the parent gets the exit signal too; if it is not done in time, it does not. */
+/** Starts a server linked to its parent, like `start`. The parent gets an exit signal if `init` fails, not on a timeout. */
 export const startLink = <Args, S, Call, Reply, Cast, Info>(
   parent: Pid,
   definition: Definition<Args, S, Call, Reply, Cast, Info>,
@@ -287,11 +287,11 @@ export const startLink = <Args, S, Call, Reply, Cast, Info>(
   startServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
 
 /**
- * Starts a server linked to its parent, whose `init` answers at once.
+ * Starts a server linked to its parent, whose `init` returns synchronously.
  *
  * **Errors**
  *
- * Throws what `startLink` rejects with; also if `init` answers with a promise or an effect that waits.
+ * Throws the errors that `startLink` rejects with; also if `init` returns a promise or an effect that waits.
  */
 export const spawnLink = <Args, S, Call, Reply, Cast, Info>(
   parent: Pid,
@@ -302,12 +302,12 @@ export const spawnLink = <Args, S, Call, Reply, Cast, Info>(
   launchServer(cellOf(parent).kernel, cellOf(parent), erase(definition), args, { label: definition.label, ...options })
 
 /**
- * How a call is made.
+ * The options of a call.
  *
  * **Units and defaults**
  *
- * `timeout` is 5 seconds. `from` is the calling process, by default the one whose turn it is: when it dies the call is
- * dropped.
+ * `timeout` is 5 seconds. `from` is the calling process, by default the process that has its turn; when it dies, the call
+ * is cancelled.
  */
 export interface CallOptions {
   readonly timeout?: Timeout
@@ -323,15 +323,15 @@ const routeOf = (target: Pid | Name, options: CallOptions | undefined) => {
 }
 
 /**
- * Asks a server and waits for its reply.
+ * Calls a server and waits for its reply.
  *
  * **Errors**
  *
- * Rejects with `CallExit`: `timeout`, `noproc`, `calling_self`, or the reason the server ended with.
+ * Rejects with `CallExit`: `timeout`, `noproc`, `calling_self`, or the exit reason of the server.
  *
  * **Gotchas**
  *
- * After a timeout the server goes on with the request. Its late reply is dropped.
+ * After a timeout the server still handles the request. Its late reply is discarded.
  */
 export const call = <Call, Reply>(
   target: ServerTarget<Call, Reply>,
@@ -344,7 +344,7 @@ export const call = <Call, Reply>(
     pending.begin(new CallMessage(request, pending))
   })
 
-/** Asks a server, as `call` does; interrupting the effect drops the call. */
+/** Calls a server, like `call`; interrupting the effect cancels the call. */
 export const callEffect = <Call, Reply>(
   target: ServerTarget<Call, Reply>,
   request: Call,
@@ -359,20 +359,20 @@ export const callEffect = <Call, Reply>(
     return Effects.sync(() => pending.close())
   })
 
-/** What came of a request to several servers: who replied what, and why the others did not, each in their order. */
+/** The outcome of a call to several servers: the replies, and the failures, each in the order of the servers. */
 export type MultiReply<Call, Reply> = CallsOutcome<ServerTarget<Call, Reply>, Reply>
 
 /**
- * Asks several servers the same, at once, and waits until each has replied or failed.
+ * Calls several servers with one request, at once, and waits until each has replied or failed.
  *
  * **Details**
  *
- * `timeout` is one time for all. A server that does not reply is among the `failures`, with the `CallExit` that `call`
- * would reject with; this never rejects.
+ * `timeout` applies to all calls together. A server that does not reply is among the `failures`, with the `CallExit` that
+ * `call` would reject with; this never rejects.
  *
  * **Gotchas**
  *
- * As after a call that timed out, a late reply is dropped.
+ * A late reply is discarded, as after a timeout of `call`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -400,7 +400,7 @@ export const multiCall = <Call, Reply>(
     callAll(targets, request, options?.from, timeOf(options), resolve)
   })
 
-/** Asks several servers the same, as `multiCall` does; interrupting the effect drops the calls. */
+/** Calls several servers, like `multiCall`; interrupting the effect cancels the calls. */
 export const multiCallEffect = <Call, Reply>(
   targets: ReadonlyArray<ServerTarget<Call, Reply>>,
   request: NoInfer<Call>,
@@ -412,7 +412,7 @@ export const multiCallEffect = <Call, Reply>(
     return Effects.sync(drop)
   })
 
-/** Sends a server a message it does not answer. Nobody is told if there is no such server. */
+/** Sends a server a message without a reply. It does not report whether the server exists. */
 export const cast = <Cast>(target: ServerTarget<never, unknown, Cast>, message: Cast): void => {
   const mail = new CastMessage(message)
   if (target instanceof Cell) return deliver(target, mail)
@@ -420,26 +420,26 @@ export const cast = <Cast>(target: ServerTarget<never, unknown, Cast>, message: 
   if (!deliverTo(address, mail)) kernelOf(address.system).undelivered("dead", address, mail)
 }
 
-/** Sends several servers the same message, as `cast` does. */
+/** Sends several servers the same message, like `cast`. */
 export const abcast = <Cast>(targets: ReadonlyArray<ServerTarget<never, unknown, Cast>>, message: Cast): void => {
   for (const target of targets) cast(target, message)
 }
 
-/** Answers a call later, from whatever process; a call that is over takes no answer. */
+/** Replies to a call later, from any process; if the call has ended, the reply is discarded. */
 export const reply = <Reply>(from: From<Reply>, value: Reply): void => {
   if (from instanceof PendingCall) from.answer(value)
 }
 
 /**
- * Asks a server, supervisor or machine to end, after the messages it was sent before, and waits for its end.
+ * Asks a server, supervisor or machine to end, after its earlier messages, and waits for its end.
  *
  * **Units and defaults**
  *
- * `reason` is `"normal"`; `timeout` is none.
+ * `reason` is `"normal"`; by default there is no timeout.
  *
  * **Errors**
  *
- * Rejects with `CallExit` if the process is dead, ends with another reason, or is not done in time; it then still ends.
+ * Rejects with `CallExit` if the process is dead, ends with another reason, or does not end in time; it then still ends.
  */
 export const stop = (target: Pid | Name, reason: ExitReason = "normal", timeout: Timeout = "infinity"): Promise<void> =>
   stopServer(cellAt(target), reason, milliseconds(timeout), "GenServer.stop")

@@ -1,14 +1,14 @@
 /**
  * One request to several servers.
  *
- * MULTI1. Each server is one call, and has one outcome: a reply or a failure; they are told together, when the last is
- *         there, in the order of the servers.
+ * MULTI1. Each server gets one call, which has one outcome: a reply or a failure. All outcomes are returned together, when
+ *         the last one is known, in the order of the servers.
  */
 import type { CallExit, Pid, Target } from "../core/index.ts"
 import { cellOf } from "../kernel/index.ts"
 import { CallMessage, cellAt, PendingCall } from "../process/index.ts"
 
-/** What came of the calls: the servers that answered, and those that did not. */
+/** The outcome of the calls: the servers that replied, and those that did not. */
 export interface CallsOutcome<T, Reply> {
   readonly replies: ReadonlyArray<{ readonly target: T; readonly reply: Reply }>
   readonly failures: ReadonlyArray<{ readonly target: T; readonly error: CallExit }>
@@ -31,7 +31,7 @@ const gather = <T, Reply>(
   return { replies, failures }
 }
 
-/** Asks the servers, all at once; answers how to drop the calls. */
+/** Calls the servers, all at once; returns a function that cancels the calls. */
 export const callAll = <T extends Target, Reply>(
   targets: ReadonlyArray<T>,
   request: unknown,

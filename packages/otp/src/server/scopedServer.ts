@@ -1,9 +1,9 @@
 /**
- * A server that lives as long as a scope.
+ * A server whose lifetime is a scope.
  *
- * SCOPED1. It is up when the effect succeeds, and dead when the scope has closed: ended as a supervisor ends a child.
- * SCOPED2. Interrupted before it is up, it is killed, and nothing is left.
- * SCOPED3. The bound for that is of the host's time, so that a scope closes even where the system's clock stands still.
+ * SCOPED1. It is up when the effect succeeds. It is dead when the scope has closed: it ends like a supervisor's child.
+ * SCOPED2. If the effect is interrupted before the server is up, the server is killed, and nothing is left.
+ * SCOPED3. The time limit uses the host's time, so that a scope closes even if the system's clock does not advance.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -11,7 +11,7 @@ import { type StartFailed, type StartIgnored, System, type SystemStopped } from 
 import { type Cell, type Kernel, kernelOf } from "../kernel/index.ts"
 import { endRoot } from "../system/index.ts"
 
-/** Has a server started in the system of the context, and ended with the scope. */
+/** Starts a server in the system of the context, and ends it with the scope. */
 export const scopedServer = (
   start: (kernel: Kernel) => Effect.Effect<Cell, StartFailed | StartIgnored | SystemStopped>,
   ms: number

@@ -1,16 +1,16 @@
 /**
- * The process of a server: takes one message at a time, lets a callback answer it, and keeps the state in between.
+ * The process of a server: handles one message at a time with a callback, and holds the state in between.
  *
- * Owns the state, the state timeout and the phase. It does not know what the callbacks do.
+ * Owns the state, the state timeout and the phase. The callbacks interpret the messages and the state.
  *
- * SERV1. The phase goes `init`, `running`, `ending`; only a running server takes mail.
- * SERV2. A continuation runs before the next message, also one that was queued during `init`.
- * SERV3. `terminate` runs when a callback stops or fails, when asked to stop, and when a trapping server's parent ends;
- *        never on a signal that is not trapped, and at most once. A server without a parent is its own, as in OTP: a
- *        trapping one that sends itself an exit signal ends with the signal's reason.
- * SERV4. A state timeout is dropped by any message; a tick of a dropped one is ignored.
- * SERV5. What `terminate` throws replaces the exit reason if it is an error or a chosen exit. Any other thrown value is
- *        discarded, as a returned one: the server ends with its first reason.
+ * SERV1. The phases are `init`, `running`, `ending`; only a running server takes messages.
+ * SERV2. A continuation runs before the next message, even before one that was queued during `init`.
+ * SERV3. `terminate` runs when a callback stops or fails, on a request to stop, and when the parent of a trapping server
+ *        ends; never on a signal that is not trapped, and at most once. A server without a parent is its own, as in OTP: if
+ *        it traps exits and sends itself an exit signal, it ends with the signal's reason.
+ * SERV4. Any message cancels a state timeout; the tick of a cancelled one is ignored.
+ * SERV5. An error or a chosen exit that `terminate` throws replaces the exit reason. Any other thrown value is discarded,
+ *        like a returned one: the server ends with its first reason.
  */
 import {
   BadReturnValue,
@@ -41,7 +41,7 @@ import type { Next } from "./serverResult.ts"
 
 /** The callbacks of a server, with their types erased. */
 export interface Callbacks {
-  /** What the observer shows; a server by default. */
+  /** The kind that the observer shows; `server` by default. */
   readonly kind?: string
   readonly init: (args: unknown, self: Cell) => unknown
   readonly handleCall?: (request: unknown, from: PendingCall, state: unknown, self: Cell) => unknown
@@ -49,17 +49,17 @@ export interface Callbacks {
   readonly handleInfo?: (message: unknown, state: unknown, self: Cell) => unknown
   readonly handleContinue?: (term: unknown, state: unknown, self: Cell) => unknown
   readonly terminate?: (reason: ExitReason, state: unknown, self: Cell) => unknown
-  /** What to show instead of the state, which is then not to be replaced. */
+  /** Returns the displayed state; the state is then not replaceable. */
   readonly show?: (state: unknown) => unknown
 }
 
-/** Who waits for a server to be up. */
+/** The callbacks of the code that starts a server. */
 export interface Starter {
   started: (cell: Cell) => void
   readonly failed: (error: StartFailed | StartIgnored) => void
 }
 
-/** The end of one state timeout; told apart from others by its identity. */
+/** The end of one state timeout, identified by its object. */
 class Tick {
   readonly _tag = "Tick"
 }
@@ -132,7 +132,7 @@ export class Server implements Behaviour {
     this.#timer = undefined
   }
 
-  /** Hands a message to the callback it is for. */
+  /** Passes a message to its callback. */
   #callback(cell: Cell, message: unknown): unknown {
     const { handleCall, handleCast, handleInfo, handleContinue } = this.#callbacks
     if (message instanceof CastMessage) {
@@ -284,9 +284,9 @@ export class Server implements Behaviour {
   }
 }
 
-/** Whether a value was thrown that is no error, which counts as returned by the callback. */
+/** Whether a thrown value is no error; it then counts as returned by the callback. */
 const isThrow = ({ reason, thrown }: Failure): boolean => isNoCatch(reason) && reason.value === thrown
 
-/** What was thrown as if it was returned is no result. */
+/** The reason of a failure. A thrown value that counts as returned is an invalid result. */
 const orBadReturn = (failure: Failure): ExitReason =>
   isThrow(failure) ? new BadReturnValue({ value: failure.thrown }) : failure.reason

@@ -1,12 +1,12 @@
-/** What a callback of a server answers, as the server loop reads it. */
+/** The result of a server callback, as the server loop reads it. */
 import type { Timeout } from "../core/index.ts"
 
-/** What a server does before its next message. */
+/** The action of a server before its next message. */
 export type Next = { readonly continue: unknown } | { readonly timeout: Timeout } | "hibernate" | undefined
 
 export type ResultKind = "ok" | "ignore" | "reply" | "noreply" | "stop" | "stopReply"
 
-/** One shape for all results, told apart by `kind`. */
+/** One shape for all results, distinguished by `kind`. */
 export class ServerResult<K extends ResultKind = ResultKind, V = unknown> {
   readonly kind: K
   readonly state: unknown

@@ -1,10 +1,10 @@
 /**
- * The start of a server: name, process, `init`, answer to the starter.
+ * The start of a server: name, process, `init`, result for the starter.
  *
- * START1. Under a taken name no process is made and no `init` runs.
- * START2. The starter is told once: that the server is up, or why it is not.
- * START3. A server that is up is found under its address: one that its registry does not take does not start.
- * START4. A start that takes too long ends the server alone: its parent is unlinked before.
+ * START1. If the name is taken, no process is made and `init` does not run.
+ * START2. The starter is notified once: that the server is up, or of the reason why not.
+ * START3. A server that is up is found under its address. If its registry refuses it, it does not start.
+ * START4. A start that times out ends only the server: its parent is unlinked first.
  */
 import * as Effect from "effect/Effect"
 import {
@@ -25,17 +25,17 @@ import type { Callbacks, Starter } from "./serverLoop.ts"
 
 /** A name that a process can take: a key in a registry. */
 export interface Via<out P extends Pid = Pid> extends Name<never, P> {
-  /** Gives the name to a process; answers who has it. */
+  /** Gives the name to a process; returns the process that has it. */
   claim(pid: Pid): Pid
 }
 
-/** How a server is known, and how long its `init` may take. */
+/** The names of a server and the options of its start. */
 export interface ServerOptions {
   readonly name?: string
   readonly via?: Via
   readonly label?: string | undefined
   readonly timeout?: Timeout
-  /** Exit signals become messages, before `init` runs. */
+  /** Whether exit signals become messages, from before `init` on. */
   readonly trapExit?: boolean
 }
 
@@ -60,7 +60,7 @@ const makeServer = (
   return cell
 }
 
-/** Enters a process under its address; one that cannot be found under it does not live. */
+/** Registers a process under its address; if that fails, ends the process. */
 const enter = (via: Via, cell: Cell): void => {
   try {
     const holder = via.claim(cell)
@@ -127,7 +127,7 @@ export const startServerEffect = (
     return Effect.sync(() => signal(kernel.root, cell, "kill", "direct"))
   })
 
-/** Starts a server whose `init` answers at once. */
+/** Starts a server whose `init` returns synchronously. */
 export const launchServer = (
   kernel: Kernel,
   parent: Cell,

@@ -1,7 +1,7 @@
 /**
- * The wait for a process that was asked to end.
+ * The wait for a process that is asked to end.
  *
- * Steps: watch it, send the request, then take the first of its end and the time.
+ * Steps: watch it, send the request, then wait for its end or the timeout, whichever is first.
  */
 import * as Equal from "effect/Equal"
 import { CallExit, type ExitReason, StopMessage } from "../core/index.ts"

@@ -1,8 +1,8 @@
 /**
- * Supervisors of children that come and go, any number of them.
+ * Supervisors of a varying number of children.
  *
- * A dynamic supervisor starts empty. Its children are known by their process, cost the same however many there are, and
- * are forgotten when they end and are not started again.
+ * A dynamic supervisor starts without children. They are identified by their process, take constant time each, and are
+ * removed when they end and are not restarted.
  *
  * **Source**
  *
@@ -25,20 +25,20 @@ import { startServer, stopServer } from "../server/index.ts"
 import { request } from "./supervisorRequest.ts"
 import type { ChildCounts, ChildInfo as ServerChildInfo } from "./supervisorServer.ts"
 
-/** A supervisor of whatever children. */
+/** A supervisor with any children. */
 type Any = Pid & OfKind<"supervisor">
 
 declare const child_: unique symbol
 declare const extra_: unique symbol
 
 /**
- * A dynamic supervisor whose children have pids of type `P`, and are started with arguments `Extra` of its own.
+ * A dynamic supervisor whose children have pids of type `P`, and are started with its extra arguments `Extra`.
  *
  * **Details**
  *
- * `start` makes one of the types it is told: `DynamicSupervisor.start<Session>(system)`, or with `extraArguments`
- * `DynamicSupervisor.start<Session, [Settings]>(system, options)`. Told no type it takes any children, as a plain `Pid` of
- * a dynamic supervisor does, and learns `Extra` from the options.
+ * The type arguments of `start` set its types: `DynamicSupervisor.start<Session>(system)`, or with `extraArguments`
+ * `DynamicSupervisor.start<Session, [Settings]>(system, options)`. Without type arguments it accepts any children, like a
+ * plain `Pid`, and infers `Extra` from the options.
  */
 export interface DynamicSupervisor<in out P extends Pid = Pid, out Extra extends ReadonlyArray<unknown> = []>
   extends Pid, OfKind<"supervisor"> {
@@ -46,11 +46,11 @@ export interface DynamicSupervisor<in out P extends Pid = Pid, out Extra extends
   readonly [extra_]?: Extra | undefined
 }
 
-/** A child: its process, or `"restarting"` between two tries. */
+/** A child: its process, or `"restarting"` between two attempts. */
 export type ChildInfo<P extends Pid = Pid> = ServerChildInfo<P>
 
 /**
- * The spec of a dynamic child: as any other, but it needs no id, and its `start` gets the supervisor's `extraArguments`.
+ * The spec of a dynamic child: it needs no id, and its `start` receives the supervisor's `extraArguments`.
  */
 export interface DynamicChildSpec<out P extends Pid = Pid, in Extra extends ReadonlyArray<unknown> = []> extends Omit<
   ChildSpec,
@@ -61,16 +61,16 @@ export interface DynamicChildSpec<out P extends Pid = Pid, in Extra extends Read
 }
 
 /**
- * What a dynamic supervisor allows, and gives its children.
+ * The options of a dynamic supervisor.
  *
  * **Details**
  *
- * `extraArguments` are handed to the `start` of every child, after `parent`, at its restarts too.
+ * `extraArguments` are passed to the `start` of every child, after `parent`, also at restarts.
  *
  * **Units and defaults**
  *
- * At most `maxRestarts`, 3, restarts of all its children together within `maxSeconds`, 5; any number of children unless
- * `maxChildren` says otherwise. `label` is the name, else `DynamicSupervisor`.
+ * At most `maxRestarts` (3) restarts of all children together within `maxSeconds` (5). `maxChildren` is unlimited.
+ * `label` is the name, else `DynamicSupervisor`.
  */
 export interface Options<Extra extends ReadonlyArray<unknown> = ReadonlyArray<unknown>> {
   readonly maxRestarts?: number
@@ -93,13 +93,13 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options = {})
   return startServer(kernel, parent, dynamicCallbacks, plan, { ...name, label, trapExit: true })
 }
 
-/** Starts a dynamic supervisor that nobody is linked to. */
+/** Starts a dynamic supervisor without a link. */
 export const start = <P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = []>(
   system: System,
   options?: Options<Extra>
 ): Promise<DynamicSupervisor<P, Extra>> => launch(kernelOf(system), undefined, options)
 
-/** Starts a dynamic supervisor linked to its parent. When the parent ends it ends its children and then itself. */
+/** Starts a dynamic supervisor linked to its parent. When the parent ends, it ends its children and then itself. */
 export const startLink = <P extends Pid = Pid, Extra extends ReadonlyArray<unknown> = []>(
   parent: Pid,
   options?: Options<Extra>
@@ -117,7 +117,7 @@ export const childSpec = <const Id extends string, P extends Pid = Pid, Extra ex
   ...rules
 })
 
-/** As `NoInfer`, for what is spread over parameters: the supervisor says what the arguments are, not the spec. */
+/** Like `NoInfer`, for rest parameters: the supervisor determines the arguments, not the spec. */
 type NoInferEach<Extra extends ReadonlyArray<unknown>> = Extra extends infer E extends ReadonlyArray<unknown>
   ? E
   : never
@@ -129,12 +129,12 @@ const ask = <A>(supervisor: Any, message: DynamicRequest): Promise<A> => request
  *
  * **Errors**
  *
- * Rejects with `ChildRefused` (`maxChildren`), `InvalidOption` for what is no child spec, `StartFailed`, or `StartIgnored` if
- * it chose not to run; nothing is kept then.
+ * Rejects with `ChildRefused` (`maxChildren`), `InvalidOption` for an invalid spec, `StartFailed`, or `StartIgnored` if
+ * the child's start was ignored; the child is then not kept.
  *
  * **Gotchas**
  *
- * A plain pid does not tell the `extraArguments` of its supervisor: where it is not what `start` gave, say what it is,
+ * A plain pid has no type for the `extraArguments` of its supervisor. Annotate it then:
  * `const rooms: DynamicSupervisor.DynamicSupervisor<Room, [Settings]> = pid`.
  *
  * @example
@@ -155,7 +155,7 @@ export const startChild = <P extends Pid, Child extends P, Extra extends Readonl
   spec: DynamicChildSpec<Child, NoInferEach<Extra>>
 ): Promise<Child> => ask(supervisor, { _tag: "start", spec: { id: "undefined", ...spec } })
 
-/** Ends a child and forgets it. Rejects with `ChildRefused` (`notFound`). */
+/** Ends a child and removes it. Rejects with `ChildRefused` (`notFound`). */
 export const terminateChild = (supervisor: Any, child: Pid): Promise<void> =>
   ask(supervisor, { _tag: "terminate", cell: cellOf(child) })
 

@@ -1,8 +1,8 @@
 /**
- * Supervisors of several equal children, of which a key chooses one.
+ * Supervisors of several equal children; a key selects one.
  *
- * Where one server would be asked by everybody, each partition takes a share of the keys: its mail, its state and its
- * crashes are apart from the others'.
+ * They replace one server that all callers would use. Each partition serves a share of the keys; its messages, its state
+ * and its crashes are separate from the others'.
  *
  * @example
  * ```ts import.meta.vitest
@@ -46,7 +46,7 @@ import { childById, childCount } from "./supervisorState.ts"
 import type { ChildInfo } from "./supervisorServer.ts"
 import * as Supervisor from "./Supervisor.ts"
 
-/** A supervisor of whatever children. */
+/** A supervisor with any children. */
 type Any = Pid & OfKind<"supervisor">
 
 declare const partition_: unique symbol
@@ -57,24 +57,24 @@ export interface PartitionSupervisor<out P extends Pid = Pid> extends Pid, OfKin
 }
 
 /**
- * The start of one partition, and the rules for all.
+ * The start function of the partitions, and their rules.
  *
  * **Units and defaults**
  *
- * As of any `ChildSpec`. A partition is never temporary: its keys would lead nowhere.
+ * As in `ChildSpec`. A partition is never temporary, because its keys would then have no process.
  */
 export interface PartitionSpec<out P extends Pid = Pid> extends Pick<ChildSpec, "shutdown" | "type"> {
   readonly start: (parent: Pid, partition: number) => ReturnType<ChildSpec<string, P>["start"]>
   readonly restart?: "permanent" | "transient"
 }
 
-/** What a partition supervisor runs: `partitions` children, numbered from 0; the rest as of any supervisor. */
+/** The options: `partitions` children, numbered from 0; the others as in `Supervisor.Options`. */
 export interface Options<out P extends Pid = Pid> extends Omit<Supervisor.Options, "children" | "autoShutdown"> {
   readonly partitions: number
   readonly child: PartitionSpec<P>
 }
 
-/** A partition: its process, `"restarting"` between two tries, or none. */
+/** A partition: its process, `"restarting"` between two attempts, or none. */
 export interface PartitionInfo<out P extends Pid = Pid> extends Pick<Supervisor.ChildInfo, "type"> {
   readonly partition: number
   readonly pid: P | "restarting" | undefined
@@ -96,16 +96,16 @@ const planOf = ({ partitions, child, ...options }: Options): Supervisor.Options 
 }
 
 /**
- * Starts a partition supervisor that nobody is linked to; resolves when its partitions are up.
+ * Starts a partition supervisor without a link; resolves when its partitions are up.
  *
  * **Errors**
  *
- * Rejects as `Supervisor.start` does, also for less than one partition.
+ * Rejects like `Supervisor.start`, also for less than one partition.
  */
 export const start = async <P extends Pid>(system: System, options: Options<P>): Promise<PartitionSupervisor<P>> =>
   Supervisor.start(system, planOf(options))
 
-/** Starts a partition supervisor linked to its parent, as `start` does. */
+/** Starts a partition supervisor linked to its parent, like `start`. */
 export const startLink = async <P extends Pid>(parent: Pid, options: Options<P>): Promise<PartitionSupervisor<P>> =>
   Supervisor.startLink(parent, planOf(options))
 
@@ -121,7 +121,7 @@ export const childSpec = <const Id extends string, P extends Pid>(
   ...rules
 })
 
-/** How many partitions there are. */
+/** The number of partitions. */
 export const partitions = (supervisor: Any): number => childCount(supervisor)
 
 /**
@@ -129,8 +129,8 @@ export const partitions = (supervisor: Any): number => childCount(supervisor)
  *
  * **Details**
  *
- * An integer leads to the partition of its remainder. Any other key leads by its hash, the same for equal keys, to the
- * same partition as long as there are as many. Keys are equal as those of a `Registry` are.
+ * An integer selects a partition by its remainder. Any other key selects one by its hash, which is the same for equal
+ * keys, and the same partition while their number does not change. Equality is that of `Registry` keys.
  */
 export const partitionOf = (supervisor: Any, key: unknown): number => {
   const place = typeof key === "number" && Number.isInteger(key) ? key : hashOf(placeOf(key))
@@ -143,7 +143,7 @@ export const whereis = <P extends Pid = Pid<unknown>>(
   key: unknown
 ): P | undefined => childById(supervisor, String(partitionOf(supervisor, key))) as P | undefined
 
-/** Makes the address of the partition of a key, looked up when it is used. */
+/** Makes the address of the partition of a key, resolved at each use. */
 export const via = <P extends Pid = Pid<unknown>>(
   supervisor: PartitionSupervisor<P>,
   key: unknown
@@ -160,7 +160,7 @@ export const whichChildren = async <P extends Pid = Pid>(
   return infos.map(({ id, ...info }) => ({ partition: Number(id), ...info })).toReversed()
 }
 
-/** Counts partitions, and among them those running, supervisors and workers. */
+/** Counts partitions, and among them the running ones, supervisors and workers. */
 export const countChildren = (supervisor: Any): Promise<Supervisor.ChildCounts> => Supervisor.countChildren(supervisor)
 
 /** Ends a partition supervisor and its partitions, in reverse start order; resolves when all are dead. */

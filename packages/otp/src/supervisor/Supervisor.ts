@@ -1,9 +1,9 @@
 /**
  * Supervisors: processes that keep other processes running.
  *
- * A supervisor starts its children in order, starts them again when they end, by the rules of their specs, and ends them
- * in reverse order when it ends itself. When its children end more often than it allows, it ends too, and leaves the
- * decision to its own supervisor.
+ * A supervisor starts its children in order, restarts them when they end, by the rules of their specs, and ends them in
+ * reverse order when it ends. When its children end more often than it allows, it ends too, and its own supervisor
+ * handles that.
  *
  * @example
  * ```ts import.meta.vitest
@@ -65,62 +65,62 @@ declare const children_: unique symbol
 export type Children = Readonly<Record<string, Pid>>
 
 /**
- * A supervisor that knows its children by type.
+ * A supervisor with the types of its children.
  *
  * **Details**
  *
- * `C` maps the ids it was started with to the types of their pids. A plain `Pid` of a supervisor, and a `Supervisor` without
- * more, may have any children.
+ * `C` maps the ids of its initial children to the types of their pids. A plain `Pid`, and a `Supervisor` without type
+ * arguments, may have any children.
  */
 export interface Supervisor<out C extends Children = Children> extends Pid, OfKind<"supervisor"> {
   readonly [children_]?: C
 }
 
-/** The children of a list of specs: of ids that are literals one by one, of others any. */
+/** The children of a list of specs: one by one for literal ids, any children for other ids. */
 export type ChildrenOf<Specs extends ReadonlyArray<ChildSpec>> = {
   readonly [Spec in Specs[number] as Spec["id"]]: PidOf<Spec>
 }
 
 /**
- * An id that may name a child: one the supervisor was started with, or a string that is known at run time only, as of
- * children that were added. A literal that is neither does not compile.
+ * An id of a child: one that the supervisor was started with, or a `string` known only at run time, as for added
+ * children. Any other literal does not compile.
  */
 export type IdOf<C extends Children, Id extends string> = Id & (string extends Id ? string : keyof C)
 
-/** Who is started again when a child has to be, see `Options`. */
+/** Which children are restarted together, see `Options`. */
 export type Strategy = Supervising.Strategy
 
 /** Whether the end of significant children ends the supervisor, see `Options`. */
 export type AutoShutdown = Supervising.AutoShutdown
 
-/** The pid of the child of an id; of an id that is known at run time only, any. */
+/** The type of the pid of a child; any pid for an id known only at run time. */
 export type ChildOf<C extends Children, Id extends string> = Id extends keyof C ? C[Id] : Pid<unknown>
 
-/** A child: its process, `"restarting"` between two tries, or none. */
+/** A child: its process, `"restarting"` between two attempts, or none. */
 export type ChildInfo = Server.ChildInfo
 
-/** How many children a supervisor has: specs, and among them those running, supervisors and workers. */
+/** The numbers of a supervisor's children: specs, and among them the running ones, supervisors and workers. */
 export type ChildCounts = Server.ChildCounts
 
 export type { ChildSpec, ChildType, Restart, Rules, Shutdown } from "../core/index.ts"
 
 /**
- * What a supervisor does.
+ * The options of a supervisor.
  *
  * **Details**
  *
- * `strategy` says who is started again when a child has to be:
+ * `strategy` says which children are restarted when one has to be:
  *
  * - `"oneForOne"`: that child.
- * - `"oneForAll"`: all of them; the others are ended first, in reverse order.
- * - `"restForOne"`: that child and those after it.
+ * - `"oneForAll"`: all children; the others are ended first, in reverse order.
+ * - `"restForOne"`: that child and those after it in start order.
  *
- * `autoShutdown` says when the end of significant children, by themselves, ends the supervisor: `"never"`,
+ * `autoShutdown` says when the supervisor ends because significant children ended by themselves: `"never"`,
  * `"anySignificant"`, `"allSignificant"`.
  *
  * **Units and defaults**
  *
- * At most `maxRestarts`, 3, restarts within `maxSeconds`, 5; the next one ends the supervisor with `shutdown`.
+ * At most `maxRestarts` (3) restarts within `maxSeconds` (5); the next one ends the supervisor with `shutdown`.
  * `strategy` is `"oneForOne"`, `autoShutdown` `"never"`, `label` the name, else `Supervisor`.
  */
 export interface Options<Specs extends ReadonlyArray<ChildSpec> = ReadonlyArray<ChildSpec>> {
@@ -150,26 +150,26 @@ const launch = (kernel: Kernel, parent: Cell | undefined, options: Options): Pro
   startServer(kernel, parent, callbacks, ...planned(options))
 
 /**
- * Starts a supervisor that nobody is linked to; resolves when its children are up.
+ * Starts a supervisor without a link; resolves when its children are up.
  *
  * **Errors**
  *
- * Rejects with `StartFailed` when a child does not start, after ending those that did; its reason is then a `Shutdown`
- * with a `FailedToStartChild`. Specs that contradict each other are refused with `ChildRefused` as the reason, options and
- * specs that make no sense with `InvalidOption`. Rejects with `SystemStopped` in a stopped system.
+ * Rejects with `StartFailed` when a child does not start, after ending the started ones; the reason is then a `Shutdown`
+ * with a `FailedToStartChild`. The reason is `ChildRefused` for specs that contradict each other, and `InvalidOption` for
+ * invalid options and specs. Rejects with `SystemStopped` in a stopped system.
  */
 export const start = <const Specs extends ReadonlyArray<ChildSpec>>(
   system: System,
   options: Options<Specs>
 ): Promise<Supervisor<ChildrenOf<Specs>>> => launch(kernelOf(system), undefined, options)
 
-/** Starts a supervisor linked to its parent, as `start` does. When the parent ends it ends its children and then itself. */
+/** Starts a supervisor linked to its parent, like `start`. When the parent ends, it ends its children and then itself. */
 export const startLink = <const Specs extends ReadonlyArray<ChildSpec>>(
   parent: Pid,
   options: Options<Specs>
 ): Promise<Supervisor<ChildrenOf<Specs>>> => launch(cellOf(parent).kernel, cellOf(parent), options)
 
-/** Starts a supervisor, as `start` does; interrupting the effect kills it and the children that are up. */
+/** Starts a supervisor, like `start`; interrupting the effect kills it and the children that are up. */
 export const startEffect = <const Specs extends ReadonlyArray<ChildSpec>>(
   system: System,
   options: Options<Specs>
@@ -177,15 +177,15 @@ export const startEffect = <const Specs extends ReadonlyArray<ChildSpec>>(
   startServerEffect(kernelOf(system), callbacks, ...planned(options))
 
 /**
- * Starts a supervisor in the system of the context that lives as long as the scope, and its children with it.
+ * Starts a supervisor and its children in the system of the context, for the lifetime of the scope.
  *
  * **When to use**
  *
- * Where effects own the tree: `Layer.effect(Tag, Supervisor.scoped(options))` is a layer with the supervisor as a service.
+ * When effects own the tree: `Layer.effect(Tag, Supervisor.scoped(options))` is a layer with the supervisor as a service.
  *
  * **Details**
  *
- * When the scope closes it ends its children and itself, and what is not done after 10 seconds of the host's time is killed.
+ * When the scope closes, it ends its children and itself. After 10 seconds of the host's time it is killed.
  */
 export const scoped = <const Specs extends ReadonlyArray<ChildSpec>>(
   options: Options<Specs>
@@ -204,24 +204,24 @@ export const childSpec = <const Id extends string, const Specs extends ReadonlyA
   ...rules
 })
 
-/** A supervisor of whatever children. */
+/** A supervisor with any children. */
 type Any = Pid & OfKind<"supervisor">
 
 const ask = <A>(supervisor: Pid, message: Server.Request): Promise<A> => request(supervisor, message)
 
 /**
- * The living process of a child, by its id; `undefined` while it does not run.
+ * The living process of a child, by its id; `undefined` while it is not running.
  *
  * **Gotchas**
  *
- * A restart makes another process: keep the address `via` makes, not the pid.
+ * A restart makes a new process: store the address from `via`, not the pid.
  */
 export const child = <C extends Children = Children, const Id extends string = string>(
   supervisor: Supervisor<C>,
   id: IdOf<C, Id>
 ): ChildOf<C, Id> | undefined => childById(supervisor, id) as ChildOf<C, Id> | undefined
 
-/** Makes the address of a child, looked up when it is used: it stays right over restarts. */
+/** Makes the address of a child, resolved at each use: it stays valid after restarts. */
 export const via = <C extends Children = Children, const Id extends string = string>(
   supervisor: Supervisor<C>,
   id: IdOf<C, Id>
@@ -230,20 +230,20 @@ export const via = <C extends Children = Children, const Id extends string = str
   return { name, system: cellOf(supervisor).kernel, whereis: () => child(supervisor, id), toString: () => name }
 }
 
-/** The children, the youngest first. */
+/** The children, youngest first. */
 export const whichChildren = (supervisor: Any): Promise<ReadonlyArray<ChildInfo>> => ask(supervisor, { _tag: "which" })
 
 /** Counts specs, running children, supervisors and workers. */
 export const countChildren = (supervisor: Any): Promise<ChildCounts> => ask(supervisor, { _tag: "count" })
 
 /**
- * Adds a child, as the last in start order, and starts it; resolves with its process, or `undefined` if it chose not to
- * run.
+ * Adds a child, as the last in start order, and starts it; resolves with its process, or `undefined` if its start was
+ * ignored.
  *
  * **Errors**
  *
  * Rejects with `ChildRefused` (`alreadyStarted`, `alreadyPresent`, `significantUnheeded`, `significantPermanent`), with
- * `InvalidOption` for what is no child spec, with `StartFailed`, or with `NotASupervisor`; nothing is kept then.
+ * `InvalidOption` for an invalid spec, with `StartFailed`, or with `NotASupervisor`; the child is then not kept.
  */
 export const startChild = <P extends Pid>(supervisor: Any, spec: ChildSpec<string, P>): Promise<P | undefined> =>
   ask(supervisor, { _tag: "start", spec })
@@ -255,7 +255,7 @@ export const terminateChild = <C extends Children = Children, const Id extends s
 ): Promise<void> => ask(supervisor, { _tag: "terminate", id })
 
 /**
- * Starts a stopped child again.
+ * Restarts a stopped child.
  *
  * **Errors**
  *
@@ -266,7 +266,7 @@ export const restartChild = <C extends Children = Children, const Id extends str
   id: IdOf<C, Id>
 ): Promise<ChildOf<C, Id> | undefined> => ask(supervisor, { _tag: "restart", id })
 
-/** Forgets a stopped child. Rejects with `ChildRefused` (`notFound`, `running`, `restarting`). */
+/** Removes a stopped child. Rejects with `ChildRefused` (`notFound`, `running`, `restarting`). */
 export const deleteChild = <C extends Children = Children, const Id extends string = string>(
   supervisor: Supervisor<C>,
   id: IdOf<C, Id>

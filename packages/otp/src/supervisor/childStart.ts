@@ -1,9 +1,9 @@
 /**
- * One try to start a child.
+ * One attempt to start a child.
  *
- * START-KIDS1. A child that is up is linked to its supervisor, also where its start forgot to, or it died meanwhile:
- *               its end always comes to the supervisor as an EXIT.
- * START-KIDS2. A child that is up only after its supervisor died is ended, as its spec says.
+ * START-KIDS1. A child that is up is linked to its supervisor, even if its start did not link it or it has died meanwhile.
+ *               The supervisor always gets its end as an EXIT.
+ * START-KIDS2. A child that is up only after its supervisor died is ended by its shutdown rule.
  */
 import {
   type ChildSpec,
@@ -18,7 +18,7 @@ import {
 import { endChild, link } from "../process/index.ts"
 import { Cell, ofThrown } from "../kernel/index.ts"
 
-/** How a start went: a process, none by choice, or a reason. */
+/** The result of a start: a process, none because it was ignored, or a failure. */
 export type ChildStart =
   | { readonly _tag: "Up"; readonly cell: Cell }
   | { readonly _tag: "Ignored" }
@@ -50,7 +50,7 @@ const upIn = (supervisor: Cell, spec: ChildSpec, pid: Pid | "ignore"): ChildStar
 const isLater = (started: Pid | "ignore" | Promise<Pid | "ignore">): started is Promise<Pid | "ignore"> =>
   typeof started === "object" && started !== null && "then" in started
 
-/** Starts a child; answers what `then` makes of how it went, at once if the start answers at once. */
+/** Starts a child; returns the result of `then`, synchronously if the start is synchronous. */
 export const startChild = <A>(supervisor: Cell, spec: ChildSpec, then: (started: ChildStart) => A): A | Promise<A> => {
   let pid: Pid | "ignore" | Promise<Pid | "ignore">
   try {

@@ -3,7 +3,7 @@
  *
  * KIDS1. An entry is in exactly one of: running (`cell`), restarting, stopped.
  * KIDS2. Ids are unique. A temporary child that is not running has no entry.
- * KIDS3. Finding, adding and removing one costs the same however many there are.
+ * KIDS3. Finding, adding and removing a child take constant time.
  */
 import { type ChildSpec, restartOf } from "../core/index.ts"
 import { Cell } from "../kernel/index.ts"
@@ -59,13 +59,13 @@ export class Children {
     if (entry.cell !== undefined) this.#byCell.delete(entry.cell)
   }
 
-  /** The entry and those started after it. */
+  /** The entry and the entries after it in start order. */
   from(entry: ChildEntry): ReadonlyArray<ChildEntry> {
     const { all } = this
     return all.slice(all.indexOf(entry))
   }
 
-  /** Takes note that a child runs in this process, or in none. */
+  /** Records the process that a child runs in, or none. */
   put(entry: ChildEntry, cell: Cell | undefined, restarting = false): void {
     const own = this.#byId.get(entry.spec.id)
     if (own === undefined || own !== entry) return
@@ -75,7 +75,7 @@ export class Children {
     if (cell !== undefined) this.#byCell.set(cell, own)
   }
 
-  /** Takes note that a child has ended and is not started again. */
+  /** Records that a child has ended and is not restarted. */
   stopped(entry: ChildEntry): void {
     this.put(entry, undefined)
     if (restartOf(entry.spec) === "temporary") this.remove(entry)

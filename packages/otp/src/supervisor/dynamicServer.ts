@@ -1,10 +1,10 @@
 /**
  * The callbacks of a dynamic supervisor's process.
  *
- * Owns its children by process, so that finding one costs the same however many there are.
+ * Owns its children by process, so that finding one takes constant time.
  *
- * DYN1. A child is in `running`, or in `restarting`, or forgotten; one that is not started again leaves nothing.
- * DYN2. At the end all children get their exit signal at once; nobody waits for a sibling.
+ * DYN1. A child is in `running`, in `restarting`, or removed. A child that is not restarted is removed completely.
+ * DYN2. At the end all children get their exit signal at once; none waits for a sibling.
  */
 import {
   type ChildSpec,
@@ -29,7 +29,7 @@ import type { Verdict } from "./supervision.ts"
 import { checkWindow, countOf, following, noreply, refused, replying, restartsOf } from "./supervisorServer.ts"
 import type { ChildInfo, Outcome } from "./supervisorServer.ts"
 
-/** What a dynamic supervisor is started with, its defaults filled in. */
+/** The start options of a dynamic supervisor, with defaults. */
 export interface DynamicPlan {
   readonly maxRestarts: number
   readonly maxSeconds: number
@@ -37,7 +37,7 @@ export interface DynamicPlan {
   readonly extraArguments: ReadonlyArray<unknown>
 }
 
-/** A child's spec as its supervisor is given it: the start takes the supervisor's own arguments too. */
+/** The spec that a dynamic supervisor receives: its `start` takes the supervisor's extra arguments too. */
 export interface ExtendedSpec extends Omit<ChildSpec, "start"> {
   readonly start: (parent: Pid, ...extra: never) => ReturnType<ChildSpec["start"]>
 }

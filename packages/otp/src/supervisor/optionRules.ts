@@ -1,9 +1,9 @@
 /**
- * What options and child specs may say, for code whose types do not: each check names what is wrong and what is allowed.
+ * Checks of options and child specs, for untyped code. Each error names the invalid value and the allowed ones.
  */
 import { type ChildSpec, InvalidOption } from "../core/index.ts"
 
-/** Refuses what is none of some words. */
+/** Throws unless the value is one of some words. */
 export const checkWord = (option: string, value: unknown, words: ReadonlyArray<string>): void => {
   if (words.includes(value as string)) return
   throw new InvalidOption({ option, value, allowed: words.map((word) => `"${word}"`).join(" or ") })
@@ -11,12 +11,12 @@ export const checkWord = (option: string, value: unknown, words: ReadonlyArray<s
 
 const isAmount = (value: unknown): boolean => typeof value === "number" && value >= 0
 
-/** Refuses what is no number, or less than 0. */
+/** Throws unless the value is a number, 0 or more. */
 export const checkAmount = (option: string, value: unknown): void => {
   if (!isAmount(value)) throw new InvalidOption({ option, value, allowed: "a number, 0 or more" })
 }
 
-/** Refuses what is no whole number above 0; `Infinity` is one where there need be no bound. */
+/** Throws unless the value is a whole number above 0; with `boundless`, `Infinity` is valid too. */
 export const checkCount = (option: string, value: unknown, boundless = false): void => {
   if (Number.isInteger(value) && (value as number) > 0) return
   if (boundless && value === Number.POSITIVE_INFINITY) return
@@ -24,7 +24,7 @@ export const checkCount = (option: string, value: unknown, boundless = false): v
   throw new InvalidOption({ option, value, allowed })
 }
 
-/** What is wrong with what is given as a child spec, if anything. */
+/** Returns the error of a child spec, if any. */
 export const specError = (spec: Omit<ChildSpec, "start"> & { readonly start: unknown }): InvalidOption | undefined => {
   if (typeof spec !== "object" || spec === null) {
     return new InvalidOption({

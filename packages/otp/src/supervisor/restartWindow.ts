@@ -1,5 +1,5 @@
 /**
- * How many restarts a supervisor allows.
+ * The limit on a supervisor's restarts.
  *
  * WINDOW1. `allows` is true for exactly `limit` restarts within any `seconds`; older ones do not count.
  */
@@ -8,7 +8,7 @@ export class RestartWindow {
   readonly seconds: number
   #times: Array<number> = []
   #oldest = 0
-  /** All restarts ever tried, for the observer. */
+  /** The number of all attempted restarts, for the observer. */
   total = 0
 
   constructor(limit: number, seconds: number) {
@@ -16,7 +16,7 @@ export class RestartWindow {
     this.seconds = seconds
   }
 
-  /** Takes note of a restart; answers whether it may happen. */
+  /** Records a restart; returns whether it is allowed. */
   allows(now: number): boolean {
     this.total++
     this.#times.push(now)

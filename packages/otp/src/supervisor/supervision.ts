@@ -1,14 +1,14 @@
 /**
- * What a supervisor does with its children.
+ * The work of a supervisor on its children.
  *
  * Owns the children and the restart window of one supervisor process. It runs inside that process's callbacks, one at a
- * time: a restart that is on its way is over before the next death is looked at.
+ * time: a running restart is complete before the next death is handled.
  *
  * SUP1. Children start in list order and end in reverse order; each step waits for the one before.
- * SUP2. A restart is tried once per message. One that fails leaves its child `restarting` and comes again through the
- *       supervisor's own mailbox, so that the supervisor goes on answering; every try counts.
- * SUP3. After the limit nothing is started any more: the supervisor ends with `shutdown`, its children before it.
- * SUP4. Only an end by itself can set off the auto shutdown, never one by hand.
+ * SUP2. Each message makes one attempt to restart. After a failed attempt the child is `restarting`, and a message to the
+ *       supervisor itself retries, so that it keeps handling requests. Every attempt counts.
+ * SUP3. After the limit nothing is restarted: the supervisor ends with `shutdown`, its children before it.
+ * SUP4. Only a child that ends by itself can trigger the auto shutdown, never one that is terminated by a request.
  */
 import { type ChildSpec, type ExitReason, isAbnormal, RestartLimit, restartOf, shutdownOf } from "../core/index.ts"
 import { endChild } from "../process/index.ts"
@@ -22,10 +22,10 @@ import type { RestartWindow } from "./restartWindow.ts"
 export type Strategy = "oneForOne" | "oneForAll" | "restForOne"
 export type AutoShutdown = "never" | "anySignificant" | "allSignificant"
 
-/** Whether the supervisor goes on. */
+/** Whether the supervisor continues. */
 export type Verdict = "goOn" | "giveUp"
 
-/** Takes note of a restart; one too many is reported, for the supervisor ends in order then. */
+/** Records a restart. If it exceeds the limit, reports that, because the supervisor then ends in order. */
 export const mayRestart = (self: Cell, window: RestartWindow, spec: Pick<ChildSpec, "id">): boolean => {
   const { kernel } = self
   if (window.allows(kernel.clock.now())) {
@@ -38,7 +38,7 @@ export const mayRestart = (self: Cell, window: RestartWindow, spec: Pick<ChildSp
   return false
 }
 
-/** The supervisor's message to itself: try the restart of this child again. */
+/** The supervisor's message to itself: retry the restart of this child. */
 export class Retry {
   readonly entry: ChildEntry
   constructor(entry: ChildEntry) {
@@ -60,7 +60,7 @@ export class Supervising {
     this.window = window
   }
 
-  /** Starts the children of a new supervisor; after a failure those already up are ended. */
+  /** Starts the children of a new supervisor; after a failure, ends those that are up. */
   async startAll(
     specs: ReadonlyArray<ChildSpec>
   ): Promise<{ readonly id: string; readonly reason: ExitReason } | undefined> {
@@ -81,7 +81,7 @@ export class Supervising {
     })
   }
 
-  /** Ends children, the youngest first. */
+  /** Ends children, youngest first. */
   async end(entries: ReadonlyArray<ChildEntry>): Promise<void> {
     for (const entry of entries.toReversed()) {
       const { cell } = entry
@@ -91,7 +91,7 @@ export class Supervising {
     }
   }
 
-  /** Looks at the end of a process that may be a child. */
+  /** Handles the end of a process that may be a child. */
   childEnded(cell: unknown, reason: ExitReason): Verdict | Promise<Verdict> {
     const entry = this.children.byCell(cell)
     if (entry === undefined) return "goOn"
@@ -110,7 +110,7 @@ export class Supervising {
     )
   }
 
-  /** Tries a restart that failed before, unless the child was dealt with in between. */
+  /** Retries a failed restart, unless the child was started, stopped or removed meanwhile. */
   retry(entry: ChildEntry): Verdict | Promise<Verdict> {
     return entry.restarting && this.children.has(entry) ? this.restart(entry) : "goOn"
   }

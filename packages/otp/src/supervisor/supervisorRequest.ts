@@ -1,11 +1,11 @@
-/** A request to a supervisor, which waits as long as its children take. */
+/** A request to a supervisor, which waits without a timeout. */
 import { NotASupervisor, type Pid } from "../core/index.ts"
 import { cellOf } from "../kernel/index.ts"
 import { CallMessage, PendingCall } from "../process/index.ts"
 
 const forEver = Number.POSITIVE_INFINITY
 
-/** Asks a supervisor; rejects with the error it answers, with `CallExit`, or with `NotASupervisor`. */
+/** Sends a request; rejects with the error in the reply, with `CallExit`, or with `NotASupervisor`. */
 export const request = <A>(supervisor: Pid, message: unknown): Promise<A> =>
   new Promise((resolve, reject) => {
     const server = cellOf(supervisor)

@@ -1,9 +1,9 @@
 /**
  * The callbacks of a supervisor's process.
  *
- * SUPS1. A supervisor traps exits; an exit of neither its parent nor a child changes nothing.
+ * SUPS1. A supervisor traps exits. The exit of a process that is not its parent or child has no effect.
  * SUPS2. A request changes the children only when it is accepted.
- * SUPS3. No request kills a supervisor: one that makes no sense is refused.
+ * SUPS3. No request kills a supervisor: an invalid one is refused.
  */
 import {
   ChildRefused,
@@ -25,7 +25,7 @@ import { type Callbacks, ServerResult } from "../server/index.ts"
 import { Retry, Supervising } from "./supervision.ts"
 import type { AutoShutdown, Strategy, Verdict } from "./supervision.ts"
 
-/** What a supervisor is started with, its defaults filled in. */
+/** The start options of a supervisor, with defaults. */
 export interface Plan {
   readonly strategy: Strategy
   readonly children: ReadonlyArray<ChildSpec>
@@ -34,14 +34,14 @@ export interface Plan {
   readonly autoShutdown: AutoShutdown
 }
 
-/** A child as a supervisor shows it. */
+/** A child in the list of `whichChildren`. */
 export interface ChildInfo<out P extends Pid = Pid> {
   readonly id: string
   readonly pid: P | "restarting" | undefined
   readonly type: "supervisor" | "worker"
 }
 
-/** How many children a supervisor has. */
+/** The numbers of a supervisor's children. */
 export interface ChildCounts {
   readonly specs: number
   readonly active: number
@@ -56,7 +56,7 @@ export type Request =
   | { readonly _tag: "start"; readonly spec: ChildSpec }
   | { readonly _tag: "terminate" | "restart" | "delete"; readonly id: string }
 
-/** The answer to a request: a value, or the error the caller gets. */
+/** The reply to a request: a value, or the error for the caller. */
 export type Outcome = { readonly ok: unknown } | { readonly error: Error }
 
 export const noreply = (state: unknown): ServerResult =>
@@ -64,7 +64,7 @@ export const noreply = (state: unknown): ServerResult =>
 export const replying = (value: Outcome, state: unknown): ServerResult =>
   new ServerResult("reply", state, value, undefined, undefined)
 
-/** What follows a verdict: the next message, or the end. */
+/** The result for a verdict: continue, or stop. */
 export const following = (
   verdict: Verdict | Promise<Verdict>,
   state: unknown
@@ -76,14 +76,14 @@ export const following = (
 
 type Problem = "duplicateId" | "significantUnheeded" | "significantPermanent"
 
-/** What is wrong with a spec under this rule, if anything. */
+/** Returns the conflict of a spec with this rule, if any. */
 const problemOf = (spec: ChildSpec, autoShutdown: AutoShutdown): Problem | undefined => {
   if (spec.significant !== true) return undefined
   if (autoShutdown === "never") return "significantUnheeded"
   return restartOf(spec) === "permanent" ? "significantPermanent" : undefined
 }
 
-/** The rules of a restart window, of whatever supervisor. */
+/** Checks the restart limits of any supervisor. */
 export const checkWindow = (plan: { readonly maxRestarts: number; readonly maxSeconds: number }): void => {
   checkAmount("maxRestarts", plan.maxRestarts)
   checkAmount("maxSeconds", plan.maxSeconds)
@@ -177,7 +177,7 @@ const withChild = async (state: Supervising, request: Request & { readonly id: s
   return { ok: undefined }
 }
 
-/** The restarts a supervisor allows, and has made. */
+/** The restarts that a supervisor allows, and the number it has made. */
 export const restartsOf = (window: RestartWindow) => ({
   maxRestarts: window.limit,
   maxSeconds: window.seconds,

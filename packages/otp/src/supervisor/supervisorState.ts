@@ -1,4 +1,4 @@
-/** The children of a supervisor, looked up from outside it and without asking it. */
+/** Reads the children of a supervisor from outside, without a request. */
 import type { Pid } from "../core/index.ts"
 import { cellOf } from "../kernel/index.ts"
 import type { ChildEntry } from "./children.ts"
@@ -14,9 +14,9 @@ const stateOf = (supervisor: Pid): Supervising => {
 const living = (entry: ChildEntry | undefined): Pid<unknown> | undefined =>
   entry?.cell?.dead === false ? entry.cell : undefined
 
-/** How many children there are, the stopped ones too. */
+/** The number of children, including stopped ones. */
 export const childCount = (supervisor: Pid): number => stateOf(supervisor).children.size
 
-/** The living child of an id; none of a dead supervisor. */
+/** The living child of an id; `undefined` if the supervisor is dead. */
 export const childById = (supervisor: Pid, id: string): Pid<unknown> | undefined =>
   cellOf(supervisor).dead ? undefined : living(stateOf(supervisor).children.byId(id))

@@ -1,8 +1,8 @@
 /**
  * A set of processes with one clock, one table of names and one end.
  *
- * Every process lives in a system. Processes of two may send to and monitor each other; links are within one. A program usually has one, a test one of its own.
- * Programs made of effects have it as a service, from `layer`.
+ * Every process belongs to a system. Processes of two systems may send to and monitor each other; links work only within
+ * one. A program usually has one system, and each test its own. Effect programs get it as a service, from `layer`.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -17,20 +17,20 @@ import { shutDown } from "./systemShutdown.ts"
 export { type CrashReport, System } from "../core/index.ts"
 
 /**
- * A callback that held the thread.
+ * The report of a callback that blocked the thread.
  *
  * **Details**
  *
- * `message` is what it was called with, `undefined` for the first turn of a process; `blocking` says for how many
- * milliseconds, `threshold` how many are allowed.
+ * `message` is the message of the callback, `undefined` for the first turn of a process. `blocking` is its duration and
+ * `threshold` the allowed duration, in milliseconds.
  */
 export type BlockedReport = Event<"process.blocked">["measurements"] & Event<"process.blocked">["metadata"]
 
-/** How much a system holds. All four are 0 after `stop`, unless a finalizer did not end. */
+/** The resources of a system. All four are 0 after `stop`, unless a finalizer did not end. */
 export interface Stats {
   /** Living processes. */
   readonly processes: number
-  /** Fibers that have not ended, whoever they belong to. */
+  /** Running fibers, with or without an owner. */
   readonly fibers: number
   /** Timers that are waiting. */
   readonly timers: number
@@ -39,17 +39,17 @@ export interface Stats {
 }
 
 /**
- * How a system is made.
+ * The options of a system.
  *
  * **Units and defaults**
  *
- * `name` is `"system"`, `clock` the host's time. Without `onCrash` a crash is told to links, monitors and supervisors
- * only. `blockedAfter`, 50 milliseconds of the host's time, is how long a callback may hold the thread before
- * `onBlocked`, and the telemetry event `process.blocked`, tell of it; it is looked at only while somebody is to be told.
- * `seed`, a whole number, is what `random` and `uuid` come from, and the random numbers of effects; by default they are
- * the host's. A system with a seed gives way to the event loop by counts of messages, never by the host's time: on a test
- * clock it goes the same way each time, however busy the host is. A seed is for tests: a program that starts again with the
- * same seed draws the same ids again, those of stored steps too.
+ * `name` is `"system"`, `clock` the host's time. Without `onCrash`, only links, monitors and supervisors are notified of a
+ * crash. A callback that blocks the thread for `blockedAfter`, 50 milliseconds of the host's time, causes a call of
+ * `onBlocked` and the telemetry event `process.blocked`; it is measured only while one of them is used.
+ * `seed`, a whole number, determines `random`, `uuid` and the random numbers of effects; by default they come from the
+ * host. A system with a seed yields to the event loop by counts of messages, never by the host's time: on a test clock
+ * each run is the same, however busy the host is. Use a seed only in tests: a program restarted with the same seed
+ * generates the same ids again, including those of stored steps.
  */
 export interface Options {
   readonly name?: string
@@ -70,7 +70,7 @@ const checkedSeed = (seed: number | undefined): number | undefined => {
  *
  * **Errors**
  *
- * Throws a `RangeError` for a `seed` that is no whole number.
+ * Throws a `RangeError` for a `seed` that is not a whole number.
  */
 export const make = (options?: Options): System => {
   const clock = options?.clock ?? live
@@ -100,12 +100,13 @@ const stopping = new WeakMap<System, Promise<void>>()
  *
  * **Details**
  *
- * The processes without a parent get the exit signal `shutdown`, the youngest first, one after another: supervisors end
- * their children in reverse start order. Those that have lost their parent by that follow. Then what is left is killed, and the finalizers are awaited.
+ * The processes without a parent get the exit signal `shutdown`, youngest first, one after another: supervisors end their
+ * children in reverse start order. Processes that lose their parent by that follow. Then the remaining processes are
+ * killed, and the finalizers are awaited.
  *
  * **Units and defaults**
  *
- * `timeout`, 10 seconds of the host's time, bounds the orderly part, and once more the finalizers.
+ * `timeout`, 10 seconds of the host's time, limits the orderly part, and again the finalizers.
  */
 export const stop = (system: System, options?: { readonly timeout?: Timeout }): Promise<void> => {
   const running = stopping.get(system) ?? shutDown(kernelOf(system), milliseconds(options?.timeout ?? 10_000))
@@ -114,7 +115,7 @@ export const stop = (system: System, options?: { readonly timeout?: Timeout }): 
 }
 
 /**
- * A layer with a system of its own, which is stopped when the layer's scope closes, as `stop` does.
+ * A layer with a new system, which is stopped when the layer's scope closes, like `stop`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -141,23 +142,23 @@ export const layer = (options?: Options & { readonly timeout?: Timeout }): Layer
     )
   )
 
-/** The living processes, in the order of their start. */
+/** The living processes, in start order. */
 export const processes = (system: System): Iterable<Pid> => kernelOf(system).processes.values()
 
 /**
- * Runs an effect on a system's clock: what it sleeps is the system's time. The fiber is the caller's to await or interrupt;
- * the end of the system does not end it.
+ * Runs an effect on a system's clock: it sleeps in the system's time. The caller awaits or interrupts the fiber; the end
+ * of the system does not end it.
  */
 export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> =>
   kernelOf(system).fork(effect)
 
 /**
- * A random number from 0 up to 1: the next of the system's seed, or the host's.
+ * A random number from 0 up to, not including, 1: the next one of the system's seed, or the host's.
  *
  * **Details**
  *
- * A seed has a stream of numbers for each name, `""` by default: what is drawn from one moves no other. What a library
- * draws from a stream of its own stays the same, whatever the program around it draws.
+ * A seed has a stream of numbers for each name, `""` by default; a draw from one stream does not advance another. So a
+ * library with its own stream gets the same numbers, whatever the program around it draws.
  *
  * @example
  * ```ts import.meta.vitest
@@ -172,11 +173,11 @@ export const runFork = <A, E>(system: System, effect: Effect.Effect<A, E>): Fibe
  */
 export const random = (system: System, stream = ""): number => kernelOf(system).chances(stream)()
 
-/** An id like no other, in the form of a UUID; of a system with a seed, the next of that seed's stream. */
+/** A unique id in the format of a UUID; with a seed, the next one of the seed's stream. */
 export const uuid = (system: System, stream = ""): string =>
   system.seed === undefined ? crypto.randomUUID() : uuidBy(kernelOf(system).chances(stream))
 
-/** Counts what a system holds. */
+/** Counts the resources of a system. */
 export const stats = (system: System): Stats => {
   const kernel = kernelOf(system)
   const { fibers, timers, closing } = kernel

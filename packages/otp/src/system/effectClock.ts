@@ -1,4 +1,4 @@
-/** A system's clock and chance for the fibers it runs: what they sleep is the system's time, what they draw its seed's. */
+/** The services of a system's fibers: its clock for their sleeps, and its seed for their random numbers. */
 import type * as Duration from "effect/Duration"
 import * as EffectClock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -41,7 +41,7 @@ const randomService = (seed: number): Context.Context<never> => {
   })
 }
 
-/** The services of a system's fibers; nothing where they are the host's own. */
+/** The clock and random services of a system's fibers; empty if the host's are used. */
 export const effectServices = (clock: Clock, seed?: number): Context.Context<never> =>
   Context.merge(
     clock === live ? Context.empty() : clockService(clock),

@@ -1,11 +1,11 @@
 /**
  * The end of a system.
  *
- * Steps: the roots get `shutdown` one after another, the youngest first, each one's end awaited; then those that became
- * roots by that; then nothing new can be spawned and what is left is killed; then the finalizers have their time.
+ * Steps: the roots get `shutdown` one after another, youngest first, and each end is awaited. Processes that become roots
+ * by that follow. Then spawning is refused and the remaining processes are killed. Then the finalizers are awaited.
  *
- * STOP1. The bounds are of the host's time, so that a stop ends even where the system's clock stands still.
- * STOP2. Within them all are ended in order: also a process whose parent, to which it was not linked, has just ended.
+ * STOP1. The time limits use the host's time, so that a stop completes even if the system's clock does not advance.
+ * STOP2. Within them all end in order, also a process whose parent has just ended without a link to it.
  */
 import { live } from "../time/index.ts"
 import { type Cell, die, type Kernel, release, signal } from "../kernel/index.ts"
@@ -22,7 +22,7 @@ const within = (ms: number, subscribe: (done: () => void) => void): Promise<void
 
 const isRoot = (cell: Cell): boolean => cell.parent === undefined || cell.parent.dead
 
-/** Ends a process that nobody else ends: `shutdown`, and after so many milliseconds of the host `kill`. */
+/** Ends a root process: sends `shutdown`, and kills it after so many milliseconds of the host. */
 export const endRoot = async (kernel: Kernel, cell: Cell, ms: number): Promise<void> => {
   signal(kernel.root, cell, "shutdown", "direct")
   if (cell.dead) return
@@ -30,7 +30,7 @@ export const endRoot = async (kernel: Kernel, cell: Cell, ms: number): Promise<v
   die(cell, "killed", "signal")
 }
 
-/** Ends all processes at once, and what belongs to the system; nothing can be spawned after. */
+/** Ends all processes and the system's resources at once; spawning is refused afterwards. */
 export const halt = (kernel: Kernel): void => {
   kernel.stopped = true
   for (const cell of kernel.processes.all.toReversed()) die(cell, "killed", "signal")

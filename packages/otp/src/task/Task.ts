@@ -1,9 +1,9 @@
 /**
  * Tasks: processes that compute one value for the process that started them.
  *
- * A task is linked to its owner: if it crashes the owner crashes, and it does not outlive its owner's crash. One started
- * with `TaskSupervisor.asyncNolink` is not: its crash is an exit that `await` or `yield` tells. `asyncStream` runs a task
- * for each of many inputs, a few at a time.
+ * A task is linked to its owner: if one of them crashes, so does the other. A task started with
+ * `TaskSupervisor.asyncNolink` is not linked: its crash is an exit that `await` or `yield` reports. `asyncStream` runs a
+ * task for each of many inputs, a few at a time.
  *
  * @example
  * ```ts import.meta.vitest
@@ -24,8 +24,8 @@
  *
  * **Gotchas**
  *
- * The reply is a message in the owner's mailbox: only the owner can await it, and a task that is never awaited leaves
- * its reply there.
+ * The reply is a message in the owner's mailbox: only the owner can await it. The reply of a task that is never awaited
+ * stays there.
  *
  * **Source**
  *
@@ -54,17 +54,17 @@ export type { StreamWork, StreamOptions, Options } from "./taskStream.ts"
 
 export type { Work } from "./taskStart.ts"
 
-/** What came of a task: `ok` with its value, `exit` with the reason it ended with, or nothing yet. */
+/** The outcome of a task: `ok` with its value, `exit` with its exit reason, or nothing yet. */
 export type Outcome<A> = Handle.Outcome<A>
 
 /** The reply of a task that was not awaited, as a message in its owner's mailbox. */
 export type TaskReply<A> = Handle.TaskReply<A>
 
-/** A task and the reference its messages carry. */
+/** A task and the reference in its messages. */
 export interface Task<out A> {
   readonly pid: Pid
   readonly owner: Pid
-  /** In the reply, `TaskReply`, and in the `Down` that follows it. */
+  /** Part of the reply, `TaskReply`, and of the `Down` that follows it. */
   readonly ref: MonitorRef
   outcome(ms: number): Promise<Outcome<A>>
 }
@@ -73,27 +73,27 @@ export interface Task<out A> {
 export const async = <A>(owner: Pid, work: Work<A>, options?: Options): Task<A> =>
   ownedTask(cellOf(owner), cellOf(owner), work, options?.label)
 
-/** Starts a process that runs like a task and replies to nobody, and that nobody is linked to. */
+/** Starts a process that runs like a task, without a link and without a reply. */
 export const start = (system: System, work: Work<unknown>, options?: Options): Pid =>
   spawnTask(kernelOf(system), undefined, work, options?.label)
 
-/** Starts a process that runs like a task, linked to its parent, and replies to nobody. */
+/** Starts a process that runs like a task, linked to its parent, without a reply. */
 export const startLink = (parent: Pid, work: Work<unknown>, options?: Options): Pid =>
   launchTask(cellOf(parent), work, options?.label)
 
 /**
- * How a task is waited for.
+ * The options of a wait for a task.
  *
  * **Units and defaults**
  *
- * `timeout` is 5 seconds. `from` is the waiting process, by default the one whose turn it is.
+ * `timeout` is 5 seconds. `from` is the waiting process, by default the process that has its turn.
  *
  * **Gotchas**
  *
- * Whose turn it is, is known until a function awaits something, and inside effects not at all: whoever waits after that
- * is taken for the owner, unless `from` says otherwise or the owner waits already. A value such a wait took is told
- * to the others that wait, and kept for one whose `from` is the owner; if it gives up by time and nobody else waits, the
- * task is given up.
+ * The current process is known only until a function awaits something, and never inside effects. A caller after that
+ * counts as the owner, unless `from` is given or the owner already waits. If such a wait takes the outcome, the other
+ * waits get it too, and it is kept for a wait whose `from` is the owner. If it times out and no other wait exists, the task
+ * is abandoned.
  */
 export interface AwaitOptions {
   readonly timeout?: Timeout
@@ -132,19 +132,19 @@ export {
    *
    * **Errors**
    *
-   * Rejects with `CallExit`: the reason the task ended with, or `timeout`; the task then goes on and its reply is
-   * dropped. With `NotTheOwner` in another process.
+   * Rejects with `CallExit`: the exit reason of the task, or `timeout`; after a timeout the task continues and its reply is
+   * discarded. Rejects with `NotTheOwner` in another process.
    */
   awaitTask as await
 }
 
 /**
- * Waits for the value of a task, as `await` does; interrupting the effect ends the wait and nothing else: the task runs on, and
- * can be waited for again.
+ * Waits for the value of a task, like `await`. Interrupting the effect ends only the wait: the task continues, and can be
+ * awaited again.
  *
  * **Errors**
  *
- * Fails with `CallExit` or `NotTheOwner` as `await` rejects.
+ * Fails with `CallExit` or `NotTheOwner`, like `await`.
  */
 export const awaitEffect = <A>(task: Task<A>, options?: AwaitOptions): Effect.Effect<A, CallExit | NotTheOwner> =>
   Effects.callback((resume) => {
@@ -162,7 +162,7 @@ export const awaitEffect = <A>(task: Task<A>, options?: AwaitOptions): Effect.Ef
     return Effects.sync(own.wait(ms, (outcome) => own.owner.kernel.as(own.owner, () => notified(outcome)), sure))
   })
 
-/** Waits for a task without giving it up: `undefined` when the time is over, and it can be waited for again. */
+/** Waits for a task without abandoning it: on a timeout the result is `undefined`, and it can be awaited again. */
 const yieldTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<Outcome<A>> =>
   handleOf(task, options?.from).outcome(
     milliseconds(options?.timeout ?? 5000),
@@ -172,16 +172,16 @@ const yieldTask = async <A>(task: Task<A>, options?: AwaitOptions): Promise<Outc
 export { yieldTask as yield }
 
 /**
- * Waits for the values of several tasks, in the order of the list, with one time for all.
+ * Waits for the values of several tasks, in the order of the list, with one timeout for all.
  *
  * **Errors**
  *
- * Rejects as `await` does, with the first that fails.
+ * Rejects like `await`, with the first failure.
  */
 export const awaitMany = async <A>(tasks: ReadonlyArray<Task<A>>, options?: AwaitOptions): Promise<ReadonlyArray<A>> =>
   Promise.all(tasks.map((task) => awaitOutcome(task, "Task.awaitMany", options)))
 
-/** Waits for several tasks without giving them up, with one time for all; tells each in the order of the list. */
+/** Waits for several tasks without abandoning them, with one timeout for all; returns outcomes in the order of the list. */
 export const yieldMany = async <A>(
   tasks: ReadonlyArray<Task<A>>,
   options?: AwaitOptions
@@ -199,7 +199,7 @@ export const yieldMany = async <A>(
  *
  * **Units and defaults**
  *
- * The task has `timeout`, 5 seconds, before it is killed; `"brutalKill"` kills it at once.
+ * The task is killed after `timeout`, 5 seconds; `"brutalKill"` kills it at once.
  */
 export const shutdown = async <A>(task: Task<A>, timeout: Timeout | "brutalKill" = 5000): Promise<Outcome<A>> => {
   const own = handleOf(task)
@@ -218,7 +218,7 @@ export const shutdown = async <A>(task: Task<A>, timeout: Timeout | "brutalKill"
   return pid.reason === (brutal ? "killed" : "shutdown") ? undefined : { exit: pid.reason }
 }
 
-/** Gives a task up: it runs on, its reply is discarded, and its end does not reach the owner. */
+/** Abandons a task: it continues, its reply is discarded, and its end does not affect the owner. */
 export const ignore = (task: Task<unknown>): void => {
   const own = handleOf(task)
   unlink(own.owner, own.pid)
@@ -229,23 +229,24 @@ export const ignore = (task: Task<unknown>): void => {
 export const isReply = (message: unknown): message is TaskReply<unknown> => message instanceof Handle.TaskReply
 
 /**
- * The result of one task of a stream: `ok` with its value, or the `exit` it ended with, and with `zipInputOnExit` the
- * `input` that led to it.
+ * The result of one task of a stream: `ok` with its value, or `exit` with its exit reason, and with `zipInputOnExit` its
+ * `input`.
  */
 export type StreamResult<I, A, Zip extends boolean = false> = Stream.StreamResult<I, A, Zip>
 
 /**
- * Runs a task for each input, linked to the owner, and hands over their results as they are asked for.
+ * Runs a task for each input, linked to the owner, and returns their results on request.
  *
  * **Details**
  *
- * Nothing is started or pulled before the first result is asked for. Then the inputs are pulled as places become free,
- * while the consumer waits: a slow consumer holds them back. When the consumer stops, breaks or throws, the tasks that
- * run are killed. When the owner dies they are too, no further input is pulled, and the inputs are told to return.
+ * The first input is pulled when the first result is requested. After that, inputs are pulled while the consumer waits and
+ * fewer than `maxConcurrency` tasks run: a slow consumer delays them (backpressure). When the consumer stops, breaks or
+ * throws, the running tasks are killed. When the owner dies, they are killed too, no further input is pulled, and `return`
+ * of the inputs is called.
  *
  * **Errors**
  *
- * A task that crashes ends its owner; if that traps exits, it gets the `exit` as a result instead, and no message.
+ * A task that crashes ends its owner; if the owner traps exits, it gets the `exit` as a result instead, and no message.
  *
  * **Contract**
  *

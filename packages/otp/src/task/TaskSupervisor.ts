@@ -1,5 +1,5 @@
 /**
- * Supervisors of tasks: whose tasks are in the tree, end with it, and may crash without their owner.
+ * Supervisors of tasks: their tasks are in the tree, end with it, and can crash without ending their owner.
  *
  * @example
  * ```ts import.meta.vitest
@@ -40,15 +40,15 @@ import { launchTask, ownedTask, tie } from "./taskStart.ts"
 import { streamRules, streamTasks } from "./taskStream.ts"
 import type * as Task from "./Task.ts"
 
-/** A supervisor of whatever children. */
+/** A supervisor with any children. */
 type Any = Pid & OfKind<"supervisor">
 
-/** What a supervisor of tasks allows: as any dynamic supervisor. `label` is the name, else `TaskSupervisor`. */
+/** The options of a task supervisor: those of a dynamic one. `label` is the name, else `TaskSupervisor`. */
 export type Options = Omit<DynamicSupervisor.Options, "extraArguments">
 
 const shown = (options: Options | undefined): Options => ({ label: options?.name ?? "TaskSupervisor", ...options })
 
-/** Starts a supervisor of tasks that nobody is linked to. */
+/** Starts a supervisor of tasks without a link. */
 export const start = (system: System, options?: Options): Promise<Pid> =>
   DynamicSupervisor.start(system, shown(options))
 
@@ -61,11 +61,11 @@ export const childSpec = <const Id extends string>(id: Id, options?: Options, ru
   DynamicSupervisor.childSpec(id, options, rules)
 
 /**
- * How a supervised task is shown, and ended with its supervisor.
+ * The label of a supervised task, and its shutdown rule.
  *
  * **Units and defaults**
  *
- * `shutdown` is 5000 milliseconds, as of any child.
+ * `shutdown` is 5000 milliseconds, as for any child.
  */
 export interface TaskOptions extends Task.Options {
   readonly shutdown?: Shutdown
@@ -105,7 +105,7 @@ const linkedTask = <A>(supervisor: Any, owner: Pid, work: Task.Work<A>, options?
 
 export {
   /**
-   * Starts a task under a supervisor, linked to its owner too: it ends with whichever of the two ends first.
+   * Starts a task under a supervisor, linked to its owner too: it ends with the first of the two that ends.
    *
    * **Errors**
    *
@@ -115,8 +115,8 @@ export {
 }
 
 /**
- * Starts a task under a supervisor, monitored by its owner and not linked to it: it outlives its owner. Rejects as
- * `async` does.
+ * Starts a task under a supervisor, monitored by its owner but not linked to it: it outlives its owner. Rejects like
+ * `async`.
  */
 export const asyncNolink = <A>(
   supervisor: Any,
@@ -126,11 +126,11 @@ export const asyncNolink = <A>(
 ): Promise<Task.Task<A>> => supervised(supervisor, cellOf(owner), work, options, false)
 
 /**
- * Starts a process that runs like a task under a supervisor; it replies to nobody.
+ * Starts a process that runs like a task under a supervisor and sends no reply.
  *
  * **Units and defaults**
  *
- * `restart` is `"temporary"`. With `"transient"` it is tried again when it crashes.
+ * `restart` is `"temporary"`. With `"transient"` it is restarted when it crashes.
  */
 export const startChild = (
   supervisor: Any,
@@ -142,13 +142,13 @@ export const startChild = (
 export const terminateChild = (supervisor: Any, pid: Pid): Promise<void> =>
   DynamicSupervisor.terminateChild(supervisor, pid)
 
-/** The processes of a task supervisor, in the order of their start. */
+/** The processes of a task supervisor, in start order. */
 export const children = async (supervisor: Any): Promise<ReadonlyArray<Pid>> => {
   const infos = await DynamicSupervisor.whichChildren(supervisor)
   return infos.flatMap(({ pid }) => (pid === undefined || pid === "restarting" ? [] : [pid]))
 }
 
-/** How a stream runs its tasks, and how they are ended with their supervisor. */
+/** The options of a stream of tasks, and their shutdown rule. */
 export interface StreamOptions<Zip extends boolean = boolean> extends Task.StreamOptions<Zip>, TaskOptions {}
 
 const streamUnder = <I, A, Zip extends boolean>(
@@ -173,12 +173,12 @@ const streamUnder = <I, A, Zip extends boolean>(
   })
 
 /**
- * Runs a task for each input under a supervisor, linked to the owner too, as `Task.asyncStream` does.
+ * Runs a task for each input under a supervisor, linked to the owner too, like `Task.asyncStream`.
  *
  * **Errors**
  *
- * Fails with `ChildRefused` (`maxChildren`) when the supervisor takes no more tasks. A task that crashes ends its owner;
- * if that traps exits, it gets the `exit` as a result instead.
+ * Fails with `ChildRefused` (`maxChildren`) when the supervisor accepts no more tasks. A task that crashes ends its owner;
+ * if the owner traps exits, it gets the `exit` as a result instead.
  */
 export const asyncStream = <I, A, Zip extends boolean = false>(
   supervisor: Any,
@@ -189,7 +189,7 @@ export const asyncStream = <I, A, Zip extends boolean = false>(
 ): AsyncGenerator<Task.StreamResult<I, A, Zip>, void, undefined> =>
   streamUnder(supervisor, cellOf(owner), inputs, work, options, true)
 
-/** Runs a task for each input under a supervisor, as `asyncStream` does, but a crash is a result, and no more. */
+/** Runs a task for each input under a supervisor, like `asyncStream`, but a crash is only a result. */
 export const asyncStreamNolink = <I, A, Zip extends boolean = false>(
   supervisor: Any,
   owner: Pid,

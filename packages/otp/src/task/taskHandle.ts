@@ -1,13 +1,13 @@
 /**
- * A task, as its owner sees it.
+ * A task, from the view of its owner.
  *
  * TASK1. The reply is an ordinary message to the owner, followed by the `Down` of the task.
- * TASK2. Once the owner has stopped waiting for good, the reply is dropped and the monitor is gone. A task that the owner
+ * TASK2. When the owner stops waiting permanently, the reply is discarded and the monitor is removed. A task that the owner
  *        ignores is not linked to it either.
- * TASK3. What a wait took that may not be the owner's is told to the other waits too, and kept for one that is
- *        the owner's for certain.
- * TASK4. A shutdown waits for the end of the task's process, never for a message: it resolves also when the owner has taken
- *        the outcome before, stopped waiting for it, or ends the task twice.
+ * TASK3. A wait whose caller may not be the owner passes its outcome on to the other waits. If none of these is surely the
+ *        owner's, the outcome is also kept for a wait that is.
+ * TASK4. A shutdown waits for the end of the task's process, never for a message. So it resolves even if the owner has
+ *        taken the outcome, has stopped waiting for it, or ends the task twice.
  */
 import { type ExitReason, isDown, type MonitorRef } from "../core/index.ts"
 import { type Cell, deliver, SmallSet } from "../kernel/index.ts"
@@ -24,10 +24,10 @@ export class TaskReply<A> {
   }
 }
 
-/** What came of a task: its value, its exit, or nothing yet. */
+/** The outcome of a task: its value, its exit, or nothing yet. */
 export type Outcome<A> = { readonly ok: A } | { readonly exit: ExitReason } | undefined
 
-/** Somebody who waits; `sure` if it is known to be the owner. */
+/** A wait for the outcome; `sure` if its caller is known to be the owner. */
 interface Wait<A> {
   readonly sure: boolean
   readonly notified: (outcome: Outcome<A>) => void
@@ -40,9 +40,9 @@ export class TaskHandle<A> {
   readonly ref: Monitor
   #requested = true
   #kept: Outcome<A>
-  /** What tells the owner, where it is known to wait. */
+  /** The callback of the owner's wait, if the caller is known to be the owner. */
   #sure: ((outcome: Outcome<A>) => void) | undefined = undefined
-  /** The waits of those who may not be the owner, and of all who came while these waited. */
+  /** The waits of callers that may not be the owner, and all waits that started meanwhile. */
   #unsure: SmallSet<Wait<A>> | undefined = undefined
 
   constructor(owner: Cell, pid: Cell) {
@@ -55,31 +55,31 @@ export class TaskHandle<A> {
     if (this.#requested) deliver(this.owner, new TaskReply(this.ref, value))
   }
 
-  /** Whether the owner is known to wait. */
+  /** Whether the owner is known to be waiting. */
   get awaited(): boolean {
     return this.#sure !== undefined
   }
 
-  /** Takes note that a wait was given up by time; one that may not be the owner's leaves the task to the others. */
+  /** Called when a wait times out. If the caller may not be the owner and others wait, the task is kept for them. */
   despair(sure: boolean): void {
     if (sure || this.#unsure === undefined) this.forget()
   }
 
-  /** Stops waiting for good: takes out of the mailbox what is there. */
+  /** Stops waiting permanently: removes the task's messages from the mailbox. */
   forget(): void {
     this.#requested = false
     this.ref.close()
     this.owner.mailbox?.drop((message) => this.#concerns(message))
   }
 
-  /** Waits for the task; the outcome is taken when it comes, nothing changes when it does not. */
+  /** Waits for the task and takes its outcome; a timeout changes nothing. */
   outcome(ms: number, sure = true): Promise<Outcome<A>> {
     return new Promise((resolve) => {
       this.wait(ms, resolve, sure)
     })
   }
 
-  /** Waits as `outcome` does; answers how to give the wait up, which changes nothing either. */
+  /** Waits like `outcome`; returns a function that cancels the wait, which changes nothing either. */
   wait(ms: number, notified: (outcome: Outcome<A>) => void, sure: boolean): () => void {
     const kept = this.#kept
     if (sure && kept !== undefined) {
@@ -107,7 +107,7 @@ export class TaskHandle<A> {
     return receiveWithin<unknown>(this.owner, (message) => this.#concerns(message), ms, taken)
   }
 
-  /** Waits where others do who may not be the owner. */
+  /** Waits among others whose callers may not be the owner. */
   #waitAmong(ms: number, wait: Wait<A>): () => void {
     const waits = this.#unsure ?? new SmallSet<Wait<A>>()
     this.#unsure = waits

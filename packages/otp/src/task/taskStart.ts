@@ -1,8 +1,8 @@
 /**
  * The start of a task's process.
  *
- * TSTART1. A task is tied to its parent, and to its owner if they are linked, before its first instruction runs; with a
- *          dead one it ends at once, with `noproc`.
+ * TSTART1. A task is linked to its parent, and to its owner if requested, before its first instruction runs. If one of
+ *          them is dead, the task ends at once, with `noproc`.
  */
 import { type Cell, die, join, type Kernel, wake } from "../kernel/index.ts"
 import { Script } from "../process/index.ts"
@@ -10,7 +10,7 @@ import { TaskHandle } from "./taskHandle.ts"
 import type * as Effect from "effect/Effect"
 import type { Pid } from "../core/index.ts"
 
-/** Makes the process of a task, tied to nobody; its value is handed over before it ends. */
+/** Makes the process of a task, without a link; `result` is called before it ends. */
 export const spawnTask = (
   kernel: Kernel,
   parent: Cell | undefined,
@@ -23,7 +23,7 @@ export const spawnTask = (
   return cell
 }
 
-/** Links a task that was just made. */
+/** Links a new task. */
 export const tie = (owner: Cell, task: Cell): Cell => {
   if (owner.dead) die(task, "noproc", "signal")
   else join(owner, task)
@@ -47,5 +47,5 @@ export const ownedTask = <A>(owner: Cell, parent: Cell, work: Work<A>, label: st
   return task
 }
 
-/** What a task computes: a value, a promise or an effect of one. An effect is interrupted when the task is ended. */
+/** The work of a task: it returns a value, a promise or an effect. An effect is interrupted when the task is ended. */
 export type Work<A> = (self: Pid<unknown>) => A | Promise<A> | Effect.Effect<A, unknown>

@@ -1,17 +1,17 @@
 /**
- * A stream of tasks, one for each input, as its owner pulls it.
+ * A stream of tasks, one for each input, pulled by its owner.
  *
- * Owns the iterator of the inputs, the tasks that run and the results that wait. It lives in the calls of its iterator:
- * between two of them nothing is pulled, started or handed over, only tasks that run go on.
+ * Owns the iterator of the inputs, the running tasks and the waiting results. It works only inside calls of its iterator:
+ * between them nothing is pulled, started or returned, and only running tasks continue.
  *
- * ASTREAM1. Nothing is pulled before the first result is asked for, and then only while no result can be handed over: a
- *          slow consumer holds the inputs back.
- * ASTREAM2. At most `maxConcurrency` tasks run at once. A result that waits for an earlier one counts no more.
- * ASTREAM3. A task ends once for the stream: with its value, its exit or its time.
- * ASTREAM4. Whatever ends the stream, none of its tasks goes on: those that run are unlinked and killed.
- * ASTREAM5. The owner's mailbox never sees the stream: not the values, and, if the owner traps exits, not the exits.
- * ASTREAM6. It ends with its owner: then nothing is pulled or started any more, the inputs are told to return, and a result
- *          somebody waits for never comes, as no message does in a dead process.
+ * ASTREAM1. The first input is pulled when the first result is requested. Later ones are pulled only while no result can
+ *          be returned: a slow consumer delays the inputs (backpressure).
+ * ASTREAM2. At most `maxConcurrency` tasks run at once. A result that waits for an earlier one does not count.
+ * ASTREAM3. Each task ends once for the stream: with its value, its exit or its timeout.
+ * ASTREAM4. However the stream ends, all its running tasks are unlinked and killed.
+ * ASTREAM5. The stream puts no messages into the owner's mailbox: no values and, if the owner traps exits, no exits.
+ * ASTREAM6. It ends with its owner: then nothing is pulled or started, `return` of the inputs is called, and a requested
+ *          result never arrives, like a message in a dead process.
  */
 import { CallExit, type ExitReason, milliseconds, type Pid, type Timeout } from "../core/index.ts"
 import { unlink } from "../process/index.ts"
@@ -20,7 +20,7 @@ import { Absorbed, type Cell, type Resource, signal, startTimer } from "../kerne
 import { checkCount } from "../supervisor/index.ts"
 import type { Work } from "./taskStart.ts"
 
-/** The result of one task: its value, or its exit, with the input that led to it if asked for. */
+/** The result of one task: its value, or its exit, with its input if requested. */
 export type StreamResult<I, A, Zip extends boolean> =
   | { readonly ok: A }
   | (Zip extends true ? { readonly exit: ExitReason; readonly input: I } : { readonly exit: ExitReason })
@@ -34,7 +34,7 @@ export interface StreamPlan<I> {
   readonly onTimeout: "exit" | "killTask"
   readonly zip: boolean
   readonly linked: boolean
-  /** Starts the task of one input: tells its process before that runs, and its value before that ends. */
+  /** Starts the task of one input: calls `made` before the process runs, and `finished` before the process ends. */
   readonly start: (input: I, made: (cell: Cell) => void, finished: (value: unknown) => void) => void | Promise<void>
 }
 
@@ -43,7 +43,7 @@ const concurrencyOf = (maxConcurrency: number): number => {
   return maxConcurrency
 }
 
-/** The rules of a stream, the defaults filled in. */
+/** The rules of a stream, with defaults. */
 export const streamRules = (owner: Cell, options: StreamOptions | undefined) => ({
   owner,
   maxConcurrency: concurrencyOf(options?.maxConcurrency ?? 8),
@@ -53,7 +53,7 @@ export const streamRules = (owner: Cell, options: StreamOptions | undefined) => 
   zip: options?.zipInputOnExit ?? false
 })
 
-/** One task: its place in the order of the inputs, and what is known of its end. */
+/** One task: its position among the inputs, and its outcome so far. */
 class Slot<I> {
   readonly position: number
   readonly input: I
@@ -68,7 +68,7 @@ class Slot<I> {
   }
 }
 
-/** What is waited for in a dead process. */
+/** The promise for a wait in a dead process. */
 const never = (): Promise<never> => new Promise(() => {})
 
 const iteratorOf = <I>(inputs: Iterable<I> | AsyncIterable<I>): Iterator<I> | AsyncIterator<I> =>
@@ -78,9 +78,9 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
   readonly #plan: StreamPlan<I>
   readonly #inputs: Iterator<I> | AsyncIterator<I>
   readonly #running = new Set<Slot<I>>()
-  /** Tasks that have ended and were not looked at. */
+  /** Tasks that have ended and are not processed yet. */
   readonly #ended: Array<Slot<I>> = []
-  /** Tasks that were looked at, by position, in the order of their end. */
+  /** Processed tasks by position, in the order of their end. */
   readonly #ready = new Map<number, Slot<I>>()
   #notified: (() => void) | undefined = undefined
   #free: number
@@ -95,7 +95,7 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
     plan.owner.own(this)
   }
 
-  /** Runs the tasks until the result of one can be handed over; `undefined` when all have been. */
+  /** Runs the tasks until a result can be returned; `undefined` when all have been. */
   async next(): Promise<StreamResult<I, A, Zip> | undefined> {
     for (;;) {
       if (this.#plan.owner.dead) return never()
@@ -107,18 +107,18 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
     }
   }
 
-  /** Ends what runs. */
+  /** Ends the running tasks and the inputs. */
   async end(): Promise<void> {
     this.#plan.owner.disown(this)
     if (this.#endTasks()) await this.#inputs.return?.()
   }
 
-  /** Ends what runs, because the owner has ended. Inputs that are being pulled may be what ended it. */
+  /** Ends the running tasks when the owner ends. Pulling an input may be the cause of that end. */
   close(): void {
     if (this.#endTasks()) afterTurn(() => void this.#returnInputs())
   }
 
-  /** Answers whether there may be more inputs. */
+  /** Returns whether there may be more inputs. */
   #endTasks(): boolean {
     for (const slot of this.#running) this.#kill(slot)
     this.#running.clear()
@@ -211,7 +211,7 @@ class TaskStream<I, A, Zip extends boolean> implements Resource {
   }
 }
 
-/** The stream as an iterator, which closes it however it ends. */
+/** The stream as an iterator, which closes it at any end. */
 export async function* streamTasks<I, A, Zip extends boolean>(
   inputs: Iterable<I> | AsyncIterable<I>,
   plan: StreamPlan<I>
@@ -225,31 +225,31 @@ export async function* streamTasks<I, A, Zip extends boolean>(
   }
 }
 
-/** How a task is shown. */
+/** The displayed label of a task. */
 export interface Options {
   readonly label?: string
 }
 
-/** What the task of one input computes. */
+/** The work of the task of one input. */
 export type StreamWork<I, A> = (input: I, self: Pid<unknown>) => ReturnType<Work<A>>
 
 /**
- * How a stream runs its tasks.
+ * The options of a stream of tasks.
  *
  * **Details**
  *
- * `onTimeout` says what follows when a task is not done in its time; it is killed in either case:
+ * `onTimeout` says what happens when a task times out; it is killed in either case:
  *
  * - `"exit"`: the stream fails with `CallExit`, reason `timeout`, and its other tasks are killed too.
- * - `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream goes on.
+ * - `"killTask"`: the result of that task is `{ exit: "timeout" }`, and the stream continues.
  *
- * `zipInputOnExit` has an exit tell its input: `{ exit, input }`.
+ * `zipInputOnExit` adds the input to an exit: `{ exit, input }`.
  *
  * **Units and defaults**
  *
- * At most `maxConcurrency`, 8, tasks run at once. `ordered` is true: the results come in the order of the inputs, else
- * in the order of their completion. `timeout` is 5 seconds for each task, from its start. `onTimeout` is `"exit"`.
- * `zipInputOnExit` is false.
+ * At most `maxConcurrency` (8) tasks run at once. `ordered` is true: the results have the order of the inputs, else the
+ * order of completion. `timeout` is 5 seconds for each task, from its start. `onTimeout` is `"exit"`. `zipInputOnExit` is
+ * false.
  */
 export interface StreamOptions<Zip extends boolean = boolean> extends Options {
   readonly maxConcurrency?: number

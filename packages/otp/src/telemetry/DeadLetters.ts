@@ -1,7 +1,7 @@
 /**
- * Messages that went astray: sent to nobody, or to a process that has no use for them.
+ * Dead letters: messages without a living receiver, or to a process that does not handle them.
  *
- * They are always counted, and the last of them kept, for the question why nothing happens.
+ * They are always counted, and the last ones are stored, to find out why a message has no effect.
  *
  * @example
  * ```ts import.meta.vitest
@@ -23,39 +23,39 @@ import { deadLetterLogOf } from "./deadLetterLog.ts"
 import type { DroppedMessage } from "./Events.ts"
 
 /**
- * A message that went astray.
+ * A dead letter.
  *
  * **Details**
  *
- * `kind` says how:
+ * `kind` is the cause:
  *
- * - `"dead"`: its process was dead, nobody had the name a cast went to, or the alias it went to was given up.
- * - `"unexpected"`: a server without `handleInfo` got something other than a call or a cast, a machine something that is
- *   no event.
+ * - `"dead"`: its process was dead, the name of a cast was not registered, or its alias was closed.
+ * - `"unexpected"`: a server without `handleInfo` got a message other than a call or a cast, or a machine got a message
+ *   that is not an event.
  *
- * `at` is milliseconds on the system's clock. What was still in the mailbox of a process that died is not among them.
+ * `at` is milliseconds on the system's clock. Messages left in the mailbox of a process that died are not included.
  */
 export interface DeadLetter extends DroppedMessage {
   readonly kind: "dead" | "unexpected"
   readonly at: number
 }
 
-/** Counts the messages that went astray since the system was made. */
+/** Counts the dead letters since the system was made. */
 export const counts = (system: System): { readonly dead: number; readonly unexpected: number } => {
   const { dead = 0, unexpected = 0 } = deadLetterLogOf(kernelOf(system)) ?? {}
   return { dead, unexpected }
 }
 
 /**
- * The last 100 messages that went astray, the oldest first.
+ * The last 100 dead letters, oldest first.
  *
  * **Gotchas**
  *
- * They are kept as they were sent, until newer ones take their place.
+ * The messages themselves are stored, until newer ones replace them.
  */
 export const recent = (system: System): ReadonlyArray<DeadLetter> => deadLetterLogOf(kernelOf(system))?.entries ?? []
 
-/** Has a function called with every message that goes astray from now on; answers how to stop. As `Telemetry.attach`. */
+/** Calls a function for every new dead letter, like `Telemetry.attach`; returns a function that stops it. */
 export const subscribe = (system: System, handler: (letter: DeadLetter) => void): (() => void) =>
   attach(system, "message", ({ name, at, metadata }) =>
     handler({ kind: name === "message.dead" ? "dead" : "unexpected", at, ...metadata })

@@ -1,4 +1,4 @@
-/** The names of all events, and which of them a selector stands for. */
+/** The names of all events, and the events that a selector matches. */
 import type { CrashReport, ExitReason, Name, Pid } from "../core/index.ts"
 
 const eventNames = {
@@ -17,40 +17,40 @@ const eventNames = {
 
 const isEventName = (name: string): name is EventName => Object.hasOwn(eventNames, name)
 
-/** The events of a selector. */
+/** The events that a selector matches. */
 export const selected = (selector: Selector): ReadonlyArray<EventName> =>
   Object.keys(eventNames)
     .filter(isEventName)
     .filter((name) => isSelected(selector, name))
 
-/** Whether a selector stands for an event. */
+/** Whether a selector matches an event. */
 export const isSelected = (selector: Selector, name: string): boolean =>
   selector === "*" || name === selector || name.startsWith(`${selector}.`)
 
-/** The process an event is about. */
+/** The process of an event. */
 export interface Subject {
   readonly pid: Pid
   readonly label: string
-  /** As the observer shows it: `process`, `server`, `machine`, `supervisor`, … */
+  /** The kind shown by the observer: `process`, `server`, `machine`, `supervisor`, … */
   readonly kind: string
 }
 
-/** A message that reached nobody, or nobody who had a use for it. */
+/** A message that no process took. */
 export interface DroppedMessage {
-  /** The process it was for, or the name nobody had. */
+  /** The process, or the name that is not registered. */
   readonly target: Pid | Name
   readonly message: unknown
-  /** The process whose turn it was when it was sent. */
+  /** The process that had its turn when the message was sent. */
   readonly from: Pid | undefined
 }
 
 /**
- * The measurements and the metadata of each event; the table at the top says what they mean.
+ * The measurements and the metadata of each event; the table at the top describes them.
  *
  * **Details**
  *
- * Who builds on processes may tell events of its own: it adds them here (`declare module "@troupe/otp/telemetry"`), and
- * tells them with {@link notify}.
+ * Code that builds on processes can add its own events here (`declare module "@troupe/otp/telemetry"`), and publish
+ * them with {@link notify}.
  */
 export interface Events {
   readonly "process.spawn": {
@@ -102,20 +102,20 @@ export interface Events {
 /** The name of an event. */
 export type EventName = keyof Events
 
-/** An event: its name, when it was, its measurements and its metadata. */
+/** An event: its name, its time, its measurements and its metadata. */
 export type Event<N extends EventName = EventName> = {
   readonly [K in N]: Events[K] & { readonly name: K; readonly at: number }
 }[N]
 
-/** Which events to hear: one by its name, those of a prefix such as `"process"`, or all with `"*"`. */
+/** A selection of events: one by its name, those of a prefix such as `"process"`, or all with `"*"`. */
 export type Selector = EventName | Prefix<EventName> | "*"
 
-/** The names a selector stands for. */
+/** The names that a selector matches. */
 export type Selected<S extends Selector> = S extends "*"
   ? EventName
   : S extends EventName
     ? S
     : Extract<EventName, `${S}.${string}`>
 
-/** What stands before the dot of a name. */
+/** The part of a name before the dot. */
 type Prefix<N> = N extends `${infer P}.${string}` ? P : never

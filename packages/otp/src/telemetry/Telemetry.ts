@@ -1,44 +1,44 @@
 /**
- * What a system tells about itself while it runs.
+ * The events that a system publishes while it runs.
  *
- * One contract, this table: each event has a name, measurements, which are numbers, and metadata. `process` in the
+ * This table is the contract: each event has a name, measurements, which are numbers, and metadata. `process` in the
  * metadata is always `{ pid, label, kind }`.
  *
  * | event                   | when                                     | measurements                                          | metadata |
  * | ----------------------- | ---------------------------------------- | ----------------------------------------------------- | -------- |
- * | `process.spawn`         | a process is in the table, not begun yet | `processes`: living ones                              | process, `parent` |
- * | `process.exit`          | it is dead                               | `processes`; `dropped`: messages it had not taken     | process, `reason`, `abnormal` |
- * | `process.crash`         | it ended, and nobody asked for it        | `queueLength`: messages                               | process, `report`: a `CrashReport` |
- * | `process.message`       | a message was put into its mailbox       | `queueLength`: messages, this one too                 | process, `message` |
- * | `process.handled`       | a message was dealt with                 | `duration`: ms until the answer; `blocking`: ms of it the thread was held; `queueLength`: messages left | process, `message` |
- * | `process.blocked`       | a callback held the thread too long      | `blocking`: ms; `threshold`: ms                       | process, `message` |
- * | `supervisor.restart`    | a supervisor starts a child again        | `restarts`: all it ever tried                         | process, `id` of the child |
- * | `supervisor.escalation` | it had to once too often, and gives up   | `restarts`; `limit`: restarts allowed                 | process, `id` of the child |
- * | `message.dead`          | a message went to nobody                 | `count`: such messages of the system                  | `target`, `message`, `from` |
- * | `message.unexpected`    | a process has no use for a message       | `count`: such messages of the system                  | `target`, `message`, `from` |
+ * | `process.spawn`         | a process is in the table, not started   | `processes`: living ones                              | process, `parent` |
+ * | `process.exit`          | a process is dead                        | `processes`; `dropped`: messages not taken            | process, `reason`, `abnormal` |
+ * | `process.crash`         | a process ended unexpectedly             | `queueLength`: messages                               | process, `report`: a `CrashReport` |
+ * | `process.message`       | a message was delivered                  | `queueLength`: messages, including this one           | process, `message` |
+ * | `process.handled`       | a message was handled                    | `duration`: ms until the result; `blocking`: ms of it on the thread; `queueLength`: messages left | process, `message` |
+ * | `process.blocked`       | a callback blocked the thread too long   | `blocking`: ms; `threshold`: ms                       | process, `message` |
+ * | `supervisor.restart`    | a supervisor restarts a child            | `restarts`: all attempts                              | process, `id` of the child |
+ * | `supervisor.escalation` | a supervisor exceeds its limit and ends  | `restarts`; `limit`: restarts allowed                 | process, `id` of the child |
+ * | `message.dead`          | a message has no living receiver         | `count`: such messages of the system                  | `target`, `message`, `from` |
+ * | `message.unexpected`    | a process does not handle a message      | `count`: such messages of the system                  | `target`, `message`, `from` |
  * | `telemetry.failure`     | a handler threw, and is detached         | `handlers`: those left                                | `selector`, `error` |
  *
  * **Units and defaults**
  *
- * Durations are milliseconds of the host, also under a test clock; `at` is milliseconds on the system's clock. A
- * callback holds the thread too long from `blockedAfter` of `System.make` on, 50 milliseconds. Of `process.handled`,
- * what a promise or an effect does after it first waited is in `duration`, not in `blocking`. A message is a call, a cast or
- * anything else sent; `message` is the request, or what was sent, and `undefined` for the first turn of a process.
+ * Durations are milliseconds of the host, also under a test clock; `at` is milliseconds on the system's clock. A callback
+ * blocks the thread too long from `blockedAfter` of `System.make` on, 50 milliseconds. In `process.handled`, the time of a
+ * promise or an effect after its first wait counts in `duration`, not in `blocking`. `message` is the request of a call,
+ * or the message that was sent, and `undefined` for the first turn of a process.
  *
  * **Details**
  *
- * `process.blocked` looks at
+ * `process.blocked` measures
  *
  * - a callback, until it returns;
- * - an effect, of a callback, a process, a task or a machine, from each wait to the next: if somebody was attached when it
- *   began, and as far as it provides no tracer of its own;
- * - not at what a promise does after its first `await`: the host runs that without saying for whom, and where it can be made to
- *   say, in Node, it does so for every promise of the program. Where that may hold the thread, use an effect, or send a message.
+ * - an effect of a callback, a process, a task or a machine, from each wait to the next, if a handler was attached when it
+ *   began, and until it provides its own tracer;
+ * - not a promise after its first `await`: the host runs that without a known process. In Node it can be traced, but only
+ *   for every promise of the program. For code that may block the thread, use an effect, or send a message.
  *
  * **Gotchas**
  *
- * With no handler attached an event costs a check for `undefined`. With one on `process.message`, `process.handled` or
- * `process.blocked` each message costs a little, with one on the last each step of an effect too: attach to what you need.
+ * Without a handler, an event costs a check for `undefined`. A handler for `process.message`, `process.handled` or
+ * `process.blocked` adds a cost to each message, the last one to each step of an effect too: attach only what you need.
  *
  * @example
  * ```ts import.meta.vitest
@@ -68,12 +68,12 @@ import type { Events, EventName, Event, Selector, Selected } from "./Events.ts"
 export type { Subject, DroppedMessage, Events, EventName, Event, Selector, Selected } from "./Events.ts"
 
 /**
- * Tells an event that is no event of processes: of what a program builds on them.
+ * Publishes an event of a program that builds on processes.
  *
  * **Details**
  *
- * With no handler attached it costs a check for `undefined`. Handlers are called at once, as for any other event; what they
- * throw detaches them and nothing else.
+ * Without a handler it costs a check for `undefined`. Handlers are called synchronously, as for any other event; one that
+ * throws is only detached.
  *
  * @example
  * ```ts import.meta.vitest
@@ -103,13 +103,13 @@ export const notify = <N extends EventName>(
 ): void => currentWatch(kernelOf(system))?.publish(name, measurements, metadata)
 
 /**
- * Has a function called with every event of a system that the selector names; answers how to detach it.
+ * Calls a function for every event of a system that the selector matches; returns a function that detaches it.
  *
  * **Contract**
  *
- * `handler` is called inside the system, at the moment of the event: it must be short, and must not start, signal or stop
- * processes. It may send; what it causes itself it is not told of. One that throws is detached; its error is told by `telemetry.failure` and to `onCrash`, and
- * changes nothing for any process.
+ * `handler` is called synchronously inside the system: it must be short, and must not start, signal or stop processes.
+ * It may send messages, but is not called for events that it causes itself. A handler that throws is detached. Its error
+ * goes to `telemetry.failure` and to `onCrash`, and does not affect any process.
  */
 export const attach = <S extends Selector>(
   system: System,

@@ -1,7 +1,7 @@
 /**
- * Takes down what a process is, while it still is.
+ * Records the properties of a process before it ends.
  *
- * CRASH1. It does not fail, whatever the reason, the message and the state are: what cannot be shown is said not to be.
+ * CRASH1. It never throws, whatever the reason, the message and the state are; a value that cannot be shown is marked.
  */
 import { attempt, type CrashReport, type ExitReason, format, summary } from "../core/index.ts"
 import type { Cell } from "../kernel/index.ts"
@@ -15,7 +15,7 @@ const handlingOf = (cell: Cell): string | undefined => {
   return isSensitive(cell) ? withheld : attempt(() => messageSummary(cell.handling))
 }
 
-/** What it knew, in one line; nothing of a process that knows nothing yet. */
+/** The state in one line; `undefined` if the process has none yet. */
 export const shownState = (cell: Cell): string | undefined => {
   if (isSensitive(cell)) return withheld
   const { behaviour } = cell
@@ -25,7 +25,7 @@ export const shownState = (cell: Cell): string | undefined => {
   })
 }
 
-/** Makes the report of a process that is about to end with this reason, or has met a fault and goes on. */
+/** Makes the report of a process that is about to end with this reason, or that survives a fault. */
 export const crashReport = (cell: Cell, reason: ExitReason, ended: boolean): CrashReport => ({
   pid: cell,
   label: cell.label,

@@ -1,11 +1,11 @@
 /**
- * Times the fibers of a process while somebody is to be told what holds the thread.
+ * Measures how long the fibers of a process block the thread, while `process.blocked` has a handler.
  *
- * Effect hands each step of a fiber to the fiber's tracer; this one runs it, and adds up the time of the steps between two
- * waits. A tracer that an effect provides itself takes its place from there on.
+ * Effect passes each step of a fiber to the fiber's tracer. This tracer runs the step and adds up the time of the steps
+ * between two waits. A tracer that an effect provides replaces it from there on.
  *
- * FTIME1. A run, from one wait to the next, is told of at most once, with all the time it held the thread.
- * FTIME2. What runs inside a stretch of its own process that is timed already is part of that.
+ * FTIME1. A run, from one wait to the next, is reported at most once, with all its time on the thread.
+ * FTIME2. A step inside a running stretch of its own process counts as part of that stretch.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import { afterTurn } from "../time/index.ts"
 import type { Cell } from "../kernel/index.ts"
 import type { ThreadTimes } from "./threadTime.ts"
 
-/** What a fiber did from one wait to the next. */
+/** The steps of a fiber from one wait to the next. */
 interface Run {
   held: number
   reported: boolean
@@ -23,13 +23,13 @@ interface Run {
 
 const plain = Context.get(Context.empty(), Tracer.Tracer)
 
-/** Whom a timed fiber belongs to, and who is told of a run that held the thread too long. */
+/** The process of a timed fiber, and the callback for a run that blocks the thread too long. */
 export interface Timing {
   readonly cell: Cell
   readonly threadTimes: ThreadTimes
   readonly threshold: number
   isEnabled(): boolean
-  /** The message it is at. */
+  /** The message being handled. */
   message(): unknown
   notify(held: number, message: unknown): void
 }
@@ -75,6 +75,6 @@ class FiberTimer implements Tracer.Tracer {
   }
 }
 
-/** Has the fibers of an effect timed. */
+/** Measures the fibers of an effect. */
 export const timeFibers = <A, E>(effect: Effect.Effect<A, E>, timing: Timing): Effect.Effect<A, E> =>
   Effect.provideService(effect, Tracer.Tracer, new FiberTimer(timing))

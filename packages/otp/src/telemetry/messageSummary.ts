@@ -1,16 +1,16 @@
-/** Shows a message as it stands in a mailbox: calls, casts and signals as what they are. */
+/** Formats a message of a mailbox: calls, casts and signals by their kind. */
 import { CastMessage, format, isDown, isExit, isStop, type Name, type Pid, summary } from "../core/index.ts"
 import { MailboxTask } from "../kernel/index.ts"
 import { CallMessage, Continuation, isSensitive } from "../process/index.ts"
 
-/** What a message carries: the request of a call, the message of a cast, nothing of a chore, else the message itself. */
+/** The content of a message: the request of a call, the message of a cast, none of a `MailboxTask`, else the message. */
 const contentOf = (message: unknown): unknown => {
   if (message instanceof MailboxTask) return undefined
   if (message instanceof CallMessage) return message.request
   return message instanceof CastMessage ? message.message : message
 }
 
-/** Shows a message in one line. */
+/** Formats a message in one line. */
 export const messageSummary = (message: unknown): string => {
   if (message instanceof CallMessage) {
     const { caller } = message.from

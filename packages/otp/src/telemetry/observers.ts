@@ -1,15 +1,14 @@
 /**
- * Everything that watches a system: the telemetry handlers, and the probes on single processes.
+ * The observers of a system: the telemetry handlers, and the probes of single processes.
  *
- * Owns both. The kernel has a watch exactly while there is one of them, so that each place that could tell something
- * costs a check for `undefined` when nobody listens. It does not decide anything: a system runs the same with and
- * without it.
+ * Owns both. The kernel has an observer only while there is one of them, so that each event costs a check for `undefined`
+ * when nothing is attached. It makes no decisions: a system runs the same with and without it.
  *
- * WATCH1. A kernel's `watch` is set exactly while a handler is attached or a probe is in use.
- * WATCH2. A handler that throws is detached before anything else happens; its error reaches no process.
- * WATCH3. An event that no handler takes is not made.
- * WATCH4. A handler is not told of what it causes itself.
- * WATCH5. What is kept of a process is dropped when it dies.
+ * WATCH1. A kernel's `observer` is set exactly while a handler is attached or a probe is in use.
+ * WATCH2. A handler that throws is detached at once; its error does not reach any process.
+ * WATCH3. An event without a handler is not created.
+ * WATCH4. A handler is not called for events that it causes itself.
+ * WATCH5. The data about a process is deleted when it dies.
  */
 import type * as Effect from "effect/Effect"
 import { type CrashReport, type ExitReason, isAbnormal } from "../core/index.ts"
@@ -45,7 +44,7 @@ interface Handler {
   running: boolean
 }
 
-/** A message whose answer is on its way. */
+/** A message whose result is pending. */
 interface Waiting {
   readonly message: unknown
   readonly began: number
@@ -57,7 +56,7 @@ const subjectOf = (cell: Cell): Subject => ({ pid: cell, label: cell.label, kind
 export class Watch implements KernelObserver {
   readonly #kernel: Kernel
   readonly #handlers = new Map<EventName, ReadonlyArray<Handler>>()
-  /** All of them, for events of whose names nobody here knows. */
+  /** All handlers, for events with names not listed here. */
   readonly #all = new Set<Handler>()
   readonly #probes = new Map<Cell, Probe>()
   readonly #waiting = new Map<Cell, Waiting>()
@@ -102,7 +101,7 @@ export class Watch implements KernelObserver {
     this.#notify(this.#of(name), { name, at: this.#kernel.clock.now(), measurements, metadata } as unknown as Event)
   }
 
-  /** An event of what is built on processes. */
+  /** Publishes an event of code that builds on processes. */
   publish(name: EventName, measurements: unknown, metadata: unknown): void {
     const handlers = [...this.#all].filter(({ selector }) => isSelected(selector, name))
     if (handlers.length === 0) return
@@ -154,7 +153,7 @@ export class Watch implements KernelObserver {
     this.#emit("process.crash", { queueLength }, { pid, label, kind, report })
   }
 
-  /** A message was put into a process: into its mailbox, or into the hands of a waiting receive. */
+  /** A message was delivered to a process: to its mailbox, or to a waiting receive. */
   delivered(cell: Cell, message: unknown): void {
     if (message instanceof MailboxTask) return
     const content = shownContent(cell, message)
@@ -168,7 +167,7 @@ export class Watch implements KernelObserver {
     this.#emit("process.message", { queueLength }, { ...subjectOf(cell), message: content })
   }
 
-  /** A call of one process was answered by the process whose turn it is. */
+  /** The current process replied to a call. */
   replied(to: Cell | undefined, value: unknown): void {
     const { current } = this.#kernel
     if (current !== undefined) this.#sent(current, to, value)
@@ -180,7 +179,7 @@ export class Watch implements KernelObserver {
     probe?.trace({ _tag: "Sent", message: isSensitive(from) ? undefined : message, to })
   }
 
-  /** Has a process take a message, and looks at the time around it where somebody wants to know. */
+  /** Calls `take` with a message, and measures its time if a handler or a probe needs it. */
   handle(cell: Cell, message: unknown, take: (cell: Cell, message: unknown) => void): void {
     const timed = this.#hasHandler("process.handled") || this.#hasHandler("process.blocked") || this.#probes.has(cell)
     if (!timed || message instanceof SysMessage) return take(cell, message)
@@ -197,7 +196,7 @@ export class Watch implements KernelObserver {
     }
   }
 
-  /** The answer a process was busy with is there. */
+  /** The result that a process was busy with has arrived. */
   settled(cell: Cell): void {
     const waiting = this.#waiting.get(cell)
     if (waiting === undefined) return
@@ -205,7 +204,7 @@ export class Watch implements KernelObserver {
     this.#handled(cell, waiting, performance.now() - waiting.began)
   }
 
-  /** An effect of a process, timed beyond its first wait if somebody is to be told what holds the thread. */
+  /** An effect of a process, timed after its first wait too if `process.blocked` has a handler. */
   timed<A, E>(cell: Cell, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
     if (!this.#hasHandler("process.blocked")) return effect
     const began = cell.handling
@@ -251,7 +250,7 @@ export class Watch implements KernelObserver {
     if (this.#hasHandler(name)) this.#emit(name, { count }, dropped)
   }
 
-  /** Has a process traced; answers how to stop that. */
+  /** Traces a process; returns a function that stops the trace. */
   trace(cell: Cell, tracer: (event: TraceEvent) => void): () => void {
     const probe = this.#probe(cell)
     probe.tracers.add(tracer)
@@ -261,7 +260,7 @@ export class Watch implements KernelObserver {
     }
   }
 
-  /** Starts counting, or goes on; with `false` stops. */
+  /** Starts or continues counting; with `false` stops it. */
   count(cell: Cell, on: boolean): void {
     const probe = this.#probe(cell)
     const fresh = { since: this.#kernel.clock.now(), received: 0, sent: 0, handled: 0, busyFor: 0 }
@@ -294,7 +293,7 @@ export class Watch implements KernelObserver {
 export const currentWatch = ({ observer }: Kernel): Watch | undefined =>
   observer instanceof Watch ? observer : undefined
 
-/** The watch of a system, made when first needed. */
+/** The watch of a system, made at its first use. */
 export const watchOf = (kernel: Kernel): Watch => {
   const watch = currentWatch(kernel) ?? new Watch(kernel)
   kernel.observer = watch

@@ -1,13 +1,13 @@
 /**
- * What is watched of one process: its trace and its statistics.
+ * The observation of one process: its trace and its statistics.
  *
- * PROBE1. A tracer that throws is dropped; it hurts neither the process nor the other tracers.
- * PROBE2. What a tracer causes itself is not traced.
+ * PROBE1. A tracer that throws is removed; neither the process nor other tracers are affected.
+ * PROBE2. Events that a tracer causes itself are not traced.
  * PROBE3. A probe is in its watch exactly while it has a tracer or counts.
  */
 import type { ExitReason, Pid } from "../core/index.ts"
 
-/** What was counted since the statistics were switched on. */
+/** The counts since the statistics were switched on. */
 export interface Counts {
   readonly since: number
   received: number
@@ -48,14 +48,14 @@ export class Probe {
 }
 
 /**
- * What a traced process does.
+ * The actions of a traced process.
  *
  * **Details**
  *
- * - `Received`: a message was put into its mailbox, by the process whose turn it was.
- * - `Handled`: it dealt with a message, within `duration` milliseconds; for `blocking` of them it held the thread.
- * - `Sent`: it sent a message in its turn, or replied to a call, to a process or to a caller that is none.
- * - `Ended`: it is dead. Nothing follows.
+ * - `Received`: a message was put into its mailbox, by the process that had its turn.
+ * - `Handled`: it handled a message, within `duration` milliseconds; for `blocking` of them it blocked the thread.
+ * - `Sent`: in its turn it sent a message or replied to a call, to a process or to a caller that is not a process.
+ * - `Ended`: it is dead. No events follow.
  */
 export type TraceEvent =
   | { readonly _tag: "Received"; readonly message: unknown; readonly from: Pid | undefined }

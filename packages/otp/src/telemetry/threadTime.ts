@@ -1,23 +1,23 @@
 /**
- * Who holds the thread: stretches of time, each of one process, one inside the other.
+ * The time that each process uses the thread, in nested stretches of one process each.
  *
- * STRETCH1. Time inside a stretch that another process held is not part of it.
+ * STRETCH1. The time of an inner stretch of another process is not part of the outer one.
  */
 import type { Cell } from "../kernel/index.ts"
 
-/** A stretch that is on. */
+/** A running stretch. */
 export interface ThreadTime {
   readonly cell: Cell
   readonly outer: ThreadTime | undefined
   readonly began: number
-  /** The milliseconds of it that other processes held. */
+  /** The milliseconds used by other processes inside it. */
   others: number
 }
 
 export class ThreadTimes {
   #open: ThreadTime | undefined = undefined
 
-  /** The process of the innermost stretch that is on. */
+  /** The process of the innermost running stretch. */
   get cell(): Cell | undefined {
     return this.#open?.cell
   }
@@ -28,7 +28,7 @@ export class ThreadTimes {
     return threadTime
   }
 
-  /** Ends a stretch; answers the milliseconds it held the thread. */
+  /** Ends a stretch; returns the milliseconds for which its process used the thread. */
   close(threadTime: ThreadTime): number {
     const { outer, began, others, cell } = threadTime
     const elapsed = performance.now() - began

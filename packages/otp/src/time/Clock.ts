@@ -1,15 +1,15 @@
 /**
  * The time of a system.
  *
- * Every timer of a system goes through its clock, those of its machines and fibers too: with a test clock a system
- * stands still until it is told how much time has passed.
+ * Every timer of a system uses its clock, including those of its machines and fibers. With a test clock, time passes only
+ * when the test advances it.
  */
 import { TimerHeap } from "./timerHeap.ts"
 import type { TimerEntry } from "./timerHeap.ts"
 import { macrotask, settle } from "./macrotask.ts"
 
 /**
- * Tells the time and runs functions later.
+ * Returns the time and runs functions later.
  *
  * **Units and defaults**
  *
@@ -17,40 +17,40 @@ import { macrotask, settle } from "./macrotask.ts"
  */
 export interface Clock {
   now(): number
-  /** Runs a function once, not before so many milliseconds have passed, at once for less than 0; refuses `NaN`. */
+  /** Runs a function once, after at least so many milliseconds, at once for less than 0. Throws for `NaN`. */
   setTimeout(run: () => void, ms: number): unknown
-  /** Forgets a function that has not run; anything else is ignored. */
+  /** Cancels a function that has not run; any other value is ignored. */
   clearTimeout(id: unknown): void
   /**
-   * As `setTimeout`, for what nobody waits for: it keeps no program alive, and a test clock does not count it. A clock may
-   * have no such timers.
+   * Like `setTimeout`, for work that nothing waits for: the timer does not keep the program alive, and a test clock does
+   * not count it in `pending`. Optional.
    */
   setBackgroundTimeout?(run: () => void, ms: number): unknown
 }
 
-/** A clock that stands still until it is told how much time has passed. */
+/** A clock whose time passes only through `advance` and `run`. */
 export interface TestClock extends Clock {
-  /** How many timers are waiting. */
+  /** The number of waiting timers. */
   readonly pending: number
   /**
-   * Lets time pass: runs the timers that become due, one by one, and lets everything they set off settle.
+   * Advances the time: runs the due timers one by one, and waits after each until its effects have settled.
    *
    * **Errors**
    *
-   * Rejects with a `RangeError` for a time that is below 0 or endless.
+   * Rejects with a `RangeError` for a negative or infinite time.
    */
   advance(ms: number): Promise<void>
   /**
-   * Lets as much time pass as some work needs, timer by timer, and answers what the work comes to.
+   * Advances the time, timer by timer, until some work is done, and resolves with the result of the work.
    *
    * **Errors**
    *
-   * Rejects when the work is not done and nothing waits for this clock: it waits for something else, or for ever.
+   * Rejects when the work is not done and no timer of this clock waits: the work waits for something else, or forever.
    */
   run<A>(work: PromiseLike<A>): Promise<A>
 }
 
-/** CLOCK3. A time that cannot be compared would come before and after every other: it is refused. */
+/** CLOCK3. A time that cannot be compared has no place in the order of timers, so `NaN` is refused. */
 const delayOf = (ms: number): number => {
   if (Number.isNaN(ms)) throw new RangeError("NaN ms is no time to wait: give a number of milliseconds")
   return Math.max(0, ms)
@@ -58,12 +58,12 @@ const delayOf = (ms: number): number => {
 
 const isEntry = (id: unknown): id is TimerEntry => typeof id === "object" && id !== null && "index" in id
 
-/** A host whose timers keep its program alive lets a timer say that it does not. */
+/** Calls `unref`, if the host's timer has it, so that the timer does not keep the program alive. */
 const releaseHeld = (id: unknown): void => {
   if (typeof id === "object" && id !== null && "unref" in id && typeof id.unref === "function") id.unref()
 }
 
-/** A timer of a clock that nothing holds on to. */
+/** The id of a background timer. */
 class Background {
   readonly clear: () => void
 
@@ -80,10 +80,10 @@ const longestHostTimeout = 2_147_483_647
 const epoch = performance.timeOrigin
 
 /**
- * CLOCK1. While a timer waits, a timer of the host is due no later than it. Those of the background have one of their own,
- *         which holds no program.
- * CLOCK2. When none waits, the host's timer is gone after the present turn of the event loop: a call that is answered at
- *         once, and then another, do not make and drop one each.
+ * CLOCK1. While a timer waits, a host timer is due no later than it. Background timers share a separate host timer,
+ *         which does not keep the program alive.
+ * CLOCK2. When no timer waits, the host timer is removed after the current turn of the event loop. So a series of calls
+ *         with immediate replies does not make and remove one host timer each.
  */
 class LiveClock implements Clock {
   readonly #holds: boolean
@@ -153,7 +153,7 @@ class LiveClock implements Clock {
   }
 }
 
-/** How often a clock that nothing waits for looks again, each time after some turns of the event loop. */
+/** How often `run` retries while no timer waits, each time after several turns of the event loop. */
 const patience = 20
 
 class ManualClock implements TestClock {
@@ -197,7 +197,7 @@ class ManualClock implements TestClock {
     this.#now = end
   }
 
-  /** Takes out the timer that is due first, of the background too. */
+  /** Removes and returns the timer that is due first, background timers included. */
   #take(end: number): TimerEntry | undefined {
     const [one, other] = [this.#timers.peek(), this.#background.peek()]
     const isOfBackground = other !== undefined && (one === undefined || other.due < one.due)
@@ -212,7 +212,7 @@ class ManualClock implements TestClock {
     const end = Promise.resolve(work).finally(() => {
       watched.done = true
     })
-    // Whoever is told of the standstill is not told of the work's end as well.
+    // When `run` throws its own error below, a rejection of the work is not reported as unhandled.
     end.catch(() => undefined)
     for (let standstills = 0; !watched.done && standstills < patience; standstills++) {
       await settle()
@@ -235,9 +235,9 @@ class ManualClock implements TestClock {
  *
  * **Details**
  *
- * All timers of all systems share one timer of the host, which keeps the host alive while any is waiting.
+ * All timers of all systems share one host timer, which keeps the host alive while any of them waits.
  */
 export const live: Clock = new LiveClock()
 
-/** Makes a clock that starts at 0 and stands still until it is advanced. */
+/** Makes a clock that starts at 0 and advances only when it is called. */
 export const test = (): TestClock => new ManualClock()

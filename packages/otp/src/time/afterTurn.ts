@@ -1,7 +1,7 @@
 /**
- * Runs a function after the turn that is on: a fiber that went on inside it would act as the process whose turn it is.
+ * Runs a function after the current turn. A fiber resumed inside the turn would run as the process of that turn.
  *
- * By way of a promise, which costs a third of `queueMicrotask`.
+ * It uses a promise, which costs a third of `queueMicrotask`.
  */
 const settled = Promise.resolve()
 

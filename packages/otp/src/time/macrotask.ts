@@ -1,7 +1,7 @@
 /**
- * A hop through the host's event loop, so that sockets and timers get their turn.
+ * Runs functions in a later turn of the host's event loop, so that sockets and timers run first.
  *
- * Uses `setImmediate` where there is one, else a `MessageChannel`, else a timer of no delay.
+ * Uses `setImmediate` if it exists, else a `MessageChannel`, else a timer without delay.
  */
 interface WithImmediate {
   readonly setImmediate?: (run: () => void) => unknown
@@ -27,7 +27,7 @@ const choose = (): ((run: () => void) => void) => {
 /** Runs a function in a later turn of the host's event loop. */
 export const macrotask: (run: () => void) => void = choose()
 
-/** Lets the host's event loop turn a few times: promises, fibers and run queues get on with what they can. */
+/** Waits for several turns of the host's event loop, in which promises, fibers and run queues make progress. */
 export const settle = async (): Promise<void> => {
   for (let hop = 0; hop < 10; hop++) await new Promise<void>(macrotask)
 }

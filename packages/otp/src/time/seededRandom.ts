@@ -1,19 +1,19 @@
 /**
- * Where a system's random numbers come from: the host, or a seed.
+ * The source of a system's random numbers: the host, or a seed.
  *
- * CHANCE1. The numbers of a seed are the same, in the same order, on every host.
- * CHANCE2. A seed has a stream of numbers for each name; what is drawn from one moves no other.
+ * CHANCE1. A seed gives the same numbers in the same order on every host.
+ * CHANCE2. A seed has one stream of numbers for each name; a draw from one stream does not advance another.
  */
 
-/** Gives numbers from 0 up to 1. */
+/** Returns random numbers from 0 up to, not including, 1. */
 export type Chance = () => number
 
 const range = 2 ** 32
 
-/** The host's: nobody can tell the next one. */
+/** The random numbers of the host, which are not predictable. */
 const hostChance: Chance = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / range
 
-/** Those of a stream of a seed, by the generator mulberry32 (CHANCE1). */
+/** The numbers of one stream of a seed, by the generator mulberry32 (CHANCE1). */
 const seededChance = (seed: number, stream: string): Chance => {
   let state = (Math.imul(Math.floor(seed / range), 0x9e3779b1) ^ seed ^ hashed(stream)) >>> 0
   return () => {
@@ -30,10 +30,10 @@ const hashed = (text: string): number => {
   return hash
 }
 
-/** Gives the chance of each name; without a seed they are all the host's. */
+/** Returns the random numbers of each name. Without a seed all of them come from the host. */
 export type Chances = (stream: string) => Chance
 
-/** The streams of a seed, each begun when it is first asked for (CHANCE2). */
+/** The streams of a seed; each starts at its first use (CHANCE2). */
 export const chancesOf = (seed: number | undefined): Chances => {
   if (seed === undefined) return () => hostChance
   const streams = new Map<string, Chance>()
@@ -46,7 +46,7 @@ export const chancesOf = (seed: number | undefined): Chances => {
 
 const digits = "0123456789abcdef"
 
-/** An id in the form of a random UUID. */
+/** An id in the format of a random UUID. */
 export const uuidBy = (chance: Chance): string =>
   "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replaceAll(/[xy]/g, (place) => {
     const digit = Math.floor(chance() * 16)

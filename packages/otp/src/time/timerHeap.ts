@@ -1,13 +1,13 @@
 /**
  * Timers ordered by their due time.
  *
- * Owns the entries that are waiting; it does not know the time and arms nothing.
+ * Owns the waiting entries. It does not read a clock and starts no host timers.
  *
- * HEAP1. `peek` is the entry that is due first; of two with the same due time, the one made first.
- * HEAP2. A removed entry is gone at once: no tombstones stay behind.
+ * HEAP1. `peek` returns the entry that is due first; of two with the same due time, the one that was added first.
+ * HEAP2. A removed entry leaves the heap at once, without a tombstone.
  */
 
-/** One waiting timer. `index` is its place in the heap, -1 once it is out. */
+/** One waiting timer. `index` is its place in the heap, -1 after its removal. */
 export interface TimerEntry {
   readonly due: number
   readonly order: number

@@ -3,7 +3,7 @@
  *
  * CHART1. A plain machine behaves as under XState's own interpreter: the same states, contexts, actions and children, in the
  *         same order. Its snapshots are XState's.
- * CHART2. Any other logic is left as it is.
+ * CHART2. Any other logic is returned unchanged.
  */
 import type { ActorLogic, AnyActorLogic, EventObject, Snapshot } from "xstate"
 import type { ChartSnapshot, Scope } from "./xstateMachine.ts"
@@ -12,7 +12,7 @@ import { Macrostep } from "./macrostep.ts"
 
 const logics = new WeakMap<AnyActorLogic, AnyActorLogic>()
 
-/** The same logic, run from a plan where there is one. */
+/** The same logic, run from a plan if it has one. */
 export const planned = (logic: AnyActorLogic): AnyActorLogic => {
   const known = logics.get(logic)
   if (known !== undefined) return known

@@ -1,10 +1,10 @@
 /**
- * A machine prepared for running: what is exited, done and entered for each transition out of each state, found once.
+ * A machine prepared for running: the exits, actions and entries of each transition from each state, computed once.
  *
  * Only plain machines have a plan: one active leaf at a time (no parallel states), no history, ordinary guards on their
- * eventless transitions. The others run as XState runs them.
+ * eventless transitions. XState itself runs the others.
  *
- * PLAN1. What a plan says is what SCXML's algorithm, and XState, find for the same transition from the same leaf.
+ * PLAN1. A plan has the same result as SCXML's algorithm, and XState, for the same transition from the same leaf.
  */
 import { type AnyActorLogic, StateMachine } from "xstate"
 import type {
@@ -21,14 +21,14 @@ import type {
 } from "./xstateMachine.ts"
 import { readMachine } from "./xstateMachine.ts"
 
-/** An action with its implementation, looked up. */
+/** An action with its resolved implementation. */
 export interface PlannedAction {
   readonly type: string
   readonly run: ActionFunction | undefined
   readonly params: (args: Args) => unknown
 }
 
-/** An eventless transition with its guard, looked up. */
+/** An eventless transition with its resolved guard. */
 interface PlannedAlways {
   readonly transition: Transition
   readonly holds: (args: { readonly context: Context; readonly event: Args["event"] }) => boolean
@@ -37,7 +37,7 @@ interface PlannedAlways {
 /** An actor that a state invokes. */
 interface PlannedInvoke {
   readonly invoke: Invoke
-  /** The logic of one that was given in place and has no name of its own. */
+  /** The logic, if it was given inline and has no name. */
   readonly inline: AnyActorLogic | undefined
 }
 
@@ -53,13 +53,13 @@ export interface Entry {
   readonly node: Node
   readonly actions: ReadonlyArray<PlannedAction>
   readonly invokes: ReadonlyArray<PlannedInvoke>
-  /** The ids of the actors it invokes, where there are any. */
+  /** The ids of the actors it invokes, if any. */
   readonly deferred: ReadonlyArray<string> | undefined
-  /** Done after the state's actors are invoked, where it is entered with its initial state. */
+  /** Run after the state's actors are invoked, if it is entered with its initial state. */
   readonly initialActions: ReadonlyArray<PlannedAction>
 }
 
-/** What one transition out of one leaf does. */
+/** The steps of one transition out of one leaf. */
 export interface Path {
   readonly exits: ReadonlyArray<Exit>
   readonly actions: ReadonlyArray<PlannedAction>
@@ -112,7 +112,7 @@ export class ChartPlan {
     return template
   }
 
-  /** The leaf of a snapshot. Those of one leaf share their nodes. */
+  /** The leaf of a snapshot. Snapshots of one leaf share their nodes. */
   leaf({ _nodes: nodes }: ChartSnapshot): Node {
     const known = this.#leaves.get(nodes)
     if (known !== undefined) return known
@@ -121,7 +121,7 @@ export class ChartPlan {
     return leaf
   }
 
-  /** What a transition does that was selected while `leaf` was active. */
+  /** The steps of a transition that was selected while `leaf` was active. */
   path(leaf: Node, transition: Transition): Path {
     const paths = this.#paths.get(leaf) ?? new Map<Transition, Path>()
     this.#paths.set(leaf, paths)
@@ -132,7 +132,7 @@ export class ChartPlan {
     return path
   }
 
-  /** The eventless transitions of a leaf and its ancestors, in the order they are asked. */
+  /** The eventless transitions of a leaf and its ancestors, in the order in which they are tried. */
   always(leaf: Node): ReadonlyArray<PlannedAlways> {
     const known = this.#always.get(leaf)
     if (known !== undefined) return known
@@ -143,7 +143,7 @@ export class ChartPlan {
     return always
   }
 
-  /** What the exit of a state does. */
+  /** The steps of leaving a state. */
   exit(node: Node): Exit {
     const known = this.#exits.get(node)
     if (known !== undefined) return known
@@ -186,7 +186,7 @@ export class ChartPlan {
     return (args) => guard(args, (params as (args: unknown) => unknown)(args))
   }
 
-  /** Exits and entries as SCXML finds them, for one target and one active leaf. */
+  /** Exits and entries by the rules of SCXML, for one target and one active leaf. */
   #find(leaf: Node, transition: Transition): Path {
     const actions = transition.actions.map((item) => this.action(item))
     const target = transition.target?.[0]
@@ -216,7 +216,7 @@ export class ChartPlan {
   }
 }
 
-/** The logic of an invoke that was given in place and has no name of its own. */
+/** The logic of an invoke that was given inline and has no name. */
 const inlineActor = (node: Node, { src }: Invoke, index: number): AnyActorLogic | undefined => {
   if (typeof src !== "string" || !src.startsWith("xstate.invoke.")) return undefined
   const { invoke } = node.config
@@ -262,7 +262,7 @@ const descent = (node: Node): ReadonlyArray<Node> => {
 const isDescendant = (node: Node, ancestor: Node): boolean =>
   node.parent !== undefined && (node.parent === ancestor || isDescendant(node.parent, ancestor))
 
-/** The innermost state that properly contains both; `undefined` only where the root re-enters itself. */
+/** The innermost state that properly contains both; `undefined` only if the root re-enters itself. */
 const commonAncestor = (target: Node, source: Node): Node | undefined =>
   lineage(target)
     .slice(1)

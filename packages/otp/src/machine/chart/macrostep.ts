@@ -1,15 +1,15 @@
 /**
- * One event through a plain machine, until nothing more follows from it.
+ * One event through a plain machine, until it is stable.
  *
- * Owns: the snapshot under way. It is one object that changes, and becomes a snapshot of XState's when the step is over, or
- * when an action of XState's own asks for one: that is what makes it cheaper than XState, which makes one for each action.
+ * Owns the snapshot in progress: one mutable object. It becomes an XState snapshot when the step is over, or when an XState
+ * action needs one. That makes it cheaper than XState, which makes a snapshot for each action.
  *
- * MACRO1. Exits, innermost first, then the transition's actions, then entries, outermost first; each action sees the
- *        context the ones before it left.
- * MACRO2. Eventless transitions come before raised events, and are asked again after each step that changed something.
- * MACRO3. A final state of the machine ends it: all exits are done, all children stopped.
- * MACRO4. An event that does nothing leaves the snapshot as it was, the same object.
- * MACRO5. A child is made of the class of the actor it is a child of.
+ * MACRO1. Exits come first, innermost first; then the transition's actions; then entries, outermost first. Each action
+ *        sees the context that earlier actions left.
+ * MACRO2. Eventless transitions come before raised events, and are tried again after each step that changed something.
+ * MACRO3. A final state of the machine ends it: all exit actions run and all children are stopped.
+ * MACRO4. An event without effect returns the same snapshot object.
+ * MACRO5. A child is made with the class of its parent.
  */
 import { spawnChild, stopChild } from "xstate"
 import type { Actor, ActorOptions, AnyActorLogic, AnyActorRef, EventObject } from "xstate"
@@ -25,7 +25,7 @@ interface SpawnOptions {
 
 type Spawn = (src: string | AnyActorLogic, options?: SpawnOptions) => AnyActorRef
 
-/** How XState starts and stops a child once its ref exists; both are its own actions, asked for what they do. */
+/** XState's own actions, which start and stop a child whose reference exists. */
 const starting = spawnChild("") as unknown as ActionFunction
 const stopping = stopChild("") as unknown as ActionFunction
 
@@ -37,7 +37,7 @@ export class Macrostep {
   #leaf: Node
   #context: Context
   #children: Readonly<Record<string, AnyActorRef>>
-  /** The same children where no snapshot has them: they can be changed as they are, however many they are. */
+  /** The same children while no snapshot contains them: then they can be changed in place. */
   #own: Record<string, AnyActorRef> | undefined
   #status: ChartSnapshot["status"] = "active"
   #output: unknown
@@ -64,7 +64,7 @@ export class Macrostep {
     this.#event = event
   }
 
-  /** From nothing to the first stable snapshot; what goes wrong is the snapshot's error. */
+  /** Computes the first stable snapshot; an error on the way becomes the snapshot's error. */
   begin(input: unknown): ChartSnapshot {
     try {
       const { context = {} } = this.#plan.machine.config
@@ -80,7 +80,7 @@ export class Macrostep {
     }
   }
 
-  /** What comes of the event. */
+  /** Returns the snapshot after the event. */
   run(): ChartSnapshot {
     const { type } = this.#event
     if (type === "xstate.stop") {
@@ -104,7 +104,7 @@ export class Macrostep {
     return this.#plan.machine.getTransitionData(this.#snapshot(), this.#event)[0]
   }
 
-  /** Eventless transitions and raised events, until there are none (MACRO2). */
+  /** Takes eventless transitions and raised events, until there are none (MACRO2). */
   #settle(): void {
     let askEventless = true
     while (this.#status === "active") {
@@ -153,7 +153,7 @@ export class Macrostep {
     if (node.type === "final") this.#complete(node)
   }
 
-  /** A final state is done: the machine, or the state it lies in. */
+  /** Handles a final state: it completes its parent state or the machine. */
   #complete(node: Node): void {
     const { root } = this.#plan.machine
     const { parent } = node
@@ -171,7 +171,7 @@ export class Macrostep {
     this.#end("done")
   }
 
-  /** Performs actions in order; gives back what XState wants tried again once children are there. */
+  /** Performs actions in order; returns the retries that XState requires after the children exist. */
   #perform(
     actions: ReadonlyArray<PlannedAction>,
     deferredActorIds: ReadonlyArray<string> | undefined
@@ -232,7 +232,7 @@ export class Macrostep {
     return typeof input === "function" ? (input as (args: Args) => unknown)(this.#args()) : input
   }
 
-  /** What `assign` and `context` spawn with. */
+  /** The `spawn` function of `assign` and `context`. */
   get #spawn(): Spawn {
     this.#spawner ??= (src, options = {}) =>
       this.#start(src, undefined, {
@@ -284,7 +284,7 @@ export class Macrostep {
     this.#changed = true
   }
 
-  /** Takes over what an action of XState's made of the snapshot. */
+  /** Takes over the snapshot that an XState action made. */
   #adopt(after: ChartSnapshot): void {
     if (after === this.#made) return
     this.#context = after.context
@@ -342,7 +342,7 @@ const updateOf = (assignment: unknown, args: object, params: unknown): object =>
   return Object.fromEntries(Object.entries(assignment as object).map(([key, value]) => [key, evaluate(value)]))
 }
 
-/** Whether an assignment has nothing to say: then the context stays the object that it was. */
+/** Whether an assignment is empty: then the context stays the same object. */
 const isEmpty = (update: object): boolean => {
   for (const _ in update) return false
   return true

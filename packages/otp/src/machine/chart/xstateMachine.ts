@@ -1,14 +1,14 @@
 /**
- * What this house reads of an XState machine.
+ * The members of an XState machine that this package reads.
  *
- * XState describes some of these members to its own files only. They are all listed here, so that a new version of it is
- * checked against this page.
+ * XState types some of these members for internal use only. They are all listed here, to be checked against each new
+ * version.
  */
 import type { ActorScope, AnyActorLogic, AnyActorRef, AnyStateMachine, EventObject, Snapshot } from "xstate"
 
 export type Context = Record<string, unknown>
 
-/** What guards, actions and the like are told. */
+/** The arguments of guards, actions and the like. */
 export interface Args {
   readonly context: Context
   readonly event: EventObject
@@ -19,7 +19,7 @@ export interface Args {
 /** An action as a state or a transition names it. */
 export type ActionItem = string | ActionFunction | { readonly type: string; readonly params?: unknown }
 
-/** An action's function. Those XState makes (`assign`, `sendTo`, …) carry how they are carried out. */
+/** An action's function. Built-in actions (`assign`, `sendTo`, …) carry their implementation. */
 export interface ActionFunction {
   (args: Args, params: unknown): void
   readonly type?: string
@@ -46,7 +46,7 @@ export interface ActionFunction {
 /** A guard as a transition names it. */
 export type GuardItem = string | GuardFunction | { readonly type: string; readonly params?: unknown }
 
-/** A guard's function. Those XState makes (`and`, `not`, …) have a `check`. */
+/** A guard's function. Built-in guards (`and`, `not`, …) have a `check`. */
 interface GuardFunction {
   (args: { readonly context: Context; readonly event: EventObject }, params: unknown): boolean
   readonly check?: unknown
@@ -97,7 +97,7 @@ export interface ChartSnapshot {
   readonly children: Readonly<Record<string, AnyActorRef>>
 }
 
-/** An XState machine, as far as it is read here. */
+/** An XState machine, with only the members read here. */
 export interface Machine {
   readonly id: string
   readonly root: Node
@@ -114,7 +114,7 @@ export interface Machine {
   readonly start: (snapshot: ChartSnapshot) => void
 }
 
-/** What an actor gives its logic. */
+/** The scope that an actor passes to its logic. */
 export type Scope = ActorScope<Snapshot<unknown>, EventObject>
 
 /** The same machine, with the members above. */
