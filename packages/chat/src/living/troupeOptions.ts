@@ -1,55 +1,48 @@
 /** Reads the options of a Troupe: what is its own of them, what is its engine's, and what is its chats'. */
-import { type Finding, unknownOption, ValidationError } from "../errors/index.ts"
-import { chatOptionNames, type ChatOptions, EngineOptions, positive, providerAdvice } from "../options/index.ts"
+import * as z from "zod"
+import {
+  type Finding,
+  findingsFor,
+  functionType,
+  having,
+  passing,
+  positiveInteger,
+  unknownOption,
+  ValidationError,
+  wholeNumber,
+  wordOf
+} from "../errors/index.ts"
+import { chatOptionNames, type ChatOptions, EngineOptions, providerAdvice } from "../options/index.ts"
 import type { System } from "@troupe/otp"
 import type * as Engine from "../options/Engine.ts"
 import type { AnswerForm } from "../loop/index.ts"
 import type * as Store from "../store/Store.ts"
 
-const hasFunctions = (value: unknown, ...names: ReadonlyArray<string>): boolean =>
-  typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "function")
+const positiveNumber = passing((value) => typeof value === "number" && value > 0, "must be a number more than 0")
 
-/** What an option has to be, where it is given. */
-interface Demand {
-  readonly reason: string
-  readonly holds: (value: unknown) => boolean
-}
+const countOrInfinity = passing(
+  (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 0),
+  "must be a whole number, 0 or more, or Infinity"
+)
 
-const positiveNumber: Demand = {
-  reason: "must be a number more than 0",
-  holds: (value) => typeof value === "number" && value > 0
-}
-
-const countOrInfinity: Demand = {
-  reason: "must be a whole number, 0 or more, or Infinity",
-  holds: (value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) >= 0)
-}
-
-/** The options that are the Troupe's own. */
+/** The types of the options that are the Troupe's own. */
 const ownOptions = {
-  store: {
-    reason: "must have load, save and delete",
-    holds: (value) => hasFunctions(value, "load", "save", "delete")
-  },
-  system: { reason: "must come from System.make", holds: (value) => hasFunctions(value, "make") },
-  name: { reason: "must be a text that is not empty", holds: (value) => typeof value === "string" && value !== "" },
-  maxRestarts: {
-    reason: "must be a whole number, 0 or more",
-    holds: (value) => Number.isInteger(value) && Number(value) >= 0
-  },
-  maxSeconds: positiveNumber,
-  onCrash: { reason: "must be a function", holds: (value) => typeof value === "function" },
-  suspendedTtlMs: positiveNumber,
-  passivateAfterMs: positiveNumber,
-  draftEveryMs: positiveNumber,
-  maxWaitingInputs: countOrInfinity,
-  maxWaitingBytes: countOrInfinity,
-  maxToolCalls: { reason: "must be a whole number, 1 or more", holds: (value) => positive(value) === undefined },
-  answer: {
-    reason: "must be user_message or tool_result",
-    holds: (value) => value === "user_message" || value === "tool_result"
-  }
-} satisfies Partial<Record<keyof TroupeOptions, Demand>>
+  store: having("a store with load, save and delete", "load", "save", "delete").optional(),
+  system: having("a system, as System.make makes them", "make").optional(),
+  name: passing((value) => typeof value === "string" && value !== "", "must be a text that is not empty").optional(),
+  maxRestarts: wholeNumber.optional(),
+  maxSeconds: positiveNumber.optional(),
+  onCrash: functionType.optional(),
+  suspendedTtlMs: positiveNumber.optional(),
+  passivateAfterMs: positiveNumber.optional(),
+  draftEveryMs: positiveNumber.optional(),
+  maxWaitingInputs: countOrInfinity.optional(),
+  maxWaitingBytes: countOrInfinity.optional(),
+  maxToolCalls: positiveInteger.optional(),
+  answer: wordOf("user_message", "tool_result").optional()
+} satisfies Partial<Record<keyof TroupeOptions, z.ZodType>>
+
+const ownTypes = z.object(ownOptions)
 
 /** The options of a Troupe, by whose they are. */
 export interface TroupeParts {
@@ -75,16 +68,13 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) found.push({ field: [name], reason: unknownOption(name, known, providerAdvice) })
   }
-  const own = new Map(Object.keys(ownOptions).map((name) => [name, Reflect.get(options, name) as unknown]))
-  for (const [field, { reason, holds }] of Object.entries<Demand>(ownOptions)) {
-    const value = own.get(field)
-    if (value !== undefined && !holds(value)) found.push({ field: [field], reason })
-  }
+  const own = Object.fromEntries(Object.keys(ownOptions).map((name) => [name, Reflect.get(options, name) as unknown]))
+  found.push(...findingsFor(ownTypes, own, () => "unknown_option"))
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   const partOf = (isMeant: (name: string) => boolean) =>
     Object.fromEntries(Object.entries(options).filter(([name]) => isMeant(name)))
   return {
-    own: Object.fromEntries(own),
+    own,
     engine: partOf(isEngines),
     chat: partOf((name) => !isOwn(name) && !isEngines(name))
   }

@@ -2,7 +2,7 @@
 export type { CallTimeout, OnLateResult, OnToolError } from "./callPolicy.ts"
 export type { Budget, ChatOptions, GenerateOptions, Schedule, StepOptions } from "./ChatOptions.ts"
 export { EngineOptions, resolveModel } from "./Engine.ts"
-export { chatOptionNames, positive, providerAdvice, toolsFindings } from "./optionChecks.ts"
+export { chatOptionNames, providerAdvice, toolsFindings } from "./optionChecks.ts"
 export { resolveOptions } from "./resolveOptions.ts"
 export type { RunOptions } from "./resolveOptions.ts"
 export type { TracedRequest } from "./spans.ts"

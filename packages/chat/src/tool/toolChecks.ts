@@ -1,63 +1,59 @@
-/** What a tool may be made of; what may not is named by its path, with what is allowed there. */
-import { type Finding, isRecord, nameProblem, unknownNames, ValidationError } from "../errors/index.ts"
+/** The types of a tool's parts; a bad part is named by its path, with what to write instead. */
+import * as z from "zod"
+import {
+  dictionary,
+  findingsFor,
+  isRecord,
+  milliseconds,
+  nameProblem,
+  passing,
+  unknownName,
+  ValidationError,
+  wordOf
+} from "../errors/index.ts"
 
-type Check = (value: unknown) => string | undefined
-
-const oneOf =
-  (...words: ReadonlyArray<string>): Check =>
-  (value) =>
-    words.some((word) => word === value) ? undefined : `must_be_one_of ${words.join(", ")}`
-const milliseconds: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must_be_milliseconds")
-const record: Check = (value) => (isRecord(value) ? undefined : "must_be_an_object of names and values")
-const asFunction =
-  (of: string): Check =>
-  (value) =>
-    typeof value === "function" ? undefined : `must_be_a_function of ${of}`
+const functionOf = (what: string): z.ZodType =>
+  passing((value) => typeof value === "function", `must_be_a_function of ${what}`)
 
 /** A function can be a Standard Schema, too. */
-const parameters: Check = (value) =>
-  isRecord(value) || (typeof value === "function" && "~standard" in value)
-    ? undefined
-    : "must_be a zod schema, any Standard Schema, or a JSON Schema object"
+const parameters = passing(
+  (value) => isRecord(value) || (typeof value === "function" && "~standard" in value),
+  "must_be a zod schema, any Standard Schema, or a JSON Schema object"
+)
+
+const name = z.unknown().superRefine((value, context) => {
+  const message = nameProblem(value)
+  if (message !== undefined) context.addIssue({ code: "custom", message })
+})
 
 const described = {
-  name: nameProblem,
-  description: (value) => (typeof value === "string" ? undefined : "not_a_string"),
-  parameters,
-  jsonSchema: record,
-  manual: (value) => (typeof value === "boolean" ? undefined : "not_a_boolean"),
-  timeoutMs: milliseconds,
-  idleTimeoutMs: milliseconds,
-  metadata: record,
-  effect: oneOf("read", "write"),
-  key: asFunction("the arguments"),
-  onUnknown: oneOf("ask", "fail", "retry")
-} satisfies Readonly<Record<string, Check>>
+  name,
+  description: z.string("not_a_string").nullish(),
+  parameters: parameters.nullish(),
+  jsonSchema: dictionary.nullish(),
+  manual: z.boolean("not_a_boolean").optional(),
+  timeoutMs: milliseconds.optional(),
+  idleTimeoutMs: milliseconds.optional(),
+  metadata: dictionary.nullish(),
+  effect: wordOf("read", "write").optional(),
+  key: functionOf("the arguments").optional(),
+  onUnknown: wordOf("ask", "fail", "retry").optional()
+}
 
-/** Where `null` says as little as nothing. */
-const nullable: ReadonlySet<string> = new Set(["description", "parameters", "jsonSchema", "metadata", "handler"])
-
-/** What runs a tool is named by how the tool is made. */
+/** How the function that runs a tool is named depends on how the tool is made. */
 const parts = {
-  execute: { execute: asFunction("the arguments and the context"), ...described },
-  handler: { handler: asFunction("the arguments and the context"), ...described }
-} satisfies Readonly<Record<string, Readonly<Record<string, Check>>>>
+  execute: z.strictObject({ execute: functionOf("the arguments and the context").optional(), ...described }),
+  handler: z.strictObject({ handler: functionOf("the arguments and the context").nullish(), ...described })
+}
 
 /** Throws a `ValidationError` (`invalid_tool`) that names each part that is unknown or of the wrong kind. */
 export const checkTool = (given: unknown, runBy: keyof typeof parts): void => {
   if (!isRecord(given)) {
     throw new ValidationError("invalid_tool", [{ field: [], reason: "must_be_an_object of options" }])
   }
-  const checks: Readonly<Record<string, Check>> = parts[runBy]
-  const found: Array<Finding> = [...unknownNames(given, Object.keys(checks))]
-  for (const [part, check] of Object.entries(checks)) {
-    const value = given[part]
-    if (part !== "name" && (value === undefined || (value === null && nullable.has(part)))) continue
-    const wrong = check(value)
-    if (wrong !== undefined) found.push({ field: [part], reason: wrong })
-  }
-  if (runBy === "execute" && given["execute"] === undefined && given["manual"] !== true) {
-    found.push({ field: ["execute"], reason: "must_be_a_function; only a tool with manual: true needs none" })
-  }
-  if (found.length > 0) throw new ValidationError("invalid_tool", found)
+  const type = parts[runBy]
+  const found = findingsFor(type, { name: undefined, ...given }, (part) => unknownName(part, Object.keys(type.shape)))
+  const isMissing = runBy === "execute" && given["execute"] === undefined && given["manual"] !== true
+  const missing = { field: ["execute"], reason: "must_be_a_function; only a tool with manual: true needs none" }
+  if (found.length > 0 || isMissing) throw new ValidationError("invalid_tool", isMissing ? [...found, missing] : found)
 }

@@ -250,7 +250,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     await System.stop(system)
   })
 
-  test("TREE4 the end of an actor is not taken for that of the one in its place", async () => {
+  test("ATREE4 the end of an actor is not taken for that of the one in its place", async () => {
     const machine = setup({ actors: { work: fromPromise(forever) } }).createMachine({
       initial: "up",
       states: {
@@ -420,7 +420,7 @@ describe.each(runs)("a machine run %s", (_how, options) => {
     expect([Process.exitReason(pid), began, System.stats(system)]).toEqual(["killed", 0, empty])
   })
 
-  test("TREE5 an actor that stands for a process shows as that one, below the actor that invoked it", async () => {
+  test("ATREE5 an actor that stands for a process shows as that one, below the actor that invoked it", async () => {
     const inner = setup({
       actors: { own: StateMachine.fromProcess(({ parent }) => Process.spawnLink(parent, forever, { label: "own" })) }
     }).createMachine({ invoke: { id: "own", src: "own" } })
