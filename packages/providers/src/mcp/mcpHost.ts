@@ -25,7 +25,7 @@ import { McpConnection } from "./mcpConnection.ts"
 import { toolsOf } from "./mcpTools.ts"
 import type { McpOptions, McpServer, McpServerParams } from "./mcpServer.ts"
 
-/** One server, wherever its process is. */
+/** One server, with or without a process. */
 export class McpHost implements McpServer {
   readonly name: string
   readonly childSpec: ChildSpec.ChildSpec
@@ -84,7 +84,7 @@ export class McpHost implements McpServer {
     return ahead
   }
 
-  /** From now on calls go to this connection, and these are the tools. */
+  /** Makes a connection and its tools the current ones. */
   current(connection: McpConnection, listed: ReadonlyArray<McpTool>): void {
     this.#current = connection
     this.#tools = toolsOf(listed, { server: this.name, prefix: this.#options.prefix ?? "" }, (name, args, signal) =>
