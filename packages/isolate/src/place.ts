@@ -14,7 +14,7 @@ import type { PlaceListener, PlaceLimits, Place } from "./placeLimits.ts"
 /** Where a function runs. */
 export type Isolation = "worker" | "process"
 
-/** A file beside this one: TypeScript in the workspace, JavaScript where it was built. */
+/** A file beside this one: TypeScript in the workspace, JavaScript in the built package. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./entry.ts" : "./entry.js", import.meta.url)
 
 /** Opens a place; throws when none can be opened. */
