@@ -11,10 +11,10 @@ import { type IsolatedRun, isolatedRun } from "./isolatedRun.ts"
 import type { Isolation } from "./place.ts"
 
 /**
- * Where a function runs.
+ * The place of a function.
  *
  * - `worker`: in a thread of this program; starts faster, and shares the memory limit
- * - `process`: in a process of the operating system; what it does to itself stays there
+ * - `process`: in a process of the operating system; a crash there does not end this program
  */
 export type { Isolation } from "./place.ts"
 
