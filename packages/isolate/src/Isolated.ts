@@ -59,10 +59,10 @@ type ToolOptions = Omit<Parameters<typeof Tool.make>[0], "handler" | "manual" | 
  * **Units and defaults**
  *
  * - `export`: the name of the module's function, default `"default"`
- * - `graceMs`: how long the function may go on after its signal was aborted, in milliseconds; default 100
+ * - `graceMs`: how long the function may continue after its signal was aborted, in milliseconds; default 100
  * - `env`: all environment variables that the function sees. By default a short list of this program's own, without secrets:
  *   `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `TMP`, `TEMP`, `NODE_ENV`,
- *   `NODE_OPTIONS` (only flags that load modules or restrict the program), and what Windows needs to start a program
+ *   `NODE_OPTIONS` (only flags that load modules or restrict the program), and the variables that Windows needs to start a program
  * - `maxMemoryMb`: how large the JavaScript heap may become, in MiB, a whole number; default 512. Buffers are not counted
  * - `maxResultBytes`: how many bytes a result or a progress value may have when it is copied, at least 1,024; default
  *   4,194,304 (4 MiB). The message of an error is cut to a quarter as many characters, its stack to an eighth

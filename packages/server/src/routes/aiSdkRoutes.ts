@@ -205,7 +205,7 @@ const streamed = (call: Call, chat: Chat, name: string, followed: Followed, know
 
 const chunkOf = ({ type, data }: CallNews): UiChunk => ({ type: `data-troupe-${type}`, transient: true, data })
 
-/** The last frame of a stream that the server ends: the turn goes on. */
+/** The last frame of a stream that the server ends; the turn continues. */
 const lastFrame = ({ code, message }: HttpError): string =>
   dataFrame({
     type: "error",
