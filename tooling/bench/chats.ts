@@ -11,9 +11,9 @@ const words = 50
 const ids = ["c0", "c1"] as const
 
 /**
- * How a model's deltas come.
+ * The timing of a model's deltas.
  *
- * - `"at once"`: all of them are there; nobody waits between two
+ * - `"at once"`: all of them are ready, without a wait between two
  * - `"by turns"`: each in a turn of the event loop, as from a socket
  */
 export type Pace = "at once" | "by turns"
@@ -56,7 +56,7 @@ const read = async (events: AsyncIterable<{ readonly type: string; readonly delt
   if (text !== expected) throw new Error(`a chat said ${text.length} characters instead of ${expected.length}`)
 }
 
-/** The same model and the same tools, with nothing around them but the loop that calls them. */
+/** The same model and tools, with only a loop that calls them. */
 async function* loop(pace: Pace) {
   yield* wantsTools()
   for (const id of await Promise.all(ids.map(work))) {
@@ -84,9 +84,9 @@ export const chatsOnValues = (count: number, pace: Pace): Promise<void> => {
 }
 
 /**
- * What of a Troupe an observer watches.
+ * The parts of a Troupe that an observer watches.
  *
- * - `"nothing"`: it is not there
+ * - `"nothing"`: there is no observer
  * - `"the tree"`
  * - `"all it can"`: the tree, the supervisor of all chats, and the timeline of one of them
  */

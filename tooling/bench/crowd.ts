@@ -1,4 +1,4 @@
-/** Many conversations at once, what they hold, and what each costs as they become more. */
+/** Many concurrent conversations: their memory, and the cost of each as their number grows. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { tool, Troupe } from "@troupe/chat"
 import type { Attachment, ChatRef } from "@troupe/chat/chats"
@@ -44,13 +44,13 @@ const collect = (): void => (globalThis as { readonly gc?: () => void }).gc?.()
 
 const heapMb = (): number => process.memoryUsage().heapUsed / 1e6
 
-/** What a crowd of conversations took. */
+/** The cost of a crowd of conversations. */
 export interface CrowdCost {
   readonly wallMs: number
   readonly cpuMs: number
-  /** The most heap that was in use above what was in use before, garbage that was not collected yet included. */
+  /** The peak of the heap above the heap before, including garbage that was not collected yet. */
   readonly peakMb: number
-  /** The heap that the conversations hold when all have ended their turns. */
+  /** The heap of the conversations when all have ended their turns. */
   readonly idleMb: number
 }
 
@@ -80,7 +80,7 @@ export const crowd = async (count: number): Promise<CrowdCost> => {
   return { wallMs, cpuMs: (user + system) / 1_000, peakMb: peak - before, idleMb }
 }
 
-/** One answer of so many deltas in a living chat, with so many subscribers to its snapshots. */
+/** One answer of so many deltas in a live chat, with so many subscribers to its snapshots. */
 export const deltasWithSubscribers = async (deltas: number, subscribers: number): Promise<void> => {
   const troupe: RunningTroupe = await Troupe.start({ adapter: { name: "long", stream: () => answers(deltas) } })
   const chat = await troupe.chat("watched")
@@ -96,7 +96,7 @@ export const deltasWithSubscribers = async (deltas: number, subscribers: number)
   await troupe.stop()
 }
 
-/** One answer of so many deltas in a living chat, with so many attached: they read as it comes, or when it is over. */
+/** One answer of so many deltas in a live chat, with so many attachments, which read at once or when it is over. */
 export const deltasWithReaders = async (deltas: number, readers: number, reads: "at once" | "later"): Promise<void> => {
   const troupe: RunningTroupe = await Troupe.start({ adapter: { name: "long", stream: () => answers(deltas) } })
   const chat = await troupe.chat("followed")

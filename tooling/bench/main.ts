@@ -1,8 +1,8 @@
 /**
- * What Troupe costs, beside what does the same work without it, in the same run.
+ * Troupe's cost, compared with the same work without Troupe, in the same run.
  *
  * `pnpm bench` prints all tables, `pnpm bench otp` those of processes, `pnpm bench chat` those of chats beside plain async
- * generators that wait for the same things: medians of the rounds, after one round to warm up.
+ * generators with the same waits: medians of the rounds, after one round to warm up.
  */
 import { chatsOnGenerators, chatsOnTroupe, chatsOnValues, type Pace } from "./chats.ts"
 import { crowd, deltasWithReaders, deltasWithSubscribers } from "./crowd.ts"

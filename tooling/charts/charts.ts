@@ -1,5 +1,5 @@
 /**
- * The charts that are drawn, and where.
+ * The drawn charts and their files.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { adapterStreamMachine, chatMachine, stepMachine, toolCallMachine } from 
 import { root } from "../house/workspace.ts"
 import { mermaidOf } from "./mermaid.ts"
 
-/** One drawn chart: the file, and what should stand in it. */
+/** One drawn chart: the file, and its expected content. */
 export interface Drawing {
   readonly file: string
   readonly text: string

@@ -1,5 +1,5 @@
 /**
- * Draws the charts of `@troupe/chat` into `docs/charts`. A test compares what stands there with the machines.
+ * Draws the charts of `@troupe/chat` into `docs/charts`. A test compares the files with the machines.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * Draws a chart as a Mermaid state diagram.
  *
- * Reads the machine itself, so that the picture cannot say anything else: each state, each transition with its event,
- * guard and actions, what is invoked, what ends.
+ * Reads the machine itself, so that the drawing always matches it: each state, each transition with its event, guard and
+ * actions, the invoked actors, the final states.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const wordOf = (part: unknown): string => {
   return "…"
 }
 
-/** XState's own action creators give functions that are named after themselves. */
+/** XState's own action creators return functions with their own names. */
 const builtIn = (part: object): string | undefined =>
   "type" in part && typeof part.type === "string" && part.type.startsWith("xstate.")
     ? part.type.slice("xstate.".length)
@@ -33,7 +33,7 @@ const eventOf = (event: string, node: AnyStateNode): string => {
   return kind === undefined ? event : "done"
 }
 
-/** An invocation without an id of its own is known by what it invokes. */
+/** An invocation without an id is named by its source. */
 const invokedId = (id: string, node: AnyStateNode): string => {
   const invoked = node.invoke.find((one) => one.id === id)
   return invoked === undefined || !id.includes(".") ? id : wordOf(invoked.src)
@@ -51,14 +51,14 @@ const transitionsOf = (node: AnyStateNode): ReadonlyArray<AnyTransitionDefinitio
   ...[...node.transitions.values()].flat()
 ]
 
-/** The timers of delayed transitions are actions too; the transition says it all. */
+/** The timers of delayed transitions are actions too; they are omitted, since the transition shows them. */
 const actionsOf = (actions: ReadonlyArray<unknown>): ReadonlyArray<string> =>
   actions.map(wordOf).filter((word) => word !== "raise" && word !== "cancel")
 
 const whenAny = (moment: "entry" | "exit", actions: ReadonlyArray<string>): ReadonlyArray<string> =>
   actions.length === 0 ? [] : [`${moment} / ${actions.join(", ")}`]
 
-/** What happens in a state itself: on its way in and out, what it invokes, what it hears without leaving. */
+/** The notes of a state: its entry and exit actions, its invocations, its internal transitions. */
 const notesOf = (node: AnyStateNode): ReadonlyArray<string> => [
   ...whenAny("entry", actionsOf(node.entry)),
   ...node.invoke.map((invoked) => `invoke ${wordOf(invoked.src)}`),
@@ -86,7 +86,7 @@ const bodyOf = (node: AnyStateNode): ReadonlyArray<string> => {
   ]
 }
 
-/** A state that has states of its own can hold no description: its notes stand beside it. */
+/** A state with substates cannot have a description, so its notes are beside it. */
 const noteBeside = (anchor: AnyStateNode, notes: ReadonlyArray<string>): ReadonlyArray<string> =>
   notes.length === 0 ? [] : [`note right of ${idOf(anchor)}`, ...notes.map((note) => `  ${note}`), "end note"]
 
@@ -98,7 +98,7 @@ const stateLines = (node: AnyStateNode): ReadonlyArray<string> => {
     : [name, ...notes.map((note) => `${idOf(node)} : ${note}`)]
 }
 
-/** A machine's Mermaid text. What the machine does in every state stands in a note at its first. */
+/** A machine's Mermaid text. A note at the first state has the actions of every state. */
 export const mermaidOf = (machine: AnyStateMachine): string => {
   const { root } = machine
   const beside = noteBeside(root.initial.target[0] ?? root, notesOf(root))

@@ -1,31 +1,32 @@
 /**
- * Compares what a store has with what a killed program had been promised.
+ * Compares a store with the acknowledgements of a killed program.
  *
- * KILL1. An input that was accepted is in its conversation once, in the thread or waiting.
- * KILL2. An answer that was given is in its conversation, and no answer is there twice.
- * KILL3. The log of every conversation has no gap, and each of its entries is a record.
- * KILL4. A call that writes ran at most once, and its intent is kept wherever it did.
- * KILL5. A fork that was promised is there.
- * KILL6. A conversation that was in a turn is revived as interrupted, or asks about its calls; its partial text is the kept one.
+ * KILL1. An accepted input is in its conversation once, in the thread or in the inbox.
+ * KILL2. A reported answer is in its conversation, and no answer is there twice.
+ * KILL3. The log of every conversation has no gap, and each of its entries is a valid record.
+ * KILL4. A call that writes ran at most once, and its intent is stored whenever it ran.
+ * KILL5. A reported fork exists.
+ * KILL6. A conversation that was in a turn is loaded as interrupted, or asks about its calls; its partial text is the
+ *        stored one.
  */
 import { Message } from "@troupe/chat/messages"
 import type { ChatRecord, Store } from "@troupe/chat/store"
 import type { Line } from "./lines.ts"
 
-/** What was promised in all lives so far. */
+/** The acknowledgements of all lives so far. */
 export interface Promised {
   readonly accepted: Map<string, string>
   readonly answered: Map<string, Set<string>>
   readonly forked: Set<string>
 }
 
-/** Nothing yet. */
+/** No acknowledgements. */
 export const nothingPromised = (): Promised => ({ accepted: new Map(), answered: new Map(), forked: new Set() })
 
-/** What was found of each conversation, for the life that revives it. */
+/** The state of each conversation, for the life that loads it. */
 export type Found = Map<string, { readonly record: ChatRecord; readonly audited: number }>
 
-/** Takes up what a life said; what it found revived is compared with what was there (KILL6). */
+/** Adds the lines of a life. The conversations it loaded are compared with the stored state (KILL6). */
 export const takeUp = (lines: ReadonlyArray<Line>, promised: Promised, found: Found): ReadonlyArray<string> =>
   lines.flatMap((line) => {
     switch (line.type) {
@@ -60,7 +61,7 @@ const wrongPhase = (
   return phase !== "interrupted" || partial === text ? [] : [`${chat} has said "${partial}" instead of "${text}"`]
 }
 
-/** What is wrong with the store. */
+/** The faults of the store. */
 export const audited = async (
   store: Store.SessionStore,
   promised: Promised,
@@ -93,7 +94,7 @@ const allOf = async (store: Store.SessionStore): Promise<ReadonlyArray<string>> 
   }
 }
 
-/** KILL3, of the entries that were not looked at yet */
+/** KILL3, for the entries that were not checked yet */
 const wrongEntries = async (
   store: Store.SessionStore,
   { id, version = 0 }: ChatRecord,

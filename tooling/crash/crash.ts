@@ -1,7 +1,7 @@
 /**
- * A program that is killed again and again, and started again on what it left.
+ * Kills a program repeatedly, and restarts it on its store.
  *
- * The seed says how many lines each life has; the kill is `SIGKILL`, from outside, wherever the program then is.
+ * The seed determines the number of lines in each life. The kill is `SIGKILL`, from outside, at any point of the program.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -14,21 +14,21 @@ import { audited, type Found, nothingPromised, type Promised, takeUp } from "./a
 import { type Line, linesOf } from "./lines.ts"
 import { openStore } from "./stores.ts"
 
-/** What a run is told. `told` hears of every life. */
+/** The options of a run. `told` is called after every life. */
 export interface CrashOptions {
   readonly database: string
-  /** Where the tools note what they did. */
+  /** The file where the tools record their effects. */
   readonly journal: string
   readonly lives: number
   readonly seed: number
   readonly told?: (life: number, wrong: ReadonlyArray<string>) => void
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface Crashed {
   readonly promised: Promised
   readonly calls: number
-  /** Lives that ended before the Troupe ran, and conversations that were cut off in a turn. */
+  /** Lives that ended before the Troupe ran, and conversations that were interrupted in a turn. */
   readonly early: number
   readonly interrupted: number
   readonly wrong: ReadonlyArray<string>
@@ -36,7 +36,7 @@ export interface Crashed {
 
 const program = new URL("program.ts", import.meta.url).pathname
 
-/** Kills it in each of its lives, and looks each time. */
+/** Kills the program in each of its lives, and audits the store each time. */
 export const crash = async ({ database, journal, lives, seed, told }: CrashOptions): Promise<Crashed> => {
   const chance = chanceOf(seed)
   const promised = nothingPromised()
@@ -60,11 +60,12 @@ export const crash = async ({ database, journal, lives, seed, told }: CrashOptio
   return { promised, calls: journalOf(journal).length, early, interrupted, wrong }
 }
 
-/** The longest that may pass without a word, in milliseconds. */
+/** The maximum time without output, in milliseconds. */
 const silence = 30_000
 
 /**
- * One life: what it said before it was killed, some milliseconds after some line of it. Now and then it is killed while it begins.
+ * One life: its output until it was killed, some milliseconds after one of its lines. Sometimes it is killed during
+ * startup.
  */
 const lifeOf = async (argv: ReadonlyArray<string>, chance: () => number): Promise<ReadonlyArray<Line>> => {
   const child = spawn(process.execPath, [program, ...argv], { stdio: ["ignore", "pipe", "inherit"] })
@@ -87,7 +88,9 @@ const lifeOf = async (argv: ReadonlyArray<string>, chance: () => number): Promis
   return [...linesOf(said), ...ended]
 }
 
-/** A server goes on with what a killed program had sent it, a commit say, until it notices: nothing is compared before. */
+/**
+ * Waits until a server has finished the commands of a killed program, such as a commit. The audit starts after that.
+ */
 const quiet = async (database: string): Promise<void> => {
   if (!database.startsWith("postgres:")) return
   const connected = "SELECT pid FROM pg_stat_activity WHERE application_name = 'troupe'"
@@ -102,7 +105,7 @@ const journalOf = (path: string): ReadonlyArray<readonly [string, string]> =>
         .map((line) => JSON.parse(line) as readonly [string, string])
     : []
 
-/** What SQLite finds wrong with its file. */
+/** The faults that SQLite finds in its file. */
 const damage = (database: string): ReadonlyArray<string> => {
   if (database.startsWith("postgres:")) return []
   const file = new DatabaseSync(database)

@@ -1,12 +1,12 @@
-/** What the program that will be killed says, a line of JSON each, before it goes on. */
+/** The output of the program that will be killed, a line of JSON for each fact before it continues. */
 
 /**
  * - `ready`: its Troupe runs
- * - `revived`: a conversation was found as it was left, in this phase, its interrupted reply so far
+ * - `revived`: a conversation was loaded in this phase, with its interrupted reply so far
  * - `accepted`: the store has this input
- * - `answered`: a turn was over, and this is its answer
- * - `forked`: there is another conversation now, begun from one
- * - `wrong`: something failed that should not
+ * - `answered`: a turn was over, with this answer
+ * - `forked`: a new conversation was forked from another
+ * - `wrong`: something failed unexpectedly
  */
 export type Line =
   | { readonly type: "ready" }
@@ -16,7 +16,7 @@ export type Line =
   | { readonly type: "forked"; readonly chat: string; readonly to: string }
   | { readonly type: "wrong"; readonly what: string }
 
-/** The whole lines of what was read; a line that was cut off was not said. */
+/** The complete lines of the output; a line that was cut off does not count. */
 export const linesOf = (text: string): ReadonlyArray<Line> =>
   text
     .split("\n")

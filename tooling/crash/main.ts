@@ -1,6 +1,6 @@
 /**
- * `pnpm crash [--seed N] [--sqlite N] [--postgres N]`: a program is killed so many times on each database, and what is kept is
- * compared with what it had been promised. The exit code is 1 when something is lost, doubled or damaged.
+ * `pnpm crash [--seed N] [--sqlite N] [--postgres N]`: kills a program so many times on each database, and compares the
+ * store with the program's acknowledgements. The exit code is 1 when something is lost, doubled or damaged.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
- * `node program.ts <database> <journal> <seed> <life>`: conversations that go on until the program is killed.
+ * `node program.ts <database> <journal> <seed> <life>`: conversations that run until the program is killed.
  *
- * It goes on with what it finds, and says what it was promised before it asks for more. Its tool that writes notes its
- * idempotency keys in the journal.
+ * It continues the stored conversations, and prints each acknowledgement before its next request. Its tool that writes
+ * appends its idempotency keys to the journal.
  */
 import { appendFileSync, writeSync } from "node:fs"
 import { Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
@@ -20,7 +20,7 @@ const say = (line: Line): void => void writeSync(1, `${JSON.stringify(line)}\n`)
 
 const chance = chanceOf(Number(seed) * 10_007 + Number(life))
 
-/** The model calls tools first, and then answers; each input has an answer of its own. */
+/** The model calls tools first, and then answers; each input has its own answer. */
 const respond = ({ messages }: Request.Request): Fake.Script => {
   const at = messages.findLastIndex(({ role }) => role === "user")
   const asked = messages[at]
@@ -43,14 +43,14 @@ const note = tool({
   }
 })
 
-/** The end of a turn that was to come to an answer. */
+/** Waits for the answer of a turn. */
 const answered = async (chat: ChatRef.ChatRef, turn: ChatRef.LiveTurn): Promise<void> => {
   const { thread } = await turn.result()
   const last = thread.messages.at(-1)
   if (last?.role === "assistant") say({ type: "answered", chat: chat.id, text: Message.text(last) })
 }
 
-/** Goes on with what an earlier life left. */
+/** Continues a conversation of an earlier life. */
 const revived = async (troupe: RunningTroupe, id: string): Promise<ChatRef.ChatRef> => {
   const chat = await troupe.chat(id)
   const context = chat.getSnapshot()?.context

@@ -1,9 +1,9 @@
 /**
- * Turns an example's `// =>` comments into assertions, on the same lines.
+ * Converts an example's `// =>` comments to assertions, on the same lines.
  *
- * **Details**: the statement to the left is an expression, a `console.log` of one value, or the declaration of one name;
- * the text to the right is an expression, which may go on in the comment lines right below when they are indented by
- * three spaces or more. The two are compared by structure.
+ * **Details**: the statement to the left is an expression, a `console.log` of one value, or the declaration of one name.
+ * The text to the right is an expression. It may continue in the comment lines below, indented by three spaces or more. The
+ * two are compared by structure.
  *
  * @module
  */
@@ -16,8 +16,7 @@ export const expectName = "__expect"
 /**
  * Rewrites one example.
  *
- * **Errors**: throws when an assertion has nothing to its left that has a value, or no expression to its right: an
- * assertion that asserts nothing never passes.
+ * **Errors**: throws when an assertion has no value to its left, or no expression to its right.
  */
 export const rewriteAssertions = (code: string): string => {
   const statements = [...walk(parse(code))].filter(

@@ -1,14 +1,14 @@
 /**
  * Runs the examples of Markdown files and doc comments as tests.
  *
- * Owns the ids `<file>.<line>.doctest.ts`, or `.tsx`, one module per example; the file the example stands in registers one test for
- * each, which imports it. Finding examples is `examples.ts`, rewriting their assertions `assertions.ts`.
+ * Owns the ids `<file>.<line>.doctest.ts`, or `.tsx`, one module per example. The file that contains the examples registers
+ * one test for each, which imports it. `examples.ts` finds examples, `assertions.ts` rewrites their assertions.
  *
  * **Invariants**
  *
- * - `DOC1.` An example runs in its own module: nothing it declares is seen by another.
- * - `DOC2.` A bare import in an example resolves as it does for the tooling, which depends on every library by name: so
- *   an example can import what a user can, and no internals.
+ * - `DOC1.` An example runs in its own module: no other example sees its declarations.
+ * - `DOC2.` A bare import in an example resolves as for the tooling, which depends on every library by name. So an example
+ *   can import what a user can, and no internals.
  * - `DOC3.` A module imported for its exports registers nothing; only the file under test does.
  *
  * @module
@@ -27,7 +27,7 @@ export const doctestPlugin = (root: string): Plugin => ({
   enforce: "pre",
   resolveId(source, importer) {
     const [, path] = exampleId.exec(source) ?? []
-    // The server may hand an id back as a URL, from its root.
+    // The server may return an id as a URL, from its root.
     if (path !== undefined) return existsSync(path) ? source : join(this.environment.config.root, source)
     const isBare = !source.startsWith(".") && !source.startsWith("/") && !source.startsWith("node:")
     if (importer === undefined || !exampleId.test(importer) || !isBare || source === "vitest") return undefined
@@ -44,7 +44,7 @@ export const doctestPlugin = (root: string): Plugin => ({
   }
 })
 
-/** Makes a document; loaded before anything the example imports. */
+/** Makes a document; loaded before all imports of the example. */
 const pagePath = join(import.meta.dirname, "page.ts")
 
 const exampleModule = (path: string, line: number): string => {

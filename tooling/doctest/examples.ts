@@ -12,7 +12,7 @@ export interface Example {
   /** The line of its first line of code in the file, from 1. */
   readonly line: number
   readonly code: string
-  /** Whether it shows a page: it has JSX in it, and a document to draw in. */
+  /** Whether it renders a page: it contains JSX, and gets a document. */
   readonly isPage?: true
 }
 
@@ -20,7 +20,7 @@ export interface Example {
 export const marker = "ts import.meta.vitest"
 const pageMarker = "tsx import.meta.vitest"
 
-/** The runnable examples of a file, by its kind. */
+/** The runnable examples of a file, by its extension. */
 export const examplesOf = (path: string, text: string): ReadonlyArray<Example> =>
   path.endsWith(".md") ? markdownExamples(text) : docCommentExamples(text)
 

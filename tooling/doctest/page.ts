@@ -1,5 +1,5 @@
 /**
- * A page for the examples that show one: the globals of a browser, in the test's own thread.
+ * The DOM for examples that render a page: the globals of a browser, in the test's own thread.
  *
  * @module
  */

@@ -1,8 +1,9 @@
 /**
- * Who may import what: the table of the packages, and the check of one import against it.
+ * The allowed imports of each package: the table, and the check of one import.
  *
- * **Details**: dependencies point one way, `otp ← chat ← {providers, isolate, store, server, cluster}` and `server ← react`. A new
- * package starts with a row here. A package also lists the peers of those it depends on, whether it may import them or not.
+ * **Details**: dependencies point one way, `otp ← chat ← {providers, isolate, store, server, cluster}` and `server ←
+ * react`. A new package starts with a row here. A package also lists the peers of its dependencies, whether it may import
+ * them or not.
  *
  * @module
  */
@@ -13,7 +14,7 @@ export interface ImportRow {
   readonly ours: ReadonlyArray<string>
   /** Foreign packages it may import. */
   readonly foreign: ReadonlyArray<string>
-  /** Which of its files may import `node:*`: all, none, or those below these paths of its `src`. */
+  /** The files that may import `node:*`: all, none, or those below these paths of its `src`. */
   readonly node: "all" | "none" | ReadonlyArray<string>
 }
 
@@ -39,7 +40,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
   }
 }
 
-/** The row of every app: only apps choose a provider and a store, so nothing foreign is closed to them. */
+/** The row of every app: only apps choose a provider and a store, so they may import any foreign package. */
 export const appRow: Omit<ImportRow, "foreign"> = { ours: everythingOfOurs, node: "all" }
 
 /** The package a bare import names: `@troupe/otp` for `@troupe/otp/clock`. */
@@ -53,6 +54,6 @@ export const packageOf = (specifier: string): string =>
 export const oursOf = (packageName: string): string | undefined =>
   packageName.startsWith("@troupe/") ? packageName.slice("@troupe/".length) : undefined
 
-/** Whether a row lets a file of the package's `src` import `node:*`. */
+/** Whether a row allows a file of the package's `src` to import `node:*`. */
 export const mayTouchNode = (row: Pick<ImportRow, "node">, pathInSrc: string): boolean =>
   row.node === "all" || (row.node !== "none" && row.node.some((allowed) => pathInSrc.startsWith(allowed)))

@@ -1,5 +1,5 @@
 /**
- * What one module says about itself: its imports, its exports and their docs, its size.
+ * Facts about one module: its imports, its exports and their docs, its size.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export interface ExportedName {
 /** Every module named by a static import, a re-export, an import type or a literal dynamic import, in order. */
 export const importsOf = (text: string): ReadonlyArray<string> => sourcesIn(text, () => true)
 
-/** Of these, the modules that are there at run time from the beginning: no types, nothing that is imported when it is needed. */
+/** Of these, the modules that are loaded at startup: no types, no dynamic imports. */
 export const loadedBy = (text: string): ReadonlyArray<string> =>
   sourcesIn(
     text,

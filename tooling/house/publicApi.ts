@@ -9,7 +9,7 @@ import type { ExportedName } from "./moduleFacts.ts"
 import { exists, readJson, readText } from "./workspace.ts"
 import type { Manifest } from "./workspace.ts"
 
-/** One public name and the module that offers it. */
+/** One public name and its module. */
 export interface PublicName extends ExportedName {
   readonly module: string
 }
@@ -34,7 +34,7 @@ export const publicNames = (folder: string): ReadonlyArray<PublicName> =>
     )
     .toSorted((left, right) => compare(left.module, right.module) || compare(left.name, right.name))
 
-/** What is wrong with the doc comment of a public name, or nothing; a name of another package has its comment there. */
+/** The problem of a public name's doc comment, if any; a name of another package has its comment there. */
 export const docComplaint = (name: PublicName): string | undefined => {
   const isForeign = name.from !== undefined && !name.from.source.startsWith(".")
   if (name.kind === "namespace" || isForeign) return undefined

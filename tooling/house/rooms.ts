@@ -1,5 +1,5 @@
 /**
- * What the rooms of a package import, and whether that follows the table of rooms.
+ * Reads the imports between the rooms of a package, and checks them against the table of rooms.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export const importGraph = (folder: string): ImportGraph =>
     ])
   )
 
-/** The groups of files that import each other in a circle, each sorted; a file alone is no circle. */
+/** The groups of files that import each other in a circle, each sorted. */
 export const circlesOf = (graph: ImportGraph): ReadonlyArray<ReadonlyArray<string>> => {
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
@@ -79,7 +79,7 @@ export const floorComplaints = (folder: string, floors: Floors): ReadonlyArray<s
   return [...complaints]
 }
 
-/** The named imports that reach past the `index.ts` of another room; `import * as` may name the file of a module. */
+/** The named imports from another room that bypass its `index.ts`; `import * as` may name the file of a module. */
 export const doorComplaints = (folder: string): ReadonlyArray<string> =>
   files(`${folder}/src/**/*.{ts,tsx}`)
     .filter((path) => roomOf(folder, path) !== "")

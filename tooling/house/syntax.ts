@@ -1,7 +1,7 @@
 /**
  * A TypeScript file's syntax tree, as plain nodes.
  *
- * **Details**: the parser is the one the test runner already carries; offsets count UTF-16 code units.
+ * **Details**: uses the test runner's parser; offsets count UTF-16 code units.
  *
  * @module
  */
@@ -15,14 +15,14 @@ export interface SyntaxNode {
   readonly [field: string]: unknown
 }
 
-/** Parses TypeScript, with JSX or without; throws what the parser says when the text is not a module. */
+/** Parses TypeScript, with JSX or without. Throws the parser's error when the text is not a module. */
 export const parse = (text: string): SyntaxNode => {
   const program = parsed(text)
   if (!isNode(program)) throw new TypeError("the parser returned no tree")
   return program
 }
 
-/** What is no TypeScript may have JSX in it; what is neither is refused as TypeScript. */
+/** A text that is not plain TypeScript may contain JSX; for a text that is neither, the error is TypeScript's. */
 const parsed = (text: string): unknown => {
   try {
     return parseAst(text, { lang: "ts" })

@@ -6,7 +6,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 
-/** The parts of a manifest the house rules look at. */
+/** The parts of a manifest that the house rules use. */
 export interface Manifest {
   readonly name: string
   readonly private?: boolean
@@ -54,10 +54,10 @@ export const workspacePackages = (): ReadonlyArray<WorkspacePackage> =>
     return { folder, short: basename(folder), kind, manifest: readJson<Manifest>(path) }
   })
 
-/** Names of the packages a manifest asks for at run time. */
+/** The names of the packages that a manifest needs at run time. */
 export const dependencyNames = (manifest: Manifest): ReadonlyArray<string> =>
   [...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {})].toSorted()
 
-/** Reads one JSON file by its path from the root; the caller says what it holds. */
+/** Reads one JSON file by its path from the root; the caller gives its type. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the shape of its own file
 export const readJson = <Shape>(path: string): Shape => JSON.parse(readText(path)) as Shape

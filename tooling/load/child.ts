@@ -1,8 +1,8 @@
-/** The process of a server under load: does as its parent says, and says what it holds. */
+/** The process of a server under load: runs its parent's orders, and reports. */
 import { Pace } from "./pace.ts"
 import { serveBare, type Served, serveTroupe } from "./served.ts"
 
-/** What a parent says. */
+/** The messages of the parent. */
 export type Order =
   | {
       readonly type: "serve"
@@ -14,20 +14,20 @@ export type Order =
   | { readonly type: "end" }
   | { readonly type: "close" }
 
-/** What a server holds. */
+/** The memory and counts of a server. */
 export interface Report {
   readonly cpuMs: number
   readonly heap: number
   readonly rss: number
-  /** Streams of the model that are read. */
+  /** The open streams of the model. */
   readonly open: number
-  /** And those that ever were. */
+  /** The streams that were ever started. */
   readonly begun: number
   readonly sockets: number
   readonly chats: number
 }
 
-/** What it answers. */
+/** The messages to the parent. */
 export type Answer =
   | { readonly type: "serving"; readonly port: number; readonly paths: string; readonly body: string }
   | { readonly type: "report"; readonly report: Report }
@@ -54,7 +54,7 @@ const reported = (collects: boolean): Report => {
   }
 }
 
-// A server whose parent is gone serves nobody.
+// The server exits when its parent has disconnected.
 process.on("disconnect", () => process.exit())
 
 process.on("message", async (order: Order) => {

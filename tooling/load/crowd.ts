@@ -1,29 +1,29 @@
-/** Many clients of one server, each a socket of its own that posts once and reads what comes. */
+/** Many clients of one server, each with its own socket, which posts once and reads the stream. */
 import { connect, type Socket } from "node:net"
 import { nowMicros } from "./pace.ts"
 
-/** What one client has read. */
+/** The state of one client. */
 export interface Reader {
   readonly socket: Socket
   words: number
-  /** The longest it waited for a word, from its first on, in milliseconds. */
+  /** The longest wait for a word after the first one, in milliseconds. */
   longestMs: number
   over: boolean
-  /** When it came, and when its first word did. */
+  /** When the client joined, and when its first word arrived. */
   readonly cameAt: number
   heardAt: number | undefined
 }
 
 const at = "@".charCodeAt(0)
 
-/** The clients, and how late their words came. */
+/** The clients, and the delays of their words. */
 export class Crowd {
   readonly readers = new Set<Reader>()
-  /** Told of a client whose reply is over. */
+  /** Called with a client whose reply is over. */
   readonly #over: (reader: Reader) => void
-  /** In microseconds, of the words since `clear`. */
+  /** The delays of the words since `clear`, in microseconds. */
   delays: Array<number> = []
-  /** How long it took from coming to the first word, in milliseconds, of all clients. */
+  /** The time from joining to the first word, in milliseconds, of all clients. */
   readonly openings: Array<number> = []
 
   constructor(over: (reader: Reader) => void = () => {}) {
@@ -35,7 +35,7 @@ export class Crowd {
     this.#over(reader)
   }
 
-  /** A client of its own; resolves when it is connected. */
+  /** Adds a client; resolves when it is connected. */
   async join(port: number, path: string, body: string): Promise<Reader> {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true })
     const reader: Reader = {
@@ -64,7 +64,7 @@ export class Crowd {
           .toString("latin1", open + 1, close)
           .split(":")
           .map(Number)
-        // The events at the end of a reply have all of its words again.
+        // The events at the end of a reply repeat all of its words.
         if (place !== next || saidAt === undefined) continue
         next += 1
         this.delays.push(now - saidAt)
@@ -91,7 +91,7 @@ export class Crowd {
     return reader
   }
 
-  /** Begins to count anew. */
+  /** Restarts the measurement. */
   clear(): void {
     this.delays = []
     for (const reader of this.readers) {
@@ -100,17 +100,17 @@ export class Crowd {
     }
   }
 
-  /** All are gone at once, in the middle of whatever they read. */
+  /** Disconnects all clients at once, in the middle of their streams. */
   vanish(): void {
     for (const { socket } of this.readers) socket.destroy()
   }
 
-  /** They read no more. */
+  /** Makes all clients stop reading. */
   stall(): void {
     for (const { socket } of this.readers) socket.pause()
   }
 
-  /** They read on. */
+  /** Makes all clients continue to read. */
   goOn(): void {
     for (const { socket } of this.readers) socket.resume()
   }

@@ -1,7 +1,7 @@
 /**
- * `pnpm load [--clients N] [--rate N] [--seconds N] [--profile FOLDER]`: a server on loopback with many open streams, beside one
- * that writes with Node alone; then clients that stop reading, and clients that vanish. The exit code is 1 when a stream was
- * starved, or something was not released.
+ * `pnpm load [--clients N] [--rate N] [--seconds N] [--profile FOLDER]`: compares a server on loopback with many open
+ * streams to one that uses Node alone; then clients stop reading, and clients disconnect. The exit code is 1 when a stream
+ * was starved or something was not released.
  *
  * @module
  */
@@ -35,7 +35,7 @@ const row = (name: string, ...cells: ReadonlyArray<string>): string =>
 const compared = (name: string, bare: number, own: number, digits = 1): string =>
   row(name, bare.toFixed(digits), own.toFixed(digits), `${(own / bare).toFixed(2)}x`)
 
-/** How much more is held after the later half of the time than after the earlier one. */
+/** The memory after the second half of the time, relative to the first half. */
 const growth = ({ middle, end }: Streamed): number => end.heap / middle.heap
 
 const streams = async (): Promise<boolean> => {

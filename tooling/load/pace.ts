@@ -1,7 +1,7 @@
 /**
- * Words that come at a pace, for any number of streams: both servers are fed by it, so that what differs is not the feeding.
+ * Words at a fixed pace, for any number of streams. Both servers use it, so the source of the words makes no difference.
  *
- * Each word says its place, and when it was said, on a clock that all processes of the computer share: `@3:1234567@`.
+ * Each word has its index and its time, on a clock that all processes of the computer share: `@3:1234567@`.
  */
 
 /** Now, in microseconds, on a clock that all processes of the computer share. */
@@ -9,13 +9,13 @@ export const nowMicros = (): number => Number(process.hrtime.bigint() / 1_000n)
 
 const filler = " the quick brown fox jumps over it"
 
-/** A stream that is later than this has its next words at their distance from then on, and not all at once. */
+/** When a stream is later than this, its next words keep their distance from then on instead of coming all at once. */
 const latestMs = 1_000
 
-/** Feeds streams, each so many words a second from when it was begun. */
+/** Feeds streams, each with so many words a second from its start. */
 export class Pace {
   readonly #everyMs: number
-  /** Those who wait for a word, by the millisecond it is due in. */
+  /** The waiting streams, by the millisecond in which their word is due. */
   readonly #due = new Map<number, Array<() => void>>()
   #timer: NodeJS.Timeout | undefined
   #told = 0
@@ -27,17 +27,17 @@ export class Pace {
     this.#everyMs = 1_000 / wordsPerSecond
   }
 
-  /** How many streams are read. */
+  /** The number of streams that are being read. */
   get open(): number {
     return this.#open
   }
 
-  /** How many streams were begun. */
+  /** The number of streams that were started. */
   get begun(): number {
     return this.#begun
   }
 
-  /** All streams end after their next word. */
+  /** Ends all streams after their next word. */
   end(): void {
     this.#over = true
   }

@@ -1,4 +1,4 @@
-/** A server in a process of its own, as its parent sees it. */
+/** A server in a process of its own, controlled by its parent. */
 import { type ChildProcess, fork } from "node:child_process"
 import type { Answer, Order, Report } from "./child.ts"
 
@@ -14,7 +14,7 @@ export class Remote {
     this.#child = child
   }
 
-  /** Starts it; with a `profile` the time it takes is written to that folder. */
+  /** Starts it; with a `profile` a CPU profile is written to that folder. */
   static async start(order: Extract<Order, { readonly type: "serve" }>, profile?: string): Promise<Remote> {
     const watching = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
     const child = fork(new URL("child.ts", import.meta.url), { execArgv: ["--expose-gc", ...watching] })
@@ -39,12 +39,12 @@ export class Remote {
     return this.#path.replace("0", String(index))
   }
 
-  /** What it holds, when it has collected what it can. */
+  /** Reports its memory and counts, after a garbage collection. */
   async report(): Promise<Report> {
     return (await this.#ask({ type: "report", collects: true }, "report")).report
   }
 
-  /** What it holds, without more ado. */
+  /** Reports its memory and counts without a collection. */
   async look(): Promise<Report> {
     return (await this.#ask({ type: "report", collects: false }, "report")).report
   }

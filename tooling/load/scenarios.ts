@@ -1,4 +1,4 @@
-/** What is done to a server, and what it came to. */
+/** The scenarios of the load test, and their results. */
 import { setTimeout as after } from "node:timers/promises"
 import type { Report } from "./child.ts"
 import { Crowd } from "./crowd.ts"
@@ -6,7 +6,7 @@ import { Remote } from "./remote.ts"
 
 export type Kind = "bare" | "troupe"
 
-/** How much is asked of a server. */
+/** The size of the load. */
 export interface Load {
   readonly clients: number
   readonly wordsPerSecond: number
@@ -14,19 +14,19 @@ export interface Load {
   readonly profile?: string | undefined
 }
 
-/** How long a reply is; whoever has read one begins another conversation. */
+/** The length of a reply; a client that has read one begins another conversation. */
 const replySeconds = 10
 
-/** How streams went. */
+/** The result of the streaming scenario. */
 export interface Streamed {
   readonly words: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
-  /** From a client's coming to its first word. */
+  /** From a client's start to its first word. */
   readonly openP50Ms: number
   readonly openP99Ms: number
-  /** The fewest words of a client, of those that were said to it. */
+  /** The smallest share of its words that a client received. */
   readonly leastShare: number
   readonly longestMs: number
   readonly cpuShare: number
@@ -40,7 +40,7 @@ export interface Streamed {
 const quantile = (sorted: Float64Array, share: number): number =>
   (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) / 1_000
 
-/** Clients come one after another, not in a crowd. */
+/** Adds clients one after another. */
 const join = async (crowd: Crowd, remote: Remote, clients: number, everyMs = 0.5): Promise<void> => {
   const began = performance.now()
   for (let index = 0; index < clients; index++) {
@@ -50,14 +50,14 @@ const join = async (crowd: Crowd, remote: Remote, clients: number, everyMs = 0.5
   }
 }
 
-/** Until it holds, or time is up: what is looked at then says which. */
+/** Waits until the condition holds or the time is up, and returns the last report. */
 const settled = async (remote: Remote, holds: (report: Report) => boolean, withinMs = 120_000): Promise<Report> => {
   const until = performance.now() + withinMs
   while (!holds(await remote.look()) && performance.now() < until) await after(200)
   return remote.report()
 }
 
-/** Listens for a while, and then has the server collect what it can, and say what is left. */
+/** Measures for some time, then collects garbage on the server and returns its report. */
 const measured = async (remote: Remote, crowd: Crowd, seconds: number) => {
   await after(2_000)
   const { cpuMs } = await remote.look()
@@ -72,7 +72,7 @@ const measured = async (remote: Remote, crowd: Crowd, seconds: number) => {
   return { delays, leastWords, longestMs, cpuMs: spent, report: await remote.report() }
 }
 
-/** Everybody reads at the pace of the words. */
+/** All clients read at the pace of the words. */
 export const streaming = async (what: Kind, load: Load): Promise<Streamed> => {
   const { clients, wordsPerSecond, seconds, profile } = load
   const words = wordsPerSecond * replySeconds
@@ -83,7 +83,7 @@ export const streaming = async (what: Kind, load: Load): Promise<Streamed> => {
     if (!isOver) crowd.join(remote.port, remote.path(last++), remote.body).catch(() => {})
   })
   const before = await remote.report()
-  // Evenly over the time of a reply: so many begin and end in each second from then on.
+  // Evenly over the time of a reply, so that the same number begins and ends in each second from then on.
   await join(crowd, remote, clients, (replySeconds * 1_000) / clients)
   await settled(remote, ({ begun }) => begun >= clients)
   const first = await measured(remote, crowd, seconds / 2)
@@ -112,14 +112,14 @@ export const streaming = async (what: Kind, load: Load): Promise<Streamed> => {
   return streamed
 }
 
-/** What a server held at the points of a story. */
+/** The memory of a server at points of a scenario. */
 export interface Held {
   readonly before: Report
   readonly middle: Report
   readonly after: Report
 }
 
-/** Everybody reads a little and then no more, while the replies go on to their end; then all are gone. */
+/** All clients read a little and then stop, while the replies continue to their end; then all disconnect. */
 export const stalling = async (load: Load): Promise<Held> => {
   const { clients, wordsPerSecond, seconds } = load
   const words = wordsPerSecond * seconds
@@ -135,7 +135,7 @@ export const stalling = async (load: Load): Promise<Held> => {
   return { before, middle, after: end }
 }
 
-/** Everybody is gone in the middle of a reply. */
+/** All clients disconnect in the middle of a reply. */
 export const vanishing = async (load: Load): Promise<Held> => {
   const { clients, wordsPerSecond } = load
   const words = wordsPerSecond * 1_000

@@ -1,4 +1,4 @@
-/** The two servers that are compared: this project's, and one that writes server-sent events with Node alone. */
+/** The two compared servers: this project's, and one that writes server-sent events with Node alone. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Troupe } from "@troupe/chat"
@@ -12,20 +12,20 @@ import type { Pace } from "./pace.ts"
 /** A server under load. */
 export interface Served {
   readonly port: number
-  /** The path that a client posts to, for a stream of its own. */
+  /** The path to which a client posts for its own stream. */
   readonly path: (index: number) => string
   readonly body: string
-  /** How many processes live for chats. */
+  /** The number of live chat processes. */
   readonly chats: () => number
   readonly close: () => Promise<void>
 }
 
 const unbounded = 1_000_000
 
-/** What is measured is the server: a store in memory would hold more with every conversation. */
+/** Only the server is measured: a store in memory would grow with every conversation. */
 const forgetful: Store.Store = { load: () => undefined, save: () => {}, delete: () => {} }
 
-/** A model that says what the pace gives it, so many words in a reply. */
+/** A model that replies with so many words at the pace. */
 const paced = (pace: Pace, words: number): Adapter.Adapter => ({
   name: "paced",
   stream: async function* () {
@@ -34,7 +34,7 @@ const paced = (pace: Pace, words: number): Adapter.Adapter => ({
   }
 })
 
-/** A chat rests for `restMs` before it has no process: where something held it, it always had one. */
+/** A chat is unloaded after `restMs`: a chat that something still references is never unloaded. */
 export const serveTroupe = async (pace: Pace, words: number, restMs = 1_000): Promise<Served> => {
   const troupe = await Troupe.start({ adapter: paced(pace, words), store: forgetful, passivateAfterMs: restMs })
   const server = Server.make({

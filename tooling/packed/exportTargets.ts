@@ -1,10 +1,10 @@
 /**
- * The files that a manifest's `exports` lead to.
+ * The target files of a manifest's `exports`.
  *
  * @module
  */
 
-/** Every path in an `exports` value, patterns as they are; subpaths that are closed (`null`) have none. */
+/** Every path in an `exports` value, with patterns as they are; closed subpaths (`null`) have none. */
 export const exportTargets = (exported: unknown): ReadonlyArray<string> => {
   if (typeof exported === "string") return [exported]
   if (typeof exported !== "object" || exported === null) return []

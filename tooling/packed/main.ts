@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(realpathSync(tmpdir()), "troupe-packed-"))
 const checks = new CheckRun()
 const tarballs = libraries.map((found) => ({ found, tarball: tarballOf(found, folder) }))
 
-/** The programs of the consumer that are run as they were compiled. */
+/** The consumer's programs that are run in compiled form. */
 const compiled = ["machines", "page"]
 
 const checkTarballs = async (): Promise<boolean> => {

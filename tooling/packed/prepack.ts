@@ -1,8 +1,8 @@
 /**
  * The `prepack` script of every package: makes `dist` from nothing, and fails unless every published export is in it.
  *
- * **Details**: runs in the folder of the package. Without it a pack would hold files of sources that were deleted or
- * renamed, or no `dist` at all.
+ * **Details**: runs in the folder of the package. Without it a pack would contain files of deleted or renamed sources, or
+ * no `dist` at all.
  *
  * @module
  */

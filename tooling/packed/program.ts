@@ -5,13 +5,13 @@
  */
 import { execFile } from "node:child_process"
 
-/** How a program ended, and all that it printed. */
+/** The exit and the output of a program. */
 export interface Ended {
   readonly ok: boolean
   readonly output: string
 }
 
-/** Runs a program in a folder. It may take five minutes; then it is killed and has failed. */
+/** Runs a program in a folder. After five minutes it is killed and has failed. */
 export const run = (program: string, args: ReadonlyArray<string>, cwd: string): Promise<Ended> =>
   new Promise((resolve) => {
     execFile(program, [...args], { cwd, timeout: 300_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
@@ -20,5 +20,5 @@ export const run = (program: string, args: ReadonlyArray<string>, cwd: string): 
     })
   })
 
-/** What a failed program printed, as the problem of a check; no problem when it ended well. */
+/** The output of a failed program, as the problem of a check; none when it succeeded. */
 export const failureOf = (ended: Ended): ReadonlyArray<string> => (ended.ok ? [] : [ended.output])

@@ -48,7 +48,7 @@ const namesBySpecifier = ({ folder, manifest }: WorkspacePackage): ReadonlyArray
   ])
 }
 
-/** Writes the examples of the project's README and of each package's, as modules that assert what they say. */
+/** Writes the examples of the project's README and of each package's, as modules that assert their results. */
 export const writeExamples = (
   folder: string,
   libraries: ReadonlyArray<WorkspacePackage>

@@ -33,7 +33,7 @@ export const install = async (
   return doubled(folder, tarballs, versions)
 }
 
-/** A peer that is installed a second time below one of our packages would be another package to the type checker. */
+/** A peer that is installed again below one of our packages would be a different package to the type checker. */
 const doubled = (folder: string, tarballs: ReadonlyArray<Tarball>, versions: Versions): ReadonlyArray<string> =>
   tarballs.flatMap(({ name }) =>
     [...Object.keys(versions), ...tarballs.map((other) => other.name)]
@@ -41,7 +41,7 @@ const doubled = (folder: string, tarballs: ReadonlyArray<Tarball>, versions: Ver
       .map((other) => `${name} has a copy of ${other} of its own`)
   )
 
-/** Compiles the consumer's programs. Declarations of others may have errors; those of our packages may not. */
+/** Compiles the consumer's programs. Declarations of other packages may have errors; those of our packages may not. */
 export const typeCheck = async (folder: string, tsc: string, resolution: string): Promise<ReadonlyArray<string>> => {
   const checked = await run(tsc, ["-p", `tsconfig.${resolution}.json`, "--pretty", "false"], folder)
   if (checked.ok) return []

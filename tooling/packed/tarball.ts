@@ -1,5 +1,5 @@
 /**
- * One package as it is published: packed, and looked into.
+ * One package as it is published: packs it, and checks the tarball.
  *
  * @module
  */
@@ -23,14 +23,14 @@ export interface Tarball {
   readonly content: string
 }
 
-/** Where a package's tarball will be, in a folder. */
+/** The path of a package's tarball in a folder. */
 export const tarballOf = (found: WorkspacePackage, folder: string): Tarball => ({
   name: found.manifest.name,
   path: join(folder, `${found.short}.tgz`),
   content: join(folder, found.short, "package")
 })
 
-/** Packs a package as `pnpm publish` does, and unpacks it beside. */
+/** Packs a package as `pnpm publish` does, and unpacks it beside the tarball. */
 export const pack = async (found: WorkspacePackage, tarball: Tarball): Promise<ReadonlyArray<string>> => {
   const packed = await run("pnpm", ["pack", "--out", tarball.path], join(root, found.folder))
   if (!packed.ok) return [packed.output]
@@ -43,7 +43,7 @@ export const pack = async (found: WorkspacePackage, tarball: Tarball): Promise<R
 export const manifestOf = (tarball: Tarball): Manifest =>
   JSON.parse(readFileSync(join(tarball.content, "package.json"), "utf8")) as Manifest
 
-/** What is missing in a tarball, or should not be there. */
+/** The missing and the unexpected files of a tarball. */
 export const contentProblems = (tarball: Tarball): ReadonlyArray<string> => {
   const files = globSync("**/*.*", { cwd: tarball.content })
   const expected = ["README.md", "LICENSE", ...exportTargets(manifestOf(tarball).exports)]
@@ -70,13 +70,13 @@ const lostSources = (tarball: Tarball, path: string): ReadonlyArray<string> => {
     .map((source) => `${path} leads to ${source}, which is not packed`)
 }
 
-/** What `publint` finds in a tarball's content. */
+/** The problems that `publint` finds in a tarball's content. */
 export const publintProblems = async (tarball: Tarball): Promise<ReadonlyArray<string>> => {
   const { messages, pkg } = await publint({ pkgDir: tarball.content, pack: false, level: "suggestion", strict: true })
   return messages.map((message) => formatMessage(message, pkg, { color: false }) ?? message.code)
 }
 
-/** What `attw` finds in a tarball, for programs made of ES modules: `require` and the resolution of Node 10 do not count. */
+/** The problems that `attw` finds in a tarball for ES modules: `require` and the resolution of Node 10 are ignored. */
 export const attwProblems = async (tarball: Tarball): Promise<ReadonlyArray<string>> => {
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball.path)))
   if (analysis.types === false) return ["no types were found"]

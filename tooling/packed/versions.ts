@@ -7,7 +7,7 @@ import { readJson } from "../house/workspace.ts"
 import type { Manifest } from "../house/workspace.ts"
 import type { Versions } from "./project.ts"
 
-/** What the consumer's programs import or need beside our packages. */
+/** The packages that the consumer's programs need beside ours. */
 const wanted = [
   "@types/node",
   "@types/react",
@@ -20,7 +20,7 @@ const wanted = [
   "zod"
 ]
 
-/** The versions that this workspace has. */
+/** The versions of this workspace. */
 export const newest = (): Versions =>
   Object.fromEntries(
     wanted.map((name) => [name, readJson<{ version: string }>(`tooling/node_modules/${name}/package.json`).version])

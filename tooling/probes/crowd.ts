@@ -7,7 +7,7 @@ import { Ledger, toolbox } from "./toolbox.ts"
 
 const reply = 50
 
-/** Frameworks were seen to take from 2 to 43. */
+/** Frameworks were measured from 2 to 43. */
 const cpuMsEach = 5
 
 const one = async (framework: Framework): Promise<{ readonly hearing: Hearing; readonly model: ScriptedModel }> => {
@@ -22,7 +22,7 @@ const one = async (framework: Framework): Promise<{ readonly hearing: Hearing; r
 
 const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
 
-/** `count` of them. */
+/** A probe with `count` conversations. */
 export const crowdOf = (count: number): Probe => ({
   id: "crowd",
   title: `${count.toLocaleString("en")} conversations at once`,

@@ -1,11 +1,11 @@
-/** What must be true of what was seen; each gives its faults. */
+/** Expectations on an observation; each returns its faults. */
 import type { Framework } from "./framework.ts"
 import type { Observation } from "./observe.ts"
 
-/** The fault, unless it holds. */
+/** The fault, unless the condition holds. */
 export const is = (holds: boolean, fault: string): ReadonlyArray<string> => (holds ? [] : [fault])
 
-/** Each call has this outcome, once, and no other call has any. */
+/** Each call has this outcome exactly once, and no other call has any. */
 export const outcomes = (
   { outcomes: seen }: Observation,
   expected: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export const outcomes = (
   ...Object.keys(seen).flatMap((id) => is(id in expected, `${id} was never called`))
 ]
 
-/** Not longer than so many milliseconds. */
+/** At most so many milliseconds. */
 export const within = ({ wallMs }: Observation, ms: number): ReadonlyArray<string> =>
   is(wallMs <= ms, `took ${wallMs.toFixed(0)} ms, more than ${ms}`)
 
@@ -27,17 +27,17 @@ export const within = ({ wallMs }: Observation, ms: number): ReadonlyArray<strin
 export const ended = ({ end }: Observation, ...expected: ReadonlyArray<string>): ReadonlyArray<string> =>
   is(expected.includes(end), `ended ${end}, not ${expected.join(" or ")}`)
 
-/** Each stream of the model was given back. */
+/** Each stream of the model was released. */
 export const allReleased = ({ opened, released }: Observation): ReadonlyArray<string> =>
   is(opened === released, `${opened} streams opened, ${released} released`)
 
-/** So many effects after the end, each told of. */
+/** So many effects after the end, each reported. */
 export const lateTold = ({ lateEffects, lateReports }: Observation, count: number): ReadonlyArray<string> => [
   ...is(lateEffects === count, `${lateEffects} late effects, not ${count}`),
   ...is(lateReports >= count, `${lateReports} late results told of, ${count} were`)
 ]
 
-/** A reader who can leave and have all released is never read ahead of by more than a word. */
+/** When leaving releases everything, the framework reads at most one word ahead of the reader. */
 export const ahead = ({ pulledAhead = 0 }: Observation, leaving: Framework["leaving"]): ReadonlyArray<string> =>
   is(leaving === "detaches" || pulledAhead <= 1, `${pulledAhead} words taken ahead`)
 

@@ -1,8 +1,8 @@
 /**
- * What a framework must be able to do to be probed: a small adapter says how.
+ * The interface of a framework for the probes, which a small adapter implements.
  *
- * An adapter starts a conversation with a scripted model and some tools, and says what it hears in the words below. It adds
- * nothing: no timeout, no catch, no retry that the framework would not have by itself.
+ * An adapter starts a conversation with a scripted model and some tools, and maps its events to the tags below. It adds
+ * nothing: no timeout, no catch, no retry that the framework does not have by itself.
  *
  * @module
  */
@@ -15,22 +15,22 @@ export interface ProbeTool {
   readonly schema: Readonly<Record<string, unknown>>
   /** Whether running it changes something. */
   readonly effect: "read" | "write"
-  /** The question it asks the user instead of running. */
+  /** The question that it asks the user instead of running. */
   readonly asks?: string | undefined
   readonly run: (args: unknown, call: { readonly id: string; readonly signal: AbortSignal }) => Promise<unknown>
 }
 
-/** What a conversation is started with. What is absent is left to the framework. */
+/** The options of a conversation. For an absent one the framework's default applies. */
 export interface Setup {
   readonly model: ScriptedModel
   readonly tools: ReadonlyArray<ProbeTool>
   /** The deadline of a tool call, in milliseconds. */
   readonly toolTimeoutMs?: number | undefined
-  /** A tool that fails ends the conversation's turn. */
+  /** Whether a failing tool ends the conversation's turn. */
   readonly fatal?: boolean | undefined
 }
 
-/** What is heard while a turn runs. */
+/** The events of a turn. */
 export type Heard =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "outcome"; readonly callId: string; readonly outcome: string }
@@ -38,39 +38,39 @@ export type Heard =
   | { readonly type: "end"; readonly reason: string }
   | { readonly type: "other"; readonly name: string }
 
-/** A conversation that runs. */
+/** A running conversation. */
 export interface Conversation {
-  /** Says something; reading is hearing what comes of it, `return` is leaving. */
+  /** Sends a message; iterating reads its events, `return` leaves. */
   readonly send: (text: string) => AsyncIterable<Heard>
   /** Stops the running turn. */
   readonly cancel: () => Promise<void>
-  /** Late completions the framework has told of. */
+  /** The number of late completions that the framework reported. */
   readonly lateReports: () => number
   /**
-   * The program dies: gives the conversation as the next program finds it, with what had been kept by now. Absent where
-   * nothing is kept.
+   * Simulates the end of the program: returns the conversation as the next program loads it from the store. Absent when
+   * nothing is stored.
    */
   readonly restart?: (() => Promise<Restarted>) | undefined
   readonly close: () => Promise<void>
 }
 
-/** A conversation in another program's life. */
+/** A conversation after a restart of its program. */
 export interface Restarted extends Conversation {
-  /** The calls of which nobody knows whether they took effect, by their ids. */
+  /** The ids of the calls whose effect is unknown. */
   readonly unknown: () => ReadonlyArray<string>
-  /** Says what came of such a call, and goes on. */
+  /** Gives the result of such a call, and continues. */
   readonly decide: (callId: string, result: string) => AsyncIterable<Heard>
 }
 
-/** A framework, as the probes see it. */
+/** A framework under test. */
 export interface Framework {
   readonly name: string
   /**
-   * What a reader who leaves means: `"releases"`, all is given back; `"detaches"`, the turn goes on without a reader, and
-   * no reader slows it.
+   * The effect of a reader that leaves: `"releases"`, everything is released; `"detaches"`, the turn continues without a
+   * reader, and no reader slows it.
    */
   readonly leaving: "releases" | "detaches"
-  /** Whether a conversation outlives its program: it has `restart`. */
+  /** Whether a conversation survives its program: it has `restart`. */
   readonly durable: boolean
   readonly start: (setup: Setup) => Promise<Conversation>
 }

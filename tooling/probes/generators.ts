@@ -1,6 +1,6 @@
 /**
- * A loop of plain async generators, as people write it themselves: what the probes show of it is what a runtime is for.
- * It is also the measure of what a conversation costs without one.
+ * A hand-written loop of plain async generators: its faults show the use of a runtime. It is also the baseline for the cost
+ * of a conversation.
  */
 import type { Conversation, Framework, Heard, Setup } from "./framework.ts"
 import type { Chunk } from "./scriptedModel.ts"

@@ -1,9 +1,9 @@
 /**
  * Probes a framework: `pnpm probes [--framework <module>] [--only <id>]`.
  *
- * Without a framework: Troupe's two faces, and plain async generators for what a conversation costs without a runtime. A
- * module exports `framework`, as `framework.ts` says it. The exit code is 1 when a line of Troupe, or of the framework that
- * was named, is not as it must be.
+ * Without a framework: Troupe's two APIs, and plain async generators as the cost baseline without a runtime. A module
+ * exports `framework`, in the form of `framework.ts`. The exit code is 1 when a line of Troupe, or of the named framework,
+ * has a fault.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const wanted = probes.filter(({ id }) => values.only === undefined || id === val
 const unhandled: Array<unknown> = []
 process.on("unhandledRejection", (reason) => unhandled.push(reason))
 
-/** The probe that waits for the longest runs beside the others; the crowd has the machine for itself. */
+/** Runs the probe with the longest wait beside the others; the crowd runs alone. */
 const runAll = async (framework: Framework, all: ReadonlyArray<Probe>): Promise<number> => {
   const chosen = all.filter(({ durable }) => durable !== true || framework.durable)
   for (const line of head(framework.name)) console.log(line)

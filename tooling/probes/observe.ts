@@ -1,30 +1,30 @@
-/** Runs a turn and writes down what is heard. */
+/** Runs a turn and records its events. */
 import type { Conversation, Framework, Heard, Setup } from "./framework.ts"
 import type { ScriptedModel } from "./scriptedModel.ts"
 import type { Ledger } from "./toolbox.ts"
 
-/** What a probe saw. */
+/** The observations of a probe. */
 export interface Observation {
   readonly wallMs: number
-  /** Processor time of the whole program. */
+  /** The processor time of the whole program. */
   readonly cpuMs: number
-  /** Tags in the order heard, texts as one. */
+  /** The tags of the events, in order; consecutive texts are one. */
   readonly events: ReadonlyArray<string>
   readonly outcomes: Readonly<Record<string, ReadonlyArray<string>>>
-  /** Side effects after the end, and how many of them the framework told of. */
+  /** Side effects after the end, and how many of them the framework reported. */
   readonly lateEffects: number
   readonly lateReports: number
-  /** Model streams opened and given back. */
+  /** Model streams opened and released. */
   readonly opened: number
   readonly released: number
-  /** Words taken from the model that the reader had not heard; `undefined` where that is not what is probed. */
+  /** Words taken from the model before the reader had them; `undefined` when the probe does not measure that. */
   readonly pulledAhead: number | undefined
-  /** Why the turn ended; `"cut"` if the probe had to stop waiting. */
+  /** Why the turn ended; `"cut"` on the probe's own timeout. */
   readonly end: string
   readonly note: string | undefined
 }
 
-/** What was heard so far. */
+/** The events so far. */
 export class Hearing {
   readonly events: Array<string> = []
   readonly outcomes: Record<string, Array<string>> = {}
@@ -51,7 +51,7 @@ const tagOf = (heard: Heard): string => {
   }
 }
 
-/** Reads to the end, at most `cutMs`; `onHeard` may answer `"leave"`. */
+/** Reads to the end, at most `cutMs`; `onHeard` may return `"leave"`. */
 export const read = async (
   events: AsyncIterable<Heard>,
   hearing: Hearing,
@@ -77,7 +77,7 @@ export const read = async (
   }
 }
 
-/** What came of it. */
+/** Makes the observation. */
 export const observed = (
   hearing: Hearing,
   {
@@ -111,7 +111,7 @@ export const observed = (
   note
 })
 
-/** Starts a conversation, and ends it whatever happens. */
+/** Starts a conversation, and always ends it. */
 export const withConversation = async <A>(
   framework: Framework,
   setup: Setup,

@@ -5,9 +5,9 @@ import type { Observation } from "./observe.ts"
 export interface Probe {
   readonly id: string
   readonly title: string
-  /** Only for frameworks that keep conversations. */
+  /** Whether it applies only to frameworks that store conversations. */
   readonly durable?: boolean
   readonly run: (framework: Framework) => Promise<Observation>
-  /** What is wrong; nothing when all is as it must be. */
+  /** The faults; none when everything is as expected. */
   readonly faults: (seen: Observation, framework: Framework) => ReadonlyArray<string>
 }

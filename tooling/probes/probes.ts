@@ -1,7 +1,8 @@
 /**
- * The probes: what happens when things go wrong, the same for every framework.
+ * The probes: the behaviour of a framework under failures, the same for every framework.
  *
- * Each runs on a real clock, reads what the framework says, waits for what comes after the end, and says what must be true.
+ * Each probe runs on a real clock, reads the framework's events, waits for late effects after the end, and lists the
+ * faults.
  *
  * @module
  */

@@ -1,9 +1,9 @@
-/** A model whose replies are written down, and which counts what is taken from it. */
+/** A model with scripted replies, which counts the pieces taken from it. */
 
 /** A piece of a reply. */
 export type Chunk =
   | { readonly type: "text"; readonly text: string }
-  /** A call, its arguments as the model wrote them. */
+  /** A call, with its arguments as the model's text. */
   | { readonly type: "call"; readonly id: string; readonly name: string; readonly json: string }
   | { readonly type: "finish"; readonly reason: "stop" | "tool_calls" | "length" }
 
@@ -11,7 +11,7 @@ const text = (said: string): Chunk => ({ type: "text", text: said })
 export const call = (id: string, name: string, json = "{}"): Chunk => ({ type: "call", id, name, json })
 const finish = (reason: "stop" | "tool_calls" | "length"): Chunk => ({ type: "finish", reason })
 
-/** A reply that calls, and one that ends. */
+/** A reply with calls. */
 export const calls = (...made: ReadonlyArray<Chunk>): ReadonlyArray<Chunk> => [...made, finish("tool_calls")]
 export const says = (said: string): ReadonlyArray<Chunk> => [text(said), finish("stop")]
 

@@ -1,13 +1,13 @@
-/** The tools of the probes, and the ledger of what they did. */
+/** The tools of the probes, and the ledger of their effects. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { ProbeTool } from "./framework.ts"
 
-/** What happened in the world, and when, in milliseconds since the probe began. */
+/** The side effects and their times, in milliseconds since the probe began. */
 export class Ledger {
   readonly #start = performance.now()
   readonly effects: Array<{ readonly callId: string; readonly atMs: number }> = []
   signalled = 0
-  /** When the turn was over for whoever reads it. */
+  /** The time at which the turn was over for its reader. */
   endedMs: number | undefined
 
   now(): number {
@@ -35,7 +35,7 @@ const make = (name: string, run: ProbeTool["run"], more: Partial<ProbeTool> = {}
   ...more
 })
 
-/** Works for so long, and counts a signal that comes meanwhile. */
+/** Works for so long, and counts an abort meanwhile. */
 const work = async (ledger: Ledger, ms: number, id: string, signal: AbortSignal, heeds: boolean): Promise<string> => {
   const told = () => ledger.signalled++
   signal.addEventListener("abort", told, { once: true })
@@ -48,11 +48,11 @@ const work = async (ledger: Ledger, ms: number, id: string, signal: AbortSignal,
   }
 }
 
-/** The tools, on one ledger. */
+/** The tools that write to one ledger. */
 export const toolbox = (ledger: Ledger) => ({
-  /** Does its work after so long; heeds its signal. */
+  /** Does its work after so long; stops when its signal is aborted. */
   aware: (name: string, ms: number): ProbeTool => make(name, (_, { id, signal }) => work(ledger, ms, id, signal, true)),
-  /** Does its work after so long, whatever it is told. */
+  /** Does its work after so long, and ignores its signal. */
   deaf: (name: string, ms: number, effect: "read" | "write" = "read"): ProbeTool =>
     make(name, (_, { id, signal }) => work(ledger, ms, id, signal, false), { effect }),
   throws: (name: string, ms: number): ProbeTool =>

@@ -1,4 +1,4 @@
-/** Troupe's two faces, as the probes see them. */
+/** Troupe's two APIs as frameworks for the probes. */
 import { askUser, Chat, Engine, Troupe, user } from "@troupe/chat"
 import type { ChatOptions, ChatRef } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -103,7 +103,7 @@ const living = async (setup: Setup, texts: Map<string, string>, reports: { late:
   }
 }
 
-/** The functional face, on plain values. */
+/** The functional API, on plain values. */
 export const plainValues: Framework = {
   name: "Troupe, Chat.stream",
   leaving: "releases",

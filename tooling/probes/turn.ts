@@ -1,4 +1,4 @@
-/** One turn of a probe: what the model says, what the tools do, what the reader does; and what is seen of it. */
+/** One turn of a probe: the script of the model, the tools and the reader, and the observation. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Framework, Heard, ProbeTool, Setup } from "./framework.ts"
 import { Hearing, type Observation, observed, read, withConversation } from "./observe.ts"
@@ -7,21 +7,21 @@ import { Ledger, toolbox } from "./toolbox.ts"
 
 type Box = ReturnType<typeof toolbox>
 
-/** What happens in a turn. */
+/** The script of a turn. */
 export interface Script {
   readonly replies: ReadonlyArray<ReadonlyArray<Chunk>>
   readonly tools: (box: Box) => ReadonlyArray<ProbeTool>
   readonly setup?: Pick<Setup, "toolTimeoutMs" | "fatal">
   readonly cutMs?: number
-  /** Told of all that is heard; may leave. */
+  /** Called with each event; may leave. */
   readonly onHeard?: (heard: Heard, hearing: Hearing) => "leave" | undefined
   /** Cancels after so many milliseconds. */
   readonly cancelAfterMs?: number
-  /** Whether what the reader has not heard counts: the reply is words and nothing else. */
+  /** Whether unread words are counted: then the reply has only words. */
   readonly countsAhead?: boolean
-  /** Reads the first so many pieces, and then waits. */
+  /** Reads the first so many pieces, and then idles. */
   readonly readsThenIdles?: number
-  /** How long is waited for what comes late. */
+  /** How long to wait for late effects. */
   readonly settleMs?: number
   readonly afterwards?: (
     conversation: Parameters<Parameters<typeof withConversation>[2]>[0],
@@ -59,12 +59,12 @@ export const turn =
     })
   }
 
-/** A turn that goes on without its reader ends by itself. */
+/** Waits for the end of a turn that continues without its reader. */
 const goesOn = async (model: ScriptedModel): Promise<void> => {
   for (let waitedMs = 0; model.released < model.opened && waitedMs < 5_000; waitedMs += 20) await sleep(20)
 }
 
-/** Gives what leaves a reader who only waits. */
+/** Returns a function that leaves for a reader that only waits. */
 const readAsScripted = async (script: Script, events: AsyncIterable<Heard>, hearing: Hearing) => {
   const { readsThenIdles, cutMs = 5_000, onHeard } = script
   if (readsThenIdles !== undefined) return readSome(events, hearing, readsThenIdles)
@@ -72,7 +72,7 @@ const readAsScripted = async (script: Script, events: AsyncIterable<Heard>, hear
   return undefined
 }
 
-/** Reads so many pieces, and waits. */
+/** Reads so many pieces, and then idles. */
 const readSome = async (
   events: AsyncIterable<Heard>,
   hearing: Hearing,

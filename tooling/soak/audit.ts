@@ -1,9 +1,9 @@
 /**
- * Looks at every record that is kept.
+ * Checks every stored record.
  *
- * AUDIT1. Every call of a kept thread has exactly one result, with an outcome, or is of the open step, or waits for the caller.
- *         A call that is in no record any more has not written.
- * AUDIT2. Every input is in a kept thread once.
+ * AUDIT1. Every call of a stored thread has exactly one result, with an outcome, or belongs to the open step, or waits for
+ *         the caller. A call that is in no record any more has not written.
+ * AUDIT2. Every input is in a stored thread once.
  */
 import type { ChatRecord, Store } from "@troupe/chat/store"
 import type { Ledger } from "./ledger.ts"
@@ -15,14 +15,14 @@ interface Seen {
   pending: ReadonlyArray<string>
 }
 
-/** A store in memory that is looked at. */
+/** A store in memory that checks its records. */
 export class AuditedStore implements Store.Store {
   readonly #ledger: Ledger
   readonly #hasWritten: (toolCallId: string) => boolean
   readonly #records = new Map<string, ChatRecord>()
   readonly #seen = new Map<string, Seen>()
 
-  /** `hasWritten` says whether the handler of a call that writes was started. */
+  /** `hasWritten` returns whether the handler of a call that writes was started. */
   constructor(ledger: Ledger, hasWritten: (toolCallId: string) => boolean) {
     this.#ledger = ledger
     this.#hasWritten = hasWritten
@@ -41,7 +41,7 @@ export class AuditedStore implements Store.Store {
     this.#records.delete(id)
   }
 
-  /** The chat is over: what was seen of it is counted, and forgotten. */
+  /** Counts the calls of a finished chat, and forgets the chat. */
   retire(id: string): void {
     const seen = this.#seen.get(id)
     this.#seen.delete(id)
@@ -72,7 +72,7 @@ export class AuditedStore implements Store.Store {
     const ofCaller = pendingToolCalls.map((call) => call.id).filter((call) => !undone.includes(call))
     seen.pending = [...undone, ...ofCaller]
     const said = new Set<unknown>()
-    /** The calls of the last assistant message that have no result yet; one said twice is two calls. */
+    /** The calls of the last assistant message without a result; a repeated one is two calls. */
     let open: Array<string> = []
     const unanswered: Array<string> = []
     for (const message of thread.messages) {
@@ -100,7 +100,10 @@ export class AuditedStore implements Store.Store {
     this.#withdraw(seen)
   }
 
-  /** A store that failed, and had kept the record all the same, had calls the chat does not know of: none has written. */
+  /**
+   * After a store that failed although it saved the record, the chat does not have some stored calls: none of them has
+   * written.
+   */
   #withdraw({ answered, answeredByCaller, calls, pending }: Seen): void {
     for (const call of calls) {
       if (answered.has(call) || answeredByCaller.has(call) || pending.includes(call)) continue

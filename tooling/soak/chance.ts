@@ -1,7 +1,7 @@
-/** Random numbers of a seed. */
+/** Random numbers from a seed. */
 import { System } from "@troupe/otp"
 
-/** Gives numbers from 0 up to 1. */
+/** Returns numbers from 0 up to 1. */
 export type Chance = () => number
 
 export const chanceOf = (seed: number): Chance => {
@@ -9,6 +9,6 @@ export const chanceOf = (seed: number): Chance => {
   return () => System.random(system)
 }
 
-/** One of a list. */
+/** A random element of a list. */
 export const pick = <A>(chance: Chance, list: readonly [A, ...ReadonlyArray<A>]): A =>
   list[Math.floor(chance() * list.length)] ?? list[0]

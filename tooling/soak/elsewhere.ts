@@ -1,4 +1,6 @@
-/** Tools whose calls run in a thread or a child process, where what never yields can be killed; and what is left of them. */
+/**
+ * Tools whose calls run in a thread or a child process, where an endless loop can be killed; and a count of their remains.
+ */
 import type { Tool } from "@troupe/chat/tools"
 import { isolated, type Isolation } from "@troupe/isolate"
 
@@ -7,7 +9,7 @@ const module = new URL("./functions.ts", import.meta.url)
 const toolOf = (isolate: Isolation, name: string): Tool.Tool =>
   isolated({ name: `${name}_in_${isolate}`, isolate, module, export: name, timeoutMs: 300, graceMs: 20 })
 
-/** The tools that run elsewhere: on the host's time only, which no test clock moves. */
+/** The isolated tools. They run only on the host's time, which no test clock moves. */
 export const toolsElsewhere = (): ReadonlyArray<Tool.Tool> => [
   toolOf("worker", "answers"),
   toolOf("worker", "spins"),
@@ -15,6 +17,6 @@ export const toolsElsewhere = (): ReadonlyArray<Tool.Tool> => [
   toolOf("process", "exits")
 ]
 
-/** How many threads, child processes and their connections this program has. */
+/** The number of threads, child processes and their connections of this program. */
 export const placesOpen = (): number =>
   process.getActiveResourcesInfo().filter((name) => /Process|Worker|MessagePort|Pipe/.test(name)).length

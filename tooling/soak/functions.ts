@@ -1,8 +1,8 @@
-/** What the tools that run elsewhere do there. */
+/** The functions of the isolated tools. */
 
 export const answers = (args: object): object => args
 
-/** Never yields again. */
+/** Loops forever without yielding. */
 export const spins = (): never => {
   for (;;);
 }

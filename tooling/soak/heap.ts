@@ -1,28 +1,28 @@
-/** Whether the heap grows: a line through its size over time. */
+/** Detects growth of the heap: fits a line to its size over time. */
 
-/** One look at the heap, after a collection. */
+/** One sample of the heap, after a collection. */
 export interface HeapSample {
   readonly atMs: number
   readonly bytes: number
 }
 
-/** The line through the samples, without the first fifth, in which code is still compiled. */
+/** The line through the samples, without the first fifth, during which code is still compiled. */
 export interface HeapFit {
   readonly samples: number
-  /** Bytes a minute, and how far off that may be (one standard error). */
+  /** Bytes a minute, and the standard error of the slope. */
   readonly slope: number
   readonly error: number
-  /** What the line grows by over its length. */
+  /** The growth of the line over its length. */
   readonly growth: number
   readonly flat: boolean
 }
 
 const fewest = 40
 const minuteMs = 60_000
-/** Growth of less than this part of the heap is noise, however straight the line: the heap breathes by that much. */
+/** Growth below this part of the heap counts as noise: the heap varies that much by itself. */
 const breath = 0.1
 
-/** The fit; `undefined` for samples that are too few. */
+/** The fit; `undefined` when there are too few samples. */
 export const fitOf = (samples: ReadonlyArray<HeapSample>): HeapFit | undefined => {
   const settled = samples.slice(Math.ceil(samples.length / 5))
   const first = settled[0]
@@ -45,7 +45,7 @@ export const fitOf = (samples: ReadonlyArray<HeapSample>): HeapFit | undefined =
   }
 }
 
-/** The fit in a line. */
+/** The fit as a line of text. */
 export const heapLine = ({ samples, slope, error, growth, flat }: HeapFit): string => {
   const kb = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KB`
   return `heap ${flat ? "flat" : "GROWS"}: ${kb(slope)} a minute ± ${kb(error)}, ${kb(growth)} over ${samples} samples after collection`

@@ -1,15 +1,15 @@
-/** What a soak counts, and what must come out of it. */
+/** The counts of a soak, and the equations between them. */
 
-/** Something that must be so at the end. */
+/** An equation that must hold at the end. */
 export interface Equation {
   readonly title: string
   readonly left: number
   readonly right: number
-  /** What stands on the right, where that is a sum. */
+  /** The text of the right side, if it is a sum. */
   readonly shown: string
 }
 
-/** Counts by name; one that was never counted is 0. */
+/** Counts by name; a missing count is 0. */
 export class Ledger {
   readonly #counts = new Map<string, number>()
 
@@ -21,7 +21,7 @@ export class Ledger {
     return this.#counts.get(name) ?? 0
   }
 
-  /** All of them, in the order of their names. */
+  /** All counts, sorted by name. */
   get all(): ReadonlyArray<readonly [name: string, count: number]> {
     return [...this.#counts].toSorted(([one], [other]) => (one < other ? -1 : 1))
   }
@@ -34,7 +34,7 @@ export class Ledger {
   }
 }
 
-/** What must be a certain number. */
+/** An equation with a fixed number. */
 export const is = (title: string, seen: number, wanted: number): Equation => ({
   title,
   left: seen,

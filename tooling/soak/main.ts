@@ -1,6 +1,6 @@
 /**
- * `pnpm soak [--seed N] [--minutes M] [--chats N]`: random chats, tools, hangs, cancels, kills and restarts, and the counts at
- * the end. The exit code is 1 when one of them is wrong.
+ * `pnpm soak [--seed N] [--minutes M] [--chats N]`: random chats, tools, hangs, cancels, kills and restarts, then the
+ * counts. The exit code is 1 when an equation does not hold.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-/** A model that says anything: words, pauses, calls of tools, refusals, breaks. */
+/** A model with random replies: words, pauses, tool calls, refusals, broken streams. */
 import { Fake } from "@troupe/chat"
 import type { Clock } from "@troupe/otp"
 import { type Chance, pick } from "./chance.ts"
@@ -8,10 +8,10 @@ const said = (chance: Chance): Fake.Script =>
     chance() < 0.3 ? { delayMs: Math.ceil(chance() * 8) } : { text: `word ${word} ` }
   )
 
-/** Names to choose from; the more often one is there, the more often it is called. */
+/** Names to choose from; a repeated name is chosen more often. */
 export type Names = readonly [string, ...ReadonlyArray<string>]
 
-/** One reply; ids of calls never come again. */
+/** One reply; ids of calls are never reused. */
 const replyOf = (chance: Chance, toolNames: Names, request: number): Fake.Script => {
   if (chance() < 0.06) return [{ preflightError: pick(chance, ["rate_limited", "timeout", "authentication_failed"]) }]
   const words = said(chance)
@@ -30,9 +30,9 @@ const replyOf = (chance: Chance, toolNames: Names, request: number): Fake.Script
 
 /** The model, which counts its streams. */
 export interface Model extends Fake.Fake {
-  /** Refused before a stream was there. */
+  /** The requests that were refused before a stream opened. */
   readonly refused: number
-  /** Forgets what it was asked, which is much. */
+  /** Forgets the recorded requests, which take much memory. */
   readonly forget: () => void
 }
 

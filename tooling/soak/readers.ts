@@ -1,13 +1,13 @@
-/** Readers of every kind: to the end, slow, gone after a while, of results alone; and subscribers. */
+/** Readers of every kind: complete, slow, leaving early, of results only; and subscribers. */
 import type { ChatRef } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import type { Chance } from "./chance.ts"
 import type { Ledger } from "./ledger.ts"
 
-/** What readers wait with. */
+/** The sleep function of the readers. */
 export type Sleep = (ms: number) => Promise<void>
 
-/** Reads a turn somehow; resolves when the turn is over. */
+/** Reads a turn in a random way; resolves when the turn is over. */
 export const readTurn = async (
   turn: AsyncIterable<Event.Event> & { readonly result: () => Promise<unknown> },
   chance: Chance,
@@ -46,11 +46,11 @@ const readEvents = async (
       if (pause > 0) await sleep(pause)
     }
   } catch {
-    // The turn's failure is counted by its result.
+    // The turn's failure is counted with its result.
   }
 }
 
-/** Reads a stream on plain values somehow: to the end, or leaves it. */
+/** Reads a stream of a functional run in a random way: to the end, or leaves early. */
 export const readStream = async (
   opening: Promise<AsyncIterable<Event.Event>>,
   chance: Chance,
@@ -66,7 +66,7 @@ export const readStream = async (
   ledger.add("streams over")
 }
 
-/** Subscribes for a while. */
+/** Subscribes for some time. */
 export const subscribe = async (chat: ChatRef.ChatRef, ms: number, sleep: Sleep, ledger: Ledger): Promise<void> => {
   ledger.add("subscriptions")
   let open = true
@@ -80,7 +80,7 @@ export const subscribe = async (chat: ChatRef.ChatRef, ms: number, sleep: Sleep,
   close()
 }
 
-/** Attaches for a while, and takes its time. */
+/** Attaches for some time, and reads slowly. */
 export const attach = async (chat: ChatRef.ChatRef, chance: Chance, sleep: Sleep, ledger: Ledger): Promise<void> => {
   ledger.add("attachments")
   let left = Math.floor(chance() * 60)
@@ -94,7 +94,7 @@ export const attach = async (chat: ChatRef.ChatRef, chance: Chance, sleep: Sleep
       if (pause > 0) await sleep(pause)
     }
   } catch {
-    // A chat that had been stopped before.
+    // The chat had been stopped before.
   }
   await leave
   ledger.add("attachments over")

@@ -1,4 +1,4 @@
-/** What a soak prints. */
+/** The output of a soak. */
 import { type Equation, holds } from "./ledger.ts"
 
 /** The equations as a table. */

@@ -1,11 +1,11 @@
 /**
- * Random chats under a seed, and the counts that must come out of them.
+ * Random chats under a seed, and the checks of their counts.
  *
- * Works in eras: for a while everything happens at once, at random; then all that hangs is let go, all turns are awaited,
- * and what is open is counted. Now and then the Troupe is stopped and another is started on the same store.
+ * Works in eras: random acts run concurrently for some time; then all hanging calls are released, all turns are awaited,
+ * and open resources are counted. Sometimes the Troupe is stopped and another is started on the same store.
  *
- * SOAK1. What happens is drawn from the seed; on a test clock all of it happens again the same way.
- * SOAK2. What is kept for the counts does not grow: a chat that is over is counted and forgotten.
+ * SOAK1. All acts are drawn from the seed; on a test clock they repeat exactly.
+ * SOAK2. The data for the counts does not grow: a finished chat is counted and forgotten.
  */
 import { Chat, Engine, Troupe, user } from "@troupe/chat"
 import type { ChatRef, Inbox } from "@troupe/chat/chats"
@@ -23,11 +23,11 @@ import { type Model, modelOf } from "./model.ts"
 import { attach, readStream, readTurn, type Sleep, subscribe } from "./readers.ts"
 import { Runs, toolNames, toolsOf } from "./tools.ts"
 
-/** How a soak is made: on the host's time, or on a test clock. */
+/** The options of a soak, on the host's time or on a test clock. */
 export interface SoakOptions {
   readonly seed: number
   readonly clock?: Clock.TestClock | undefined
-  /** How many chats live at a time. Default 12. */
+  /** The number of chats alive at a time. Default 12. */
   readonly chats?: number | undefined
 }
 
@@ -47,12 +47,12 @@ const atRest: ReadonlySet<string> = new Set([
   "awaitingApproval"
 ])
 const mostTurns = 25
-/** How long what must come may take: longer than a store that hangs is waited for, some times over. */
+/** The maximum wait for something that must happen: several times the wait for a store that hangs. */
 const patienceMs = 30_000
 const roundMs = 20
 const ways: readonly [Inbox.WhenBusy, ...ReadonlyArray<Inbox.WhenBusy>] = ["queue", "steer", "interrupt", "reject"]
 
-/** A soak that runs. */
+/** A running soak. */
 export class Soak {
   readonly ledger = new Ledger()
   readonly #seed: number
@@ -69,7 +69,7 @@ export class Soak {
   readonly #names: Array<string> = []
   readonly #turns = new Map<string, number>()
   readonly #refs = new Map<string, ChatRef.ChatRef>()
-  /** The chats that are waited for, to be answered. */
+  /** The chats that `#answerAll` is still loading. */
   readonly #sought = new Set<string>()
   readonly #pending = new Map<Promise<void>, () => string>()
   #faults: Testing.Faults
@@ -124,7 +124,7 @@ export class Soak {
     this.#store.retireAll()
   }
 
-  /** What must be so. */
+  /** The equations that must hold. */
   equations(rejections: number): ReadonlyArray<Equation> {
     return equationsOf({
       ledger: this.ledger,
@@ -137,7 +137,7 @@ export class Soak {
     })
   }
 
-  /** Of the threads and child processes; on a test clock there are none. */
+  /** The number of threads and child processes; always 0 on a test clock. */
   get #placesLeft(): number {
     return this.#manual === undefined ? placesOpen() - this.#placesBefore : 0
   }
@@ -182,7 +182,7 @@ export class Soak {
     this.#troupe = undefined
   }
 
-  /** Waits for all that was begun, counts the handlers that still run, and lets go of what hangs. */
+  /** Waits for everything that was started, counts the handlers that still run, and releases the hanging ones. */
   async #calm(troupe: Running): Promise<void> {
     for (let waited = 0; waited < patienceMs && (this.#pending.size > 0 || this.#isBusy()); waited += roundMs) {
       this.#answerAll(troupe)
@@ -191,7 +191,7 @@ export class Soak {
     await this.#within(Promise.all(this.#pending.keys()), "what was begun")
     for (const doing of this.#pending.values()) this.ledger.add(`never came: ${doing()}`)
     this.#pending.clear()
-    // A handler that has just settled is on no list a moment later: both are looked at in a turn of their own.
+    // A handler that has just settled leaves the lists a moment later, so both lists are read in a turn of their own.
     await new Promise<void>((resolve) => EventLoop.nextTurn(resolve))
     const { running, told } = this.#runs.open
     this.ledger.add("handlers that outlived their calls", running)
@@ -204,7 +204,7 @@ export class Soak {
     this.#model.forget()
   }
 
-  /** Whether a chat runs a turn: also one that nobody here began, of an input that an earlier life left. */
+  /** Whether a chat runs a turn, including turns for inputs that were accepted before a restart. */
   #isBusy(): boolean {
     return [...this.#refs.values()].some((chat) => {
       const phase = chat.getSnapshot()?.context.phase ?? "idle"
@@ -212,7 +212,7 @@ export class Soak {
     })
   }
 
-  /** An input that was accepted waits for the results of the calls before it: they are given. */
+  /** Gives the results of pending calls, since an accepted input waits for them. */
   #answerAll(troupe: Running): void {
     const answered = async (id: string): Promise<void> => {
       this.#doing = { what: `the answer to ${id}` }
@@ -280,7 +280,7 @@ export class Soak {
     Process.kill(victim)
   }
 
-  /** A chat, or a batch, on plain values, with a signal that may be aborted. */
+  /** Runs a chat or a batch through the functional API, with a signal that may be aborted. */
   async #onValues(): Promise<void> {
     const controller = new AbortController()
     const options = { system: this.#system, signal: controller.signal, toolTimeoutMs: 60, drainMs: 25 }
@@ -322,7 +322,7 @@ export class Soak {
     return this.#manual === undefined ? this.#sleep(ms) : this.#manual.advance(Math.round(ms))
   }
 
-  /** Waits for what must come, within half a minute; else it is counted as what never came. */
+  /** Waits at most `patienceMs`; a timeout is counted. */
   async #within(work: Promise<unknown>, what: string): Promise<void> {
     const never = (): void => {
       this.ledger.add("never came")

@@ -1,4 +1,4 @@
-/** Tools of all tempers, whose runs are counted. */
+/** Tools of all behaviours, whose runs are counted. */
 import { askUser, error, halt, ok } from "@troupe/chat"
 import { Tool } from "@troupe/chat/tools"
 import { type Clock, Process } from "@troupe/otp"
@@ -17,7 +17,7 @@ export class Runs {
   readonly #ledger: Ledger
   readonly #open = new Set<Run>()
   readonly #held = new Set<() => void>()
-  /** The calls that write and were started, of this era and the one before. */
+  /** The started calls that write, of this era and the previous one. */
   #written = new Set<string>()
   #writtenBefore = new Set<string>()
 
@@ -57,7 +57,7 @@ export class Runs {
     }
   }
 
-  /** Never settles, until all is let go. */
+  /** Settles only when all such calls are released. */
   deaf(): Promise<Tool.ParsedArguments> {
     return new Promise((_, reject) => {
       const letGo = () => {
@@ -68,7 +68,7 @@ export class Runs {
     })
   }
 
-  /** How many run though nobody waits any more, and how many of them were told so. */
+  /** The number of zombies, and how many of those were aborted. */
   get open(): { readonly running: number; readonly told: number } {
     const told = [...this.#open].filter(({ context }) => context.signal.aborted).length
     return { running: this.#open.size, told }
@@ -136,7 +136,7 @@ export const toolsOf = (clock: Clock.Clock, runs: Runs): ReadonlyArray<Tool.Tool
   Tool.make({ name: "manual", manual: true })
 ]
 
-/** What the model calls: what is quick often, what is none now and then. */
+/** The tools that the model calls: quick ones often, an unknown one sometimes. */
 export const toolNames: readonly [string, ...ReadonlyArray<string>] = [
   "quick",
   "quick",

@@ -1,5 +1,5 @@
 /**
- * The checks of the house and how one is run.
+ * The checks of the house, and their runner.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface Check {
   readonly command: ReadonlyArray<string>
 }
 
-/** How one check ended. */
+/** The result of one check. */
 export interface CheckResult {
   readonly name: string
   readonly ok: boolean
@@ -39,7 +39,7 @@ export const testCheck: Check = script("test")
  */
 export const slowChecks: ReadonlyArray<Check> = [script("packed")]
 
-/** Runs one check to its end; what it prints is kept, and also passed on when `live`. */
+/** Runs one check to its end, and returns its output; with `live`, also prints the output. */
 export const runCheck = (check: Check, live: boolean): Promise<CheckResult> => {
   const startedAt = performance.now()
   const [program = "", ...args] = check.command

@@ -1,5 +1,5 @@
 /**
- * Prints `N passed, N failed` for the last test run; fails when anything did.
+ * Prints `N passed, N failed` for the last test run; fails when a test failed.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * `pnpm verify`: the checks that read sources, then the tests; `pnpm verify:full` adds the slow checks. The last line is
  * `N passed, N failed`.
  *
- * **Details**: a check that fails is printed in full, the others go on, and it counts as one failure beside the tests'.
+ * **Details**: a failing check is printed in full and counts as one failure beside the tests'; the others still run.
  *
  * @module
  */

@@ -45,7 +45,7 @@ export const tally = (report: TestReport | undefined): Tally => {
   return { passed: report.numPassedTests, failed: failed === 0 && !report.success ? 1 : failed, notRun }
 }
 
-/** Reads a report from disk, or nothing when the run left none. */
+/** Reads a report from disk; `undefined` when the run left none. */
 export const readReport = (path: string): TestReport | undefined =>
   existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as TestReport) : undefined
 
@@ -64,6 +64,6 @@ export const tallyOf = (output: string, ok: boolean): Tally => {
 
 const tallyPattern = /^(\d+) passed, (\d+) failed$/
 
-/** The line a run ends with. */
+/** The last line of a run. */
 export const tallyLine = ({ passed, failed, notRun }: Tally): string =>
   `${passed} passed, ${failed} failed${notRun === 0 ? "" : `, ${notRun} skipped`}`

@@ -1,18 +1,18 @@
 /**
- * The reply to a turn that brings tool results: one fixed text, in each API's own events.
+ * The reply to a request with tool results: one fixed text, in each API's own events.
  *
  * @module
  */
 import type { Dialect } from "./recording.ts"
 
-/** What every chat ends with once its tools were answered. */
+/** The final text of every chat whose tools were answered. */
 export const closingText = "All done."
 
 /** The closing reply's events. */
 export const closing = (dialect: Dialect): ReadonlyArray<string> =>
   events[dialect].map((event) => JSON.stringify(event))
 
-/** Whether a request's body brings tool results. */
+/** Whether a request's body contains tool results. */
 export const bringsToolResults = (body: string): boolean =>
   /"role":"tool"|"type":"tool_result"|"type":"function_call_output"|"functionResponse"/.test(body)
 

@@ -1,6 +1,6 @@
 /**
- * Replays recorded provider streams over the real wire: a loopback server says what a provider said, that provider's own
- * SDK package reads it, and a chat runs on it.
+ * Replays recorded provider streams over the real wire: a loopback server sends the recording, that provider's own SDK
+ * package reads it, and a chat runs on it.
  *
  * `pnpm wire <folder> [--provider <name>]` prints one JSON line per recording, and a summary to stderr.
  *
@@ -26,7 +26,7 @@ if (folder === undefined) {
   let failed = 0
   let open = 0
   for (const file of files) {
-    // One at a time: the open connections of a line are this file's.
+    // One at a time, so that the open connections belong to this file.
     const line = await replay(join(folder, file), file)
     if (line.error !== null) failed++
     open += line.openConnections

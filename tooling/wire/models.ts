@@ -17,8 +17,8 @@ const modelId = "recorded"
 const apiKey = "none"
 
 /**
- * The model whose package reads this recording: the provider's own package where there is one, else the package for the
- * API the reply was recorded from.
+ * The model whose package reads this recording: the provider's own package if there is one, else the package for the API
+ * that the reply was recorded from.
  */
 export const modelFor = ({ provider, dialect }: Recording, baseURL: string): AiSdkModel => {
   switch (dialect) {

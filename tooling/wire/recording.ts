@@ -1,5 +1,5 @@
 /**
- * Recorded replies: what a provider sent, one event's data a line.
+ * Recorded replies of providers, with one event's data per line.
  *
  * @module
  */
@@ -7,9 +7,9 @@ import { readFileSync } from "node:fs"
 import { basename } from "node:path"
 
 /**
- * Which API a reply was recorded from.
+ * The API that a reply was recorded from.
  *
- * - `chat`: chat completions, as OpenAI and those compatible with it stream them
+ * - `chat`: chat completions, as OpenAI and compatible providers stream them
  * - `responses`: OpenAI's Responses API
  * - `messages`: Anthropic's Messages API
  * - `gemini`: Google's streamGenerateContent
@@ -48,7 +48,7 @@ export const readRecording = (path: string): Recording => {
   }
 }
 
-/** Raw captures are read too: their `data:` prefixes are dropped, and so are their `event:` lines and comments. */
+/** Raw captures are supported too: their `data:` prefixes, `event:` lines and comments are removed. */
 const dataLines = (text: string): ReadonlyArray<string> =>
   text
     .split(/\r?\n/)
@@ -66,7 +66,7 @@ const dialectOf = (chunks: ReadonlyArray<Record<string, unknown>>, provider: str
   return provider === "openai" && some((chunk) => chunk["type"] === "error") ? "responses" : "chat"
 }
 
-/** Names under the keys by which each API says that a tool is called. */
+/** The names under the keys that each API uses for a called tool. */
 const toolNamesIn = (value: unknown): ReadonlyArray<string> => {
   if (Array.isArray(value)) return value.flatMap(toolNamesIn)
   if (!isRecord(value)) return []
@@ -76,7 +76,7 @@ const toolNamesIn = (value: unknown): ReadonlyArray<string> => {
   return [...names.filter((name) => name !== ""), ...Object.values(value).flatMap(toolNamesIn)]
 }
 
-/** The status of an error body: said in a number, or by a well-known word. */
+/** The status of an error body: a number, or a well-known word. */
 const statusOf = (body: Record<string, unknown>): number | undefined => {
   const error = isRecord(body["error"]) ? body["error"] : body
   const isError = "error" in body || body["object"] === "error" || "detail" in body

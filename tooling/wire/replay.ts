@@ -1,5 +1,5 @@
 /**
- * Replays one recording: a chat over the real wire, told in one line.
+ * Replays one recording: runs a chat over the real wire, and reports it in one line.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { modelFor } from "./models.ts"
 import { readRecording, type Recording } from "./recording.ts"
 import { serve } from "./server.ts"
 
-/** What went wrong, as data. */
+/** A failure, as data. */
 interface LineError {
   readonly reason: string
   readonly message: string
@@ -24,10 +24,10 @@ interface LineError {
 }
 
 /**
- * What became of one recording.
+ * The result of one recording.
  *
  * **Details**: `events` are the tags of the whole chat, in order. `text`, `toolCalls`, `finishReason` and `usage` are of
- * the recorded reply, `finalText` is what the chat ended with. `openConnections` are those nobody closed.
+ * the recorded reply, `finalText` is the chat's last text. `openConnections` are leaked connections.
  */
 export interface Line {
   readonly file: string
@@ -42,7 +42,7 @@ export interface Line {
   readonly openConnections: number
 }
 
-/** Replays a file. Never rejects: what fails is told in the line. */
+/** Replays a file. Never rejects: the line contains the failure. */
 export const replay = async (path: string, file: string): Promise<Line> => {
   try {
     const recording = readRecording(path)

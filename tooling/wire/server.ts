@@ -1,10 +1,10 @@
 /**
- * A loopback HTTP server that answers as one provider did.
+ * A loopback HTTP server that replays a provider's reply.
  *
- * Owns: the listening socket and every connection. Knows no SDK.
+ * Owns: the listening socket and every connection. Uses no SDK.
  *
- * WIRE1. A request that brings tool results gets the closing reply, every other one the recorded reply.
- * WIRE2. Every response closes its connection, so a connection that is still open is one that somebody forgot.
+ * WIRE1. A request with tool results gets the closing reply, every other one the recorded reply.
+ * WIRE2. Every response closes its connection, so an open connection is a leak of the client.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { Recording } from "./recording.ts"
 /** A running server. */
 export interface WireServer {
   readonly url: string
-  /** Stops listening and says how many connections were still open after a grace period; closes those. */
+  /** Stops listening, and resolves with the number of connections still open after a grace period, which it closes. */
   readonly stop: () => Promise<number>
 }
 
@@ -72,14 +72,14 @@ const answer = async (recording: Recording, request: IncomingMessage, response: 
   response.end(endsWithDone(recording, data) ? "data: [DONE]\n\n" : "")
 }
 
-/** The APIs that name their events say the name twice: in the frame, and in the data. */
+/** Some APIs repeat the name of an event: in the frame, and in the data. */
 const framed = (line: string, { dialect }: Recording): string => {
   const isNamed = dialect === "messages" || dialect === "responses"
   const name = isNamed ? /^\{"type":\s*"([\w.]+)"/.exec(line)?.[1] : undefined
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${line}\n\n`
 }
 
-/** Chat completions close with `[DONE]`, which recordings may leave out; one that was cut off stays cut off. */
+/** Chat completions end with `[DONE]`, which recordings may omit; a reply that was cut off stays cut off. */
 const endsWithDone = ({ dialect }: Recording, data: ReadonlyArray<string>): boolean =>
   dialect === "chat" && data.at(-1) !== "[DONE]" && data.some((line) => /"finish_reason":\s*"/.test(line))
 

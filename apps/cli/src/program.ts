@@ -14,7 +14,7 @@ import { runPiped } from "./chat/piped.ts"
 import { runTerminal } from "./chat/terminal.ts"
 import { progressBar } from "./output/toolLines.ts"
 
-/** What the program is run with. */
+/** The environment of the program. */
 export interface ProgramSurroundings {
   readonly args: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string | undefined>>
@@ -22,14 +22,14 @@ export interface ProgramSurroundings {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
-  /** Aborted to end early; what was running is cancelled and everything is stopped. */
+  /** Ends the program early: running work is cancelled and everything is stopped. */
   readonly signal: AbortSignal
 }
 
 /**
- * Runs the chat to its end and gives the exit code: 0, or 1 when the command line was wrong or an answer failed.
+ * Runs the chat to its end and returns the exit code: 0, or 1 when the command line was wrong or an answer failed.
  *
- * **Details**: whatever was started is stopped before this returns.
+ * **Details**: everything that was started is stopped before this resolves.
  */
 export const runProgram = async (surroundings: ProgramSurroundings): Promise<0 | 1> => {
   const { args, stdout, stderr } = surroundings

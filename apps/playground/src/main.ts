@@ -1,5 +1,5 @@
 /**
- * `dev`: the playground with a page that is built as it is asked for, and changes as its files do.
+ * `dev`: the playground with a page that is built on request, and reloads when its files change.
  *
  * @module
  */

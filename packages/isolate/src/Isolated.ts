@@ -1,5 +1,5 @@
 /**
- * Tools that run where they can be killed.
+ * Tools that run in a thread or a child process that can be killed.
  *
  * @module
  */
@@ -11,14 +11,14 @@ import { type IsolatedRun, isolatedRun } from "./isolatedRun.ts"
 import type { Isolation } from "./place.ts"
 
 /**
- * Where a function runs.
+ * The place of a function.
  *
  * - `worker`: in a thread of this program; starts faster, and shares the memory limit
- * - `process`: in a process of the operating system; what it does to itself stays there
+ * - `process`: in a process of the operating system; a crash there does not end this program
  */
 export type { Isolation } from "./place.ts"
 
-/** What telemetry reports of isolated tools (`Telemetry.attach(system, "tool_call.message_ignored", …)`). */
+/** The telemetry of isolated tools (`Telemetry.attach(system, "tool_call.message_ignored", …)`). */
 declare module "@troupe/otp/telemetry" {
   interface Events {
     /**
@@ -34,23 +34,23 @@ declare module "@troupe/otp/telemetry" {
 }
 
 /**
- * What an isolated function is told beside its arguments.
+ * The context of an isolated function.
  *
- * **Details**: as in a tool's own context. `context` has only what can be sent: no functions, no open connections. `signal`
- * is aborted when the call is to end; soon after that the place is killed. There is no `engine`, no `chat` and no
- * `setPermissionMode`, which cannot be sent: reading one throws an error that says so.
+ * **Details**: as a tool's own context, but `context` has only values that can be sent: no functions, no open connections.
+ * `signal` is aborted when the call is to end; soon after that the place is killed. There is no `engine`, no `chat` and no
+ * `setPermissionMode`, which cannot be sent: reading one throws an error that explains it.
  */
 export type IsolatedContext = Omit<Tool.ToolContext, "engine" | "chat" | "setPermissionMode">
 
 /**
  * The function of a module that an isolated tool runs.
  *
- * **Contract**: returns a value, one of the four outcomes, a promise or an Effect of either, all of which must be data that
- * can be sent (a structured clone). Other calls do not see what it does to its module: each call has a module of its own.
+ * **Contract**: returns a value, one of the four outcomes, a promise or an Effect of either. The result must be data that
+ * can be sent (a structured clone). Each call has its own instance of the module, so calls do not share module state.
  */
 export type IsolatedHandler<A = Record<string, unknown>> = (args: A, context: IsolatedContext) => unknown
 
-/** What a tool is made with, but for what it does. */
+/** The options of a tool without its handler. */
 type ToolOptions = Omit<Parameters<typeof Tool.make>[0], "handler" | "manual" | "parameters" | "key">
 
 /**
@@ -59,10 +59,10 @@ type ToolOptions = Omit<Parameters<typeof Tool.make>[0], "handler" | "manual" | 
  * **Units and defaults**
  *
  * - `export`: the name of the module's function, default `"default"`
- * - `graceMs`: how long the function may go on after its signal was aborted, in milliseconds; default 100
+ * - `graceMs`: how long the function may continue after its signal was aborted, in milliseconds; default 100
  * - `env`: all environment variables that the function sees. By default a short list of this program's own, without secrets:
  *   `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `TMP`, `TEMP`, `NODE_ENV`,
- *   `NODE_OPTIONS` (only flags that load modules or restrict the program), and what Windows needs to start a program
+ *   `NODE_OPTIONS` (only flags that load modules or restrict the program), and variables to start programs on Windows
  * - `maxMemoryMb`: how large the JavaScript heap may become, in MiB, a whole number; default 512. Buffers are not counted
  * - `maxResultBytes`: how many bytes a result or a progress value may have when it is copied, at least 1,024; default
  *   4,194,304 (4 MiB). The message of an error is cut to a quarter as many characters, its stack to an eighth
@@ -71,7 +71,7 @@ export interface IsolatedOptions<P extends Tool.Parameters = Readonly<Record<str
   readonly parameters?: P | undefined
   readonly key?: ((args: Tool.ArgumentsOf<P>) => string | undefined) | undefined
   readonly isolate: Isolation
-  /** Whose function is run: a module's URL, as `new URL("./hash.ts", import.meta.url)`. */
+  /** The module of the function, as a URL such as `new URL("./hash.ts", import.meta.url)`. */
   readonly module: URL | string
   readonly export?: string | undefined
   readonly graceMs?: number | undefined
@@ -81,26 +81,27 @@ export interface IsolatedOptions<P extends Tool.Parameters = Readonly<Record<str
 }
 
 /**
- * Makes a tool whose calls each run in a worker thread or a child process of their own, and are killed there when they must
- * end: a busy loop too.
+ * Makes a tool whose calls each run in their own worker thread or child process. A call that must end is killed there, even
+ * in a busy loop.
  *
- * **When to use**: for what burns the processor, may never yield, may crash, or must be stopped for real.
+ * **When to use**: for handlers that use much processor time, may never yield, may crash, or must really stop.
  *
- * **Details**: deadlines, cancelling, schedules and policies are those of any tool. A throw is a `handler_raised` error;
- * a place that exited or crashed before it had a result is a `handler_exit`; arguments that cannot
- * be sent are `invalid_arguments`, such a result is `encoding_failed`; either way the call's outcome is `failed`. A call is over
- * when its place is gone.
+ * **Details**: deadlines, cancelling, schedules and policies are those of any tool. A throw is a `handler_raised` error. A
+ * place that exited or crashed before it had a result is a `handler_exit`. Arguments that cannot be sent are
+ * `invalid_arguments`, such a result is `encoding_failed`; either way the call's outcome is `failed`. A call is over when
+ * its place is gone.
  *
- * **Errors**: throws a `ValidationError` (`invalid_tool`) as `Tool.make` does, and for options that make no sense.
+ * **Errors**: throws a `ValidationError` (`invalid_tool`) as `Tool.make` does, and for invalid options.
  *
  * **Concurrency**: a child process and the programs it started are one process group. The group is killed when the child ends,
  * when this program exits, and, by the child, when this program was killed. `System.stop` waits for places, and kills them after
  * 5 seconds.
  *
- * **Gotchas**: each call pays for the start of its place: some 40 ms for a thread, 85 ms for a child process, and what the
- * module takes to load. A program that starts a session or a process group of its own outlives the child that started it; so do
- * all such programs on Windows. A thread shares the memory of this program: neither `env` nor the nonce of a call hides
- * anything from code in it that reads memory. The size of what code in a thread sends by `parentPort.postMessage` has no bound.
+ * **Gotchas**: each call pays for the start of its place: about 40 ms for a thread, 85 ms for a child process, and the
+ * module's loading time. A program that starts a session or a process group of its own outlives the child that started it;
+ * so do all such programs on Windows. A thread shares the memory of this program: neither `env` nor the nonce of a call
+ * protects from code in it that reads memory. The size of messages that code in a thread sends by `parentPort.postMessage`
+ * has no limit.
  *
  * @example
  * ```ts

@@ -4,14 +4,15 @@
  * Owns: the child, its process group, and the listener that kills the groups when this process exits. Does not own programs
  * that left the group.
  *
- * The child has two pipes. On `channelFd` go the messages, as frames. On `hostFd` goes nothing: its end is the end of this
- * process, and the child's watchdog thread waits for it (`entry.ts`).
+ * The child has two pipes. `channelFd` carries the messages, as frames. `hostFd` carries nothing: it closes when this
+ * process ends, and the child's watchdog thread waits for that (`entry.ts`).
  *
  * CHILD1. However the child ends, its group is killed: the programs that its function started end with it.
- * CHILD2. No group outlives this process: it kills them when it exits, and each child kills its own when this process is
- *         gone without that.
+ * CHILD2. No group outlives this process: this process kills the groups when it exits, and each child kills its own group
+ *         when this process ends without that.
  * CHILD3. Bytes on the channel that are no frame end the child, not this process.
- * CHILD4. When the child has exited, `ended` is called at most `closeMs` later, also if another program holds its pipes open.
+ * CHILD4. When the child has exited, `ended` is called at most `closeMs` later, even if another program holds its pipes
+ *         open.
  */
 import { Clock } from "@troupe/otp"
 import { spawn } from "node:child_process"
@@ -47,7 +48,8 @@ export const openChild = (entry: URL, limits: PlaceLimits, { received, ended }: 
   let fault: string | undefined
   let isOver = false
   let closing: unknown
-  // Between the timer and `setImmediate` Node reads what the child sent before it exited, however busy this process was.
+  // Between the timer and `setImmediate` Node reads the bytes that the child sent before it exited, however busy this
+  // process was.
   const closePipes = () => {
     for (const pipe of [channel, host]) pipe?.destroy()
   }
@@ -81,7 +83,7 @@ export const openChild = (entry: URL, limits: PlaceLimits, { received, ended }: 
     }
   }
   channel?.on("data", read)
-  // A pipe that breaks is the end of the child, which "close" reports.
+  // A broken pipe means that the child ended, which "close" reports.
   for (const pipe of [channel, host]) pipe?.on("error", () => {})
   return {
     send: (message) => {
@@ -93,7 +95,7 @@ export const openChild = (entry: URL, limits: PlaceLimits, { received, ended }: 
 }
 
 const childEnd = (code: number | null, signal: NodeJS.Signals | null, maxMemoryMb: number): string => {
-  // V8 aborts when the heap is full; where there are no signals, with this code.
+  // V8 aborts when the heap is full; on systems without signals, with this code.
   if (signal === "SIGABRT" || code === 134) {
     return `its process aborted, as one does that needs more than maxMemoryMb, which is ${maxMemoryMb}`
   }

@@ -17,7 +17,7 @@ import type { FromPlace, Job, SentResult, ToPlace } from "./job.ts"
 import { channelFd, hostFd } from "./pipes.ts"
 import { Oversized, signed } from "./signature.ts"
 
-/** Sends a message to the host; `then` runs when it has left. */
+/** Sends a message to the host, and calls `then` when it has left. */
 type Send = (message: Uint8Array, then: () => void) => void
 
 /** Signs a message and sends it. Throws when it cannot be sent. */
@@ -82,7 +82,7 @@ const watchHost = (): void => {
   new Worker(program, { eval: true, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16 } }).unref()
 }
 
-/** How much of the reason why a result cannot be copied is sent: the reason quotes the value. */
+/** The maximum characters of the reason why a result cannot be copied: the reason quotes the value. */
 const maxReasonCharacters = 200
 
 /** Sends the last message and exits: timers or servers that the function left do not keep the place open. */
@@ -140,7 +140,7 @@ const contextOf = ({ context, sessionId, requestId, toolCall, idempotencyKey }: 
     progress: (value) => say({ type: "progress", value })
   })
 
-/** What a handler has elsewhere cannot be sent here; reading it throws an error that says so. */
+/** Fields of a handler's context that cannot be sent: reading one throws an error that explains it. */
 const withoutTheRest = (context: IsolatedContext): IsolatedContext => {
   for (const name of ["engine", "chat", "setPermissionMode"] satisfies ReadonlyArray<keyof Tool.ToolContext>) {
     const get = (): never => {
@@ -154,13 +154,13 @@ const withoutTheRest = (context: IsolatedContext): IsolatedContext => {
 const isEffect = (value: unknown): value is AnyEffect<unknown, unknown> =>
   typeof value === "object" && value !== null && "~effect/Effect" in value
 
-/** Effect is loaded already if there is one to run. */
+/** Runs an Effect. The package is already loaded if the function returned one. */
 const runEffect = async (effect: AnyEffect<unknown, unknown>): Promise<unknown> => {
   const { runPromise } = await import("effect/Effect")
   return runPromise(effect, { signal: abort.signal })
 }
 
-/** An outcome if one of the constructors made it, else the value as one; they are loaded already if one did. */
+/** The outcome of a value: itself if a constructor of outcomes made it. The constructors are already loaded then. */
 const resultOf = async (value: unknown): Promise<SentResult> => {
   const type: unknown = typeof value === "object" && value !== null && "type" in value ? value.type : undefined
   if (type === "ok" || type === "error" || type === "ask_user" || type === "halt") {

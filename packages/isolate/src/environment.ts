@@ -1,8 +1,8 @@
-/** The environment variables that an isolated function sees unless its tool says otherwise. */
+/** The environment variables that an isolated function sees by default. */
 import { placeNodeOptions } from "./placeFlags.ts"
 
 const passed: ReadonlySet<string> = new Set([
-  // Where programs, files and languages are found.
+  // Search paths and languages.
   "PATH",
   "HOME",
   "USER",
@@ -17,7 +17,7 @@ const passed: ReadonlySet<string> = new Set([
   // How Node runs.
   "NODE_ENV",
   "NODE_OPTIONS",
-  // Without these Windows starts no program.
+  // Windows cannot start a program without these.
   "SYSTEMROOT",
   "SYSTEMDRIVE",
   "WINDIR",

@@ -1,8 +1,8 @@
 /**
- * The text of anything that was thrown. The code that threw may be foreign: no field of an error has to be a string.
+ * The text of any thrown value. Code that throws may be foreign: no field of an error has to be a string.
  *
  * ETEXT1. No function here throws, whatever it gets.
- * ETEXT2. What a place sends of an error is cut to a part of `maxResultBytes`, so that it is always sent.
+ * ETEXT2. The text of an error that a place sends is cut to a part of `maxResultBytes`, so that it can always be sent.
  */
 
 /** The message of an error, or another value as text. */

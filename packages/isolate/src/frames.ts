@@ -28,7 +28,7 @@ export class FrameReader {
     this.#maxBytes = maxBytes
   }
 
-  /** Reads on. Throws when a frame has more than `maxBytes`; then the bytes after it have no meaning. */
+  /** Reads the next chunk. Throws when a frame has more than `maxBytes`; the bytes after it have no meaning. */
   push(chunk: Buffer): void {
     this.#chunks.push(chunk)
     this.#size += chunk.length

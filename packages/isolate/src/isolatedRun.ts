@@ -1,21 +1,21 @@
 /**
  * One run of a function in a place of its own.
  *
- * Owns: the place, from its opening to its end, and the process of the system that stands for it. Does not own the deadline,
- * nor what the outcome says to the model.
+ * Owns: the place, from its opening to its end, and the process of the system that stands for it. Does not own the
+ * deadline, nor the outcome's text for the model.
  *
- * ISO1. However the run ends, its place gets the abort, has `graceMs` to leave, and is killed then; the run is over when the
- *       place is gone. It is opened once and released once.
- * ISO2. The outcome is the function's own, if it sent one; a place that is gone without one is a `handler_exit`, which says of a
- *       call that writes that it may have taken effect.
- * ISO3. A value that cannot be sent there or back is a typed error of the call; so is a result of too many bytes.
- * ISO4. A message from the place counts only if it is signed with the nonce of its job and has the form of a message. Each
+ * ISO1. However the run ends, its place gets the abort, has `graceMs` to exit, and is then killed. The run is over when the
+ *       place is gone. The place is opened once and released once.
+ * ISO2. The outcome is the function's own, if it sent one. A place that ends without one is a `handler_exit`, which reports
+ *       of a call that writes that it may have taken effect.
+ * ISO3. A value that cannot be sent in either direction is a typed error of the call; so is a result of too many bytes.
+ * ISO4. A message from the place counts only if it is signed with the nonce of its job and has the form of a message. Every
  *       other message is ignored and counted.
  * ISO5. The end of the system waits for the place, which is killed after `stopMs` at the latest.
- * ISO6. A place that needs more than `maxMemoryMb` ends, as a `handler_exit` that names the bound.
+ * ISO6. A place that needs more than `maxMemoryMb` ends, as a `handler_exit` that names the limit.
  * ISO7. The function sees the environment variables of `env`, and no others.
- * ISO8. After `maxIgnored` ignored messages the place is killed, and a run without an outcome is a `handler_exit` that names the
- *       bound.
+ * ISO8. After `maxIgnored` ignored messages the place is killed, and a run without an outcome is a `handler_exit` that
+ *       names the limit.
  */
 import { ToolError } from "@troupe/chat"
 import { HandlerResult } from "@troupe/chat/results"
@@ -30,7 +30,7 @@ import { type Isolation, isSendable, open } from "./place.ts"
 import { nonceBytes, signedBytes, verified } from "./signature.ts"
 import type { Place } from "./placeLimits.ts"
 
-/** What is run, and where. */
+/** The function to run, and its place. */
 export interface IsolatedRun {
   readonly isolation: Isolation
   readonly module: string
@@ -43,10 +43,10 @@ export interface IsolatedRun {
   readonly writes: boolean
 }
 
-/** How long the end of a system waits for a place that has more time than this to leave. */
+/** How long the end of a system waits for a place whose `graceMs` is longer. */
 const stopMs = 5_000
 
-/** How many messages that are not the job's a place may send. */
+/** The maximum number of unsigned messages of a place. */
 const maxIgnored = 10_000
 
 /** Runs the function with these arguments. */
@@ -89,7 +89,7 @@ const sendableOf = (
 
 type Outcome = Effect.Effect<HandlerResult.HandlerResult, unknown>
 
-/** A place, and who waits for it. */
+/** A place, and the run that waits for it. */
 class Running {
   readonly #run: IsolatedRun
   readonly #job: Job
@@ -154,7 +154,9 @@ class Running {
     })
   }
 
-  /** Kills the place if it is not gone in time: the host's time, whatever clock the call runs on; so are threads. */
+  /**
+   * Kills the place after a timeout. The timeout uses the host's clock, whatever clock the call runs on, as threads do.
+   */
   #endWithin(ms: number): Effect.Effect<void> {
     return Effect.andThen(
       this.#untilGone(ms),
@@ -201,7 +203,7 @@ class Running {
     }
   }
 
-  /** Counts a message that is not the job's (ISO4), and ends a place that sends too many of them (ISO8). */
+  /** Counts an unsigned message (ISO4), and ends a place that sends too many (ISO8). */
   #ignore(): void {
     if (this.#ignored === maxIgnored) return
     this.#ignored++
@@ -221,7 +223,7 @@ class Running {
     this.#settle(this.#exited(reason, cause))
   }
 
-  /** Nobody knows how far it came (ISO2). */
+  /** The outcome of a place that exited: its progress is unknown (ISO2). */
   #exited(reason: string, cause?: unknown): Outcome {
     const effect = this.#run.writes && this.#sent ? "; it may have taken effect" : ""
     return this.#failed("handler_exit", `${this.#name} has no result: ${reason}${effect}`, cause)
@@ -263,7 +265,7 @@ class Running {
   }
 }
 
-/** The constructors make an outcome of what was sent; the call checks its fields. */
+/** Makes an outcome of the sent result with the constructors; the call checks its fields. */
 const resultOf = (sent: SentResult): HandlerResult.HandlerResult => {
   switch (sent.type) {
     case "ok":
@@ -277,7 +279,7 @@ const resultOf = (sent: SentResult): HandlerResult.HandlerResult => {
   }
 }
 
-/** The error as it was thrown there. */
+/** Restores the error that the function threw. */
 const raisedError = (message: string, stack: string | undefined): Error => {
   const error = new Error(message)
   if (stack !== undefined) error.stack = stack

@@ -10,7 +10,7 @@ export interface Job {
   readonly maxBytes: number
   /** The environment variables that the function sees. */
   readonly env: Readonly<Record<string, string>>
-  /** The URL that is imported, and the name of what it exports. */
+  /** The URL that is imported, and the name of its export. */
   readonly module: string
   readonly export: string
   readonly args: Readonly<Record<string, unknown>>

@@ -3,5 +3,5 @@
 /** Carries the messages, both ways. */
 export const channelFd = 3
 
-/** Carries nothing; the child sees its end when the host has ended. */
+/** Carries nothing; it closes when the host ends, which the child detects. */
 export const hostFd = 4

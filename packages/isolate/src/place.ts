@@ -3,7 +3,7 @@
  *
  * PLACE1. `ended` is called once, after the last message, when the thread or the child is gone.
  * PLACE2. A place that has ended has no listeners.
- * PLACE3. `received` gets what the place sent, unchecked; the bytes of a child can throw nowhere in this process.
+ * PLACE3. `received` gets the place's messages unchecked; the bytes of a child never cause an exception in this process.
  */
 import { serialize } from "node:v8"
 import { Worker } from "node:worker_threads"
@@ -14,7 +14,7 @@ import type { PlaceListener, PlaceLimits, Place } from "./placeLimits.ts"
 /** Where a function runs. */
 export type Isolation = "worker" | "process"
 
-/** A file beside this one: TypeScript in the workspace, JavaScript where it was built. */
+/** A file beside this one: TypeScript in the workspace, JavaScript in the built package. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./entry.ts" : "./entry.js", import.meta.url)
 
 /** Opens a place; throws when none can be opened. */

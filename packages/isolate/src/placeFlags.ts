@@ -1,11 +1,11 @@
 /**
- * The flags of Node that a place gets from this program: those in the lists below, and no others.
+ * The flags of Node that a place gets from this program: the lists below, and no others.
  *
- * A flag that loads or transforms modules is passed, so that a place can load what this program can load. A flag that restricts
- * the program is passed, so that a place can do no more. All others are dropped: they run code (`--eval`), load secrets
- * (`--env-file`), or choose what the program is (`--test`, `--watch`, `--inspect`).
+ * A flag that loads or transforms modules is passed, so that a place can load the same modules. A flag that restricts the
+ * program is passed, so that the place has the same restrictions. All others are dropped: they run code (`--eval`), load
+ * secrets (`--env-file`), or choose the program's mode (`--test`, `--watch`, `--inspect`).
  *
- * FLAG1. A place gets no flag of this program that is in no list, whether `process.execArgv` or `NODE_OPTIONS` has it.
+ * FLAG1. A place gets no flag of this program that is in no list, whether from `process.execArgv` or `NODE_OPTIONS`.
  */
 
 /** Flags with a value: `--import=x` or `--import x`. */
@@ -63,10 +63,10 @@ const ofProcess: ReadonlySet<string> = new Set([
   "--experimental-default-type"
 ])
 
-/** Which of this program's flags a thread gets. */
+/** The flags of this program that a thread gets. */
 export const threadFlags = (flags: ReadonlyArray<string>): Array<string> => passed(flags, isThreadFlag)
 
-/** Which of this program's flags a child process gets. */
+/** The flags of this program that a child process gets. */
 export const childFlags = (flags: ReadonlyArray<string>): Array<string> => passed(flags, isChildFlag)
 
 /** The value of `NODE_OPTIONS` that a place gets: words that are separated by spaces, in which double quotes may hold spaces. */

@@ -4,17 +4,17 @@ import type { ToPlace } from "./job.ts"
 
 /** The callbacks of a place. */
 export interface PlaceListener {
-  /** It sent this. */
+  /** Called with each message of the place. */
   readonly received: (message: unknown) => void
-  /** It is gone, for this reason. */
+  /** Called when the place is gone, with the reason. */
   readonly ended: (reason: string) => void
 }
 
-/** What a place may use. */
+/** The limits of a place. */
 export interface PlaceLimits {
   readonly env: Readonly<Record<string, string>>
   readonly maxMemoryMb: number
-  /** The largest message it may send, in bytes. */
+  /** The largest message that the place may send, in bytes. */
   readonly maxMessageBytes: number
 }
 

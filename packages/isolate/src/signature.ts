@@ -9,10 +9,10 @@
 import { deserialize, serialize } from "node:v8"
 import type { FromPlace, SentResult } from "./job.ts"
 
-/** How many bytes a nonce has. */
+/** The bytes of a nonce. */
 export const nonceBytes = 16
 
-/** How many bytes a signed message may have, of which the message may have `maxBytes`. */
+/** The maximum bytes of a signed message whose content has at most `maxBytes`. */
 export const signedBytes = (maxBytes: number): number => nonceBytes + maxBytes
 
 /** A message that has more bytes than its job allows. */

@@ -1,4 +1,4 @@
-/** The BEAM's column: measured in the same run where `elixir` is on the path, else what was recorded. */
+/** The BEAM's column: measured in the same run if `elixir` is on the path, else recorded. */
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -8,10 +8,10 @@ import type { BenchLine } from "./lines.ts"
 const execute = promisify(execFile)
 const script = fileURLToPath(new URL("beam.exs", import.meta.url))
 
-/** Schedulers that wait for work busily would have that time counted as the cost of the work. */
+/** Disables the busy waiting of schedulers, which would count as cost. */
 const flags = ["--erl", "+sbwt none +sbwtdcpu none +sbwtdio none"]
 
-/** Where the column comes from, and the cost of a line; `undefined` for a line that is not measured there. */
+/** The origin of the column, and the cost of a line; `undefined` for a line that is not measured there. */
 export interface Beam {
   readonly source: string
   readonly costOf: (line: BenchLine) => Promise<number | undefined>
@@ -29,7 +29,7 @@ const elixirVersion = async (): Promise<string | undefined> => {
   }
 }
 
-/** Finds Elixir. Each line runs in a program of its own, so many rounds after so many to warm up. */
+/** Finds Elixir. Each line runs in its own program, so many rounds after so many to warm up. */
 export const findBeam = async (rounds: number, warmUps: number): Promise<Beam> => {
   const version = await elixirVersion()
   if (version === undefined) {

@@ -1,15 +1,15 @@
-/** What every contestant of the bench does: the same lines, each with its own means. */
+/** The interface of the contestants: the same lines, each with its own implementation. */
 
-/** One line, made ready: only `run` is measured. */
+/** One prepared line: only `run` is measured. */
 export interface Round {
   readonly run: () => Promise<void> | void
   readonly end: () => Promise<void> | void
 }
 
-/** Makes ready to do a line's operation so many times. */
+/** Prepares so many runs of a line's operation. */
 export type Line = (count: number) => Promise<Round> | Round
 
-/** What one contestant does on every line. `waiting` and `idle` measure what their `run` makes and keeps. */
+/** A contestant's implementation of every line. `waiting` and `idle` measure the memory that their `run` keeps. */
 export interface Contestant {
   readonly spawn: Line
   readonly start: Line
@@ -26,22 +26,22 @@ export interface Contestant {
   readonly idle: Line
 }
 
-/** How many processes the last line spreads its messages over. */
+/** The number of processes that share the messages of the last line. */
 export const many = 10_000
 
-/** How many idle servers there are already on the line that tells of growth. */
+/** The number of idle servers on the line that measures growth. */
 export const crowd = 100_000
 
-/** How many casts are sent before the sender waits until they were taken. */
+/** The number of casts before the sender waits for their receipt. */
 export const burst = 1_000
 
-/** The keys that are looked up. */
+/** The keys of lookups. */
 export const keys: ReadonlyArray<string> = Array.from({ length: 1_000 }, (_, index) => `key-${index}`)
 
-/** So many things, made one after another. */
+/** So many items, made one after another. */
 export const times = <A>(count: number, make: () => A): Array<A> => Array.from({ length: count }, make)
 
-/** A line among so many things that another one makes and keeps. */
+/** A line that runs while another one's items are kept. */
 export const among =
   (count: number, others: Line, line: Line): Line =>
   async (own) => {
@@ -57,7 +57,7 @@ export const among =
     }
   }
 
-/** A wait that is over when `done` was called so many times. */
+/** A promise that resolves after so many calls of `done`. */
 export const countdown = (count: number): { readonly done: () => void; readonly over: Promise<void> } => {
   let left = count
   let finish = (): void => {}

@@ -118,7 +118,7 @@ const supervisedStart: Line = async (count) => {
   return { run: () => Effect.runPromise(repeat(count, one)), end }
 }
 
-/** A server that dies of the first mail it takes, and is started again by its loop. */
+/** A server that dies of its first message, and is restarted by its loop. */
 const restart: Line = (count) => {
   let up = (_queue: Queue.Queue<Mail>): void => {}
   const next = (): Promise<Queue.Queue<Mail>> => new Promise((resolve) => (up = resolve))

@@ -1,4 +1,4 @@
-/** The lines of the bench: how often each operation is done, and what it cost on the BEAM when that was recorded. */
+/** The lines of the bench: the number of runs of each operation, and its recorded cost on the BEAM. */
 import type { Contestant } from "./contest.ts"
 
 /**
@@ -57,8 +57,8 @@ export const lines: ReadonlyArray<BenchLine> = [
   line("100,000 idle servers, each", "idle", 100_000, 2_689, "heap of a started, linked server without mail")
 ]
 
-/** Where the recorded costs of the BEAM were measured, and when. */
+/** The machine and the date of the recorded costs of the BEAM. */
 export const recordedOn = "2 busy cores of an AMD EPYC, Linux, Elixir 1.14.0 on OTP 25, 22 November 2026"
 
-/** The part of the BEAM's cost, measured in the same run, that a line is meant to stay within. */
+/** The target for a line's cost, as a part of the BEAM's cost in the same run. */
 export const aim = 0.25

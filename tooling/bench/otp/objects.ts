@@ -1,4 +1,4 @@
-/** The lines of the bench on plain objects: a server is an object whose mailbox is emptied in a microtask. */
+/** The lines of the bench on plain objects: a server is an object that empties its mailbox in a microtask. */
 import { among, burst, countdown, crowd, keys, many, times } from "./contest.ts"
 import type { Contestant, Line } from "./contest.ts"
 
@@ -59,7 +59,7 @@ class Counter extends Actor<Mail> {
   }
 }
 
-/** An object that makes counters when asked to, knows them, and makes another when one has crashed. */
+/** An object that makes counters on request, references them, and replaces a crashed one. */
 class Keeper extends Actor<((counter: Counter) => void) | { readonly crashed: Counter }> {
   readonly #children = new Set<Counter>()
   up = (_counter: Counter): void => {}
@@ -182,7 +182,9 @@ const idle: Line = (count) => {
   return { run, end: () => void kept.splice(0) }
 }
 
-/** Who could resolve the promise is kept, as a mailbox would: else nothing would keep the function that waits. */
+/**
+ * The promise's resolve function is kept, as a mailbox would keep it: otherwise the waiting function would be collected.
+ */
 const waiting: Line = (count) => {
   const kept: Array<() => void> = []
   const wait = async (): Promise<void> => {

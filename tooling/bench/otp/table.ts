@@ -1,9 +1,9 @@
 /**
- * What processes cost, beside the bare primitives of Effect and plain objects, in the same run.
+ * The cost of processes, compared with the bare primitives of Effect and with plain objects, in the same run.
  *
- * Every figure is processor time, of all threads and so with the collection of garbage, and the best of the rounds, which
- * take turns among the contestants; the first ones warm up. The BEAM's column is measured in the same run where Elixir is
- * installed, and else recorded. No collection of garbage is forced before a timed round: it would drop compiled code too.
+ * Every figure is the processor time of all threads, including garbage collection, and the best of the rounds. The rounds
+ * alternate among the contestants; the first ones warm up. The BEAM's column is measured in the same run if Elixir is
+ * installed, and else recorded. No garbage collection is forced before a timed round: it would drop compiled code too.
  */
 import { findBeam } from "./beam.ts"
 import type { Contestant } from "./contest.ts"

@@ -1,4 +1,4 @@
-/** Turns a case's behaviours into handlers, executors, encoders and policies, and logs what they are asked. */
+/** Converts a case's behaviours to handlers, executors, encoders and policies, and logs their calls. */
 import { askUser, error, halt, ok } from "@troupe/chat"
 import type { ChatOptions, StepResult } from "@troupe/chat/chats"
 import type { ToolCall } from "@troupe/chat/messages"
@@ -10,17 +10,17 @@ import { construct } from "./values/fromNeutral.ts"
 import { ScriptedException } from "./scripted.ts"
 import { neutral, toolCallForm } from "./values/toNeutral.ts"
 
-/** What was observed from the side while a case ran. */
+/** The side effects observed while a case ran. */
 export class Observations {
   readonly calls: Array<Fields> = []
   readonly policyCalls: Array<Fields> = []
   readonly observedTags: Array<string> = []
   peakConcurrency = 0
-  /** What the adapter was told last. */
+  /** The options of the adapter's last call. */
   adapterOptions: Fields = {}
   #running = 0
 
-  /** Counts a handler as running while it does. */
+  /** Counts a handler as running until it settles. */
   async during<A>(run: () => Promise<A>): Promise<A> {
     this.#running++
     this.peakConcurrency = Math.max(this.peakConcurrency, this.#running)
@@ -33,9 +33,9 @@ export class Observations {
 }
 
 /**
- * A tool of the case; its handler does what the case says, and is logged.
+ * A tool of the case; its handler runs the case's behaviour, and is logged.
  *
- * `Tool.make` refuses a bad name; a case that wants to see it refused later gets it all the same.
+ * `Tool.make` refuses a bad name; a case that expects a later refusal still gets the tool.
  */
 export const toolOf = (value: unknown, seen: Observations, engine?: unknown): Tool.Tool => {
   const { name, description, schema, handler, manual } = fieldsOf(value)
@@ -66,7 +66,7 @@ const handlerOf =
     return seen.during(() => behave(behaviour, args, opts, context.signal))
   }
 
-/** Does what a behaviour says. */
+/** Runs a behaviour. */
 const behave = async (
   behaviour: unknown,
   args: Fields,
@@ -110,7 +110,7 @@ const behave = async (
   }
 }
 
-/** Waits; a call that was given up waits no longer. */
+/** Waits until the time is over or the call is aborted. */
 const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const over = Clock.live.setTimeout(resolve, ms)
@@ -146,7 +146,7 @@ export const encoderOf = (value: unknown): ToolResultEncoder.ToolResultEncoder =
   }
 }
 
-/** An error policy of the case; what is neither a word nor a function is passed on as it is. */
+/** An error policy of the case; a value that is neither a word nor a function is passed on unchanged. */
 export const policyOf = (value: unknown, seen: Observations): ChatOptions.OnToolError => {
   if (!isFields(value) || !("fn" in value)) return value as never
   const { fn, arity } = value

@@ -1,7 +1,7 @@
 /** The cases of `{ area, cases }` files. */
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
 
-/** One case: what is given, what is called, what must hold. */
+/** One case: its input, its call, its expectation. */
 export interface ChatCase {
   readonly id: string
   readonly given: Fields
@@ -11,7 +11,7 @@ export interface ChatCase {
   readonly optional?: boolean
 }
 
-/** The cases of a file, and the ids of those that are ill-formed. */
+/** The cases of a file, and the ids of the ill-formed ones. */
 export const chatCasesOf = (content: unknown): ReadonlyArray<ChatCase | { readonly illFormed: string }> =>
   listOf(fieldsOf(content)["cases"]).map((one) => (isCase(one) ? one : { illFormed: textOf(fieldsOf(one)["id"]) }))
 

@@ -67,7 +67,7 @@ const compared = ({ given, then }: ChatCase, outcome: Outcome): ReadonlyArray<Di
   ]
 }
 
-/** One of several calls: its own facets, with those of its stream one level down. */
+/** The differences of one of several calls: its own facets, with those of its stream one level down. */
 const callDifferences = (outcome: Outcome, wanted: unknown, given: ChatCase["given"]): ReadonlyArray<Difference> => {
   const { stream, $any: anything, ...facets } = fieldsOf(wanted)
   return anything === true ? [] : unmet(outcome, { ...facets, ...fieldsOf(stream) }, given)

@@ -1,4 +1,4 @@
-/** Folds a case's events, and tells a collector's state under the names of cases. */
+/** Folds a case's events, and returns a collector's state under the names of the cases. */
 import { type Event, StreamCollector } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, listOf } from "../runner/fields.ts"
@@ -17,7 +17,7 @@ import {
   usageForm
 } from "./values/toNeutral.ts"
 
-/** `collect`: the state, and every projection that can be asked for. */
+/** `collect`: the state, and every requested projection. */
 export const collect: Operation = ({ thread, events, initial, project }) => {
   const folded = () => {
     const collector = new StreamCollector(thread === null || thread === undefined ? undefined : threadOf(thread))
@@ -51,7 +51,7 @@ const projected = (facet: string, project: () => Fields): Outcome => {
   }
 }
 
-/** The events that bring a collector into the state a case begins with. */
+/** The events that bring a collector into the initial state of a case. */
 const beforehand = (initial: Fields): ReadonlyArray<Event.Event> => {
   const { tool_results: results, halt, metadata, error, ...said } = initial
   const [kind, reason, haltId, detail, opts] = listOf(halt)
@@ -89,7 +89,6 @@ const alreadySaid = (said: Fields): ReadonlyArray<unknown> => {
   ]
 }
 
-/** A collector's state under the names of cases. */
 /** A collector's state under the names of cases. */
 export const stateForm = (collector: StreamCollector): Fields => {
   const response = collector.toResponse()

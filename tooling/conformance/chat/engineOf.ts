@@ -9,7 +9,7 @@ import { construct, usageOf } from "./values/fromNeutral.ts"
 import { camel, present, renamed, snake } from "./values/naming.ts"
 import { policyOf as retryOf } from "./operations/retryOperations.ts"
 
-/** An engine and the fake it runs on, if it does. */
+/** An engine, and its fake if it has one. */
 export interface CaseEngine {
   readonly engine: Engine.Engine
   readonly fake: Fake.Fake | undefined
@@ -42,7 +42,7 @@ export const engineOf = (value: unknown, seen: Observations): CaseEngine => {
   return { engine, fake }
 }
 
-/** The adapter, and a note of what it is told beside each request. */
+/** Wraps the adapter, and records the options of each request. */
 const noted = (adapter: Adapter.Adapter | undefined, seen: Observations): Adapter.Adapter | undefined =>
   typeof adapter?.stream === "function"
     ? {
@@ -55,12 +55,12 @@ const noted = (adapter: Adapter.Adapter | undefined, seen: Observations): Adapte
       }
     : adapter
 
-/** Retries without their waits. */
+/** Retries without delays. */
 const atOnce = { baseDelayMs: 0, jitterMs: 0 } as const
 
 /**
- * The reference never retried a step: a case whose requests are counted, or refused once only, was written for one attempt
- * each. Where a refusal is there for each attempt, it is retried.
+ * The reference never retried a step. A case that counts requests, or refuses only once, expects one attempt for each
+ * request. A case with a refusal for each attempt is retried.
  */
 const isWrittenForRetries = ({ script, scripts, record }: Fields): boolean => {
   if (record === true) return false
@@ -71,12 +71,12 @@ const isWrittenForRetries = ({ script, scripts, record }: Fields): boolean => {
   return refusals.every((refusal) => refusals.filter((other) => other === refusal).length >= Retry.defaults.maxAttempts)
 }
 
-/** The parameters that are the loop's or have a field of their own; others are the provider's, under its names. */
+/** The parameters of the loop, or with a field of their own; others are the provider's, under its names. */
 const known: ReadonlySet<string> = new Set(["max_turns", "max_tokens", "temperature"])
 
 const renamedParams = (params: Fields): Fields => renamed(params, (name) => (known.has(name) ? camel(name) : name))
 
-/** The scripted adapter of a case: what it says when streamed, since ours always is. */
+/** The scripted adapter of a case in its streaming form, since our adapters always stream. */
 export const fakeOf = (given: Fields, cursor?: Fake.Cursor): Fake.Fake => {
   const { script, scripts, stream_script: streamed, script_cursor: cursorKind, usage, request_id: requestId } = given
   const own = cursorKind === "new" || cursorKind === "shared"
@@ -97,7 +97,7 @@ const saying = (script: unknown, scripts: unknown, streamed: unknown): Fields =>
 
 const many = (scripts: unknown): Fields => ({ scripts: Array.isArray(scripts) ? scripts.map(scriptOf) : scripts })
 
-/** A script; what is no list stays what it is. */
+/** A script; a value that is no list is returned unchanged. */
 export const scriptOf = (value: unknown): Fake.Script =>
   Array.isArray(value) ? value.flatMap(entriesOf) : (value as never)
 
@@ -186,10 +186,10 @@ const plain: ReadonlySet<string> = new Set([
   "temperature"
 ])
 
-/** Parameters of the provider: ours take them in a bag of their own. */
+/** The provider's parameters, which our options have in a field of their own. */
 const providers: ReadonlySet<string> = new Set(["top_p", "reasoning_effort", "reasoning_summary", "verbosity"])
 
-/** The options of a case; an unknown one is passed on, to be refused. */
+/** The options of a case; an unknown one is passed on and refused. */
 export const optionsOf = (value: unknown, seen: Observations): ChatOptions.ChatOptions => {
   const options: Record<string, unknown> = {}
   const body: Record<string, unknown> = {}
@@ -205,7 +205,7 @@ export const optionsOf = (value: unknown, seen: Observations): ChatOptions.ChatO
     else if (key === "tools") options["tools"] = listOf(option).map((tool) => toolOf(tool, seen))
     else if (key === "retry") options["retry"] = retryOf(option)
     else if (key === "adapter_opts") options["adapterOptions"] = option
-    // A key is the adapter's, here as there.
+    // The key belongs to the adapter, as in the reference.
     else if (key === "api_key") options["adapterOptions"] = { ...fieldsOf(options["adapterOptions"]), apiKey: option }
     else options[camel(key)] = construct(option)
   }

@@ -5,7 +5,7 @@ import { type Difference, differences, matches, type Scope, unexamined } from ".
 import { neutral } from "./values/toNeutral.ts"
 import { failureForm, isScripted, type Outcome, returnable, type StreamOutcome } from "./outcome.ts"
 
-/** What differs from the expectation. */
+/** The differences from the expectation. */
 export const unmet = (outcome: Outcome, then: Fields, given: Fields): ReadonlyArray<Difference> => {
   const scope: Scope = { outcome, given }
   const mayFail = failures.some((facet) => facet in then)
@@ -23,7 +23,7 @@ export const unmet = (outcome: Outcome, then: Fields, given: Fields): ReadonlyAr
   ]
 }
 
-/** The expectations that say how a call fails. */
+/** The expectations of a failure. */
 const failures = ["error", "error_value", "raises", "raises_on_iterate", "no_throw"]
 
 const prefixed = (facet: string, found: ReadonlyArray<Difference>): ReadonlyArray<Difference> =>
@@ -56,7 +56,7 @@ const returned: Facet = ({ failure }, expected, scope) => {
 }
 
 /**
- * A raise is a rejection. The words of a case's own exception are compared; our own errors have words of their own.
+ * A raise is a rejection. The message of a case's own exception is compared; our own errors have other messages.
  */
 const raised: Facet = ({ failure }, expected) => raisedBy(failure, expected)
 

@@ -1,4 +1,4 @@
-/** What came out of a case's call, in the case's own form. */
+/** The outcome of a case's call, in the case's own form. */
 import { AdapterError, SessionError, ValidationError } from "@troupe/chat"
 import { EngineError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
@@ -7,9 +7,9 @@ import { ScriptedException } from "./scripted.ts"
 import { errorForm, eventForm } from "./values/toNeutral.ts"
 
 /**
- * One facet for each thing a case can speak of.
+ * One facet for each kind of expectation.
  *
- * **Details**: `failure` is what the call rejected with, `stream.failure` what reading rejected with.
+ * **Details**: `failure` is the rejection of the call, `stream.failure` the rejection of a read.
  */
 export interface Outcome {
   readonly ok?: unknown
@@ -19,7 +19,7 @@ export interface Outcome {
   readonly [facet: string]: unknown
 }
 
-/** A stream as far as it was read. */
+/** The part of a stream that was read. */
 export interface StreamOutcome {
   readonly raw: ReadonlyArray<Event.Event>
   readonly events: ReadonlyArray<readonly [string, unknown]>
@@ -27,7 +27,7 @@ export interface StreamOutcome {
   readonly failure?: unknown
 }
 
-/** Waits for a result, or for what the call rejected with. */
+/** Waits for the result or the rejection of a call. */
 export const settled = async (call: () => unknown): Promise<Outcome> => {
   try {
     return { ok: await call() }
@@ -59,7 +59,7 @@ export const consumptionOf = (value: unknown): Consumption => {
   }
 }
 
-/** Reads a stream as a case wants it read, and lets go of it. */
+/** Reads a stream as the case describes, and releases it. */
 export const read = async (events: AsyncIterable<Event.Event>, how: Consumption): Promise<StreamOutcome> => {
   const raw: Array<Event.Event> = []
   const iterator = events[Symbol.asyncIterator]()
@@ -79,7 +79,7 @@ export const read = async (events: AsyncIterable<Event.Event>, how: Consumption)
   return { raw, events: pairs, last: pairs.at(-1)?.[1], ...(failure === undefined ? {} : { failure }) }
 }
 
-/** What the reference returns; what is the caller's mistake in its eyes it raises. */
+/** Whether the reference returns the failure; it raises mistakes of the caller. */
 export const returnable = (failure: unknown): boolean =>
   failure instanceof EngineError ||
   failure instanceof AdapterError ||

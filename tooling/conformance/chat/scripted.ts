@@ -1,4 +1,4 @@
-/** What a case's `raise` throws: an exception of the case's own, told apart from every error of ours. */
+/** The exception of a case's `raise`, distinct from all of our errors. */
 export class ScriptedException extends Error {
   constructor(type: string, message: string) {
     super(message)

@@ -1,4 +1,4 @@
-/** The kinds of cases that deviations speak of. */
+/** The kinds of cases that deviations refer to. */
 import { fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
 import type { Difference } from "../runner/matching.ts"
 import { hasForm, nameOf } from "../chat/values/serializing.ts"
@@ -14,7 +14,7 @@ export const calls =
 
 const givenText = ({ given }: CaseFacts): string => JSON.stringify(given)
 
-/** Cases that mention this in what is given. */
+/** Cases that mention this in their `given`. */
 export const gives =
   (words: RegExp): Kind =>
   (one) =>
@@ -52,13 +52,13 @@ export const unscripted =
   (one) =>
     one.operation.startsWith("fake.") && !fakes(one).some((entry) => isFields(entry) && line in entry)
 
-/** Cases with a policy of fewer parameters than two. */
+/** Cases with a policy of less than two parameters. */
 export const shortPolicy: Kind = ({ given }) => {
   const { arity } = fieldsOf(fieldsOf(given["opts"])["on_tool_error"])
   return typeof arity === "number" && arity < 2
 }
 
-/** Cases with a type tag that names what we have no form of. */
+/** Cases with a type tag for which we have no form. */
 export const unknownTag: Kind = ({ given }) => hasUnknownTag(given)
 
 const hasUnknownTag = (value: unknown): boolean => {
@@ -68,7 +68,7 @@ const hasUnknownTag = (value: unknown): boolean => {
   return (typeof tag === "string" && !hasForm(nameOf(tag))) || Object.values(value).some(hasUnknownTag)
 }
 
-/** How an operation fails when calls and results of its thread do not pair up. */
+/** How an operation fails when calls and results of its thread do not match. */
 export const unpaired =
   /^failed with SessionError: The (call \S+ of the thread has no result right after it|result of \S+ in the thread follows no message that makes this call, or is its second);/
 
@@ -77,14 +77,14 @@ const operationIn = ({ path }: Difference): number => Number(/^after\.(\d+)\./.e
 const refusals = (all: ReadonlyArray<Difference>): ReadonlyArray<number> =>
   all.filter(({ path, message }) => path.endsWith(".failure") && unpaired.test(message)).map(operationIn)
 
-/** What follows, in a session, an operation that was refused because calls and results do not pair up. */
+/** The differences in a session after an operation that was refused because calls and results do not match. */
 export const afterUnpaired: Kind = (_, difference, all) =>
   refusals(all).some((refused) => refused <= operationIn(difference))
 
-/** An operation on a session that was itself refused because calls and results do not pair up. */
+/** An operation on a session that was itself refused because calls and results do not match. */
 export const isUnpaired: Kind = (_, difference, all) => refusals(all).includes(operationIn(difference))
 
-/** Values that the case leaves in a session's error, and that are metadata of the result it applied. */
+/** Values in a session's error that are metadata of the applied result. */
 export const fromMetadata: Kind = ({ given }, difference) => {
   const { result } = fieldsOf(listOf(given["ops"])[operationIn(difference)])
   const metadata = fieldsOf(fieldsOf(result)["metadata"])
@@ -92,7 +92,7 @@ export const fromMetadata: Kind = ({ given }, difference) => {
   return Object.hasOwn(metadata, name) && same(metadata[name], difference.theirs)
 }
 
-/** Options that the case hands on to the provider as they were given. */
+/** Options that the case passes on to the provider unchanged. */
 export const handedOn: Kind = ({ given }, { path, theirs }) => {
   const name = path.slice("value.".length)
   const params = fieldsOf(fieldsOf(given["engine"])["params"])
@@ -101,7 +101,7 @@ export const handedOn: Kind = ({ given }, { path, theirs }) => {
   )
 }
 
-/** Cases in which the pieces of some call's arguments, put together, are no JSON object. */
+/** Cases in which the joined argument deltas of some call are no JSON object. */
 export const malformedArguments: Kind = ({ given }) =>
   [...argumentTexts(given, new Map()).values()].some((written) => !isFields(parsed(written)))
 
@@ -138,7 +138,7 @@ const scriptedErrors = (value: unknown): ReadonlyArray<unknown> => {
   )
 }
 
-/** Messages that the case makes of the type and the reason of an error. */
+/** Messages that the case builds from the type and the reason of an error. */
 export const defaultMessage: Kind = ({ given }, { theirs }) => {
   const { type, reason, fields } = given
   const kind = textOf(type)
@@ -166,10 +166,10 @@ const finalizersOf = (value: unknown): ReadonlyArray<string> => {
   ]
 }
 
-/** Cases whose turn a tool or a person ends. */
+/** Cases whose turn a tool or a person halts. */
 export const halted: Kind = ({ expected }) => (expected["finishReason"] ?? expected["finish"]) === "error_halted"
 
-/** Cases in which somebody is asked. */
+/** Cases with a question. */
 export const asks: Kind = ({ given }) => given["ask"] !== undefined
 
 /** Cases in which the answer throws. */
@@ -181,11 +181,11 @@ export const listens =
   ({ given }) =>
     words.test(textOf(given["listener"]))
 
-/** Cases that count questions as time of a call. */
+/** Cases that count the time of questions as time of a call. */
 export const timed: Kind = (one, difference, all) =>
   asks(one, difference, all) && fieldsOf(one.given["options"])["toolTimeoutMs"] !== undefined
 
-/** Calls that differ only because the case counts the time until an answer, which comes after the call's timeout. */
+/** Calls that differ only because the case counts the time until an answer, which exceeds the call's timeout. */
 export const answeredLate: Kind = ({ given }, { ours, theirs }) => {
   const { toolTimeoutMs } = fieldsOf(given["options"])
   const answers = fieldsOf(given["ask"])
@@ -197,14 +197,14 @@ export const answeredLate: Kind = ({ given }, { ours, theirs }) => {
   return [...own.filter((id) => !other.includes(id)), ...other.filter((id) => !own.includes(id))].every(late)
 }
 
-/** A call that crashes, in place of a sibling that the case kills with it. */
+/** A crashed call, whereas the case has a sibling that was killed with it. */
 export const onlyTheCrashed: Kind = ({ given }, { ours, theirs }) => {
   const made = listOf(given["calls"] ?? given["runBatch"]).map(fieldsOf)
   const crashes = (id: unknown): boolean => made.some((call) => call["id"] === id && call["crash"] !== undefined)
   return crashes(ours) && !crashes(theirs)
 }
 
-/** Cases of a hook that is called when somebody is about to be asked. */
+/** Cases with a hook that is called before a question. */
 export const hooksQuestions: Kind = ({ given }) => "PermissionRequest" in fieldsOf(given["hooks"])
 
 /** Cases in which a read fails. */
@@ -224,7 +224,7 @@ export const sharesIds: Kind = ({ given }) => {
 export const expectsDeath: Kind = ({ expected }) =>
   expected["kind"] === "caller-process-killed" || expected["outcome"] === "the process that called run dies"
 
-/** Differences in a parameter that every provider has. */
+/** Differences in a parameter that all providers share. */
 export const isParameter: Kind = (_, { path }) =>
   /^value\.(model|temperature|max_tokens|top_p|top_k|seed|stop|presence_penalty|frequency_penalty|tool_choice)$/.test(
     path

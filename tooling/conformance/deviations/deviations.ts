@@ -1,8 +1,8 @@
 /**
- * All differences from the cases that are meant, each with the decision it follows from.
+ * All intended differences from the cases, each with its decision.
  *
- * Rules speak of what differs, not of single cases, so that they hold for cases that nobody has written yet. A case that
- * passes is counted as passed.
+ * Rules describe differences, not single cases, so they also apply to future cases. A case that passes is counted as
+ * passed.
  *
  * @module
  */

@@ -1,24 +1,24 @@
 /**
  * Dispatch cases: files with an array of cases, and `golden` files with sections of recorded runs.
  *
- * Both become the same thing: an id, the operation that runs it, and its text.
+ * Both are converted to the same form: an id, the operation that runs it, and its text.
  *
  * @module
  */
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
 
-/** One case, as an operation gets it. */
+/** One case, as input of an operation. */
 export interface DispatchCase {
   readonly id: string
-  /** What is called: a key of the case's `when`, or `<file>.<section>` of a golden file. */
+  /** The name of the operation: a key of the case's `when`, or `<file>.<section>` of a golden file. */
   readonly operation: string
   readonly given: Fields
   readonly when: Fields
-  /** What must hold of the newest version; where the versions differ only its answer stands here. */
+  /** The expectation for the newest version; if the versions differ, only that version's. */
   readonly expected: Fields
-  /** The version the case is pinned to, if it is. */
+  /** The version that the case is pinned to, if any. */
   readonly version: string | undefined
-  /** A recorded run as it stands in its golden file; empty for a written case. */
+  /** A recorded run from its golden file; empty for a written case. */
   readonly recorded: Fields
 }
 
@@ -50,7 +50,7 @@ const recordedCase = (operation: string, index: number, recorded: Fields): Dispa
   recorded
 })
 
-/** What holds for the newest version: its own answer beside what holds for both. */
+/** The expectation for the newest version: its own, merged with the common one. */
 const newestOf = (then: unknown): Fields => {
   const { byVersion, newest, "0.4.2": _, ...both } = fieldsOf(then)
   return { ...both, ...answerOf(fieldsOf(byVersion)["newest"]), ...answerOf(newest) }

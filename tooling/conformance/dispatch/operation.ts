@@ -1,13 +1,13 @@
 /**
- * What runs a kind of dispatch cases.
+ * The runner of one kind of dispatch cases.
  *
  * @module
  */
 import type { Finding } from "../runner/suite.ts"
 import type { DispatchCase } from "./dispatchCases.ts"
 
-/** Runs a case: what differs from its expectation, nothing when it holds, or what it would need. */
+/** Runs a case, and returns its differences, none when it passes, or the missing feature. */
 export type Operation = (one: DispatchCase) => Promise<Finding>
 
-/** Operations by the name a case calls them by. */
+/** Operations by the case's name. */
 export type Operations = Readonly<Record<string, Operation>>

@@ -1,4 +1,4 @@
-/** The table of operations, and what cases ask for that this project does not have. */
+/** The table of operations, and the features of cases that this project does not have. */
 import type { DispatchCase } from "./dispatchCases.ts"
 import type { Operations } from "./operation.ts"
 import { gateOperations } from "./gate/gateOperations.ts"
@@ -8,7 +8,7 @@ import { hookOperations } from "./gate/hookOperations.ts"
 import { parallelOperations } from "./batch/parallelOperations.ts"
 import { permissionOperations } from "./gate/permissionOperations.ts"
 
-/** What runs a case, by its operation. */
+/** The operations by name. */
 export const operations: Operations = {
   ...parallelOperations,
   ...permissionOperations,
@@ -18,7 +18,7 @@ export const operations: Operations = {
   ...budgetOperations
 }
 
-/** What no part of this project does, by operation. */
+/** Features that no part of this project has, by operation. */
 const elsewhere: Readonly<Record<string, string>> = {
   conclude: "conclusions are notes that another loop draws from its replies",
   translate: "the events of another stream protocol",

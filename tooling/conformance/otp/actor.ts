@@ -1,12 +1,13 @@
 /**
  * A process of a case, while it runs steps.
  *
- * Owns the exit signals it sent that are on their way.
+ * Owns: the exit signals that it sent and that have not arrived.
  *
  * ACT1. Steps run one after another without a pause until one waits: a process is not interrupted by those it spawns.
- * ACT2. A signal to another process takes time. It lands before the sender's next step, unless that step looks at
- *       nothing but the sender itself.
- * ACT3. A process that a step of its own ended runs no further step. What it left to run after its end is run.
+ * ACT2. A signal to another process takes time. It arrives before the sender's next step, unless that step reads only the
+ *       sender itself.
+ * ACT3. A process that one of its own steps ended runs no further step. Steps that it scheduled for after its end still
+ *       run.
  */
 import { Process } from "@troupe/otp"
 import type { GenServer, Pid } from "@troupe/otp"
@@ -15,13 +16,13 @@ import { list, text } from "../runner/json.ts"
 import type { Json } from "../runner/json.ts"
 import { type CaseWorld, NotSupported } from "./caseWorld.ts"
 
-/** What a verb does; the value is what the step is worth where a step has a value. */
+/** The implementation of a verb; its result is the value of the step. */
 export type Verb = (actor: Actor, args: ReadonlyArray<Json>) => Effect.Effect<unknown, unknown>
 
 /** Verbs by name. */
 export type Verbs = Readonly<Record<string, Verb>>
 
-/** A run of a case whose steps are of this vocabulary. */
+/** A run of a case whose steps use this vocabulary. */
 export type World = CaseWorld<Verbs>
 
 /** A verb that does not wait. */
@@ -30,7 +31,7 @@ export const now =
   (actor, args) =>
     Effect.sync(() => run(actor, args))
 
-/** A promise as a part of a step; what it rejects with is what the step ends with. */
+/** A promise as a part of a step; its rejection ends the step. */
 export const wait = <A>(run: () => Promise<A>): Effect.Effect<A, unknown> =>
   Effect.callback((resume) => {
     const begin = async (): Promise<A> => run()
@@ -48,14 +49,14 @@ export class Returned {
   }
 }
 
-/** What a server's handler is busy with. */
+/** The turn of a server's handler. */
 export interface Turn {
   readonly message: unknown
   readonly from?: GenServer.From<unknown>
   readonly state: { value: Json }
 }
 
-/** Steps that look at nothing but their own process. */
+/** Steps that read only their own process. */
 const local: ReadonlySet<string> = new Set([
   "flush",
   "links",
@@ -103,7 +104,7 @@ export class Actor {
     })
   }
 
-  /** Runs steps in order; worth what the last one is. */
+  /** Runs steps in order, and returns the value of the last one. */
   script(steps: Json | undefined): Effect.Effect<unknown, unknown> {
     const perform = (step: Json) => this.perform(step)
     return Effect.forEach(list(steps ?? []), perform).pipe(

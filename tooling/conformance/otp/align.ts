@@ -1,8 +1,8 @@
 /** Compares two lists in order. */
 
-/** Elements that have no equal partner; `undefined` where a list has none at this place. */
+/** Elements without an equal partner; `undefined` when a list has none at this place. */
 export interface Unequal<A> {
-  /** The place in the list that was found; where it lacks an element, the place that element would have. */
+  /** The index in the actual list; for a missing element, the index it would have. */
   readonly at: number
   readonly wanted: A | undefined
   readonly got: A | undefined

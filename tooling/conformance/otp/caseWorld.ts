@@ -1,9 +1,9 @@
 /**
- * One run of one case: its system, who is who in it, and what was observed.
+ * One run of one case: its system, its names, and its observations.
  *
- * WORLD1. The first process started under a name has it as its label, its later incarnations `name#2`, `name#3`. A step
- *         that says the name means the newest.
- * WORLD2. What is recorded is recorded as the case file would say it, at the moment it happens.
+ * WORLD1. The first process started under a name has it as its label, its later incarnations `name#2`, `name#3`. A step's
+ *         name refers to the newest.
+ * WORLD2. Observations are recorded in the case file's form, at the moment they happen.
  */
 import { Clock, Process, System } from "@troupe/otp"
 import type { GenServer, Pid, Task } from "@troupe/otp"
@@ -12,12 +12,12 @@ import type { ClockKind } from "../runner/suite.ts"
 import { StreamLog } from "./streamLog.ts"
 import { decode, encode } from "./terms.ts"
 
-/** A step whose verb the vocabulary does not have. */
+/** A step whose verb is not in the vocabulary. */
 export class NotSupported extends Error {
   override readonly name = "NotSupported"
 }
 
-/** `V` is the vocabulary that its actors look up their steps in. */
+/** `V` is the vocabulary of its actors. */
 export class CaseWorld<V> {
   readonly clock: Clock.Clock
   readonly system: System.System
@@ -26,12 +26,12 @@ export class CaseWorld<V> {
   readonly observations = new Map<string, Array<Json>>()
   readonly trace: Array<Json> = []
   readonly exits = new Map<string, Json>()
-  /** Monitors, timers and tasks, by the name the script gave them. */
+  /** Monitors, timers and tasks, by their names in the script. */
   readonly refs = new Map<string, object>()
   readonly tasks = new Map<string, Task.Task<unknown>>()
-  /** Callers a server put aside, to be answered later. */
+  /** Callers that a server replies to later. */
   readonly stashed = new Map<string, GenServer.From<unknown>>()
-  /** How often each server was started. */
+  /** The number of starts of each server. */
   readonly starts = new Map<string, number>()
   readonly dictionaries = new WeakMap<Pid, Map<string, Json>>()
   readonly stream = new StreamLog()
@@ -57,7 +57,7 @@ export class CaseWorld<V> {
     Process.onExit(pid, (reason) => this.exits.set(label, this.encode(reason)))
   }
 
-  /** Runs what starts a process at once, and gives that process a label. */
+  /** Runs a function that starts a process synchronously, and labels the process. */
   born<A>(name: string, start: () => A): A {
     const newest = (): Pid | undefined => [...System.processes(this.system)].at(-1)
     const before = newest()?.id ?? 0
@@ -116,7 +116,7 @@ export class CaseWorld<V> {
     this.trace.push([this.#labels.get(pid) ?? "?", ...event.map((value) => this.encode(value))])
   }
 
-  /** The labels of the living, without the script's own process. */
+  /** The labels of the live processes, without the script's own process. */
   alive(): ReadonlyArray<string> {
     const living = [...this.#labels].filter(([pid]) => Process.isAlive(pid as Pid))
     return living.map(([, label]) => label).filter((label) => label !== "main")

@@ -1,6 +1,6 @@
 /**
- * The cases that say what Elixir/OTP does: each is a small program, run on a system of its own, and compared with what a
- * real run of it observed.
+ * The cases of Elixir/OTP's behaviour: each is a small program, run on its own system, and compared with the observations
+ * of a real run.
  *
  * @module
  */
@@ -38,7 +38,7 @@ const vocabulary: Verbs = {
   ...agents
 }
 
-/** The longest a script may take, and how long to wait after it where the case does not say. */
+/** The maximum time of a script, and the default wait after it. */
 const limit = 30_000
 const defaultSettle = 40
 
@@ -88,7 +88,7 @@ const expectedOf = (then: JsonObject, unorderedTrace: boolean): JsonObject => ({
   trace: unorderedTrace ? sortedByText(list(then["trace"] ?? [])) : (then["trace"] ?? [])
 })
 
-/** Where two values differ; elements of lists are paired as well as their order allows. */
+/** The differences of two values; elements of lists are paired as well as their order allows. */
 const differences = (path: string, wanted: Json | undefined, got: Json | undefined): ReadonlyArray<Difference> => {
   if (same(wanted, got)) return []
   if (isList(wanted) && isList(got)) {
@@ -114,7 +114,7 @@ const isPlain = (value: Json | undefined): value is JsonObject =>
 
 const facets: ReadonlySet<string> = new Set(["obs", "exits", "alive", "trace"])
 
-/** Runs a case: where it differs, or why it cannot be run. */
+/** Runs a case, and returns its differences, or the reason why it cannot run. */
 export const runProgram = async (content: JsonObject, clock: ClockKind): Promise<Finding> => {
   const world = new CaseWorld(optional(object, content["given"]) ?? {}, clock, vocabulary)
   const unorderedTrace = content["unordered_trace"] === true

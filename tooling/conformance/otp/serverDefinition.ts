@@ -1,5 +1,5 @@
 /**
- * The servers of a case: a definition made of what the file says about each callback.
+ * The servers of a case: a definition made from the file's description of each callback.
  *
  * @module
  */
@@ -23,7 +23,7 @@ const next = (kind: Json | undefined, value: Json | undefined): GenServer.Next |
   return kind === "hibernate" ? "hibernate" : undefined
 }
 
-/** What a callback threw where it should have returned a tuple: the state stands in the last place. */
+/** A thrown value in place of a callback's tuple: the state is its last element. */
 const thrown = (world: World, tuple: Json | undefined, state: State): unknown => {
   const [kind, one, two] = isList(tuple) ? tuple : [tuple]
   if (kind === "ignore") return GenServer.ignore()
@@ -154,7 +154,7 @@ export const definitionOf = (world: World, name: string) => {
   })
 }
 
-/** The options a server of the case is started with. */
+/** The start options of a server of the case. */
 export const startOptionsOf = (world: World, name: string): GenServer.StartOptions => {
   const { name: registered, via } = object(object(world.given["servers"])[name])
   return {

@@ -1,11 +1,11 @@
-/** What happened around the streams of one case: inputs pulled, tasks run, results consumed. */
+/** The log of the streams of one case: inputs pulled, tasks run, results consumed. */
 import type { Json } from "../runner/json.ts"
 
 export class StreamLog {
   readonly pulled: Array<Json> = []
   readonly started: Array<Json> = []
   readonly completed: Array<Json> = []
-  /** What the consumer and the inputs saw, in one order. */
+  /** The steps of the consumer and of the inputs, in one order. */
   readonly interleaved: Array<Json> = []
   peak = 0
   #running = 0

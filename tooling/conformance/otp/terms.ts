@@ -1,8 +1,8 @@
 /**
- * Between the values of a case file and ours.
+ * Converts between the values of a case file and ours.
  *
- * Case files name processes and references by their labels, and say everything else as Erlang terms do: a tuple is an
- * array. Where we have a type of our own for such a tuple, it is mapped here, both ways.
+ * Case files name processes and references by their labels, and write everything else as Erlang terms: a tuple is an array.
+ * Tuples for which we have a type of our own are converted here, both ways.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export class ArgumentError extends Error {
   override readonly name = "ArgumentError"
 }
 
-/** Who is who in a run of a case. */
+/** The names of a run of a case. */
 interface Names {
   pid(name: string): Pid
   ref(name: string): unknown
@@ -30,7 +30,7 @@ interface Names {
   refName(value: object): string | undefined
 }
 
-/** From a case file's value to ours; `$state` is the state of the server that says it. */
+/** Converts a case file's value to ours; `$state` is the state of the current server. */
 export const decode = (names: Names, value: Json | undefined, state?: Json): unknown => {
   if (value === "$state" && state !== undefined) return state
   if (isList(value)) return value.map((item) => decode(names, item, state))
@@ -39,14 +39,14 @@ export const decode = (names: Names, value: Json | undefined, state?: Json): unk
   return value["ref"] === undefined ? value : names.ref(text(value["ref"]))
 }
 
-/** From a case file's exit reason to ours. */
+/** Converts a case file's exit reason to ours. */
 export const decodeReason = (names: Names, value: Json | undefined): ExitReason.ExitReason => {
   const decoded = decode(names, value)
   const isShutdown = Array.isArray(decoded) && decoded.length === 2 && decoded[0] === "shutdown"
   return isShutdown ? ExitReason.shutdown(decoded[1]) : decoded
 }
 
-/** What our calls name otherwise than Elixir's. */
+/** The names of calls that differ from Elixir's. */
 const places: Readonly<Record<string, string>> = {
   "Supervisor.stop": "GenServer.stop",
   "DynamicSupervisor.stop": "GenServer.stop",
@@ -56,7 +56,7 @@ const places: Readonly<Record<string, string>> = {
 
 const badCombination = (one: Json, other: Json): Json => ["bad_combination", [one, other]]
 
-/** The refusal of a request to a supervisor; as an exit reason it is that of a start with a bad spec. */
+/** The refusal of a request to a supervisor; as an exit reason, that of a start with a bad spec. */
 export const refusal = (names: Names, { reason, id, pid }: OtpError.ChildRefused): Json => {
   switch (reason) {
     case "alreadyStarted":
@@ -112,7 +112,7 @@ const encodeObject = (names: Names, value: object): Json => {
   return value as JsonObject
 }
 
-/** From our value to what a case file says. */
+/** Converts our value to the case file's form. */
 export const encode = (names: Names, value: unknown): Json => {
   if (value === undefined) return "undefined"
   if (typeof value !== "object" || value === null) return value as Json
@@ -122,7 +122,7 @@ export const encode = (names: Names, value: unknown): Json => {
   return ref === undefined ? encodeObject(names, value) : { ref }
 }
 
-/** Whether a message, as a case file says it, fits a pattern: `_` fits anything. */
+/** Whether a message in the case file's form matches a pattern: `_` matches anything. */
 export const fits = (pattern: Json | undefined, message: Json): boolean => {
   if (pattern === "_") return true
   if (!isList(pattern) || !isList(message)) return same(pattern, message)

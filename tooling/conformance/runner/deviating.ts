@@ -1,7 +1,7 @@
 /**
- * What a deviation is, and which differences it excuses.
+ * A deviation, and the differences that it excuses.
  *
- * DEV1. A rule excuses a difference at its path whose value is the one it states, in the cases it is about; nothing else.
+ * DEV1. A rule excuses only a difference at its path with its values, in its cases.
  * DEV2. A case deviates when rules excuse each of its differences.
  *
  * @module
@@ -10,7 +10,7 @@ import { type Fields, isFields } from "./fields.ts"
 import type { Difference } from "./matching.ts"
 import type { CaseFacts } from "./suite.ts"
 
-/** Whether this is the value that a rule states: ours, and the one of the case. */
+/** Whether these are the values of a rule: ours, and the one of the case. */
 export type Value = (ours: unknown, theirs: unknown, message: string) => boolean
 
 /** One decision, and the difference it excuses. */
@@ -20,9 +20,9 @@ export interface Deviation {
   readonly topic: string
   /** The decision in plain words. */
   readonly decision: string
-  /** The cases it is about; by default all of its suite. */
+  /** The cases of the rule; by default all of its suite. */
   readonly of?: (one: CaseFacts, difference: Difference, all: ReadonlyArray<Difference>) => boolean
-  /** Where they differ: `*` stands for one step, `**` for any number of steps. */
+  /** The path of the difference: `*` matches one step, `**` any number of steps. */
   readonly path: string
   readonly value: Value
 }
@@ -35,10 +35,10 @@ const pattern = (path: string): RegExp => {
   return new RegExp(`^${path.split(".").map(step).join("")}$`)
 }
 
-/** Whether a path is the one of a rule. */
+/** Whether a path matches the path of a rule. */
 export const isAt = (path: string, rule: string): boolean => pattern(rule).test(`${path}.`)
 
-/** Why a case differs, when rules of this list excuse each of its differences. */
+/** The reason why a case differs, when rules of this list excuse each of its differences. */
 export const reasonOf = (
   list: ReadonlyArray<Deviation>,
   one: CaseFacts,
@@ -60,19 +60,19 @@ export const reasonOf = (
 /** Whether two values have the same JSON form. */
 export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Ours is this, and that of the case is that; `undefined` is nothing. */
+/** Our value is the first, and the case's value is the second; `undefined` is nothing. */
 export const is =
   (wanted: unknown, expected: unknown): Value =>
   (ours, theirs) =>
     same(ours, wanted) && same(theirs, expected)
 
-/** Both are texts of these forms. */
+/** Both values are texts of these forms. */
 export const texts =
   (ours: RegExp, theirs: RegExp): Value =>
   (one, other) =>
     typeof one === "string" && typeof other === "string" && ours.test(one) && theirs.test(other)
 
-/** The difference is described in these words. */
+/** The description of the difference matches. */
 export const says =
   (words: RegExp): Value =>
   (_, __, message) =>
@@ -90,7 +90,7 @@ export const leavesOut =
   (ours, theirs) =>
     ours === undefined && expected(theirs)
 
-/** Ours is the list of the case, with elements of this kind behind it. */
+/** Our list is the list of the case, followed by elements of this kind. */
 export const adds =
   (kind: (element: unknown) => boolean): Value =>
   (ours, theirs) =>
@@ -100,7 +100,7 @@ export const adds =
     theirs.every((element, index) => matchesText(ours[index], element)) &&
     ours.slice(theirs.length).every(kind)
 
-/** Ours is the list of the case without some elements of this kind. */
+/** Our list is the list of the case without some elements of this kind. */
 export const lacks =
   (kind: (element: unknown) => boolean): Value =>
   (ours, theirs) =>
@@ -112,7 +112,7 @@ export const lacks =
       theirs.filter((element) => ours.some((own) => same(own, element)) || !kind(element))
     )
 
-/** Cases write more behind a role: `assistant:t (unanswered)`. */
+/** Cases write more after a role: `assistant:t (unanswered)`. */
 const matchesText = (ours: unknown, theirs: unknown): boolean =>
   same(ours, theirs) || (typeof ours === "string" && typeof theirs === "string" && theirs.startsWith(`${ours} (`))
 

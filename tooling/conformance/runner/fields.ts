@@ -1,4 +1,4 @@
-/** How the runner reads values of case files of which nothing is known yet. */
+/** Reads untyped values of case files. */
 
 /** A JSON object. */
 export type Fields = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 /**
- * The values of case files, and how they are read: what is not there or not of its kind is a mistake of the file.
+ * Reads the values of case files: a missing value, or one of another type, is a mistake of the file.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** A case file that does not keep to its format. */
+/** A case file that violates its format. */
 class BadCase extends Error {
   override readonly name = "BadCase"
 }
@@ -45,7 +45,7 @@ export const object = (value: Json | undefined): JsonObject => {
   throw mistake(value, "an object")
 }
 
-/** A value, or nothing where the key or the argument is left out. */
+/** A value, or `undefined` when the key or the argument is missing. */
 export const optional = <A>(read: (value: Json) => A, value: Json | undefined): A | undefined =>
   value === undefined || value === null ? undefined : read(value)
 

@@ -1,28 +1,28 @@
 /**
  * Matches a value against a case's expectation: an object by its keys, an array element by element, a one-key object whose
- * key begins with `$` by that matcher. `null` matches what is missing.
+ * key begins with `$` by that matcher. `null` matches a missing value.
  */
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "./fields.ts"
 
-/** One thing that differs: where, and how. */
+/** One difference: its path, and its description. */
 export interface Difference {
   readonly path: string
   readonly message: string
-  /** What we have and what the case has, where both are known; `undefined` is nothing. */
+  /** Our value and the case's value, if known; `undefined` is nothing. */
   readonly ours?: unknown
   readonly theirs?: unknown
-  /** The runner does not know this facet: it is neither right nor wrong. */
+  /** The facet is unknown to the runner: it neither passes nor fails. */
   readonly isUnexamined?: true
 }
 
-/** A facet that the runner does not know. */
+/** A facet that is unknown to the runner. */
 export const unexamined = (facet: string): Difference => ({
   path: facet,
   message: "the runner does not know this facet",
   isUnexamined: true
 })
 
-/** What differs in the facets of a case; `seen` has all facets that the runner knows. */
+/** The differences in the facets of a case; `seen` has all facets that the runner supports. */
 export const facetDifferences = (seen: Fields, expected: Fields, outcome: Fields = {}): ReadonlyArray<Difference> =>
   Object.entries(expected).flatMap(([facet, wanted]) =>
     Object.hasOwn(seen, facet)
@@ -30,13 +30,13 @@ export const facetDifferences = (seen: Fields, expected: Fields, outcome: Fields
       : [unexamined(facet)]
   )
 
-/** What references of an expectation are looked up in. */
+/** The values that references of an expectation refer to. */
 export interface Scope {
   readonly outcome: Fields
   readonly given: Fields
 }
 
-/** What differs; nothing, when the value matches. */
+/** The differences; none when the value matches. */
 export const differences = (actual: unknown, expected: unknown, scope: Scope, path = ""): ReadonlyArray<Difference> => {
   if (isFields(expected)) {
     const [key] = Object.keys(expected)
@@ -61,11 +61,11 @@ export const differences = (actual: unknown, expected: unknown, scope: Scope, pa
   return (nothing ? null : actual) === expected ? [] : [differs(path, actual, expected)]
 }
 
-/** Whether it matches. */
+/** Whether the value matches. */
 export const matches = (actual: unknown, expected: unknown, scope: Scope): boolean =>
   differences(actual, expected, scope).length === 0
 
-/** `$type` stands next to other keys, any other matcher alone. */
+/** `$type` may have other keys beside it; any other matcher is alone. */
 const isLone = (expected: Fields): boolean => Object.keys(expected).length === 1
 
 const missing = Symbol("missing")
@@ -169,7 +169,7 @@ const permuted = ({ actual, operand, scope }: Match): boolean => {
   return pair(0, elements)
 }
 
-/** Deep equality; a library error equals the fields its expectation names. */
+/** Deep equality; a library error matches the fields of its expectation. */
 const exactly = (actual: unknown, expected: unknown, path: string): ReadonlyArray<Difference> => {
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) return [differs(path, actual, expected)]
@@ -188,7 +188,7 @@ const exactly = (actual: unknown, expected: unknown, path: string): ReadonlyArra
   return keys.flatMap((key) => exactly(left[key], right[key], below(path, key)))
 }
 
-/** What a dotted path leads to; `-1` is the last element. */
+/** The value at a dotted path; `-1` is the last element. */
 const at = (value: unknown, path: string): unknown => {
   let here = value
   for (const step of path.split(".")) {

@@ -2,8 +2,7 @@
  * Runs the cases of a suite, judges each, and reports them.
  *
  * Each case ends in one of five ways: it passed; it failed; it deviates, because decisions explain each of its differences;
- * it is skipped; or it is not examined. A facet of a case that the runner does not know is not examined; the other facets
- * are.
+ * it is skipped; or it is not examined. An unknown facet of a case is not examined; the other facets are.
  *
  * @module
  */
@@ -16,16 +15,16 @@ import { unexaminedOf } from "./unexamined.ts"
 /** How a case ended. */
 type Status = "passed" | "failed" | "deviates" | "skipped" | "unexamined"
 
-/** A case that was looked at; `detail` says what differs, why it deviates, or why it is not run. */
+/** The result of a case; `detail` is the difference, the reason of the deviation, or the reason why it was not run. */
 export interface CaseResult {
   readonly id: string
   readonly status: Status
   readonly detail: string
-  /** The facets that the runner does not know. */
+  /** The facets that are unknown to the runner. */
   readonly unexamined: ReadonlyArray<string>
 }
 
-/** Which cases to run, and how. */
+/** The selection of the cases, and the options of the run. */
 export interface RunOptions {
   /** Only cases whose id contains this. */
   readonly only?: string | undefined
@@ -35,7 +34,7 @@ export interface RunOptions {
   readonly timeoutMs?: number | undefined
 }
 
-/** Lines to print, the last of which is the tally, and whether nothing failed but what a decision explains. */
+/** The printed lines, the last of which is the tally, and whether every failure is explained by a decision. */
 export interface Report {
   readonly lines: ReadonlyArray<string>
   readonly asExpected: boolean
@@ -60,7 +59,7 @@ export const runSuite = async (
   return cases.flatMap((one) => results.get(one) ?? [])
 }
 
-/** Reports each case that failed or deviates, and what was not examined; the tally comes last. */
+/** Reports each case that failed or deviates, and the unexamined ones; the tally comes last. */
 export const reportOf = (results: ReadonlyArray<CaseResult>): Report => {
   const of = (status: Status) => results.filter((result) => result.status === status)
   const [passed, failed, deviating] = [of("passed").length, of("failed").length, of("deviates").length]
@@ -96,7 +95,7 @@ const judged = (one: Case, finding: Finding, deviations: ReadonlyArray<Deviation
   return isWholeUnknown ? ended("unexamined", `the facets ${unknown.join(", ")}`) : ended("passed", "", unknown)
 }
 
-/** What the case finds; a case that throws, or takes longer, differs in its runner. */
+/** The finding of a case; a case that throws, or exceeds its time, differs in its runner. */
 const inTime = (one: Case, clock: ClockKind, ms: number): Promise<Finding> =>
   new Promise((resolve) => {
     const fail = (message: string): void => resolve([{ path: "runner", message }])
@@ -109,7 +108,7 @@ const inTime = (one: Case, clock: ClockKind, ms: number): Promise<Finding> =>
       .finally(() => Clock.live.clearTimeout(timer))
   })
 
-/** How many results there are of each detail. */
+/** The number of results with each detail. */
 const counted = (results: ReadonlyArray<CaseResult>): string => {
   const counts = Object.entries(Object.groupBy(results, ({ detail }) => detail))
   return counts.length === 0 ? "none" : counts.map(([detail, of]) => `${of?.length} ${detail}`).join(", ")

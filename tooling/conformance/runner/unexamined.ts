@@ -1,11 +1,11 @@
-/** Tells which cases, and which facets of cases, the runner did not examine. */
+/** Reports the cases, and the facets of cases, that the runner did not examine. */
 
-/** A case as far as it was not examined. */
+/** The unexamined parts of a case. */
 export interface Unexamined {
   readonly id: string
   readonly status: string
   readonly detail: string
-  /** The facets that the runner does not know. */
+  /** The facets that are unknown to the runner. */
   readonly unexamined: ReadonlyArray<string>
 }
 

@@ -8,7 +8,7 @@ import type { DemoChat } from "./demoChat.ts"
 import { historyLines, type Paint } from "../output/index.ts"
 
 /**
- * What a command leaves to do.
+ * The result of a command.
  *
  * - `nothing`: it is done
  * - `turn`: show this turn
@@ -19,7 +19,7 @@ export type CommandOutcome =
   | { readonly type: "turn"; readonly turn: AsyncIterable<Event.Event> }
   | { readonly type: "quit" }
 
-/** What a command works with. */
+/** The environment of a command. */
 export interface CommandSurroundings {
   readonly demo: DemoChat
   readonly paint: Paint
@@ -29,7 +29,7 @@ export interface CommandSurroundings {
 interface Command {
   readonly name: string
   readonly about: string
-  /** Whether it can be used while an answer is being made. */
+  /** Whether it can be used during a turn. */
   readonly anytime: boolean
   readonly run: (surroundings: CommandSurroundings) => CommandOutcome | Promise<CommandOutcome>
 }
@@ -95,13 +95,13 @@ const commands: ReadonlyArray<Command> = [
 /** The names of all commands. */
 export const commandNames: ReadonlyArray<string> = commands.map(({ name }) => name)
 
-/** Whether a line is meant as a command. */
+/** Whether a line has the form of a command. */
 export const isCommand = (line: string): boolean => /^\/[a-z]*$/i.test(line.trim())
 
-/** Whether a line is a command that need not wait for the end of a turn. */
+/** Whether a line is a command that does not wait for the end of a turn. */
 export const isAnytimeCommand = (line: string): boolean => isCommand(line) && find(line)?.anytime !== false
 
-/** Runs a command; an unknown one says so. */
+/** Runs a command; an unknown one prints an error. */
 export const runCommand = async (line: string, surroundings: CommandSurroundings): Promise<CommandOutcome> => {
   const command = find(line)
   if (command !== undefined) return command.run(surroundings)

@@ -1,12 +1,12 @@
 /**
- * The chat of the demo and everything it stands on: the system, the file server, the tools.
+ * The chat of the demo with its system, file server and tools.
  *
- * **Owns** the system and whatever runs in it. Does not own what is shown.
+ * **Owns** the system and everything in it. Does not own the display.
  *
- * - DEMO1. Without its file server the chat goes on, without files.
- * - DEMO2. After `stop` nothing runs that was started here, the file server's own process included.
- * - DEMO3. A turn that is refused fails when it is read, as one that dies does; starting it never throws.
- * - DEMO4. A killed chat comes back, also when its supervisor has given up and was started again without it.
+ * - DEMO1. Without its file server the chat still runs, without files.
+ * - DEMO2. After `stop` nothing runs that was started here, including the file server's own process.
+ * - DEMO3. A refused turn fails when it is read, like one that dies; starting it never throws.
+ * - DEMO4. A killed chat is restarted, even when its supervisor has given up and was restarted without it.
  *
  * @module
  */
@@ -18,28 +18,28 @@ import { Observer, type Pid, Process, System } from "@troupe/otp"
 import { makeProgressBoard, makeTools, type Progress, startFileServer } from "../tools/index.ts"
 import type { LiveCall } from "../output/index.ts"
 
-/** What the chat is started with. */
+/** The options of the chat. */
 export interface DemoChatOptions {
   readonly adapter: Adapter.Adapter
-  /** The folder whose files the tools may touch. */
+  /** The folder that the tools may access. */
   readonly folder: string
-  /** Told what went wrong without ending the chat, in one line. */
+  /** Called with a line for each problem that does not end the chat. */
   readonly onNotice: (text: string) => void
-  /** Told of every report of a long-running tool, by the tool's name. */
+  /** Called with every progress report of a long-running tool, by the tool's name. */
   readonly onProgress?: ((toolName: string, progress: Progress) => void) | undefined
 }
 
-/** How a killed chat came back. */
+/** The result of killing a chat. */
 interface Restarted {
   /** Absent when there was no process to kill. */
   readonly before: string | undefined
-  /** Absent when it did not come back in time. */
+  /** Absent when it was not restarted in time. */
   readonly after: string | undefined
-  /** How many messages its thread holds. */
+  /** The number of messages in its thread. */
   readonly messages: number
 }
 
-/** A living chat with its system. */
+/** A live chat with its system. */
 export interface DemoChat {
   readonly hasFiles: boolean
   readonly send: (text: string) => AsyncIterable<Event.Event>
@@ -47,12 +47,12 @@ export interface DemoChat {
   readonly retry: () => AsyncIterable<Event.Event>
   /** Cancels the running turn, if there is one. */
   readonly cancel: () => Promise<void>
-  /** Kills the chat's process, and waits until it is there again. */
+  /** Kills the chat's process, and waits for its restart. */
   readonly kill: () => Promise<Restarted>
-  /** The supervision tree, drawn. */
+  /** The supervision tree as text. */
   readonly tree: () => string
   readonly messages: () => ReadonlyArray<Message.Message>
-  /** Whether a tool asked a question that nobody answered yet. */
+  /** Whether a tool's question waits for an answer. */
   readonly waitsForAnswer: () => boolean
   /** The calls that are not over. */
   readonly liveCalls: () => ReadonlyArray<LiveCall>
@@ -64,7 +64,7 @@ export interface DemoChat {
 /** Deadline of one tool call in milliseconds, unless the tool has its own. */
 const toolTimeoutMs = 30_000
 
-/** How long `kill` waits for the chat to come back. */
+/** How long `kill` waits for the restart of the chat. */
 const restartMs = 3_000
 
 const instructions = (folder: string): string =>
@@ -85,7 +85,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   const elapsed = (startedAt: number | undefined): number =>
     startedAt === undefined ? 0 : system.clock.now() - startedAt
 
-  /** The chat's process, waited for (DEMO4); `undefined` when there is none in time, or the Troupe has ended. */
+  /** Waits for the chat's process (DEMO4); `undefined` when there is none in time, or when the Troupe has ended. */
   const revived = async (): Promise<Pid | undefined> => {
     const { promise: late, resolve } = Promise.withResolvers<undefined>()
     const deadline = setTimeout(resolve, restartMs, undefined)
@@ -144,7 +144,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
   }
 }
 
-/** The turn that is started, or one that fails with the error it was refused with (DEMO3). */
+/** Starts a turn, or returns one that fails with the error of its refusal (DEMO3). */
 const readable = (start: () => AsyncIterable<Event.Event>): AsyncIterable<Event.Event> => {
   try {
     return start()

@@ -1,5 +1,5 @@
 /**
- * The chat when nobody sits at it: questions line by line, answers one after another.
+ * The chat without a terminal: reads questions line by line, and answers them in order.
  *
  * @module
  */
@@ -9,17 +9,17 @@ import { isCommand, runCommand } from "./commands.ts"
 import type { DemoChat } from "./demoChat.ts"
 import { type Display, type Paint, reportTurn, type TurnEnd } from "../output/index.ts"
 
-/** What a piped chat works with. */
+/** The environment of a piped chat. */
 export interface PipedSurroundings {
   readonly demo: DemoChat
   readonly input: Readable
   readonly display: Display
   readonly paint: Paint
-  /** Aborted to end early. */
+  /** Ends it early. */
   readonly signal: AbortSignal
 }
 
-/** Answers every line of the input; the result tells whether an answer failed. */
+/** Answers every line of the input, and returns whether an answer failed. */
 export const runPiped = async ({
   demo,
   input,
@@ -27,7 +27,7 @@ export const runPiped = async ({
   paint,
   signal
 }: PipedSurroundings): Promise<{ readonly failed: boolean }> => {
-  // A closed line reader never ends a loop that begins after it was closed.
+  // A line reader that is closed before its loop starts never ends the loop.
   if (signal.aborted) {
     input.destroy()
     return { failed: false }

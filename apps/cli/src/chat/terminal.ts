@@ -1,13 +1,13 @@
 /**
- * The chat when a person sits at it.
+ * The chat in a terminal.
  *
- * **Owns** the line editor, what was typed ahead, and which turn is being shown. Does not own the chat, nor the terminal
- * itself. Talks to the chat by its plain face, to the terminal through the screen.
+ * **Owns** the line editor, the lines typed ahead, and the turn that is shown. Does not own the chat or the terminal. Calls
+ * the chat's Promise interface, and the terminal through the screen.
  *
- * - TERM1. One turn is shown at a time; a line typed during it waits for its end, commands about the system do not.
- * - TERM2. Ctrl-C during a turn cancels that turn and nothing else; the chat stays.
- * - TERM3. At the prompt Ctrl-C clears the line; on an empty line the first warns and the second leaves.
- * - TERM4. Every way out (`/quit`, Ctrl-D, Ctrl-C twice, a signal) closes the editor and ends in the same return.
+ * - TERM1. One turn is shown at a time. A line typed during it waits for its end, unless it is a command about the system.
+ * - TERM2. Ctrl-C during a turn cancels only that turn; the chat stays.
+ * - TERM3. At the prompt Ctrl-C clears the line; on an empty line the first warns and the second quits.
+ * - TERM4. Every exit (`/quit`, Ctrl-D, Ctrl-C twice, a signal) closes the editor and returns in the same place.
  *
  * @module
  */
@@ -25,19 +25,19 @@ import {
   type TerminalOutput
 } from "../output/index.ts"
 
-/** What a terminal chat works with. */
+/** The environment of a terminal chat. */
 export interface TerminalSurroundings {
   readonly demo: DemoChat
   readonly input: NodeJS.ReadableStream
   readonly output: TerminalOutput
   readonly paint: Paint
-  /** Aborted to end early. */
+  /** Ends it early. */
   readonly signal: AbortSignal
-  /** Called with the function that shows a line, whatever is on the screen. */
+  /** Called with the function that prints a line above the current screen. */
   readonly onScreen: (print: (text: string) => void) => void
 }
 
-/** Talks with the person at the terminal until they leave. */
+/** Runs the chat until the user quits. */
 export const runTerminal = async ({
   demo,
   input,

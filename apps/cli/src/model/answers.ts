@@ -1,18 +1,18 @@
 /**
- * From tool results to the answer a person reads. Nothing is said that the results do not say.
+ * Converts tool results to an answer for a person. The answer contains nothing that the results do not.
  *
  * @module
  */
 import { relative } from "node:path"
 
-/** A tool call and the text that came back for it. */
+/** A tool call and the text of its result. */
 export interface AnsweredCall {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
   readonly content: string
 }
 
-/** What a tool result says: its text, or what went wrong. */
+/** The content of a tool result: its text, or its error. */
 export type ToolOutcome =
   | { readonly failed: false; readonly text: string }
   | { readonly failed: true; readonly error: string }
@@ -47,7 +47,7 @@ export const describeCall = (call: AnsweredCall, folder: string): string => {
   }
 }
 
-/** The paths a search found, seen from the folder. */
+/** The paths that a search found, relative to the folder. */
 export const foundPaths = (content: string, folder: string): ReadonlyArray<string> => {
   const outcome = outcomeOf(content)
   if (outcome.failed || outcome.text.trim() === "No matches found") return []

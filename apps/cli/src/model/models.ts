@@ -1,5 +1,5 @@
 /**
- * Which model answers.
+ * Chooses the model.
  *
  * @module
  */
@@ -12,17 +12,17 @@ import { aiSdk } from "@troupe/providers"
 import { CliError, type CliOptions } from "../options/index.ts"
 import { scriptedModel } from "./scriptedModel.ts"
 
-/** A model ready to be asked. */
+/** A chosen model. */
 export interface ChosenModel {
-  /** For people: provider and id. */
+  /** The display name: provider and id. */
   readonly label: string
   readonly adapter: Adapter.Adapter
 }
 
-/** Where the choice is made. */
+/** The environment of the choice. */
 export interface ModelSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The folder the files are in. */
+  /** The folder with the files. */
   readonly folder: string
   /** Milliseconds between two words of the scripted model. */
   readonly wordDelayMs: number
@@ -62,7 +62,7 @@ const providers: ReadonlyArray<Provider> = [
 ]
 
 /**
- * The model the flags name, else the first provider whose key is set, else the scripted one.
+ * Chooses the model that the flags name, else the first provider with a key, else the scripted model.
  *
  * **Errors**: throws a `CliError` when a key or a model's name is missing.
  */

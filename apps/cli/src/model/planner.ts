@@ -1,32 +1,32 @@
 /**
- * From what a person typed to the tool calls that answer it.
+ * Plans the tool calls for a user's text.
  *
- * **Details**: the text is cut into clauses at commas, "and" and "then", and each clause becomes calls by the first rule
- * that knows it. A clause of one bare word or path takes the verb of the clause before it: "read a.txt and b.txt".
+ * **Details**: the text is split into clauses at commas, "and" and "then". The first rule that matches a clause makes its
+ * calls. A clause of one bare word or path takes the verb of the clause before it: "read a.txt and b.txt".
  *
  * @module
  */
 
-/** One call to make. */
+/** A planned call. */
 export interface PlannedCall {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
 /**
- * What to do about a text.
+ * The plan for a text.
  *
- * **Details**: `calls` run side by side. `readFound` asks for the files that a search finds to be read next.
+ * **Details**: `calls` run in parallel. With `readFound`, the files that a search finds are read next.
  */
 export interface Plan {
   readonly calls: ReadonlyArray<PlannedCall>
   readonly readFound: boolean
 }
 
-/** At most this many calls are planned from one text. */
+/** The maximum number of calls that are planned from one text. */
 export const mostCalls = 8
 
-/** The calls that answer a text; none when no rule knows it. */
+/** Plans the calls for a text; empty when no rule matches. */
 export const plan = (text: string): Plan => {
   const calls: Array<PlannedCall> = []
   let verb: Rule | undefined
@@ -51,13 +51,13 @@ export const plan = (text: string): Plan => {
 interface Rule {
   readonly knows: (clause: string) => boolean
   readonly calls: (clause: string) => ReadonlyArray<PlannedCall>
-  /** What a bare word after a clause of this rule means. */
+  /** The calls for a bare word after a clause of this rule. */
   readonly more?: (word: string) => ReadonlyArray<PlannedCall>
 }
 
 const requesting = /^(?:please|now|also|could you|can you|would you|will you|i want you to|let us|let's)\s+/i
 
-/** Cuts a text into clauses; what stands in double quotes or backticks stays whole. */
+/** Splits a text into clauses; text in double quotes or backticks stays whole. */
 const clauses = (text: string): ReadonlyArray<string> => {
   const quoted: Array<string> = []
   const hidden = text.replaceAll(/"[^"]*"|`[^`]*`/g, (part) => `⟨${quoted.push(part) - 1}⟩`)
@@ -79,7 +79,7 @@ const strip = (clause: string): string => {
 
 const unquoted = (word: string): string => word.replaceAll(/^["'`]+|["'`]+$/g, "")
 
-/** The words that can only be names of files: with a dot or a slash inside, in quotes, or known by custom. */
+/** The words that can only be file names: with a dot or a slash inside, in quotes, or well known. */
 const paths = (clause: string): ReadonlyArray<string> =>
   (clause.match(/"[^"]+"|`[^`]+`|[^\s"`]+/g) ?? [])
     .filter(
@@ -88,7 +88,7 @@ const paths = (clause: string): ReadonlyArray<string> =>
     )
     .map((word) => (/^readme$/i.test(word) ? `${word}.md` : unquoted(word)))
 
-/** Words that say nothing about which file or folder is meant. */
+/** Words that do not identify a file or folder. */
 const fillers: ReadonlySet<string> = new Set(
   "a all an any are called containing current directory directories every everything file files folder folders for here is it matching me my name named names of please the them this to with".split(
     " "
@@ -98,7 +98,7 @@ const fillers: ReadonlySet<string> = new Set(
 const placeIn =
   /\b(?:in|of|under|inside|below)\s+((?:the|this|my|current|folder|directory)\s+)*(\S+)\s*(?:folder|directory)?$/i
 
-/** The folder a clause names after "in" or "of"; the current one when it names none. */
+/** The folder after "in" or "of" in a clause; by default the current one. */
 const placeOf = (clause: string): string => {
   const named = placeIn.exec(clause)?.[2]
   return named === undefined || fillers.has(named.toLowerCase()) ? "." : unquoted(named)

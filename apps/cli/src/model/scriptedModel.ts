@@ -1,7 +1,7 @@
 /**
- * The embedded model: plans real tool calls from what is typed, and answers from their results.
+ * The embedded model: plans real tool calls from the user's text, and answers from their results.
  *
- * **Details**: it knows only the thread it is shown. A text that came after a tool's question is the answer to it.
+ * **Details**: it uses only the thread of the request. A text after a tool's question is the answer to it.
  *
  * @module
  */
@@ -11,15 +11,15 @@ import type { Adapter, Request } from "@troupe/chat/models"
 import { type AnsweredCall, describeCall, foundPaths } from "./answers.ts"
 import { plan, type PlannedCall } from "./planner.ts"
 
-/** How the scripted model behaves. */
+/** The options of the scripted model. */
 export interface ScriptedModelOptions {
-  /** The folder the files are in. */
+  /** The folder with the files. */
   readonly folder: string
   /** Milliseconds between two words; 0 for none. */
   readonly wordDelayMs: number
 }
 
-/** What a help text says, and what an unknown request gets. */
+/** The help text, and the reply to an unknown request. */
 export const abilities = [
   "I am a small scripted model, so that you can see Troupe work without an API key. Try one of these, or several at once:",
   "  list the files here             read package.json",
@@ -38,7 +38,7 @@ export const scriptedModel = (options: ScriptedModelOptions): Adapter.Adapter =>
   return { name: "scripted", stream: fake.stream }
 }
 
-/** What the model says to a request: a text, and the calls it makes, if any. */
+/** The model's reply: a text, and its calls, if any. */
 export interface Reply {
   readonly text: string
   readonly calls: ReadonlyArray<ToolCall.ToolCall>
@@ -73,10 +73,10 @@ export const respond = (request: Pick<Request.Request, "messages" | "tools">, fo
   return { text: [...turn.steps.flat().map((call) => describeCall(call, folder)), ...apology].join("\n\n"), calls: [] }
 }
 
-/** The part of a thread that belongs to the question being answered. */
+/** The part of a thread that belongs to the current question. */
 interface ReadTurn {
   readonly asked: string
-  /** What the user said to a tool's question, when that is where the thread ends. */
+  /** The user's answer to a tool's question, when the thread ends with it. */
   readonly answer: string | undefined
   readonly steps: ReadonlyArray<ReadonlyArray<AnsweredCall>>
 }
@@ -124,7 +124,7 @@ const numbered = (
   }))
 }
 
-/** The reply word by word. Its tokens are words: the model has no others. */
+/** Streams the reply word by word. Words count as tokens. */
 const script = (reply: Reply, request: Request.Request, wordDelayMs: number): Fake.Script => {
   const words = reply.text.split(/(?<=\s)(?=\S)/).filter((word) => word !== "")
   const pause: Fake.Script = wordDelayMs > 0 ? [{ delayMs: wordDelayMs }] : []

@@ -10,19 +10,19 @@ import { runReport } from "./observerReport.ts"
 import { type KeyInput, runObserver } from "./observerTerminal.ts"
 import type { Paint, TerminalOutput } from "../output/index.ts"
 
-/** What an observer works with. */
+/** The environment of `observe`. */
 export interface ObserveSurroundings {
   readonly input: KeyInput & { readonly isTTY?: boolean | undefined }
   readonly output: TerminalOutput & { readonly isTTY?: boolean | undefined }
   readonly paint: Paint
-  /** Aborted to end early. */
+  /** Ends it early. */
   readonly signal: AbortSignal
 }
 
 /**
- * Observes a server until the person leaves, or it is told to end.
+ * Observes a server until the user quits or the signal is aborted.
  *
- * **Errors**: rejects with a `CliError` when no server answers at first, and when it refuses.
+ * **Errors**: rejects with a `CliError` when no server answers at first, and when the server refuses.
  */
 export const observe = async (
   { url, headers, once }: ObserveOptions,
@@ -56,7 +56,7 @@ const finalError = ({ tree }: ObserverLink): Error | undefined => {
   return error instanceof HttpError && error.status < 500 && error.status !== 429 ? error : undefined
 }
 
-/** Resolves when there is something to show; rejects with what came instead. */
+/** Resolves with the first state; rejects with an error that comes before it. */
 const firstState = ({ tree }: ObserverLink, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const look = (): void => {

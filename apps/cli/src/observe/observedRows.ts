@@ -1,26 +1,26 @@
 /**
- * The supervision tree as rows, and which of them is chosen.
+ * The supervision tree as rows, and the selected row.
  *
  * @module
  */
 import type { Observation } from "@troupe/chat/observe"
 
-/** One process in its place. */
+/** One process and its position. */
 export interface ProcessRow {
   readonly node: Observation.ProcessNode
-  /** What is drawn before it. */
+  /** The characters of the branch before it. */
   readonly branch: string
-  /** Its label and those above it: who is started again under the same path is its successor. */
+  /** The labels from the root to the process: a process restarted under the same path is its successor. */
   readonly path: string
 }
 
-/** What is chosen: a process, and its path for when it is gone. */
+/** The selection: a process, and its path for the time after its end. */
 export interface Chosen {
   readonly id: string
   readonly path: string
 }
 
-/** All processes, each below the one that started it. */
+/** All processes, each below its parent. */
 export const rowsOf = (tree: ReadonlyArray<Observation.ProcessNode>): ReadonlyArray<ProcessRow> => {
   const rows: Array<ProcessRow> = []
   const add = (nodes: ReadonlyArray<Observation.ProcessNode>, indent: string, above: string, isRoot: boolean): void => {
@@ -35,7 +35,7 @@ export const rowsOf = (tree: ReadonlyArray<Observation.ProcessNode>): ReadonlyAr
   return rows
 }
 
-/** The row of what is chosen; of what has ended its successor's, or else that of the nearest above it that lives. */
+/** The row of the selection. When the process has ended, the row of its successor, or of its nearest live ancestor. */
 export const chosenRow = (rows: ReadonlyArray<ProcessRow>, chosen: Chosen | undefined): number => {
   if (chosen === undefined) return 0
   const itself = rows.findIndex(({ node }) => node.id === chosen.id)

@@ -1,5 +1,5 @@
 /**
- * The observer when nobody sits at it: the tree, then a line for each change.
+ * The observer without a terminal: prints the tree, then a line for each change.
  *
  * @module
  */
@@ -8,17 +8,17 @@ import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type ProcessRow, rowsOf } from "./observedRows.ts"
 import { visible } from "../output/index.ts"
 
-/** What a reporting observer works with. */
+/** The environment of the report. */
 export interface ReportSurroundings {
   readonly observer: ObserverLink
   readonly write: (line: string) => void
   /** Ends after the tree. */
   readonly once: boolean
-  /** Aborted to end early. */
+  /** Ends it early. */
   readonly signal: AbortSignal
 }
 
-/** Reports until it is told to end. */
+/** Reports until the signal is aborted. */
 export const runReport = ({ observer: { tree }, write, once, signal }: ReportSurroundings): Promise<void> =>
   new Promise((resolve) => {
     let before: Observation.Observed | undefined

@@ -1,11 +1,12 @@
 /**
- * The observer when a person sits at it.
+ * The observer in a terminal.
  *
- * **Owns** the terminal's other screen, what is chosen, and what is watched. Does not own the link, nor what it leads to.
+ * **Owns** the terminal's alternate screen, the selection, and the watched values. Does not own the link or the system
+ * behind it.
  *
- * - OBST1. Watched are the tree, the chosen process and the timeline of its chat, and nothing else.
- * - OBST2. Nothing is killed without a yes; the yes is for the process that was asked about, whatever is chosen by then.
- * - OBST3. Every way out (`q`, Ctrl-C, a signal, a refusal) leaves the terminal as it was, and watches nothing.
+ * - OBST1. Only the tree, the selected process and the timeline of its chat are watched.
+ * - OBST2. A kill requires a confirmation, which applies to the process in the question, whatever is selected by then.
+ * - OBST3. Every exit (`q`, Ctrl-C, a signal, a refusal) restores the terminal and ends all watches.
  *
  * @module
  */
@@ -15,17 +16,17 @@ import { type Chosen, chosenRow, rowsOf } from "./observedRows.ts"
 import { observerLines } from "./observerView.ts"
 import type { Paint, TerminalOutput } from "../output/index.ts"
 
-/** Where keys come from. */
+/** The source of keys. */
 export type KeyInput = NodeJS.ReadableStream & { readonly setRawMode?: (raw: boolean) => unknown }
 
-/** What a terminal observer works with. */
+/** The environment of the terminal observer. */
 export interface ObserverSurroundings {
   readonly observer: ObserverLink
   readonly url: string
   readonly input: KeyInput
   readonly output: TerminalOutput
   readonly paint: Paint
-  /** Aborted to end early. */
+  /** Ends it early. */
   readonly signal: AbortSignal
 }
 
@@ -37,7 +38,7 @@ interface Key {
 const enter = "\u001b[?1049h\u001b[?25l"
 const leaveScreen = "\u001b[?25h\u001b[?1049l"
 
-/** Shows the observer until the person leaves. */
+/** Shows the observer until the user quits. */
 export const runObserver = ({ observer, url, input, output, paint, signal }: ObserverSurroundings): Promise<void> =>
   new Promise((resolve) => {
     let chosen: Chosen | undefined
@@ -143,7 +144,7 @@ export const runObserver = ({ observer, url, input, output, paint, signal }: Obs
     else draw()
   })
 
-/** What is watched of one kind, one thing at a time. */
+/** A watch of one kind, for one value at a time. */
 class Slot<A> {
   readonly #find: (id: string) => Watched<A>
   readonly #changed: () => void

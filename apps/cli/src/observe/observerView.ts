@@ -1,5 +1,5 @@
 /**
- * What `observe` shows on a terminal, from what is known.
+ * Renders `observe` for a terminal.
  *
  * @module
  */
@@ -8,20 +8,20 @@ import type { ProcessRow } from "./observedRows.ts"
 import { type Paint, shortened, visible } from "../output/index.ts"
 import { timelineBars } from "./timelineBars.ts"
 
-/** What is known, and what the person at the terminal does. */
+/** The observed data, and the user's selection. */
 export interface ObserverScene {
   readonly url: string
   readonly observed: Observation.Observed | undefined
   readonly rows: ReadonlyArray<ProcessRow>
-  /** The chosen row. */
+  /** The selected row. */
   readonly chosen: number
   readonly detail: Observation.ProcessDetail | undefined
   readonly timeline: Observation.Timeline | undefined
-  /** What is said at the bottom in the place of the keys: a question, what went wrong. */
+  /** The text at the bottom in place of the keys: a question or an error. */
   readonly notice: string | undefined
 }
 
-/** The lines of a screen of that size; never more. */
+/** The lines of a screen, at most as many as fit. */
 export const observerLines = (
   scene: ObserverScene,
   { rows, columns }: { readonly rows: number; readonly columns: number },
@@ -128,7 +128,7 @@ const titleOf = (
   return `${paint.strong(name)} ${shortened(rest, Math.max(0, columns - name.length - 1))}`
 }
 
-/** A state's name, with those of the states in it: `running.stepping`. */
+/** The name of a state with its active substates: `running.stepping`. */
 export const stateText = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return visible(String(value))
   const parts = Object.entries(value).map(([name, inner]) => {

@@ -1,5 +1,5 @@
 /**
- * The stretches of a turn as bars.
+ * Draws the spans of a turn as bars.
  *
  * @module
  */
@@ -19,7 +19,9 @@ const nameWidth = 26
 const tookWidth = 11
 const narrowest = 8
 
-/** The newest turn, and what outlived one before: a line for each stretch, the newest lines where there are too many. */
+/**
+ * The newest turn, and zombies of an earlier one: a line for each span; only the newest lines when there are too many.
+ */
 export const timelineBars = (
   { spans, at }: Observation.Timeline,
   columns: number,

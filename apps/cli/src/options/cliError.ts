@@ -1,10 +1,10 @@
 /**
- * What ends the program with one line.
+ * An error that ends the program with one line.
  *
  * @module
  */
 
-/** Something the user can put right: a flag, a key. Its message is all that is printed. */
+/** An error that the user can fix: a flag, a key. Only its message is printed. */
 export class CliError extends Error {
   override readonly name = "CliError"
 }

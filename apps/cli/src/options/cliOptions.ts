@@ -13,23 +13,23 @@ interface ModelName {
   readonly id: string | undefined
 }
 
-/** What the command line asks for. */
+/** The options of the chat. */
 export interface CliOptions {
   readonly model: ModelName | undefined
   readonly baseUrl: string | undefined
 }
 
-/** What `observe` is asked for. */
+/** The options of `observe`. */
 export interface ObserveOptions {
-  /** Where the server's paths begin. */
+  /** The base URL of the server's paths. */
   readonly url: string
-  /** What is sent with each request. */
+  /** The headers of each request. */
   readonly headers: Readonly<Record<string, string>>
-  /** Print the tree and end. */
+  /** Prints the tree and ends. */
   readonly once: boolean
 }
 
-/** The command line read: options, or a text to print and nothing else to do. */
+/** A parsed command line: options, or only a text to print. */
 export type CommandLine =
   | { readonly type: "chat"; readonly options: CliOptions }
   | { readonly type: "observe"; readonly options: ObserveOptions }
@@ -85,7 +85,7 @@ const parseObserve = (words: ReadonlyArray<string>): CommandLine => {
 
 const collected = (value: string, before: ReadonlyArray<string>): ReadonlyArray<string> => [...before, value]
 
-/** Reads the words; gives what is to be printed instead, if that is so. */
+/** Parses the words; returns the text to print instead, if any. */
 const parsed = (command: Command, words: ReadonlyArray<string>): string | undefined => {
   let printed = ""
   command

@@ -1,10 +1,10 @@
 /**
- * Where a chat is shown: text as it comes, and whole lines.
+ * The output of a chat: streamed text, and whole lines.
  *
  * @module
  */
 
-/** A place to show a chat. */
+/** The output of a chat. */
 export interface Display {
   /** Adds to the text being streamed. */
   readonly text: (delta: string) => void

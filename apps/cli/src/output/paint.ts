@@ -1,11 +1,11 @@
 /**
- * Colours, or none.
+ * Colours for text.
  *
  * @module
  */
 import * as colors from "yoctocolors"
 
-/** What a piece of text is, for the eye. */
+/** The styles of text. */
 export interface Paint {
   readonly strong: (text: string) => string
   readonly quiet: (text: string) => string

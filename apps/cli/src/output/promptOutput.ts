@@ -1,5 +1,5 @@
 /**
- * The output of a line editor that can be told to be silent.
+ * The output of a line editor, which can be muted.
  *
  * @module
  */
@@ -11,7 +11,9 @@ export type TerminalOutput = NodeJS.WritableStream & {
   readonly rows?: number | undefined
 }
 
-/** Passes on to a terminal, or nothing while it is muted: the editor still edits, somebody else shows its line. */
+/**
+ * Forwards to a terminal, or drops the output while it is muted: the editor still edits, and other code shows its line.
+ */
 export interface PromptOutput {
   readonly stream: NodeJS.WritableStream
   readonly mute: (muted: boolean) => void
@@ -20,9 +22,9 @@ export interface PromptOutput {
 }
 
 /**
- * A silenceable way to a terminal's output.
+ * Makes an output that can be muted.
  *
- * **Details**: nothing waits here: what the editor wrote before it was muted is on its way.
+ * **Details**: there is no buffer: output from before the mute is already written.
  */
 export const makePromptOutput = (output: TerminalOutput): PromptOutput => {
   let muted = false

@@ -1,11 +1,11 @@
 /**
- * The screen of a terminal during a turn: what is over scrolls up, what is alive stays at the bottom.
+ * The screen of a terminal during a turn: finished lines scroll up, the live region stays at the bottom.
  *
- * **Owns** the live region at the bottom of the terminal and its redraw timer. The lines of the region come from its
- * owner, anew for every frame.
+ * **Owns** the live region at the bottom of the terminal and its redraw timer. A callback of its user returns the lines of
+ * the region for every frame.
  *
  * - SCR1. Between `end` and the next `begin` nothing is drawn and no timer runs.
- * - SCR2. A line that was shown is never redrawn; an unfinished line of streamed text is part of the live region.
+ * - SCR2. A finished line is never redrawn; an unfinished line of streamed text is part of the live region.
  *
  * @module
  */
@@ -16,11 +16,11 @@ import type { TerminalOutput } from "./promptOutput.ts"
 
 /** The screen of a terminal. */
 export interface Screen extends Display {
-  /** Shows whole lines above the unfinished text, which goes on below them. */
+  /** Shows whole lines above the unfinished text. */
   readonly note: (text: string) => void
   /** Starts the live region. */
   readonly begin: (liveLines: () => ReadonlyArray<string>) => void
-  /** Shows what is unfinished and removes the live region. */
+  /** Prints the unfinished text and removes the live region. */
   readonly end: () => void
 }
 
@@ -75,7 +75,7 @@ export const makeScreen = (output: TerminalOutput): Screen => {
   }
 }
 
-/** Breaks each line between words where it is too long, keeping its indentation. */
+/** Wraps long lines between words, keeping their indentation. */
 const wrapLines = (text: string, columns: number): string =>
   text
     .split("\n")

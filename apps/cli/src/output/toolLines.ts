@@ -9,7 +9,7 @@ import { outcomeOf } from "../model/index.ts"
 import type { Paint } from "./paint.ts"
 import type { Progress } from "../tools/index.ts"
 
-/** A call that is over, and how. */
+/** A finished call and its outcome. */
 export interface FinishedCall {
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>> | null
@@ -17,7 +17,7 @@ export interface FinishedCall {
   readonly elapsedMs: number | undefined
 }
 
-/** A call that is not over. */
+/** A call that is not finished. */
 export interface LiveCall {
   readonly id: string
   readonly name: string
@@ -32,14 +32,14 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 /** One frame of a spinner. */
 export const spinner = (elapsedMs: number): string => frames[Math.floor(elapsedMs / 80) % frames.length] ?? ""
 
-/** A duration for people: `12 ms`, `3.4 s`, `2 min 5 s`. */
+/** A readable duration: `12 ms`, `3.4 s`, `2 min 5 s`. */
 export const duration = (ms: number): string => {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
 }
 
-/** The line of a call that is over. */
+/** The line of a finished call. */
 export const finishedLine = (call: FinishedCall, paint: Paint): string => {
   const outcome = outcomeOf(call.content)
   const took = call.elapsedMs === undefined ? "" : paint.quiet(`  ${duration(call.elapsedMs)}`)
@@ -51,14 +51,14 @@ export const finishedLine = (call: FinishedCall, paint: Paint): string => {
   return `${reason === "cancelled" ? paint.warn("■") : paint.bad("✖")} ${what} ${paint.bad(word ?? "failed")}${paint.quiet(`: ${summary(why)}`)}${took}`
 }
 
-/** What a call that does not run waits for. */
+/** The reason why a call does not run yet. */
 const waiting: { readonly [Status in LiveCall["status"]]?: string } = {
   queued: "queued",
   gating: "waits for permission",
   suspended: "waits for an answer"
 }
 
-/** The line of a call that is not over, at this moment. */
+/** The current line of an unfinished call. */
 export const liveLine = (call: LiveCall, paint: Paint): string => {
   const waits = waiting[call.status]
   if (waits !== undefined) return paint.quiet(`· ${call.name} ${waits}`)
@@ -68,14 +68,14 @@ export const liveLine = (call: LiveCall, paint: Paint): string => {
   return `${paint.accent(spinner(call.elapsedMs))} ${paint.strong(call.name)}${state} ${paint.quiet(`${duration(call.elapsedMs)}${limit}`)}${bar}`
 }
 
-/** How far something has come, as a bar: `▓▓▓▓░░░░ 50%`. */
+/** A progress bar: `▓▓▓▓░░░░ 50%`. */
 export const progressBar = ({ done, total }: Progress): string => {
   const share = total <= 0 ? 1 : Math.min(1, Math.max(0, done / total))
   const full = Math.round(share * 16)
   return `${"▓".repeat(full)}${"░".repeat(16 - full)} ${Math.round(share * 100)}%`
 }
 
-/** A call's arguments in a few words: `(path: ".")`. */
+/** A short text of a call's arguments: `(path: ".")`. */
 export const argumentText = (args: Readonly<Record<string, unknown>> | null): string => {
   if (args === null) return "(not JSON)"
   const parts = Object.entries(args).map(
@@ -85,8 +85,8 @@ export const argumentText = (args: Readonly<Record<string, unknown>> | null): st
 }
 
 /**
- * A text from outside without what would steer a terminal, escape sequences and control characters; what would turn, part or
- * hide what stands beside it is shown by its number: `U+202E`.
+ * Removes escape sequences and control characters from a foreign text. Characters that reverse, split or hide the text
+ * around them are shown by number: `U+202E`.
  */
 export const visible = (text: string): string =>
   stripVTControlCharacters(text)
@@ -96,7 +96,7 @@ export const visible = (text: string): string =>
 /** Overrides, embeddings and isolates of direction, separators of lines and paragraphs, and spaces and fillers without width. */
 const unseen = /[\u200B\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g
 
-/** A text cut to a length, on one line. */
+/** Truncates a text to a length, on one line. */
 export const shortened = (text: string, most: number): string => {
   const line = visible(text).replaceAll(/\s+/g, " ").trim()
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`

@@ -1,5 +1,5 @@
 /**
- * One turn, shown as it happens.
+ * Shows one turn as it runs.
  *
  * @module
  */
@@ -12,20 +12,20 @@ import type { Display } from "./display.ts"
 import type { Paint } from "./paint.ts"
 import { duration, finishedLine, visible } from "./toolLines.ts"
 
-/** What a turn is shown with. */
+/** The environment of a turn's report. */
 export interface TurnSurroundings {
   readonly display: Display
   readonly paint: Paint
-  /** How long a call has been running, in milliseconds, as far as anyone knows. */
+  /** How long a call has been running, in milliseconds, if known. */
   readonly elapsedMs: (toolCallId: string) => number | undefined
-  /** Milliseconds on a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
-/** How a turn ended: well, with the user's turn to answer, cut short, or in failure. */
+/** How a turn ended: complete, with a question to the user, cancelled, or failed. */
 export type TurnEnd = "completed" | "question" | "cancelled" | "failed"
 
-/** Shows a turn to its end. A turn that dies is shown too: this never rejects. */
+/** Shows a turn to its end, also one that fails: this never rejects. */
 export const reportTurn = async (
   turn: AsyncIterable<Event.Event>,
   { display, paint, elapsedMs, now }: TurnSurroundings
@@ -124,7 +124,7 @@ const failureOf = ({ haltedReason, metadata }: ChatResult.ChatResult): unknown =
   }
 }
 
-/** What a turn cost: requests, tokens as far as reported, time. */
+/** The usage of a turn: requests, reported tokens, time. */
 const footer = (result: ChatResult.ChatResult, elapsedMs: number): string => {
   const usage = result.steps.reduce((sum, step) => Usage.add(sum, step.response.usage), Usage.empty)
   const tokens =

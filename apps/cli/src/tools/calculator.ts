@@ -1,5 +1,5 @@
 /**
- * A calculator: reads an arithmetic expression and computes it.
+ * A calculator: parses and evaluates an arithmetic expression.
  *
  * **Details**: numbers, `+ - * / % ^`, parentheses and signs. `^` binds tightest and to the right, so `-2^2` is `-4` and
  * `2^3^2` is `512`.
@@ -7,19 +7,19 @@
  * @module
  */
 
-/** Why an expression has no value: what is wrong, and where. */
+/** Why an expression is invalid, and where. */
 class CalculationError extends Error {
   override readonly name = "CalculationError"
 }
 
-/** What `calculate` makes of an expression. */
+/** The result of `calculate`. */
 export type Calculation =
   | { readonly ok: true; readonly value: number }
   | { readonly ok: false; readonly error: CalculationError }
 
 const deepest = 200
 
-/** The value of an expression, or what is wrong with it. */
+/** The value of an expression, or its error. */
 export const calculate = (expression: string): Calculation => {
   try {
     return { ok: true, value: rounded(evaluate(tokens(expression))) }
@@ -111,5 +111,5 @@ const evaluate = (list: ReadonlyArray<Token>): number => {
   return value
 }
 
-/** Twelve digits are shown as meant: `0.1 + 0.2` is `0.3`; there is one zero. */
+/** Rounds to twelve digits, so that `0.1 + 0.2` is `0.3`, and turns `-0` into `0`. */
 const rounded = (value: number): number => (Number.isInteger(value) ? value + 0 : Number(value.toPrecision(12)))

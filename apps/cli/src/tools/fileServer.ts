@@ -8,15 +8,16 @@ import type { Tool } from "@troupe/chat/tools"
 import { Supervisor, type System } from "@troupe/otp"
 import { Mcp } from "@troupe/providers"
 
-/** The tools of the file server, or why there are none. */
+/** The tools of the file server, or the reason why there are none. */
 export type FileServer =
   | { readonly started: true; readonly tools: ReadonlyArray<Tool.Tool> }
   | { readonly started: false; readonly reason: string }
 
 /**
- * Starts the server under a supervisor of its own, which starts it again when it ends.
+ * Starts the server under its own supervisor, which restarts it when it ends.
  *
- * **Details**: it lives as long as the system. A server that cannot be started is a reason, not an error.
+ * **Details**: it lives as long as the system. When the server cannot be started, the result has the reason, and nothing is
+ * thrown.
  */
 export const startFileServer = async (system: System.System, folder: string): Promise<FileServer> => {
   try {

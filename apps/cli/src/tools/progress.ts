@@ -1,10 +1,10 @@
 /**
- * How far long work has come: tools report, displays read.
+ * The progress of long work: tools report it, displays read it.
  *
  * @module
  */
 
-/** How far one tool call has come: `done` of `total` parts. */
+/** The progress of one tool call: `done` of `total` parts. */
 export interface Progress {
   readonly done: number
   readonly total: number
@@ -16,17 +16,17 @@ export interface ReportingCall {
   readonly name: string
 }
 
-/** The progress of every running call that reports any, by call id. */
+/** The progress of every running call with a report, by call id. */
 export interface ProgressBoard {
-  /** Notes how far a call has come. */
+  /** Stores a call's progress. */
   readonly report: (call: ReportingCall, progress: Progress) => void
-  /** Forgets a call. */
+  /** Removes a call. */
   readonly clear: (toolCallId: string) => void
-  /** How far a call has come, if it says so. */
+  /** A call's progress, if reported. */
   readonly of: (toolCallId: string) => Progress | undefined
 }
 
-/** An empty board. `onReport` is told of every report, for displays that only append. */
+/** An empty board. `onReport` is called with every report, for displays that only append. */
 export const makeProgressBoard = (
   onReport: (call: ReportingCall, progress: Progress) => void = () => {}
 ): ProgressBoard => {

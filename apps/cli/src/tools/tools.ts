@@ -1,5 +1,5 @@
 /**
- * The chat's own three tools.
+ * The three tools of the chat itself.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import * as z from "zod"
 import { calculate } from "./calculator.ts"
 import type { ProgressBoard } from "./progress.ts"
 
-/** What the tools need from outside. */
+/** The options of the tools. */
 export interface ToolOptions {
   readonly progress: ProgressBoard
   /** Deadline of one `slow_job` in milliseconds. Default 5,000. */
@@ -24,7 +24,7 @@ const slowJobTimeoutMs = 5_000
 
 const stepMs = 250
 
-/** Sums. */
+/** Calculates. */
 export const calculateTool: Tool.Tool = tool({
   name: "calculate",
   description: "Computes an arithmetic expression of numbers, + - * / % ^ and parentheses",
@@ -44,7 +44,7 @@ export const askTool: Tool.Tool = tool({
   execute: ({ question }) => askUser(question)
 })
 
-/** Takes its time, tells how far it is, and stops when its signal says so. */
+/** Runs for some time, reports progress, and stops when its signal is aborted. */
 export const slowJobTool = (options: ToolOptions): Tool.Tool =>
   tool({
     name: "slow_job",
@@ -75,7 +75,7 @@ export const slowJobTool = (options: ToolOptions): Tool.Tool =>
     }
   })
 
-/** All three. */
+/** All three tools. */
 export const makeTools = (options: ToolOptions): ReadonlyArray<Tool.Tool> => [
   calculateTool,
   askTool,

@@ -1,5 +1,5 @@
 /**
- * Which model answers: the first provider whose key is set, else the scripted one.
+ * Chooses the model: the first provider with a key, else the scripted one.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Adapter } from "@troupe/chat/models"
 import { aiSdk } from "@troupe/providers"
 import { scriptedModel } from "./scriptedModel.ts"
 
-/** A model, and its name for people. */
+/** A model, and its display name. */
 export interface ChosenModel {
   readonly label: string
   readonly adapter: Adapter.Adapter

@@ -1,5 +1,5 @@
 /**
- * The built page, held in memory: a path is looked up, never opened.
+ * The built page, held in memory: a request looks a path up, and opens no file.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The playground's server: chats, tools, store, and the built page where there is one.
+ * The playground's server: chats, tools, store, and the built page if there is one.
  *
  * @module
  */
@@ -11,24 +11,24 @@ import { listen } from "@troupe/server/Node"
 import { pagesOf } from "./pages.ts"
 import { tools } from "./tools.ts"
 
-/** What it is started with. `pages` is the folder of the built page; without it only the chats are served. */
+/** The options of the playground. `pages` is the folder of the built page; without it only the chats are served. */
 export interface PlaygroundOptions {
   readonly adapter: Adapter.Adapter
   readonly store: Store.Store
   readonly port?: number | undefined
   readonly pages?: string | undefined
-  /** Origins beside its own whose pages may talk to it. */
+  /** The other origins whose pages may call it. */
   readonly origins?: ReadonlyArray<string> | undefined
 }
 
-/** One that runs. */
+/** A running playground. */
 export interface Playground {
   readonly url: string
   readonly troupe: RunningTroupe
   readonly close: () => Promise<void>
 }
 
-/** Starts it on the loopback interface. Whoever is on this machine may use it: it has one owner, who may observe. */
+/** Starts it on the loopback interface. Everybody on this machine may use it: it has one owner, who may observe. */
 export const startPlayground = async (options: PlaygroundOptions): Promise<Playground> => {
   const pages = options.pages === undefined ? undefined : await pagesOf(options.pages)
   const troupe = await Troupe.start({

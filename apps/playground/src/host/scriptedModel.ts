@@ -1,5 +1,5 @@
 /**
- * The model that answers without a key: it plans real tool calls from what is typed, and answers from their results.
+ * The model without a key: it plans real tool calls from the user's text, and answers from their results.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { Message } from "@troupe/chat/messages"
 import type { Adapter, Request } from "@troupe/chat/models"
 import { suggestions } from "../suggestions/index.ts"
 
-/** How it behaves. `wordDelayMs` is the time between two words. */
+/** The options of the model. `wordDelayMs` is the time between two words. */
 export interface ScriptedModelOptions {
   readonly wordDelayMs: number
 }
@@ -59,7 +59,7 @@ const greeting = [
 
 const textOf = (message: Message.Message | undefined): string => (message === undefined ? "" : Message.text(message))
 
-/** What a result says; of an error, what it says happened. */
+/** The text of a result, or the message of an error. */
 const saidBy = (result: Message.Message): string => {
   const text = textOf(result)
   try {
@@ -70,7 +70,7 @@ const saidBy = (result: Message.Message): string => {
   }
 }
 
-/** The newest question of the user, whether it answers a tool's, and what tools said since. */
+/** The user's newest question, whether it answers a tool's question, and the tools' results since. */
 const turnOf = (messages: Request.Request["messages"]) => {
   const last = messages.findLastIndex(({ role }) => role === "user")
   const before = messages[last - 1]

@@ -1,5 +1,5 @@
 /**
- * The playground's tools: one of each kind of trouble.
+ * The playground's tools: one for each kind of behaviour.
  *
  * @module
  */
@@ -78,5 +78,5 @@ const crash = tool({
   }
 })
 
-/** All of them. */
+/** All tools. */
 export const tools: ReadonlyArray<Tool.Tool> = [weather, report, stubborn, charge, ask, crash]

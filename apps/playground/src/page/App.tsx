@@ -14,10 +14,10 @@ const rooms: ReadonlyArray<readonly [Room, string]> = [
   ["observer", "Observer"]
 ]
 
-/** Dollars for a million tokens, so that the meter has something to count. */
+/** Dollars for a million tokens, for the meter. */
 const prices = { input: 1.25, cachedInput: 0.125, output: 10 }
 
-/** Three rooms side by side; on a narrow screen one at a time. */
+/** Three panes side by side; on a narrow screen one at a time. */
 export const App = (): ReactNode => {
   const id = usePlace()
   const [room, setRoom] = useState<Room>("chat")

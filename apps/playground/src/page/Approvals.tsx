@@ -1,7 +1,7 @@
 import type { Approval } from "@troupe/chat/tools"
 import type { ReactNode } from "react"
 
-/** What can be decided, by why the call waits. */
+/** The possible decisions, by the reason why the call waits. */
 const verbs: Readonly<
   Record<Approval.PendingApproval["kind"], ReadonlyArray<readonly [label: string, decision: Approval.Decision]>>
 > = {

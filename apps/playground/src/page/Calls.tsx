@@ -6,7 +6,7 @@ const inWords = (value: unknown): string => (typeof value === "string" ? value :
 /** The tool messages of a thread by the call they answer. */
 export type Results = ReadonlyMap<string, Message.ToolMessage>
 
-/** The calls of a message, and what came of each. */
+/** The calls of a message, and their results. */
 export const Calls = ({
   calls,
   results

@@ -2,7 +2,7 @@ import { useChats, useSnapshot, useTroupe } from "@troupe/react"
 import { type ReactNode, useEffect, useState } from "react"
 import { hrefOf, newId } from "./place.ts"
 
-/** The conversations there are: search, open, begin, delete. */
+/** The list of conversations: search, open, create, delete. */
 export const Chats = ({
   current,
   onChosen

@@ -1,6 +1,6 @@
 import { type ReactNode, useRef, useState } from "react"
 
-/** Where one types: Enter says it, Shift and Enter begins a line. */
+/** The input field: Enter sends, Shift and Enter begins a line. */
 export const Composer = ({
   label,
   busy,
@@ -19,7 +19,7 @@ export const Composer = ({
     if (said === "") return
     setText("")
     box.current?.focus()
-    // What was refused stays to be said again.
+    // A refused message stays in the field, to be sent again.
     if (!(await onSay(said))) setText((now) => (now === "" ? said : now))
   }
   return (

@@ -36,7 +36,7 @@ const unreached = {
   closed: "Closed"
 } as const
 
-/** One conversation: what was said, what runs, what is asked, and where one types. */
+/** One conversation: its messages, running calls, questions, and the input field. */
 export const Conversation = ({ id }: { readonly id: string }): ReactNode => {
   const chat = useChat(id)
   const [fault, setFault] = useState<string>()

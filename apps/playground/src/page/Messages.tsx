@@ -9,7 +9,7 @@ const textOf = ({ content }: Message.Message): string =>
     ? content
     : content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n")
 
-/** A link leaves the conversation where it is; a picture is fetched from nowhere until somebody asks for it. */
+/** A link opens in a new tab. An image becomes a link, so that it is loaded only on request. */
 const components: Components = {
   a: ({ href, children }) => (
     <a href={href} target="_blank" rel="noreferrer">
@@ -23,12 +23,12 @@ const components: Components = {
   )
 }
 
-/** Text of the model, read as Markdown once. */
+/** Text of the model, parsed as Markdown once. */
 const Spoken = memo(({ text }: { readonly text: string }): ReactNode => (
   <Markdown components={components}>{text}</Markdown>
 ))
 
-/** What one message says; tool messages stand with the calls they answer. */
+/** The content of one message; tool messages are shown with the calls they answer. */
 const Said = memo(
   ({ message, results }: { readonly message: Message.Message; readonly results: Results }): ReactNode => {
     if (message.role === "tool" || message.role === "system") return null
@@ -47,7 +47,7 @@ const Said = memo(
 const resultsOf = (messages: ReadonlyArray<Message.Message>): Results =>
   new Map(messages.flatMap((message) => (message.role === "tool" ? [[message.toolCallId, message] as const] : [])))
 
-/** A conversation, the reply that streams last. */
+/** A conversation, with the streaming reply last. */
 export const Messages = ({ view }: { readonly view: Pick<ChatView.ChatView, "messages" | "partial"> }): ReactNode => {
   const results = useMemo(() => resultsOf(view.messages), [view.messages])
   return (

@@ -7,7 +7,7 @@ const partOf = (progress: unknown): { readonly done: number; readonly total: num
   return typeof done === "number" && typeof total === "number" && total > 0 ? { done, total } : undefined
 }
 
-/** The tool calls of the running step, each with what can be done to it. */
+/** The tool calls of the running step, each with its actions. */
 export const Running = ({
   calls,
   onCancel,

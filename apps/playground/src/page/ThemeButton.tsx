@@ -4,7 +4,7 @@ type Theme = "light" | "dark"
 
 const preferred = (): Theme => (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")
 
-/** Light or dark: what the system prefers, until it is pressed. */
+/** Light or dark: the system's preference, until the button is pressed. */
 export const ThemeButton = (): ReactNode => {
   const [theme, setTheme] = useState<Theme>()
   const next: Theme = (theme ?? preferred()) === "dark" ? "light" : "dark"

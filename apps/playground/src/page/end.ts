@@ -1,13 +1,13 @@
-/** A box whose end stays in sight while it grows, unless the reader has scrolled away from it. */
+/** A box that scrolls to its end while it grows, unless the reader has scrolled away. */
 import { type RefObject, useEffect, useRef } from "react"
 
-/** How far from the end still counts as there, in pixels. */
+/** The distance from the end that still counts as the end, in pixels. */
 const near = 48
 
 /**
- * What such a box is given, and `seek`, which brings its end back into sight.
+ * The props of such a box, and `seek`, which scrolls to its end.
  *
- * **Details**: looks at each rendering of the component that calls it.
+ * **Details**: checks at each render of the component that calls it.
  */
 export const useEnd = (): {
   readonly ref: RefObject<HTMLDivElement | null>

@@ -6,7 +6,7 @@ import { createRoot } from "react-dom/client"
 import { config } from "zod/v4/core"
 import { App } from "./App.tsx"
 
-// The page's content security policy lets nothing be compiled.
+// The page's content security policy forbids `eval`.
 config({ jitless: true })
 
 const link = connect({ url: new URL("/troupe", location.href).href })

@@ -1,4 +1,4 @@
-/** Which conversation the address names: `#/c/<id>`. */
+/** The conversation that the address names: `#/c/<id>`. */
 import { useSyncExternalStore } from "react"
 
 const shape = /^#\/c\/(?<id>.+)$/u
@@ -21,8 +21,8 @@ const subscribe = (changed: () => void): (() => void) => {
 /** The address of a conversation. */
 export const hrefOf = (id: string): string => `#/c/${encodeURIComponent(id)}`
 
-/** A conversation nobody had yet. */
+/** The id of a new conversation. */
 export const newId = (): string => crypto.randomUUID()
 
-/** The id the address names. */
+/** The id in the address. */
 export const usePlace = (): string | undefined => useSyncExternalStore(subscribe, () => idOf(location.hash))

@@ -1,4 +1,4 @@
-/** What the scripted model knows, as the page offers it. */
+/** The requests that the scripted model understands, for the page. */
 export const suggestions: ReadonlyArray<string> = [
   "What's the weather in Oslo, Lima and Kyoto?",
   "Write a report about owls",

@@ -1,7 +1,7 @@
 /**
  * One adapter for every model of the AI SDK's provider packages.
  *
- * MODEL1. A value that is not a model is refused when it is passed, with an error that says what to pass.
+ * MODEL1. A value that is not a model is refused when it is passed, with an error that names valid values.
  *
  * @module
  * @source The AI SDK's language model specification, versions 2, 3 and 4
@@ -35,18 +35,18 @@ export interface AiSdkOptions {
 /**
  * Makes an adapter of an AI SDK model.
  *
- * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers`
- * of a request's `options` are the AI SDK's own settings; every other option is the provider's. What a provider wants to
- * see again comes as `metadata.providerMetadata` of calls and messages and is handed back with them; reasoning comes as
- * `raw_chunk` events and, whole, in the message's `metadata.reasoning`. To give a provider options for one message, part
- * or tool, put them under `metadata.providerOptions`, by provider name.
+ * **Details**: `topP`, `topK`, `seed`, `stopSequences`, `presencePenalty`, `frequencyPenalty`, `reasoning` and `headers` of
+ * a request's `options` are the AI SDK's own settings; every other option is the provider's. Provider metadata comes as
+ * `metadata.providerMetadata` of calls and messages, and is sent back with them. Reasoning comes as `raw_chunk` events and,
+ * whole, in the message's `metadata.reasoning`. To pass provider options for one message, part or tool, put them under
+ * `metadata.providerOptions`, by provider name.
  *
  * A reply with a complete tool call and the reason `stop`, `other` or none has the finish reason `tool_calls`, since some servers
  * (LiteLLM, Ollama, compatible ones) send calls with these; `rawFinishReason` is the provider's word.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no model, as the name of one. `stream` rejects with an `AdapterError` when the request is refused; a failure later is an `error` event
- * and the finish reason `error`. A stream that ends without a reason and without a complete call is a
- * `malformed_response`.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for a value that is not a model, such as a model's name.
+ * `stream` rejects with an `AdapterError` when the request is refused. A later failure is an `error` event and the finish
+ * reason `error`. A stream that ends without a reason and without a complete call is a `malformed_response`.
  *
  * **Concurrency**: one adapter serves any number of requests at once.
  *
@@ -106,7 +106,7 @@ const nothing: AsyncIterable<Event.AdapterEvent> = {
   [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) })
 }
 
-/** The versions differ in types only: what is asked is written in the model's own dialect. */
+/** The versions differ in types only: the request is written in the model's own version. */
 type Open = (options: LanguageModelV4CallOptions) => PromiseLike<{ readonly stream: ReadableStream<StreamPart> }>
 
 const open = async (
@@ -124,8 +124,8 @@ const open = async (
 }
 
 /**
- * The opened stream, or `undefined` when the signal was first: then the request is aborted, nobody waits for it, and the
- * stream it may still open is cancelled.
+ * The opened stream, or `undefined` when the signal was aborted first. Then the request is aborted without waiting for it,
+ * and a stream that still opens is cancelled.
  */
 const unlessAborted = (
   opening: Promise<ReadableStream<StreamPart>>,

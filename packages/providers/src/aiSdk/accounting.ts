@@ -1,4 +1,4 @@
-/** Reads what a provider says at the end: why it stopped, and what it cost. */
+/** Reads the end of a reply: the finish reason and the usage. */
 import {
   InvalidResponseDataError,
   type LanguageModelV2Usage,
@@ -8,28 +8,28 @@ import {
 import type { Response } from "@troupe/chat/models"
 import type { Usage } from "@troupe/chat/messages"
 
-/** A finish reason in our word and in the provider's. */
+/** A finish reason in our words and in the provider's. */
 export interface Finish {
   readonly reason: Response.FinishReason
   readonly raw: string | undefined
 }
 
-/** Reads the finish reason of any version: V2 says one word, later ones also the provider's own. */
+/** Reads the finish reason of any version: V2 has one word, later versions also the provider's own. */
 export const finishOf = (said: LanguageModelV4FinishReason | string): Finish =>
   typeof said === "string"
     ? { reason: reasons[said] ?? "other", raw: said }
     : { reason: reasons[said.unified] ?? "other", raw: said.raw }
 
 /**
- * Whether the provider never said a reason: the stream was cut off and its package filled the gap. Current packages say
- * `interrupted` then, older ones `other` without a word of the provider's.
+ * Whether the provider gave no reason: the stream was cut off, and its package filled the gap. Current packages use
+ * `interrupted` then, older ones `other` without the provider's word.
  */
 export const isMissing = (said: LanguageModelV4FinishReason | string): boolean =>
   typeof said !== "string" && (said.unified === "interrupted" || (said.unified === "other" && said.raw === undefined))
 
 /**
- * Whether an error only reports that the stream ended without a finish reason: `@ai-sdk/openai-compatible` sends it in the
- * place of a reason, and names no invalid data in it.
+ * Whether an error only reports a stream without a finish reason: `@ai-sdk/openai-compatible` sends such an error in place
+ * of a reason, without invalid data in it.
  */
 export const reportsNoFinish = (error: unknown): boolean =>
   InvalidResponseDataError.isInstance(error) && error.data === undefined

@@ -1,11 +1,11 @@
-/** Turns a request into the call options of an AI SDK model. */
+/** Converts a request to the call options of an AI SDK model. */
 import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 import type { Adapter } from "@troupe/chat/models"
 import type { Request } from "@troupe/chat/models"
 import { promptOf } from "./prompt.ts"
 import { handedBack, type ProviderData } from "./providerMetadata.ts"
 
-/** Parameters of a request's `options` that the AI SDK has a field of its own for. */
+/** Parameters of a request's `options` for which the AI SDK has its own field. */
 const settings = [
   "topP",
   "topK",
@@ -44,7 +44,9 @@ export const callOptionsOf = (
   }
 }
 
-/** Flat parameters belong to the model's provider; an object under a provider's name is that provider's own. */
+/**
+ * Flat parameters are options of the model's provider; an object under a provider's name has that provider's options.
+ */
 const providerOptions = (
   given: Readonly<Record<string, unknown>>,
   providerName: string,

@@ -1,4 +1,4 @@
-/** Rewrites a V4 prompt for models of the older specification versions: only files and refusals are written differently there. */
+/** Rewrites a V4 prompt for models of the older specification versions, which differ only in files and refusals. */
 import type {
   LanguageModelV2Prompt,
   LanguageModelV3Prompt,
@@ -8,10 +8,10 @@ import type {
   SharedV4FileData
 } from "@ai-sdk/provider"
 
-/** The specification versions this package speaks. */
+/** The supported specification versions. */
 export type Dialect = "v2" | "v3" | "v4"
 
-/** The prompt as a model of that version reads it. */
+/** The prompt in the form of that version. */
 export const inDialect = (
   prompt: LanguageModelV4Prompt,
   dialect: Dialect
@@ -38,7 +38,7 @@ const older = (message: LanguageModelV4Message, dialect: "v2" | "v3"): unknown =
   }
 }
 
-/** V2 has no word for a refusal: it is an error there. */
+/** V2 has no refusals: they become errors. */
 const olderOutput = (output: LanguageModelV4ToolResultOutput, dialect: "v2" | "v3"): unknown => {
   switch (output.type) {
     case "content":
@@ -53,7 +53,7 @@ const olderOutput = (output: LanguageModelV4ToolResultOutput, dialect: "v2" | "v
   }
 }
 
-/** V2 knows media by their bytes only, so a URL is told as text; V3 has one shape for each of image, file, data, URL. */
+/** V2 supports media only as bytes, so a URL becomes text. V3 has one shape for each of image, file, data, URL. */
 const olderFile = (data: SharedV4FileData, mediaType: string, dialect: "v2" | "v3"): unknown => {
   const content = bare(data)
   const kind = mediaType.startsWith("image/") ? "image" : "file"

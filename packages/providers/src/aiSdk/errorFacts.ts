@@ -1,6 +1,6 @@
 /**
- * What can be read off a foreign error, whatever its shape: an error class of the AI SDK, an error of `fetch`, or the
- * error object a provider put into its stream.
+ * Reads the facts of a foreign error of any shape: an error class of the AI SDK, an error of `fetch`, or the error object
+ * in a provider's stream.
  *
  * @module
  */
@@ -8,9 +8,9 @@
 /**
  * The facts of one error.
  *
- * - `code`: the word or number the provider has for it
+ * - `code`: the provider's code, a word or a number
  * - `words`: every code, type and status of the provider's own error object, for errors without an HTTP status
- * - `names`: class names along its causes, outermost first; none when it carries the provider's own error object
+ * - `names`: class names along its causes, outermost first; none when it contains the provider's own error object
  */
 export interface ErrorFacts {
   readonly message: string
@@ -21,7 +21,7 @@ export interface ErrorFacts {
   readonly names: ReadonlyArray<string>
 }
 
-/** Reads them. */
+/** Reads the facts of an error. */
 export const factsOf = (error: unknown): ErrorFacts => {
   const chain = causes(error)
   const frame = frameOf(error)
@@ -75,7 +75,7 @@ const statusOf = (record: Record<string, unknown>): number | undefined =>
     (value): value is number => typeof value === "number" && value >= 400 && value <= 599
   )
 
-/** A code that says something comes before a type that is only a category. */
+/** A specific code takes precedence over a type that is only a category. */
 const codeOf = (record: Record<string, unknown>): string | undefined => {
   const { code, type, status } = record
   if (typeof code === "number") return String(code)

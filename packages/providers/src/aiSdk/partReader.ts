@@ -1,18 +1,17 @@
 /**
- * Reads the stream parts of an AI SDK model as our events.
+ * Converts the stream parts of an AI SDK model to our events.
  *
- * Owns: what one reply said so far. Does not own the stream; whoever pulls it hands in every part, in order, and says how
- * it ended.
+ * Owns: the state of one reply. Does not own the stream: its reader passes every part, in order, and how the stream ended.
  *
- * PART1. `message_started` comes first, once; what only describes the response is held back for it.
- * PART2. `message_completed` comes last, once, however the stream ends, and `text_completed` once before it when there
- *        was text.
- * PART3. A call is completed only when the provider completed it, and started before that even if the provider never
- *        said so; a call the provider runs itself is never one of ours.
- * PART4. After an error the finish reason is `error`. Where the provider completed a call, and gave the reason `stop` or
- *        `other`, the reason is `tool_calls`, and `rawFinishReason` keeps the provider's. Every other reason is the
+ * PART1. `message_started` comes first, once; parts that only describe the response are held back for it.
+ * PART2. `message_completed` comes last, once, however the stream ends, and `text_completed` once before it when there was
+ *        text.
+ * PART3. A call is completed only when the provider completed it, and started before that even without a start of the
+ *        provider. A call that the provider runs itself is never one of ours.
+ * PART4. After an error the finish reason is `error`. When the provider completed a call and gave the reason `stop` or
+ *        `other`, the reason is `tool_calls`, and `rawFinishReason` is the provider's. Every other reason is the
  *        provider's. A reply without a reason is an error, unless a call in it has all of its arguments.
- * PART5. Nothing is parsed but the arguments of a completed call.
+ * PART5. Only the arguments of a completed call are parsed.
  */
 import type { LanguageModelV2StreamPart, LanguageModelV3StreamPart, LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import type { Event } from "@troupe/chat/events"
@@ -30,7 +29,7 @@ interface Block {
   data: ProviderData | undefined
 }
 
-/** Reads one reply. */
+/** The reader of one reply. */
 export class PartReader {
   readonly #provider: string
   readonly #emit: (event: Event.AdapterEvent) => void
@@ -125,14 +124,14 @@ export class PartReader {
     }
   }
 
-  /** Reads a failure of the provider or of the transport. */
+  /** Records a failure of the provider or of the transport. */
   fail(error: unknown): void {
     this.#start()
     this.#failed = true
     this.#emit({ type: "error", error: adapterError(error, this.#provider) })
   }
 
-  /** The stream is over. A reply without a finish, and without an error that explains it, was cut off. */
+  /** Ends the stream. A reply without a finish, and without an error that explains it, was cut off. */
   end(): void {
     if (this.#completed) return
     const finish = this.#finished()
@@ -185,7 +184,7 @@ export class PartReader {
     }
   }
 
-  /** What a provider says about a text is handed back only when the text is the whole message. */
+  /** A provider's metadata of a text is returned only when the text is the whole message. */
   #onlyText(): [string, Block] | undefined {
     const said = [...this.#texts].filter(([, block]) => block.text !== "")
     return said.length === 1 ? said[0] : undefined

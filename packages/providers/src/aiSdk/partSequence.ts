@@ -4,16 +4,16 @@
  * Owns: the stream's reader, the abort controller of the request and the one listener on the caller's signal. Does not
  * own the meaning of parts; the {@link PartReader} does.
  *
- * SEQ1. A part is read only when an event is asked for and none is left of the part before.
+ * SEQ1. A part is read only when an event is requested and none is left of the previous part.
  * SEQ2. The transport is released once: at the stream's end, by `return`, or by the caller's signal, whichever is first.
  *       After that there is neither a listener nor a lock.
- * SEQ3. Leaving early drops the events left, aborts the request and cancels the stream, each once. At the stream's end
- *       none of that is done.
- * SEQ4. An abort is not an error: the sequence just ends, and a read that was pending ends with it.
+ * SEQ3. Leaving early discards the remaining events, aborts the request and cancels the stream, each once. At the stream's
+ *       end none of that is done.
+ * SEQ4. An abort is not an error: the sequence ends, and a pending read ends with it.
  *
  * The race of an abort with a pending read: (1) the signal fires while `next` waits for a part; (2) `#leave` settles the
- * waiting `next` itself, then aborts and cancels; (3) the read settles later, finds the transport released, and its part
- * or its error is dropped.
+ * waiting `next` itself, then aborts and cancels; (3) the read settles later, finds the transport released, and its part or
+ * error is discarded.
  */
 import { AdapterError } from "@troupe/chat"
 import type { Event } from "@troupe/chat/events"
@@ -79,7 +79,7 @@ export class PartSequence implements AsyncIterableIterator<Event.AdapterEvent, u
     return event
   }
 
-  /** Reads until a part gives an event, and answers with that. */
+  /** Reads until a part gives an event, and resolves with it. */
   async #pull(): Promise<void> {
     let event: Event.AdapterEvent | undefined
     while (event === undefined) {
@@ -100,7 +100,7 @@ export class PartSequence implements AsyncIterableIterator<Event.AdapterEvent, u
     resolve?.({ done: false, value: event })
   }
 
-  /** A part that cannot be read ends the stream: what follows it would be told wrongly. */
+  /** A part that cannot be read ends the stream: later parts would give wrong events. */
   #read(part: StreamPart): void {
     try {
       this.#parts.read(part)

@@ -1,4 +1,4 @@
-/** Turns our messages into the prompt of an AI SDK model, in the dialect of its specification version. */
+/** Converts our messages to the prompt of an AI SDK model, in the form of its specification version. */
 import type {
   JSONObject,
   LanguageModelV4FilePart,
@@ -73,7 +73,7 @@ const userPart = (
   }
 }
 
-/** Reasoning first, then text and files, then the calls: the order every provider produces them in. */
+/** Reasoning first, then text and files, then the calls: the order that every provider produces. */
 const assistantParts = (message: Message.AssistantMessage): Array<AssistantPart> => {
   const parts = partsOf(message.content)
   const said = parts.filter((part) => part.type !== "reasoning")
@@ -117,11 +117,11 @@ const toolResult = (
   ...handedBack(message.metadata)
 })
 
-/** What a tool came to. A call that did not complete is an error for the provider, if the message knows. */
+/** The result of a tool. A call that did not complete is an error for the provider, if the message has the outcome. */
 const toolOutput = (message: Message.ToolMessage): LanguageModelV4ToolResultOutput => {
   const { content, outcome = "completed" } = message
   const value = typeof content === "string" ? [] : content.flatMap((part) => userPart(part, ""))
-  // There is no error that holds files.
+  // An error output cannot contain files.
   if (!value.every((part) => part.type === "text")) return { type: "content", value }
   const said = Message.text(message)
   switch (outcome) {
@@ -157,7 +157,7 @@ const filePart = (part: ContentPart.FilePart): LanguageModelV4FilePart => ({
   ...handedBack(part.metadata)
 })
 
-/** A `data:` URL is taken apart: providers want its bytes, not the URL. */
+/** Splits a `data:` URL: providers take its bytes, not the URL. */
 const located = (url: string, mediaType: string): Pick<LanguageModelV4FilePart, "data" | "mediaType"> => {
   const inline = /^data:([^;,]*)(?:;[^,]*)?;base64,(.*)$/s.exec(url)
   return inline === null

@@ -1,13 +1,13 @@
 /**
- * Turns whatever a provider's package fails with into one `AdapterError`: what its call rejects with, what its stream
- * throws, and what it says in an `error` part.
+ * Converts any failure of a provider's package to one `AdapterError`: rejections of its call, exceptions of its stream, and
+ * `error` parts.
  *
  * @module
  */
 import { AdapterError } from "@troupe/chat"
 import { type ErrorFacts, factsOf } from "./errorFacts.ts"
 
-/** The error as an `AdapterError`; one of those is returned as it is. */
+/** The error as an `AdapterError`; an `AdapterError` is returned unchanged. */
 export const adapterError = (error: unknown, provider: string): AdapterError => {
   if (error instanceof AdapterError) return error
   const facts = factsOf(error)
@@ -57,7 +57,7 @@ const reasonOfStatus = (status: number, said: string): AdapterErrorReason => {
   }
 }
 
-/** The codes and types providers write into their error objects when they say no status. */
+/** The reason for the codes and types that providers put into error objects without a status. */
 const reasonOfWords = (words: string, said: string): AdapterErrorReason | undefined => {
   const status = /(?:^| )([45]\d\d)(?: |$)/.exec(words)?.[1]
   if (status !== undefined) return reasonOfStatus(Number(status), said)
@@ -102,7 +102,7 @@ const reasonsByName: Readonly<Record<string, AdapterErrorReason>> = {
   FetchFailed: "network_error"
 }
 
-/** What the provider asked callers to wait; a date is read against the response's own clock. */
+/** The provider's retry delay; a date is compared with the response's own clock. */
 const retryAfterMs = (headers: Readonly<Record<string, string>>): number | undefined => {
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN)
   if (Number.isFinite(milliseconds)) return Math.max(0, milliseconds)

@@ -1,15 +1,15 @@
-/** What a provider wants to see again, carried through our `metadata` fields. */
+/** Carries provider metadata through our `metadata` fields, to send it back to the provider. */
 import type { JSONObject } from "@ai-sdk/provider"
 
 /** Provider data by provider name, as the AI SDK shapes it on both ways. */
 export type ProviderData = Record<string, JSONObject>
 
-/** Our metadata for what a provider said about a part; nothing when it said nothing. */
+/** Our metadata for the provider's metadata of a part; empty when there is none. */
 export const carried = (data: ProviderData | undefined): { readonly metadata?: { providerMetadata: ProviderData } } =>
   data === undefined || Object.keys(data).length === 0 ? {} : { metadata: { providerMetadata: data } }
 
 /**
- * What to hand to the provider with a part: what it said about the part itself, overlaid by what the user wrote as
+ * The provider options of a part: the provider's own metadata of the part, overridden by the user's
  * `metadata.providerOptions`.
  */
 export const handedBack = (
@@ -20,7 +20,7 @@ export const handedBack = (
   return data === undefined ? {} : { providerOptions: data }
 }
 
-/** Both, provider by provider; the second wins. */
+/** Merges both by provider; the second wins. */
 export const merged = (first: ProviderData | undefined, second: ProviderData | undefined): ProviderData | undefined => {
   if (first === undefined || second === undefined) return second ?? first
   const both: ProviderData = { ...first }

@@ -13,9 +13,9 @@ export type { McpServerParams, McpOptions, McpServer } from "./mcpServer.ts"
 /**
  * Starts an MCP server as a process: of a system, or linked to an owner.
  *
- * **Details**: the server's own OS process or session lives as long as this process. It is ended when the owner ends,
- * when the system stops, and by `stop`: its input is closed, and what does not end by that is terminated after two
- * seconds and killed after four. If it ends by itself, the process ends with an `McpError` as exit reason.
+ * **Details**: the server's own OS process or session lives as long as this process. It is ended when the owner ends, when
+ * the system stops, and by `stop`: its input is closed; if it does not end, it is terminated after two seconds and killed
+ * after four. If it ends by itself, the process ends with an `McpError` as exit reason.
  *
  * **Errors**: rejects with an `McpError` when the server cannot be reached. An owner that does not trap exits ends with
  * it, as with every failed linked start.
@@ -41,14 +41,14 @@ export const start = async (
 }
 
 /**
- * Connects to an MCP server before there is a process for it, so that its tools are known when the rest is started.
+ * Connects to an MCP server before it has a process, so that its tools are known before the rest starts.
  *
- * **When to use**: to give a server to something that supervises it: `childSpec` hosts this connection at its first
- * start, and opens a new one at every restart.
+ * **When to use**: to pass a server to a supervisor: `childSpec` hosts this connection at its first start, and opens a new
+ * one at every restart.
  *
  * **Errors**: rejects with an `McpError` when the server cannot be reached.
  *
- * **Gotchas**: until a process hosts it, the connection is yours; `stop` closes it.
+ * **Gotchas**: until a process hosts it, the caller owns the connection; `stop` closes it.
  */
 export const connect = async (server: McpServerParams, options: McpOptions = {}): Promise<McpServer> => {
   const host = new McpHost(server, options)

@@ -1,5 +1,5 @@
 /**
- * What can go wrong between us and an MCP server.
+ * Failures of an MCP server.
  *
  * @module
  */
@@ -8,7 +8,7 @@
  * Why an MCP server cannot be used.
  *
  * - `connection_failed`: it could not be started or reached, or did not answer the handshake
- * - `connection_lost`: it ended, or forgot our session
+ * - `connection_lost`: it ended, or lost our session
  */
 export type McpErrorReason = "connection_failed" | "connection_lost"
 
@@ -20,7 +20,7 @@ const advice: Readonly<Record<McpErrorReason, string>> = {
 /**
  * An MCP server cannot be used: the rejection of a start, or the exit reason of the server's process.
  *
- * **Details**: `server` is its name; the message ends with what the server last wrote to its standard error.
+ * **Details**: `server` is its name; the message ends with the last text of the server's standard error.
  */
 export class McpError extends Error {
   readonly _tag = "McpError"

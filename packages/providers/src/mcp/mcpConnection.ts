@@ -1,12 +1,12 @@
 /**
  * One connection to an MCP server.
  *
- * Owns: the SDK's client and its transport (and with it the server's OS process, for a stdio server), and the list of
- * the server's tools. Does not own restarts: a lost connection stays lost, a new one is made.
+ * Owns: the SDK's client and its transport (and with it the server's OS process, for a stdio server), and the list of the
+ * server's tools. Does not own restarts: a lost connection stays lost, and a restart makes a new one.
  *
- * MCPC1. `close` closes the transport once, whoever asks and how often; it resolves when the transport is closed.
- * MCPC2. `lost` is told at most once, and never after `close` was asked for.
- * MCPC3. A call leaves no listener on its caller's signal, and a call that is done is never cancelled.
+ * MCPC1. `close` closes the transport once, however many callers call it; every call resolves when the transport is closed.
+ * MCPC2. `lost` is called at most once, and never after `close` was called.
+ * MCPC3. A call leaves no listener on its caller's signal, and a completed call is never cancelled.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
@@ -15,10 +15,10 @@ import { McpError } from "./McpError.ts"
 import { type OpenTransport, transportOf } from "./mcpTransport.ts"
 import type { McpServerParams } from "./mcpServer.ts"
 
-/** What the SDK allows at most: calls have deadlines of their own. */
+/** The maximum of the SDK: calls have deadlines of their own. */
 const noTimeout = 2_147_483_647
 
-/** Whom a connection tells what. */
+/** The callbacks of a connection. */
 export interface ConnectionEvents {
   readonly toolsChanged: (tools: ReadonlyArray<Tool>) => void
   readonly lost: (error: McpError) => void
@@ -47,13 +47,13 @@ export class McpConnection {
     this.#client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#relist())
   }
 
-  /** Whom to tell from now on; a loss that nobody was told yet is told at once. */
+  /** Sets the callbacks. A loss before that is reported at once. */
   listen(events: ConnectionEvents): void {
     this.#events = events
     if (this.#lost !== undefined) events.lost(this.#lost)
   }
 
-  /** Connects and lists the tools. When it cannot, it closes what was opened and rejects with an `McpError`. */
+  /** Connects and lists the tools. On a failure, closes the connection and rejects with an `McpError`. */
   async open(): Promise<ReadonlyArray<Tool>> {
     try {
       await this.#client.connect(this.#open.transport, { timeout: this.#timeoutMs })
@@ -81,7 +81,7 @@ export class McpConnection {
     }
   }
 
-  /** Closes the connection: the session is ended, and the server's OS process with it. */
+  /** Closes the connection: ends the session and the server's OS process. */
   close(): Promise<void> {
     this.#closing ??= this.#open
       .goodbye()
@@ -107,7 +107,7 @@ export class McpConnection {
     return tools
   }
 
-  /** One listing at a time; changes told meanwhile are one more listing. */
+  /** One listing at a time; changes during a listing cause one more listing. */
   async #relist(): Promise<void> {
     if (this.#listing !== undefined) {
       this.#changedAgain = true

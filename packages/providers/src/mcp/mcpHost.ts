@@ -1,18 +1,18 @@
 /**
  * An MCP server as one process of ours.
  *
- * Owns: which connection is the current one, and the tools made of it. The connection belongs to the process that hosts
- * it, or, before there is one, to whoever opened it.
+ * Owns: the current connection, and the tools made of it. The connection belongs to the process that hosts it, or, before
+ * there is one, to the caller that opened it.
  *
- * MCPH1. A process hosts one connection from its `init` to its death, and the connection is closed when the process is
- *        dead, however it died: its scope closes it. A process that ends in order waits for that in `terminate`.
+ * MCPH1. A process hosts one connection from its `init` to its end. Its scope closes the connection when the process ends,
+ *        for any reason. A process that ends in order waits for that in `terminate`.
  * MCPH2. A lost connection ends its process with an `McpError` as exit reason; a supervisor starts another.
- * MCPH3. Tools outlive connections: a call goes to the connection that is current when it is made, and is a reported
- *        failure when there is none.
+ * MCPH3. Tools outlive connections: a call goes to the connection that is current when it is made, and fails with an error
+ *        when there is none.
  * MCPH4. A connection opened ahead is hosted by the first process only; every later one opens its own.
  *
- * The race of a loss with an orderly end: (1) the server ends; (2) before the process has read that, it is asked to shut
- * down; (3) `terminate` closes the lost connection, which does nothing; (4) the exit reason is the one asked for.
+ * The race of a loss with an orderly end: (1) the server ends; (2) before the process has read that, it gets a shutdown
+ * request; (3) `terminate` closes the lost connection, which does nothing; (4) the exit reason is the requested one.
  */
 import type { Tool as McpTool } from "@modelcontextprotocol/sdk/types.js"
 import { GenServer, type Pid, Process, type System } from "@troupe/otp"
@@ -25,7 +25,7 @@ import { McpConnection } from "./mcpConnection.ts"
 import { toolsOf } from "./mcpTools.ts"
 import type { McpOptions, McpServer, McpServerParams } from "./mcpServer.ts"
 
-/** One server, wherever its process is. */
+/** One server, with or without a process. */
 export class McpHost implements McpServer {
   readonly name: string
   readonly childSpec: ChildSpec.ChildSpec
@@ -84,7 +84,7 @@ export class McpHost implements McpServer {
     return ahead
   }
 
-  /** From now on calls go to this connection, and these are the tools. */
+  /** Makes a connection and its tools the current ones. */
   current(connection: McpConnection, listed: ReadonlyArray<McpTool>): void {
     this.#current = connection
     this.#tools = toolsOf(listed, { server: this.name, prefix: this.#options.prefix ?? "" }, (name, args, signal) =>

@@ -6,11 +6,11 @@ import type { Pid } from "@troupe/otp"
 import type { ChildSpec } from "@troupe/otp"
 
 /**
- * Where a server is.
+ * The address of a server.
  *
- * - `command`: a program that is started and spoken to over its standard streams; its environment has only `env` and the
- *   few variables the MCP SDK passes on (such as `PATH` and `HOME`)
- * - `url`: a server reached over streamable HTTP
+ * - `command`: a program that is started and used over its standard streams. Its environment has only `env` and the few
+ *   variables the MCP SDK passes on (such as `PATH` and `HOME`)
+ * - `url`: a server with streamable HTTP
  * - `transport`: makes a transport of the MCP SDK, for anything else; called once for each connection
  */
 export type McpServerParams =
@@ -30,10 +30,10 @@ export type McpServerParams =
 /**
  * Options of a server.
  *
- * - `name`: says which server it is in labels and errors; default is the program's name or the URL's host
+ * - `name`: the server's name in labels and errors; default is the program's name or the URL's host
  * - `prefix`: put before the name of every tool, as it is
  * - `timeoutMs`: how long the handshake and the listing of tools may each take, in milliseconds; default 30,000
- * - `onTools`: told the tools whenever they are listed: after each connect, and when the server says they changed
+ * - `onTools`: called with the tools after each listing: on each connect, and when the server reports a change
  */
 export interface McpOptions {
   readonly name?: string | undefined
@@ -45,14 +45,14 @@ export interface McpOptions {
 /**
  * An MCP server.
  *
- * **Details**: `tools` are those of the last listing. They stay usable when the server's process is started again; while
- * it is down their calls are reported failures. `pid` is the process that hosts the connection, once there is one.
- * `childSpec` puts the server under a supervisor, as a permanent child.
+ * **Details**: `tools` are those of the last listing. They stay usable when the server's process is restarted; while it is
+ * down their calls fail with an error. `pid` is the process that hosts the connection, once there is one. `childSpec` puts
+ * the server under a supervisor, as a permanent child.
  *
- * A tool that the server marks with `readOnlyHint` reads, any other writes: that is the server's word for it.
+ * A tool that the server marks with `readOnlyHint` reads, any other writes. The mark is not verified.
  *
- * **Gotchas**: `stop` ends the process with `shutdown`; a supervisor starts a permanent child again after that. Ask the
- * supervisor to end it instead.
+ * **Gotchas**: `stop` ends the process with `shutdown`; a supervisor then restarts a permanent child. Terminate the child
+ * by the supervisor instead.
  */
 export interface McpServer {
   readonly name: string

@@ -1,12 +1,12 @@
-/** Turns an MCP server's tools into ours, and its results into handler results. */
+/** Converts an MCP server's tools to ours, and its results to handler results. */
 import type { CallToolResult, ContentBlock, Tool as McpTool } from "@modelcontextprotocol/sdk/types.js"
 import { HandlerResult } from "@troupe/chat/results"
 import { Tool } from "@troupe/chat/tools"
 
-/** Calls a tool at the server, by the server's own name for it. */
+/** Calls a tool at the server, by the server's own name. */
 export type Call = (name: string, args: Record<string, unknown>, signal: AbortSignal) => Promise<CallToolResult>
 
-/** Tools whose calls go to `call`; names that models do not accept are adapted, and stay different from each other. */
+/** Tools whose calls go to `call`. Names that models do not accept are changed, and stay distinct. */
 export const toolsOf = (
   listed: ReadonlyArray<McpTool>,
   about: { readonly server: string; readonly prefix: string },
@@ -44,7 +44,7 @@ const handlerOf =
     }
   }
 
-/** A structured result is preferred, text is joined, anything else is a list of what came. */
+/** A structured result is preferred, text is joined, anything else becomes a list of its contents. */
 const handlerResult = (result: CallToolResult): HandlerResult.HandlerResult => {
   const content = result.content ?? []
   const parts = content.map(partOf)

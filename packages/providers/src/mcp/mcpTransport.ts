@@ -1,24 +1,24 @@
-/** Opens the transport to an MCP server: a child process's standard streams, streamable HTTP, or one given. */
+/** Opens the transport to an MCP server: a child process's standard streams, streamable HTTP, or a given one. */
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import * as Effect from "effect/Effect"
 import type { McpServerParams } from "./mcpServer.ts"
 
-/** A transport, what is said to the server before it closes, and what the server complained about. */
+/** A transport, its farewell to the server before it closes, and the server's standard error. */
 export interface OpenTransport {
   readonly transport: Transport
   readonly goodbye: () => Promise<void>
   readonly complaints: () => string
 }
 
-/** How much of a child process's standard error is kept for error messages. */
+/** The number of characters of a child process's standard error that are kept for error messages. */
 const keptCharacters = 2000
 
 /** How long the server may take to acknowledge the end of a session. */
 const goodbyeWait = "1 second"
 
-/** Makes the transport; nothing is started yet. */
+/** Makes the transport without starting anything. */
 export const transportOf = (server: McpServerParams): OpenTransport => {
   if ("command" in server) return stdio(server)
   if ("url" in server) return http(server)

@@ -1,12 +1,13 @@
 /**
- * A chat as a component shows it.
+ * The hook for one chat.
  *
- * REACT1. A chat is rendered at most once in a frame, however much is said; where nothing is drawn, at the pace of its link.
- * REACT2. All components show the same of a chat at each drawing.
- * REACT3. A component that is gone, and one that StrictMode mounts twice, leaves no subscription and no frame.
- * REACT4. Another id shows another chat at once.
- * REACT5. Verbs stay the same functions while the chat is the same; parts that did not change are the same objects.
- * REACT6. A chat is rendered on the server, and the page takes over what the server made without a difference.
+ * REACT1. A chat is rendered at most once a frame, however often it changes; where nothing is drawn, at the pace of its
+ *         link.
+ * REACT2. In each frame all components show the same state of a chat.
+ * REACT3. A component that unmounts, or that StrictMode mounts twice, leaves no subscription and no frame.
+ * REACT4. When the id changes, the new chat is shown at once.
+ * REACT5. Verbs are the same functions while the chat is the same; parts that did not change are the same objects.
+ * REACT6. A chat is rendered on the server, and the page hydrates that output without a difference.
  *
  * @module
  */
@@ -18,26 +19,26 @@ import { pacedOf } from "./paced.ts"
 import { useTroupe } from "./Provider.ts"
 
 /**
- * What is to be done about a chat.
+ * What a chat waits for.
  *
- * - `ready`: it waits for the next message
+ * - `ready`: the next message
  * - `running`: a turn runs
- * - `waiting`: it waits for an answer, for tool results, or for decisions
- * - `interrupted`: a turn was cut short by the end of its program; `retry` goes on
+ * - `waiting`: an answer, tool results, or decisions
+ * - `interrupted`: the end of its program interrupted a turn; `retry` continues it
  */
 export type ConversationStatus = "ready" | "running" | "waiting" | "interrupted"
 
-/** What can be done with a chat. Each stays the same function for as long as the chat is the same. */
+/** The actions of a chat. Each is the same function while the chat is the same. */
 export type ConversationVerbs = Omit<ChatLink.ChatLink, "id" | "getState" | "subscribe"> & {
-  /** Answers the question that is shown. */
+  /** Answers the current question. */
   readonly answer: (answer: string) => Promise<void>
 }
 
 /**
- * A chat, and what can be done with it.
+ * A chat, and its actions.
  *
- * - `connection`: whether the way to the chat is open
- * - `connectionError`: why it is not
+ * - `connection`: whether the connection to the chat is open
+ * - `connectionError`: the reason why it is not
  */
 export interface Conversation extends ChatView.ChatView, ConversationVerbs {
   readonly status: ConversationStatus
@@ -46,10 +47,10 @@ export interface Conversation extends ChatView.ChatView, ConversationVerbs {
 }
 
 /**
- * How a chat is shown.
+ * The options of {@link useChat}.
  *
- * - `link`: another system than the provider's
- * - `initial`: what is shown until the chat is known: on the server, and while the page takes over what it made
+ * - `link`: a system other than the provider's
+ * - `initial`: the view until the chat is known: on the server, and during hydration
  */
 export interface ConversationOptions {
   readonly link?: ChatLink.TroupeLink | undefined
@@ -57,12 +58,12 @@ export interface ConversationOptions {
 }
 
 /**
- * Shows a chat, live, and says what can be done with it.
+ * Shows a chat, live, and returns its actions.
  *
- * **Details**: renders at most once in a frame while text streams, and not at all while nothing changes. Parts that did not
- * change are the same objects as before, so `memo` works on them. Another `id` shows another chat at once.
+ * **Details**: renders at most once a frame while text streams, and not at all while nothing changes. Parts that did not
+ * change are the same objects as before, so `memo` works on them. When `id` changes, the new chat is shown at once.
  *
- * **Errors**: the verbs reject with the errors of the chat; nothing of them is shown by itself.
+ * **Errors**: the verbs reject with the errors of the chat; the hook shows none of them.
  */
 export const useChat = (id: string, { link, initial }: ConversationOptions = {}): Conversation => {
   const troupe = useTroupe(link)

@@ -1,9 +1,9 @@
 /**
- * The list of chats, as a component shows it.
+ * The hook for the list of chats.
  *
- * CONVS1. It is asked for when the component appears, page by page, and anew when it is told to.
- * CONVS2. An answer to what is no longer asked for is dropped.
- * LIST3. A failure is shown, and what was listed stays.
+ * CONVS1. The list is requested when the component mounts, page by page, and again on `refresh`.
+ * CONVS2. An answer to an outdated request is discarded.
+ * LIST3. A failure is shown, and the list stays.
  *
  * @module
  */
@@ -12,19 +12,19 @@ import type { ChatLink } from "@troupe/server"
 import { useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { useTroupe } from "./Provider.ts"
 
-/** Which chats are listed: as the store's list, with `link` for another system than the provider's. */
+/** The filter of the list, as in the store's list. `link` is a system other than the provider's. */
 export interface ConversationsOptions extends Omit<Store.ListOptions, "after"> {
   readonly link?: ChatLink.TroupeLink | undefined
 }
 
 /**
- * The chats that are kept, those last written first.
+ * The stored chats, the most recently written first.
  *
- * - `chats`: as far as they were asked for
- * - `loading`: whether an answer is waited for
- * - `error`: why the last one failed
- * - `refresh`: asks again, from the first page
- * - `more`: asks for the next page; `undefined` when there is none
+ * - `chats`: the pages so far
+ * - `loading`: whether a request is pending
+ * - `error`: why the last request failed
+ * - `refresh`: loads the list again, from the first page
+ * - `more`: loads the next page; `undefined` when there is none
  * - `remove`: deletes a chat
  */
 export interface Conversations {
@@ -46,10 +46,10 @@ interface Listed {
 const nothing: Listed = { chats: [], next: undefined, loading: true, error: undefined }
 
 /**
- * Lists the chats that are kept.
+ * Lists the stored chats.
  *
- * **Details**: asked for when the component appears and when what is asked for changes. The list does not follow the chats:
- * `refresh` asks again, as after a turn.
+ * **Details**: the list is requested when the component mounts and when the options change. It does not follow the chats:
+ * call `refresh`, for example after a turn.
  */
 export const useChats = ({ link, prefix, search, limit }: ConversationsOptions = {}): Conversations => {
   const troupe = useTroupe(link)

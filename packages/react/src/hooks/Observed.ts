@@ -1,5 +1,5 @@
 /**
- * The observer, as a component shows it.
+ * The observer's hooks.
  *
  * @module
  */
@@ -10,11 +10,11 @@ import { useTroupe } from "./Provider.ts"
 import { useSnapshot } from "./Snapshot.ts"
 
 /**
- * What is observed of the system.
+ * The observer's data.
  *
- * - `tree`: the living processes; `undefined` until they are known
- * - `kill`: kills a process; its supervisor does what it does
- * - `observer`: the rest of it: `useProcess` and `useTimeline` show one process, and one chat's turns
+ * - `tree`: the live processes; `undefined` until they are known
+ * - `kill`: kills a process; its supervisor then acts on the exit
+ * - `observer`: the whole observer: `useProcess` and `useTimeline` show one process, and one chat's turns
  */
 export interface Observed {
   readonly tree: Observation.Observed | undefined
@@ -22,7 +22,7 @@ export interface Observed {
   readonly observer: ChatLink.ObserverLink
 }
 
-/** Shows the living supervision tree, for as long as the component is there. */
+/** Shows the live supervision tree while the component is mounted. */
 export const useObserver = (link?: ChatLink.TroupeLink): Observed => {
   const { observer } = useTroupe(link)
   const tree = useWatched(observer.tree)
@@ -38,7 +38,7 @@ export const useProcess = (
   return useWatched(useMemo(() => (id === undefined ? nothing : observer.process(id)), [observer, id]))
 }
 
-/** Shows what the newest turns of a chat spent their time on; `undefined` until that is known, and without an id. */
+/** Shows the time spent in the newest turns of a chat; `undefined` until it is known, and without an id. */
 export const useTimeline = (chat: string | undefined, link?: ChatLink.TroupeLink): Observation.Timeline | undefined => {
   const { observer } = useTroupe(link)
   return useWatched(useMemo(() => (chat === undefined ? nothing : observer.timeline(chat)), [observer, chat]))

@@ -1,5 +1,5 @@
 /**
- * Which system the hooks below talk to.
+ * The system that the hooks use.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import { createContext, createElement, type FunctionComponent, type ReactNode, u
 
 const LinkContext = createContext<ChatLink.TroupeLink | undefined>(undefined)
 
-/** Gives the hooks below their system: `local(troupe)`, or `connect({ url })` of the server's client. */
+/** Provides a system to the hooks below: `local(troupe)`, or `connect({ url })` of the server's client. */
 export const TroupeProvider: FunctionComponent<{
   readonly link: ChatLink.TroupeLink
   readonly children?: ReactNode
 }> = ({ link, children }) => createElement(LinkContext.Provider, { value: link }, children)
 
 /**
- * The link of the provider above, or the one that is given.
+ * The link of the nearest provider, or the given one.
  *
- * **Errors**: throws where there is neither.
+ * **Errors**: throws when there is neither.
  */
 export const useTroupe = (link?: ChatLink.TroupeLink): ChatLink.TroupeLink => {
   const above = useContext(LinkContext)

@@ -1,8 +1,8 @@
 /**
- * A part of what changes, as a component shows it.
+ * The hook for a selected part of a snapshot.
  *
- * SNAP1. A component is rendered when its part is another, by `Object.is` or the comparison that is given, and only then.
- * SNAP2. Parts of chats and links are shown at most once in a frame, parts of an actor at once.
+ * SNAP1. A component is rendered when its part changes, by `Object.is` or the given comparison, and only then.
+ * SNAP2. Parts of chats and links are shown at most once a frame, parts of an actor at once.
  * SNAP3. A part is rendered on the server.
  *
  * @module
@@ -11,23 +11,23 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from "react"
 import { type Paced, pacedOf, type Source } from "./paced.ts"
 
-/** What has snapshots: the ref of a chat, an actor of XState. */
+/** A source of snapshots: the ref of a chat, or an actor of XState. */
 export interface HasSnapshot<S> {
   readonly getSnapshot: () => S
   readonly subscribe: (changed: (snapshot: S) => void) => { readonly unsubscribe: () => void }
 }
 
-/** What has a state: a link to a chat, a part of the observer. */
+/** A source of states: a link to a chat, or a part of the observer. */
 export interface HasState<S> {
   readonly getState: () => S
   readonly subscribe: (changed: () => void) => () => void
 }
 
 /**
- * Shows a part of what changes.
+ * Shows a selected part of a snapshot or state.
  *
- * **Details**: renders only when the selected part is another: by `Object.is`, or as `isEqual` says. Chats and links are shown
- * at most once in a frame, an actor's snapshots at once. A chat that has no snapshot yet is selected from as `undefined`.
+ * **Details**: renders only when the selected part changes, by `Object.is` or by `isEqual`. Chats and links are shown at
+ * most once a frame, an actor's snapshots at once. For a chat without a snapshot, the selector gets `undefined`.
  *
  * @example
  * ```ts

@@ -1,10 +1,10 @@
-/** The frames of the page. */
+/** The animation frames of the page. */
 
-/** Whether there are frames: not outside of a browser, nor in a page that nobody sees. */
+/** Whether there are frames: false outside a browser, and in a hidden page. */
 export const isDrawn = (): boolean =>
   typeof requestAnimationFrame === "function" && (typeof document === "undefined" || !document.hidden)
 
-/** Runs a function when the page is drawn next, and gives what forgets that. */
+/** Runs a function in the next frame, and returns a function that cancels it. */
 export const onFrame = (run: () => void): (() => void) => {
   const id = requestAnimationFrame(run)
   return () => cancelAnimationFrame(id)

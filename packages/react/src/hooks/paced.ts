@@ -1,29 +1,30 @@
 /**
- * What changes often, told once in a frame.
+ * A source that changes often, throttled to one notification a frame.
  *
- * Owns: what of a source is shown, and the frame that is asked for. Does not own the source. Talks to the source while
- * somebody is subscribed.
+ * Owns: the shown value of a source, and the requested frame. Does not own the source. Subscribes to the source while it
+ * has subscribers itself.
  *
- * PACED1. However often the source changes, its subscribers are told at most once in a frame, all in the same turn.
- * PACED2. Between two frames everybody sees the same value: what was shown last.
+ * PACED1. However often the source changes, its subscribers are notified at most once a frame, all in the same turn of the
+ *         event loop.
+ * PACED2. Between two frames all subscribers see the same value: the last one shown.
  * PACED3. Without subscribers there is neither a subscription to the source nor a frame.
- * PACED4. Where nothing is drawn, each change is told at once.
+ * PACED4. Where nothing is drawn, subscribers are notified of each change at once.
  */
 import { isDrawn, onFrame } from "./frame.ts"
 
-/** Something whose state changes. The state is the same value until it did. */
+/** A value that changes. The state is the same object until then. */
 export interface Source<A> {
   readonly getState: () => A
   readonly subscribe: (changed: () => void) => () => void
 }
 
-/** As `useSyncExternalStore` takes it. */
+/** The interface that `useSyncExternalStore` takes. */
 export interface Paced<A> {
   readonly getSnapshot: () => A
   readonly subscribe: (changed: () => void) => () => void
 }
 
-/** One for each source, so that all its readers are told together. */
+/** One for each source, so that all its readers are notified together. */
 const known = new WeakMap<object, Paced<unknown>>()
 
 export const pacedOf = <A>(source: Source<A>): Paced<A> => {

@@ -1,15 +1,16 @@
 /**
- * The observer: what runs in a system, to be looked at and killed. A component that can be mounted anywhere, and its parts.
+ * The observer: shows the processes of a system, and kills them. A component that can be mounted anywhere, and its parts.
  *
- * **Details**: the styles come with it and need nothing from a bundler: React puts them in the page's head, once. It is light
- * or dark as the reader's system says, or as `data-theme` (`light`, `dark`) says on it or around it. Its colours are custom
- * properties of `.troupe-observer` (`--tro-accent`, `--tro-page`, …) that any rule of yours for that class overrides. It takes
- * up the width it is given: three columns, two, or one part at a time.
+ * **Details**: the styles are included and need no bundler: React adds them to the page's head, once. The theme is light or
+ * dark by the reader's system, or by `data-theme` (`light`, `dark`) on it or around it. Its colours are custom properties
+ * of `.troupe-observer` (`--tro-accent`, `--tro-page`, …) that your own rules for that class override. It fills the given
+ * width: three columns, two, or one part at a time.
  *
- * Owns: which process is selected, and which one's return is watched. Does not own what is seen: that is the link's.
+ * Owns: the selected process, and the killed process whose successor is awaited. Does not own the observed data, which
+ * belongs to the link.
  *
- * OBS1. What is not shown is not watched.
- * OBS2. A process that was killed here stays selected until its successor comes, which is selected then, and pointed out.
+ * OBS1. A part that is not shown is not watched.
+ * OBS2. A process that was killed here stays selected until its successor starts, which is then selected and highlighted.
  *
  * @module
  */
@@ -35,29 +36,29 @@ export { EventLog, type EventLogProps } from "./log/index.ts"
 export { ProcessPane, type ProcessPaneProps, ProcessTree, type ProcessTreeProps } from "./tree/index.ts"
 export { StateChart, type StateChartProps } from "./chart/index.ts"
 
-/** What the observer is mounted with. */
+/** The props of {@link Observer}. */
 export interface ObserverProps {
-  /** What is observed: `observer` of a troupe's link, near or far. */
+  /** The observed system: `observer` of a troupe's link, local or remote. */
   readonly link: ObserverLink
-  /** The chat whose turn, tokens and log are shown, too. */
+  /** A chat whose turn, tokens and log are shown too. */
   readonly chat?: ChatLink | undefined
-  /** What a million tokens cost, for the meters. */
+  /** The price of a million tokens, for the meters. */
   readonly prices?: Prices | undefined
-  /** Machines of your own, by their ids: their charts are drawn. */
+  /** Your own machines by their ids, to draw their charts. */
   readonly machines?: Readonly<Record<string, AnyStateMachine>> | undefined
   /** Called with the id of a chat that was forked in the log. */
   readonly onFork?: ((id: string) => void) | undefined
 }
 
-/** Below this width there is room for one part at a time. */
+/** Below this width only one part is shown at a time. */
 const narrow = 620
 
 /**
- * The live supervision tree, the selected process, its statechart, and of a chat the timeline of its turn, its tokens and its
- * log.
+ * The live supervision tree, the selected process and its statechart; for a chat also the timeline of its turn, its tokens
+ * and its log.
  *
- * **When to use**: beside a chat while you build it; behind your own authorization in production, since it shows everybody's
- * chats and kills.
+ * **When to use**: beside a chat during development. In production behind your own authorization, since it shows all chats
+ * and kills processes.
  */
 export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps) => {
   const frame = useRef<HTMLDivElement>(null)
@@ -130,7 +131,7 @@ export const Observer = ({ link, chat, prices, machines, onFork }: ObserverProps
 
 interface Selection {
   readonly selected: string | undefined
-  /** The selected process where it stood when it was last seen, and in which tree that was. */
+  /** The place of the selected process when it was last seen, and its tree. */
   readonly seen: Lost | undefined
   readonly tree: Observation.Observed["tree"] | undefined
   readonly isKilled: boolean
@@ -145,7 +146,10 @@ const nobodySelected: Selection = {
   back: undefined
 }
 
-/** Which process is selected: the reader's choice, until then the chat's, or the first chat's; and after it was killed, its successor (OBS2). */
+/**
+ * The selected process: the reader's choice; before that the chat's process, or the first chat's; after a kill the
+ * successor (OBS2).
+ */
 const useSelection = (tree: Observation.Observed["tree"] | undefined, chat: string | undefined) => {
   const [state, setState] = useState(nobodySelected)
   const nodes = useMemo(() => nodesOf(tree ?? []), [tree])
@@ -175,7 +179,7 @@ interface LiveChartProps extends Pick<ObserverProps, "link" | "machines"> {
   readonly tree: Observation.Observed["tree"] | undefined
 }
 
-/** The chart of the selected process; of the chat, where that one has none. */
+/** The chart of the selected process, or of the chat if the process has none. */
 const LiveChart = ({ link, id, chat, tree, machines }: LiveChartProps): ReactNode => {
   const own = useMemo(
     () => nodesOf(tree ?? []).find((node) => chat !== undefined && node.chat === chat)?.id,

@@ -1,14 +1,14 @@
 /**
- * What an owner may do, as `authorize` says.
+ * The permissions of an owner, from `authorize`.
  *
- * MAY1. A client does nothing that its owner may not: by no route, in no protocol. A refused request changes nothing.
- * MAY2. A client may always be stricter than the host: it refuses calls, and sets stricter modes, unasked.
+ * MAY1. A client does nothing that its owner may not, by any route or protocol. A refused request changes nothing.
+ * MAY2. A client may always be stricter than the host: it may refuse calls and set stricter modes without permission.
  */
 import { type Approval, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 
-/** What an owner may do, with the defaults. Without a mode it is the one that the host set. */
+/** The permissions of an owner, with the defaults. Without a mode, the host's applies. */
 export interface Permitted {
   readonly mode: Permissions.Mode | undefined
   readonly approve: boolean
@@ -25,7 +25,7 @@ const Given = z.strictObject({
   delete: z.boolean().default(true)
 })
 
-/** Throws a `TypeError` for what `authorize` cannot mean: nothing that merely looks true permits anything. */
+/** Throws a `TypeError` for invalid permissions: a truthy value that is not `true` permits nothing. */
 export const permittedOf = (may: May = {}): Permitted => {
   const { success, data, error } = Given.safeParse(may)
   if (success) return { ...data, mode: data.mode }
@@ -42,7 +42,7 @@ const actions = {
   delete: "delete conversations"
 } as const
 
-/** Throws an `HttpError` (403) for what the owner may not do. */
+/** Throws an `HttpError` (403) for an action that the owner may not do. */
 export const check = (may: Permitted, action: keyof typeof actions): void => {
   if (may[action]) return
   throw new HttpError(
@@ -57,7 +57,7 @@ export const checkDecision = (may: Permitted, { type }: Approval.Decision): void
 }
 
 /**
- * What an owner may do beside chatting and answering questions.
+ * The permissions of an owner beside chatting and answering questions.
  *
  * **Details**: a client may always be stricter than the host: it refuses calls and sets stricter modes without any of these.
  *
@@ -68,8 +68,8 @@ export const checkDecision = (may: Permitted, { type }: Approval.Decision): void
  * 2. `approve`: whether the owner may allow calls that wait for a decision, give their results, or run a call again that runs.
  *    Default: `false`.
  * 3. `observe`: whether the owner may see and kill the processes of all owners. Default: `false`.
- * 4. `rewind`: whether the owner may rewind and fork conversations, edit what was said, and have an earlier answer given again;
- *    the log keeps what was. Default: `true`.
+ * 4. `rewind`: whether the owner may rewind and fork conversations, edit earlier messages, and regenerate earlier answers.
+ *    The log keeps the replaced entries. Default: `true`.
  * 5. `delete`: whether the owner may delete conversations, with all of their log. Default: `true`.
  */
 export interface May {

@@ -1,4 +1,4 @@
-/** Who may do what: owners, their limits, permissions, origins and ids of chats. */
+/** Access control: owners, their limits, permissions, origins and ids of chats. */
 export { check, checkDecision, permittedOf } from "./authorization.ts"
 export type { May, Permitted } from "./authorization.ts"
 export { checkOrigin, open, preflight } from "./origins.ts"

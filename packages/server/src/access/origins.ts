@@ -1,22 +1,22 @@
 /**
- * Which pages may ask: requests of pages of other places are refused, unless their origin is listed.
+ * Refuses requests of pages of other sites, unless their origin is listed.
  *
- * ORIGIN1. A request that a browser made for a page of another place is refused, but for the origins that are listed: by its
- *          `origin`, and where there is none by its `sec-fetch-site`.
- * ORIGIN2. A host that is not listed is refused, where some are: a name that was made to lead here by its own DNS has none.
- * ORIGIN3. A page of the host that the client asked for is let in, whatever host a proxy or a framework wrote into the URL of
- *          the request: by `sec-fetch-site: same-origin`, else by the `host` header.
+ * ORIGIN1. A browser's request for a page of another site is refused unless its origin is listed. The site is read from
+ *          `origin`, and without that from `sec-fetch-site`.
+ * ORIGIN2. When hosts are listed, any other host is refused. This prevents DNS rebinding.
+ * ORIGIN3. A page of the host that the client requested is allowed, whatever host a proxy or a framework wrote into the URL
+ *          of the request: by `sec-fetch-site: same-origin`, else by the `host` header.
  */
 import { HttpError } from "../errors/index.ts"
 
-/** Which pages may ask, and how the host that a client asked for is found. */
+/** The origins that may call the server, and how the requested host is found. */
 export interface Origins {
   readonly origins: ReadonlySet<string>
   readonly hosts: ReadonlySet<string> | undefined
   readonly trustForwardedHost: boolean
 }
 
-/** Returns the origin to which the response is opened, if there is one. Throws an `HttpError` (403). */
+/** Returns the origin that may read the response, if there is one. Throws an `HttpError` (403). */
 export const checkOrigin = (request: Request, url: URL, places: Origins): string | undefined => {
   const { origins, hosts } = places
   const { headers } = request
@@ -33,7 +33,7 @@ export const checkOrigin = (request: Request, url: URL, places: Origins): string
   if (origin !== null && origins.has(origin)) return origin
   if (site === "same-origin") return undefined
   if (origin !== null) {
-    // The host header leaves out the port that is the default of the scheme of its page.
+    // The host header omits the default port of its page's scheme.
     if (isOf(origin, host)) return undefined
     throw refused(origin, host)
   }
@@ -41,7 +41,7 @@ export const checkOrigin = (request: Request, url: URL, places: Origins): string
   throw refused(site, host)
 }
 
-/** The host that the client asked for, as the headers have it. Of a list the first counts: each proxy adds its own behind it. */
+/** The host that the client requested, from the headers. Of a list the first counts: each proxy appends its own. */
 const hostAsked = (headers: Headers, trustForwardedHost: boolean): string | undefined => {
   const forwarded = trustForwardedHost ? headers.get("x-forwarded-host")?.split(",", 1).join("").trim() : undefined
   return forwarded || headers.get("host") || undefined
@@ -49,7 +49,7 @@ const hostAsked = (headers: Headers, trustForwardedHost: boolean): string | unde
 
 const isOf = (origin: string, host: string): boolean => {
   const page = hostOf(origin, "host")
-  // A page of a file has an empty host.
+  // A `file:` page has an empty host.
   return page !== undefined && page !== "" && page === hostOf(`${new URL(origin).protocol}//${host}`, "host")
 }
 
@@ -64,10 +64,10 @@ const refused = (from: string, host: string): HttpError =>
       "If it is a page of this server behind a proxy that replaces the host header, set `trustForwardedHost`"
   )
 
-/** What a client wrote, cut short. */
+/** Quotes a text of the client, truncated. */
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 200))
 
-/** Answers the question a browser asks before a request of another place; `undefined` for any other request. */
+/** Answers a CORS preflight request; `undefined` for any other request. */
 export const preflight = (request: Request, opened: string | undefined): Response | undefined => {
   if (request.method !== "OPTIONS" || !request.headers.has("access-control-request-method")) return undefined
   if (opened === undefined) return undefined
@@ -81,7 +81,7 @@ export const preflight = (request: Request, opened: string | undefined): Respons
   })
 }
 
-/** The names of headers that are asked for, and nothing else. */
+/** The names of the requested headers, and nothing else. */
 const namesIn = (asked: string | null): string =>
   (asked ?? "")
     .split(",")
@@ -89,7 +89,7 @@ const namesIn = (asked: string | null): string =>
     .filter((name) => /^[\w-]{1,64}$/u.test(name))
     .join(", ")
 
-/** Opens a response to an origin. */
+/** Allows an origin to read a response. */
 export const open = (response: Response, opened: string): void => {
   response.headers.set("access-control-allow-origin", opened)
   response.headers.set("access-control-expose-headers", "retry-after, x-vercel-ai-ui-message-stream")

@@ -1,18 +1,18 @@
 /**
- * What each owner has in use: requests of the last minute, open streams, living conversations, answers under way.
+ * The usage of each owner: requests of the last minute, open streams, live conversations, pending answers.
  *
  * Owns: the counts. Does not own the streams or the chats.
  *
- * OWNER1. An owner never has more streams open, or more conversations living through this server, than the limits say.
- * OWNER2. What is known of owners who use nothing is forgotten, and so are conversations that have ended, sooner than it is as
- *         much again.
- * OWNER3. Beside one answer, the large answers of an owner that clients have not taken are together no larger than
- *         `answerBytes`, but for answers of requests that changed something: those are counted, and never refused.
+ * OWNER1. An owner never has more open streams, or more conversations that are live through this server, than the limits
+ *         allow.
+ * OWNER2. The counts of owners without usage are removed, and so are ended conversations, before their number doubles.
+ * OWNER3. Beside one answer, the large answers that an owner's clients have not taken are together at most `answerBytes`.
+ *         Answers of requests that may have changed something are counted, but never refused.
  */
 import type { ChatRef } from "@troupe/chat/chats"
 import { HttpError } from "../errors/index.ts"
 
-/** What bounds one owner. */
+/** The limits of one owner. */
 export interface OwnerLimits {
   readonly conversations: number
   readonly requestsPerMinute: number
@@ -20,17 +20,17 @@ export interface OwnerLimits {
   readonly answerBytes: number
 }
 
-/** One owner's part. */
+/** The usage of one owner. */
 export interface Owner {
   tokens: number
-  /** When the tokens were counted. */
+  /** When the tokens were last counted. */
   at: number
   streams: number
-  /** Of the large answers that clients have not taken. */
+  /** The bytes of the large answers that clients have not taken. */
   bytes: number
-  /** The Troupe's ids of the chats that were alive when they were last looked at, and how often each is being asked for. */
+  /** The Troupe's ids of the chats that were alive at the last check, and the number of pending requests for each. */
   readonly chats: Map<string, number>
-  /** How many of those are looked through for ended ones. */
+  /** The number of chats at which ended ones are removed. */
   lookAt: number
 }
 
@@ -44,14 +44,14 @@ export class Owners {
   readonly #owners = new Map<string, Owner>()
   #sweepAt = fewest
 
-  /** `isAlive` says of a chat of the Troupe whether it has a process. */
+  /** `isAlive` returns whether a chat of the Troupe has a process. */
   constructor(limits: OwnerLimits, now: () => number, isAlive: (id: string) => boolean) {
     this.#limits = limits
     this.#now = now
     this.#isAlive = isAlive
   }
 
-  /** Counts a request; throws an `HttpError` (429) for one too many. */
+  /** Counts a request. Throws an `HttpError` (429) when the limit is exceeded. */
   request(name: string): Owner {
     const owner = this.#of(name)
     const perMs = this.#limits.requestsPerMinute / minuteMs
@@ -64,7 +64,7 @@ export class Owners {
     return owner
   }
 
-  /** Counts a stream; throws an `HttpError` (429) for one too many. */
+  /** Counts a stream. Throws an `HttpError` (429) when the limit is exceeded. */
   openStream(owner: Owner): void {
     if (owner.streams >= this.#limits.streams) {
       throw new HttpError("too_many_streams", `More than ${this.#limits.streams} streams at once; close one first`, {
@@ -74,7 +74,9 @@ export class Owners {
     owner.streams += 1
   }
 
-  /** Counts a large answer; throws an `HttpError` (429) for one that does not fit beside those under way (OWNER3). */
+  /**
+   * Counts a large answer. Throws an `HttpError` (429) for one that exceeds the limit with the pending ones (OWNER3).
+   */
   hold(owner: Owner, bytes: number): void {
     const { answerBytes } = this.#limits
     if (owner.bytes > 0 && owner.bytes + bytes > answerBytes) {
@@ -87,10 +89,10 @@ export class Owners {
     owner.bytes += bytes
   }
 
-  /** The chat that `open` gives, begun if there is none; throws an `HttpError` (429) when too many live. */
+  /** Returns the chat of `open`, started if there is none. Throws an `HttpError` (429) when too many are live. */
   async chat(owner: Owner, id: string, open: () => Promise<ChatRef.ChatRef>): Promise<ChatRef.ChatRef> {
     if (!owner.chats.has(id)) this.#makeRoom(owner)
-    // Its place, from before it is asked for (OWNER1).
+    // Reserves its place before the chat is requested (OWNER1).
     owner.chats.set(id, (owner.chats.get(id) ?? 0) + 1)
     try {
       return await open()

@@ -1,13 +1,12 @@
 /**
- * What clients see of tool calls that ended with an error: a word and an id in the place of the text.
+ * What clients see of tool calls that ended with an error: a word and an id instead of the text.
  *
- * Owns: the texts that stand for errors. Does not own the conversation: the model, the store and the program have the errors
- * themselves.
+ * Owns: the replacement texts. Does not own the conversation: the model, the store and the program have the errors.
  *
- * TERR1. Of the text, the cause and the value of a tool's error nothing is sent, unless `exposeToolErrors` says so: no event, no
- *        view, no entry, no message and no result holds it, in any protocol.
- * TERR2. What is sent instead is `{"error":"failed","id":toolCallId}`, the same live, replayed and loaded.
- * TERR3. What holds no error is sent as it is: the same objects.
+ * TERR1. The text, the cause and the value of a tool's error are not sent unless `exposeToolErrors` is set: not in an
+ *        event, a view, an entry, a message or a result, in any protocol.
+ * TERR2. Instead, `{"error":"failed","id":toolCallId}` is sent, the same live, replayed and loaded.
+ * TERR3. A value without an error is sent unchanged: the same object.
  */
 import { ToolError } from "@troupe/chat"
 import type { ChatRef, ChatResult } from "@troupe/chat/chats"
@@ -22,25 +21,25 @@ type Messages = ReadonlyArray<Message.Message>
 type Halt = NonNullable<StepResult.StepResult["halt"]>
 type OutcomeOf = (toolCallId: string) => Outcome.Outcome | undefined
 
-/** What of a conversation clients see. */
+/** The filter of the parts of a conversation that clients see. */
 export interface Shown {
   readonly snapshot: (snapshot: ChatRef.ChatSnapshot | undefined) => ChatRef.ChatSnapshot | undefined
   readonly context: (context: ChatRef.LiveContext) => ChatRef.LiveContext
   readonly result: (result: ChatResult.ChatResult) => ChatResult.ChatResult
   readonly commit: (commit: Store.Commit) => Store.Commit
-  /** What one reader sees of the events of a chat; one that begins in the middle of a turn gives the chat. */
+  /** Filters the events of a chat for one reader. A reader that begins in the middle of a turn passes the chat. */
   readonly events: (chat?: ChatRef.ChatRef) => (event: Event.Event) => Event.Event
 }
 
 const same = <A>(value: A): A => value
 
-/** Everything. */
+/** Shows everything. */
 export const allShown: Shown = { snapshot: same, context: same, result: same, commit: same, events: () => same }
 
-/** The text in the place of an error's (TERR2). */
+/** The replacement text of an error (TERR2). */
 const textOf = (id: string, word = "failed"): string => JSON.stringify({ error: word, id })
 
-/** The error of a call without what it says; of a value that is no error of ours only the text that stands for it. */
+/** Removes the details of a call's error. A value that is not our own error becomes the replacement text. */
 const errorOf = (error: unknown, id: string, word?: string): unknown =>
   error instanceof ToolError
     ? new ToolError(error.reason, {
@@ -50,7 +49,7 @@ const errorOf = (error: unknown, id: string, word?: string): unknown =>
       })
     : textOf(id, word)
 
-/** Each value is looked through once (TERR3). */
+/** Maps each value once (TERR3). */
 const once = <A extends object>(make: (value: A) => A): ((value: A) => A) => {
   const made = new WeakMap<A, A>()
   return (value) => {
@@ -68,7 +67,7 @@ const listOf = <A>(shown: (item: A) => A): ((list: ReadonlyArray<A>) => Readonly
     return found.every((item, index) => item === list[index]) ? list : found
   })
 
-/** The value with these fields, or itself where it has them. */
+/** Returns the value with these fields, or the value itself when it has them. */
 const withFields = <A extends object>(value: A, fields: Partial<A>): A =>
   (Object.keys(fields) as Array<keyof A>).every((key) => fields[key] === value[key]) ? value : { ...value, ...fields }
 
@@ -83,11 +82,11 @@ const messagesOf: (messages: Messages) => Messages = listOf(messageOf)
 
 const threadOf = (thread: Thread.Thread): Thread.Thread => withFields(thread, { messages: messagesOf(thread.messages) })
 
-/** Whether the newest result of a call is that of an error. */
+/** Whether the newest result of a call is an error. */
 const hasFailed = (messages: Messages, id: unknown): boolean =>
   isFailed(messages.findLast((message) => message.role === "tool" && message.toolCallId === id))
 
-/** A halt of a failed call has its error as the result, and that of a fault what a hook threw. */
+/** The halt of a failed call has the error as its result; the halt of a fault has the exception of a hook. */
 const haltOf = (halt: Halt, failed: boolean): Halt => {
   if (halt.type === "tool_error") {
     const { type, toolCallId, error } = halt
@@ -99,7 +98,7 @@ const haltOf = (halt: Halt, failed: boolean): Halt => {
 
 const hookFault = "hook_crashed"
 
-/** A step's halt, in the step's own thread. */
+/** The halt of a step, filtered with the step's own thread. */
 const haltIn = ({ halt, thread }: Pick<StepResult.StepResult, "halt" | "thread">): { readonly halt?: Halt } =>
   halt === undefined ? {} : { halt: haltOf(halt, "toolCallId" in halt && hasFailed(thread.messages, halt.toolCallId)) }
 
@@ -113,7 +112,7 @@ const stepOf = once((step: StepResult.StepResult): StepResult.StepResult =>
 
 const stepsOf = listOf(stepOf)
 
-/** The metadata of a result that may hold what a tool or a hook threw, or messages. */
+/** The metadata of a result, filtered: it may contain exceptions of tools and hooks, or messages. */
 const metadataOf = ({ haltedReason, metadata, thread }: ChatResult.ChatResult): ChatResult.ChatResult["metadata"] => {
   const { error, onToolErrorException: _, haltResult, snapshot, haltToolCallId, haltHook } = metadata
   if (haltedReason === "no_progress" && Array.isArray(snapshot)) {
@@ -143,7 +142,7 @@ const contextOf = (context: ChatRef.LiveContext): ChatRef.LiveContext => {
   })
 }
 
-/** The halt of an open step may be that of a call whose message is in another entry: its result is never sent. */
+/** The halt of an open step may belong to a call whose message is in another entry, so its result is never sent. */
 const commitOf = (commit: Store.Commit): Store.Commit => {
   const { messages, state } = commit
   const { open } = state
@@ -153,7 +152,7 @@ const commitOf = (commit: Store.Commit): Store.Commit => {
   })
 }
 
-/** How a call of a chat ended, as far as that is known still: for a reader that did not hear it. */
+/** How a call of a chat ended, if known: for a reader that missed the event. */
 const outcomeIn =
   (chat: ChatRef.ChatRef | undefined): OutcomeOf =>
   (toolCallId) => {
@@ -166,12 +165,12 @@ const outcomeIn =
     return message?.outcome
   }
 
-/** The events of one reader: a call's result comes behind the event that says how the call ended. */
+/** Filters the events of one reader. A call's result follows the event with its outcome. */
 const eventsOf = (chat?: ChatRef.ChatRef): ((event: Event.Event) => Event.Event) => {
   const outcomes = new Map<string, Outcome.Outcome>()
   const outcomeOf = outcomeIn(chat)
 
-  /** Whether a result is that of an error; where nobody knows how the call ended, it is taken for one. */
+  /** Whether a result is an error. A call with an unknown outcome counts as failed. */
   const isError = (id: string): boolean => {
     const outcome = outcomes.get(id) ?? outcomeOf(id) ?? "failed"
     outcomes.delete(id)
@@ -203,7 +202,7 @@ const eventsOf = (chat?: ChatRef.ChatRef): ((event: Event.Event) => Event.Event)
   }
 }
 
-/** Everything but the texts of tools' errors. */
+/** Shows everything but the texts of tools' errors. */
 export const withoutToolErrors: Shown = {
   snapshot: (snapshot) => snapshot && withFields(snapshot, { context: contextOf(snapshot.context) }),
   context: contextOf,

@@ -1,9 +1,9 @@
 /**
  * A user interface's link to chats behind a server: in browsers and in Node, by `fetch` alone.
  *
- * Owns: nothing; each chat that is watched has a stream of its own. Talks to the routes of `Server`.
+ * Owns: nothing; each watched chat has a stream of its own. Calls the routes of `Server`.
  *
- * CLIENT1. Of the packages of this workspace a page loads what shows a chat, not what runs one.
+ * CLIENT1. Of the packages of this workspace a page loads the code that shows a chat, not the code that runs one.
  *
  * @module
  */
@@ -19,9 +19,9 @@ export { ConnectionError, HttpError } from "../errors/index.ts"
 /**
  * How a server is reached.
  *
- * **Units and defaults**: `url` is where the server's paths begin, with its `basePath`; of the page's own server the path is
- * enough. `fetch` is the host's. `headers` are sent with each request, and asked for each time where they are a function.
- * `clock` is the host's; `random` is what the times between two tries are spread by.
+ * **Units and defaults**: `url` is the base URL of the server's paths, with its `basePath`; for the page's own server the
+ * path is enough. `fetch` is the host's. `headers` are sent with each request; a function is called for each. `clock` is
+ * the host's. `random` spreads the times between two tries.
  */
 export interface ConnectOptions {
   readonly url: string
@@ -34,11 +34,12 @@ export interface ConnectOptions {
 /**
  * The link to a server.
  *
- * **Details**: nothing is asked until something is watched or said. A stream that is cut is opened again, after a quarter of a
- * second at first and ten seconds at most; what was missed comes with the next frame. A link that nobody holds is forgotten.
+ * **Details**: nothing is requested until a chat is watched or a verb is called. A cut stream is opened again, after a
+ * quarter of a second at first and ten seconds at most. The next frame brings the missed changes. A link that is not
+ * referenced is garbage-collected.
  *
- * **Errors**: the verbs reject with the server's `HttpError`, or with a `ConnectionError` when it is not known whether it was
- * reached; saying something again under the same `id` is safe then.
+ * **Errors**: the verbs reject with the server's `HttpError`, or with a `ConnectionError` when it is unknown whether the
+ * server was reached. Sending a message again under the same `id` is safe then.
  */
 export const connect = (options: ConnectOptions): TroupeLink => {
   const { url, headers, clock = Clock.live, random = chance } = options
@@ -59,5 +60,5 @@ export const connect = (options: ConnectOptions): TroupeLink => {
   }
 }
 
-/** A number from 0 to 1 of the host's. */
+/** A random number from 0 to 1. */
 const chance = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32

@@ -1,45 +1,48 @@
 /**
- * Follows a stream of a server, and begins again when it is cut.
+ * Follows a stream of a server, and reconnects when it is cut.
  *
- * Owns: one connection at a time, and the timer between two. Does not own what is made of the frames.
+ * Owns: one connection at a time, and the timer between two. Does not own the use of the frames.
  *
- * FOLLOW1. A stream that is cut, refused for a while or silent is opened again, each time after a longer while, up to a bound;
- *          one that gave something begins with the shortest again.
- * FOLLOW2. A refusal that will not change, and the end of what is followed, close it for good.
- * FOLLOW3. Left, it has neither a connection nor a timer, and tells nothing any more.
+ * FOLLOW1. A stream that is cut, temporarily refused or silent is opened again, with exponential backoff up to a bound. A
+ *          stream that delivered a frame resets the backoff.
+ * FOLLOW2. A permanent refusal, and the end of the stream's subject, close it for good.
+ * FOLLOW3. After the follower leaves there is neither a connection nor a timer, and no callback is called.
  *
- * Somebody leaves while a connection is made:
- *   1. the stream is asked for.
- *   2. it is left: its signal is aborted, which ends the request.
- *   3. whatever the request comes to, the life is over: it is looked at before anything is told.
+ * The follower leaves while a connection is made:
+ *   1. the stream is requested.
+ *   2. the follower leaves: the signal is aborted, which ends the request.
+ *   3. whatever the request returns, the follower's end is checked before a callback is called.
  */
 import { asError, ConnectionError, HttpError } from "../errors/index.ts"
 import type { LinkStatus } from "../link/index.ts"
 import { httpErrorOf, isRecord, type Remote } from "./remote.ts"
 import { dataOf } from "./sseReader.ts"
 
-/** Who follows. */
+/** The callbacks of a follower. */
 export interface Follower {
-  /** A frame came; throws where it does not fit what came before, and then all is asked for again. `first` of a connection. */
+  /**
+   * Called with a frame. When it throws because the frame does not fit the previous ones, the whole state is requested
+   * again. `first` marks the first frame of a connection.
+   */
   readonly received: (frame: Readonly<Record<string, unknown>>, first: boolean) => void
-  /** The way is open, or is not. */
+  /** Called when the connection status changes. */
   readonly became: (status: LinkStatus, error: Error | undefined) => void
 }
 
 const shortestMs = 250
 const longestMs = 10_000
 
-/** A server says something every fifteen seconds. */
+/** A stream without data for this long counts as dead. A server sends something every fifteen seconds. */
 const silenceMs = 45_000
 
-/** Begins to follow; gives what leaves. */
+/** Starts to follow, and returns the function that stops. */
 export const follow = (remote: Remote, path: string, follower: Follower): (() => void) => {
   const life = new Life(remote, path, follower)
   void life.run()
   return () => life.leave()
 }
 
-/** What ends for good. */
+/** The stream ended for good. */
 class Closed extends Error {}
 
 class Life {
@@ -73,7 +76,7 @@ class Life {
     }
   }
 
-  /** One connection, and what it ended with. */
+  /** One connection. Resolves with the error that ended it. */
   async #connection(): Promise<Error> {
     const { clock } = this.#remote
     const connection = new AbortController()
@@ -139,7 +142,7 @@ class Life {
   }
 }
 
-/** A refusal of what is asked stays one; of when it is asked, it may not. */
+/** A refusal of the request itself is final; a refusal of its time may not be. */
 const isFinal = (error: Error): boolean =>
   error instanceof Closed ||
   (error instanceof HttpError && error.status < 500 && error.status !== 429 && error.status !== 408)

@@ -1,24 +1,24 @@
 /**
- * A server, seen from a client: requests, and what they are refused with.
+ * A client's requests to a server, and their errors.
  *
- * REMOTE1. A request that was refused rejects with the server's own `HttpError`; one that did not get there, or whose answer
- *          is none, with a `ConnectionError`.
+ * REMOTE1. A refused request rejects with the server's own `HttpError`. A request that did not arrive, or that got no valid
+ *          answer, rejects with a `ConnectionError`.
  */
 import type { Clock } from "@troupe/otp"
 import { ConnectionError, type ErrorCode, HttpError } from "../errors/index.ts"
 
-/** How a server is reached. */
+/** The access to a server. */
 export interface Remote {
   readonly clock: Clock.Clock
-  /** A number from 0 to 1, for the time between two tries. */
+  /** A number from 0 to 1, which spreads the time between two tries. */
   readonly random: () => number
-  /** Asks, and gives the answer's JSON. */
+  /** Sends a request, and returns the answer's JSON. */
   readonly ask: (method: string, path: string, body?: unknown) => Promise<unknown>
-  /** Asks for a stream of events. */
+  /** Requests a stream of events. */
   readonly open: (path: string, signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
 }
 
-/** What requests are made with. */
+/** The options of requests. */
 export interface RemoteOptions {
   readonly url: string
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
@@ -71,12 +71,12 @@ const refusal = async (response: Response): Promise<Error> => {
     const error = httpErrorOf(await response.json())
     if (error !== undefined) return error
   } catch {
-    // Something between answers in its own words: the status is what is known.
+    // A proxy answered with a body of its own: only the status is known.
   }
   return new ConnectionError(`The server answered ${response.status} and no typed error`, { status: response.status })
 }
 
-/** The error a server's JSON says; `undefined` for what is none. */
+/** The error in a server's JSON; `undefined` for other JSON. */
 export const httpErrorOf = (json: unknown): HttpError | undefined => {
   if (!isRecord(json) || !isRecord(json["error"])) return undefined
   const { code, message, issues, retryAfterMs, id } = json["error"]

@@ -1,11 +1,11 @@
 /**
  * A link to a chat behind a server.
  *
- * Owns: the stream of its view, and the newest view. Does not own the chat. Talks to the server's own routes.
+ * Owns: the stream of its view, and the newest view. Does not own the chat. Calls the server's own routes.
  *
- * RCHAT1. There is a stream while somebody is subscribed, and only then.
- * RCHAT2. The state is the same object until something changed.
- * RCHAT3. A chat whose stream was closed is followed again when something is said to it.
+ * RCHAT1. There is a stream while there is a subscriber, and only then.
+ * RCHAT2. The state is the same object until something changes.
+ * RCHAT3. A chat whose stream was closed is followed again when a message is sent to it.
  */
 import { ChatView } from "@troupe/chat/view"
 import type { Store } from "@troupe/chat/store"
@@ -121,7 +121,7 @@ export class RemoteChat implements ChatLink {
   readonly rewind: ChatLink["rewind"] = async (seq) => void (await this.#say("/rewind", { seq }))
 }
 
-/** The query of what is there. */
+/** The query of the defined fields. */
 export const query = (fields: Readonly<Record<string, string | number | undefined>>): string => {
   const there = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   return there.length === 0 ? "" : `?${new URLSearchParams(there)}`
@@ -129,7 +129,7 @@ export const query = (fields: Readonly<Record<string, string | number | undefine
 
 const isPatch = (value: unknown): value is ChatView.ChatViewPatch => isRecord(value)
 
-/** A view that was read again, its messages as those of before where they are equal. */
+/** A view that was loaded again. Messages equal to earlier ones are the same objects. */
 const keeping = (before: ChatView.ChatView, after: ChatView.ChatView): ChatView.ChatView => {
   const change = ChatView.patch(before, after)
   return change === undefined ? before : ChatView.apply(before, change)

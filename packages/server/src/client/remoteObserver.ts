@@ -1,17 +1,17 @@
 /**
  * The observer of a server.
  *
- * Owns: a stream for each thing that is watched, and its newest state. Talks to the server's observer routes.
+ * Owns: a stream for each watched value, and its newest state. Calls the server's observer routes.
  *
- * ROBS1. There is a stream while somebody is subscribed, and only then.
- * ROBS2. The state is the same object until something changed; it stays when the stream is cut.
+ * ROBS1. There is a stream while there is a subscriber, and only then.
+ * ROBS2. The state is the same object until something changes. It stays when the stream is cut.
  */
 import type { Observation } from "@troupe/chat/observe"
 import { KeptWeakly, Listeners, type ObserverLink, type Watched } from "../link/index.ts"
 import { follow } from "./reconnectingStream.ts"
 import type { Remote } from "./remote.ts"
 
-/** The link to it. */
+/** The link to the observer of a server. */
 export const remoteObserver = (remote: Remote): ObserverLink => {
   const processes = new KeptWeakly<Watched<Observation.ProcessDetail>>()
   const timelines = new KeptWeakly<Watched<Observation.Timeline>>()

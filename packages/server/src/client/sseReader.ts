@@ -1,9 +1,9 @@
 /** Reads server-sent events. */
 
 /**
- * The data of each event, as it comes; comments are told by their bytes alone.
+ * Yields the data of each event. `received` is called for all bytes, also for those of comments.
  *
- * **Errors**: fails as the body does.
+ * **Errors**: fails with the body's error.
  */
 export async function* dataOf(body: ReadableStream<Uint8Array>, received: () => void): AsyncGenerator<string, void> {
   const reader = body.getReader()

@@ -1,13 +1,13 @@
 /**
- * What can go wrong between a client and its server.
+ * Failures of the connection between a client and its server.
  *
  * @module
  */
 
 /**
- * A server was not reached, or its answer is not one of this server's: whether what was asked was done is not known.
+ * The server was not reached, or its answer is not one of this server's. Whether the request was processed is not known.
  *
- * **Details**: `status` is the answer's, where there was one. Saying something again under the same `id` is safe.
+ * **Details**: `status` is that of the answer, if there was one. Sending a message again under the same `id` is safe.
  */
 export class ConnectionError extends Error {
   readonly _tag = "ConnectionError"

@@ -1,5 +1,5 @@
 /**
- * What a server refuses, and what a client is told: a code out of a closed set, and a sentence that says what to do.
+ * The refusals of a server: a code out of a closed set, and a message with what to do.
  *
  * @module
  */
@@ -61,22 +61,22 @@ const statuses = {
 /** Why a request was refused. */
 export type ErrorCode = keyof typeof statuses
 
-/** What was wrong with a value, and where. */
+/** One problem of a value, and its place. */
 export interface Issue {
   readonly field: ReadonlyArray<string | number>
   readonly reason: string
 }
 
-/** What an error may say beside its code. */
+/** The optional fields of an error. */
 export interface HttpErrorFields {
-  /** What was wrong with the body, the parameters or the options. */
+  /** The problems of the body, the parameters or the options. */
   readonly issues?: ReadonlyArray<Issue> | undefined
-  /** After how many milliseconds it is worth another try. */
+  /** The milliseconds after which a retry makes sense. */
   readonly retryAfterMs?: number | undefined
-  /** Which unexpected error it was: `onError` was told under this id. */
+  /** The id of an unexpected error, which `onError` got too. */
   readonly id?: string | undefined
   readonly cause?: unknown
-  /** What is sent beside the error. */
+  /** Headers that are sent with the error. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
@@ -94,8 +94,8 @@ export interface ErrorBody {
 /**
  * A request was refused.
  *
- * **Details**: thrown by what handles a request, it is the response; a client rejects with the same error. `cause` is for the
- * program that serves, and is never sent.
+ * **Details**: an error that a handler throws becomes the response, and a client rejects with the same error. `cause` is
+ * for the program that serves, and is never sent.
  */
 export class HttpError extends Error {
   readonly _tag = "HttpError"
@@ -123,7 +123,7 @@ export class HttpError extends Error {
   }
 }
 
-/** What is sent of an error. */
+/** The part of an error that is sent. */
 export const bodyOf = ({ code, message, issues, retryAfterMs, id }: HttpError): ErrorBody => ({
   error: {
     code,

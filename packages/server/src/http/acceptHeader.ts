@@ -1,4 +1,4 @@
-/** Whether a client takes what a route can answer with. */
+/** Whether a client accepts one of the media types that a route produces. */
 export const accepts = (accept: string | null, produces: ReadonlyArray<string>): boolean => {
   if (accept === null || accept.trim() === "") return true
   const ranges = accept.split(",").map((range) => range.split(";", 1).join("").trim().toLowerCase())

@@ -1,11 +1,12 @@
-/** Large answers in pieces: a client is sent the next piece when it has taken the one before. */
+/** Sends large answers in pieces: a client gets the next piece when it has taken the previous one. */
 
 /** Bytes of a piece. */
 export const pieceBytes = 16_384
 
 /**
- * The pieces of an answer, each made when it is asked for. `released` is called once: when all pieces were taken, when the
- * reader leaves, when the signal is aborted, which ends the stream with an error, or when the stream is collected unread.
+ * Returns the pieces of an answer, each made on demand. `released` is called exactly once: when all pieces were taken, when
+ * the reader cancels, when the signal is aborted (which ends the stream with an error), or when the stream is
+ * garbage-collected unread.
  */
 export const inPieces = (
   answer: Uint8Array,
@@ -43,7 +44,7 @@ export const inPieces = (
   return stream
 }
 
-/** Releases what nobody can take: neither the registry nor the signal holds the stream. */
+/** Releases unread streams: neither the registry nor the signal references the stream. */
 const unread = new FinalizationRegistry<() => void>((release) => release())
 
 const leaving =

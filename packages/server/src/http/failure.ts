@@ -1,8 +1,8 @@
-/** What a client is told of an error: foreign errors are mapped here, once. */
+/** Maps errors to refusals: foreign errors are mapped here, once. */
 import { SessionError, ToolError, ValidationError } from "@troupe/chat"
 import { bodyOf, type ErrorCode, HttpError } from "../errors/index.ts"
 
-/** Texts of our own: those of the errors have ids in them that are not the client's. */
+/** Our own texts: the messages of the errors contain internal ids. */
 const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   busy: "A turn runs or waits in this conversation; wait for it, or send with another whenBusy",
   inbox_full:
@@ -38,11 +38,11 @@ const retryLater: ReadonlySet<string> = new Set([
   "troupe_stopped"
 ])
 
-/** The refusal of what a conversation cannot do. */
+/** The refusal of an operation that a conversation cannot do. */
 export const refused = (code: ErrorCode, fields: ConstructorParameters<typeof HttpError>[2] = {}): HttpError =>
   new HttpError(code, advice[code] ?? "The conversation cannot do this now", fields)
 
-/** The refusal an error stands for; `undefined` for one that nobody expects. */
+/** Maps an error to its refusal, and an unexpected error to `undefined`. */
 export const refusalOf = (error: unknown): HttpError | undefined => {
   if (error instanceof HttpError) return error
   if (error instanceof ValidationError) {
@@ -68,6 +68,6 @@ export const refusalOf = (error: unknown): HttpError | undefined => {
 export const responseOfRefusal = (error: HttpError): Response =>
   Response.json(bodyOf(error), { status: error.status, headers: { ...error.headers, ...retryAfter(error) } })
 
-/** In whole seconds, as the header has it. */
+/** The `retry-after` header, in whole seconds. */
 export const retryAfter = ({ retryAfterMs }: HttpError): Readonly<Record<string, string>> =>
   retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }

@@ -1,37 +1,37 @@
 /**
  * One response that streams: frames on their way to a socket.
  *
- * Owns: the frames' iterator, and the one question that is open. Does not own the socket, which asks, nor the count of streams,
- * which is told once that this one is over.
+ * Owns: the frames' iterator, and the one pending question. Does not own the socket, which asks, nor the count of streams,
+ * which it notifies once when this stream is over.
  *
- * FRAME1. Nothing is read ahead of the socket: a frame is asked for when the socket asks; only one that was asked for while a
- *         heartbeat went out is held. A reader that stops reading holds no more than that, and what its socket holds.
- * FRAME2. The iterator is returned exactly once, and the signal aborted before: when the client is gone, the server closes, or
- *         it failed; one that ended by itself is not returned.
- * FRAME3. When the server closes, what is held and then the last frame are sent, and the stream ends.
- * FRAME4. A socket that waits gets a comment after so many quiet beats.
- * FRAME5. A frame larger than a piece is counted until the socket has taken it or the stream is over. A frame that the count
- *         refuses is not sent: the last frame, which says why, is sent in its place, and the stream ends.
+ * FRAME1. Nothing is read ahead of the socket: a frame is requested when the socket asks. Only a frame that was requested
+ *         while a heartbeat went out is held. A reader that stops reading holds at most that frame and its socket's buffer.
+ * FRAME2. When the client is gone, the server closes, or the stream failed, the signal is aborted and then the iterator is
+ *         returned exactly once. An iterator that ended by itself is not returned.
+ * FRAME3. When the server closes, the held frame and then the last frame are sent, and the stream ends.
+ * FRAME4. A waiting socket gets a comment after `quietBeats` beats without a frame.
+ * FRAME5. A frame larger than a piece is counted until the socket has taken it or the stream is over. When the count
+ *         refuses a frame, the last frame is sent instead, with the reason, and the stream ends.
  */
 import { HttpError } from "../errors/index.ts"
 import { pieceBytes } from "./chunks.ts"
 import type { Frames } from "./route.ts"
 
-/** What a stream tells of itself. */
+/** The callbacks of a stream. */
 export interface FrameStreamOptions {
   /** Makes the last frame of a stream that the server ends. */
   readonly last: ((why: HttpError) => string) | undefined
-  /** Counts a large frame of so many characters (FRAME5). Throws an `HttpError` for one too many. */
+  /** Counts a large frame of so many characters (FRAME5). Throws an `HttpError` when the limit is exceeded. */
   readonly hold?: ((characters: number) => void) | undefined
-  /** So many characters are held no longer. */
+  /** Called when so many characters are no longer held. */
   readonly release?: ((characters: number) => void) | undefined
-  /** It is over, however: told once. */
+  /** Called exactly once, when the stream is over for any reason. */
   readonly ended: () => void
-  /** Its frames failed. */
+  /** Called when the frames failed. */
   readonly failed: (error: unknown) => void
 }
 
-/** What a socket asks with: the same again for each piece, so that a piece makes no promise. */
+/** The callbacks of a socket's request. They are reused for each piece, so that a piece makes no promise. */
 export interface Question {
   readonly resolve: (piece: string | undefined) => void
   readonly reject: (error: unknown) => void
@@ -39,12 +39,12 @@ export interface Question {
 
 const heartbeat = ": \n\n"
 
-/** So many beats without a frame, and a comment is sent. */
+/** The number of beats without a frame after which a comment is sent. */
 const quietBeats = 3
 
 export class FrameStream {
   readonly #iterator: AsyncIterator<string>
-  /** Only of frames that want a signal: an abort that nobody hears is dear. */
+  /** Only for frames that take a signal: an abort without a listener is expensive. */
   readonly #abort: AbortController | undefined
   readonly #options: FrameStreamOptions
   #question: Question | undefined
@@ -66,12 +66,12 @@ export class FrameStream {
     this.#iterator = iterable[Symbol.asyncIterator]()
   }
 
-  /** The next piece for the wire, or `undefined` at the end. One question at a time. */
+  /** The next piece for the wire, or `undefined` at the end. One call at a time. */
   next(): Promise<string | undefined> {
     return new Promise((resolve, reject) => this.ask({ resolve, reject }))
   }
 
-  /** Asks for the next piece, or the end (`undefined`). */
+  /** Requests the next piece, or the end (`undefined`). */
   ask(question: Question): void {
     this.#question = question
     if (this.#large > 0 && this.#held.length === 0) this.#release()
@@ -79,18 +79,18 @@ export class FrameStream {
     else if (!this.#reading) this.#read()
   }
 
-  /** Time passed (FRAME4). */
+  /** One beat of the heartbeat (FRAME4). */
   beat(): void {
     if (this.#question === undefined || ++this.#quiet < quietBeats) return
     this.#give(heartbeat)
   }
 
-  /** The server closes (FRAME3). */
+  /** Ends the stream because the server closes (FRAME3). */
   close(): void {
     this.#end(new HttpError("closing", "The server is closing; try again", { retryAfterMs: 1_000 }))
   }
 
-  /** The client is gone: nobody will ask again. */
+  /** The client is gone: nothing more will be requested. */
   cancel(): void {
     this.#held = []
     this.#finish(true)
@@ -136,7 +136,7 @@ export class FrameStream {
     if (characters > 0) this.#options.release?.(characters)
   }
 
-  /** The server ends the stream. */
+  /** Ends the stream on behalf of the server. */
   #end(why: HttpError): void {
     if (this.#over) return
     const last = this.#options.last?.(why)
@@ -199,5 +199,5 @@ export const responseOf = (stream: FrameStream, headers: Readonly<Record<string,
   return response
 }
 
-/** The stream behind a response, for who writes to a socket itself. */
+/** The stream behind a response, for code that writes to a socket itself. */
 export const streamOf = (response: Response): FrameStream | undefined => streams.get(response)

@@ -1,8 +1,8 @@
-/** Reads the body of a request: counted while it comes, and checked before anybody sees it. */
+/** Reads the body of a request: limits its size while it arrives, and validates it. */
 import type * as z from "zod"
 import { HttpError, type Issue } from "../errors/index.ts"
 
-/** Levels of nesting. */
+/** The maximum nesting. */
 const deepest = 64
 
 /** Throws an `HttpError`: 415, 413, 400, 422. */
@@ -14,7 +14,7 @@ export const jsonBody = async <A>(request: Request, schema: z.ZodType<A>, maxByt
   return checked(schema, parsed(await text(request, maxBytes)), "The body")
 }
 
-/** The parameters behind the path. Throws an `HttpError` (422). */
+/** The query parameters. Throws an `HttpError` (422). */
 export const queryOf = <A>({ searchParams }: URL, schema: z.ZodType<A>): A =>
   checked(schema, Object.fromEntries(searchParams), "The query")
 
@@ -60,7 +60,7 @@ const parsed = (json: string): unknown => {
   }
 }
 
-/** How deep brackets are nested outside of texts. */
+/** The depth of nested brackets outside of strings. */
 const depthOf = (json: string): number => {
   let depth = 0
   let most = 0

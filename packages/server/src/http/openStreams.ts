@@ -1,12 +1,12 @@
 /**
- * The streams of a server that are open, and their common heartbeat.
+ * The open streams of a server, and their common heartbeat.
  *
- * PULSE1. While a stream is open one timer runs, however many there are; without any there is none.
+ * PULSE1. While any stream is open exactly one timer runs; without streams there is none.
  */
 import type { Clock } from "@troupe/otp"
 import type { FrameStream } from "./frameStream.ts"
 
-/** Three of these are the quiet after which a stream gets a comment. */
+/** The interval of the heartbeat. After three quiet intervals a stream gets a comment. */
 const beatMs = 5_000
 
 export class OpenStreams {

@@ -1,4 +1,4 @@
-/** Makes what a route is called with. */
+/** Makes the `Call` that a route's handler gets. */
 import type { RunningTroupe } from "@troupe/chat"
 import { System } from "@troupe/otp"
 import { type ChatId, checkedId } from "../link/index.ts"
@@ -10,33 +10,36 @@ import type { Owner, Owners, Permitted, Shown } from "../access/index.ts"
 import { inPieces, pieceBytes } from "./chunks.ts"
 import type { Call, Frames, OwnedChats, StreamOptions } from "./route.ts"
 
-/** What calls have in common. */
+/** The values that all calls of a server share. */
 export interface CallHome {
   readonly troupe: RunningTroupe
   readonly owners: Owners
   readonly streams: OpenStreams
   readonly limits: { readonly bodyBytes: number; readonly messageCharacters: number }
   readonly closing: AbortSignal
-  /** What is ended when the server closes. */
+  /** The functions that are called when the server closes. */
   readonly ends: Set<() => Promise<unknown>>
   readonly chatId: ChatId
   readonly shown: Shown
 }
 
-/** Who asks, and what they may do. */
+/** The caller, and its permissions. */
 interface Asking {
   readonly owner: string
   readonly may: Permitted
 }
 
-/** What a call comes with: `counted` makes the answer that is sent of a route's, `settle` says that the route has answered. */
+/**
+ * A call with its callbacks: `counted` makes the sent answer of a route's, `settle` notifies it that the route has
+ * answered.
+ */
 export interface MadeCall {
   readonly call: Call
   readonly counted: (response: Response) => Promise<Response>
   readonly settle: () => void
 }
 
-/** Throws an `HttpError` (429) for one request too many. */
+/** Throws an `HttpError` (429) when the limit of requests is exceeded. */
 export const makeCall = (
   home: CallHome,
   request: Request,
@@ -108,7 +111,7 @@ export const makeCall = (
     shown: home.shown
   }
 
-  /** An answer as a whole, with its length; a large one is counted until it is taken, and sent in pieces. */
+  /** Returns an answer as a whole, with its length. A large answer is counted until it is taken, and sent in pieces. */
   const counted = async (response: Response): Promise<Response> => {
     if (response.body === null || streamOf(response) !== undefined) return response
     const bytes = new Uint8Array(await response.arrayBuffer())
@@ -116,7 +119,7 @@ export const makeCall = (
     const { byteLength } = bytes
     headers.set("content-length", String(byteLength))
     if (byteLength <= pieceBytes) return new Response(bytes, { status, headers })
-    // What a request changed is changed: its answer is not refused.
+    // A request that may have changed something is not refused its answer.
     if (request.method === "GET") owners.hold(owner, byteLength)
     else owner.bytes += byteLength
     const release = (): void => void (owner.bytes -= byteLength)

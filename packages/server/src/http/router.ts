@@ -2,7 +2,7 @@
 import { HttpError } from "../errors/index.ts"
 import type { Route } from "./route.ts"
 
-/** A route, and what its path's parameters are. */
+/** A route, and the values of its path's parameters. */
 interface Found {
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ interface Compiled {
 /** Routes by the number of their segments. */
 export type Router = (method: string, pathname: string) => Found
 
-/** Throws an `HttpError` for a path or a method that leads nowhere. */
+/** Throws an `HttpError` for an unknown path or method. */
 export const makeRouter = (routes: ReadonlyArray<Route>, basePath: string): Router => {
   const byLength = Map.groupBy(
     routes.map((route): Compiled => ({ route, segments: route.path.split("/").slice(1) })),
@@ -42,7 +42,7 @@ const segmentsBelow = (basePath: string, pathname: string): ReadonlyArray<string
         .map(decoded)
     : undefined
 
-/** Decoded once: what comes out is a name, whatever it looks like. */
+/** Decodes a segment once: the result is a name, even when it looks encoded. */
 const decoded = (segment: string): string => {
   try {
     return decodeURIComponent(segment)

@@ -1,5 +1,5 @@
 /**
- * What a user interface needs of chats and of the observer: the same for those in its own program and those behind a server.
+ * The interface of a user interface to chats and to the observer: the same for local chats and for chats behind a server.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import type { Store } from "@troupe/chat/store"
 import type { Approval, Permissions } from "@troupe/chat/tools"
 import type { ChatView } from "@troupe/chat/view"
 
-/** How something is said: as `chat.send`. */
+/** The options of a message, as of `chat.send`. */
 export interface SayOptions {
   readonly whenBusy?: "queue" | "steer" | "interrupt" | "reject" | undefined
   readonly id?: string | undefined
 }
 
-/** Whether the way to the chat is open. `closed` for good: its last error says why. */
+/** Whether the connection to the chat is open. `closed` is final: the last error has the reason. */
 export type LinkStatus = "connecting" | "open" | "reconnecting" | "closed"
 
-/** What is known of a chat at a time. The same object until something changed. */
+/** The state of a chat. The same object until something changes. */
 export interface LinkState {
   readonly view: ChatView.ChatView
   readonly status: LinkStatus
@@ -27,8 +27,8 @@ export interface LinkState {
 /**
  * One chat.
  *
- * **Contract**: while somebody is subscribed the state follows the chat, at most once in a frame's time for text that
- * streams. Each verb resolves when the chat has taken it (not when its turn is over), and rejects with a typed error.
+ * **Contract**: while there is a subscriber the state follows the chat, at most once a frame for streaming text. Each verb
+ * resolves when the chat has accepted it (not when its turn is over), and rejects with a typed error.
  */
 export interface ChatLink {
   readonly id: string
@@ -47,20 +47,20 @@ export interface ChatLink {
     readonly after?: number
     readonly limit?: number
   }) => Promise<ReadonlyArray<Store.Commit>>
-  /** Gives the id of the new chat. */
+  /** Returns the id of the new chat. */
   readonly fork: (options?: { readonly at?: number; readonly id?: string }) => Promise<string>
   readonly rewind: (seq: number) => Promise<void>
 }
 
-/** Something that is watched. */
+/** An observed value. */
 export type Watched<A> = Observation.Watched<A>
 
-/** The observer: `Observation.make` near, and the same behind a server. */
+/** The observer: `Observation.make` locally, and the same interface behind a server. */
 export type ObserverLink = Observation.Observation
 
-/** A system, near or far. */
+/** A system, local or remote. */
 export interface TroupeLink {
-  /** The same link for the same id. */
+  /** Returns the same link for the same id. */
   readonly chat: (id: string) => ChatLink
   readonly list: (options?: Store.ListOptions) => Promise<Store.ChatList>
   readonly remove: (id: string) => Promise<void>

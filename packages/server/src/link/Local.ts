@@ -1,5 +1,5 @@
 /**
- * A user interface's link to chats of its own program: no server.
+ * A user interface's link to chats of its own program, without a server.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { LocalChat } from "./localChat.ts"
 /**
  * The link to a Troupe of this program.
  *
- * **Details**: a chat that is watched is begun, or revived, if it does not live. A link that nobody holds is forgotten.
+ * **Details**: watching a chat starts or loads it. A link that is not referenced is garbage-collected.
  */
 export const local = (troupe: RunningTroupe): TroupeLink => {
   const chats = new KeptWeakly<ChatLink>()

@@ -1,14 +1,14 @@
 /**
- * Ids of chats: what a client may call one, and what the Troupe calls it.
+ * Ids of chats: the client's id, and the Troupe's id.
  *
- * CHATID1. Two owners never have an id of the Troupe in common, whatever their names and ids are.
+ * CHATID1. Two owners never share an id of the Troupe, whatever their names and ids are.
  */
 import { HttpError } from "../errors/index.ts"
 
 /** Makes the Troupe's id of an owner's chat. */
 export type ChatId = (owner: string, id: string) => string
 
-/** Only the text before the first slash is the owner's, and no slash is left in it. */
+/** The text before the first slash is the owner's part, which contains no slash. */
 export const ownedId: ChatId = (owner, id) => `${ownerPart(owner)}/${id}`
 
 const ownerPart = (owner: string): string =>
@@ -21,7 +21,7 @@ const longest = 256
 const isStorable = (name: string): boolean => name.length <= longest && name.isWellFormed() && !/\p{Cc}/u.test(name)
 
 /**
- * Throws an `HttpError` (403) for the name of an owner that no store keeps, and a `TypeError` for what is no name at all.
+ * Throws an `HttpError` (403) for an owner's name that cannot be stored, and a `TypeError` for a value that is no name.
  */
 export const checkedOwner = (owner: unknown): string => {
   if (typeof owner !== "string" || owner === "") throw new TypeError("authorize names an owner by a text")
@@ -32,7 +32,10 @@ export const checkedOwner = (owner: unknown): string => {
   )
 }
 
-/** Throws an `HttpError` for what is no id: text of 1 to 256 characters, none of them a control character, and no dots alone. */
+/**
+ * Throws an `HttpError` for an invalid id. An id is text of 1 to 256 characters, without control characters, and not only
+ * dots.
+ */
 export const checkedId = (id: string): string => {
   if (id !== "" && isStorable(id) && id !== "." && id !== "..") return id
   throw new HttpError(

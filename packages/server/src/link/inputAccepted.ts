@@ -1,7 +1,7 @@
-/** Whether a chat has taken an input. */
+/** Waits until a chat has accepted an input. */
 import type { ChatRef } from "@troupe/chat/chats"
 
-/** Resolves when the chat has taken the input of a turn. Throws why it has not. */
+/** Resolves when the chat has accepted the input of a turn. Throws the reason of a refusal. */
 export const taken = async (
   turn: Pick<ChatRef.LiveTurn, "receipt" | "ended" | "status" | "failure">
 ): Promise<void> => {

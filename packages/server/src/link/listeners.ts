@@ -1,13 +1,13 @@
-/** Who is to be told that something changed. */
+/** The listeners for a change. */
 export class Listeners {
   readonly #all = new Set<{ readonly changed: () => void }>()
 
-  /** How many there are. */
+  /** The number of listeners. */
   get size(): number {
     return this.#all.size
   }
 
-  /** Each subscription is one of its own, also of the same function; what is given forgets it. */
+  /** Adds a listener and returns its unsubscribe function. Adding the same function again is another subscription. */
   add(changed: () => void, forgotten?: () => void): () => void {
     const one = { changed }
     this.#all.add(one)

@@ -1,14 +1,14 @@
 /**
  * A link to a chat of this program.
  *
- * Owns: its subscription to the chat, and the newest view. Does not own the chat, which its Troupe keeps.
+ * Owns: its subscription to the chat, and the newest view. Does not own the chat, which belongs to its Troupe.
  *
- * LOCAL1. The chat is watched while somebody is subscribed, and only then.
- * LOCAL2. The state is the same object until the view, the status or the error changed.
- * LOCAL3. A chat that was stopped is watched again when something is said to it.
+ * LOCAL1. The chat is watched while there is a subscriber, and only then.
+ * LOCAL2. The state is the same object until the view, the status or the error changes.
+ * LOCAL3. A stopped chat is watched again when a message is sent to it.
  *
- * Somebody leaves while the chat is being found:
- *   1. the first subscription begins a life, and asks the Troupe for the chat.
+ * The last subscriber leaves while the chat is being loaded:
+ *   1. the first subscription creates a `Life`, and requests the chat from the Troupe.
  *   2. the last subscription ends: that life is over.
  *   3. the Troupe answers: a life that is over watches nothing.
  */
@@ -21,7 +21,7 @@ import { asError } from "../errors/index.ts"
 import { Listeners } from "./listeners.ts"
 import { taken } from "./inputAccepted.ts"
 
-/** What the subscribers of a time see of the chat. */
+/** The state that the subscribers of one period share. */
 interface Life {
   watched: { readonly unsubscribe: () => void } | undefined
 }
@@ -76,7 +76,7 @@ export class LocalChat implements ChatLink {
     this.#become(life, { ...this.#state, status: "open", error: undefined })
   }
 
-  /** The view is made when somebody looks. */
+  /** The view is computed on demand. */
   #changed(life: Life): void {
     if (this.#life !== life) return
     this.#stale = true
@@ -141,7 +141,7 @@ export class LocalChat implements ChatLink {
   readonly rewind: ChatLink["rewind"] = async (seq) => void (await this.#troupe.rewind(this.id, seq))
 }
 
-/** A turn whose events nobody here reads: the view shows them. */
+/** Waits until the chat accepts a turn's input. The turn's events are not read: the view shows them. */
 const unread = async (turn: ChatRef.LiveTurn): Promise<void> => {
   await turn.return()
   await taken(turn)

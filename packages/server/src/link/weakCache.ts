@@ -1,16 +1,16 @@
-/** Values by their key, for as long as somebody else holds them: the same value for the same key, and nothing is kept of the rest. */
+/** A weak cache: the same value for the same key while the value is referenced elsewhere. Other entries are removed. */
 export class KeptWeakly<A extends object> {
   readonly #kept = new Map<string, WeakRef<A>>()
   readonly #gone = new FinalizationRegistry<string>((key) => {
     if (this.#kept.get(key)?.deref() === undefined) this.#kept.delete(key)
   })
 
-  /** How many keys are known. */
+  /** The number of cached keys. */
   get size(): number {
     return this.#kept.size
   }
 
-  /** The value of this key, made if there is none. */
+  /** The value of this key, created if there is none. */
   get(key: string, make: (key: string) => A): A {
     const known = this.#kept.get(key)?.deref()
     if (known !== undefined) return known

@@ -1,15 +1,16 @@
 /**
  * A server on Node's own HTTP.
  *
- * Owns: the listening socket and its connections. Does not own the server behind it, which it closes, nor the program's
- * signals: on SIGTERM a program calls `close`.
+ * Owns: the listening socket and its connections. Does not own the server behind it, which it closes. Does not own the
+ * program's signals: on SIGTERM a program calls `close`.
  *
- * NODE1. A client that reads slowly, or no more, holds at most {@link socketBytes} of a socket, and one frame or one answer;
- *        one that takes nothing for `stallMs` is gone, whatever it was to take and whatever it sends meanwhile.
- * NODE2. A client that is gone aborts its request's signal; a stream is released then.
- * NODE3. A client that does not send what it has begun to send is told so, and gone.
- * NODE4. Closed, it takes no more connections, answers the requests it has, ends each stream with its last frame, and destroys
- *        what is left after `graceMs`.
+ * NODE1. A client that reads slowly or not at all holds at most {@link socketBytes} of a socket, and one frame or one
+ *        answer. A client that takes nothing for `stallMs` is disconnected, whatever the kind of answer and whatever it
+ *        sends.
+ * NODE2. When a client disconnects, its request's signal is aborted and its stream is released.
+ * NODE3. A client that does not finish sending a request gets an error answer, and is disconnected.
+ * NODE4. After `close` it takes no more connections, answers the pending requests, ends each stream with its last frame,
+ *        and destroys the remaining connections after `graceMs`.
  *
  * @module
  */
@@ -24,20 +25,20 @@ import { write } from "./outgoing.ts"
 import { pieceBytes, refusalOf, responseOfRefusal } from "../http/index.ts"
 import type { Server } from "../server/index.ts"
 
-/** What a socket holds of what its client has not taken before more is asked for, in bytes. */
+/** The bytes that a socket buffers for its client before more is requested. */
 export const socketBytes = pieceBytes
 
 /**
  * Where and how a server listens.
  *
- * **Units and defaults**: `port` is any that is free, `host` is `"127.0.0.1"`. Times are in milliseconds: a request's headers
- * must be there in `headersMs`, 10,000, all of it in `requestMs`, 30,000; a client that takes nothing of its answer for `stallMs`,
- * 120,000, is gone; a connection without a request is closed after `keepAliveMs`, 5,000, and after that and `headersMs`
- * whatever comes on it that is no request; `graceMs` is 10,000. `connections` is 10,000, `headerBytes` 16,384. `clock` is the
- * host's. The requests of a connection are answered one after another, and 100 may wait on it.
+ * **Units and defaults**: `port` is any free one, `host` is `"127.0.0.1"`. Times are in milliseconds. A request's headers
+ * must arrive within `headersMs`, 10,000, and all of it within `requestMs`, 30,000. A client that takes nothing of its
+ * answer for `stallMs`, 120,000, is disconnected. A connection without a request is closed after `keepAliveMs`, 5,000;
+ * after that and `headersMs` even when bytes arrive that are no request. `graceMs` is 10,000. `connections` is 10,000,
+ * `headerBytes` 16,384. `clock` is the host's. The requests of a connection are answered in order, and 100 may wait on it.
  *
- * **Gotchas**: a server that listens on this computer alone answers only to the names of this computer, unless its options
- * list `hosts`: a page of another place could reach it under a name of its own otherwise.
+ * **Gotchas**: a server that listens on a loopback address answers only to the names of this computer, unless its options
+ * list `hosts`. Otherwise a page of another site could reach it under a name of its own (DNS rebinding).
  */
 export interface ListenOptions {
   readonly port?: number | undefined
@@ -56,14 +57,14 @@ export interface ListenOptions {
 export interface Listening {
   readonly port: number
   readonly url: string
-  /** Ends it gracefully (NODE4), the server behind it too; resolves when it has ended, however often it is called. */
+  /** Closes it gracefully (NODE4), with the server behind it. Every call resolves when it is closed. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Listens; resolves when connections are taken.
+ * Listens, and resolves when connections are accepted.
  *
- * **Errors**: rejects with Node's own error when it cannot listen there.
+ * **Errors**: rejects with Node's own error when it cannot listen.
  *
  * @example
  * ```ts import.meta.vitest
@@ -110,7 +111,8 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
       await write(outgoing, response, { stallMs, clock })
       detachRequest(clock, outgoing)
     } catch {
-      // A stream that failed, of which the server told: what was promised cannot be kept, and a cut says so.
+      // The stream failed, and the server has reported the error. Cutting the connection shows the client that it is
+      // incomplete.
       outgoing.destroy()
     }
   }
@@ -130,7 +132,7 @@ export const listen = async (server: Server, options: ListenOptions = {}): Promi
     connections.inTurn(outgoing, () => void respond(incoming, outgoing))
   http.on("connection", (socket) => connections.opened(socket))
   http.on("request", inTurn)
-  // An expectation that is not known is not met, and the request answered all the same.
+  // An unknown `expect` header is ignored, and the request is answered.
   http.on("checkExpectation", inTurn)
   http.maxConnections = options.connections ?? 10_000
   http.on("clientError", (error, socket) => refuseMalformed(error, socket, clock))
@@ -165,16 +167,16 @@ const close = async (
   const timer = clock.setTimeout(() => http.closeAllConnections(), graceMs)
   await server.close()
   http.closeIdleConnections()
-  // To Node a connection is not idle before its first request: browsers open some in advance.
+  // Node does not count a connection as idle before its first request. Browsers open some in advance.
   for (const socket of connections.sockets) if (socket.bytesRead === 0) socket.destroy()
   await promise
   clock.clearTimeout(timer)
 }
 
-/** How long a client may go on sending a body that was refused, in milliseconds. */
+/** How long a client may continue to send a body that was refused, in milliseconds. */
 const discardMs = 1_000
 
-/** What is still sent of a request that was answered is thrown away, for a moment: a cut would take the answer with it. */
+/** Discards the rest of an answered request for `discardMs`. Closing the connection at once would lose the answer. */
 const detachRequest = (clock: Clock.Clock, { req }: ServerResponse): void => {
   if (req.complete || req.destroyed) return
   const timer = clock.setTimeout(() => req.destroy(), discardMs)

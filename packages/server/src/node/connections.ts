@@ -1,21 +1,21 @@
 /**
- * The requests of each connection, in their order.
+ * Handles the requests of each connection in order.
  *
- * Owns: the line of requests that wait on a connection, and the timer of a connection without a request. Does not own the
- * sockets, nor the answers.
+ * Owns: the queue of requests on each connection, and the timer of a connection without a request. Does not own the sockets
+ * or the answers.
  *
- * NODE5. The next request of a connection is handled when its client has taken the answer before. A connection on which more
- *        than `mostWaiting` requests wait is closed.
- * NODE6. A connection is closed `idleMs` after its last answer, whatever comes on it that is no request.
+ * NODE5. The next request of a connection is handled when its client has taken the previous answer. A connection with more
+ *        than `mostWaiting` waiting requests is closed.
+ * NODE6. A connection is closed `idleMs` after its last answer, even when bytes arrive that are no request.
  */
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Clock } from "@troupe/otp"
 
-/** How many requests may wait on a connection behind the one that is handled. */
+/** How many requests may wait on a connection behind the current one. */
 const mostWaiting = 100
 
-/** One connection: the requests that wait behind the one that is handled, or the timer that closes it. */
+/** One connection: the requests that wait behind the current one, or the timer that closes it. */
 interface Connection {
   readonly waiting: Array<() => void>
   handles: boolean
@@ -32,7 +32,7 @@ export class Connections {
     this.#idleMs = idleMs
   }
 
-  /** Remembers a connection for as long as it is open. */
+  /** Tracks a connection while it is open. */
   opened(socket: Socket): void {
     const connection: Connection = { waiting: [], handles: false, timer: undefined }
     this.#open.set(socket, connection)
@@ -43,12 +43,12 @@ export class Connections {
     })
   }
 
-  /** Those that are open. */
+  /** The open connections. */
   get sockets(): Iterable<Socket> {
     return this.#open.keys()
   }
 
-  /** Calls `handle` when the answers before this one are taken; never, when the connection is closed before. */
+  /** Calls `handle` when the previous answers are taken. Never calls it when the connection closes first. */
   inTurn(outgoing: ServerResponse, handle: () => void): void {
     const { socket } = outgoing.req
     const connection = this.#open.get(socket)

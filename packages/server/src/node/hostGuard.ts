@@ -1,9 +1,12 @@
-/** Which names a server answers to that listens on this computer alone. */
+/** The host names that a server on a loopback address answers to. */
 import { HttpError } from "../errors/index.ts"
 
 const own: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]", "::1"])
 
-/** Throws an `HttpError` (403) for a name that is not this computer's, where only this computer can ask. */
+/**
+ * Returns a check that throws an `HttpError` (403) for a name that is not this computer's, when only this computer can
+ * connect.
+ */
 export const hostGuard = (host: string, hosts: ReadonlyArray<string> | undefined): ((request: Request) => void) => {
   if (hosts !== undefined || !own.has(host)) return () => {}
   return ({ url }) => {

@@ -1,15 +1,15 @@
-/** Node's request as a `Request`. */
+/** Converts Node's request to a `Request`. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { HttpError } from "../errors/index.ts"
 
-/** Throws an `HttpError` (400, 405) for what is none. */
+/** Throws an `HttpError` (400, 405) for a malformed request. */
 export const toRequest = (incoming: IncomingMessage, outgoing: ServerResponse): Request => {
   const url = urlOf(incoming)
   const method = incoming.method ?? "GET"
   const gone = new AbortController()
   const request = made(url, { method, headers: headersOf(incoming), signal: gone.signal }, incoming)
   outgoing.once("close", () => {
-    // A request's signal follows another only as long as the request is remembered: here it is.
+    // A request's signal follows another only while the request is referenced. This closure references it.
     if (!outgoing.writableFinished && !request.signal.aborted) gone.abort()
   })
   return request
@@ -26,7 +26,7 @@ const made = (url: URL, init: RequestInit & { readonly method: string }, incomin
   }
 }
 
-/** A name or an address, and perhaps a port: nothing that could be read as another part of a URL. */
+/** A name or an address, and optionally a port: nothing that could be parsed as another part of a URL. */
 const hostShape = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/iu
 
 const urlOf = ({ url = "", headers: { host = "" } }: IncomingMessage): URL => {
@@ -40,7 +40,7 @@ const urlOf = ({ url = "", headers: { host = "" } }: IncomingMessage): URL => {
   return new URL(`http://${host}${target}`)
 }
 
-/** Of a target that is a whole URL only its path is looked at. */
+/** Returns the path of a target. Of an absolute URL only the path is used. */
 const pathOf = (target: string): string | undefined => {
   if (!/^https?:\/\//iu.test(target) || !URL.canParse(target)) return undefined
   const { pathname, search } = new URL(target)
@@ -57,7 +57,7 @@ const headersOf = ({ rawHeaders }: IncomingMessage): Headers => {
   }
 }
 
-/** Read as it is asked for. Leaving it does not cut the connection, which is to carry the answer. */
+/** Reads the body on demand. Cancelling the reader does not cut the connection, which still carries the answer. */
 const bodyOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
   let chunks: AsyncIterator<Uint8Array> | undefined
   return new ReadableStream<Uint8Array>(

@@ -1,13 +1,13 @@
-/** Answers what is no request: it never comes to a handler. */
+/** Answers malformed requests, which never reach a handler. */
 import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import type { Clock } from "@troupe/otp"
 import { bodyOf, type ErrorCode, HttpError } from "../errors/index.ts"
 
-/** How long a client may leave its connection open that was refused, in milliseconds. */
+/** How long a client that was refused may leave its connection open, in milliseconds. */
 const lingerMs = 1_000
 
-/** A socket that has an answer under way is cut: another one would be read as part of it. */
+/** Destroys a socket that is sending an answer: a second answer would be read as part of the first. */
 export const refuseMalformed = (
   error: Error & { readonly code?: string },
   socket: Duplex,

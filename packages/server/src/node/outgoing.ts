@@ -1,8 +1,8 @@
 /**
  * Writes a `Response` to a socket, no faster than its client takes it.
  *
- * A client that takes nothing for `stallMs` while there is something to take is gone then (NODE1), whatever it sends: the time
- * counts from the moment the socket is full, and again from each piece that was taken.
+ * A client that takes nothing of pending bytes for `stallMs` is disconnected (NODE1), whatever it sends. The time counts
+ * from the moment the socket is full, and restarts when the client takes a piece.
  */
 import type { ServerResponse } from "node:http"
 import { nextTick } from "node:process"
@@ -17,10 +17,10 @@ export interface Patience {
 }
 
 /**
- * Resolves when all is taken, or the client is gone. Rejects when what is written failed.
+ * Resolves when the client took everything or disconnected. Rejects when the body failed.
  *
- * **Details**: pieces that are ready go out together, in one write: a socket's writes are held back until the present turn is
- * over.
+ * **Details**: pieces that are ready go out in one write: the socket is corked until the end of the current turn of the
+ * event loop.
  */
 export const write = async (outgoing: ServerResponse, response: Response, patience: Patience): Promise<void> => {
   if (outgoing.destroyed) {
@@ -39,7 +39,9 @@ export const write = async (outgoing: ServerResponse, response: Response, patien
   if (!outgoing.closed) await taken(outgoing, patience, undefined)
 }
 
-/** A body that is nobody's stream of frames: it is left with the client, also while its next piece is awaited. */
+/**
+ * Writes a body that is not a {@link FrameStream}. A disconnect cancels the body, also while its next piece is awaited.
+ */
 const pump = async (outgoing: ServerResponse, { body }: Response, patience: Patience): Promise<void> => {
   if (body === null) return
   const reader = body.getReader()
@@ -50,14 +52,14 @@ const pump = async (outgoing: ServerResponse, { body }: Response, patience: Pati
   }
 }
 
-/** Sends bytes piece by piece: a client that takes some of them slowly is not gone. */
+/** Sends bytes in pieces, so that a client that takes them slowly is not disconnected. */
 const sendPieces = async (outgoing: ServerResponse, bytes: Uint8Array, patience: Patience): Promise<void> => {
   for (let at = 0; at < bytes.byteLength && !outgoing.destroyed; at += pieceBytes) {
     if (!outgoing.write(bytes.subarray(at, at + pieceBytes))) await taken(outgoing, patience, outgoing)
   }
 }
 
-/** As `pump`, without a promise for each piece: a stream has many, and most are taken at once. */
+/** As `pump`, without a promise for each piece: a stream has many pieces, and most are taken at once. */
 const flow = (outgoing: ServerResponse, stream: FrameStream, patience: Patience): Promise<void> =>
   new Promise((resolve, reject) => {
     const go = (): void => {
@@ -77,8 +79,7 @@ const flow = (outgoing: ServerResponse, stream: FrameStream, patience: Patience)
   })
 
 /**
- * Sends one chunk of a response whose head is sent: in one piece, where `write` would send its length, its text and its end as
- * three.
+ * Sends one chunk of a response whose head is sent, as one piece. `write` would send its length, text and end separately.
  */
 const send = (outgoing: ServerResponse, piece: string): boolean => {
   const { socket } = outgoing
@@ -93,8 +94,8 @@ const send = (outgoing: ServerResponse, piece: string): boolean => {
 const uncork = (socket: Writable): void => socket.uncork()
 
 /**
- * Resolves when the writer has room again, or without one when all was taken; and when the client is gone, which it is after
- * `stallMs`.
+ * Resolves when the writer has room again, or, without a writer, when the client took everything. Also resolves when the
+ * client is disconnected, which happens after `stallMs`.
  */
 const taken = (
   outgoing: ServerResponse,

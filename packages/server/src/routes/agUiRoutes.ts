@@ -1,10 +1,10 @@
 /**
  * AG-UI 1.0: `POST /ag-ui`, one run at a time.
  *
- * AGUIRUN1. The conversation is the server's: of what a client posts only what is new is taken. With nothing new the client is
- *           told where the conversation stands, and follows what is under way.
- * AGUIRUN2. A client that leaves ends nothing.
- * AGUIRUN3. Answers are checked before any is given: with one that says nothing, or fits nothing that waits, none is.
+ * AGUIRUN1. The server has the conversation: only the new part of a client's post is used. A client that posts nothing new
+ *           gets the current state, and follows the running turn.
+ * AGUIRUN2. When a client leaves, only the reading ends.
+ * AGUIRUN3. All answers are checked first. If one is empty, or fits nothing that waits, none is used.
  */
 import type { ChatRef } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
@@ -67,14 +67,14 @@ const run = async (call: Call): Promise<Response> => {
   return say(call, chat, body, message, said.id)
 }
 
-/** Where the conversation stands, as the client sees it. */
+/** The state of the conversation, as the client sees it. */
 const contextOf = ({ shown }: Call, chat: Chat): Context => {
   const context = shown.snapshot(chat.getSnapshot())?.context
   if (context === undefined) throw new HttpError("chat_stopped", "The conversation was stopped; ask again")
   return context
 }
 
-/** A conversation that nobody has begun is not begun by looking at it. */
+/** Looking at a conversation does not create it. */
 const existing = async ({ chats }: Call, id: string): Promise<Chat | undefined> => {
   try {
     return await chats.existing(id)
@@ -87,7 +87,9 @@ const existing = async ({ chats }: Call, id: string): Promise<Chat | undefined> 
 const isKnown = ({ thread }: Context, { id }: AgUiInput): boolean =>
   thread.messages.some((message, index) => isSaid(message) && messageName(message, index) === id)
 
-/** What the client answers of what the chat waits for. Throws an `HttpError` (403, 413, 422), and 409 where it waits for none of that. */
+/**
+ * Applies the client's answers. Throws an `HttpError` (403, 413, 422), and 409 when the chat does not wait for them.
+ */
 const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest, call: Call): ReadonlyArray<Turn> => {
   const { results, decisions, texts } = answersOf(messages, resume, call)
   // AGUIRUN3.
@@ -109,7 +111,7 @@ const answer = (chat: Chat, context: Context, { messages, resume }: AgUiRequest,
   return turns
 }
 
-/** Throws an `HttpError` (409) for an answer to what the chat does not wait for. */
+/** Throws an `HttpError` (409) for an answer that the chat does not wait for. */
 const checkInterrupts = (
   { pendingApprovals, pendingQuestion }: Context,
   resume: NonNullable<AgUiRequest["resume"]>
@@ -140,7 +142,7 @@ const answersOf = (messages: AgUiRequest["messages"], resume: AgUiRequest["resum
 const answerOf = (text: string, { limits }: Call): string =>
   contentOf({ id: "answer", role: "user", content: text }, limits.messageCharacters) as string
 
-/** The reply goes on. */
+/** Continues the reply. */
 const goOn = async (
   call: Call,
   chat: Chat,
@@ -180,7 +182,7 @@ const say = async (
   )
 }
 
-/** There is nothing yet: answers fit nothing, and a look sees nothing. */
+/** There is no conversation yet: answers are refused, and a look gets an empty state. */
 const nothing = (call: Call, body: AgUiRequest): Response => {
   if ((body.resume ?? []).length > 0)
     throw new HttpError("unknown_chat", "There is no such conversation; say something in it")
@@ -197,7 +199,7 @@ async function* alone<A>(item: A): AsyncGenerator<A, void> {
   yield item
 }
 
-/** Where the conversation stands, and what is under way (AGUIRUN1). */
+/** Sends the state of the conversation and the running turn (AGUIRUN1). */
 const connect = async (call: Call, chat: Chat, body: AgUiRequest): Promise<Response> => {
   const context = contextOf(call, chat)
   const stream = streamFor(body, standingOf(context).name)
@@ -230,7 +232,7 @@ const followerOf = ({ shown }: Call, stream: AgUiStream): Follower<AgUiEvent> =>
   failed: (error) => stream.failed(error)
 })
 
-/** `now` is what the client has of the reply that goes on. */
+/** `now` is the part that the client has of the continued reply. */
 const streamed = (
   call: Call,
   chat: Chat,
@@ -245,7 +247,7 @@ const streamed = (
   return call.stream((signal) => withNews(followed(follower, signal), watch, notifying), { last: lastFrame })
 }
 
-/** Told to who listens for it, and no part of a message. */
+/** A custom event, which is no part of a message. */
 const customOf = ({ type, data }: CallNews): AgUiEvent => ({ type: "CUSTOM", name: `troupe.${type}`, value: data })
 
 /** The last frame of a stream that the server ends. */
@@ -256,7 +258,7 @@ const lastFrame = ({ code, message }: HttpError): string =>
     code
   })
 
-/** A thread as its messages, for a client that has none. */
+/** Sends a thread as its messages, to a client that has none. */
 const load = async (call: Call): Promise<Response> => {
   const chat = await call.chats.existing(call.params["id"] ?? "")
   return Response.json({ messages: agUiMessages(contextOf(call, chat).thread.messages) })

@@ -1,11 +1,11 @@
 /**
- * The AI SDK's UI message stream: `POST /api/chat` and what its clients expect beside it.
+ * The AI SDK's UI message stream: `POST /api/chat` and the other routes that its clients call.
  *
- * AISDK1. The conversation is the server's: of what a client posts only what is new is taken, and what does not fit is refused.
- *         Who says another thing in the place of an earlier message, or wants another answer to it, has the conversation rewound
- *         to there: the log keeps what came of it before, and the messages before it are the server's.
- * AISDK2. The same request again does nothing again: it is answered with the stream of what it began, or of what came of it.
- * AISDK3. A client that leaves ends nothing. It finds the whole reply again at `/api/chat/:id/stream`.
+ * AISDK1. The server has the conversation: only the new part of a client's post is used, and a post that does not fit is
+ *         refused. Editing an earlier message, or regenerating its answer, rewinds the conversation to that message. The
+ *         log keeps the replaced entries, and the messages before are the server's.
+ * AISDK2. A repeated request runs nothing again: the answer is the stream of the running turn, or of its result.
+ * AISDK3. When a client leaves, only the reading ends. `/api/chat/:id/stream` returns the whole reply again.
  */
 import type { ChatRef, ChatResult } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
@@ -66,10 +66,10 @@ const post = async (call: Call): Promise<Response> => {
   throw new HttpError("invalid_input", "The last message is the user's, or the model's with answers to its tool calls")
 }
 
-/** Where the conversation stands, as the client sees it. */
+/** The state of the conversation, as the client sees it. */
 const contextOf = ({ shown }: Call, chat: Chat): Context | undefined => shown.snapshot(chat.getSnapshot())?.context
 
-/** What the user says is new, is said again (AISDK2), or is said in the place of what was said (AISDK1). */
+/** Handles a user's message: a new one, a repeated one (AISDK2), or one that replaces an earlier message (AISDK1). */
 const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response> => {
   const { id, whenBusy } = body
   const message = named(Message.user(contentOf(said, call.limits.messageCharacters)), said.id)
@@ -97,7 +97,7 @@ const say = async (call: Call, body: UiRequest, said: UiInput): Promise<Response
   )
 }
 
-/** Where in a thread the message of this id was said; -1 for one that was not. */
+/** The index of the message of this id in a thread; -1 if there is none. */
 const placeOf = (messages: ReadonlyArray<Message.Message>, id: string | undefined): number =>
   id === undefined ? -1 : messages.findLastIndex((one, index) => isSaid(one) && messageName(one, index) === id)
 
@@ -107,7 +107,7 @@ const stays = () =>
     "This message was said, and stays as it was; say another thing in its place with its id as messageId, or regenerate its answer"
   )
 
-/** What the client answers of the calls that wait. */
+/** Applies the client's answers to the calls that wait. */
 const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> => {
   const context = contextOf(call, chat)
   const { decisions, results } = answersIn(said, call.limits.messageCharacters)
@@ -147,7 +147,7 @@ const decisionOf = (
     ? { type: "allow" }
     : { type: "deny", ...(said?.reason === undefined ? {} : { reason: said.reason }) }
 
-/** A question again, for another answer: the last one, or the one that is named. */
+/** Regenerates the answer to the last question, or to the one that is named. */
 const regenerate = async (call: Call, { id, messageId, whenBusy }: UiRequest, last: UiInput): Promise<Response> => {
   let chat = await call.chats.existing(id)
   const context = contextOf(call, chat)
@@ -176,7 +176,7 @@ const notLast = () =>
     "This is not the last question of the conversation; load it anew, or name the message whose answer is to be another"
   )
 
-/** The turn that runs, or the reply that came of the last. */
+/** The running turn, or the reply of the last one. */
 const following = (call: Call, chat: Chat, context: Context): Response =>
   streamed(call, chat, standingOf(context).name, (ui, signal) => ofChat(chat, context, ui, signal))
 
@@ -184,10 +184,10 @@ const following = (call: Call, chat: Chat, context: Context): Response =>
 const manualTools = ({ troupe }: Call): ReadonlySet<string> =>
   new Set(troupe.engine.tools.flatMap(({ name, manual }) => (manual ? [name] : [])))
 
-/** What is followed, until the client is gone. */
+/** A followed turn, until the client is gone. */
 type Followed = (ui: Follower<UiChunk>, signal: AbortSignal) => AsyncIterable<ReadonlyArray<UiChunk>>
 
-/** What the client knows of a reply that goes on; `thread` is where that stands. */
+/** What the client has of a continued reply; `thread` is that reply's state. */
 interface Known extends UiKnown {
   readonly thread?: ReadonlyArray<Message.Message>
 }
@@ -205,7 +205,7 @@ const streamed = (call: Call, chat: Chat, name: string, followed: Followed, know
 
 const chunkOf = ({ type, data }: CallNews): UiChunk => ({ type: `data-troupe-${type}`, transient: true, data })
 
-/** The last frame of a stream that the server ends: the turn goes on. */
+/** The last frame of a stream that the server ends; the turn continues. */
 const lastFrame = ({ code, message }: HttpError): string =>
   dataFrame({
     type: "error",
@@ -224,7 +224,7 @@ const followerOf = ({ shown }: Call, ui: UiStream): Follower<UiChunk> => ({
   failed: (error) => ui.failed(error)
 })
 
-/** Why a chat is at rest that has no result of this life. */
+/** The halt reason of a chat at rest that has no result since it was loaded. */
 const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): ChatResult.HaltedReason =>
   phase === "interrupted" ? "interrupted" : lastHaltedReason
 
@@ -234,7 +234,7 @@ const stands = (context: Context, messages: Standing["now"]) => ({
   partial: context.partial.text
 })
 
-/** The reply that is under way, from its beginning (AISDK3); nothing where none is. */
+/** Sends the running reply, from its beginning (AISDK3); nothing if none is running. */
 const resume = async (call: Call): Promise<Response> => {
   const chat = await existing(call)
   const context = chat === undefined ? undefined : contextOf(call, chat)
@@ -257,7 +257,7 @@ const load = async (call: Call): Promise<Response> => {
   return Response.json({ messages: uiMessages(thread.messages, calls, said) })
 }
 
-/** A conversation that nobody has begun is no error here: clients ask before they say something. */
+/** An unknown conversation is no error here: clients request it before their first message. */
 const existing = async ({ chats, params }: Call): Promise<Chat | undefined> => {
   try {
     return await chats.existing(params["id"] ?? "")

@@ -8,7 +8,7 @@ import { events, frame, framesOf, json, lastFrame, snapshotText, turnReply, view
 import type { Call, Route } from "../http/index.ts"
 import { checkedAnswer, checkedLength, eventText, WirePart } from "../wire/index.ts"
 
-/** What a client reads when its message has another shape (CONTENT3). */
+/** The error text for a message of another shape (CONTENT3). */
 const shapes =
   'send text, or a list of parts: {"type":"text","text"}, {"type":"image","image":{"url"}} or ' +
   '{"type":"file","file":{"url"},"mediaType"}; in place of `url`, `base64` (an image then needs `mediaType` beside it)'
@@ -33,7 +33,7 @@ const idOf = ({ params }: Call): string => params["id"] ?? ""
 
 const toolCallIdOf = ({ params }: Call): string => params["toolCallId"] ?? ""
 
-/** A message as it was given; throws an `HttpError` (413) for one that is too long. */
+/** Returns a message unchanged. Throws an `HttpError` (413) for one that is too long. */
 const input = (said: z.infer<typeof Said>, { limits }: Call): ChatRef.UserInput =>
   checkedLength(said, limits.messageCharacters)
 

@@ -16,14 +16,14 @@ const Reading = z.object({ after: z.coerce.number().int().min(0).optional(), lim
 const Fork = z.strictObject({ at: seq.optional(), id: z.string().optional() })
 const Rewind = z.strictObject({ seq: z.int().min(0), cancel: z.boolean().optional() })
 
-/** The Troupe's id of a chat there is. Throws an `HttpError` (404) where there is none. */
+/** The Troupe's id of an existing chat. Throws an `HttpError` (404) otherwise. */
 const known = async ({ chats, params, troupe }: Call): Promise<string> => {
   const inner = chats.innerId(params["id"] ?? "")
   if (await troupe.has(inner)) return inner
   throw new HttpError("unknown_chat", "There is no such conversation; the list has those there are")
 }
 
-/** An owner's chats, by the ids the owner knows them by. */
+/** Lists an owner's chats, by the owner's ids. */
 const list = async (call: Call): Promise<Response> => {
   const { prefix = "", ...options } = queryOf(call.url, Listing)
   const { chats, next } = await call.troupe.list({ ...options, prefix: call.chats.prefix + prefix })
@@ -35,7 +35,7 @@ const history = async (call: Call): Promise<Response> => {
   return Response.json({ commits: commits.map((commit) => written(call.shown.commit(commit), call)) })
 }
 
-/** As the Codec writes a record and its messages; a conversation it was forked from has its owner's id. */
+/** A commit in the Codec's form. The id of the conversation it was forked from becomes the owner's id. */
 const written = ({ messages, state, from, ...commit }: Store.Commit, { chats }: Call): Record<string, unknown> => ({
   ...commit,
   ...(from === undefined ? {} : { from: { ...from, id: chats.outerId(from.id) } }),

@@ -1,9 +1,9 @@
-/** What is watched, as frames: the newest state each time the socket asks, nothing twice. */
+/** A watched value as frames: the newest state each time the socket asks, none twice. */
 import type { Watched } from "../link/index.ts"
 import type { Frames } from "../http/index.ts"
 import { frame } from "./responses.ts"
 
-/** What a slow reader does not take in time it never sees: it gets what is then. */
+/** A slow reader skips states: each frame is the state at the time of the request. */
 export const watchedFrames = <A>(watched: Watched<A>, wire: (state: A) => unknown): Frames =>
   async function* frames(signal) {
     let sent: A | undefined

@@ -1,9 +1,9 @@
 /**
- * The observer: the processes of the whole Troupe, for those who may see them. It shows the chats of all owners.
+ * The observer: the processes of the whole Troupe, including the chats of all owners, for permitted callers.
  *
- * OBSERVE3. Only those who `may: { observe: true }` see or kill anything by it.
- * OBSERVE4. Chats are named as the caller names them: their own by their id, those of others by the Troupe's; their own too
- *           where that id could be one of the Troupe's. No two chats have the same name.
+ * OBSERVE3. Only callers with `may: { observe: true }` see or kill a process through these routes.
+ * OBSERVE4. A chat's name is the caller's own id for the caller's chats, and the Troupe's id for others. Where the caller's
+ *           id could be an id of the Troupe, the Troupe's id is used for it too. No two chats have the same name.
  */
 import { Observation } from "@troupe/chat/observe"
 import type { RunningTroupe } from "@troupe/chat"
@@ -18,7 +18,9 @@ import { watchedFrames } from "./observerFrames.ts"
 
 const observations = new WeakMap<RunningTroupe, Observation.Observation>()
 
-/** One for each Troupe, for all who watch it. Throws an `HttpError` (403) for those who may not. */
+/**
+ * One observation for each Troupe, shared by all callers. Throws an `HttpError` (403) for a caller without permission.
+ */
 const observationFor = ({ may, troupe }: Call): Observation.Observation => {
   check(may, "observe")
   const known = observations.get(troupe) ?? Observation.make(troupe)
@@ -40,7 +42,7 @@ const nameOf = (inner: string, call: Call): string => {
   return isOthers(own, call) ? inner : own
 }
 
-/** Whether a name is another's chat, or looks like one: the Troupe's ids of chats have a slash in them, or are known to live. */
+/** Whether a name may be another owner's chat: the Troupe's ids contain a slash, or are ids of live chats. */
 const isOthers = (name: string, { troupe }: Call): boolean => name.includes("/") || troupe.isAlive(name)
 
 const namedAll = (nodes: ReadonlyArray<Observation.ProcessNode>, call: Call): ReadonlyArray<Observation.ProcessNode> =>
@@ -61,7 +63,7 @@ const process = async (call: Call): Promise<Response> => {
 const noProcess = (): HttpError =>
   new HttpError("not_found", "No process lives under this pid; the tree has those that do")
 
-/** The caller's chat of this name, or else the Troupe's; the other way round for a name that is another's. */
+/** The caller's chat of this name, or else the Troupe's. For a name that may be another owner's, the Troupe's first. */
 const timeline = async (call: Call): Promise<Response> => {
   const { timeline: timelineOf } = observationFor(call)
   const name = call.params["chat"] ?? ""

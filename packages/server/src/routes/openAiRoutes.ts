@@ -1,10 +1,10 @@
 /**
  * OpenAI's chat completions: `POST /v1/chat/completions` and `GET /v1/models`.
  *
- * OPENAIRUN1. The messages of a request are the thread, and nothing is kept of it. Where the request names a conversation, by the
- *             header `x-troupe-chat` or `metadata.chat_id`, only what it says last is taken, and the rest is the server's.
- * OPENAIRUN2. A client that leaves ends the run; of a conversation it ends nothing but the reading.
- * OPENAIRUN3. So does a server that closes, and says so at once: whole with a 503, streamed with an error before `[DONE]`.
+ * OPENAIRUN1. The messages of a request are the thread, and nothing is stored. When the request names a conversation, by
+ *             the header `x-troupe-chat` or `metadata.chat_id`, only its last message is used, and the server has the rest.
+ * OPENAIRUN2. When a client leaves, its run ends. In a conversation only the reading ends.
+ * OPENAIRUN3. When the server closes, the run ends too: a whole answer with a 503, a stream with an error before `[DONE]`.
  */
 import type { ChatRef } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -32,14 +32,14 @@ import {
 /** The events of a run. */
 type Run = AsyncIterableIterator<Event.Event, undefined>
 
-/** What all its chunks, or the whole, begin with. */
+/** The common fields of all chunks, and of the whole answer. */
 interface Head {
   readonly id: string
   readonly created: number
   readonly model: string
 }
 
-/** Whom clients ask for that know no model here. */
+/** A model name that is always accepted, for clients that know no model of this server. */
 const anyModel = "troupe"
 
 const modelsOf = ({ troupe }: Call): ReadonlyArray<string> => [...new Set([troupe.engine.model ?? anyModel, anyModel])]
@@ -103,7 +103,7 @@ const chatNamed = ({ request }: Call, { metadata, tools }: OpenAiRequest): strin
   return named
 }
 
-/** What is said last goes to the conversation: results of calls it waits for, else what the user says. */
+/** Sends the last messages to the conversation: results of calls it waits for, else the user's message. */
 const turnOf = async (call: Call, { messages }: OpenAiRequest, id: string): Promise<Run> => {
   const behind = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
   const read = (said: (typeof behind)[number]) => messageOf(said, call.limits.messageCharacters)
@@ -142,7 +142,7 @@ const whole = async (call: Call, head: Head, run: Run, reply: OpenAiReply, signa
   return Response.json({ ...head, object: "chat.completion", choices: [choice], usage: end.usage })
 }
 
-/** How a run ended that was read to its end. */
+/** The end of a run that was read to its end. */
 const endOf = ({
   result
 }: OpenAiReply): OpenAiError | { readonly reason: string; readonly usage: ReturnType<typeof usageOf> } => {
@@ -164,7 +164,7 @@ const streamed = (
   const withUsage = stream_options?.include_usage === true
   const frames = (signal: AbortSignal) => {
     const forget = call.whenClosing(async () => run.return?.())
-    // A reader that is gone before its first frame never starts the frames: the run hears of it here.
+    // A reader that leaves before its first frame never starts the frames: this listener ends the run.
     const over = (): void => {
       forget()
       void run.return?.()

@@ -6,18 +6,18 @@ import { type Call, refusalOf } from "../http/index.ts"
 import { taken } from "../link/index.ts"
 import { claim, eventText, type Follower, ofSaidAgain, resultText } from "../wire/index.ts"
 
-/** What the own routes can answer with. */
+/** The media types of the own routes. */
 export const json = "application/json"
 export const events = "text/event-stream"
 
-/** Whether the client asks for events. */
+/** Whether the client accepts an event stream. */
 const asksForEvents = ({ request }: Call): boolean => request.headers.get("accept")?.includes(events) ?? false
 
 /** A response of JSON text. */
 const jsonText = (text: string, status = 200): Response =>
   new Response(text, { status, headers: { "content-type": json } })
 
-/** A frame of server-sent events; `id` is what the client gives back to go on behind it. */
+/** A frame of server-sent events. With `id` a client resumes after it. */
 export const frame = (text: string, id?: string): string =>
   id === undefined ? `data: ${text}\n\n` : `id: ${id}\ndata: ${text}\n\n`
 
@@ -27,7 +27,7 @@ export const lastFrame = (why: HttpError): string =>
 
 const over: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** The last frame of what was refused; throws an error that nobody expects. */
+/** The last frame of a refusal. Throws an unexpected error. */
 const failedFrame = (error: unknown): string => {
   const refusal = refusalOf(error)
   if (refusal === undefined) throw error
@@ -35,8 +35,8 @@ const failedFrame = (error: unknown): string => {
 }
 
 /**
- * The frames of what is read. A refusal is the last frame; an error nobody expects breaks the stream. Leaving goes straight to
- * what is read, also while the next is awaited.
+ * The frames of a source. A refusal becomes the last frame; an unexpected error breaks the stream. Leaving returns the
+ * source at once, also while its next item is awaited.
  */
 export const framesOf = <A>(
   source: AsyncIterator<A, undefined>,
@@ -62,8 +62,8 @@ export const framesOf = <A>(
 })
 
 /**
- * Begins a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
- * Rejects with what the input was refused for.
+ * Starts a turn and answers as the client asks: with the turn's events, with its result (`?wait`), or with its receipt.
+ * Rejects with the reason of a refused input.
  */
 export const turnReply = async (
   call: Call,
@@ -93,7 +93,7 @@ export const turnReply = async (
   )
 }
 
-/** Tells of a turn whose events are another reader's. */
+/** Sends a turn whose events have another reader. */
 const followerOf = (call: Call, chat: ChatRef.ChatRef, turn: ChatRef.LiveTurn): Follower<string> => {
   const standing = (): ReadonlyArray<string> => [snapshotFrame(call, chat)]
   const failed = (error: unknown): ReadonlyArray<string> => [failedFrame(error)]
@@ -112,11 +112,11 @@ const followerOf = (call: Call, chat: ChatRef.ChatRef, turn: ChatRef.LiveTurn): 
 
 const snapshotFrame = (call: Call, chat: ChatRef.ChatRef): string => frame(snapshotText(call, chat.getSnapshot()))
 
-/** The JSON text of where a chat stands. */
+/** The JSON text of a chat's state. */
 export const snapshotText = (call: Call, snapshot: ChatRef.ChatSnapshot | undefined): string =>
   JSON.stringify({ type: "snapshot", view: viewOf(call, snapshot) })
 
-/** What a client sees of its chat. */
+/** A client's view of its chat. */
 export const viewOf = ({ params, shown }: Call, snapshot: ChatRef.ChatSnapshot | undefined): ChatView.ChatView =>
   ChatView.of(params["id"] ?? "", shown.snapshot(snapshot))
 
@@ -124,7 +124,7 @@ async function* joined(followed: AsyncIterable<ReadonlyArray<string>>): AsyncGen
   for await (const frames of followed) if (frames.length > 0) yield frames.join("")
 }
 
-/** What is awaited, unless the client goes or the server closes before. */
+/** Awaits a promise, until the client is gone or the server closes. */
 const beforeClosing = async <A>({ request, closing }: Call, awaited: Promise<A>): Promise<A> => {
   const signal = AbortSignal.any([request.signal, closing])
   const { promise, reject } = Promise.withResolvers<never>()

@@ -1,8 +1,8 @@
 /**
- * Leads a conversation back to a place in its thread, for clients that say another thing in the place of what was said.
+ * Rewinds a conversation to a place in its thread, for clients that edit an earlier message.
  *
- * REWIND1. Of the messages that stay none changes: the entry that is led to holds them as they stand now.
- * REWIND2. Nothing is lost: the log keeps what is rewound over. What is refused changes nothing.
+ * REWIND1. The remaining messages do not change: the target entry has them as they are now.
+ * REWIND2. Nothing is lost: the log keeps the replaced entries. A refused rewind changes nothing.
  */
 import type { ChatRef } from "@troupe/chat/chats"
 import type { Message } from "@troupe/chat/messages"
@@ -12,7 +12,10 @@ import { check } from "../access/index.ts"
 import type { Call } from "../http/index.ts"
 import { isRunning, isUnsaid } from "../wire/index.ts"
 
-/** How many of a thread's messages stay: at least, and at most. What nobody said beside a message comes and goes with it. */
+/**
+ * The number of messages of a thread that stay: at least, and at most. Messages that no person sent stay or go with their
+ * neighbour.
+ */
 export interface Place {
   readonly from: number
   readonly to: number
@@ -20,21 +23,21 @@ export interface Place {
 
 type Messages = ReadonlyArray<Message.Message>
 
-/** The place just before a message. */
+/** The place before a message. */
 export const before = (messages: Messages, at: number): Place => {
   let from = at
   for (let one = messages[at - 1]; one !== undefined && isUnsaid(one); one = messages[from - 1]) from -= 1
   return { from, to: at }
 }
 
-/** The place just behind a message. */
+/** The place after a message. */
 export const behind = (messages: Messages, at: number): Place => {
   let to = at + 1
   for (let one = messages[to]; one !== undefined && isUnsaid(one); one = messages[to]) to += 1
   return { from: at + 1, to }
 }
 
-/** What is looked at of an entry. */
+/** The fields of an entry that are read. */
 type Entry = Pick<Store.Commit, "seq" | "kind" | "from" | "kept" | "isStep"> & { readonly length: number }
 
 export const entryOf = ({ seq, kind, from, kept, isStep, messages }: Store.Commit): Entry => ({
@@ -47,8 +50,9 @@ export const entryOf = ({ seq, kind, from, kept, isStep, messages }: Store.Commi
 })
 
 /**
- * The newest entry without an open step that the present thread came from, and that ends at the place (REWIND1); 0 is the
- * beginning. `entries` are all there are, by their numbers from 1 on. Behind a rewind stands the entry it led to.
+ * The newest entry without an open step that the present thread came from, and that ends at the place (REWIND1). 0 is the
+ * beginning. `entries` are all entries, by their numbers from 1 on. After a rewind entry the search continues at the entry
+ * it led to.
  */
 export const entryAt = (entries: ReadonlyArray<Entry>, { from, to }: Place): number | undefined => {
   let shared = Number.POSITIVE_INFINITY
@@ -74,8 +78,9 @@ const entriesOf = async ({ troupe }: Call, inner: string): Promise<ReadonlyArray
 }
 
 /**
- * Has a conversation stand at a place of its thread, and gives it as it goes on from there. Throws an `HttpError` where the owner
- * may not (403), where inputs wait (409), where a turn runs that may not be cancelled (409), where no entry leads there (409) and where there is no log (501).
+ * Rewinds a conversation to a place of its thread, and returns the continued conversation. Throws an `HttpError` when the
+ * owner may not (403), when inputs wait, a turn runs that may not be cancelled, or no entry leads there (409), and when
+ * there is no log (501).
  */
 export const rewound = async (
   call: Call,

@@ -1,21 +1,21 @@
 /**
- * A chat's view as a reader takes it: first all of it, then what changed since the reader took the last.
+ * A chat's view for one reader: first the whole view, then the changes since the last frame that the reader took.
  *
  * Owns: the subscription to the chat, and the view that was sent last. Does not own the socket, which asks.
  *
- * FRAMES1. A frame is made when it is asked for: a slow reader skips what was between, and nothing waits for it.
- * FRAMES2. The frames a reader took lead to the view of the chat when the last of them was asked for.
- * FRAMES3. It is subscribed from the first question until it is left, or the chat is stopped.
+ * FRAMES1. A frame is made on demand: a slow reader skips intermediate views, and nothing waits for the reader.
+ * FRAMES2. The frames that a reader took add up to the chat's view at the time of the last request.
+ * FRAMES3. It is subscribed from the first request until the reader leaves or the chat is stopped.
  */
 import type { ChatRef } from "@troupe/chat/chats"
 import { ChatView } from "@troupe/chat/view"
 import { allShown, type Shown } from "../access/index.ts"
 
 /**
- * What a reader gets.
+ * A frame for a reader.
  *
- * - `view`: what changed; first, all of it
- * - `stopped`: the chat was stopped: no more will come
+ * - `view`: the changes; first, the whole view
+ * - `stopped`: the chat was stopped; this is the last frame
  */
 export type ViewFrame = { readonly type: "view"; readonly patch: ChatView.ChatViewPatch } | { readonly type: "stopped" }
 
@@ -30,7 +30,7 @@ export class ViewFrames implements AsyncIterator<ViewFrame, undefined> {
   #over = false
   #wake: (() => void) | undefined
 
-  /** `id` is what the reader calls the chat; `shown` gives what the reader sees of a snapshot. Default: all of it. */
+  /** `id` is the reader's id of the chat. `shown` filters a snapshot for the reader. Default: the whole snapshot. */
   constructor(id: string, chat: ChatRef.ChatRef, shown: Shown["snapshot"] = allShown.snapshot) {
     this.#id = id
     this.#chat = chat

@@ -3,7 +3,7 @@ import { events, frame, framesOf, lastFrame } from "./responses.ts"
 import type { Call, Route } from "../http/index.ts"
 import { ViewFrames } from "./viewFrames.ts"
 
-/** A chat is begun by who looks at it: nothing of it is kept until something was said. */
+/** Looking at a chat starts it. Nothing is stored until a message is sent. */
 const view = async (call: Call): Promise<Response> => {
   const id = call.params["id"] ?? ""
   call.claimStream()

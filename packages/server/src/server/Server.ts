@@ -1,14 +1,15 @@
 /**
- * Chats over HTTP: one handler, `Request → Response`, that mounts in anything.
+ * Chats over HTTP: one handler, `Request → Response`, that mounts in any server.
  *
- * Owns: what each owner has in use, and the streams that are open. Does not own the Troupe, which its program starts and stops,
+ * Owns: the usage counts of each owner, and the open streams. Does not own the Troupe, which its program starts and stops,
  * nor sockets.
  *
- * SERVE1. A conversation is reachable by its owner alone: the Troupe's id of it is made of the owner's name and the id.
- * SERVE2. Nobody is let in whom `authorize` does not name, and no page of another place that is not listed.
- * A client does nothing that its owner may not (MAY1).
- * SERVE3. Every refusal is a typed error in JSON; of an error that nobody expects only an id is told, and `onError` the rest.
- * SERVE4. Closed, it refuses what comes, and ends each stream with its last frame; runs that are nobody's conversation are over.
+ * SERVE1. Only its owner can reach a conversation: the Troupe's id is made of the owner's name and the id.
+ * SERVE2. A caller that `authorize` does not name is refused, and so is a page of another origin that is not listed. A
+ *         client does nothing that its owner may not (MAY1).
+ * SERVE3. Every refusal is a typed error in JSON. Of an unexpected error the client gets only an id, and `onError` gets the
+ *         rest.
+ * SERVE4. After `close` it refuses requests, ends each stream with its last frame, and ends runs without a conversation.
  *
  * @module
  */
@@ -24,21 +25,21 @@ export type { Authorized, Denied, Limits, ServerOptions, Unexpected } from "./se
 
 export type { May } from "../access/index.ts"
 
-/** A handler of requests; `close` ends what it has open. */
+/** A request handler. `close` ends its open streams and runs. */
 export interface Server {
   readonly fetch: (request: Request) => Promise<Response>
   readonly close: () => Promise<void>
-  /** As the options say. */
+  /** The `hosts` of the options. */
   readonly hosts: ReadonlyArray<string> | undefined
 }
 
 /**
  * Makes a server of a Troupe.
  *
- * **Details**: what it answers to are the routes of docs/serving.md, and the protocols of existing clients. It holds nothing of a
- * conversation but its name: closed, another can be made of the same Troupe.
+ * **Details**: it serves the routes of docs/serving.md, and the protocols of existing clients. It holds only the names of
+ * conversations: after `close`, another server can be made of the same Troupe.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for options that cannot be meant.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for invalid options.
  *
  * @example
  * ```ts import.meta.vitest
@@ -157,7 +158,7 @@ const notify = async (onError: ServerOptions["onError"], error: unknown, about: 
   try {
     await onError?.(error, about)
   } catch {
-    // Whoever is told of errors has none of its own to tell.
+    // Exceptions thrown by `onError` are swallowed.
   }
 }
 

@@ -1,9 +1,9 @@
-/** Checks what a server is made with: what would refuse everybody, or nobody, says so at once. */
+/** The options of a server, and their check: options that would refuse everybody or nobody throw at once. */
 import { ValidationError, type RunningTroupe } from "@troupe/chat"
 import type { Finding } from "@troupe/chat/errors"
 import type { May } from "../access/index.ts"
 
-/** The limits that count. */
+/** The limits with their defaults. */
 export type AllLimits = { readonly [Name in keyof Limits]-?: number }
 
 const defaults: AllLimits = {
@@ -67,7 +67,7 @@ export const checkServerOptions = ({
   if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
-/** The entries of a list; of what is none there are none, and it is found. */
+/** Returns the entries of a list. For a value that is no list, adds a finding and returns none. */
 const listed = (name: string, value: unknown, found: Array<Finding>): Iterable<[number, unknown]> => {
   if (Array.isArray(value)) return value.entries()
   found.push({ field: [name], reason: "must be a list" })
@@ -75,7 +75,7 @@ const listed = (name: string, value: unknown, found: Array<Finding>): Iterable<[
 }
 
 /**
- * Who asks: the owner of the conversations that are reachable, and what the owner may do with them.
+ * The authenticated owner, and what the owner may do with its conversations.
  *
  * **Units and defaults**: `owner` is text of 1 to 256 characters without control characters; any other is refused with
  * `invalid_owner`. For `may` see {@link May}.
@@ -85,65 +85,65 @@ export interface Authorized {
   readonly may?: May | undefined
 }
 
-/** Nobody: `401`, or `403` for somebody who may not. */
+/** The caller is refused: `401`, or `403` for a caller without permission. */
 export interface Denied {
   readonly deny: 401 | 403
 }
 
-/** What bounds clients. */
+/** The limits for clients. */
 export interface Limits {
-  /** Bytes of a request's body. Default: 1,048,576. */
+  /** The bytes of a request's body. Default: 1,048,576. */
   readonly bodyBytes?: number | undefined
-  /** Characters of one message. Default: 100,000. */
+  /** The characters of one message. Default: 100,000. */
   readonly messageCharacters?: number | undefined
-  /** Living conversations of one owner. Default: 1,000. */
+  /** The live conversations of one owner. Default: 1,000. */
   readonly conversations?: number | undefined
-  /** Requests of one owner in a minute. Default: 600. */
+  /** The requests of one owner in a minute. Default: 600. */
   readonly requestsPerMinute?: number | undefined
-  /** Open streams of one owner. Default: 100. */
+  /** The open streams of one owner. Default: 100. */
   readonly streams?: number | undefined
   /**
-   * Bytes of answers of one owner whose clients have not taken them yet; of a frame of a stream, its characters. Answers and
-   * frames up to 16,384 are not counted, and an answer that is alone is never refused. Default: 67,108,864.
+   * The bytes of one owner's answers that clients have not taken yet; for a frame of a stream, its characters. Answers and
+   * frames up to 16,384 are not counted, and a single answer is never refused. Default: 67,108,864.
    */
   readonly answerBytes?: number | undefined
 }
 
-/** An error that nobody expected: the id its client was told, and which request it was. */
+/** An unexpected error: the id that its client got, and its request. */
 export interface Unexpected {
   readonly id: string
   readonly method: string
   readonly path: string
 }
 
-/** What a server is made with. */
+/** The options of a server. */
 export interface ServerOptions {
   readonly troupe: RunningTroupe
-  /** Says who asks. Nobody is let in without it. */
+  /** Authenticates the caller. Without an owner the request is refused. */
   readonly authorize: (request: Request) => Authorized | Denied | Promise<Authorized | Denied>
   readonly limits?: Limits | undefined
-  /** The origins of other places whose pages may ask, as `https://app.example.com`. Default: none. */
+  /** The other origins whose pages may call the server, as `https://app.example.com`. Default: none. */
   readonly origins?: ReadonlyArray<string> | undefined
-  /** The names this server is reached by, without port. Default: any, but see `Node.listen`. */
+  /** The host names of this server, without port. Default: any, but see `Node.listen`. */
   readonly hosts?: ReadonlyArray<string> | undefined
   /**
-   * Whether the header `x-forwarded-host` names the host that the client asked for, in place of `host`. Default: `false`. Set
-   * it only behind a proxy that sets or removes this header in every request: a client can send it too.
+   * Whether the header `x-forwarded-host` names the host that the client requested, instead of `host`. Default: `false`.
+   * Set it only behind a proxy that sets or removes this header in every request: a client can send it too.
    */
   readonly trustForwardedHost?: boolean | undefined
-  /** What stands before all paths. Default: nothing. */
+  /** The prefix of all paths. Default: none. */
   readonly basePath?: string | undefined
   /**
-   * Makes the Troupe's id of an owner's conversation. **Contract**: `chatId(owner, "")` is what all ids of an owner begin with,
-   * and those of no other. Default: the owner's name, escaped, then a slash and the id.
+   * Makes the Troupe's id of an owner's conversation. **Contract**: all ids of an owner, and no others, begin with
+   * `chatId(owner, "")`. Default: the owner's name, escaped, then a slash and the id.
    */
   readonly chatId?: ((owner: string, id: string) => string) | undefined
   /**
-   * Whether clients see the text of a tool's error, as the model does. Default: `false`; they see the call's outcome and its id,
-   * under which the program's own events, hooks and traces have the error. A handler that means a text for clients returns it
-   * as a value.
+   * Whether clients see the text of a tool's error, as the model does. Default: `false`: they see the call's outcome and
+   * its id. The program's own events, hooks and traces have the error under that id. A handler that has a text for clients
+   * returns the text as a value.
    */
   readonly exposeToolErrors?: boolean | undefined
-  /** Told of errors that nobody expected. Default: nobody. */
+  /** Called with unexpected errors. Default: none. */
   readonly onError?: ((error: unknown, about: Unexpected) => void | Promise<void>) | undefined
 }

@@ -1,13 +1,15 @@
 /**
- * What there is to tell of tool calls between a chat's events: how they stand, how far they are, and that their handlers go on
- * though they are over.
+ * Updates about tool calls between a chat's events: their state, their progress, and handlers that still run after their
+ * call ended (zombies).
  *
- * Owns: the subscription to the chat while calls run, one timer, and what was told. Does not own the calls, which it looks at.
+ * Owns: the subscription to the chat while calls run, one timer, and the record of sent updates. Does not own the calls,
+ * which it reads.
  *
- * NEWS1. While no call runs there is neither a subscription nor a timer; a call that is over within the interval says nothing.
- * NEWS2. At most once in an interval, however much changes, and only of the newest; a reader that reads no more costs nothing.
- * NEWS3. Nothing is said of a call that the reader was not told of, nor twice the same; it is not replayed: who comes back gets
- *        what is so then.
+ * NEWS1. While no call runs there is neither a subscription nor a timer. A call that ends within the interval gives no
+ *        update.
+ * NEWS2. Updates are sent at most once an interval, and only the newest. A reader that stops reading costs nothing.
+ * NEWS3. Nothing is sent about a call that the reader does not have, and no update twice. Updates are not replayed: a
+ *        reader that reconnects gets the current state.
  */
 import type { ChatRef } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -18,28 +20,28 @@ import type { Clock } from "@troupe/otp"
 import { type StepMessages, stepsOf } from "./chatReply.ts"
 
 /**
- * How a call stands.
+ * The state of a call.
  *
  * - `queued`: it waits for its turn
  * - `running`: its handler runs
- * - `draining`: its handler was told to end, and is waited for
- * - `zombie`: the call is over, and its handler runs still
- * - `ended`: a handler that ran still has ended
+ * - `draining`: its handler was cancelled, and the call waits for its end
+ * - `zombie`: the call is over, and its handler still runs
+ * - `ended`: a handler that was a zombie has ended
  */
 type CallState = "queued" | "running" | "draining" | "zombie" | "ended"
 
-/** Something to tell. `progress` is what the handler said last, as JSON has it. */
+/** An update. `progress` is the handler's last progress report, as JSON. */
 export type CallNews =
   | { readonly type: "call"; readonly data: { readonly toolCallId: string; readonly state: CallState } }
   | { readonly type: "progress"; readonly data: { readonly toolCallId: string; readonly progress: unknown } }
 
 type View = ChatRef.ToolCallView
 
-/** How long changes gather, and how often is looked whether a late handler has ended, in milliseconds. */
+/** The interval that collects changes, and that checks whether a zombie has ended, in milliseconds. */
 const everyMs = 200
 const lateMs = 1_000
 
-/** Characters of JSON: what says more of its progress is not told. */
+/** The maximum characters of JSON: longer progress is not sent. */
 const longest = 4_096
 
 const states: Readonly<Partial<Record<View["status"], CallState>>> = {
@@ -50,10 +52,10 @@ const states: Readonly<Partial<Record<View["status"], CallState>>> = {
   restarting: "draining"
 }
 
-/** How calls end that may leave a handler behind. */
+/** The outcomes that may leave a zombie. */
 const mayBeLate: ReadonlySet<Outcome.Outcome> = new Set<Outcome.Outcome>(["timed_out", "cancelled"])
 
-/** What is looked at: a chat, its system's clock, and the handlers that run still. */
+/** What a watch reads: a chat, its system's clock, and the zombies. */
 export interface Watched {
   readonly chat: Pick<ChatRef.ChatRef, "id" | "subscribe" | "getSnapshot">
   readonly clock: Clock.Clock
@@ -62,9 +64,9 @@ export interface Watched {
 
 export class CallWatch {
   readonly #watched: Watched
-  /** The calls that the reader was told of and that are not over. */
+  /** The running calls that were sent to the reader. */
   readonly #calls = new Set<string>()
-  /** The calls that are over, and whose handlers may run still; and those of whom that was told. */
+  /** The ended calls whose handlers may still run, and those whose zombie was sent. */
   readonly #late = new Set<string>()
   readonly #zombies = new Set<string>()
   readonly #sent = new Map<string, { state?: CallState; progress?: string }>()
@@ -78,19 +80,19 @@ export class CallWatch {
     this.#watched = watched
   }
 
-  /** Whether there may be something to tell, without an event. */
+  /** Whether there may be an update without an event. */
   get isOpen(): boolean {
     return this.#subscribed !== undefined
   }
 
-  /** Resolves when it is time to look. */
+  /** Resolves at the next time to check for updates. */
   get due(): Promise<undefined> {
     this.#due ??= Promise.withResolvers<undefined>()
     if (this.#isDue) this.#due.resolve(undefined)
     return this.#due.promise
   }
 
-  /** The calls that a reply goes on with, as far as they have no result. */
+  /** Adds the calls without a result of the reply that continues. */
   goesOnWith(messages: ReadonlyArray<Message.Message>): void {
     const { said, behind = [] }: Partial<StepMessages> = stepsOf(messages).at(-1) ?? {}
     const given = new Set(behind.map((message) => (message.role === "tool" ? message.toolCallId : undefined)))
@@ -98,13 +100,13 @@ export class CallWatch {
     if (this.#isRead && this.#calls.size > 0) this.#open()
   }
 
-  /** There is a reader, which leaves. */
+  /** Starts for a reader. */
   begin(): void {
     this.#isRead = true
     if (this.#calls.size > 0) this.#open()
   }
 
-  /** The reader is told of this event. */
+  /** Records an event that is sent to the reader. */
   observe(event: Event.Event): void {
     switch (event.type) {
       case "tool_call_completed":
@@ -124,14 +126,14 @@ export class CallWatch {
     }
   }
 
-  /** The reader was told of no call of the running step. */
+  /** Forgets the calls of the running step. */
   stepOver(): void {
     this.#calls.clear()
     this.#sent.clear()
     if (this.#late.size === 0) this.leave()
   }
 
-  /** What changed since it was last looked. */
+  /** Returns the changes since the last look. */
   look(): ReadonlyArray<CallNews> {
     this.#isDue = false
     this.#due = undefined
@@ -142,7 +144,7 @@ export class CallWatch {
     return news
   }
 
-  /** Nobody is told any more, until calls run again. */
+  /** Stops the timer and the subscription, until calls run again. */
   leave(): void {
     if (this.#subscribed === undefined) return
     this.#subscribed.unsubscribe()
@@ -204,7 +206,7 @@ export class CallWatch {
   }
 }
 
-/** What JSON has no word for is not told, nor what is too long. */
+/** Progress that JSON cannot express, or that is too long, is not sent. */
 const jsonOf = (progress: unknown): string | undefined => {
   try {
     const text: string | undefined = JSON.stringify(progress)

@@ -1,8 +1,8 @@
 /**
- * A reply: what a chat said and did since its user last spoke, over steps and over turns.
+ * A reply: the messages of a chat since its user's last message, over steps and over turns.
  *
- * RNAME1. A reply has one name, however it is read: it is named after the message it answers. A message is named by the id its
- *         sender gave it, else by its place in the thread.
+ * RNAME1. A reply has one name, whichever way it is read: it is named after the message it answers. A message is named by
+ *         the id its sender gave it, else by its index in the thread.
  */
 import type { ChatRef } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -10,10 +10,10 @@ import type { Message } from "@troupe/chat/messages"
 
 type Context = ChatRef.LiveContext
 
-/** Where a message keeps the id its sender gave it. */
+/** The metadata key of the id that a sender gave its message. */
 const idKey = "client_message_id"
 
-/** A user's message under the id its sender gave it. */
+/** Adds the sender's id to a user's message. */
 export const named = (message: Message.UserMessage, id: string | undefined): Message.UserMessage =>
   id === undefined ? message : { ...message, metadata: { ...message.metadata, [idKey]: id } }
 
@@ -23,26 +23,26 @@ export const messageName = (message: Message.Message, index: number): string => 
   return typeof id === "string" ? id : `m${index}`
 }
 
-/** The name of the reply to what is called so. */
+/** The name of the reply to the message of this name. */
 export const replyName = (asked: string): string => `${asked}.reply`
 
-/** Whether nobody said it: hooks put it there, or the chat asks itself for its answer's last form. */
+/** Whether no person sent the message: a hook added it, or the chat asked for its final answer. */
 export const isUnsaid = ({ metadata }: Message.Message): boolean =>
   metadata?.["injected_by"] !== undefined || metadata?.["structured_finalize"] === true
 
-/** Whether a person said it. */
+/** Whether a person sent the message. */
 export const isSaid = (message: Message.Message): message is Message.UserMessage =>
   message.role === "user" && !isUnsaid(message)
 
-/** Whether it says a tool's question, and begins no step. */
+/** Whether the message is a tool's question, which begins no step. */
 export const isQuestion = ({ role, metadata }: Message.Message): boolean =>
   role === "assistant" && metadata?.["ask_user"] === true
 
-/** Whether it is what the model said in a step. */
+/** Whether the message is the model's reply of a step. */
 export const isStep = (message: Message.Message): message is Message.AssistantMessage =>
   message.role === "assistant" && !isQuestion(message)
 
-/** A model's message with what belongs to it: its calls' results, and the question one of them asked. */
+/** A model's message with the results of its calls, and the question one of them asked. */
 export interface StepMessages {
   readonly said: Message.AssistantMessage
   readonly behind: ReadonlyArray<Message.Message>
@@ -63,8 +63,9 @@ export const callsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray
   (messages.findLast(isStep)?.toolCalls ?? []).map(({ id }) => id)
 
 /**
- * What a step left in its thread; `undefined` where that is nothing: cancelled before its first word it leaves no message, and the
- * last there is another's. A step that goes on with the calls of one before has the message of that.
+ * The messages that a step added to its thread; `undefined` if none: a step that is cancelled before its first word adds no
+ * message, and the last message belongs to another step. A step that continues the calls of an earlier one has that step's
+ * message.
  */
 export const leftBy = ({ thread, response }: Event.StepCompleted, goesOn: boolean): StepMessages | undefined => {
   const at = thread.messages.findLastIndex(isStep)
@@ -81,7 +82,7 @@ export interface Reply {
   readonly messages: ReadonlyArray<Message.Message>
 }
 
-/** The reply that a thread ends with. */
+/** The reply at the end of a thread. */
 export const replyIn = (messages: ReadonlyArray<Message.Message>): Reply => {
   const asked = messages.findLastIndex(isSaid)
   const message = messages[asked]
@@ -91,22 +92,25 @@ export const replyIn = (messages: ReadonlyArray<Message.Message>): Reply => {
   }
 }
 
-/** Whether a turn runs whose end is not known yet. */
+/** Whether a turn is running. */
 export const isRunning = (context: Context | undefined): context is Context =>
   context?.turn !== undefined && context.result === undefined
 
-/** The reply a running turn goes on with, as it stood when the turn began; `opened` is with the step it goes on with. */
+/**
+ * The reply that a running turn continues, as it was when the turn began. `opened` includes the step that the turn
+ * continues.
+ */
 export interface Standing {
   readonly name: string
-  /** What came before the reply. */
+  /** The messages before the reply. */
   readonly earlier: ReadonlyArray<Message.Message>
   readonly before: ReadonlyArray<Message.Message>
   readonly opened: ReadonlyArray<Message.Message>
-  /** All of it that is in the thread by now. */
+  /** All of the reply's messages in the thread now. */
   readonly now: ReadonlyArray<Message.Message>
 }
 
-/** Where the running turn, or the last one, began. */
+/** The start of the running turn, or of the last one. */
 export const standingOf = ({ steps, thread }: Context): Standing => {
   const first = steps[0]?.thread.messages ?? thread.messages
   const { name, messages } = replyIn(first)
@@ -116,7 +120,7 @@ export const standingOf = ({ steps, thread }: Context): Standing => {
   return { name, earlier: first.slice(0, from), before, opened: messages, now: thread.messages.slice(from) }
 }
 
-/** What a tool's result is for a program: its JSON, where it is written as such, else its text. */
+/** A tool's result as a value: parsed if it is JSON, else its text. */
 export const valueOf = (content: string): unknown => {
   try {
     const value: unknown = JSON.parse(content)
@@ -126,7 +130,7 @@ export const valueOf = (content: string): unknown => {
   }
 }
 
-/** A sentence about what ended a turn: the reason, and nothing of the program. */
+/** A message for the error that ended a turn: the reason, without the program's details. */
 export const errorText = (error: unknown): string => {
   const reason = typeof error === "object" && error !== null ? Reflect.get(error, "reason") : undefined
   const kind = typeof error === "object" && error !== null ? Reflect.get(error, "_tag") : undefined
@@ -145,13 +149,13 @@ export const errorText = (error: unknown): string => {
   }
 }
 
-/** The word for what ended a turn, for programs. */
+/** The code of the error that ended a turn. */
 export const errorCode = (error: unknown): string => {
   const reason = typeof error === "object" && error !== null ? Reflect.get(error, "reason") : undefined
   return typeof reason === "string" && /^[a-z_]{1,64}$/u.test(reason) ? reason : "error"
 }
 
-/** What a provider's chunk has of the model's reasoning, and which stretch of it that is part of. */
+/** The reasoning text in a provider's chunk, and the id of its block. */
 export const reasoningIn = (chunk: unknown): { readonly of: unknown; readonly delta: string } | undefined => {
   if (typeof chunk !== "object" || chunk === null || Reflect.get(chunk, "type") !== "reasoning_delta") return undefined
   const delta: unknown = Reflect.get(chunk, "delta")

@@ -1,8 +1,9 @@
 /**
- * What clients say and answer, as it comes over the wire.
+ * The messages and answers of clients, as they arrive over the wire.
  *
- * CONTENT1. What a client says or answers has no `metadata`: that is the program's own, and holds options for providers.
- * CONTENT2. Every message is counted whole, whatever its role: its texts, and the URLs and base64 text of its images and files.
+ * CONTENT1. Content of a client has no `metadata`: that belongs to the program, and holds options for providers.
+ * CONTENT2. Every message is counted whole, whatever its role: its texts, and the URLs and base64 text of its images and
+ *           files.
  */
 import { ContentPart } from "@troupe/chat/messages"
 import * as z from "zod"
@@ -17,8 +18,8 @@ export const WirePart = ContentPart.ContentPart.refine(({ metadata }) => metadat
 })
 
 /**
- * A file by its URL, or as base64 text where that is in a `data:` URL; an image where either the URL or the client says so. What
- * the URL must be is checked with the message.
+ * A file by its URL, or as base64 text from a `data:` URL. It is an image if the URL or the client says so. The URL is
+ * validated with the message.
  */
 export const filePart = (url: string, mediaType: string, filename?: string): ContentPart.ContentPart => {
   const inline = /^data:(?<type>[^;,]+);base64,(?<base64>.*)$/su.exec(url)?.groups
@@ -35,7 +36,7 @@ export const filePart = (url: string, mediaType: string, filename?: string): Con
   }
 }
 
-/** Content as short as it can be said. Throws an `HttpError` (413, 422) for too much, and for nothing. */
+/** The shortest form of some content. Throws an `HttpError` (413, 422) for content that is too long or empty. */
 export const checkedContent = (parts: ReadonlyArray<ContentPart.ContentPart>, mostCharacters: number): Content => {
   const [first] = parts
   if (first === undefined)
@@ -43,7 +44,7 @@ export const checkedContent = (parts: ReadonlyArray<ContentPart.ContentPart>, mo
   return checkedLength(parts.length === 1 && first.type === "text" ? first.text : parts, mostCharacters)
 }
 
-/** Content that is not too long (CONTENT2). Throws an `HttpError` (413). */
+/** Returns content that is not too long (CONTENT2). Throws an `HttpError` (413). */
 export const checkedLength = <A extends Content>(content: A, mostCharacters: number): A => {
   if (charactersOf(content) > mostCharacters) throw tooLong(mostCharacters)
   return content
@@ -67,7 +68,7 @@ const partCharacters = (part: ContentPart.ContentPart): number => {
 const Parts = z.array(ContentPart.ContentPart).min(1)
 const WireParts = z.array(WirePart)
 
-/** An answer that is not too long, and no content with `metadata`. Throws an `HttpError` (413, 422). */
+/** Returns an answer that is not too long and has no content with `metadata`. Throws an `HttpError` (413, 422). */
 export const checkedAnswer = <A>(answer: A, mostCharacters: number): A => {
   const text = answer instanceof Error ? answer.message : typeof answer === "string" ? answer : JSON.stringify(answer)
   if ((text ?? "").length > mostCharacters) throw tooLong(mostCharacters)

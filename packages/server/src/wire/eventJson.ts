@@ -1,9 +1,9 @@
 /**
- * Events as they are sent: the Codec's form, of which two things are left out.
+ * Events for the wire: the Codec's form, with two omissions.
  *
- * **Details**: `Codec.fromJson("Event", …)` reads it. Errors say what they are, and not what caused them, where, or with which
- * metadata. The threads that `step_completed` and `chat_completed` carry have the messages from the last thing a person said
- * on, and a chat's result has no steps: who reads has had those, or the history.
+ * **Details**: `Codec.fromJson("Event", …)` reads it. Errors are sent without their cause, stack and metadata. The threads
+ * of `step_completed` and `chat_completed` start at the last message of a person, and a chat's result has no steps: the
+ * reader has those already, or reads the history.
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -46,7 +46,7 @@ const newest = (thread: Thread.Thread): Thread.Thread => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-/** Below `$error` stands what the Codec wrote of an error. */
+/** Removes the causes below `$error`, which the Codec writes for an error. */
 const withoutCauses = (json: unknown): string =>
   JSON.stringify(json, (key, value: unknown) => {
     if (key !== "$error" || !isObject(value)) return value

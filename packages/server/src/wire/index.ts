@@ -1,4 +1,6 @@
-/** What all protocols share: replies, updates of tool calls, server-sent events and the content that clients send. */
+/**
+ * Code that all protocols share: replies, updates of tool calls, server-sent events and the content that clients send.
+ */
 export type { CallNews } from "./callUpdates.ts"
 export {
   callsOf,

@@ -1,4 +1,4 @@
-/** What is followed, with what there is to tell of calls between its events. */
+/** Interleaves events with updates about tool calls. */
 import type { ChatRef } from "@troupe/chat/chats"
 import type { Call } from "../http/index.ts"
 import { type CallNews, CallWatch } from "./callUpdates.ts"
@@ -8,7 +8,7 @@ import type { Follower } from "./turnReader.ts"
 export const watchOf = ({ troupe }: Call, chat: ChatRef.ChatRef): CallWatch =>
   new CallWatch({ chat, clock: troupe.system.clock, zombies: () => troupe.zombies() })
 
-/** A follower that has a watch hear what its reader is told. */
+/** A follower that passes its reader's events to a watch too. */
 export const watching = <Item>(follower: Follower<Item>, watch: CallWatch): Follower<Item> => ({
   ...follower,
   before: (reply, earlier) => {
@@ -26,9 +26,9 @@ export const watching = <Item>(follower: Follower<Item>, watch: CallWatch): Foll
 })
 
 /**
- * Everything that is followed, and what there is to tell of calls in between: for each, the text for the wire.
+ * Yields the text for the wire of each event and of each update between events.
  *
- * One item is asked for ahead while calls run, and held while news are told.
+ * While calls run, one item is requested ahead, and held while updates are sent.
  */
 export async function* withNews<Item>(
   followed: AsyncIterable<ReadonlyArray<Item>>,
@@ -61,7 +61,7 @@ export async function* withNews<Item>(
   }
 }
 
-/** How it is told. */
+/** How items and updates become text. */
 export interface Notifying<Item> {
   readonly first: string
   readonly frames: (items: ReadonlyArray<Item>) => string

@@ -1,9 +1,9 @@
 /**
- * Follows a turn for a client: the sender's own, or the one that runs, from its beginning.
+ * Reads a turn for a client: the sender's own turn, or the running turn from its beginning.
  *
- * FOLLOWTURN1. A turn is followed by its sender once; who says the same again reads it as any other: from its beginning, when
- *              its time has come, and takes nothing of it.
- * FOLLOWTURN2. Leaving ends nothing but the reading.
+ * FOLLOWTURN1. The sender of a turn reads its live events once. A request with the same input again waits for the turn, and
+ *              reads it from its beginning like any other reader. It takes no events from the first reader.
+ * FOLLOWTURN2. When a reader leaves, only the reading ends.
  */
 import type { ChatRef } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -13,37 +13,40 @@ import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
 type Turn = ReturnType<ChatRef.ChatRef["send"]>
 
-/** What a client is told with: each gives what goes to the wire. */
+/** Converts events for a client: each function returns items for the wire. */
 export interface Follower<Item> {
-  /** What of the conversation the client sees: events, contexts and standings are given so. */
+  /** The filter of events, contexts and standings for the client. */
   readonly shown: Shown
-  /** What the reply began with before the turn, and what came before the reply: told where that is told from its beginning. */
+  /** The reply before the turn, and the messages before the reply. Sent when the turn is sent from its beginning. */
   readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => ReadonlyArray<Item>
   readonly event: (event: Event.Event) => ReadonlyArray<Item>
-  /** The chat stands here, and the turn goes on. */
+  /** The current state of the chat, whose turn continues. */
   readonly standing: (context: ChatRef.LiveContext, standing: Standing) => ReadonlyArray<Item>
-  /** The turn is over, and its end was not heard. */
+  /** The turn is over, and its end was missed. */
   readonly over: (context: ChatRef.LiveContext, standing: Standing) => ReadonlyArray<Item>
   readonly failed: (error: unknown) => ReadonlyArray<Item>
 }
 
-/** Turns whose events somebody reads (FOLLOWTURN1). */
+/** Turns whose events have a reader (FOLLOWTURN1). */
 const followed = new WeakSet<Turn>()
 
-/** Whether a turn is this sender's to follow; from then on it is nobody else's. */
+/** Claims a turn for this sender. Returns false when the turn is already claimed. */
 export const claim = (turn: Turn): boolean => {
   if (followed.has(turn)) return false
   followed.add(turn)
   return true
 }
 
-/** Whether an input was said before, and its turn is over. */
+/** Whether an input was sent before, and its turn is over. */
 export const isRepeated = (turn: Turn): boolean => {
   const error = turn.failure?.error
   return error instanceof SessionError && error.reason === "already_delivered"
 }
 
-/** A sender's turn, until the signal says that the client is gone; `standing` is the reply it goes on with, where the client is to be told of that. */
+/**
+ * A sender's turn, until the signal is aborted because the client is gone. `standing` is the reply that the turn continues,
+ * if the client gets it.
+ */
 export async function* ofTurn<Item>(
   turn: Turn,
   follower: Follower<Item>,
@@ -68,7 +71,7 @@ export async function* ofTurn<Item>(
   }
 }
 
-/** `context` is what the client sees. The turn that runs, with the reply it goes on with, or the last reply. */
+/** The running turn, with the reply it continues, or the last reply. `context` is what the client sees. */
 export async function* ofChat<Item>(
   chat: ChatRef.ChatRef,
   context: ChatRef.LiveContext,
@@ -99,7 +102,7 @@ export async function* ofChat<Item>(
   }
 }
 
-/** A turn that is another sender's to follow, from its beginning; one that waits for its time is waited for (FOLLOWTURN1). */
+/** Another sender's turn, from its beginning. A queued turn is awaited (FOLLOWTURN1). */
 export async function* ofSaidAgain<Item>(
   chat: ChatRef.ChatRef,
   turn: Turn,
@@ -113,7 +116,7 @@ export async function* ofSaidAgain<Item>(
   else if (context !== undefined) yield* ofChat(chat, context, follower, signal)
 }
 
-/** Resolves when what was said is in the thread, or never will be, or nobody waits for it. */
+/** Resolves when the input is in the thread or never will be, or when the signal is aborted. */
 const begun = async (turn: Turn, signal: AbortSignal): Promise<void> => {
   const gone = Promise.withResolvers<void>()
   const leave = (): void => gone.resolve()
@@ -123,6 +126,6 @@ const begun = async (turn: Turn, signal: AbortSignal): Promise<void> => {
   signal.removeEventListener("abort", leave)
 }
 
-/** A turn that goes on with the calls of a step says nothing of their message. */
+/** A turn that continues the calls of a step does not send their message. */
 const beginningOf = ({ before, opened }: Standing, { type }: Event.Event): Standing["before"] =>
   type.startsWith("tool_execution") ? opened : before

@@ -10,11 +10,11 @@ import { databaseName } from "./databaseName.ts"
 import { postgresDialect } from "./postgresSchema.ts"
 
 /**
- * How a store in PostgreSQL keeps.
+ * The options of a store in PostgreSQL.
  *
  * **Units and defaults**: `schema` is the schema of its tables, `"troupe"`, which is created. `maxConnections` is 10.
- * `connectTimeoutMs` is how long a connection may take to open, 5,000. `ttlMs` is how long after its newest entry a conversation
- * is kept, in milliseconds; without it, for ever. `clock` is the host's.
+ * `connectTimeoutMs` is how long a connection may take to open, 5,000. `ttlMs` is how long after its newest entry a
+ * conversation is kept, in milliseconds; by default for ever. `clock` is the host's.
  */
 export interface PostgresOptions {
   readonly schema?: string | undefined
@@ -25,16 +25,16 @@ export interface PostgresOptions {
 }
 
 /**
- * Keeps conversations in a PostgreSQL database, `postgres://user:password@host:5432/database`.
+ * Stores conversations in a PostgreSQL database, `postgres://user:password@host:5432/database`.
  *
- * **Details**: connections are opened when the store is first asked, and the schema brought up to date then. `close` lets go
- * of them. What a save that was answered survives is the server's to say: with its own settings, the end of either machine.
- * An id has at most 2,048 bytes.
+ * **Details**: the first operation opens connections and migrates the schema. `close` releases the connections. The
+ * server's settings determine the durability of a save; by default a save survives the end of either machine. An id has at
+ * most 2,048 bytes.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for options that make no sense. The verbs reject with a `StoreError`
- * when the server cannot be reached, does not let the user in, has a newer schema, or fails; the next to ask tries again.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for invalid options. The verbs reject with a `StoreError` when
+ * the server cannot be reached, refuses the user, has a newer schema, or fails; the next operation tries again.
  *
- * **Concurrency**: any number of programs may use one schema. Who writes a conversation holds its row until the commit.
+ * **Concurrency**: any number of programs may use one schema. A writer of a conversation locks its row until the commit.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** How a message names the database: without user and password. */
+/** The name of the database for messages, without user and password. */
 export const databaseName = (url: string): string => {
   const parsed = URL.parse(url)
   return parsed === null ? "the database" : `${parsed.host}${parsed.pathname}`

@@ -1,13 +1,13 @@
 /**
- * Brings a schema in PostgreSQL up to date.
+ * Migrates a schema in PostgreSQL.
  *
- * Programs that do it at once wait for one another: a lock of the database is held from the look at the version to the end of the
- * transaction.
+ * Programs that migrate at the same time wait for one another: a database lock is held from the check of the version to the
+ * end of the transaction.
  */
 import { type Asking, migrate, newestVersion, rowsOf, schemaVersion, StoreError } from "../sql/index.ts"
 import { postgresBasis, postgresDialect, postgresMigrations } from "./postgresSchema.ts"
 
-/** All of it, in one transaction. **Errors**: throws a `StoreError` of a newer schema. */
+/** The whole migration, in one transaction. **Errors**: throws a `StoreError` for a newer schema. */
 export function* migratePostgres({
   database,
   schema,
@@ -19,7 +19,7 @@ export function* migratePostgres({
 }): Asking<void> {
   const { prefix } = postgresDialect(schema)
   yield* rowsOf("SELECT pg_advisory_xact_lock(hashtextextended('troupe ' || ?, 0))", schema)
-  // Who may use a schema need not be allowed to create one.
+  // A user without the right to create schemas may still use an existing one.
   const existing = yield* rowsOf("SELECT 1 FROM pg_namespace WHERE nspname = ?", schema)
   if (existing.length === 0) yield* rowsOf(`CREATE SCHEMA "${schema}"`)
   const noted = yield* rowsOf("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'migrations'", schema)

@@ -1,12 +1,12 @@
 /**
  * A PostgreSQL database, over a pool of connections.
  *
- * Owns: the pool, from the first question to `close`. Does not own the rows.
+ * Owns: the pool, from the first query to `close`. Does not own the rows.
  *
- * PG1. The pool is opened, and the schema brought up to date, when it is first asked; if that fails, the next to ask tries again.
- * PG2. A write is one transaction, answered after its commit. When the connection is lost in the commit, nobody knows whether
- *      it is kept: it is answered as failed.
- * PG3. `close` waits for what is under way, and lets go of every connection.
+ * PG1. The first operation opens the pool and migrates the schema. If that fails, the next operation tries again.
+ * PG2. A write is one transaction, and resolves after its commit. When the connection is lost during the commit, the result
+ *      is unknown, and the write rejects.
+ * PG3. `close` waits for pending operations, and releases every connection.
  */
 import { PgClient } from "@effect/sql-pg"
 import * as Cause from "effect/Cause"
@@ -22,7 +22,7 @@ import { migratePostgres } from "./migratePostgres.ts"
 import { postgresFailure } from "./postgresFailure.ts"
 import { postgresDialect } from "./postgresSchema.ts"
 
-/** How it is reached. */
+/** The options of the connection. */
 export interface Reaching {
   readonly url: string
   readonly schema: string
@@ -37,7 +37,7 @@ interface Pool {
   readonly scope: Scope.Closeable
 }
 
-/** A refusal that is no error of the database: it is handed on as it is. */
+/** A refusal that is no error of the database. It is rethrown unchanged. */
 class Refusal {
   readonly reason: unknown
   constructor(reason: unknown) {
@@ -45,7 +45,7 @@ class Refusal {
   }
 }
 
-/** One message of a conversation may be as long as PostgreSQL keeps, and is read whole. */
+/** One message of a conversation may be as long as PostgreSQL can store, and is read whole. */
 const maxMessageSize = 2 ** 30
 
 /** The database. */
@@ -143,7 +143,7 @@ export class PostgresDatabase implements Database {
     })
   }
 
-  /** PostgreSQL numbers the places of a question. */
+  /** Converts `?` to PostgreSQL's numbered parameters. */
   #numbered(sql: string): string {
     let text = this.#texts.get(sql)
     if (text === undefined) {

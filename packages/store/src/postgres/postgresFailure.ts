@@ -1,8 +1,8 @@
-/** What an error of PostgreSQL means, and what to do about it. */
+/** Maps PostgreSQL's errors to reasons and advice. */
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { StoreError, type StoreErrorReason } from "../sql/index.ts"
 
-/** What somebody can do something about, by the code of PostgreSQL's errors. */
+/** The errors that a user can fix, by PostgreSQL's error code. */
 const meanings: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {
   "3D000": ["cannot_open", "does not exist; create it, or give another"],
   "25006": ["read_only", "may only be read, as a standby is; give the address of the primary"],
@@ -23,7 +23,7 @@ const codeOf = ({ reason }: SqlError): string => {
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
 }
 
-/** An error of the database as one of the store; any other as it is. */
+/** Converts an error of the database to one of the store, and returns any other unchanged. */
 export const postgresFailure =
   (name: string) =>
   (error: unknown): unknown => {

@@ -1,4 +1,4 @@
-/** The tables in PostgreSQL, version by version, and what only PostgreSQL says. */
+/** The tables in PostgreSQL, version by version, and the SQL of PostgreSQL. */
 import type { Message } from "@troupe/chat/messages"
 import { Store } from "@troupe/chat/store"
 import {
@@ -16,7 +16,7 @@ import {
   textIn
 } from "../sql/index.ts"
 
-/** How PostgreSQL says it, of tables in this schema. */
+/** The SQL of PostgreSQL, for tables in this schema. */
 export const postgresDialect = (schema: string): Dialect => {
   const prefix = `"${schema}".`
   const addItems = `INSERT INTO ${prefix}items (chat, list, position, seq, body, words)
@@ -48,7 +48,7 @@ const likeOf = (search: string): string => `%${readable(search).replaceAll(/[\\%
 const wordsOf = (message: Message.Message | undefined): string =>
   message === undefined ? "" : readable(Store.searched(message))
 
-/** Where versions are noted. */
+/** The table of applied versions. */
 export const postgresBasis = (prefix: string): string => `CREATE TABLE IF NOT EXISTS ${prefix}migrations
   (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
@@ -82,7 +82,7 @@ const search = (prefix: string): Migration => ({
   }
 })
 
-/** Writes anew what a search finds of the messages whose body has this text. */
+/** Recomputes the searchable text of the messages whose body contains this text. */
 function* findAnew(prefix: string, text: string): Asking<void> {
   const next = `SELECT item, body FROM ${prefix}items
     WHERE list = ? AND item > ? AND strpos(body, ?) > 0 ORDER BY item LIMIT ?`
@@ -101,12 +101,12 @@ function* findAnew(prefix: string, text: string): Asking<void> {
   }
 }
 
-/** Messages that are brought up to date together. */
+/** The number of messages that are updated together. */
 const page = 500
 
 /**
- * The index of ids is in the order of their bytes then, whatever the order of the database is: a prefix is a range of it. And a
- * search does not find the texts of errors.
+ * Puts the index of ids in byte order, whatever the order of the database is, so that a prefix is a range of it. Removes
+ * the texts of errors from the search.
  */
 const byteOrder = (prefix: string): Migration => ({
   version: 3,
@@ -117,7 +117,7 @@ const byteOrder = (prefix: string): Migration => ({
   }
 })
 
-/** All there are, in their order. */
+/** All migrations, in order. */
 export const postgresMigrations = (prefix: string): ReadonlyArray<Migration> => [
   log(prefix),
   search(prefix),

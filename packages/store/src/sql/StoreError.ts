@@ -1,5 +1,5 @@
 /**
- * What goes wrong between a store and its database.
+ * Failures of a store's database.
  *
  * @module
  */
@@ -19,27 +19,27 @@ const reasons = [
 ] as const
 
 /**
- * Why the database did not do what it was asked.
+ * Why the database failed.
  *
  * - `cannot_open`: there is no such folder, or the file may not be opened
  * - `read_only`: the file or its folder may not be written
  * - `not_a_database`: the file is something else
  * - `another_program`: the database belongs to another program
  * - `newer_schema`: a newer version of this package wrote it
- * - `corrupt`: the file is damaged, or what is in it is no record
+ * - `corrupt`: the file is damaged, or contains an invalid record
  * - `busy`: another program holds its lock
  * - `full`: there is no room left
- * - `unreachable`: the database server gives no answer
- * - `refused`: the database server does not let this user in, or do this
- * - `failed`: anything else; `cause` says what
+ * - `unreachable`: the database server does not answer
+ * - `refused`: the database server refuses the user or the operation
+ * - `failed`: any other failure; see `cause`
  */
 export type StoreErrorReason = (typeof reasons)[number]
 
 /**
- * The database of a store failed. What was asked was not done; of a database server that became unreachable meanwhile, it
- * may have been.
+ * The database of a store failed. The operation was not done, unless a database server became unreachable during it: then
+ * it may have been.
  *
- * **Details**: `database` names it, without a password; the message says what to do, and `cause` is what the database said.
+ * **Details**: `database` names it, without a password. The message says what to do, and `cause` is the database's error.
  */
 export class StoreError extends Error {
   readonly _tag = "StoreError"

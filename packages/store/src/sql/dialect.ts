@@ -1,11 +1,11 @@
-/** Where the databases differ. */
+/** The differences between the databases. */
 import type { Message } from "@troupe/chat/messages"
 import type { Asking, Query } from "./query.ts"
 
-/** The lists of a record that are kept item by item. */
+/** The lists of a record that are stored item by item. */
 export const lists = { messages: 0, known: 1 } as const
 
-/** What an entry adds to a list: the items from a place on, and the messages they are, where they are some. */
+/** The items that an entry adds to a list: their first place, and their messages if they are messages. */
 export interface AddedItems {
   readonly chat: number
   readonly seq: number
@@ -15,20 +15,23 @@ export interface AddedItems {
   readonly messages: ReadonlyArray<Message.Message>
 }
 
-/** How one database says what the other says differently. */
+/** The SQL of one database where the databases differ. */
 export interface Dialect {
-  /** What stands before the name of a table. */
+  /** The prefix of a table's name. */
   readonly prefix: string
-  /** What a question ends with whose row is to be held until the end of the transaction. */
+  /** The end of a query that locks its row until the end of the transaction. */
   readonly hold: string
-  /** The number of the next write of the whole store. */
+  /** The number of the store's next write. */
   readonly nextWrite: string
   /** Adds items. */
   readonly addItems: (added: AddedItems) => Asking<void>
-  /** Which conversations have a message with this text, of those that are indexed: a condition on `key`. */
+  /** A condition on `key`: the indexed conversations that have a message with this text. */
   readonly having: (search: string) => Query
-  /** Which of the conversations of these keys have a message with this text; costs what was said in them. */
+  /** The conversations of these keys that have a message with this text. The cost is proportional to their messages. */
   readonly havingOf: (keys: ReadonlyArray<number>, search: string) => Asking<ReadonlySet<number>>
-  /** Indexes some of the messages that are not; whether there may be more. Where it is missing, every message is when it is added. */
+  /**
+   * Indexes some of the messages that are not indexed, and returns whether there may be more. Without it, messages are
+   * indexed when they are added.
+   */
   readonly index?: () => Asking<boolean>
 }

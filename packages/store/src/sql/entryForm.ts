@@ -1,28 +1,30 @@
 /**
- * How an entry is written: its body without the lists, and each item of a list by itself.
+ * Encodes and decodes entries: the body without the lists, and each item of a list separately.
  *
- * ROWS1. Writing costs what the entry adds, not what the record has.
- * ROWS2. What is read is a record, or refused as corrupt: so is one of which an item is missing.
+ * ROWS1. A write costs the added items, not the whole record.
+ * ROWS2. A read returns a record, or fails as corrupt, also when an item is missing.
  */
 import { type ChatRecord, Codec, Store } from "@troupe/chat/store"
 import { StoreError } from "./StoreError.ts"
 import { lists } from "./dialect.ts"
 import { numberIn, type Row, textIn } from "./query.ts"
 
-/** An entry as it is kept. */
+/** An encoded entry. */
 export interface WrittenEntry {
   readonly body: string
   readonly messages: ReadonlyArray<string>
   readonly known: ReadonlyArray<string>
 }
 
-/** An entry as it is read: its body, and the rows of its items in the order of their places. */
+/** The rows of an entry: its body, and its items in the order of their places. */
 export interface ReadEntry {
   readonly body: string
   readonly items: ReadonlyArray<Row>
 }
 
-/** How many items a list keeps of the entry before, and how many are added; older versions do not say that. */
+/**
+ * The number of items that a list keeps of the previous entry, and the number added; older versions lack these fields.
+ */
 interface Place {
   readonly kept: number
   readonly added?: number
@@ -39,7 +41,7 @@ interface Whole {
   readonly known?: { readonly kept: number; readonly added: ReadonlyArray<string> }
 }
 
-/** Writes an entry. **Errors**: throws a `ValidationError` (`unencodable`). */
+/** Encodes an entry. **Errors**: throws a `ValidationError` (`unencodable`). */
 export const written = (commit: Store.Commit): WrittenEntry => {
   const { messages, known, ...rest } = Codec.toJson("Commit", commit).data as unknown as Whole
   const body = { ...rest, messages: messages.length }
@@ -73,13 +75,13 @@ const itemsOf = (
 
 const lost = (position: number): RangeError => new RangeError(`The item ${position} is missing`)
 
-/** Where something was read, for the error that says it is damaged. */
+/** The source of a read, for the error about corruption. */
 export interface Origin {
   readonly database: string
   readonly id: string
 }
 
-/** The error of what is damaged, or missing. */
+/** The error for damaged or missing data. */
 export const damaged = ({ database, id }: Origin, cause?: unknown): StoreError => {
   const what = `What ${database} has of the chat ${id} is no record`
   return new StoreError("corrupt", database, `${what}; delete the chat, or put a backup in its place`, { cause })
@@ -94,7 +96,7 @@ const whole = <A>(origin: Origin, read: () => A): A => {
   }
 }
 
-/** Reads an entry. **Errors**: throws a `StoreError` (`corrupt`). */
+/** Decodes an entry. **Errors**: throws a `StoreError` (`corrupt`). */
 export const commitOf = (origin: Origin, { body, items }: ReadEntry): Store.Commit =>
   whole(origin, () => {
     const { messages: added, known, ...rest } = JSON.parse(body) as Body
@@ -107,14 +109,14 @@ export const commitOf = (origin: Origin, { body, items }: ReadEntry): Store.Comm
     )
   })
 
-/** Reads what an entry holds beside its lists. **Errors**: as {@link commitOf}. */
+/** Decodes an entry without its lists. **Errors**: as {@link commitOf}. */
 export const stateOf = (origin: Origin, body: string): Store.Commit["state"] =>
   whole(origin, () => {
     const { messages: _, known: __, ...rest } = JSON.parse(body) as Body
     return Codec.fromJson("Commit", { ...rest, messages: [] }).state
   })
 
-/** Reads a record: that of an entry whose lists are given whole. **Errors**: as {@link commitOf}. */
+/** Decodes the record of an entry with complete lists. **Errors**: as {@link commitOf}. */
 export const recordOf = (origin: Origin, { body, items }: ReadEntry): ChatRecord =>
   whole(origin, () => {
     const { messages: added, known, ...rest } = JSON.parse(body) as Body
@@ -129,10 +131,12 @@ export const recordOf = (origin: Origin, { body, items }: ReadEntry): ChatRecord
 
 const placeOf = (kept: number, added: number | undefined): Place => (added === undefined ? { kept } : { kept, added })
 
-/** Reads what a reply had said. **Errors**: as {@link commitOf}. */
+/** Decodes the text of an unfinished reply. **Errors**: as {@link commitOf}. */
 export const draftOf = (origin: Origin, body: string): string => whole(origin, () => String(JSON.parse(body)))
 
-/** What a search looks at in a message that was written: nothing in one that is damaged, which its conversation is refused for. */
+/**
+ * The text of a stored message that a search matches; empty for a damaged message, whose conversation fails to load.
+ */
 export const searchedText = (body: string): string => {
   try {
     return Store.searched(Codec.fromJson("Message", JSON.parse(body)))

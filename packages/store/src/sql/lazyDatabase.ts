@@ -1,4 +1,4 @@
-/** A database whose code is loaded when it is first asked: who keeps chats elsewhere does not load it. */
+/** A database whose driver is loaded on first use, so that programs with another store do not load it. */
 import type { Dialect } from "./dialect.ts"
 import type { Asking } from "./query.ts"
 import type { Database } from "./sqlStore.ts"

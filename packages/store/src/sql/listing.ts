@@ -1,10 +1,10 @@
 /**
- * The list of conversations: by when they were written, by what their ids begin with, and by what was said in them.
+ * The list of conversations: by time of the last write, by prefix of the id, and by text of the messages.
  *
- * Owns: the questions of a list. Does not own the database, nor the rows.
+ * Owns: the queries of a list. Does not own the database, nor the rows.
  *
- * LIST1. A list of the ids with a prefix reads the conversations that have it, and no others, however many there are; so does a
- *        search in them.
+ * LIST1. A list with a prefix reads only the conversations with that prefix, however many others there are; so does a
+ *        search with a prefix.
  */
 import type { Store } from "@troupe/chat/store"
 import type { Dialect } from "./dialect.ts"
@@ -12,7 +12,7 @@ import { prefixRange } from "./prefixRange.ts"
 import { type Asking, numberIn, type Row, rowsOf, textIn } from "./query.ts"
 import { isDistinct } from "./storedText.ts"
 
-/** What a list is asked for. */
+/** The options of a list. */
 export type Asked = ReturnType<typeof Store.listOptions<number>>
 
 /** A list. */
@@ -25,32 +25,32 @@ export class Listing {
     this.#chats = `${dialect.prefix}chats`
   }
 
-  /** The rows of a list, one more than its page has where there is another page. */
+  /** The rows of a page, and one more if there is another page. */
   *all({ prefix, search, limit, after }: Asked): Asking<ReadonlyArray<Row>> {
     if (prefix !== "") return yield* this.#withPrefix({ prefix, after, limit: limit + 1 })
-    // No text is found by what a database cannot be asked for.
+    // A text that a database cannot store matches no conversation.
     if (!isDistinct(search)) return []
     const having = search === "" ? { sql: "1 = 1", params: [] } : this.#dialect.having(search)
     const list = `SELECT ${columns} FROM ${this.#chats} WHERE written < ? AND ${having.sql} ORDER BY written DESC LIMIT ?`
     return yield* rowsOf(list, after ?? Number.MAX_SAFE_INTEGER, ...having.params, limit + 1)
   }
 
-  /** The rows of all conversations with a prefix: those that a search in them looks through. */
+  /** The rows of all conversations with a prefix, for a search in them. */
   *candidates({ prefix, search, after }: Asked): Asking<ReadonlyArray<Row>> {
     if (!isDistinct(search)) return []
     return yield* this.#withPrefix({ prefix, after, limit: Number.MAX_SAFE_INTEGER })
   }
 
-  /** Those of these rows whose conversations have a message with the text. */
+  /** The rows whose conversations have a message with the text. */
   *having(rows: ReadonlyArray<Row>, search: string): Asking<ReadonlyArray<Row>> {
     const keys = rows.map((row) => numberIn(row, "key"))
     const found = yield* this.#dialect.havingOf(keys, search)
     return rows.filter((row) => found.has(numberIn(row, "key")))
   }
 
-  /** `+written` names no index: all that have the prefix are found by their ids, and then sorted (LIST1). */
+  /** `+written` disables the index: the ids with the prefix are found by their index, and then sorted (LIST1). */
   *#withPrefix({ prefix, after, limit }: Pick<Asked, "prefix" | "after" | "limit">): Asking<ReadonlyArray<Row>> {
-    // No id that is kept begins so.
+    // No stored id has this prefix.
     if (!isDistinct(prefix)) return []
     const list = `SELECT ${columns} FROM ${this.#chats} WHERE id >= ? AND id < ? AND +written < ?
       ORDER BY +written DESC LIMIT ?`
@@ -61,7 +61,7 @@ export class Listing {
 
 const columns = "key, id, title, seq, messages, running, created_at, updated_at, written"
 
-/** The page of rows of which there is one more than the page has where there is another page. */
+/** Makes a page of rows, which have one row more than the page if there is another page. */
 export const pageOf = (rows: ReadonlyArray<Row>, limit: number): Store.ChatList => {
   const chats = rows.slice(0, limit).map((row) => ({
     id: textIn(row, "id"),

@@ -1,20 +1,20 @@
 /**
  * The log of conversations in tables.
  *
- * Owns: which rows an entry is. Does not own the database, its transactions or how it is reached: every verb is questions
- * ({@link Asking}) that somebody asks, a verb that writes in one transaction.
+ * Owns: the mapping of entries to rows. Does not own the database, its transactions or its connection: every verb is a
+ * generator of queries ({@link Asking}), and a verb that writes runs in one transaction.
  *
- * The items of a list (messages, known ids) each have a row that says from which entry on it is part of the list, and from
- * which on no longer. The newest record, or that of any entry, is a selection of rows; nothing is played back.
+ * The items of a list (messages, known ids) each have a row with the first entry whose list contains the item, and the
+ * first whose list does not. The record of any entry is a selection of rows; nothing is replayed.
  *
- * SQLLOG1. An entry costs what it adds: an item that stays is neither written nor read again.
- * SQLLOG2. A record costs the items its conversation has rows for, not the entries: of those, one is read.
- * SQLLOG3. A verb that is refused has written nothing.
- * SQLLOG4. A writer holds the row of its conversation from the look at the precondition to the end of its transaction.
- * SQLLOG5. What is read is an entry as a whole or none, whatever another program does between two questions: entries are asked
- *          for behind their items, and are there only if all of those were.
- * SQLLOG6. An entry that is missing though its conversation is there was lost: that is told, and nothing is begun or written in
- *          its place.
+ * SQLLOG1. An entry costs the items it adds: an item that stays is neither written nor read again.
+ * SQLLOG2. Loading a record costs the items that its conversation has rows for, not the entries: one entry is read.
+ * SQLLOG3. A refused verb writes nothing.
+ * SQLLOG4. A writer locks the row of its conversation from the check of the precondition to the end of its transaction.
+ * SQLLOG5. A read returns an entry as a whole or none, whatever another program does between two queries. Entries are
+ *          queried after their items, and are present only if all those were.
+ * SQLLOG6. A missing entry of an existing conversation was lost: the verb fails, and nothing is started or written in its
+ *          place.
  */
 import { type ChatRecord, Store } from "@troupe/chat/store"
 import type { Clock } from "@troupe/otp"
@@ -33,10 +33,10 @@ interface Head {
   readonly writer: string | undefined
 }
 
-/** Which entries of a history. */
+/** The page of a history. */
 type Page = ReturnType<typeof Store.historyOptions>
 
-/** What an entry is besides its record. */
+/** The fields of an entry besides its record. */
 interface Entry {
   readonly kind: Store.Commit["kind"]
   readonly from?: Store.Commit["from"]
@@ -52,16 +52,16 @@ const headIn = (row: Row | undefined): Head | undefined =>
         writer: maybeTextIn(row, "writer")
       }
 
-/** How many conversations expired, and where to go on. */
+/** The number of expired conversations, and the key to continue after. */
 export interface Expired {
   readonly count: number
   readonly next: number | undefined
 }
 
-/** Conversations that are deleted together. */
+/** The number of conversations that are deleted together. */
 const atOnce = 20
 
-/** What the log is told besides its dialect; `database` is how its errors name the database. */
+/** The options of the log besides its dialect; its errors name the database by `database`. */
 export interface LogOptions {
   readonly database: string
   readonly clock: Clock.Clock
@@ -84,7 +84,7 @@ export class Log {
     this.#sql = statements(dialect)
   }
 
-  /** The newest record, and which entry that is. */
+  /** The newest record, and its entry. */
   *load(id: string): Asking<Standing | undefined> {
     const head = yield* this.#head(id)
     if (head === undefined) return undefined
@@ -92,7 +92,7 @@ export class Log {
     return record === undefined ? undefined : { key: head.key, record }
   }
 
-  /** What the reply that streams has said, if that was kept since the newest entry. */
+  /** The text of the streaming reply, if it was stored since the newest entry. */
   *draft({ key, record: { id, version = 0 } }: Standing): Asking<string | undefined> {
     const [row] = yield* rowsOf(this.#sql.draft, key, version)
     return row === undefined ? undefined : draftOf(this.#origin(id), textIn(row, "body"))
@@ -141,7 +141,7 @@ export class Log {
     const record = yield* this.#record(id, head, seq)
     if (record === undefined) throw Store.refused("unknown_chat", id)
     const entry = { kind: "forked", from: { id, seq }, writer: undefined } as const
-    // Where the newest entry is lost, what is left of the conversation can still be forked.
+    // When the newest entry is lost, the rest of the conversation can still be forked.
     const [newest] = seq === head.seq ? [] : yield* rowsOf(this.#sql.entry, head.key, head.seq)
     const now = newest === undefined ? record : stateOf(this.#origin(id), textIn(newest, "body"))
     const existing = yield* this.#held(to)
@@ -168,14 +168,17 @@ export class Log {
     yield* rowsOf(this.#sql.keepDraft, JSON.stringify(text), checkedId(id), after)
   }
 
-  /** Some of those without an entry since `end`, behind the key `after`; where the next begin, if there may be more. */
+  /**
+   * Deletes a portion of those without an entry since `end`, after the key `after`. Returns the key to continue after, if
+   * there may be more.
+   */
   *expire(end: number, isKept: (id: string) => boolean, after: number): Asking<Expired> {
     const over = yield* rowsOf(this.#sql.over, end, after, atOnce)
     let count = 0
     for (const row of over) {
       const id = textIn(row, "id")
       if (isKept(id)) continue
-      // It may have been written since it was looked for.
+      // The conversation may have been written since the query.
       const deleted = yield* rowsOf(this.#sql.deleteOver, id, end)
       count += deleted.length
     }
@@ -193,7 +196,7 @@ export class Log {
     return headIn(row)
   }
 
-  /** STAND3: what the same program writes it has in its own order. */
+  /** STAND3: writes of the same program are already in order. */
   #checkConversation(record: Chat, head: Head | undefined, precondition: Store.Precondition | undefined): void {
     if (head === undefined || precondition === undefined || head.writer === precondition.writer) return
     if (this.#standings.isOfDeleted(record, head.key)) throw Store.refused("store_conflict", record.id, head.seq)
@@ -203,7 +206,7 @@ export class Log {
     return { database: this.#database, id }
   }
 
-  /** Whether the conversation still is: it may have been deleted, and begun anew. */
+  /** Whether the conversation still exists: it may have been deleted and created again. */
   *#isThere(id: string, { key }: Head): Asking<boolean> {
     return (yield* this.#head(id))?.key === key
   }
@@ -217,7 +220,7 @@ export class Log {
     return undefined
   }
 
-  /** The entry a fork or a rewind leads to. SQLLOG6 */
+  /** The target entry of a fork or a rewind. SQLLOG6 */
   *#step(id: string, head: Head, at: number | undefined): Asking<number> {
     if (at !== undefined && !isEntry(head, at)) throw Store.refused("unknown_commit", id, at)
     const { newestStep, entry } = this.#sql
@@ -231,8 +234,8 @@ export class Log {
   }
 
   /**
-   * Adds an entry; `undefined` when another program began the conversation meanwhile. What stays of the entry before is known
-   * of a living chat, and read otherwise (SQLLOG1).
+   * Adds an entry; `undefined` when another program created the conversation meanwhile. The items that stay are known for a
+   * live chat, and read otherwise (SQLLOG1).
    */
   *#add(head: Head | undefined, record: Chat, { kind, from, writer }: Entry): Asking<Standing | undefined> {
     const sql = this.#sql
@@ -282,7 +285,7 @@ const check = (id: string, head: Head | undefined, precondition: Store.Precondit
   throw Store.refused("store_conflict", id, newest)
 }
 
-/** Every question of the log. Where two entries are meant, the rows are those that are part of the list at it. */
+/** Every query of the log. The parameters of `seq <= ?` and `until > ?` are the entry whose list is selected. */
 const statements = ({ prefix, hold, nextWrite }: Dialect) => {
   const [chats, commits, items, drafts] = ["chats", "commits", "items", "drafts"].map((table) => prefix + table)
   return {

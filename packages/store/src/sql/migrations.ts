@@ -1,28 +1,28 @@
 /**
  * The schema's versions.
  *
- * MIGRATE1. A migration is applied once, in the transaction that notes it in the table `migrations`.
- * MIGRATE2. A schema newer than this program knows is refused, and not touched.
+ * MIGRATE1. A migration is applied once, in the transaction that records it in the table `migrations`.
+ * MIGRATE2. A schema newer than this program is refused, and not changed.
  */
 import { type Asking, numberIn, rowsOf } from "./query.ts"
 
-/** What leads from one version to the next. */
+/** A migration from one version to the next. */
 export interface Migration {
   readonly version: number
   readonly name: string
   readonly apply: () => Asking<void>
 }
 
-/** The version of the schema; 0 of one without tables. */
+/** The version of the schema; 0 if there are no tables. */
 export function* schemaVersion(prefix: string): Asking<number> {
   const [row] = yield* rowsOf(`SELECT max(version) AS version FROM ${prefix}migrations`)
   return numberIn(row, "version")
 }
 
-/** The version that the last of these migrations leads to. */
+/** The version after the last of these migrations. */
 export const newestVersion = (migrations: ReadonlyArray<Migration>): number => migrations.at(-1)?.version ?? 0
 
-/** Applies those that come after a version. */
+/** Applies the migrations after a version. */
 export function* migrate(
   migrations: ReadonlyArray<Migration>,
   { prefix, from, now }: { readonly prefix: string; readonly from: number; readonly now: number }
@@ -34,7 +34,7 @@ export function* migrate(
   }
 }
 
-/** Asks each of these statements. */
+/** Runs each of these statements. */
 export function* all(statements: ReadonlyArray<string>): Asking<void> {
   for (const statement of statements) yield* rowsOf(statement)
 }

@@ -1,7 +1,8 @@
 /**
- * A store over a database: the verbs, the log they are questions of, and the database that is asked.
+ * A store over a database: its verbs run the queries of the log on the database.
  *
- * Owns: whether it is closed, and the records known of living chats. Does not own the rows (the log), nor the connection.
+ * Owns: whether the store is closed, and the known records of live chats. Does not own the rows (the log does), nor the
+ * connection.
  */
 import { setImmediate } from "node:timers/promises"
 import { type ChatRecord, Store } from "@troupe/chat/store"
@@ -12,17 +13,17 @@ import { type Asked, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
 import { type Standing, Standings } from "./standing.ts"
 
-/** Now, or later. */
+/** A synchronous or asynchronous answer. */
 type Answer<A> = A | Promise<A>
 
 /**
  * A database.
  *
- * **Contract**: `write` asks in one transaction, and resolves once that is kept; whatever fails in it, nothing of it is done.
- * `read` sees what was written before.
+ * **Contract**: `write` runs in one transaction and resolves after the commit; when it fails, nothing is written. `read`
+ * sees all earlier writes.
  */
 export interface Database {
-  /** How a message names it. */
+  /** The name for messages. */
   readonly name: string
   readonly dialect: Dialect
   readonly read: <A>(ask: () => Asking<A>) => Answer<A>
@@ -30,13 +31,13 @@ export interface Database {
   readonly close: () => Answer<void>
 }
 
-/** How a store keeps. */
+/** The options of a store. */
 export interface Keeping {
   readonly clock: Clock.Clock
   readonly ttlMs: number | undefined
 }
 
-/** Conversations that are searched together. */
+/** The number of conversations that one search query covers. */
 const together = 20
 
 /** The store. */
@@ -106,7 +107,7 @@ export class SqlStore implements Store.SessionStore {
     await this.#write(id, () => this.#log.keepDraft(id, text, after))
   }
 
-  /** Some at a time: others have their turn in between. */
+  /** Works in portions, and yields to other tasks in between. */
   async expire(isKept: (id: string) => boolean = () => false): Promise<number> {
     const { ttlMs } = this
     this.#open("")
@@ -128,14 +129,14 @@ export class SqlStore implements Store.SessionStore {
     await this.#database.close()
   }
 
-  /** Message by message of those that came since the last search, some at a time: others have their turn in between. */
+  /** Indexes the messages since the last search in portions, and yields to other tasks in between. */
   async #index(): Promise<void> {
     const { index } = this.#database.dialect
     if (index === undefined) return
     while (await this.#write("", index));
   }
 
-  /** Some conversations at a time: others have their turn in between. */
+  /** Works in portions of conversations, and yields to other tasks in between. */
   async #searchWithPrefix(asked: Asked): Promise<Store.ChatList> {
     const candidates = await this.#read("", () => this.#listing.candidates(asked))
     const found: Array<Row> = []
@@ -147,7 +148,7 @@ export class SqlStore implements Store.SessionStore {
     return pageOf(found, asked.limit)
   }
 
-  /** STAND1: what was added is known once it is kept. */
+  /** STAND1: the added record is noted after the commit. */
   async #add(id: string, ask: () => Asking<Standing>): Promise<ChatRecord> {
     const standing = await this.#write(id, ask)
     this.#standings.note(standing)

@@ -2,8 +2,8 @@
  * The newest record of each conversation that was saved or loaded last: the next save is compared with it, so that the
  * record is not read again.
  *
- * Owns: one record for each conversation, as long as somebody else holds one of the conversation's messages, as a living chat
- * does. Does not own the messages.
+ * Owns: one record for each conversation, while one of the conversation's messages is referenced elsewhere, as by a live
+ * chat. Does not own the messages.
  *
  * STAND1. A record is noted after its transaction is committed, never in it.
  * STAND2. A record counts only for the entry it was noted with, of the same conversation: not after another program's write,
@@ -16,25 +16,25 @@
 import type { Message } from "@troupe/chat/messages"
 import type { ChatRecord } from "@troupe/chat/store"
 
-/** The record of an entry, and which conversation's it is. */
+/** The record of an entry, and the key of its conversation. */
 export interface Standing {
   readonly key: number
   readonly record: ChatRecord
 }
 
-/** A conversation, and its newest record that was noted. */
+/** A conversation, and its newest noted record. */
 interface Conversation {
   readonly key: number
   readonly id: string
   newest: ChatRecord
 }
 
-/** The records that are known. */
+/** The noted records. */
 export class Standings {
   /** By the newest message of each record that was noted (STAND4). */
   readonly #conversations = new WeakMap<Message.Message, Conversation>()
 
-  /** The record is in the database (STAND1). */
+  /** Notes a record that is in the database (STAND1). */
   note({ key, record }: Standing): void {
     const last = record.thread.messages.at(-1)
     if (last === undefined) return
@@ -57,7 +57,7 @@ export class Standings {
     return isKnown
   }
 
-  /** The record of that entry, if it is known (STAND2) and the next one continues it. */
+  /** The noted record of that entry (STAND2), if the next one continues it. */
   before(next: ChatRecord, key: number, seq: number): ChatRecord | undefined {
     for (const known of this.#knownBackwards(next)) {
       if (known.key === key && known.newest.version === seq) return known.newest

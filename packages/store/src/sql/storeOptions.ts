@@ -1,4 +1,4 @@
-/** Looks whether options make sense. */
+/** Validates options. */
 import { ValidationError } from "@troupe/chat"
 import type { Finding } from "@troupe/chat/errors"
 
@@ -10,7 +10,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Numb
 
 const isClock = (value: unknown): boolean => typeof value === "object" && value !== null && "now" in value
 
-/** What an option must be, in words, and whether it is. */
+/** A requirement of an option, in words, and its check. */
 type Rule = readonly [must: string, holds: (value: unknown) => boolean]
 
 const time: Rule = ["must_be_milliseconds", isTime]
@@ -32,7 +32,10 @@ const rules: Readonly<Record<"sqlite" | "postgres", Readonly<Record<string, Rule
   }
 }
 
-/** The options, if each is known and makes sense. **Errors**: throws a `ValidationError` (`invalid_options`) that names the others. */
+/**
+ * Returns the options if all are known and valid. **Errors**: throws a `ValidationError` (`invalid_options`) that names the
+ * others.
+ */
 export const checkedOptions = <Options extends object>(
   store: keyof typeof rules,
   where: unknown,

@@ -1,17 +1,17 @@
-/** Text as both databases can keep it in a column of its own. What is kept as JSON needs none of this. */
+/** Text that both databases can store in a column. Text stored as JSON needs no check. */
 import { ValidationError } from "@troupe/chat"
 
-/** Whether both databases can tell this text from every other: it has no half character, and not the character 0. */
+/** Whether both databases store this text distinctly: it has no lone surrogate, and no character 0. */
 export const isDistinct = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
 
-/** Bytes of UTF-8 that an id may have: what PostgreSQL finds rows by has room for some more. */
+/** The maximum UTF-8 bytes of an id: PostgreSQL's index entries are limited to slightly more. */
 const longestId = 2_048
 
 /**
- * The id, if both databases can tell it from every other.
+ * Returns the id, if both databases store it distinctly.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for one with half a character, or with the character 0, or of more
- * bytes than there is room for.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for an id with a lone surrogate or the character 0, or with
+ * more than 2,048 bytes.
  */
 export const checkedId = (id: string): string => {
   if (typeof id !== "string" || !isDistinct(id)) throw refusedId("must_be_well_formed_text without NUL")
@@ -22,5 +22,5 @@ export const checkedId = (id: string): string => {
 const refusedId = (reason: string): ValidationError =>
   new ValidationError("invalid_options", [{ field: ["id"], reason }])
 
-/** The text without what no database keeps. */
+/** The text without the characters that a database cannot store. */
 export const readable = (text: string): string => text.toWellFormed().replaceAll("\0", "")

@@ -9,17 +9,17 @@ import { openSqlite } from "./openSqlite.ts"
 import { checkedOptions, SqlStore } from "../sql/index.ts"
 
 /**
- * How a store in SQLite keeps.
+ * The options of a store in SQLite.
  *
  * **Details**
  *
- * - `durability`: what a save that was answered survives. `"power"`: the end of the program and of the machine, for one wait
- *   on the disk each time. `"process"`: the end of the program, `kill -9` too; when the machine loses power or its system
- *   crashes, the last moments before may be lost, and what is left is whole
+ * - `durability`: what a completed save survives. `"power"`: the end of the program and of the machine, for one wait on the
+ *   disk each time. `"process"`: the end of the program, `kill -9` too. When the machine loses power or its system crashes,
+ *   the last moments may be lost, and the rest is intact
  *
- * **Units and defaults**: `durability` is `"power"`. `ttlMs` is how long after its newest entry a conversation is kept,
- * in milliseconds; without it, for ever. `busyTimeoutMs` is how long a write waits for another program's, 2,000; meanwhile this
- * program stands still. `clock` is the host's.
+ * **Units and defaults**: `durability` is `"power"`. `ttlMs` is how long after its newest entry a conversation is kept, in
+ * milliseconds; by default for ever. `busyTimeoutMs` is how long a write waits for another program's write, 2,000; the wait
+ * blocks this program. `clock` is the host's.
  */
 export interface SqliteOptions {
   readonly durability?: "power" | "process" | undefined
@@ -29,17 +29,18 @@ export interface SqliteOptions {
 }
 
 /**
- * Keeps conversations in an SQLite file, which it creates, or in memory (`":memory:"`).
+ * Stores conversations in an SQLite file, which it creates, or in memory (`":memory:"`).
  *
- * **Details**: the file is opened at once, and its schema brought up to date. What all chats save in one turn of the event loop
- * is one transaction. Beside the file there are two more while it is open, `-wal` and `-shm`; they belong to it. An id has at
+ * **Details**: the file is opened and its schema migrated at once. All saves of one turn of the event loop are one
+ * transaction. While the file is open there are two more beside it, `-wal` and `-shm`, which belong to it. An id has at
  * most 2,048 bytes.
  *
- * **Errors**: throws a `StoreError` when the file cannot be opened, is none of ours or of a newer schema; a `ValidationError`
- * (`invalid_options`) for options that make no sense. The verbs reject with a `StoreError` when the database fails.
+ * **Errors**: throws a `StoreError` when the file cannot be opened, belongs to another program, or has a newer schema.
+ * Throws a `ValidationError` (`invalid_options`) for invalid options. The verbs reject with a `StoreError` when the
+ * database fails.
  *
- * **Concurrency**: several programs may open one file on one machine; each write of theirs is a transaction. Never open it over a
- * network's file system.
+ * **Concurrency**: several programs on one machine may open one file; each of their writes is a transaction. Never open the
+ * file over a network file system.
  *
  * @example
  * ```ts import.meta.vitest

@@ -1,10 +1,10 @@
 /**
- * Opens an SQLite file: looks whose it is, and brings its schema up to date.
+ * Opens an SQLite file: checks its owner, and migrates its schema.
  *
  * Two programs that create the file at once:
  *   1. both find it without tables.
  *   2. one begins to write; the other waits for the lock.
- *   3. the other has it, and looks at the version again: nothing is left to be done.
+ *   3. the other gets the lock and checks the version again: nothing is left to do.
  */
 import type { Clock } from "@troupe/otp"
 import type { DatabaseSync } from "node:sqlite"
@@ -19,7 +19,7 @@ interface Opening {
   readonly clock: Clock.Clock
 }
 
-/** Opens it. **Errors**: throws a `StoreError`. */
+/** Opens the file. **Errors**: throws a `StoreError`. */
 export const openSqlite = (path: string, opening: Opening): SqliteDatabase => {
   let connection: DatabaseSync | undefined
   try {
@@ -36,7 +36,7 @@ export const openSqlite = (path: string, opening: Opening): SqliteDatabase => {
   }
 }
 
-/** Loaded when it is needed: who keeps chats elsewhere does not load it. */
+/** Loads the driver on first use, so that programs with another store do not load it. */
 const connect = (path: string, timeout: number): DatabaseSync => {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   return new DatabaseSync(path, { timeout })

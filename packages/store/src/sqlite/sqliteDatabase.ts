@@ -1,12 +1,12 @@
 /**
  * An SQLite database in this process.
  *
- * Owns: the connection, its statements, and what waits to be written. Does not own the rows.
+ * Owns: the connection, its statements, and the queued writes. Does not own the rows.
  *
- * SQLITE1. What is written in one turn of the event loop is one transaction: many chats wait for one write to the disk.
- * SQLITE2. A write is answered after its transaction is kept.
- * SQLITE3. A write that is refused or fails leaves nothing behind, and the others of its transaction are kept.
- * SQLITE4. A read sees every write that was asked for before it.
+ * SQLITE1. The writes of one turn of the event loop are one transaction: many chats wait for one write to the disk.
+ * SQLITE2. A write resolves after its transaction is committed.
+ * SQLITE3. A write that is refused or fails changes nothing, and the others of its transaction are committed.
+ * SQLITE4. A read sees every write that was requested before it.
  */
 import { setImmediate } from "node:timers"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -14,7 +14,7 @@ import type { Asking, Database, Query, Row } from "../sql/index.ts"
 import { sqliteFailure } from "./sqliteFailure.ts"
 import { sqliteDialect } from "./sqliteSchema.ts"
 
-/** A write that waits; it is done in the transaction, and `told` after it. */
+/** A queued write: it runs in the transaction, and its callback after the commit. */
 interface Waiting {
   readonly perform: () => () => void
   readonly fail: (error: unknown) => void
@@ -53,7 +53,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** A transaction of its own, at once: before anybody else can ask. */
+  /** Runs in a transaction of its own, synchronously. */
   writeNow<A>(ask: () => Asking<A>): A {
     return this.#transaction("BEGIN IMMEDIATE", ask)
   }
@@ -94,8 +94,8 @@ export class SqliteDatabase implements Database {
   }
 
   /**
-   * SQLITE3: but where the error ended the whole transaction, as a full disk does, and where a damaged file fails the end of the
-   * part: then there is no going back to its beginning any more.
+   * SQLITE3, except when the error ended the whole transaction, as a full disk does, or when a damaged file fails the
+   * release of the savepoint: then there is no savepoint to roll back to.
    */
   #apart({ perform, fail }: Waiting): () => void {
     this.#run("SAVEPOINT one")

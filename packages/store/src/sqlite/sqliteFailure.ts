@@ -1,9 +1,9 @@
-/** What an error of SQLite means, and what to do about it. */
+/** Maps SQLite's errors to reasons and advice. */
 import { existsSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { StoreError, type StoreErrorReason } from "../sql/index.ts"
 
-/** The primary result codes of SQLite that somebody can do something about. */
+/** The primary result codes of SQLite for errors that a user can fix. */
 const meanings: ReadonlyMap<number, readonly [StoreErrorReason, (path: string) => string]> = new Map([
   [5, ["busy", (path) => `Another program holds the lock of ${path}; try again when it has let go`]],
   [6, ["busy", (path) => `A table of ${path} is locked; try again when it is free`]],
@@ -13,7 +13,7 @@ const meanings: ReadonlyMap<number, readonly [StoreErrorReason, (path: string) =
   [13, ["full", (path) => `There is no room left for ${path}; make some, nothing that was kept is lost`]],
   [14, ["cannot_open", (path) => cannotOpen(path)]],
   [18, ["failed", (path) => `What was to be written to ${path} is longer than SQLite keeps, one billion bytes`]],
-  // What is written here breaks no rule of the tables, unless what they hold is damaged.
+  // Our writes violate no constraint unless the file is damaged.
   [19, ["corrupt", (path) => `${path} is damaged; put a backup in its place`]],
   [26, ["not_a_database", (path) => `${path} is no SQLite database; give another path`]]
 ])
@@ -28,7 +28,7 @@ const cannotOpen = (path: string): string => {
 const codeOf = (error: unknown): number | undefined =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined
 
-/** An error of the database as one of the store; any other as it is. */
+/** Converts an error of the database to one of the store, and returns any other unchanged. */
 export const sqliteFailure =
   (path: string) =>
   (error: unknown): unknown => {

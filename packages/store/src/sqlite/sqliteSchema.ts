@@ -1,4 +1,4 @@
-/** The tables in SQLite, version by version, and what only SQLite says. */
+/** The tables in SQLite, version by version, and the SQL of SQLite. */
 import {
   type AddedItems,
   all,
@@ -19,12 +19,12 @@ function* addItems({ chat, seq, list, from, bodies }: AddedItems): Asking<void> 
   for (const [place, body] of bodies.entries()) yield* rowsOf(addItem, chat, list, from + place, seq, body)
 }
 
-/** Messages that are indexed together: some milliseconds. */
+/** The number of messages that are indexed together, which takes some milliseconds. */
 const together = 200
 
 /**
- * Indexes some of the messages that came since the last search. A save does not: an index is cheap to write in one go, and dear
- * message by message.
+ * Indexes some of the messages since the last search. Saves do not index: indexing is cheap in bulk, and expensive message
+ * by message.
  */
 function* index(): Asking<boolean> {
   const rows = yield* rowsOf(
@@ -43,8 +43,8 @@ function* index(): Asking<boolean> {
 }
 
 /**
- * The index finds three characters and more; what it finds is compared letter by letter. An index of an earlier program has the
- * texts of errors too, which are not found.
+ * The index finds texts of at least three characters; its matches are then compared character by character. An index of an
+ * earlier version also has the texts of errors, which the comparison excludes.
  */
 const having = (search: string): Query => {
   const found = `key IN (SELECT chat FROM words JOIN items ON item = words.rowid WHERE instr(text, ?) > 0
@@ -55,7 +55,7 @@ const having = (search: string): Query => {
     : { sql: `${found})`, params: [search] }
 }
 
-/** Reads the messages themselves: of the index only the messages of all conversations can be asked for. */
+/** Reads the messages themselves: the index can be queried only for all conversations. */
 function* havingOf(keys: ReadonlyArray<number>, search: string): Asking<ReadonlySet<number>> {
   const found = new Set<number>()
   for (const key of keys) {
@@ -68,7 +68,7 @@ function* havingOf(keys: ReadonlyArray<number>, search: string): Asking<Readonly
   return found
 }
 
-/** How SQLite says it. */
+/** The SQL of SQLite. */
 export const sqliteDialect: Dialect = {
   prefix: "",
   hold: "",
@@ -79,11 +79,11 @@ export const sqliteDialect: Dialect = {
   index
 }
 
-/** Where versions are noted. */
+/** The table of applied versions. */
 export const sqliteBasis = `CREATE TABLE IF NOT EXISTS migrations
   (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`
 
-/** What marks a file as ours: "TRUP". */
+/** The application id that marks a file as ours: "TRUP". */
 export const applicationId = 0x54_52_55_50
 
 const log: Migration = {
@@ -120,5 +120,5 @@ const search: Migration = {
     ])
 }
 
-/** All there are, in their order. */
+/** All migrations, in order. */
 export const sqliteMigrations: ReadonlyArray<Migration> = [log, search]

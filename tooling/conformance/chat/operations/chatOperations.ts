@@ -20,7 +20,7 @@ import {
 /** A call of a case. */
 export type Operation = (given: Fields, seen: Observations) => Promise<Outcome> | Outcome
 
-/** What a step or a chat is given: a thread, messages, a request's messages, or something invalid. */
+/** The input of a step or a chat: a thread, messages, a request's messages, or something invalid. */
 const inputOf = ({ thread, messages, request, input }: Fields): never => {
   const given = thread ?? messages ?? fieldsOf(request)["messages"]
   if (given === undefined) return input as never
@@ -28,7 +28,7 @@ const inputOf = ({ thread, messages, request, input }: Fields): never => {
   return { messages: listOf(fieldsOf(given)["messages"]).map(messageOf) } as never
 }
 
-/** What the fake saw, beside the outcome. */
+/** Adds the fake's observations to the outcome. */
 const witnessed = ({ fake }: CaseEngine, outcome: Outcome): Outcome => ({
   ...outcome,
   ...(fake === undefined ? {} : { requests: fake.requests.map(requestForm), cleanupRuns: fake.released })
@@ -86,7 +86,7 @@ const both =
     }).then(({ ok, failure }) => (failure === undefined ? { sides: ok, ok: listOf(ok)[0] } : { failure }))
   }
 
-/** A result as the equivalence of cases sees it: tool messages in the order of their ids, no request id. */
+/** A result in the form in which cases compare results: tool messages in the order of their ids, no request id. */
 export const comparable = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(comparable)
   if (typeof value !== "object" || value === null) return value
@@ -123,7 +123,7 @@ const runToolCalls: Operation = (given, seen) =>
 
 const streamToolCalls: Operation = async (given, seen) => {
   const stream = await read(ToolRunner.streamToolCalls(...batch(given, seen)), consumptionOf(given["consume"]))
-  // A generator has no call of its own to fail: what it throws before its first event is the call's failure.
+  // A generator's call cannot fail by itself: an exception before its first event is the call's failure.
   return stream.raw.length === 0 && stream.failure !== undefined ? { failure: stream.failure } : { stream }
 }
 

@@ -43,13 +43,13 @@ import {
   usageForm
 } from "../values/toNeutral.ts"
 
-/** A plain value, or what asking for it threw. */
+/** A plain value, or the exception of its call. */
 const valued = async (call: () => unknown): Promise<Outcome> => {
   const { ok, failure } = await settled(call)
   return failure === undefined ? { value: ok ?? null } : { failure }
 }
 
-/** The payload's names in the order a constructor takes them. */
+/** The names of a payload, in the order of the constructor's parameters. */
 const payloads: Readonly<Record<string, ReadonlyArray<string>>> = {
   message_started: ["message"],
   text_delta: ["id", "delta"],

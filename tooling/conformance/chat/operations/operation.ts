@@ -1,4 +1,4 @@
-/** What runs a kind of chat cases. */
+/** The runner of one kind of chat cases. */
 import type { Fields } from "../../runner/fields.ts"
 import type { Observations } from "../behaviours.ts"
 import type { Outcome } from "../outcome.ts"

@@ -1,4 +1,4 @@
-/** The table of operations, and what cases ask for that our API does not have. */
+/** The table of operations, and the features of cases that our API does not have. */
 import type { ChatCase } from "../chatCases.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { chatOperations } from "./chatOperations.ts"
@@ -9,7 +9,7 @@ import { sessionOperations } from "./sessionOperations.ts"
 import { retryOperations } from "./retryOperations.ts"
 import { hasForm, typesIn } from "../values/serializing.ts"
 
-/** What runs a case, by its `when`. */
+/** The operations by `when`. */
 export const operations: Readonly<Record<string, Operation>> = {
   ...chatOperations,
   ...dataOperations,
@@ -35,7 +35,7 @@ const facets: Readonly<Record<string, string>> = {
   cursor_key: "keys of a fake's cursor: it keeps its own"
 }
 
-/** The types whose values are made, and not just written down. */
+/** The types whose values are constructed, not only described. */
 const made: ReadonlySet<unknown> = new Set([
   "Message",
   "ToolCall",
@@ -54,7 +54,7 @@ const made: ReadonlySet<unknown> = new Set([
   "ValidationError"
 ])
 
-/** What is missing for a case; `undefined` when it can run. */
+/** The missing feature of a case; `undefined` when it can run. */
 export const missing = (one: ChatCase): string | undefined => {
   if (operations[one.when] === undefined) return lacking[one.when] ?? one.when
   const { given, then } = one
@@ -63,7 +63,7 @@ export const missing = (one: ChatCase): string | undefined => {
   if (typeless !== undefined) return `${typeless} values`
   const [facet] = Object.keys(facets).filter((name) => mentions(then, name))
   if (facet !== undefined) return facets[facet]
-  // Resolving parameters is about option names only.
+  // Resolving parameters uses only the names of options.
   if (one.when.startsWith("engine.")) return undefined
   const [option] = Object.entries(optionsIn(given)).filter(([name, value]) => name in options && value !== undefined)
   if (option !== undefined) return options[option[0]]
@@ -77,7 +77,7 @@ const optionsIn = ({ opts, value, calls }: Fields): Fields => ({
   ...Object.assign({}, ...listOf(calls).map((call) => fieldsOf(fieldsOf(call)["opts"])))
 })
 
-/** Whether a key occurs anywhere below. */
+/** Whether a key occurs anywhere in a value. */
 const mentions = (value: unknown, key: string): boolean => {
   if (Array.isArray(value)) return value.some((element) => mentions(element, key))
   return isFields(value) && (key in value || Object.values(value).some((field) => mentions(field, key)))

@@ -1,4 +1,4 @@
-/** The calls on retry policies: each attempt of a case is a request that is refused as the case says. */
+/** The calls on retry policies: each attempt of a case is a request that is refused with the case's error. */
 import { AdapterError, Chat, Engine, user } from "@troupe/chat"
 import { type Adapter, Retry } from "@troupe/chat/models"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
@@ -8,7 +8,7 @@ import { camel, renamed, snake } from "../values/naming.ts"
 import { type Outcome, settled } from "../outcome.ts"
 import { ScriptedException } from "../scripted.ts"
 
-/** A policy of a case; an unknown part is passed on, to be refused. */
+/** A policy of a case; an unknown part is passed on and refused. */
 export const policyOf = (value: unknown): Retry.RetryOptions | false => {
   if (value === false || value === "no_retry") return false
   return isFields(value) ? renamed(fieldsOf(construct(value)), camel) : {}
@@ -21,7 +21,7 @@ const valued = async (call: () => unknown): Promise<Outcome> => {
   return failure === undefined ? { value: ok } : { failure }
 }
 
-/** What a case calls a reason: one of ours, a status, or a word we do not know. */
+/** A case's reason: one of ours, a status, or an unknown word. */
 const reasonOf = (said: unknown): AdapterError["reason"] => {
   if (AdapterError.isReason(said)) return said
   if (said === 429) return "rate_limited"
@@ -37,7 +37,7 @@ const errorOf = (said: unknown, retryAfterMs?: number): AdapterError =>
 
 const final = (cause: unknown): AdapterError => new AdapterError("invalid_request", { cause })
 
-/** An adapter that is refused as the attempts say, the last of them for ever. */
+/** An adapter that is refused as the attempts describe; the last one repeats. */
 const attempting = (attempts: ReadonlyArray<unknown>) => {
   let made = 0
   const adapter: Adapter.Adapter = {
@@ -78,7 +78,7 @@ const runOnce = async ({ policy, attempts, metadata }: Fields): Promise<Outcome>
   return cause instanceof ScriptedException ? { ...seen, failure: cause } : { ...seen, value: { error: cause ?? null } }
 }
 
-/** A notice, its reason as the case named it. */
+/** A retry notice with the case's name for its reason. */
 export const noticeForm = ({ attempt, delayMs, error, requestId, adapter }: Retry.RetryNotice): Fields => ({
   attempt,
   delay_ms: delayMs,

@@ -1,4 +1,4 @@
-/** The operations on sessions: each case goes through a list of them, on one current session. */
+/** The operations on sessions: each case runs a list of them on one current session. */
 import type { Event } from "@troupe/chat/events"
 import { Session, SessionReducer } from "@troupe/chat/sessions"
 import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/chat/src/session/turnResult.ts"
@@ -13,14 +13,14 @@ import { chatResultOf, construct, eventOf, messageOf, sessionFieldsOf, stepResul
 import { consumptionOf, type Outcome, read, settled } from "../outcome.ts"
 import { chatResultForm, requestForm, sessionForm, stepResultForm } from "../values/toNeutral.ts"
 
-/** Where a list of operations stands. */
+/** The position in a list of operations. */
 interface Place {
   readonly engine: CaseEngine["engine"]
   readonly session: Session.Session
   readonly seen: Observations
 }
 
-/** The session an operation comes to, and what else there is to see. */
+/** The session after an operation, and its other results. */
 interface Done {
   readonly session: Session.Session
   readonly outcome?: Outcome
@@ -89,7 +89,7 @@ const reduced: Step = ({ session }, { mode = "chat", events, finalize }) => {
   }
 }
 
-/** What becomes of a session by a result, said by the event that carries one. */
+/** Applies the result in an event to a session. */
 const projected = ({ session }: Place, mode: SessionMode, event: Event.Event): Done => {
   const reducer = new SessionReducer(session, { mode })
   reducer.apply(event)
@@ -144,7 +144,7 @@ const steps: Readonly<Record<string, Step>> = {
   reducer: reduced
 }
 
-/** A failed operation leaves the current session. */
+/** A failed operation does not change the current session. */
 const performed = async (place: Place, op: Fields): Promise<Done> => {
   const step = steps[textOf(op["op"])]
   if (step === undefined) throw new Error(`no operation ${textOf(op["op"])} on sessions`)

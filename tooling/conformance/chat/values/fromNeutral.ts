@@ -1,7 +1,7 @@
 /**
- * From a case's values to ours: constructors, messages, threads, events, results, options.
+ * Converts a case's values to ours: constructors, messages, threads, events, results, options.
  *
- * Nothing is checked here: an ill-formed value of a case stays ill-formed, so that our own checks see it.
+ * There are no checks here: an ill-formed value of a case stays ill-formed, so that our own checks find it.
  */
 import type * as Validate from "../../../../packages/chat/src/model/Validate.ts"
 import { AdapterError, error, ok, SessionError, ToolError, ValidationError } from "@troupe/chat"
@@ -15,7 +15,7 @@ import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fi
 import { camel, present, renamed } from "./naming.ts"
 import { ScriptedException } from "../scripted.ts"
 
-/** Builds what a value's constructors say (`$error`, `$exception`, …), all the way down. */
+/** Builds the values of constructors (`$error`, `$exception`, …), recursively. */
 export const construct = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(construct)
   if (!isFields(value)) return value
@@ -47,7 +47,7 @@ export const construct = (value: unknown): unknown => {
 const exceptionOf = ({ type, message }: Fields): ScriptedException =>
   new ScriptedException(textOf(type ?? "RuntimeError"), textOf(message ?? ""))
 
-/** A library error; throws for a reason it does not have, as its constructor does. */
+/** A library error; throws for an unknown reason, as its constructor does. */
 export const libraryError = ({ type, reason, errors, ...fields }: Fields): Error => {
   const rest = renamed(present(fieldsOf(construct(fields))), camel)
   const because = reason as never
@@ -124,7 +124,7 @@ export const threadOf = (value: unknown): Thread.Thread => {
   return { messages: listOf(messages).map(messageOf), ...present({ metadata }) }
 }
 
-/** A request; the word `text` stands for that format. */
+/** A request; the word `text` means that format. */
 export const requestOf = (value: unknown): Request.Request => {
   const { messages, tools, response_format: format, ...rest } = fieldsOf(construct(value))
   return {
@@ -135,7 +135,7 @@ export const requestOf = (value: unknown): Request.Request => {
   } as never
 }
 
-/** A session; what a case leaves out is empty. */
+/** A session; parts that a case omits are empty. */
 export const sessionOf = (value: unknown): Validate.SessionParts & { readonly context: Fields } => {
   const { status, thread, pending_question: question, pending_tool_call_id: toolCallId, ...rest } = fieldsOf(value)
   const { pending_tool_calls: calls, context, metadata, id } = rest
@@ -150,7 +150,7 @@ export const sessionOf = (value: unknown): Validate.SessionParts & { readonly co
   }
 }
 
-/** A response; what a case leaves out is empty. */
+/** A response; parts that a case omits are empty. */
 export const responseOf = (value: unknown): Response.Response => {
   const {
     message,
@@ -171,7 +171,7 @@ export const responseOf = (value: unknown): Response.Response => {
   } as unknown as Response.Response
 }
 
-/** A step result; what a case leaves out is empty, and its control fields are in its metadata. */
+/** A step result; parts that a case omits are empty, and its control fields are in its metadata. */
 export const stepResultOf = (value: unknown): StepResult.StepResult => {
   const { thread, response, tool_results: results, done, metadata } = fieldsOf(value)
   const { mode, manual_tool_calls: manual } = fieldsOf(metadata)
@@ -213,7 +213,7 @@ const haltOf = (metadata: Fields): StepResult.StepHalt | undefined => {
   }
 }
 
-/** A chat result; what a case leaves out is empty. */
+/** A chat result; parts that a case omits are empty. */
 export const chatResultOf = (value: unknown): ChatResult.ChatResult => {
   const { thread, final_response: final, steps, halted_reason: reason, metadata, ...pending } = fieldsOf(value)
   const { manual_tool_calls: manual, ask_user_opts: options, ...rest } = fieldsOf(construct(metadata))
@@ -242,7 +242,7 @@ export const chatResultOf = (value: unknown): ChatResult.ChatResult => {
   }
 }
 
-/** The fields of a session; its error, which a case has in its metadata, is that of its last outcome. */
+/** The fields of a session. Its error, which a case has in its metadata, is that of its last outcome. */
 export const sessionFieldsOf = (value: unknown): Session.SessionFields => {
   const {
     thread,
@@ -268,8 +268,8 @@ export const sessionFieldsOf = (value: unknown): Session.SessionFields => {
 }
 
 /**
- * An event. A payload that is no object has no form of ours, save for the two tags that carry anything: it stays what it
- * is, and no event.
+ * An event. A payload that is no object has no form of ours, except for the two tags that carry any value: it is returned
+ * unchanged, and is no event.
  */
 export const eventOf = (value: unknown): Event.Event => {
   if (!Array.isArray(value)) return construct(value) as never

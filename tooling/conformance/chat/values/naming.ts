@@ -7,7 +7,7 @@ export const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter
 /** `tool_call_id` as `toolCallId`. */
 export const camel = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** The same fields under translated names; absent ones are left out. */
+/** The same fields under translated names, without absent ones. */
 export const renamed = (fields: Fields, name: (key: string) => string): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields)
@@ -15,7 +15,7 @@ export const renamed = (fields: Fields, name: (key: string) => string): Record<s
       .map(([key, value]) => [name(key), value])
   )
 
-/** The fields that are there: neither `undefined` nor `null`. */
+/** The present fields: neither `undefined` nor `null`. */
 export const present = (fields: Fields): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
 

@@ -1,4 +1,4 @@
-/** The calls on the JSON form: a case's form is put into ours, and ours into the case's. */
+/** The calls on the JSON form: converts a case's form to ours, and ours to the case's. */
 import { isDeepStrictEqual } from "node:util"
 import { ValidationError } from "@troupe/chat"
 import { Session } from "@troupe/chat/sessions"
@@ -36,7 +36,7 @@ import {
   usageForm
 } from "./toNeutral.ts"
 
-/** One type of the cases: its name with us, its values and their data from a case's fields, and a case's form of them. */
+/** One type of the cases: our name, the conversion of its fields to values and data, and the conversion back. */
 interface Type {
   readonly name: Codec.TypeName
   readonly valueOf: (fields: Fields) => unknown
@@ -101,10 +101,10 @@ const types: Readonly<Record<string, Type>> = {
   SessionError: errors("SessionError")
 }
 
-/** Whether a type of the cases has a JSON form with us. */
+/** Whether we have a JSON form for a type of the cases. */
 export const hasForm = (type: string): boolean => Codec.types.includes(types[type]?.name as Codec.TypeName)
 
-/** The types a case wants written, all the way down. */
+/** The types that a case serializes, recursively. */
 export const typesIn = (value: unknown): ReadonlyArray<string> => {
   if (Array.isArray(value)) return value.flatMap(typesIn)
   if (!isFields(value)) return []
@@ -112,7 +112,7 @@ export const typesIn = (value: unknown): ReadonlyArray<string> => {
   return "$type" in value && "fields" in value ? [textOf(value["$type"]), ...below] : below
 }
 
-/** The fields of typed values, without what marks them as such. */
+/** The fields of typed values, without their type tags. */
 const unmarked = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(unmarked)
   if (!isFields(value)) return value
@@ -172,7 +172,7 @@ const readJson = (json: unknown, as: unknown): unknown => {
   return formOf({ type: name, value: Codec.fromJson(name, dataIn(type, json)) } as Codec.Decoded)
 }
 
-/** A finding as a case says it. */
+/** A finding in the case's form. */
 const neutralFinding = ({
   field,
   reason

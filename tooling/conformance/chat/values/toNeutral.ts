@@ -1,4 +1,4 @@
-/** From our values to a case's: what was built by `fromNeutral.ts`, the other way round. */
+/** Converts our values to a case's: the inverse of `fromNeutral.ts`. */
 import { AdapterError, SessionError, ToolError, ValidationError } from "@troupe/chat"
 import type { ChatResult, StepResult } from "@troupe/chat/chats"
 import { EngineError, StreamError } from "@troupe/chat/errors"
@@ -12,7 +12,7 @@ import { isPlain, present, renamed, snake } from "./naming.ts"
 
 const libraryErrors = [AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError]
 
-/** Any value: errors, outcomes and usage chunks in the form of their constructors. */
+/** Converts any value: errors, outcomes and usage chunks in the form of their constructors. */
 export const neutral = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(neutral)
   if (typeof value === "bigint") return { $unencodable: true }
@@ -51,7 +51,7 @@ export const errorForm = (thrown: unknown): Fields => {
   }
 }
 
-/** A value that is thrown and is no error keeps that it was thrown. */
+/** A thrown value that is no error is marked as thrown. */
 const causeForm = (reason: unknown, cause: unknown): unknown =>
   reason === "handler_raised" && cause !== undefined && !(cause instanceof Error)
     ? { throw: neutral(cause) }
@@ -116,7 +116,7 @@ export const threadForm = (thread: Thread.Thread): Fields => ({
   metadata: thread.metadata ?? {}
 })
 
-/** A request; what an adapter was asked. */
+/** A request to an adapter. */
 export const requestForm = (request: Request.Request): Fields => {
   const { messages, tools, metadata, ...rest } = request
   return { ...renamed(rest, snake), messages: messages.map(messageForm), tools, metadata: metadata ?? {} }
@@ -179,7 +179,7 @@ const passesForm = ({ pass1Halted, pass2Error }: Fields): Fields => ({
   ...(pass2Error === undefined ? {} : { pass_2_error: neutral(pass2Error) })
 })
 
-/** A chat result; what it waits for is in its metadata too. */
+/** A chat result; the calls that it waits for are in its metadata too. */
 export const chatResultForm = (result: ChatResult.ChatResult): Fields => {
   const { pendingQuestion: pending, metadata } = result
   const { manualToolCalls, truncatedToolCalls, structuredFinalize, ...rest } = metadata
@@ -206,7 +206,7 @@ export const chatResultForm = (result: ChatResult.ChatResult): Fields => {
   }
 }
 
-/** A session; what its last turn ended with is in its metadata. */
+/** A session; the end of its last turn is in its metadata. */
 export const sessionForm = (session: Session.Session): Fields => {
   const { id, thread, status, pendingQuestion: pending, pendingToolCalls, context, metadata, lastOutcome } = session
   return {

@@ -1,5 +1,5 @@
 /**
- * Runs a batch of scripted calls through the dispatcher, under the reference's schedule, on a clock that stands still.
+ * Runs a batch of scripted calls through the dispatcher, under the reference's schedule, on a stopped clock.
  *
  * @module
  */
@@ -16,17 +16,17 @@ export interface BatchState extends Dispatch.DispatchState {
   readonly messages: number
 }
 
-/** One call, and what its runner does. */
+/** One call, and the script of its runner. */
 export interface ScriptedCall {
-  /** What the trace calls it; two calls can have one id. */
+  /** Its name in the trace; two calls can have one id. */
   readonly key: string
   readonly id: string
   readonly tool: string
   readonly delayMs: number
   readonly edits: ReadonlyArray<(state: BatchState) => BatchState>
-  /** What the runner returns as its result, seeing the shared cell; a plain success where it is left out. */
+  /** The runner's result, from the shared cell; by default a plain success. */
   readonly result?: ((cell: unknown) => unknown) | undefined
-  /** What the cell is set to. */
+  /** The new value of the cell. */
   readonly writes?: unknown
   /** Throws, instead of returning. */
   readonly crash?: (() => never) | undefined
@@ -36,18 +36,18 @@ export interface ScriptedCall {
 export interface Batch {
   readonly state: BatchState
   readonly calls: ReadonlyArray<ScriptedCall>
-  /** What the shared cell holds at first. */
+  /** The initial value of the shared cell. */
   readonly cell?: unknown
 }
 
-/** The result of one call, as cases write it. */
+/** The result of one call, in the cases' form. */
 export interface CallResult {
   readonly callId: string
   readonly content: unknown
   readonly isError: boolean
 }
 
-/** What was seen of a batch. */
+/** The observations of a batch. */
 export interface BatchSeen {
   readonly kind: "ok" | "halt" | "raised-in-caller"
   readonly reason: unknown
@@ -55,11 +55,11 @@ export interface BatchSeen {
   readonly state: BatchState | undefined
   readonly trace: ReadonlyArray<string>
   readonly maxInFlight: number
-  /** What each runner was given. */
+  /** The state that each runner got. */
   readonly given: Readonly<Record<string, BatchState>>
 }
 
-/** Sleepers that are due together wake up together, before anything else happens. */
+/** Sleepers that are due together wake together, before anything else runs. */
 class Sleep {
   readonly #clock: Clock.TestClock
   readonly #due = new Map<number, Promise<void>>()
@@ -82,7 +82,7 @@ class Sleep {
   }
 }
 
-/** Runs the batch, and tells what was seen. */
+/** Runs the batch, and returns the observations. */
 export const runBatch = async ({ state, calls, cell: first }: Batch): Promise<BatchSeen> => {
   const clock = Clock.test()
   const sleep = new Sleep(clock)
@@ -91,7 +91,7 @@ export const runBatch = async ({ state, calls, cell: first }: Batch): Promise<Ba
   let cell = first
   let inFlight = 0
   let maxInFlight = 0
-  // Ids occur twice, and a runner is handed a call of its own: its place says which script it follows.
+  // Ids may repeat, and a runner gets a copy of its call: its place identifies its script.
   const toolCalls = calls.map(({ id, tool }, place) => ({ id, name: tool, arguments: {}, metadata: { place } }))
   const runner: Dispatch.Runner<BatchState, unknown> = async (toolCall, start, { signal }) => {
     const script = calls[Number(toolCall.metadata?.["place"])] as ScriptedCall

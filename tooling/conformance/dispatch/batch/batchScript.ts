@@ -1,4 +1,4 @@
-/** Reads the calls of batches, as written and as recorded cases have them. */
+/** Reads the calls of batches, from written and from recorded cases. */
 import { Dispatch } from "@troupe/chat/dispatch"
 import { Process } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
@@ -9,7 +9,7 @@ type Edit = (state: BatchState) => BatchState
 
 const numberOf = (value: unknown, otherwise: number): number => (typeof value === "number" ? value : otherwise)
 
-/** The state a batch starts with; `given` names its fields as cases do. */
+/** The initial state of a batch; `given` uses the cases' names for its fields. */
 export const stateOf = (given: Fields, tools: ReadonlyArray<Dispatch.DispatchTool>): BatchState => ({
   tools,
   phase: textOf(given["phase"] ?? "default") as BatchState["phase"],
@@ -21,7 +21,7 @@ export const stateOf = (given: Fields, tools: ReadonlyArray<Dispatch.DispatchToo
   ...("toolTimeoutMs" in given ? { toolTimeoutMs: given["toolTimeoutMs"] as number } : {})
 })
 
-/** A state's fields as cases name them. */
+/** A state's fields under the cases' names. */
 export const fieldsOfState = (state: BatchState | undefined): Fields | undefined =>
   state === undefined
     ? undefined
@@ -34,7 +34,7 @@ export const fieldsOfState = (state: BatchState | undefined): Fields | undefined
         messages: state.messages
       }
 
-/** Tools as cases declare them. */
+/** Tools from a case's declarations. */
 export const toolsOf = (tools: unknown): ReadonlyArray<Dispatch.DispatchTool> =>
   listOf(tools)
     .map(fieldsOf)
@@ -138,7 +138,7 @@ const recordedResult = (id: string, result: unknown): ScriptedCall["result"] => 
   return () => value
 }
 
-/** Values that are no result of a call, and how the recordings print those that are kept. */
+/** Values that are no result of a call, and the recordings' form of those that are kept. */
 const rawValues: Readonly<Record<string, unknown>> = {
   nil: null,
   null: null,
@@ -147,7 +147,7 @@ const rawValues: Readonly<Record<string, unknown>> = {
   "{:halt, 1, 2}": ["halt", 1, 2]
 }
 
-/** A result as the recordings print it. */
+/** A result in the recordings' form. */
 export const printed = (result: unknown): unknown => {
   if (isFields(result)) return result
   return { raw: Array.isArray(result) ? `{:${result.join(", ")}}` : `:${textOf(result)}` }

@@ -1,5 +1,5 @@
 /**
- * Adds usages up, and asks whether a budget is used up.
+ * Adds usages, and checks whether they exceed a budget.
  *
  * @module
  */
@@ -30,7 +30,7 @@ const add: Operation = async ({ when, expected }) => {
   return facetDifferences({ usage, cost, absentUntilReported }, expected)
 }
 
-/** Whether a turn that cost so much would go on under each bound. */
+/** Whether a turn of this cost would continue under each limit. */
 const exceededFor: Operation = async ({ given, when, expected }) => {
   const usage = { totalCost: Number(given["cost"]) }
   const results = await Promise.all(

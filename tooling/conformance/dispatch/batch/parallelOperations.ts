@@ -1,4 +1,4 @@
-/** Runs batches of calls, and tells listeners of results. */
+/** Runs batches of calls, and notifies listeners of results. */
 import { Dispatch } from "@troupe/chat/dispatch"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { type Difference, facetDifferences } from "../../runner/matching.ts"
@@ -24,7 +24,7 @@ const idsOf = (seen: ReadonlyArray<BatchSeen>, isError: boolean): ReadonlyArray<
 const outcomeOf = ({ kind, reason }: BatchSeen): string =>
   kind === "raised-in-caller" && isScripted(reason) ? "the same exception reaches the caller" : kind
 
-/** What a written case can ask of batches; all of them are looked at where it speaks of several. */
+/** The facets of batches in written cases; if the case has several batches, all are compared. */
 const facets = (seen: ReadonlyArray<BatchSeen>, calls: ReadonlyArray<ScriptedCall>): Fields => {
   const last = seen.at(-1) as BatchSeen
   const marks = (mark: string) => last.trace.filter((one) => one.startsWith(mark)).map((one) => one.slice(mark.length))
@@ -54,7 +54,7 @@ const facets = (seen: ReadonlyArray<BatchSeen>, calls: ReadonlyArray<ScriptedCal
   }
 }
 
-/** The case says in words what a made-up error says; ours names the tool, too. */
+/** The case describes the text of a generated error; ours also names the tool. */
 const errorTextOf = ({ results = [] }: BatchSeen, calls: ReadonlyArray<ScriptedCall>): string => {
   const wrong = results.find((result) => isCallResult(result) && result["isError"] === true)
   const { callId, content } = fieldsOf(wrong)
@@ -63,7 +63,7 @@ const errorTextOf = ({ results = [] }: BatchSeen, calls: ReadonlyArray<ScriptedC
   return names ? "names the tool and says it timed out or crashed" : textOf(content)
 }
 
-/** The calls in every order of finishing, for a case that holds in each. */
+/** The calls in every order of completion, for a case that holds in each. */
 const finishOrders = (calls: ReadonlyArray<ScriptedCall>): ReadonlyArray<ReadonlyArray<ScriptedCall>> =>
   [calls, calls.toReversed()].map((order) =>
     calls.map((call) => ({ ...call, delayMs: 10 * (1 + order.findIndex(({ key }) => key === call.key)) }))
@@ -105,7 +105,7 @@ const recordedTools: ReadonlyArray<Dispatch.DispatchTool> = [
   { name: "dup", effect: "write" }
 ]
 
-/** What a made-up error says is in our words; that it names the tool is what counts. */
+/** The text of a generated error is ours; only the tool's name is compared. */
 const madeUp = /^tool call '(\w+)' timed out or crashed before returning$/
 
 const inOurWords = (expected: unknown): unknown => {
@@ -140,7 +140,7 @@ const runRecorded = async ({ recorded, expected }: DispatchCase): Promise<Readon
   })
 }
 
-/** What a listener is told of a message with these results. */
+/** The arguments of a listener for a message with these results. */
 const told = (results: unknown): ReadonlyArray<[string, string | undefined]> => {
   const events: Array<Dispatch.DispatchEvent> = []
   const toolResults = results === null ? null : listOf(results).map((one) => asResult(fieldsOf(one)))
@@ -161,7 +161,7 @@ const threeResults = [
   { id: "3", ui: { kind: "b", payload: {} } }
 ]
 
-/** Messages that cases name in words. */
+/** Messages that cases name by words. */
 const messages: Readonly<Record<string, unknown>> = {
   missing: null,
   "nil results": null,

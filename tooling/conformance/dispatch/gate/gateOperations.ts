@@ -1,5 +1,5 @@
 /**
- * Runs the recorded calls of a gate: permissions, then hooks, in front of one call of `bash`.
+ * Runs the recorded calls of a gate: permissions, then hooks, before one call of `bash`.
  *
  * @module
  */
@@ -15,14 +15,14 @@ import { type Judged, judge, permissionsOf } from "./permissionSetup.ts"
 
 const bash: ToolCall.ToolCall = { id: "c1", name: "bash", arguments: { command: "ls" } }
 
-/** What stands in front of the call. */
+/** The gate of the call. */
 interface Setup {
   readonly permissions?: Permissions.Permissions
-  /** What the hooks before the call answer, one after another; none is a spy that has nothing to say. */
+  /** The results of the hooks before the call, in order; without any, a spy returns nothing. */
   readonly before?: ReadonlyArray<() => unknown>
-  /** The hooks before the call as they are, instead. */
+  /** The hooks before the call, given directly. */
   readonly raw?: (spy: (payload: unknown) => unknown) => unknown
-  /** What the hooks of a refusal answer. */
+  /** The results of the hooks of a refusal. */
   readonly refused?: unknown
 }
 
@@ -32,7 +32,7 @@ const throwing = (message: string) => (): never => {
 
 const asking = (answer: unknown): Setup => ({ permissions: { ask: () => answer as Permissions.Answer } })
 
-/** What the title of a recorded call says was in front of it. */
+/** The gate that the title of a recorded call describes. */
 const setups: Readonly<Record<string, Setup>> = {
   "no options": { before: [] },
   denylist: { permissions: { deny: ["bash"] } },
@@ -90,7 +90,7 @@ const resultOf = async (setup: Setup, log: Array<unknown>): Promise<unknown> => 
   }
 }
 
-/** Hooks that note that they ran, and what they were told. */
+/** Hooks that log their runs and payloads. */
 const hooksOf = ({ before = [() => undefined], raw, refused }: Setup, log: Array<unknown>): Hooks.Hooks => {
   const noting = (hook: string, answer: () => unknown) => (payload: unknown) => {
     log.push({ hook, id: "c1", tool: fieldsOf(payload)["toolName"], keys: keysOf(hook, fieldsOf(payload)) })
@@ -105,7 +105,7 @@ const hooksOf = ({ before = [() => undefined], raw, refused }: Setup, log: Array
   }
 }
 
-/** The keys of a payload in the original's names; before a call its arguments stand among them. */
+/** The keys of a payload in the original's names; before a call they include its arguments. */
 const keysOf = (hook: string, payload: Fields): ReadonlyArray<string> =>
   hook === "PreToolUse"
     ? [...Object.keys(fieldsOf(payload["arguments"])), "tool_name"]
@@ -115,7 +115,7 @@ const keysOf = (hook: string, payload: Fields): ReadonlyArray<string> =>
 
 const originals: Readonly<Record<string, string>> = { toolName: "tool_name", toolCall: "tool_use_id" }
 
-/** What became of the call, as the recordings say it. */
+/** The verdict on the call, in the recordings' form. */
 const said = ({ verdict, code, metadata, reason }: Judged): unknown => {
   if (verdict !== "deny") return verdict === "halt" ? { halt: reason } : verdict
   return { deny: code === undefined ? reason : { denial: { code, metadata: withRaw(metadata) } } }
@@ -124,7 +124,7 @@ const said = ({ verdict, code, metadata, reason }: Judged): unknown => {
 const withRaw = (metadata: Fields = {}): Fields =>
   "raw" in metadata ? { ...metadata, raw: textOf(metadata["raw"]) } : metadata
 
-/** A refusal without its sentence, which is each library's own. */
+/** A refusal without its message, which differs between the libraries. */
 const withoutSentence = (result: unknown): unknown => {
   const { deny, raised } = fieldsOf(result)
   if (raised !== undefined) return { raised: "ValidationError" }
@@ -134,7 +134,7 @@ const withoutSentence = (result: unknown): unknown => {
   return { deny: { denial: { ...denial, metadata: raw === undefined ? rest : { ...rest, raw: plain(textOf(raw)) } } } }
 }
 
-/** The hooks of a case, which note that they ran. */
+/** The hooks of a case, which log their runs. */
 const notingHooks = (given: unknown, fired: Array<string>): Hooks.Hooks =>
   Object.fromEntries(
     Object.entries(fieldsOf(given)).map(([event, word]) => [event, [hookOf(word, () => void fired.push(event))]])
@@ -158,11 +158,11 @@ const gate: Operation = async ({ given, when, expected }) => {
   return facetDifferences(actual, expected)
 }
 
-/** Which of the hooks that must not run did not. */
+/** The hooks that must not run and did not. */
 const notFired = ({ notFired: names }: Fields, fired: ReadonlyArray<string>): ReadonlyArray<unknown> =>
   listOf(names).filter((name) => !fired.includes(textOf(name)))
 
-/** What a question is told of a call, in the words of the cases. */
+/** The data about a call that a question gets, in the cases' words. */
 const questionAbout = async (call: ToolCall.ToolCall): Promise<ReadonlyArray<string>> => {
   const told: Array<string> = []
   const ask: Permissions.Ask = ({ toolCall }) => {
@@ -175,5 +175,5 @@ const questionAbout = async (call: ToolCall.ToolCall): Promise<ReadonlyArray<str
   return told
 }
 
-/** What judges a call at a gate, by the name a case calls it by. */
+/** The operations that judge a call at a gate, by the case's name. */
 export const gateOperations: Operations = { gate, "golden-gate.preToolGate": preToolGate }

@@ -18,7 +18,7 @@ const compared = (actual: Fields, { expected }: DispatchCase): ReadonlyArray<Dif
 
 const running = (): Hooks.HookRun => ({ signal: new AbortController().signal })
 
-/** A hook by the words of a case; `ran` counts. */
+/** A hook from a case's words; `ran` counts its runs. */
 export const hookOf = (word: unknown, ran: () => void): AnyHook => {
   const { raises, throws } = fieldsOf(word)
   return () => {
@@ -47,7 +47,7 @@ const answerOf = (word: unknown): unknown => {
   }
 }
 
-/** A return that is written as a term: `augment 'x'`, `augment x`, `inject []`. */
+/** A return value written as a term: `augment 'x'`, `augment x`, `inject []`. */
 const written = (word: string): unknown => {
   if (word === "spy") return "ok"
   const [, type, rest = ""] = /^(augment|inject) (.*)$/.exec(word) ?? []
@@ -76,7 +76,7 @@ const callOf = (name: unknown): ToolCall.ToolCall => ({ id: "c1", name: textOf(n
 const haltText = ({ reason, message }: Hooks.HookHalt): string =>
   message === undefined ? reason : `${reason}: ${message}`
 
-/** A verdict as the cases write it. */
+/** A verdict in the cases' form. */
 const before = (verdict: Hooks.PreToolVerdict): unknown => {
   if (verdict.type === "halt") return { halt: haltText(verdict) }
   return verdict.type === "deny" ? { deny: verdict.reason } : verdict.type
@@ -129,7 +129,7 @@ const runPostToolEach: Operation = async (one) => {
   return compared({ results: each.map(({ verdict }) => after(verdict)) }, one)
 }
 
-/** Runs the hooks of an event of a chat's life. */
+/** Runs the hooks of a lifecycle event. */
 const lifecycleOf = async (event: string, list: unknown) => {
   const { hooks, fired } = hooksOf(list)
   const verdict = await Hooks.lifecycle({ [event]: hooks }, event as "UserPromptSubmit", told, running())
@@ -149,7 +149,7 @@ const runLifecycle: Operation = async (one) => {
   return compared(await lifecycleOf(event, one.given[event]), one)
 }
 
-/** What the title of a recorded run says of its hooks. */
+/** The hooks that the title of a recorded run describes. */
 const recordedHooks: Readonly<Record<string, ReadonlyArray<unknown>>> = {
   "lifecycle: transform is last write wins": [{ transform: "x" }, { transform: "y" }],
   "lifecycle: non-string transform is ignored": [{ transform: 5 }],
@@ -179,10 +179,12 @@ const recordedRun: Operation = async (one) => {
   return compared({ result: expected.result === "ok" ? okOf(result) : result, ran }, { ...one, expected })
 }
 
-/** The form that answers with nothing but whether to go on. */
+/** The form that contains only whether to continue. */
 const okOf = ({ halt }: { readonly halt: string | null }): unknown => (halt === null ? "ok" : { halt })
 
-/** A result whose reasons are not the original's printing: `:h` is h, `{:hook_crashed, "x"}` is hook_crashed: x. */
+/**
+ * A result with reasons that are not in the original's printed form: `:h` is h, `{:hook_crashed, "x"}` is hook_crashed: x.
+ */
 export const printed = (result: unknown): unknown => {
   if (!isFields(result)) return result
   const { halt } = result
@@ -195,7 +197,7 @@ export const plain = (term: string): string => {
   return reason === undefined ? term.replace(/^:/, "") : `${reason}: ${message}`
 }
 
-/** What runs hooks on their own, by the name a case calls it by. */
+/** The operations that run only hooks, by the case's name. */
 export const hookOperations: Operations = {
   preTool: runPreTool,
   preToolEach: runPreToolEach,

@@ -18,7 +18,7 @@ const escape = "no mode skips the list of refused tools"
 
 const callOf = (name: string, args: Fields = {}): ToolCall.ToolCall => ({ id: "c1", name, arguments: args })
 
-/** A callback by the words of a case, and what it was asked. */
+/** A callback from a case's words, and a log of its questions. */
 const askOf = (word: unknown) => {
   const questions: Array<Permissions.Question> = []
   const denies = textOf(word ?? "").includes("den")
@@ -32,7 +32,7 @@ const askOf = (word: unknown) => {
 const compared = (actual: Fields, { expected }: DispatchCase): ReadonlyArray<Difference> =>
   facetDifferences(actual, expected)
 
-/** What one call of a case comes to, in all the words its expectation may use. */
+/** The verdict on one call of a case, in all forms its expectation may use. */
 const single = async (call: ToolCall.ToolCall, given: Fields) => {
   const { questions, ask } = askOf(given["ask"])
   const judged = await judge(call, permissionsOf(given, ask))
@@ -86,7 +86,7 @@ const checkPlanMode: Operation = async (one) => {
   return compared({ verdict: wordOf(judged), askedWith }, one)
 }
 
-/** A tool of ours asks for the mode itself: what comes of that where the host wants a plan. */
+/** A tool of ours requests the mode itself: the result when the host requires a plan. */
 const leaving = async (given: Fields, ask: Permissions.Ask | undefined): Promise<string> => {
   const leave = Tool.tool({
     name: "plan_mode",
@@ -106,7 +106,7 @@ const leaving = async (given: Fields, ask: Permissions.Ask | undefined): Promise
   return messages.map(Message.text).join("")
 }
 
-/** Answers of the question, as the cases write them. */
+/** Answers to the question, in the cases' form. */
 const answers: Readonly<Record<string, () => unknown>> = {
   deny: () => "deny",
   "{deny, nah}": () => ({ type: "deny", reason: "nah" }),
@@ -132,7 +132,7 @@ const checkWithAskReturning: Operation = async (one) => {
   return compared({ outcomes, argsChanged }, one)
 }
 
-/** A refusal's sentence is its own library's; its code, and the reason that was given, are compared. */
+/** The message of a refusal differs between the libraries; its code and the given reason are compared. */
 const described = (judged: Judged, expected: string): string => {
   const word = wordOf(judged)
   if (!expected.startsWith(word)) return word
@@ -153,7 +153,7 @@ const matrix: Operation = async ({ recorded }) => {
 const clamp: Operation = async ({ recorded: { a, b, result } }) =>
   differences(Permissions.clamp(modeOf(a), modeOf(b)), modeOf(result), { outcome: {}, given: {} })
 
-/** A recorded check says in its title what it was given. */
+/** The title of a recorded check describes its input. */
 const extra: Operation = async ({ recorded, expected }) => {
   const title = textOf(recorded["title"])
   const name = textOf(recorded["tool"])
@@ -174,7 +174,7 @@ const extra: Operation = async ({ recorded, expected }) => {
   return differences({ verdict: judged.verdict, denial }, expectation, { outcome: {}, given: {} })
 }
 
-/** What judges calls by permissions, by the name a case calls it by. */
+/** The operations that judge calls by permissions, by the case's name. */
 export const permissionOperations: Operations = {
   check,
   checkEach,

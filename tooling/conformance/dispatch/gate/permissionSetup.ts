@@ -1,6 +1,6 @@
 /**
- * Permissions as a case gives them: the original keeps lists of names where tools of this project say for themselves what
- * they do, so its names are handed over in the options.
+ * Builds the permissions of a case. The original has lists of tool names, whereas tools of this project declare their
+ * effects, so its names are passed in the options.
  *
  * @module
  */
@@ -12,26 +12,26 @@ import type { ToolError } from "@troupe/chat"
 import type { Hooks } from "@troupe/chat/tools"
 import { type Fields, listOf, textOf } from "../../runner/fields.ts"
 
-/** Tools that the original lets run while planning. */
+/** The tools that the original allows in plan mode. */
 const planning =
   "read glob grep web_fetch web_search usage_rules plan_mode spawn_agent lsp todo_write ask_user finish".split(" ")
 
-/** Tools that it does not ask about when edits are accepted. */
+/** The tools that the original allows without a question when edits are accepted. */
 const edits = "read glob grep web_fetch web_search usage_rules plan_mode spawn_agent write edit todo_write".split(" ")
 
-/** One list is enough for a case that has a shell read: what it calls reading is for a host to say. */
+/** A case with a shell read needs only one list: the host decides which tools read. */
 const readsShell = ({ name, arguments: args }: ToolCall.ToolCall): boolean =>
   name === "bash" && args?.["command"] === "ls -la"
 
 const modes: Readonly<Record<string, string>> = { accept_edits: "acceptEdits", bypass_permissions: "bypass" }
 
-/** A mode by its original name; a name nobody defined stays what it is. */
+/** A mode by its original name; an unknown name is returned unchanged. */
 export const modeOf = (phase: unknown): Permissions.Mode => {
   const name = textOf(phase ?? "default")
   return (modes[name] ?? name) as Permissions.Mode
 }
 
-/** Permissions, by the words of a case. */
+/** Permissions, from a case's words. */
 export const permissionsOf = (given: Fields, ask: Permissions.Ask | undefined): Permissions.Permissions => {
   const names = [...planning, ...namesOf(given["readonlyOptIn"])]
   return {
@@ -46,7 +46,7 @@ export const permissionsOf = (given: Fields, ask: Permissions.Ask | undefined): 
 
 const namesOf = (value: unknown): ReadonlyArray<string> => listOf(value).map(textOf)
 
-/** What became of a call. */
+/** The verdict on a call. */
 export interface Judged {
   readonly verdict: "allow" | "deny" | "halt" | "suspend"
   /** The code of the refusal, if it has one. */
@@ -56,7 +56,7 @@ export interface Judged {
   readonly ranWith?: unknown
 }
 
-/** Runs one call through the batch of a step, and says what its gate came to. */
+/** Runs one call through the batch of a step, and returns its verdict. */
 export const judge = async (
   toolCall: ToolCall.ToolCall,
   permissions: Permissions.Permissions | undefined,
@@ -89,7 +89,7 @@ const judgedBy = (result: HandlerResult.HandlerResult, ranWith: unknown): Judged
   return { verdict: "deny", reason: message, code: typeof code === "string" ? code : undefined, metadata: snake(rest) }
 }
 
-/** A mode that options do not take is judged by the part that takes any. */
+/** A mode that options do not accept is judged by the part that accepts any. */
 const checked = async (toolCall: ToolCall.ToolCall, permissions: Permissions.Permissions): Promise<Judged> => {
   const { ask, ...rest } = permissions
   const verdict = Permissions.check(toolCall, undefined, { ...rest, ask })
@@ -105,5 +105,5 @@ const snake = (fields: Fields): Fields =>
     ])
   )
 
-/** A verdict as the cases write it: `allow`, `halt`, or `deny` with the code. */
+/** A verdict in the cases' form: `allow`, `halt`, or `deny` with the code. */
 export const wordOf = ({ verdict, code }: Judged): string => (code === undefined ? verdict : `${verdict}:${code}`)

@@ -1,5 +1,5 @@
 /**
- * What cases ask of a whole turn.
+ * The facets of a whole turn.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export const compared = (seen: Fields, expected: Fields): ReadonlyArray<Differen
 
 const stepsOf = ({ result }: LoopSeen) => result?.steps ?? []
 
-/** A turn whose tools ended the run is no iteration. */
+/** A turn whose tools ended the run does not count as an iteration. */
 export const countedSteps = (seen: LoopSeen) =>
   stepsOf(seen).filter(({ response, halt }) => response.finishReason === "tool_calls" && halt === undefined)
 
@@ -29,7 +29,7 @@ const idsOf = (seen: LoopSeen, bad: boolean): ReadonlyArray<string> =>
     .filter((message) => isBad(message) === bad)
     .map(({ toolCallId }) => toolCallId)
 
-/** What a case can ask of a run. */
+/** The facets of a run. */
 export const facets = (seen: LoopSeen): Fields => {
   const { result, ran, providerCalls, fired, events } = seen
   const counted = countedSteps(seen)
@@ -95,9 +95,9 @@ type Translation = (wanted: unknown, seen: LoopSeen) => readonly [facet: string,
 const mapped = (wanted: unknown, of: (words: string) => unknown): Fields =>
   Object.fromEntries(Object.entries(fieldsOf(wanted)).map(([name, words]) => [name, of(textOf(words))]))
 
-/** Expectations that are other facets, or are written in other words. */
+/** Expectations that map to other facets, or are written in another form. */
 const translations: Readonly<Record<string, Translation>> = {
-  // What stands for events that are left out is what was seen.
+  // A leading "..." matches any events before the others.
   events: (wanted, { events }) => {
     const [first, ...last] = listOf(wanted)
     return ["events", first === "..." ? [...events.slice(0, -last.length), ...last] : wanted]
@@ -118,14 +118,14 @@ const wantedOf = (expected: Fields, seen: LoopSeen): Fields =>
     Object.entries(expected).map(([name, wanted]) => translations[name]?.(wanted, seen) ?? [name, wanted])
   )
 
-/** Sentences that we say otherwise. */
+/** Replaces messages by our wording. */
 const inOurWords = (words: string): string =>
   words
     .replace("Available tools:", "the tools are")
     .replace(/Did you mean "(\w+)"/, "did you mean $1")
     .replace("not valid JSON", "JSON")
 
-/** Each message as the case writes its own: by role, with its text, or with its call's id. */
+/** Each message in the form of the case's own: by role, with its text, or with its call's id. */
 const messagesLike = (seen: LoopSeen, wanted: unknown): ReadonlyArray<string> =>
   messagesOf(seen).map((message, index) => {
     const forms =

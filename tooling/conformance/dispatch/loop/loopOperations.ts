@@ -1,5 +1,5 @@
 /**
- * Runs whole turns, and asks of them what cases ask.
+ * Runs whole turns, and compares their facets.
  *
  * @module
  */
@@ -25,7 +25,7 @@ const runOf = ({ given }: DispatchCase, prompt: unknown, more: Partial<LoopRun> 
   ...more
 })
 
-/** A case that says nothing of its model is about something else: one call, where there are tools, then an answer. */
+/** The default model of a case without one: one call, if there are tools, then an answer. */
 const defaultModel = (given: Fields): Model =>
   given["hooks"] === undefined && given["ask"] === undefined ? endless : oneCall("ok_w")
 
@@ -34,7 +34,7 @@ const oneCall =
   (call) =>
     call === 0 ? reply("t", [{ id: "a", name, args: {} }]) : reply("bye")
 
-/** What a case speaks of that is no part of this project. */
+/** The feature of a case that this project does not have. */
 const lacking = ({ given, expected, when }: DispatchCase): string | undefined => {
   if (given["mode"] !== undefined) return "loops of other kinds"
   if (textOf(given["provider"]).startsWith("starved")) return "retries of replies that only think"
@@ -57,7 +57,7 @@ const runWritten: Operation = async (one) => {
   return judged(await runLoop(runOf(one, when["runLoop"], { ...model, ...asking })), expected)
 }
 
-/** A tool that is none is refused before anything runs. */
+/** An invalid tool is refused before anything runs. */
 const refused = (expected: Fields): ReadonlyArray<Difference> => {
   try {
     Tool.make({ name: "", handler: () => HandlerResult.ok(1) })
@@ -70,7 +70,7 @@ const refused = (expected: Fields): ReadonlyArray<Difference> => {
 const thrown = async (one: DispatchCase): Promise<ReadonlyArray<Difference>> =>
   judged(await runLoop(runOf(one, one.when["runLoop"], { model: oneCall("raising_safe") })), one.expected)
 
-/** A run for each of several things that the case names. */
+/** A run for each item of the case. */
 const runEach: Operation = async (one) => {
   const { given, when, expected } = one
   const fails = listOf(given["providerFails"])
@@ -90,7 +90,7 @@ const runEach: Operation = async (one) => {
   )
 }
 
-/** What handlers return that cases name, and how the original prints the result. */
+/** The return values of handlers that cases name, and how the original prints the result. */
 const returned: ReadonlyArray<readonly [() => unknown, (content: string) => string]> = [
   [
     () => HandlerResult.error("bad_thing"),

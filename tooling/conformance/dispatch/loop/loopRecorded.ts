@@ -52,7 +52,7 @@ export const runRecorded: Operation = async ({ recorded, expected }) => {
   return compared(actual, { ...expected, ...Object.fromEntries(wanted) })
 }
 
-/** The reason of a run that ended is no part of our last event. */
+/** Our last event does not contain the reason of the end. */
 const eventsIn = (events: unknown): ReadonlyArray<string> =>
   listOf(events).map((event) => textOf(event).replace(/^done:.*/, "done"))
 
@@ -99,7 +99,7 @@ const listenerOf = (words: string): NonNullable<LoopRun["listener"]> => {
   }
 }
 
-/** A listener that throws when it hears of a result. */
+/** A listener that throws on a result. */
 export const raisesOnResult = (event: Event.Event): void => {
   if (event.type === "tool_execution_completed") throw new ScriptedException("Boom", "the listener raised")
 }

@@ -1,5 +1,5 @@
 /**
- * Runs a whole turn as cases describe it, under the reference's schedule and with its bounds, on a clock that stands still.
+ * Runs a whole turn of a case, under the reference's schedule and limits, on a stopped clock.
  *
  * @module
  */
@@ -13,18 +13,18 @@ import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fi
 import { isScripted } from "../../chat/outcome.ts"
 import { type Model, type Ran, toolsOf } from "./loopScript.ts"
 
-/** A run: what is asked, and what it is given. */
+/** A run: its prompt, and its inputs. */
 export interface LoopRun {
   readonly prompt: string
   readonly model: Model
   readonly given: Fields
-  /** Overlaid on the case's own options. */
+  /** Overrides the case's own options. */
   readonly options?: Fields | undefined
-  /** Sees the events as a reader of a living chat does: what it throws, and the time it takes, is its own. */
+  /** Receives the events like a reader of a live chat: its exceptions and its time do not affect the run. */
   readonly listener?: ((event: Event.Event, clock: Clock.Clock) => void | Promise<void>) | undefined
 }
 
-/** What was seen of a run. */
+/** The observations of a run. */
 export interface LoopSeen {
   readonly result: ChatResult.ChatResult | undefined
   readonly thrown: unknown
@@ -32,14 +32,14 @@ export interface LoopSeen {
   readonly ran: ReadonlyArray<string>
   readonly providerCalls: number
   readonly fired: ReadonlyArray<string>
-  /** The payloads that hooks which only look were told. */
+  /** The payloads of hooks whose results are ignored. */
   readonly payloads: Readonly<Record<string, unknown>>
   readonly log: ReadonlyArray<string>
   readonly maxOpenQuestions: number
   readonly toldTheCallId: boolean
 }
 
-/** Runs it. */
+/** Runs the turn. */
 export const runLoop = async ({ prompt, model, given, options, listener }: LoopRun): Promise<LoopSeen> => {
   const clock = Clock.test()
   const ran: Ran = { ids: [] }
@@ -126,7 +126,7 @@ const listening = async ({
   return result
 }
 
-/** Events as cases write them; a run's iterations are noted by a hook of their own. */
+/** Events in the cases' form; a hook records a run's iterations. */
 const written = (event: Event.Event): ReadonlyArray<string> => {
   switch (event.type) {
     case "text_completed":
@@ -142,7 +142,7 @@ const written = (event: Event.Event): ReadonlyArray<string> => {
   }
 }
 
-/** The original's bounds where a case says nothing else. */
+/** The original's limits, unless the case has its own. */
 const boundsOf = (all: Fields, given: Fields): ChatOptions.ChatOptions => {
   const { maxIterations = fieldsOf(given["config"])["maxIterations"] ?? 55, maxMistakes, maxUnproductive } = all
   const { maxCostUsd, toolTimeoutMs } = all
@@ -161,7 +161,7 @@ const permissionsOf = ({ allow, deny }: Fields, ask: Permissions.Ask | undefined
   ...(ask === undefined ? {} : { ask })
 })
 
-/** Who is asked: by call id, or in words for all calls. */
+/** The answers to questions: by call id, or in words for all calls. */
 const askOf = (given: unknown, clock: Clock.Clock) => {
   const log: Array<string> = []
   let open = 0
@@ -188,7 +188,7 @@ const askOf = (given: unknown, clock: Clock.Clock) => {
   return { ask, log, maxOpen: () => max, toldTheCallId: () => told }
 }
 
-/** The hooks of a case; `fired` has the events whose hooks only look, in order. */
+/** The hooks of a case; `fired` lists the events whose hook results are ignored, in order. */
 const hooksOf = (given: Fields, iterates: (iteration: number) => void) => {
   const fired: Array<string> = []
   const payloads: Record<string, unknown> = {}

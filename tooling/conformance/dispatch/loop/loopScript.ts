@@ -1,5 +1,5 @@
 /**
- * What a case says of a whole run: the model's replies, the tools, the options, the hooks, who is asked.
+ * The script of a whole run: the model's replies, the tools, the options, the hooks, the questions.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { ScriptedException } from "../../chat/scripted.ts"
 /** The reply to the n-th request. */
 export type Model = (call: number) => Fake.Script
 
-/** A reply with a text and calls; arguments that are text are what the model wrote. */
+/** A reply with a text and calls; arguments that are text are the model's own text. */
 export const reply = (text: string, calls: ReadonlyArray<ScriptedCall> = [], usage?: object): Fake.Script => [
   ...(text === "" ? [] : [{ text }]),
   ...calls.map(({ id, name, args }) => ({
@@ -40,7 +40,7 @@ const always =
   (call) =>
     reply(text, [called(call, name, args)])
 
-/** So many turns with a call like no other, then an answer. */
+/** So many turns, each with a distinct call, then an answer. */
 const turns =
   (count: number, name: string): Model =>
   (call) =>
@@ -81,7 +81,7 @@ const described: Readonly<Record<string, Model>> = {
   "one safe call": (call) => (call === 0 ? reply("t", [called(0, "ok_safe")]) : reply("bye"))
 }
 
-/** The model of a case: its replies one after another, the last again and again. */
+/** The model of a case: its replies in order; the last one repeats. */
 export const modelOf = (given: unknown): Model | undefined => {
   if (typeof given === "string") return described[given]
   const replies = listOf(given).map(replyOf)
@@ -104,7 +104,7 @@ const replyOf = (given: unknown): Model => {
     )
 }
 
-/** A call by its fields, or by a name with words behind it. */
+/** A call by its fields, or by a name followed by words. */
 const callOf = (given: unknown, turn: number): ScriptedCall => {
   if (given === "marker call") return { id: "m", name: "ok_w", args: "{oops" }
   if (typeof given === "string") {
@@ -115,12 +115,12 @@ const callOf = (given: unknown, turn: number): ScriptedCall => {
   return { id: textOf(id), name: textOf(name), args: isFields(args) ? args : {} }
 }
 
-/** What a case's tools did, in the order they began. */
+/** The actions of a case's tools, in the order of their starts. */
 export interface Ran {
   readonly ids: Array<string>
 }
 
-/** The tools of a case, with those that cases take for granted. */
+/** The tools of a case, and those that cases assume. */
 export const toolsOf = (given: Fields, ran: Ran): ReadonlyArray<Tool.Tool> => {
   const named = listOf(given["tools"]).filter(isFields)
   const own = named.map((fields) => toolOf(fields, ran))
@@ -171,7 +171,7 @@ const granted = (ran: Ran): ReadonlyArray<Tool.Tool> => {
   ]
 }
 
-/** The failure of a provider, by the name a case has for it. */
+/** The failure of a provider, by the case's name. */
 export const refusalOf = (given: unknown): Model => {
   const reason: AdapterError["reason"] =
     fieldsOf(given)["kind"] === "unauthorized" ? "authentication_failed" : "unknown"

@@ -26,7 +26,7 @@ const classify = (thrown: unknown): ReadonlyArray<unknown> => {
   return [thrown instanceof Error ? "error" : "throw", thrown]
 }
 
-/** What a step is worth, where it can be told. */
+/** The value of a step, if it can be recorded. */
 const worth = (actor: Actor, value: unknown): Json => {
   const told = actor.world.encode(value ?? "_")
   return typeof told === "object" && told !== null && !Array.isArray(told) && !("pid" in told) ? "_" : told

@@ -1,5 +1,5 @@
 /**
- * Processes: spawned, signalled, linked, watched, named.
+ * Processes: spawned, signalled, linked, monitored, named.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Verbs } from "../actor.ts"
 import { ArgumentError, decodeReason } from "../terms.ts"
 import type { World } from "../actor.ts"
 
-/** The body of a plain process: its script, worth what it returns. */
+/** The body of a plain process: its script, which returns its value. */
 export const bodyOf =
   (world: World, name: string) =>
   (self: Pid<unknown>): Effect.Effect<unknown, unknown> =>
@@ -96,7 +96,7 @@ export const processes: Verbs = {
   })
 }
 
-/** Observes a step; worth the last of what was observed. */
+/** Records an observation, and returns its last value. */
 export function told(actor: Actor, ...entry: ReadonlyArray<unknown>): unknown {
   actor.observe(...entry)
   return entry.at(-1)

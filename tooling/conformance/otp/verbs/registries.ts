@@ -33,7 +33,7 @@ const register: Verb = now((actor, [name, key, value]) => {
   return told(actor, "reg_register", made.ok ? ["ok", "registry"] : ["error", ["already_registered", made.pid]])
 })
 
-/** What a value becomes: the one given, or, where the step gives none, the next number. */
+/** The new value: the given one, or, if the step has none, the next number. */
 const changed = (before: unknown, value: Json | undefined): unknown =>
   value === undefined ? number(before as Json) + 1 : value
 

@@ -1,5 +1,5 @@
 /**
- * Servers: started, called, told, stopped; and what their handlers do.
+ * Servers: started, called, cast, stopped; and the steps of their handlers.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
 import { decodeReason } from "../terms.ts"
 import { told } from "./processes.ts"
 
-/** A start as OTP tells it: `["ok", pid]`, `["error", reason]` or `"ignore"`. */
+/** The result of a start in OTP's form: `["ok", pid]`, `["error", reason]` or `"ignore"`. */
 export const startResult = (start: () => Promise<Pid>): Effect.Effect<unknown, unknown> =>
   wait(start).pipe(
     Effect.map((pid): unknown => ["ok", pid]),
@@ -45,7 +45,7 @@ const timeoutOf = (timeout: Json | undefined): { readonly timeout?: number | "in
   return { timeout: timeout === "infinity" ? "infinity" : number(timeout) }
 }
 
-/** Calls a server and observes its reply. */
+/** Calls a server and records its reply. */
 export const callAndTell = (
   actor: Actor,
   target: Pid | Name,

@@ -1,5 +1,5 @@
 /**
- * Streams of tasks, and what was seen around them.
+ * Streams of tasks, and the observations around them.
  *
  * @module
  */
@@ -65,7 +65,7 @@ const shown = (result: Result): unknown => {
   return ["exit", "input" in result ? [result.input["id"], result.exit] : result.exit]
 }
 
-/** Takes results as the case says: all, none, some, slowly, or until the consumer fails. */
+/** Consumes results as the case describes: all, none, some, slowly, or until the consumer fails. */
 const consume = async (actor: Actor, given: JsonObject): Promise<ReadonlyArray<unknown>> => {
   const asked = given["consume"] ?? "all"
   const [how, amount] = isList(asked) ? asked : [asked]

@@ -1,5 +1,5 @@
 /**
- * Supervisors of each kind: started, asked, changed.
+ * Supervisors of each kind: started, queried, changed.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { callAndTell, startResult } from "./servers.ts"
 
 const supervisor = (actor: Actor, name: Json | undefined): Pid => actor.world.pid(text(name))
 
-/** A request to a supervisor as OTP tells it: what `ask` gives, or `["error", reason]`. */
+/** The result of a request to a supervisor in OTP's form: the result of `ask`, or `["error", reason]`. */
 const answer = (
   { world }: Actor,
   ask: () => Promise<unknown>,
@@ -36,7 +36,7 @@ const answer = (
 
 const plain = (reason: unknown): unknown => reason
 
-/** OTP tells the spec along with the reason, unless the child runs already. */
+/** OTP returns the spec with the reason, unless the child already runs. */
 const withSpec = (reason: unknown): unknown =>
   reason instanceof OtpError.AlreadyStarted ? reason : [reason, "_child_spec"]
 

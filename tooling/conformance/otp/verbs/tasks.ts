@@ -1,5 +1,5 @@
 /**
- * Tasks, by themselves and under a supervisor.
+ * Tasks, alone and under a supervisor.
  *
  * @module
  */

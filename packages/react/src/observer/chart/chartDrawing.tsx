@@ -1,4 +1,4 @@
-/** A chart, drawn: our own SVG, in the colours of the page. */
+/** Draws a chart as SVG, in the colours of the page. */
 import { useId } from "react"
 import { type DrawnEdge, type DrawnState, type Drawing, labelLine } from "./chartLayout.ts"
 
@@ -7,7 +7,7 @@ interface ChartDrawingProps {
   readonly active: ReadonlySet<string>
 }
 
-/** The states and edges; those of `active` stand out, and so do the ways out of them. */
+/** The states and edges. The `active` states and the edges out of them are highlighted. */
 export const ChartDrawing = ({ drawing, active }: ChartDrawingProps) => {
   const arrow = useId()
   const leaves = (edge: DrawnEdge): boolean => active.has(edge.from)

@@ -1,7 +1,7 @@
-/** A statechart as a graph to be drawn: read from the machine itself, so that the picture cannot say anything else. */
+/** Converts a machine to a graph. The graph is read from the machine itself, so the drawing always matches it. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from "xstate"
 
-/** A state; `id` is the path to it, with dots. */
+/** A state; `id` is its path, joined by dots. */
 export interface GraphState {
   readonly id: string
   readonly key: string
@@ -10,7 +10,7 @@ export interface GraphState {
   readonly states: ReadonlyArray<GraphState>
 }
 
-/** All transitions from one state to another; a label says by what event, and under which guard. */
+/** All transitions from one state to another; a label names the event and the guard. */
 export interface GraphEdge {
   readonly from: string
   readonly to: string
@@ -25,7 +25,7 @@ export interface ChartGraph {
   readonly edges: ReadonlyArray<GraphEdge>
 }
 
-/** The id of a state: `running.committing`. That of the machine is empty. */
+/** The id of a state, as `running.committing`. The machine's own id is empty. */
 const idOf = (node: AnyStateNode): string => node.path.join(".")
 
 const wordOf = (part: unknown): string => {
@@ -61,7 +61,7 @@ const edgesOf = (node: AnyStateNode): ReadonlyArray<GraphEdge> => [
   ...Object.values(node.states).flatMap(edgesOf)
 ]
 
-/** One edge for all transitions between two states. */
+/** Merges all transitions between two states to one edge. */
 const together = (edges: ReadonlyArray<GraphEdge>): ReadonlyArray<GraphEdge> =>
   [...Map.groupBy(edges, ({ from, to }) => `${from}>${to}`).values()].flatMap(([first, ...others]) => {
     if (first === undefined) return []
@@ -91,7 +91,7 @@ export const graphOf = ({ root }: AnyStateMachine): ChartGraph => ({
   edges: together(edgesOf(root).filter(({ from }) => from !== ""))
 })
 
-/** The ids of the states a state value stands for: `{ running: "stepping" }` is `running` and `running.stepping`. */
+/** The ids of the active states of a state value: `{ running: "stepping" }` is `running` and `running.stepping`. */
 export const activeOf = (value: unknown, above = ""): ReadonlyArray<string> => {
   const below = (key: string): string => (above === "" ? key : `${above}.${key}`)
   if (typeof value === "string") return [below(value)]

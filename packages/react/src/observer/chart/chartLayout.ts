@@ -1,6 +1,6 @@
 /**
- * Where the states and edges of a chart stand on the page. The layout is elk's, which is large: it is loaded when the first
- * chart is drawn, and what it made of a chart is kept.
+ * The positions of the states and edges of a chart. The layout engine, elk, is large: it is loaded when the first chart is
+ * drawn, and each chart's layout is cached.
  */
 import type { ELK, ElkExtendedEdge, ElkNode } from "elkjs/lib/elk-api.js"
 import type { ChartGraph, GraphEdge, GraphState } from "./chartGraph.ts"
@@ -13,7 +13,7 @@ export interface Box {
   readonly height: number
 }
 
-/** A state as it is drawn, those that hold others before them. */
+/** A drawn state; states that contain others come first. */
 export interface DrawnState extends Box {
   readonly id: string
   readonly key: string
@@ -22,7 +22,7 @@ export interface DrawnState extends Box {
   readonly depth: number
 }
 
-/** An edge as it is drawn: a path of SVG, and its label. */
+/** A drawn edge: a path of SVG, and its label. */
 export interface DrawnEdge {
   readonly id: string
   readonly from: string
@@ -31,7 +31,7 @@ export interface DrawnEdge {
   readonly label: (Box & { readonly lines: ReadonlyArray<string> }) | undefined
 }
 
-/** A chart as it is drawn; `starts` are the dots that point at initial states. */
+/** A drawn chart; `starts` are the dots that point at initial states. */
 export interface Drawing {
   readonly width: number
   readonly height: number
@@ -40,7 +40,7 @@ export interface Drawing {
   readonly edges: ReadonlyArray<DrawnEdge>
 }
 
-/** The widths of letters are guessed, and generously: what draws a picture on a server has no letters to measure. */
+/** The estimated widths of letters, rounded up: on a server there are no letters to measure. */
 const letters = { state: 7.4, label: 5.9 }
 export const labelLine = 14
 
@@ -112,7 +112,7 @@ const boxOf = ({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box => ({
 
 const round = (value: number): number => Math.round(value * 10) / 10
 
-/** The lines of an edge, with their corners rounded. */
+/** The path of an edge, with rounded corners. */
 const pathOf = (points: ReadonlyArray<{ readonly x: number; readonly y: number }>, radius = 6): string =>
   points
     .map((point, index) => {
@@ -166,12 +166,12 @@ let engine: Promise<ELK> | undefined
 
 const loadEngine = async (): Promise<ELK> => {
   const { default: loaded } = await import("elkjs/lib/elk.bundled.js")
-  // A bundler gives what the file exports, Node what the file is.
+  // A bundler returns the default export, Node the module itself.
   const Engine = "default" in loaded ? loaded.default : (loaded as { default: new () => ELK }).default
   return new Engine()
 }
 
-/** Lays a chart out. */
+/** Computes the layout of a chart. */
 export const layoutOf = async (graph: ChartGraph): Promise<Drawing> => {
   engine ??= loadEngine()
   const laid = await (await engine).layout(elkGraph(graph))

@@ -1,12 +1,12 @@
-/** What part of a chart is seen, and how keys, wheel and pointer move it. */
+/** The visible part of a chart, and how keys, wheel and pointer move it. */
 import type { Box, Drawing } from "./chartLayout.ts"
 
-/** All of a drawing. */
+/** The box of the whole drawing. */
 export const wholeOf = ({ width, height }: Pick<Drawing, "width" | "height">): Box => ({ x: 0, y: 0, width, height })
 
 const largest = 2
 
-/** Nearer or farther, about a point that stays where it is: by default the middle. */
+/** Zooms around a fixed point, by default the middle. */
 export const zoomed = (
   view: Box,
   factor: number,
@@ -23,7 +23,7 @@ export const zoomed = (
   }
 }
 
-/** Moved, as parts of what is seen; the middle stays inside the drawing. */
+/** Moves the view by fractions of its size; the middle stays inside the drawing. */
 export const panned = (view: Box, right: number, down: number, whole: Box): Box => ({
   ...view,
   x: within(view.x + right * view.width, -view.width / 2, whole.width - view.width / 2),
@@ -33,8 +33,8 @@ export const panned = (view: Box, right: number, down: number, whole: Box): Box 
 const within = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value))
 
 /**
- * What shows boxes in a frame of a shape: all of the drawing where its text can be read then, else the part around them, at
- * the size of text.
+ * The view that shows boxes in a frame: the whole drawing if its text is readable then, else the part around the boxes, at
+ * text size.
  */
 export const viewAround = (
   boxes: ReadonlyArray<Box>,
@@ -56,7 +56,7 @@ export const viewAround = (
   }
 }
 
-/** What a key does; `undefined` for one that does nothing. */
+/** The view after a key; `undefined` for a key without effect. */
 export const keyed = (key: string, view: Box, whole: Box): Box | undefined => {
   switch (key) {
     case "ArrowLeft":

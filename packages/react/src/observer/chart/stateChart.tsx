@@ -1,4 +1,4 @@
-/** A statechart, drawn, with the states it is in. */
+/** A statechart with its active states. */
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react"
 import type { AnyStateMachine } from "xstate"
 import { activeOf, graphOf } from "./chartGraph.ts"
@@ -7,22 +7,24 @@ import { type Box, type Drawing, layoutOf } from "./chartLayout.ts"
 import { keyed, panned, viewAround, wholeOf, zoomed } from "./chartView.ts"
 import { Surface, useSize } from "../parts/index.ts"
 
-/** What a chart is drawn with. */
+/** The props of {@link StateChart}. */
 export interface StateChartProps {
-  /** A machine, or the id of one: `chat`, `step`, `resumedStep`, `adapterStream`, `toolCall`, or of those in `machines`. */
+  /**
+   * A machine, or the id of one: `chat`, `step`, `resumedStep`, `adapterStream`, `toolCall`, or a key of `machines`.
+   */
   readonly machine: AnyStateMachine | string
-  /** The state value it is in. */
+  /** The current state value. */
   readonly value: unknown
-  /** Machines of your own, by their ids. */
+  /** Your own machines, by their ids. */
   readonly machines?: Readonly<Record<string, AnyStateMachine>> | undefined
 }
 
 /**
  * A machine's chart, drawn from its definition, with its active states marked.
  *
- * **Details**: the drawing follows the active states where all of it would be too small to read; drag, the arrow keys, `+`
- * and `-` move it, `0` shows all of it. The layout is made by elkjs, which is loaded with the first chart. The active states
- * are listed as text, too.
+ * **Details**: the view follows the active states when the whole drawing would be too small to read. Dragging, the arrow
+ * keys, `+` and `-` move it, `0` shows all. elkjs computes the layout, and is loaded with the first chart. The active
+ * states are also listed as text.
  */
 export const StateChart = ({ machine, value, machines }: StateChartProps) => {
   const id = typeof machine === "string" ? machine : machine.id
@@ -83,7 +85,7 @@ interface CanvasProps {
 const Canvas = ({ id, drawing, active }: CanvasProps) => {
   const frame = useRef<HTMLDivElement>(null)
   const size = useSize(frame) ?? { width: 480, height: 360 }
-  /** Where the reader moved it; until then it follows. */
+  /** The view that the reader chose; until then the view follows the active states. */
   const [moved, setMoved] = useState<Box>()
   const dragged = useRef<{ readonly x: number; readonly y: number; readonly view: Box }>(undefined)
   const lit = useMemo(() => new Set(active), [active])

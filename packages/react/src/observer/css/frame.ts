@@ -1,4 +1,4 @@
-/** Colours, type, and where the parts stand. */
+/** Colours, type, and layout. */
 export const frameCss = `
 :where(.troupe-observer) {
   color-scheme: light dark;

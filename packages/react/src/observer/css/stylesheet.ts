@@ -1,6 +1,6 @@
 /**
- * The looks of the observer. All of it stands below `.troupe-observer`; sizes follow a scale of four pixels, colours are custom
- * properties in pairs for light and dark, and every pair of text and ground has the contrast of WCAG AA.
+ * The styles of the observer, all below `.troupe-observer`. Sizes follow a scale of four pixels. Colours are custom
+ * properties in pairs for light and dark. Every pair of text and background has the contrast of WCAG AA.
  */
 import { chartCss } from "./chart.ts"
 import { formCss } from "./form.ts"

@@ -1,4 +1,4 @@
-/** What an entry of a conversation's log says, in a line. */
+/** Describes an entry of a conversation's log in a line. */
 import type { Message } from "@troupe/chat/messages"
 import type { Store } from "@troupe/chat/store"
 
@@ -7,13 +7,13 @@ const contentText = (message: Message.Message): string =>
     ? message.content
     : message.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ")
 
-/** A message in a few words: who, and what. */
+/** A message in a few words: its role, and its text. */
 export interface SaidLine {
   readonly who: "user" | "assistant" | "tool" | "system"
   readonly text: string
 }
 
-/** What was said in an entry, one line for each message; a call and its result are named. */
+/** The messages of an entry, one line each; a call and its result are named. */
 export const saidIn = (commit: Store.Commit): ReadonlyArray<SaidLine> =>
   commit.messages.map((message) => {
     const calls = message.role === "assistant" ? (message.toolCalls ?? []) : []
@@ -22,7 +22,7 @@ export const saidIn = (commit: Store.Commit): ReadonlyArray<SaidLine> =>
     return { who: message.role, text: text === "" ? "(nothing)" : text }
   })
 
-/** What an entry without a message is about: where the turn stands. */
+/** The state of the turn, for an entry without a message. */
 export const standingOf = ({ kind, from, state }: Store.Commit): string => {
   if (kind === "rewound") return `Rewound to #${from?.seq ?? "?"}`
   if (kind === "forked") return `Forked from ${from?.id ?? "another"} at #${from?.seq ?? "?"}`
@@ -33,7 +33,7 @@ export const standingOf = ({ kind, from, state }: Store.Commit): string => {
   return state.lastHaltedReason === undefined ? "At rest" : `Turn ended: ${state.lastHaltedReason.replaceAll("_", " ")}`
 }
 
-/** The numbers of the entries the conversation came by to where it is: what was rewound over is not among them. */
+/** The numbers of the entries that led to the current state: entries that a rewind replaced are not among them. */
 export const lineOf = (commits: ReadonlyArray<Store.Commit>): ReadonlySet<number> => {
   const bySeq = new Map(commits.map((commit) => [commit.seq, commit]))
   const line = new Set<number>()

@@ -6,7 +6,7 @@ import { lineOf, saidIn, standingOf } from "./commitText.ts"
 import { ConfirmButton, count, dayAndTime, Surface, timeOfDay } from "../parts/index.ts"
 import { useLogEntries } from "./logEntries.ts"
 
-/** What a log is shown with. */
+/** The props of {@link EventLog}. */
 export interface EventLogProps {
   readonly chat: ChatLink
   /** Called with the id of a chat that was forked here. */
@@ -16,8 +16,8 @@ export interface EventLogProps {
 }
 
 /**
- * The log of a conversation, the newest entry first, in pages: what was said in each entry, and buttons that fork the
- * conversation there or rewind it to there. Entries that were rewound over are dimmed.
+ * The log of a conversation, the newest entry first, in pages: the messages of each entry, and buttons that fork or rewind
+ * the conversation to that entry. Entries before a rewind that are no longer in use are dimmed.
  */
 export const EventLog = ({ chat, onFork, pageSize = 12 }: EventLogProps) => {
   const { commits, isLoading, failure, isWithout, again } = useLogEntries(chat)

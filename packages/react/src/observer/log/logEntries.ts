@@ -1,16 +1,16 @@
-/** The log of a conversation as it grows. Entries never change: each is asked for once. */
+/** The log of a conversation as it grows. Entries never change: each is requested once. */
 import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server/ChatLink"
 import { useEffect, useState, useSyncExternalStore } from "react"
 
-/** What is known of a log. */
+/** The loaded part of a log. */
 export interface LogEntries {
   readonly commits: ReadonlyArray<Store.Commit>
   readonly isLoading: boolean
   readonly failure: string | undefined
-  /** The store keeps no log: there is nothing to be shown, ever. */
+  /** The store keeps no log: there is nothing to show. */
   readonly isWithout: boolean
-  /** Looks again now. */
+  /** Checks for new entries now. */
   readonly again: () => void
 }
 
@@ -20,7 +20,10 @@ const atOnce = 100
 
 const nothing: Known = { commits: [], isLoading: true, failure: undefined, isWithout: false }
 
-/** What a refusal comes to; that of a chat nobody began is none. Errors near and far say why in fields of their own. */
+/**
+ * The state after a refusal. A chat without messages is not an error. Local and remote errors have the reason in different
+ * fields.
+ */
 const refusal = (error: unknown): Omit<Known, "commits"> => {
   const why = error instanceof Error ? (Reflect.get(error, "reason") ?? Reflect.get(error, "code")) : undefined
   const isWithout = why === "store_without_log"
@@ -29,10 +32,12 @@ const refusal = (error: unknown): Omit<Known, "commits"> => {
 }
 
 /**
- * All entries, the oldest first. When the chat's thread or phase changes, or a call of it ends, those are asked for that came since.
+ * All entries, the oldest first. When the chat's thread or phase changes, or a call of it ends, the new entries are
+ * requested.
  *
- * 1. A look asks for what is behind the newest entry it knows, until there is no more.
- * 2. The chat changes meanwhile: its look begins with what is known then, and the one under way is over with its next answer.
+ * 1. A look requests the entries after the newest one it has, until there is no more.
+ * 2. When the chat changes meanwhile, another look starts from the entries loaded so far. The earlier look ends at its next
+ *    answer.
  */
 export const useLogEntries = (chat: ChatLink): LogEntries => {
   const [known, setKnown] = useState({ chat, ...nothing })
@@ -43,7 +48,7 @@ export const useLogEntries = (chat: ChatLink): LogEntries => {
   const [turned, setTurned] = useState(0)
   useEffect(() => {
     let isOver = false
-    // Of a chat in which nothing was said nothing is kept: it is not asked for.
+    // A chat without messages is not stored, so it is not requested.
     if (messages.length === 0 && log.commits.length === 0) return
     const look = async (commits: ReadonlyArray<Store.Commit>) => {
       const more = await chat.history({ after: commits.at(-1)?.seq ?? 0, limit: atOnce })

@@ -1,9 +1,9 @@
-/** A button for what cannot be taken back: it asks first. */
+/** A button for an action that cannot be undone: it asks for confirmation. */
 import { type ReactNode, useEffect, useRef, useState } from "react"
 
 interface ConfirmButtonProps {
   readonly children: ReactNode
-  /** What it is called where its text does not say enough. */
+  /** The accessible name, if the text is not enough. */
   readonly label?: string | undefined
   readonly question: string
   readonly confirm: string
@@ -16,7 +16,9 @@ type Standing = "rest" | "asking" | "busy"
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Asks where the button stood; Escape, or the other button, takes it back. What fails is said there. */
+/**
+ * Shows the question in place of the button; Escape or the other button cancels. An error of the action is shown there.
+ */
 export const ConfirmButton = (props: ConfirmButtonProps) => {
   const { children, label, question, confirm, isDangerous = false, disabled = false, onConfirm } = props
   const [standing, setStanding] = useState<Standing>("rest")

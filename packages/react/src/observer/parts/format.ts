@@ -1,4 +1,4 @@
-/** How numbers are written: short, and in figures of one width. */
+/** Formats numbers: short, and in digits of one width. */
 
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
@@ -37,8 +37,8 @@ export const mark = (ms: number): string => (ms === 0 ? "0" : ms < 1000 ? `${ms}
 /** `$0.0042`, `$1.25` */
 export const money = (amount: number): string => `$${amount.toFixed(amount < 0.01 ? 5 : amount < 1 ? 4 : 2)}`
 
-/** `14:03:27`, where the reader is. */
+/** `14:03:27`, in the reader's time zone. */
 export const timeOfDay = (at: number): string => clock.format(at)
 
-/** The day as well, for who wants to know. */
+/** The time with the day. */
 export const dayAndTime = (at: number): string => day.format(at)

@@ -1,4 +1,4 @@
-/** A table in a box of its own, which is scrolled with the keyboard too. */
+/** A table in its own scroll container, which the keyboard scrolls too. */
 import type { ReactNode } from "react"
 
 interface ScrollTableProps {

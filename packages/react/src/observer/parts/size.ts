@@ -1,13 +1,13 @@
-/** How large an element is. */
+/** Measures an element. */
 import { type RefObject, useLayoutEffect, useState } from "react"
 
-/** A size in pixels of CSS. */
+/** A size in CSS pixels. */
 export interface Size {
   readonly width: number
   readonly height: number
 }
 
-/** The size of an element's content; `undefined` until it is known, and where nothing is laid out. */
+/** The size of an element's content; `undefined` until it is known, and where there is no layout. */
 export const useSize = (element: RefObject<HTMLElement | null>): Size | undefined => {
   const [size, setSize] = useState<Size>()
   useLayoutEffect(() => {

@@ -1,17 +1,17 @@
-/** What every part stands on: the styles, once for a page, and the colours, unless a part around it brought them. */
+/** The base of every part: the styles, once a page, and the colours, unless an enclosing part provides them. */
 import { createContext, type ReactNode, useContext } from "react"
 import { css } from "../css/index.ts"
 
 const Inside = createContext(false)
 
-/** The styles go to the page's head, once however many ask: React sees to that, on a server too. */
+/** React adds the styles to the page's head once, however many parts render them, on a server too. */
 const Styles = (): ReactNode => (
   <style href="troupe-observer" precedence="troupe">
     {css}
   </style>
 )
 
-/** A part, with the styles and colours it needs to stand by itself. */
+/** A part, with the styles and colours that it needs. */
 export const Surface = ({ className, children }: { readonly className: string; readonly children: ReactNode }) => {
   const isInside = useContext(Inside)
   if (isInside) return <div className={className}>{children}</div>

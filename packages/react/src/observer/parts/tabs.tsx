@@ -1,4 +1,4 @@
-/** The parts of the observer one at a time, where there is no room for all. */
+/** Shows the parts of the observer one at a time, where there is no room for all. */
 import { type KeyboardEvent, type ReactNode, useId, useRef } from "react"
 
 /** A part with its name. */

@@ -1,8 +1,8 @@
-/** What tokens cost. */
+/** The cost of tokens. */
 import type { Usage } from "@troupe/chat/messages"
 
 /**
- * What a million tokens cost, in dollars. Tokens read from the provider's cache cost as input where `cachedInput` is not given.
+ * The price of a million tokens, in dollars. Without `cachedInput`, tokens read from the provider's cache cost as input.
  */
 export interface Prices {
   readonly input: number
@@ -10,7 +10,7 @@ export interface Prices {
   readonly cachedInput?: number | undefined
 }
 
-/** The tokens of a usage by what they cost. */
+/** The tokens of a usage by price. */
 export interface Tokens {
   readonly freshInput: number
   readonly cachedInput: number
@@ -19,7 +19,7 @@ export interface Tokens {
   readonly total: number
 }
 
-/** The tokens of a usage; what was not reported is 0. Cached tokens are among the input, reasoning among the output. */
+/** The tokens of a usage; a missing count is 0. Cached tokens are part of the input, reasoning of the output. */
 export const tokensOf = (usage: Usage.Usage): Tokens => {
   const input = usage.inputTokens ?? 0
   const output = usage.outputTokens ?? 0
@@ -28,7 +28,7 @@ export const tokensOf = (usage: Usage.Usage): Tokens => {
   return { freshInput: input - cachedInput, cachedInput, output, reasoning: usage.reasoningTokens ?? 0, total }
 }
 
-/** What they cost in dollars. */
+/** The cost in dollars. */
 export const costOf = (tokens: Tokens, prices: Prices): number =>
   (tokens.freshInput * prices.input +
     tokens.cachedInput * (prices.cachedInput ?? prices.input) +

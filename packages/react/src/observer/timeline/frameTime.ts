@@ -1,7 +1,7 @@
-/** The time that passes between two looks, told once in a frame. */
+/** A clock that updates once a frame. */
 import { useEffect, useState } from "react"
 
-/** `at` while nothing is live; else `at` and the time since it was told, growing with each frame. */
+/** Returns `at` while nothing is live; else `at` plus the time since it was set, growing with each frame. */
 export const useLiveTime = (at: number, isLive: boolean): number => {
   const [passed, setPassed] = useState({ at, ms: 0 })
   useEffect(() => {

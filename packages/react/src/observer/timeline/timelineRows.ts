@@ -1,14 +1,14 @@
 /** The spans of a chat's turns as rows of bars. */
 import type { Observation } from "@troupe/chat/observe"
 
-/** Stretches that belong together: those of one tool call, of one request, of the turn. */
+/** The spans of one row: those of one tool call, of one request, or of the turn. */
 interface TimelineRow {
   readonly id: string
   readonly label: string
   readonly spans: ReadonlyArray<Observation.Span>
 }
 
-/** A turn: its rows, and the time it takes up, with what its zombies do afterwards. */
+/** A turn: its rows, and its time range, with its zombies' time after it. */
 export interface TimelineTurn {
   readonly turn: Observation.Span
   readonly rows: ReadonlyArray<TimelineRow>
@@ -17,13 +17,16 @@ export interface TimelineTurn {
   readonly isLive: boolean
 }
 
-/** The stretches of one call have ids that begin the same, up to the word for their kind. */
+/** The spans of one call have the same id up to the word for their kind. */
 const rowIdOf = ({ id, kind }: Observation.Span): string => {
   const at = id.indexOf(`.${kind}`)
   return at === -1 ? id : id.slice(0, at)
 }
 
-/** A zombie goes on in the row of its call: one of its name, whose last stretch ended when it began, or before. */
+/**
+ * A zombie continues in the row of its call: the row of the same name whose last span ended when the zombie began, or
+ * before.
+ */
 const zombieRow = (
   zombie: Observation.Span,
   rows: ReadonlyMap<string, ReadonlyArray<Observation.Span>>
@@ -49,7 +52,7 @@ const rowsOf = (spans: ReadonlyArray<Observation.Span>): ReadonlyArray<TimelineR
     .toSorted((one, other) => (one.spans[0]?.from ?? 0) - (other.spans[0]?.from ?? 0))
 }
 
-/** The turns, the oldest first; `now` is when what goes on is shown to end. */
+/** The turns, the oldest first; running spans end at `now`. */
 export const turnsOf = (spans: ReadonlyArray<Observation.Span>, now: number): ReadonlyArray<TimelineTurn> => {
   const turns = spans.filter(({ kind }) => kind === "turn")
   const others = spans.filter(({ kind }) => kind !== "turn")
@@ -69,15 +72,15 @@ export const turnsOf = (spans: ReadonlyArray<Observation.Span>, now: number): Re
 }
 
 /**
- * How long the axis is. While something goes on it is longer than that, and grows in steps: what has ended stays where it is,
- * and can be read.
+ * The length of the axis. While something runs, the axis is longer than the turn and grows in steps, so that ended bars
+ * stay in place and remain readable.
  */
 export const axisOf = ({ from, to, isLive }: TimelineTurn): number => {
   const length = to - from
   return isLive ? 500 * 1.3 ** Math.max(0, Math.ceil(Math.log(length / 500) / Math.log(1.3))) : length
 }
 
-/** Round marks on the axis: some five of them, none so near the end that there is no room for its name. */
+/** Round marks on the axis: about five, none too near the end for its label. */
 export const marksOf = (length: number): ReadonlyArray<number> => {
   const rough = length / 5
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -94,5 +97,5 @@ const words = {
   zombie: "goes on though its call is over"
 } as const
 
-/** What a stretch is, in words. */
+/** The name of a span's kind. */
 export const wordsFor = (kind: Observation.Span["kind"]): string => words[kind]

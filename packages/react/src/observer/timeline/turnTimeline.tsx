@@ -1,4 +1,4 @@
-/** What a turn spends its time on. */
+/** Shows the time that a turn spends. */
 import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
 import { type KeyboardEvent, useId, useMemo, useRef, useState } from "react"
@@ -6,7 +6,7 @@ import { duration, mark, ScrollTable, Surface, useWatched } from "../parts/index
 import { useLiveTime } from "./frameTime.ts"
 import { axisOf, marksOf, type TimelineTurn, turnsOf, wordsFor } from "./timelineRows.ts"
 
-/** What a timeline is shown with: the chat whose turns it draws. */
+/** The props of {@link TurnTimeline}: the chat whose turns it draws. */
 export interface TurnTimelineProps {
   readonly link: ObserverLink
   readonly chat: string
@@ -15,10 +15,10 @@ export interface TurnTimelineProps {
 const kinds: ReadonlyArray<Observation.Span["kind"]> = ["stream", "queue", "call", "drain", "zombie"]
 
 /**
- * The newest turns of a chat, one at a time: a bar for each model request, and for each tool call while it waits, runs, is
- * waited for, and goes on as a zombie. Bars that go on grow.
+ * The newest turns of a chat, one at a time. Each model request has a bar, and each tool call has bars for waiting,
+ * running, draining and running as a zombie. The bars of running work grow.
  *
- * **Details**: arrow keys lead from bar to bar, and each says what it is; a table says the same.
+ * **Details**: arrow keys move from bar to bar, and each bar has a text. A table has the same data.
  */
 export const TurnTimeline = ({ link, chat }: TurnTimelineProps) => {
   const watched = useMemo(() => link.timeline(chat), [link, chat])

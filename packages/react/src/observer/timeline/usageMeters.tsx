@@ -1,9 +1,9 @@
-/** Tokens and what they cost. */
+/** Tokens and their cost. */
 import type { Usage } from "@troupe/chat/messages"
 import { costOf, type Prices, tokensOf } from "./cost.ts"
 import { compact, count, money, Surface } from "../parts/index.ts"
 
-/** What meters are shown with. */
+/** The props of {@link UsageMeters}. */
 export interface UsageMetersProps {
   /** `usage` of the chat's view. */
   readonly usage: Usage.Usage
@@ -11,7 +11,7 @@ export interface UsageMetersProps {
 }
 
 /**
- * The tokens of a chat, and what they cost where prices are given. Without them, a cost that its model reported is shown, or
+ * The tokens of a chat, and their cost if prices are given. Without prices, a cost that the model reported is shown, or
  * none.
  */
 export const UsageMeters = ({ usage, prices }: UsageMetersProps) => {

@@ -5,16 +5,16 @@ import { type ReactNode, useMemo } from "react"
 import { bytes, ConfirmButton, count, duration, ScrollTable, Surface, useWatched } from "../parts/index.ts"
 import { nodesOf } from "./treeRows.ts"
 
-/** What a process is shown with. */
+/** The props of {@link ProcessPane}. */
 export interface ProcessPaneProps {
   readonly link: ObserverLink
   /** Its pid. */
   readonly id: string
-  /** Called with the pid of a process that is linked, monitored, or came in its place. */
+  /** Called with the pid of a process that is linked or monitored, or that is the successor. */
   readonly onSelect?: ((id: string) => void) | undefined
-  /** Called just before it is killed, so that its return can be watched. */
+  /** Called just before the process is killed, so that its restart can be watched. */
   readonly onKill?: ((id: string) => void) | undefined
-  /** Who came in its place after it ended. */
+  /** The process that replaced it after it ended. */
   readonly successor?: string | undefined
 }
 

@@ -1,9 +1,9 @@
 /**
  * The supervision tree, live.
  *
- * Owns: which rows are closed, and which row has the keyboard focus.
+ * Owns: the closed rows, and the row with the keyboard focus.
  *
- * OBS3. When the process of the focused row ends, the nearest row above it that is left gets the focus.
+ * OBS3. When the process of the focused row ends, the nearest remaining row above it gets the focus.
  */
 import type { Observation } from "@troupe/chat/observe"
 import type { ObserverLink } from "@troupe/server/ChatLink"
@@ -13,24 +13,23 @@ import { reveal } from "./reveal.ts"
 import { type ShownRow, useGhosts } from "./treeGhosts.ts"
 import { moveOf, rowsOf, typedTo } from "./treeRows.ts"
 
-/** What a tree of processes is shown with. */
+/** The props of {@link ProcessTree}. */
 export interface ProcessTreeProps {
   readonly link: ObserverLink
-  /** The pid that is selected. */
+  /** The selected pid. */
   readonly selected?: string | undefined
   readonly onSelect?: ((id: string) => void) | undefined
-  /** A pid to be pointed out: one that came back. */
+  /** A pid to highlight: a restarted process. */
   readonly highlighted?: string | undefined
 }
 
-/** A pause after which a typed letter begins a new word, in the milliseconds of events. */
+/** A pause after which a typed letter begins a new word, in milliseconds. */
 const wordPause = 700
 
 /**
- * The living processes by who spawned them: status, waiting messages, restarts and memory. One that is new fades in, one that
- * ended fades out.
+ * The live processes by parent: status, waiting messages, restarts and memory. New rows fade in, ended ones fade out.
  *
- * **Details**: a `tree` of WAI-ARIA: arrow keys, Home, End, `*`, and letters lead through it, Enter selects.
+ * **Details**: a `tree` of WAI-ARIA: arrow keys, Home, End, `*`, and letters move through it, Enter selects.
  */
 export const ProcessTree = ({ link, ...props }: ProcessTreeProps) => {
   const observed = useWatched(link.tree)
@@ -68,7 +67,7 @@ const Tree = (props: Omit<ProcessTreeProps, "link"> & { readonly observed: Obser
   const rowOf = (id: string) =>
     Array.from(list.current?.querySelectorAll<HTMLElement>("[data-id]") ?? []).find((row) => row.dataset["id"] === id)
 
-  // What is selected is brought into sight once: the reader scrolls on from there.
+  // The selected row is scrolled into view once: the reader may scroll on from there.
   const isThere = has(selected)
   useEffect(() => {
     const row = selected === undefined || !isThere ? undefined : rowOf(selected)

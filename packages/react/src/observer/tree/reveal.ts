@@ -1,6 +1,6 @@
-/** Bringing a row into sight. */
+/** Scrolls a row into view. */
 
-/** Scrolls what is around an element within the observer, as little as will do, and never the page that holds it. */
+/** Scrolls the containers of an element within the observer, as little as possible, and never the page around it. */
 export const reveal = (element: HTMLElement): void => {
   const box = scrollerOf(element)
   if (box === undefined) return

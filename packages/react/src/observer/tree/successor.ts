@@ -1,12 +1,12 @@
 /**
- * Who came in the place of a process that ended: its supervisor started it again, under another pid.
+ * Finds the successor of an ended process: its supervisor started it again, under another pid.
  *
- * A process is known by its place: the labels on the way to it. Of those that are new since, the one at that place is its
- * successor; when its supervisor was started again too, the place is still the same.
+ * A process is identified by its place: the labels of its ancestors and itself. The successor is the new process at that
+ * place. When its supervisor was restarted too, the place is still the same.
  */
 import type { Observation } from "@troupe/chat/observe"
 
-/** A process to be looked out for: where it stood, and who stood there already, itself among them. */
+/** A process whose successor is awaited: its place, and the processes that were at that place, including itself. */
 export interface Lost {
   readonly id: string
   readonly label: string
@@ -25,7 +25,7 @@ const placed = (nodes: ReadonlyArray<Observation.ProcessNode>, above = ""): Read
     return [{ node, place }, ...placed(node.children, place)]
   })
 
-/** A process of a tree, to be looked out for. */
+/** Records the place of a process in a tree. */
 export const lostIn = (tree: ReadonlyArray<Observation.ProcessNode>, id: string): Lost | undefined => {
   const all = placed(tree)
   const found = all.find(({ node }) => node.id === id)
@@ -33,6 +33,6 @@ export const lostIn = (tree: ReadonlyArray<Observation.ProcessNode>, id: string)
   return { id, label: found.node.label, place: found.place, known: new Set(all.map(({ node }) => node.id)) }
 }
 
-/** The pid of who came in its place; `undefined` while nobody did. */
+/** The pid of the successor; `undefined` until there is one. */
 export const successorOf = (lost: Lost, tree: ReadonlyArray<Observation.ProcessNode>): string | undefined =>
   placed(tree).find(({ node, place }) => place === lost.place && !lost.known.has(node.id))?.node.id

@@ -1,13 +1,13 @@
 /**
- * The rows of processes that have just ended: shown a moment longer where they stood, so that one sees them go.
+ * The rows of processes that have just ended (ghosts), which fade out in place.
  *
- * Owns: which rows those are. A ghost is forgotten when it has faded, and when there are too many.
+ * Owns: the list of ghosts. A ghost is removed when it has faded, and when there are too many.
  */
 import type { Observation } from "@troupe/chat/observe"
 import { useState } from "react"
 import { nodesOf, type TreeRow } from "./treeRows.ts"
 
-/** A row that is no more; `after` is the row it stood behind. */
+/** A removed row; `after` is the row before it. */
 export interface Ghost {
   readonly row: TreeRow
   readonly after: string | undefined
@@ -30,7 +30,7 @@ const withGhosts = (rows: ReadonlyArray<TreeRow>, ghosts: ReadonlyArray<Ghost>):
   ]
 }
 
-/** The ghosts there are when `shown` was shown, and of the processes only `living` live now. */
+/** The ghosts after `shown` was shown, when only the processes `living` are alive. */
 const ghostsAmong = (shown: ReadonlyArray<ShownRow>, living: ReadonlySet<string>): ReadonlyArray<Ghost> =>
   shown
     .flatMap((row, index) => (living.has(row.node.id) ? [] : [{ row, after: shown[index - 1]?.node.id }]))
@@ -40,14 +40,14 @@ interface Memory {
   readonly tree: ReadonlyArray<Observation.ProcessNode>
   readonly shown: ReadonlyArray<ShownRow>
   readonly ghosts: ReadonlyArray<Ghost>
-  /** Those that were there when the tree was first seen: they do not fade in. */
+  /** The rows of the first tree: they do not fade in. */
   readonly first: ReadonlySet<string>
 }
 
 const idsOf = (tree: ReadonlyArray<Observation.ProcessNode>): ReadonlySet<string> =>
   new Set(nodesOf(tree).map(({ id }) => id))
 
-/** The rows to be shown, which of them came later, and what is called when a ghost has faded. */
+/** The rows to show, the new ones among them, and the callback for a ghost that has faded. */
 export const useGhosts = (tree: ReadonlyArray<Observation.ProcessNode>, rows: ReadonlyArray<TreeRow>) => {
   const [memory, setMemory] = useState<Memory>(() => ({
     tree,

@@ -1,7 +1,7 @@
-/** A tree of processes as the rows that are shown, and where the keys of a tree lead among them. */
+/** Flattens a tree of processes to rows, and moves among them by keyboard. */
 import type { Observation } from "@troupe/chat/observe"
 
-/** A row; `setSize` and `position` are those among its siblings. */
+/** A row; `setSize` and `position` are among its siblings. */
 export interface TreeRow {
   readonly node: Observation.ProcessNode
   readonly level: number
@@ -10,7 +10,7 @@ export interface TreeRow {
   readonly position: number
 }
 
-/** The rows in the order they are shown: none of what is below a closed one. */
+/** The rows in display order, without the children of closed rows. */
 export const rowsOf = (
   nodes: ReadonlyArray<Observation.ProcessNode>,
   closed: ReadonlySet<string>,
@@ -26,7 +26,7 @@ export const rowsOf = (
 export const nodesOf = (nodes: ReadonlyArray<Observation.ProcessNode>): ReadonlyArray<Observation.ProcessNode> =>
   nodes.flatMap((node) => [node, ...nodesOf(node.children)])
 
-/** What a key does. */
+/** The effect of a key. */
 export type TreeMove =
   | { readonly type: "focus"; readonly id: string }
   | { readonly type: "open" | "close"; readonly ids: ReadonlyArray<string> }
@@ -34,7 +34,7 @@ export type TreeMove =
 const focus = (row: TreeRow | undefined): TreeMove | undefined =>
   row === undefined ? undefined : { type: "focus", id: row.node.id }
 
-/** What a key does at a row: the keys of the tree pattern of WAI-ARIA. */
+/** The effect of a key at a row: the keys of the tree pattern of WAI-ARIA. */
 export const moveOf = (
   key: string,
   rows: ReadonlyArray<TreeRow>,
@@ -68,7 +68,10 @@ export const moveOf = (
   }
 }
 
-/** The next row, round the end, whose label begins with what was typed; while a word goes on, the row itself may be it. */
+/**
+ * The next row, wrapping around, whose label begins with the typed text. While a word is typed, the current row may match
+ * too.
+ */
 export const typedTo = (typed: string, rows: ReadonlyArray<TreeRow>, at: string): string | undefined => {
   const index = rows.findIndex((row) => row.node.id === at)
   const word = typed.toLowerCase()

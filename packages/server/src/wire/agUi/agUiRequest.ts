@@ -1,4 +1,4 @@
-/** What a client of AG-UI posts, and what of it is new: the conversation is the server's. */
+/** The request body of a client of AG-UI. Only its new content is used: the server has the conversation. */
 import type { ContentPart } from "@troupe/chat/messages"
 import type { Approval } from "@troupe/chat/tools"
 import * as z from "zod"
@@ -19,7 +19,7 @@ const AgUiInput = z.looseObject({
   error: z.string().optional()
 })
 
-/** A message as the client has it. */
+/** A message in the client's form. */
 export type AgUiInput = z.infer<typeof AgUiInput>
 
 const Answer = z.looseObject({
@@ -38,7 +38,7 @@ export const AgUiRequest = z.looseObject({
 })
 export type AgUiRequest = z.infer<typeof AgUiRequest>
 
-/** What the user says. Throws an `HttpError` (413, 422). */
+/** The user's content. Throws an `HttpError` (413, 422). */
 export const contentOf = (
   { content }: AgUiInput,
   mostCharacters: number
@@ -64,7 +64,7 @@ const partsOf = (content: AgUiInput["content"]): ReadonlyArray<ContentPart.Conte
     }
   )
 
-/** What the client's own tools came to, of the calls since the model spoke last. */
+/** The results of the client's own tools, for the calls since the model's last message. */
 export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<string, unknown> =>
   new Map(
     messages
@@ -81,13 +81,13 @@ export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<strin
       })
   )
 
-/** What interrupts are answered with: decisions about calls, and an answer to a question, by the id of the call. */
+/** The answers to interrupts: decisions about calls, and an answer to a question, by the id of the call. */
 export interface AgUiAnswers {
   readonly decisions: ReadonlyMap<string, Approval.Decision>
   readonly answers: ReadonlyMap<string, string>
 }
 
-/** The answers to interrupts; one that was given up is a refusal, or no answer. */
+/** Reads the answers to interrupts. A cancelled interrupt is a denial, or no answer. */
 export const answersIn = (resume: ReadonlyArray<Answer>): AgUiAnswers => ({
   decisions: new Map(
     resume.flatMap((answer) => {
@@ -112,7 +112,7 @@ const Verdict = z.looseObject({
   arguments: z.record(z.string(), z.unknown()).optional()
 })
 
-/** Only what says so allows. */
+/** Only an explicit approval allows a call. */
 const decisionOf = ({ status, payload }: Answer): Approval.Decision => {
   if (status === "cancelled") return { type: "deny", reason: "Nobody decided" }
   const { data } = Verdict.safeParse(payload)

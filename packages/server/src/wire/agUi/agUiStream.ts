@@ -1,10 +1,10 @@
 /**
- * A chat's events as events of AG-UI 1.0.
+ * Converts a chat's events to events of AG-UI 1.0.
  *
- * Owns: what is open on the client's side. Does not own where the events come from.
+ * Owns: the record of what is open on the client's side. Does not own the source of the events.
  *
- * AGUI1. `RUN_STARTED` is first, and `RUN_FINISHED` or `RUN_ERROR` last; what is begun between them is ended.
- * AGUI2. A message has the same id live and in a snapshot of the messages: that of the reply, and the step's number in it.
+ * AGUI1. `RUN_STARTED` is first, and `RUN_FINISHED` or `RUN_ERROR` last. Everything that starts between them ends.
+ * AGUI2. A message has the same id live and in a snapshot of the messages: the reply's id, and the step's number in it.
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -31,7 +31,7 @@ export interface AgUiEvent {
   readonly [field: string]: unknown
 }
 
-/** Which run it is, and of which reply: `steps` of that are over, and the client knows the `calls` of the last. */
+/** A run and its reply: `steps` of it are over, and the client has the `calls` of the last. */
 export interface AgUiRun {
   readonly threadId: string
   readonly runId: string
@@ -40,14 +40,14 @@ export interface AgUiRun {
   readonly calls: Iterable<string>
 }
 
-/** What belongs to a call has an id of its own step: models use ids of calls again. */
+/** Ids that belong to a call contain the id of its step: models reuse ids of calls. */
 const questionId = (step: string, toolCallId: string): string => `${step}.${toolCallId}.question`
 const resultId = (step: string, toolCallId: string): string => `${step}.${toolCallId}`
 
 export class AgUiStream {
   readonly #run: AgUiRun
   readonly #answered = new Set<string>()
-  /** The calls of the step, as far as the client knows them. */
+  /** The calls of the step that were sent to the client. */
   #sent: Set<string>
   #steps: number
   #inStep = false
@@ -103,7 +103,7 @@ export class AgUiStream {
     }
   }
 
-  /** The turn is over. */
+  /** Sends the end of the turn. */
   ended(
     result: Pick<
       ChatResult.ChatResult,
@@ -122,12 +122,12 @@ export class AgUiStream {
     return finished(outcome).map((event) => (event.type === "RUN_FINISHED" ? { ...event, ...why } : event))
   }
 
-  /** The turn, or the way to it, broke. */
+  /** Sends the failure of the turn, or of the stream of its events. */
   failed(error: unknown): ReadonlyArray<AgUiEvent> {
     return [...this.#endStep(), { type: "RUN_ERROR", message: errorText(error), code: errorCode(error) }]
   }
 
-  /** All that is in the thread, in the place of what the client has; the step that was under way is said anew. */
+  /** Sends the whole thread in place of the client's messages. The running step is sent again. */
   snapshot(messages: ReadonlyArray<Message.Message>, steps: number, partial = ""): ReadonlyArray<AgUiEvent> {
     const closed = this.#endStep()
     this.#steps = steps
@@ -148,7 +148,7 @@ export class AgUiStream {
     return stepId(this.#run.reply, this.#steps)
   }
 
-  /** The message whose calls run: a turn may go on with those of the step before. */
+  /** The message whose calls run: a turn may continue those of the previous step. */
   get #callsStep(): string {
     return stepId(this.#run.reply, this.#inStep ? this.#steps : Math.max(0, this.#steps - 1))
   }
@@ -231,7 +231,7 @@ export class AgUiStream {
     return [{ type: "TOOL_CALL_ARGS", toolCallId, delta }]
   }
 
-  /** What a call came to; one whose beginning was not heard is told, in its place, when the step is over. */
+  /** Sends the result of a call. A call whose start was missed is sent, in its place, when the step is over. */
   #completed(id: string, content: string): ReadonlyArray<AgUiEvent> {
     return this.#sent.has(id) ? this.#result(id, content) : []
   }
@@ -297,7 +297,7 @@ const approvalSchema = {
   required: ["approved"]
 } as const
 
-/** The ids of the interrupts of what a chat waits for. */
+/** The ids of the interrupts that a chat waits for. */
 export const interruptIds = (
   approvals: ReadonlyArray<Approval.PendingApproval>,
   question: ChatResult.PendingQuestion | undefined
@@ -306,7 +306,7 @@ export const interruptIds = (
   ...(question === undefined ? [] : [`question:${question.toolCallId}`])
 ]
 
-/** What a run waits for: decisions, and the answer to a question. */
+/** The interrupts that a run waits for: decisions, and the answer to a question. */
 const interruptsOf = (
   approvals: ReadonlyArray<Approval.PendingApproval>,
   question: ChatResult.PendingQuestion | undefined
@@ -333,7 +333,7 @@ const interruptsOf = (
       ])
 ]
 
-/** A thread's messages. */
+/** Converts the messages of a thread. */
 export const agUiMessages = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<object> => {
   const all: Array<object> = []
   let reply = replyName("m")
@@ -376,5 +376,5 @@ const withCalls = ({ toolCalls = [] }: Message.AssistantMessage, content: string
       })
 })
 
-/** How many steps some messages of a reply are. */
+/** The number of steps in some messages of a reply. */
 export const stepCount = (messages: ReadonlyArray<Message.Message>): number => stepsOf(messages).length

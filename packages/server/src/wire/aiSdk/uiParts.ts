@@ -1,10 +1,10 @@
-/** Messages as the AI SDK's user interfaces have them: parts. */
+/** Converts messages to the messages and parts of the AI SDK's user interfaces. */
 import { type ContentPart, Message } from "@troupe/chat/messages"
 import type { Approval } from "@troupe/chat/tools"
 import type { Outcome } from "@troupe/chat/results"
 import { isQuestion, isSaid, messageName, replyName, type StepMessages, stepsOf, valueOf } from "../index.ts"
 
-/** How a tool call stands. */
+/** The state of a tool call. */
 type ToolState =
   | { readonly state: "input-available" }
   | { readonly state: "approval-requested"; readonly approval: { readonly id: string; readonly requestReason: string } }
@@ -20,7 +20,7 @@ export type ToolPart = {
   readonly type: `tool-${string}`
   readonly toolCallId: string
   readonly input: unknown
-  /** The server runs it: clients neither answer it nor wait for who does. */
+  /** The server runs the tool: clients neither answer the call nor wait for an answer. */
   readonly providerExecuted?: true
 } & ToolState
 
@@ -39,13 +39,16 @@ export interface UiMessage {
   readonly parts: ReadonlyArray<UiPart>
 }
 
-/** What is known of calls beside the thread: the tools whose calls the client answers, and the calls that wait for a decision. */
+/**
+ * Data of calls that the thread does not have: the tools whose calls the client answers, and the calls that wait for a
+ * decision.
+ */
 export interface UiCalls {
   readonly manual: ReadonlySet<string>
   readonly approvals: ReadonlyArray<Approval.PendingApproval>
 }
 
-/** A thread's messages; `partial` is what an interrupted reply had said. */
+/** Converts the messages of a thread. `partial` is the text of an interrupted reply. */
 export const uiMessages = (
   messages: ReadonlyArray<Message.Message>,
   calls: UiCalls,
@@ -103,7 +106,7 @@ const asked = ({ toolCall, reason }: Approval.PendingApproval): ToolState => ({
 const answered = (message: Message.ToolMessage): ToolState =>
   answerState(message.toolCallId, Message.text(message), message.outcome)
 
-/** How a call stands that has its result. */
+/** The state of a call with a result. */
 export const answerState = (id: string, content: string, outcome: Outcome.Outcome | undefined): ToolState => {
   if (outcome === undefined || outcome === "completed") return { state: "output-available", output: valueOf(content) }
   if (outcome !== "denied") return { state: "output-error", errorText: content }
@@ -112,7 +115,7 @@ export const answerState = (id: string, content: string, outcome: Outcome.Outcom
 
 const textParts = (text: string): ReadonlyArray<UiPart> => (text === "" ? [] : [{ type: "text", text, state: "done" }])
 
-/** What the model thought, where its provider kept that. */
+/** The model's reasoning, if its provider returned any. */
 const reasoningOf = ({ content, metadata }: Message.AssistantMessage): ReadonlyArray<string> => {
   const kept = metadata?.["reasoning"]
   const parts: ReadonlyArray<unknown> = [

@@ -1,4 +1,4 @@
-/** What a client of the AI SDK posts, and what of it is new: the conversation is the server's. */
+/** The request body of a client of the AI SDK. Only its new content is used: the server has the conversation. */
 import type { ContentPart } from "@troupe/chat/messages"
 import * as z from "zod"
 import { checkedAnswer, checkedContent, filePart } from "../index.ts"
@@ -26,7 +26,7 @@ const UiInput = z.looseObject({
   parts: z.array(Part)
 })
 
-/** A message as the client has it. */
+/** A message in the client's form. */
 export type UiInput = z.infer<typeof UiInput>
 
 /** The body of `POST /api/chat`. */
@@ -39,7 +39,7 @@ export const UiRequest = z.looseObject({
 })
 export type UiRequest = z.infer<typeof UiRequest>
 
-/** What the user says. Throws an `HttpError` (413, 422). */
+/** The user's content. Throws an `HttpError` (413, 422). */
 export const contentOf = (
   { parts }: UiInput,
   mostCharacters: number
@@ -54,7 +54,7 @@ export const contentOf = (
     mostCharacters
   )
 
-/** What the client decided about a call, and what its own tools came to. */
+/** The client's decisions about calls, and the results of its own tools. */
 export interface UiAnswers {
   readonly decisions: ReadonlyMap<string, { readonly approved: boolean; readonly reason: string | undefined }>
   readonly results: ReadonlyMap<string, unknown>

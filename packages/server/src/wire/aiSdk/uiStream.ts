@@ -1,12 +1,13 @@
 /**
- * A chat's events as chunks of the AI SDK's UI message stream, version 1.
+ * Converts a chat's events to chunks of the AI SDK's UI message stream, version 1.
  *
- * Owns: what the client has been told of the message. Does not own where the events come from: the same ones give the same
- * chunks, whether they are live, replayed, or come out of the thread.
+ * Owns: the record of what was sent of the message. Does not own the source of the events: the same events give the same
+ * chunks, whether live, replayed, or read from the thread.
  *
- * UI1. A client that read the chunks of a turn, of a replay of it, or the thread, has the same message.
- * UI2. What is begun is ended before what holds it; nothing is said of a call that the client does not know.
- * UI3. What the client cannot know by that protocol is `data-troupe-…`, and transient.
+ * UI1. A client has the same message after reading the chunks of a turn, of a replay of the turn, or the thread.
+ * UI2. Everything that was started is ended before the part that contains it. Nothing is sent about a call that the client
+ *      does not have.
+ * UI3. Anything the protocol has no chunk for is sent as a transient `data-troupe-…` chunk.
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
@@ -19,27 +20,27 @@ import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts
 
 /** Where a chat stands in the middle of a turn. */
 export interface UiStanding {
-  /** The reply's messages as far as they are in the thread. */
+  /** The reply's messages in the thread so far. */
   readonly messages: ReadonlyArray<Message.Message>
   readonly approvals: ReadonlyArray<Approval.PendingApproval>
-  /** What the running step has said so far. */
+  /** The text of the running step so far. */
   readonly partial: string
 }
 
-/** What a client knows of a step that a turn goes on with: its calls, and those it was asked to decide about. */
+/** What a client has of a step that a turn continues: its calls, and those it was asked to decide about. */
 export interface UiKnown {
   readonly sent?: Iterable<string>
   readonly asked?: Iterable<string>
 }
 
-/** Why a call without a `problem` has no arguments. */
+/** The error of a call that has neither arguments nor a `problem`. */
 const notAnObject = "The arguments are not a JSON object"
 
 export class UiStream {
   readonly #manual: ReadonlySet<string>
   readonly #asked: Set<string>
   readonly #answered = new Set<string>()
-  /** The calls of the step, as far as the client knows them. */
+  /** The calls of the step that were sent to the client. */
   readonly #sent: Set<string>
   readonly #begun = new Set<string>()
   #outcomes = new Map<string, Outcome.Outcome>()
@@ -49,19 +50,21 @@ export class UiStream {
   #hasQuestion = false
   #finish: string | undefined
 
-  /** `manual` are the tools whose calls the client answers; `before` is what it knows of the step that goes on. */
+  /**
+   * `manual` are the tools whose calls the client answers. `before` is what the client has of the step that continues.
+   */
   constructor(manual: ReadonlySet<string>, before: UiKnown = {}) {
     this.#manual = manual
     this.#asked = new Set(before.asked)
     this.#sent = new Set(before.sent)
   }
 
-  /** What comes first. */
+  /** The first chunks. */
   start(messageId: string): ReadonlyArray<UiChunk> {
     return [{ type: "start", messageId }]
   }
 
-  /** Steps that are over; those the client has been told of are left out. */
+  /** Sends completed steps, without those the client already has. */
   said(
     messages: ReadonlyArray<Message.Message>,
     approvals: ReadonlyArray<Approval.PendingApproval> = []
@@ -72,7 +75,7 @@ export class UiStream {
     })
   }
 
-  /** Where the chat stands, in the place of what was not heard: the step that was under way is said anew. */
+  /** Sends the state of the chat in place of missed events. The running step is sent again. */
   standing({ messages, approvals, partial }: UiStanding): ReadonlyArray<UiChunk> {
     return [...this.#resetStep(), ...this.said(messages, approvals), ...(partial === "" ? [] : this.#delta(partial))]
   }
@@ -122,7 +125,7 @@ export class UiStream {
     }
   }
 
-  /** The turn is over. */
+  /** Sends the end of the turn. */
   ended({ haltedReason, metadata }: Pick<ChatResult.ChatResult, "haltedReason" | "metadata">): ReadonlyArray<UiChunk> {
     const closed = this.#endStep()
     switch (haltedReason) {
@@ -146,7 +149,7 @@ export class UiStream {
     }
   }
 
-  /** The turn, or the way to it, broke. */
+  /** Sends the failure of the turn, or of the stream of its events. */
   failed(error: unknown): ReadonlyArray<UiChunk> {
     return [
       ...this.#endStep(),
@@ -170,7 +173,7 @@ export class UiStream {
     return [...closed, { type: "finish-step" }]
   }
 
-  /** A step that has begun begins anew. */
+  /** Restarts a step that has begun. */
   #resetStep(): ReadonlyArray<UiChunk> {
     if (!this.#inStep) return []
     this.#forgetStep()
@@ -184,7 +187,7 @@ export class UiStream {
     this.#begun.clear()
   }
 
-  /** What a call came to; a step with one whose beginning was not heard is said anew when it is over. */
+  /** Sends the result of a call. A step that has a call whose start was missed is sent again when it is over. */
   #completed(id: string, content: string, outcome = this.#outcomes.get(id)): ReadonlyArray<UiChunk> {
     return this.#sent.has(id) ? this.#answer(id, content, outcome) : []
   }
@@ -260,7 +263,7 @@ export class UiStream {
     return [{ type: "tool-approval-request", approvalId: toolCallId, toolCallId, reason }]
   }
 
-  /** Results that came without events of their own. */
+  /** Sends results that came without events of their own. */
   #answersOf(behind: ReadonlyArray<Message.Message>): ReadonlyArray<UiChunk> {
     return behind.flatMap((message) =>
       message.role !== "tool" || this.#answered.has(message.toolCallId)

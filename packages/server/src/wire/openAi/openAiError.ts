@@ -4,7 +4,7 @@ import type { HttpError } from "../../errors/index.ts"
 import { refusalOf, retryAfter } from "../../http/index.ts"
 import { errorText } from "../index.ts"
 
-/** An error as a client of OpenAI knows it, and its status. */
+/** An error in OpenAI's form, and its status. */
 export interface OpenAiError {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ export const ofRefusal = (refusal: HttpError): OpenAiError => {
   const { status, code, message, issues = [] } = refusal
   const [first] = issues
   const param = first === undefined ? null : first.field.join(".")
-  // A body that does not fit is a bad request there.
+  // OpenAI reports an invalid body as a bad request.
   const said = first === undefined ? message : `${message}: ${param} ${first.reason}`
   return {
     ...made(status === 422 ? 400 : status, code, said, param),
@@ -41,7 +41,7 @@ export const ofRefusal = (refusal: HttpError): OpenAiError => {
   }
 }
 
-/** What a request of the model failed with, and what stands for it here: of keys and the like the client can mend nothing. */
+/** Maps the failure of a model request to a status. The client can do nothing about keys and the like. */
 const adapterStatus: Readonly<Partial<Record<string, number>>> = {
   rate_limited: 429,
   invalid_request: 400,
@@ -51,7 +51,7 @@ const adapterStatus: Readonly<Partial<Record<string, number>>> = {
   timeout: 504
 }
 
-/** What a run failed with; `undefined` for what nobody expects. */
+/** Maps the failure of a run; `undefined` for an unexpected error. */
 export const ofFailure = (error: unknown): OpenAiError | undefined => {
   if (error instanceof AdapterError) return made(adapterStatus[error.reason] ?? 502, error.reason, errorText(error))
   const refusal = refusalOf(error)
@@ -59,7 +59,7 @@ export const ofFailure = (error: unknown): OpenAiError | undefined => {
   return error instanceof SessionError ? made(500, error.reason, errorText(error)) : undefined
 }
 
-/** A run that came to an end a client of OpenAI has no word for. */
+/** A run with a halt reason that OpenAI's protocol cannot express. */
 export const ofEnd = (haltedReason: string): OpenAiError =>
   haltedReason === "awaiting_approval"
     ? made(409, "awaiting_approval", "A tool call waits for a decision, which this protocol cannot give")
@@ -69,7 +69,7 @@ export const ofEnd = (haltedReason: string): OpenAiError =>
         `The run ended: ${haltedReason.replaceAll("_", " ")}`
       )
 
-/** Something went wrong, and only the server's operator knows what. */
+/** An unexpected error, without details for the client. */
 export const unexpected: OpenAiError = made(500, "error", "The run failed")
 
 /** The response of an error. */

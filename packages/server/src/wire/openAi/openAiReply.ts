@@ -1,16 +1,16 @@
 /**
  * A chat's events as one choice of OpenAI's chat completions.
  *
- * Owns: what was said so far. Does not own where the events come from.
+ * Owns: the text and calls so far. Does not own the source of the events.
  *
- * OPENAI1. What streams adds up to the message that comes whole.
- * OPENAI2. Only calls that the client answers are told; those of the server's own tools are its own.
+ * OPENAI1. The streamed deltas add up to the whole message.
+ * OPENAI2. Only calls that the client answers are sent. Calls of the server's own tools are not.
  */
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { Usage } from "@troupe/chat/messages"
 
-/** What is added to the message. */
+/** A delta of the message. */
 export interface Delta {
   readonly role?: "assistant"
   readonly content?: string
@@ -73,7 +73,7 @@ export class OpenAiReply {
     }
   }
 
-  /** What the run came to, once it is over. */
+  /** The result of the run, once it is over. */
   get result(): ChatResult.ChatResult | undefined {
     return this.#result
   }
@@ -98,7 +98,7 @@ export class OpenAiReply {
 
   #say(delta: string): ReadonlyArray<Delta> {
     if (delta === "") return []
-    // What the model says in another step is a paragraph of its own.
+    // The text of each further step is a separate paragraph.
     const content = !this.#hasText && this.#content !== "" ? `\n\n${delta}` : delta
     this.#hasText = true
     this.#content += content
@@ -121,7 +121,10 @@ export class OpenAiReply {
   }
 }
 
-/** Why the message ends; `undefined` where it cannot be said so: the run failed, or waits for what a client cannot give. */
+/**
+ * The finish reason; `undefined` when the protocol cannot express it: the run failed, or waits for something a client
+ * cannot give.
+ */
 export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult.ChatResult): string | undefined => {
   switch (haltedReason) {
     case "manual_tool_calls":
@@ -142,7 +145,7 @@ export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult.ChatR
   }
 }
 
-/** What all requests of the run cost. */
+/** The usage of all requests of the run. */
 export const usageOf = ({ steps }: ChatResult.ChatResult) => {
   const usage = steps.reduce((sum, { response }) => Usage.add(sum, response.usage), Usage.empty)
   const { inputTokens = 0, outputTokens = 0, cachedInputTokens, reasoningTokens } = usage

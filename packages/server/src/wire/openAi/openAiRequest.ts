@@ -1,4 +1,4 @@
-/** What a client of OpenAI's chat completions posts. */
+/** The request body of OpenAI's chat completions. */
 import type { ChatOptions } from "@troupe/chat/chats"
 import { type ContentPart, Message, ToolCall } from "@troupe/chat/messages"
 import { Tool } from "@troupe/chat/tools"
@@ -51,7 +51,7 @@ const unsupported = "is not supported here; leave it out"
 const nothing = z.null(unsupported).optional()
 const no = z.literal(false, unsupported).nullish()
 
-/** The body of `POST /v1/chat/completions`. What would change the answer and cannot be done is refused by name. */
+/** The body of `POST /v1/chat/completions`. An unsupported option that would change the answer is refused by name. */
 export const OpenAiRequest = z.looseObject({
   model: z.string(),
   messages: z.array(Said).min(1),
@@ -114,7 +114,7 @@ const partOf = ({ type, text, image_url, file }: Part): ContentPart.ContentPart 
   throw new HttpError("invalid_input", "A part of a message is text, an image_url, or a file with its file_data")
 }
 
-/** A message of the thread. Throws an `HttpError` (413, 422) for one that is too long, or says nothing. */
+/** Converts a message. Throws an `HttpError` (413, 422) for one that is too long or empty. */
 export const messageOf = (said: Said, mostCharacters: number): Message.Message => {
   switch (said.role) {
     case "system":
@@ -142,7 +142,10 @@ const callOf = ({
   readonly function: { readonly name: string; readonly arguments: string }
 }): ToolCall.ToolCall => ({ id, name, arguments: ToolCall.parseArguments(rawArguments), rawArguments })
 
-/** The client's own tools: it answers their calls. Throws an `HttpError` (422) for one that the server has. */
+/**
+ * The client's own tools: the client answers their calls. Throws an `HttpError` (422) for a name that a tool of the server
+ * has.
+ */
 export const toolsOf = ({ tools }: OpenAiRequest, taken: ReadonlySet<string>): ReadonlyArray<Tool.Tool> =>
   (tools ?? []).map(({ function: { name, description, parameters } }) => {
     if (taken.has(name))
