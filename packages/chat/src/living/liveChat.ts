@@ -1,23 +1,24 @@
 /**
- * A living chat as its Troupe sees it: what outlives the chat's process.
+ * The part of a live chat that outlives its process.
  *
- * Owns: the turns that are not over, and which of them the present process was told of. Does not own the process, nor the
- * thread and the inbox, which are the process's and the store's. Talks to the process by messages, to the Troupe to have
- * the process started and stopped.
+ * Owns: the turns that are not over, and which of them were sent to the present process. Does not own the process, nor the
+ * thread and the inbox, which belong to the process and the store. Sends messages to the process, and asks the Troupe to
+ * start and stop it.
  *
- * REF1. Every turn ends: with its result, or, when the process died in the middle of it, with a `chat_died` error. A turn
- *       that had not begun when the process died is run by the next one.
- * REF2. Turns run in the order they were sent, but those that interrupt.
- * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped; none is delivered
+ * REF1. Every turn ends: with its result, or with a `chat_died` error when the process died during the turn. When the
+ *       process dies before a turn begins, the next process runs the turn.
+ * REF2. Turns run in the order they were sent; interrupts run first.
+ * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped. No input is delivered
  *       twice.
- * REF5. A chat that leaves its process for what the store has takes nothing along of what that process knew: what another
- *       program wrote is where the next one begins. An input that waited in the record is that program's then.
+ * REF5. When a chat replaces its process because the store has a newer record, it discards the state of that process: the
+ *       next process starts from the record of the other program. An input that waits in the record belongs to that
+ *       program.
  *
- * A process that dies while its chat has asked the store to keep an input:
- *   1. the store keeps it, or does not; nobody is there to hear which.
- *   2. the next process starts from the record that came of it, and names the inputs that are in its thread.
- *   3. an input among them is delivered, and its turn died; one in the inbox is pending from here on, whether or not the
- *      process before could say so; any other is sent again, under the same id, as that one is.
+ * When a process dies while the store saves an input:
+ *   1. the store saves the input or fails; no process receives the result.
+ *   2. the next process starts from the stored record, and lists the inputs that are in its thread.
+ *   3. an input in the thread is delivered, and its turn has died. An input in the inbox is pending from now on, whether or
+ *      not the previous process reported that. Any other input is sent again, under the same id.
  */
 import { Process, StateMachine } from "@troupe/otp"
 import * as Equal from "effect/Equal"
@@ -37,20 +38,20 @@ import type { RunOptions } from "../options/index.ts"
 import type { CallCommand } from "../call/index.ts"
 import { type ChatPid, died } from "./chatCommands.ts"
 
-/** What a chat needs of the Troupe it lives in. */
+/** The functions that a chat needs from its Troupe. */
 export interface ChatHome {
   readonly options: (id: string) => RunOptions
   readonly hooks: () => Hooks | undefined
   readonly revive: (id: string) => Promise<ChatPid>
   readonly stop: (id: string) => Promise<void>
-  /** An id like no other, for an input. */
+  /** A unique id for an input. */
   readonly newId: () => string
   readonly inbox: () => InboxBound
-  /** What the store has, after all it was asked to keep; `undefined` where it does not answer within so many milliseconds. */
+  /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
   readonly kept: (id: string, withinMs: number) => Promise<ChatRecord | undefined>
 }
 
-/** How a turn is started beside its messages. */
+/** The options of a turn beside its messages. */
 export interface TurnStart {
   readonly retry?: boolean | undefined
   readonly delivery?: Delivery | undefined
@@ -63,25 +64,25 @@ export class LiveChat {
   readonly feed: LiveFeed
   readonly #home: ChatHome
   #pid: ChatPid | undefined
-  /** The turns that are not over, by their input's id. */
+  /** The turns that are not over, by input id. */
   readonly #turns = new Map<string, LiveTurn>()
   readonly #sent = new Set<LiveTurn>()
-  /** What is known of inputs that wait in the record, and whose turn is over. */
+  /** The deliveries of inputs that wait in the record and whose turn is over. */
   readonly #waiting = new Map<string, Delivery>()
-  /** The turn that was cancelled while there was no process. */
+  /** The turn that was cancelled while the chat had no process. */
   #cancelled: LiveTurn | undefined
   #stopping: Promise<void> | undefined
-  /** The newest save, until the store has it; one that failed, until a later one is kept. */
+  /** The newest save, until it is stored; a failed save, until a later one is stored. */
   #unkept: object | undefined
-  /** Whether the process was ended because the chat rested, and there was none since. */
+  /** Whether the process ended because the chat was idle, and none has started since. */
   #isPassive = false
-  /** How many wait for the process to hear them, beside turns. */
+  /** How many requests other than turns wait for the process. */
   #asking = 0
-  /** How the chat stood when it was last looked at, and since when it has. */
+  /** The state of the chat when it was last checked, and since when it has been the same. */
   #seen: { readonly standing: unknown; readonly at: number } | undefined
-  /** Why the process is to be another one (REF5). */
+  /** Why the process is being replaced (REF5). */
   #leaving: "conflict" | "rewind" | undefined
-  /** Whether a turn was started, and whether hooks were told so. */
+  /** Whether a turn was started, and whether the `SessionStart` hooks ran. */
   #began = false
   #hooksBegan = false
 
@@ -96,24 +97,26 @@ export class LiveChat {
     return this.#pid
   }
 
-  /** What the chat's process last knew. */
+  /** The last known context of the chat's process. */
   get context(): ChatContext | undefined {
     return this.view.context
   }
 
-  /** Whether a turn runs or waits, or an input is held. */
+  /** Whether a turn runs or waits, or an input of an earlier process is held. */
   get isBusy(): boolean {
     if ((this.context?.mailbox.held.length ?? 0) > 0) return true
     for (const turn of this.#turns.values()) if (!turn.over) return true
     return false
   }
 
-  /** Whether hooks are still to hear of its end. */
+  /** Whether `SessionEnd` hooks must still run. */
   get needsEnd(): boolean {
     return this.#began && has(this.#home.hooks(), "SessionEnd")
   }
 
-  /** Since when it rests, as far as was seen when it was looked at: at rest, watched by nobody, and all of it stored (PASS1). */
+  /**
+   * Since when the chat is idle, as seen by the checks so far: at rest, without observers, and stored completely (PASS1).
+   */
   idleSince(now: number): number | undefined {
     const { standing } = this.view
     if (!this.#isIdle) this.#seen = undefined
@@ -126,12 +129,12 @@ export class LiveChat {
     return !isAsked && this.#unkept === undefined && this.view.isAtRest && !this.view.isObserved && !this.feed.isRead
   }
 
-  /** Somebody asked for it, or holds on to it. */
+  /** Restarts the idle time. */
   touched(): void {
     this.#seen = undefined
   }
 
-  /** Has no process until somebody wants one (PASS2). */
+  /** Ends the process until the chat is used again (PASS2). */
   passivate(): void {
     const pid = this.#pid
     this.#pid = undefined
@@ -141,12 +144,12 @@ export class LiveChat {
     if (pid !== undefined) Process.exit(pid, "shutdown")
   }
 
-  /** Somebody watches: what is seen is what a process says. */
+  /** Starts a process for an observer, because snapshots come from a process. */
   wake(): void {
     if (this.#isPassive && this.#stopping === undefined) this.#revive()
   }
 
-  /** Has a record stored; the chat does not rest while the store may not have it. */
+  /** Saves a record; the chat is not idle until the save succeeds. */
   async keep<A>(save: () => Promise<A>): Promise<A> {
     const unkept = {}
     this.#unkept = unkept
@@ -155,7 +158,7 @@ export class LiveChat {
     return kept
   }
 
-  /** Why the chat takes no such input now; `undefined` when it does (INBOX1). */
+  /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). */
   refusal(message: Message): SessionError | undefined {
     const bound = this.#home.inbox()
     const running = bound.isBound ? runningOf(this.#turns.values()) : undefined
@@ -164,12 +167,12 @@ export class LiveChat {
     return waiting === undefined ? undefined : bound.refusal(this.id, waiting, message)
   }
 
-  /** An id for an input whose sender has none. */
+  /** Generates an id for an input without one. */
   newId(): string {
     return this.#home.newId()
   }
 
-  /** The input of this id, if it is known: on its way, held, or in the thread. */
+  /** The turn of this input id, if it is known: not over, held, or in the thread. */
   known(id: string): LiveTurn | undefined {
     const live = this.#turns.get(id)
     if (live !== undefined && live.status !== "rejected") return live
@@ -179,7 +182,7 @@ export class LiveChat {
     return this.context?.known.includes(id) === true ? this.#delivered(id) : undefined
   }
 
-  /** Has a turn run. */
+  /** Starts a turn. */
   start(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions }: TurnStart = {}): LiveTurn {
     const turn = this.#turnOf(messages, delivery, retry, decisions)
     if (this.#stopping !== undefined) {
@@ -195,14 +198,14 @@ export class LiveChat {
     return turn
   }
 
-  /** A turn that is over before it began. */
+  /** A turn that fails before it begins. */
   refused(error: SessionError, delivery: Delivery): LiveTurn {
     const turn = this.#turnOf([], delivery)
     turn.fail(error)
     return turn
   }
 
-  /** Has the held inputs run, but the one a retry takes along. */
+  /** Starts the held inputs, except the one that a retry includes. */
   release(except?: string): ReadonlyArray<LiveTurn> {
     const held = this.context?.mailbox.held ?? []
     return held
@@ -210,7 +213,7 @@ export class LiveChat {
       .map((entry) => this.#turns.get(entry.id) ?? this.start([entry.message], { delivery: this.#deliveryOf(entry) }))
   }
 
-  /** Ends the running turn, and waits for that. */
+  /** Cancels the running turn, and waits for its end. */
   async cancel(): Promise<void> {
     const running = runningOf(this.#turns.values())
     if (running === undefined) return
@@ -219,12 +222,14 @@ export class LiveChat {
     await running.ended
   }
 
-  /** Cancels or restarts calls of the running batch: the calls of that id, else all; resolves when that is done. */
+  /**
+   * Cancels or restarts calls of the running batch, those with the id or, without an id, all; resolves when that is done.
+   */
   control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
     return controlCalls(this.id, this.view.running, type, toolCallId)
   }
 
-  /** Has the chat's process set the mode, once there is one. */
+  /** Sets the mode in the chat's process, which is started if there is none. */
   async setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
     if (this.#stopping !== undefined) throw chatStopped(this.id)
     this.#asking += 1
@@ -237,7 +242,7 @@ export class LiveChat {
     }
   }
 
-  /** The store has what another program wrote; this process of the chat does not know it (REF5). */
+  /** Replaces the process because another program has written to the store (REF5). */
   conflicted(pid: ChatPid | undefined): void {
     if (pid === undefined || pid !== this.#pid) return
     this.#leaving = "conflict"
@@ -245,8 +250,8 @@ export class LiveChat {
   }
 
   /**
-   * Ends the process between two turns, for a record that is to take the place of what it knows (REF5). A turn that runs is
-   * refused, or cancelled.
+   * Ends the process between two turns, so that the next one starts from another record (REF5). If a turn runs, throws
+   * `busy`, or cancels the turn.
    */
   async leave(cancel: boolean): Promise<void> {
     const runs = [...this.#turns.values()].some((turn) => !turn.over)
@@ -283,7 +288,7 @@ export class LiveChat {
     this.feed.end()
   }
 
-  /** Told once, however many processes the chat had. */
+  /** Runs the `SessionEnd` hooks once, however many processes the chat had. */
   async #endSession(): Promise<void> {
     const { context } = this
     if (context === undefined || !this.#began) return
@@ -293,7 +298,7 @@ export class LiveChat {
     if (this.#hooksBegan || !has(hooks, "SessionStart")) await notifyStopped(this.#home.options(this.id), context)
   }
 
-  /** A record with what the process before knew of its running calls, and could not have kept any more. */
+  /** Adds to a record what the previous process had not stored of its running calls and its mode. */
   recall(record: ChatRecord | undefined): ChatRecord | undefined {
     if (this.#leaving !== undefined) this.#unkept = undefined
     if (record === undefined || this.#leaving !== undefined || this.#isPassive) return record
@@ -304,7 +309,7 @@ export class LiveChat {
     return isKept ? recalled : { ...recalled, permissionMode }
   }
 
-  /** What the process before had its reply say that the record does not have. */
+  /** The text of the previous process's reply that the record does not have. */
   cutOff(record: ChatRecord | undefined): string | undefined {
     const { context } = this
     return record === undefined || context === undefined || this.#isPassive || this.#leaving !== undefined
@@ -312,7 +317,7 @@ export class LiveChat {
       : cutOffBy(context, this.view.said(), record)
   }
 
-  /** The supervisor started a process for this chat. */
+  /** Called when the supervisor has started a process for this chat. */
   attached(pid: ChatPid): void {
     this.#pid = pid
     this.#isPassive = false
@@ -335,7 +340,7 @@ export class LiveChat {
     if (cancels) Process.send(pid, { type: "turn.cancel" })
   }
 
-  /** A save that the process before did not hear of had this input kept. */
+  /** Marks an input as delivered whose save the previous process did not see succeed. */
   #tookWaiting(id: string): void {
     const delivery = this.#waiting.get(id)
     if (delivery?.owner === undefined) return
@@ -343,7 +348,7 @@ export class LiveChat {
     this.#waiting.delete(id)
   }
 
-  /** Whether the process that died had this turn's input kept; then the turn died with it. */
+  /** Whether the process that died had stored this turn's input in the thread. If so, fails the turn. */
   #wasTaken(turn: LiveTurn, taken: ReadonlySet<string>): boolean {
     if (!taken.has(turn.id)) return false
     turn.turn.delivery?.deliver(turn.turn)
@@ -351,7 +356,6 @@ export class LiveChat {
     return true
   }
 
-  /** The option of that name. */
   get maxToolResultCharacters(): number {
     return this.#home.options(this.id).maxToolResultCharacters
   }
@@ -397,7 +401,10 @@ export class LiveChat {
     if (mustRevive) this.#revive()
   }
 
-  /** A turn that failed while its process goes on failed at the reader's side (a throw of `onEvent`): the process cannot go on. */
+  /**
+   * Forgets a turn that ended. A turn that failed while its process runs failed in the reader (`onEvent` threw): ends the
+   * process.
+   */
   #forget(turn: LiveTurn): void {
     if (this.#turns.get(turn.id) === turn) this.#turns.delete(turn.id)
     const { delivery, outlet } = turn.turn
