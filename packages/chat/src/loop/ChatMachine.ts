@@ -368,7 +368,7 @@ const machine = setup({
 })
 
 /**
- * Runs turns: idle, interrupted, awaitingUser, awaitingApproval or awaitingTools between them; committing, stepping, completing within one; expiring when
- * it has waited too long.
+ * Runs turns. Between turns it is idle, interrupted, awaitingUser, awaitingApproval or awaitingTools; within a turn
+ * committing, stepping or completing; expiring after a wait that took too long.
  */
 export const chatMachine = chart(machine)
