@@ -1,4 +1,4 @@
-/** What a tool may be made of; what may not is named by its path, with what is allowed there. */
+/** Checks the options of a tool. A finding has the path of the bad option and the allowed values. */
 import { type Finding, isRecord, nameProblem, unknownNames, ValidationError } from "../errors/index.ts"
 
 type Check = (value: unknown) => string | undefined
@@ -34,16 +34,16 @@ const described = {
   onUnknown: oneOf("ask", "fail", "retry")
 } satisfies Readonly<Record<string, Check>>
 
-/** Where `null` says as little as nothing. */
+/** The options for which `null` means the same as absent. */
 const nullable: ReadonlySet<string> = new Set(["description", "parameters", "jsonSchema", "metadata", "handler"])
 
-/** What runs a tool is named by how the tool is made. */
+/** The option with the function depends on the constructor of the tool. */
 const parts = {
   execute: { execute: asFunction("the arguments and the context"), ...described },
   handler: { handler: asFunction("the arguments and the context"), ...described }
 } satisfies Readonly<Record<string, Readonly<Record<string, Check>>>>
 
-/** Throws a `ValidationError` (`invalid_tool`) that names each part that is unknown or of the wrong kind. */
+/** Throws a `ValidationError` (`invalid_tool`) that names each option that is unknown or of the wrong type. */
 export const checkTool = (given: unknown, runBy: keyof typeof parts): void => {
   if (!isRecord(given)) {
     throw new ValidationError("invalid_tool", [{ field: [], reason: "must_be_an_object of options" }])
