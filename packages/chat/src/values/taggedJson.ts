@@ -141,7 +141,10 @@ interface Reading {
   readonly found: Array<Finding>
 }
 
-/** Reads the output of {@link write}; `path` is its place, `tag` the key that encloses it and is left out of the path. */
+/**
+ * Reads the output of {@link write}; `path` is the place of `json`, `tag` its tag if `json` is only the value inside the
+ * tag.
+ */
 export const read = (
   json: unknown,
   path: ReadonlyArray<string | number>,
