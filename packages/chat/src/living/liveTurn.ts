@@ -75,7 +75,7 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
    * The delivery status of the input.
    *
    * - `sent`: no receipt yet
-   * - `pending`, `delivered`, `rejected`: as its {@link Receipt} says
+   * - `pending`, `delivered`, `rejected`: the status of its {@link Receipt}
    */
   get status(): "sent" | Receipt["status"] {
     return this.#delivery.status

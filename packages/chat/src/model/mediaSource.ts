@@ -4,8 +4,8 @@
  * MEDIA1. A message with an image or file that no provider can read is refused before it is stored, whoever sends it: it
  *         would fail each later request of its conversation. A stored conversation with such a part can still be loaded and
  *         rewound.
- * MEDIA2. The `data:` URL of an image holds non-empty base64, and has the media type of an image. The media type of a file does not
- *         contradict its `data:` URL.
+ * MEDIA2. The `data:` URL of an image holds non-empty base64, and has the media type of an image. The media type of a file
+ *         does not contradict its `data:` URL.
  */
 import type { FilePart, ImagePart } from "./ContentPart.ts"
 import { isBase64 } from "../json/index.ts"

@@ -49,8 +49,8 @@ export interface StepOptions {
    */
   readonly streamIdleTimeoutMs?: number | undefined
   /**
-   * The most characters of one reply: its text, reasoning and metadata, the names, arguments and metadata of its calls, and 10
-   * for each event. A larger reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
+   * The most characters of one reply: its text, reasoning and metadata, the names, arguments and metadata of its calls, and
+   * 10 for each event. A larger reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
    */
   readonly maxReplyCharacters?: number | undefined
   /**

@@ -3,7 +3,7 @@
  *
  * | span                  | kind     | covers                                                                        |
  * | --------------------- | -------- | ----------------------------------------------------------------------------- |
- * | `invoke_agent <name>` | internal | a chat, or a turn of a living one, until its last event was taken             |
+ * | `invoke_agent <name>` | internal | a chat, or a turn of a live chat, until its last event was read               |
  * | `step`                | internal | one model request and the tools it asked for; `troupe.step.index` from 0      |
  * | `chat <model>`        | client   | one attempt of a model request, from its opening until its last event was read |
  * | `execute_tool <name>` | internal | one tool call, from the start of its handler to its outcome                   |

@@ -8,7 +8,7 @@ export const modes = ["plan", "default", "acceptEdits", "trusted", "bypass"] as 
 /**
  * Which calls run without asking a person.
  *
- * - `plan`: only reads run, and only after a person was asked if somebody can be asked
+ * - `plan`: only reads run, and if a person can be asked, only after asking
  * - `default`: a person is asked for every call
  * - `acceptEdits`: reads and the tools of `edits` run without asking
  * - `trusted`: every call runs without asking

@@ -3,8 +3,8 @@
  *
  * Owns: the counts of one reply. Does not own the stream, nor the fold of its events.
  *
- * REPLY1. An adapter yields adapter events only. After `message_completed` it yields nothing but `raw_chunk` and `error`. Any
- *         other event ends the request with an `AdapterError` (`malformed_response`).
+ * REPLY1. An adapter yields adapter events only. After `message_completed` it yields nothing but `raw_chunk` and `error`.
+ *         Any other event ends the request with an `AdapterError` (`malformed_response`).
  * REPLY2. A value that is no event is skipped. The 1,001st in one reply ends the request with that error.
  * REPLY3. A reply of more than `maxReplyCharacters` ends the request with an `AdapterError` (`reply_too_large`). The count
  *         includes its text, reasoning and metadata, the names, arguments and metadata of its calls, and 10 characters for

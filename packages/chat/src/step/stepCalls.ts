@@ -1,5 +1,5 @@
 /**
- * The calls of a step: who answers them, the input of the batch, and the result of the step.
+ * The calls of a step: how they are answered, the input of the batch, and the result of the step.
  *
  * SCALL1. A call of the step either has an outcome, waits for a decision, or is the caller's.
  */
@@ -25,7 +25,7 @@ interface StepCalls {
 
 const none: StepCalls = { automatic: [], manual: [] }
 
-/** The calls of the reply, by who answers them. Calls of a truncated reply are not answered. */
+/** The calls of the reply: those of the batch, and those of the caller. Calls of a truncated reply are not answered. */
 export const callsOf = (context: StepContext): StepCalls => {
   const { collector, options, going, open, thread } = context
   if (going !== undefined && open !== undefined) {

@@ -59,7 +59,7 @@ export const askUser = (question: string, options: QuestionOptions = {}): AskUse
  */
 export const halt = (reason: string, result: unknown = null): Halt => brand({ type: "halt", reason, result })
 
-/** Whether a value was made by {@link ok}, {@link error}, {@link askUser} or {@link halt}, with fields of the right type. */
+/** Whether {@link ok}, {@link error}, {@link askUser} or {@link halt} made the value, with fields of the right type. */
 export const isHandlerResult = (value: unknown): value is HandlerResult => {
   if (typeof value !== "object" || value === null || !made.has(value)) return false
   const result = value as HandlerResult
