@@ -10,7 +10,7 @@ import { ToolCall } from "../model/index.ts"
 /**
  * Why a call waits.
  *
- * - `permission`: the permission callback or a hook suspended it; its handler never ran
+ * - `permission`: `ask` of the permissions suspended it; its handler never ran
  * - `unknown_outcome`: the program ended while it ran, so whether it took effect is unknown
  */
 export const ApprovalKind = z.enum(["permission", "unknown_outcome"])
