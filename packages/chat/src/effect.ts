@@ -1,5 +1,5 @@
 /**
- * The same functions as Effects and Streams.
+ * The functions of this package as Effects and Streams.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a user interface reads of a chat, as plain data. A page loads nothing else with it.
+ * The view of a chat for user interfaces, as plain data. Loads no other module of the library in a page.
  *
  * @module
  */

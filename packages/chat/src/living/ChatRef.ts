@@ -1,10 +1,10 @@
 /**
- * The address of a living chat: it outlives the chat's process.
+ * The address of a live chat. It stays valid when the chat's process ends.
  *
- * Owns: nothing; it is the face of what the Troupe keeps of a chat. Does not own the process, which its supervisor restarts,
- * nor the thread, which the store keeps.
+ * Owns: nothing; it is the public interface of a `LiveChat`. Does not own the process, which its supervisor restarts, nor
+ * the thread, which the store keeps.
  *
- * REF3. Observers stay across restarts.
+ * REF3. Observers stay subscribed across restarts.
  *
  * @module
  */
@@ -39,11 +39,11 @@ export type { LiveTurn } from "./liveTurn.ts"
 export type { UserInput } from "../model/index.ts"
 
 /**
- * For whom a permission mode is set.
+ * Whether the host or a client sets a permission mode.
  *
- * **Units and defaults**: without `within` the host sets the mode, any it likes. With it a client does, and may set none that is
- * looser: than a mode, or than the one that the host set last (`"host"`), which stays known. A client may always set one that is
- * stricter than the present mode.
+ * **Units and defaults**: without `within` the host sets the mode, and every mode is allowed. With `within` a client sets
+ * it: a mode looser than `within` is refused. `"host"` is the mode that the host set last. A client may always set a mode
+ * stricter than the present one.
  */
 export interface SetModeOptions {
   readonly within?: Mode | "host" | undefined
@@ -54,7 +54,7 @@ export class ChatRef {
   readonly id: string
   readonly #chat: LiveChat
 
-  /** The Troupe makes it. */
+  /** Created by the Troupe. */
   constructor(chat: LiveChat) {
     this.id = chat.id
     this.#chat = chat
@@ -71,17 +71,19 @@ export class ChatRef {
   }
 
   /**
-   * Says something, and runs steps until the chat waits for the user again.
+   * Sends an input, and runs steps until the chat waits for the user again.
    *
-   * **Details**: a chat at rest takes it at once; what happens while a turn runs is `whenBusy`'s to say. The turn is the
-   * events, to be read or not, `result()`, and the input's `receipt`. Leaving the loop detaches, it does not cancel. If a
-   * tool asked a question, this answers it. Inputs that an earlier life of the chat left are run first; after it, if it
-   * interrupts.
+   * **Details**: an idle chat starts the turn at once; while a turn runs, `whenBusy` decides. The returned turn has the
+   * events (reading them is optional), `result()`, and the `receipt` of the input. Leaving the loop detaches and does not
+   * cancel. If a tool asked a question, the input answers it. Inputs that were accepted before the last restart run first,
+   * or after this input if it interrupts.
    *
-   * **Errors**: throws a `ValidationError` for what is no message (`invalid_message`) and for options it does not know
-   * (`invalid_options`), and for an `id` that names an input of other content. Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` when tool results must
-   * come first, `busy` as chosen, `inbox_full` when too many inputs wait (`maxWaitingInputs`, `maxWaitingBytes`), `already_delivered` for an id whose turn is over, `store_failed` when the input had to wait
-   * and could not be stored, `chat_died` when the process died in the middle, `chat_stopped` after `stop`.
+   * **Errors**: throws a `ValidationError` for an invalid message (`invalid_message`), for unknown options
+   * (`invalid_options`), and for an `id` that belongs to an input with other content. Reading, and `result()`, fail with a
+   * `SessionError`: `awaiting_tool_results` when tool results must come first, `busy` if so chosen, `inbox_full` when too
+   * many inputs wait (`maxWaitingInputs`, `maxWaitingBytes`), `already_delivered` for an id whose turn is over,
+   * `store_failed` when the input had to wait and could not be stored, `chat_died` when the process died during the turn,
+   * `chat_stopped` after `stop`.
    *
    * @example
    * ```ts import.meta.vitest
@@ -121,10 +123,10 @@ export class ChatRef {
   }
 
   /**
-   * Runs the last question again, from the last committed step: after a crash, an error, a cancel, or for another answer.
-   * A question that could not be stored is said again.
+   * Runs the last question again, from the last committed step: after a crash, an error or a cancel, or for another answer.
+   * A question that could not be stored is sent again.
    *
-   * **Errors**: as for {@link send}; throws a `SessionError` (`nothing_to_retry`) when nothing was said yet.
+   * **Errors**: as for {@link send}; throws a `SessionError` (`nothing_to_retry`) when the chat has no question yet.
    */
   retry(): LiveTurn {
     const unstored = this.#chat.context?.unstored
@@ -137,24 +139,25 @@ export class ChatRef {
   }
 
   /**
-   * Has the inputs run that an earlier life of the chat left: they were accepted, and the program ended, the chat was
-   * stopped or its store failed before their turn came. They run by themselves with the next `send` or `retry`.
+   * Runs inputs that were accepted before the last restart: the program ended, the chat was stopped or its store failed
+   * before their turn began. The next `send` or `retry` runs them too.
    *
-   * **Details**: gives their turns, in order; none where nothing is left. `inbox` of the snapshot shows them.
+   * **Details**: returns their turns, in order; empty if there are none. `inbox` of the snapshot lists them.
    */
   resume(): ReadonlyArray<LiveTurn> {
     return this.#chat.release()
   }
 
   /**
-   * Answers the calls the chat waits for, all of them, by call id, and goes on.
+   * Submits the results of all calls that the chat waits for, by call id, and continues the turn.
    *
-   * **Details**: the results stand behind their message in the order of its calls, however they are given.
+   * **Details**: in the thread the results follow their message in the order of its calls, whatever the order of `results`.
    *
-   * **Errors**: throws a `SessionError` (`unknown_tool_call_id`) for a call the chat does not wait for, a `ToolError`
-   * for a result that has no JSON form (`encoding_failed`) or exceeds `maxToolResultCharacters` (`result_too_large`), a `ValidationError` (`invalid_options`) for what is no object of
-   * results. Reading, and `result()`, fail with a `SessionError`: `awaiting_tool_results` while some are missing,
-   * `invalid_status_for_operation` when the chat waits for none.
+   * **Errors**: throws a `SessionError` (`unknown_tool_call_id`) for a call that the chat does not wait for, a `ToolError`
+   * for a result that has no JSON form (`encoding_failed`) or exceeds `maxToolResultCharacters` (`result_too_large`), a
+   * `ValidationError` (`invalid_options`) if `results` is not an object. Reading, and `result()`, fail with a
+   * `SessionError`: `awaiting_tool_results` while results are missing, `invalid_status_for_operation` when the chat waits
+   * for none.
    */
   submitToolResults(results: Readonly<Record<string, unknown>>): LiveTurn {
     if (!isRecord(results)) throw refused([], "must_be_an_object of results by the id of their call")
@@ -180,15 +183,15 @@ export class ChatRef {
   }
 
   /**
-   * Follows what the chat says, from here on or from a cursor: over turns, and over restarts of its process, until the
-   * reader leaves or the chat is stopped.
+   * Reads the events of the chat, from now on or from a cursor, across turns and restarts of its process, until the reader
+   * leaves or the chat is stopped.
    *
-   * **Details**: any number may be attached; each reads at its own pace, and none slows the chat or has it keep more than its
-   * log. Leaving the loop detaches and ends nothing; {@link cancel} ends the turn. A `snapshot` stands in the place of all
+   * **Details**: any number of readers may be attached. Each reads at its own pace; none slows the chat or makes it keep
+   * more than its log. Leaving the loop only detaches; {@link cancel} ends the turn. A `snapshot` replaces all events
    * before it.
    *
-   * **Errors**: throws a `ValidationError` (`invalid_options`) for options it does not know and a cursor that is none. Reading
-   * fails with a `SessionError` (`chat_stopped`) when the chat had been stopped before.
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for unknown options and an invalid cursor. Reading fails
+   * with a `SessionError` (`chat_stopped`) when the chat was stopped before.
    *
    * @example
    * ```ts import.meta.vitest
@@ -220,17 +223,18 @@ export class ChatRef {
   }
 
   /**
-   * Decides about a call that waits for that, and goes on when it was the last: what was allowed runs, the model reads of
-   * the others why not.
+   * Decides about a call that waits for approval. After the last decision the turn continues: allowed calls run, and the
+   * model reads why the others did not.
    *
-   * **Details**: `pendingApprovals` of the snapshot, and of the result of a turn that ended with `awaiting_approval`, are the
-   * calls that wait. Each decision is a turn: the last one's has the events of the calls and of what follows; while others
-   * wait still it ends at once, with `awaiting_approval` again. A decision is kept once its turn's `receipt` says
-   * `delivered`: no restart loses it. Of two calls of one id the first that waits is meant.
+   * **Details**: `pendingApprovals` of the snapshot, and of the result of a turn that ended with `awaiting_approval`, lists
+   * the calls that wait. Each decision is a turn. The turn of the last decision has the events of the calls and of what
+   * follows; the others end at once, with `awaiting_approval` again. A decision is stored, and survives restarts, once its
+   * turn's `receipt` is `delivered`. If two calls have the same id, the decision is for the first that waits.
    *
-   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no decision, or one that cannot work: a member that
-   * is none, a `result` without a `value` that JSON can say, arguments that do not fit the tool; the call waits still. Reading, and `result()`, fail as for
-   * {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait, or no longer.
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for an invalid decision: an unknown member, a `result`
+   * without a `value` that has a JSON form, or arguments that do not fit the tool. The call still waits then. Reading, and
+   * `result()`, fail as for {@link send}, and with a `SessionError` (`unknown_tool_call_id`) for a call that does not wait,
+   * or no longer waits.
    */
   approve(toolCallId: string, decision: Decision): LiveTurn {
     return this.#chat.start([], {
@@ -239,59 +243,64 @@ export class ChatRef {
   }
 
   /**
-   * Cancels the running turn; turns sent after it still run, and inputs that were to steer it become turns of their own.
+   * Cancels the running turn. Turns sent after it still run; inputs that would have steered it run as turns of their own.
    *
-   * **Details**: resolves when it is over, within the drain deadline (`drainMs`) whatever its tools do: its events end with
-   * `chat_completed`, `haltedReason: "cancelled"`. Every call has its result in the thread, and what was said is kept.
-   * A store that hangs has the same time again, before the turn and at its end. Without a running turn it does nothing.
+   * **Details**: resolves when the turn is over, within the drain deadline (`drainMs`) whatever its tools do. Its events
+   * end with `chat_completed`, `haltedReason: "cancelled"`. Every call has its result in the thread, and the text so far is
+   * kept. A store that hangs adds at most the same time before the turn and at its end. Without a running turn this does
+   * nothing.
    */
   cancel(): Promise<void> {
     return this.#chat.cancel()
   }
 
   /**
-   * Cancels one tool call. Its siblings are untouched and the turn goes on: the model reads that the call was cancelled.
+   * Cancels one tool call. Its siblings and the turn continue: the model reads that the call was cancelled.
    *
-   * **Details**: resolves when the call is over, within the drain deadline (`drainMs`) whatever its handler does; what that
-   * returns in time counts. Of several calls of that id all that are not over are cancelled.
+   * **Details**: resolves when the call is over, within the drain deadline (`drainMs`) whatever its handler does. A result
+   * that the handler returns in time is used. If several running calls have that id, all are cancelled.
    *
-   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or waits for its turn, with a
-   * `ValidationError` (`invalid_options`) for what is no id.
+   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or is queued, with a
+   * `ValidationError` (`invalid_options`) for an invalid id.
    */
   cancelToolCall(toolCallId: string): Promise<void> {
     return isId(toolCallId) ? this.#chat.control("calls.cancel", toolCallId) : Promise.reject(notAnId())
   }
 
-  /** Cancels all tool calls of the running batch, as {@link cancelToolCall} does; the turn goes on. Without any it does nothing. */
+  /**
+   * Cancels all tool calls of the running batch, as {@link cancelToolCall} does; the turn continues. Does nothing without
+   * calls.
+   */
   cancelToolCalls(): Promise<void> {
     return this.#chat.control("calls.cancel")
   }
 
   /**
-   * Runs a tool call again from its beginning. Its siblings are untouched.
+   * Runs a tool call again from its beginning. Its siblings continue.
    *
-   * **Details**: the handler is told to end and waited for until the drain deadline; then it is run again with the same
-   * arguments, the same `idempotencyKey`, and deadlines that count anew. What the former run comes to no longer counts, and what
-   * it has done stays done: a tool that writes must know its key, or be safe to repeat. Resolves when the new run has begun,
-   * or the call has ended otherwise.
+   * **Details**: aborts the handler and waits for it until the drain deadline. Then the handler runs again with the same
+   * arguments, the same `idempotencyKey` and fresh deadlines. The result of the former run is discarded, but its side
+   * effects stay: a tool that writes must use its key, or be safe to repeat. Resolves when the new run has begun, or the
+   * call has ended otherwise.
    *
-   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs, or it is to end already, with
-   * a `ValidationError` (`invalid_options`) for what is no id.
+   * **Errors**: rejects with a `SessionError` (`tool_call_not_running`) when no such call runs or it is already being
+   * cancelled, with a `ValidationError` (`invalid_options`) for an invalid id.
    */
   restartToolCall(toolCallId: string): Promise<void> {
     return isId(toolCallId) ? this.#chat.control("calls.restart", toolCallId) : Promise.reject(notAnId())
   }
 
   /**
-   * Sets the permission mode that calls are judged by, from the next batch on, also of the turn that runs: over turns and
-   * restarts, until it is set again, or a tool's call sets another (`ToolContext.setPermissionMode`).
+   * Sets the permission mode of calls from the next batch on, in the running turn too. It stays set across turns and
+   * restarts, until it is set again or a tool call sets another mode (`ToolContext.setPermissionMode`).
    *
-   * **Details**: takes the place of the `mode` of the Troupe's permissions for this chat, and is the loosest that calls may set
-   * unasked. Resolves when it counts; of a chat at rest, when it is stored. A program that sets it for a client gives `within`.
+   * **Details**: replaces the `mode` of the Troupe's permissions for this chat, and is the loosest mode that calls may set
+   * without approval. Resolves when the mode is in effect; in a chat at rest, when it is stored. A program that sets the
+   * mode for a client passes `within`.
    *
-   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is no mode. Rejects with a `SessionError`: `mode_refused`,
-   * when the mode is looser than `within` allows, and nothing changes; `store_failed`,
-   * when it counts and is not stored; `chat_died` when the process died before; `chat_stopped` after `stop`.
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for an unknown mode. Rejects with a `SessionError`:
+   * `mode_refused` when the mode is looser than `within` allows, and nothing changes; `store_failed` when the mode is in
+   * effect but not stored; `chat_died` when the process died before; `chat_stopped` after `stop`.
    *
    * @example
    * ```ts import.meta.vitest
@@ -310,10 +319,11 @@ export class ChatRef {
   }
 
   /**
-   * Told of every new snapshot; text that streams is gathered for a moment. The observer stays across restarts. When the chat
-   * is stopped in a turn, the last snapshot is `ended`, with the status `stopped`; `complete` is told then.
+   * Calls the observer with every new snapshot; updates from streaming text are batched for a short time. The observer
+   * stays subscribed across restarts. When the chat is stopped during a turn, the last snapshot is `ended` with the status
+   * `stopped`; then `complete` is called.
    *
-   * **Errors**: throws a `ValidationError` (`invalid_options`) for what is neither a function nor an observer.
+   * **Errors**: throws a `ValidationError` (`invalid_options`) for an argument that is neither a function nor an observer.
    */
   subscribe(observer: SnapshotObserver | ((snapshot: ChatSnapshot) => void)): { readonly unsubscribe: () => void } {
     if (typeof observer !== "function" && !isRecord(observer)) {
@@ -323,17 +333,17 @@ export class ChatRef {
     return this.#chat.view.subscribe(typeof observer === "function" ? { next: observer } : observer)
   }
 
-  /** The present snapshot; of a chat between two processes, the last one. */
+  /** The present snapshot; while the chat has no process, the last one. */
   getSnapshot(): ChatSnapshot | undefined {
     return this.#chat.view.snapshot()
   }
 
-  /** A printed chat is a small object (SHOWN1). */
+  /** The small object that is printed for a chat (SHOWN1). */
   [inspected](_depth: number, options: object, inspect: Inspect): string {
     return printed("ChatRef", this.toJSON(), options, inspect)
   }
 
-  /** What the JSON text of a chat holds (SHOWN2). */
+  /** The JSON form of a chat (SHOWN2). */
   toJSON(): {
     readonly id: string
     readonly process: string | undefined
@@ -345,7 +355,7 @@ export class ChatRef {
     return { id, process: pid?.toString(), phase, messages: thread.messages.length }
   }
 
-  /** Ends the chat's process; what was committed is kept, inputs that wait too. `troupe.chat(id)` starts it again. */
+  /** Ends the chat's process. Committed data and waiting inputs stay stored; `troupe.chat(id)` starts the chat again. */
   stop(): Promise<void> {
     return this.#chat.stop()
   }
@@ -354,7 +364,7 @@ export class ChatRef {
 const busy = (id: string): SessionError =>
   new SessionError("busy", `A turn runs or waits in the chat ${id}; wait for it, or send with another whenBusy`)
 
-/** The input an id names; what it said, if that is still known, is said again. */
+/** Returns the turn of a known id; throws if the known input has other content. */
 const sameInput = (known: LiveTurn, message: Message): LiveTurn => {
   const [said] = known.turn.messages
   if (said === undefined || Equal.equals(said, message)) return known
@@ -366,7 +376,7 @@ const ways: ReadonlyArray<WhenBusy> = ["queue", "steer", "interrupt", "reject"]
 const refused = (field: ReadonlyArray<string>, reason: string): ValidationError =>
   new ValidationError("invalid_options", [{ field, reason }])
 
-/** Without an id, all calls would be meant. */
+/** Rejects a missing id, which would select all calls. */
 const isId = (toolCallId: unknown): boolean => typeof toolCallId === "string" && toolCallId !== ""
 
 const notAnId = (): ValidationError => refused(["toolCallId"], "must_be_a_non_empty_string")

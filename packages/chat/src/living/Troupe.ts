@@ -1,10 +1,10 @@
 /**
- * A running Troupe: what is asked of all its chats, and what they are started with.
+ * A running Troupe: starts, finds and stops chats.
  *
- * Owns: its options, and when it ends. Does not own the supervision tree (`SupervisionTree`), the chats that live in it
- * (`ChatDirectory`), nor the log of a conversation, which the store keeps and `Conversations` asks for.
+ * Owns: its options and its end. Does not own the supervision tree (`SupervisionTree`), its chats (`ChatDirectory`), nor
+ * the log of a conversation, which the store keeps and `Conversations` reads.
  *
- * TROUPE3. `stop` ends everything in reverse start order; nothing is left of it.
+ * TROUPE3. `stop` ends everything in reverse start order; nothing of the Troupe still runs afterwards.
  *
  * @module
  */
@@ -31,13 +31,13 @@ import * as Zombies from "../call/Zombies.ts"
 
 export type { TroupeOptions } from "./troupeOptions.ts"
 
-/** Where a fork begins, and what it is called. */
+/** The entry at which a fork begins, and the id of the fork. */
 export interface ForkOptions {
   readonly at?: number | undefined
   readonly id?: string | undefined
 }
 
-/** Whether a rewind cancels a turn that runs; by default it is refused then. */
+/** Whether a rewind cancels a running turn; by default the rewind is refused then. */
 export interface RewindOptions {
   readonly cancel?: boolean | undefined
 }
@@ -67,7 +67,7 @@ export type Troupe = RunningTroupe
 
 /** A started Troupe. */
 export class RunningTroupe {
-  /** The system its processes live in. */
+  /** The system that its processes run in. */
   readonly system: System.System
   readonly #ownsSystem: boolean
   readonly #engine: Engine.Engine
@@ -77,7 +77,7 @@ export class RunningTroupe {
   readonly #conversations: Conversations
   #stopping: Promise<void> | undefined
 
-  /** Starts one; `Troupe.start` does it. */
+  /** Starts a Troupe; call `Troupe.start`. */
   static async start(options: TroupeOptions): Promise<RunningTroupe> {
     const troupe = new RunningTroupe(options)
     await troupe.#tree.start(options)
@@ -98,7 +98,7 @@ export class RunningTroupe {
     const writer = Store.isSessionStore(kept) ? System.uuid(this.system, "writers") : ""
     const guardedStore = guarded(kept, this.system.clock, writer, (id) => this.#living.held.has(id))
     const { maxWaitingInputs = 64, maxWaitingBytes = 393_216 } = own
-    // A store that ends with the program keeps no more of a reply than the chat itself does.
+    // The default store ends with the program, so a draft in it would save nothing.
     const { draftEveryMs = store === undefined ? Infinity : 2_000, passivateAfterMs = 600_000 } = own
     this.#tree = new SupervisionTree(this.system, guardedStore)
     this.#living = new ChatDirectory({
@@ -123,10 +123,10 @@ export class RunningTroupe {
   }
 
   /**
-   * The chat with this id: spawns it, finds it alive, or revives it from the store.
+   * Returns the chat with this id: a running one, one loaded from the store, or a new one.
    *
    * **Errors**: rejects with a `SessionError`: `troupe_stopped` after `stop`, `store_failed` when the store fails,
-   * `invalid_record` when what it has is no chat; with a `ValidationError` for an id that is no text.
+   * `invalid_record` when the stored value is not a chat record; with a `ValidationError` for an id that is not a string.
    */
   async chat(id: string): Promise<ChatRef> {
     checkId(id)
@@ -134,7 +134,7 @@ export class RunningTroupe {
   }
 
   /**
-   * Whether there is a chat of this id: one that lives here, or one the store keeps. Starts none.
+   * Whether a chat with this id runs here or is in the store. Starts no process.
    *
    * **Errors**: rejects with a `SessionError` (`store_failed`, `troupe_stopped`).
    */
@@ -145,30 +145,30 @@ export class RunningTroupe {
   /**
    * The entries of a conversation, the oldest first.
    *
-   * **Errors**: rejects with a `SessionError`: `store_without_log` where the store keeps the newest record only; `store_failed`;
-   * `troupe_stopped`. With a `ValidationError` (`invalid_options`) for options that make no sense.
+   * **Errors**: rejects with a `SessionError`: `store_without_log` when the store keeps the newest record only;
+   * `store_failed`; `troupe_stopped`. Rejects with a `ValidationError` (`invalid_options`) for invalid options.
    */
   history(id: string, options?: HistoryOptions): Promise<ReadonlyArray<Store.Commit>> {
     return this.#conversations.history(id, options)
   }
 
-  /** The record of an entry; `undefined` where there is none. **Errors**: as for {@link history}. */
+  /** The record of an entry, or `undefined`. **Errors**: as for {@link history}. */
   at(id: string, seq: number): Promise<ChatRecord | undefined> {
     return this.#conversations.at(id, seq)
   }
 
-  /** A page of the conversations the store has, those last written first. **Errors**: as for {@link history}. */
+  /** A page of the stored conversations, the last written first. **Errors**: as for {@link history}. */
   list(options?: ListOptions): Promise<ChatList> {
     return this.#conversations.list(options)
   }
 
   /**
-   * Begins another conversation where this one was at an entry, and gives that chat. This one goes on as it is.
+   * Starts a new conversation from an entry of this one, and returns its chat. The original conversation is unchanged.
    *
-   * **Units and defaults**: `at` is the newest entry without an open step; `id` is a new one.
+   * **Units and defaults**: `at` is the newest entry without an open step; `id` is generated.
    *
-   * **Errors**: as for {@link history}, and `unknown_chat`, `unknown_commit` and `not_a_step` for an entry that is not there, or
-   * where a step was open; `chat_exists` for an `id` that is taken.
+   * **Errors**: as for {@link history}, and `unknown_chat`, `unknown_commit` for a missing entry, `not_a_step` for an entry
+   * with an open step; `chat_exists` for an `id` that is in use.
    *
    * @example
    * ```ts import.meta.vitest
@@ -194,20 +194,20 @@ export class RunningTroupe {
   }
 
   /**
-   * Has a conversation stand where it stood at an earlier entry, and gives the record it goes on from; 0 is the beginning, where
-   * nothing was said. Nothing is removed: the rewind is an entry of its own, and can be rewound.
+   * Resets a conversation to an earlier entry, and returns the record it continues from; entry 0 is the empty beginning.
+   * Nothing is removed: the rewind is an entry of its own, and can be rewound.
    *
-   * **Details**: a chat that lives goes on from there; those who observe it, or are attached, get a snapshot. Inputs that wait
-   * go on waiting. `cancel` has a turn that runs cancelled first.
+   * **Details**: a live chat continues from that entry; its observers and attached readers get a snapshot. Waiting inputs
+   * stay in the inbox. With `cancel`, a running turn is cancelled first.
    *
-   * **Errors**: as for {@link fork}, and `busy` while a turn runs or waits, unless it is to be cancelled.
+   * **Errors**: as for {@link fork}, and `busy` while a turn runs or waits, unless `cancel` is set.
    */
   rewind(id: string, seq: number, options: RewindOptions = {}): Promise<ChatRecord> {
     return this.#conversations.rewind(id, seq, options.cancel === true)
   }
 
   /**
-   * Stops a chat, if it lives, and removes all there is of the conversation.
+   * Stops the chat if it runs, and deletes the whole conversation from the store.
    *
    * **Errors**: rejects with a `SessionError`: `store_failed`, `troupe_stopped`.
    */
@@ -218,18 +218,18 @@ export class RunningTroupe {
     await this.#conversations.delete(id)
   }
 
-  /** What its chats run on. */
+  /** The engine of its chats. */
   get engine(): Engine.Engine {
     return this.#engine
   }
 
   /**
-   * Runs a chat on plain values as `Chat.stream` does, with this Troupe's engine and its chats' options: nothing is kept of it,
-   * and it is no living chat. `options` take the place of the Troupe's.
+   * Runs a chat on plain values as `Chat.stream` does, with this Troupe's engine and chat options. It is not stored and has
+   * no chat process. `options` override those of the Troupe.
    *
    * **Details**: `maxToolCalls` does not count its calls.
    *
-   * **Errors**: as of `Chat.stream`.
+   * **Errors**: as for `Chat.stream`.
    *
    * @example
    * ```ts import.meta.vitest
@@ -246,28 +246,31 @@ export class RunningTroupe {
     return Chat.stream(this.#engine, thread, { ...this.#chatOptions, ...options })
   }
 
-  /** Whether the chat of this id has a process now. */
+  /** Whether the chat with this id has a process now. */
   isAlive(id: string): boolean {
     return this.#tree.whereis(id) !== undefined
   }
 
-  /** The handlers of this Troupe's system that still run though their call is over. */
+  /** The handlers in this Troupe's system that still run after their call ended. */
   zombies(): ReadonlyArray<Zombies.Zombie> {
     return Zombies.list(this.system)
   }
 
-  /** Ends all chats and the tree; resolves when they have ended, however often it is called, from wherever. */
+  /**
+   * Ends all chats and the supervision tree, and resolves when they have ended. May be called more than once, and from a
+   * process of the Troupe.
+   */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
   }
 
-  /** A printed Troupe is a small object (SHOWN1). */
+  /** The small object that is printed for a Troupe (SHOWN1). */
   [inspected](_depth: number, options: object, inspect: Inspect): string {
     return printed("Troupe", { system: this.system, stopped: this.#stopping !== undefined }, options, inspect)
   }
 
-  /** What the JSON text of a Troupe holds (SHOWN2). */
+  /** The JSON form of a Troupe (SHOWN2). */
   toJSON(): { readonly system: string; readonly stopped: boolean } {
     return { system: this.system.name, stopped: this.#stopping !== undefined }
   }

@@ -1,4 +1,4 @@
-/** Commands to the process of a chat, and to the batch of its running calls, that wait until they are done. */
+/** Sends commands to the process of a chat or to the batch of its running calls, and waits until they are done. */
 import { Process, type StateMachine } from "@troupe/otp"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 import { storeFailure, SessionError } from "../errors/index.ts"
@@ -7,7 +7,7 @@ import type { LiveView } from "../view/index.ts"
 import type { chatMachine } from "../loop/index.ts"
 import type { Mode } from "../record/index.ts"
 
-/** Cancels or restarts calls of the running batch: the calls of that id, else all. */
+/** Cancels or restarts calls of the running batch: those with the id or, without an id, all. */
 export const controlCalls = (
   id: string,
   { batch, calls }: LiveView["running"],
@@ -29,7 +29,7 @@ export const controlCalls = (
   })
 }
 
-/** Sets the permission mode, and waits until the store has it. */
+/** Sets the permission mode, and waits until it is stored. */
 export const sendMode = async (id: string, pid: ChatPid, mode: Mode, bound: ModeSet["bound"]): Promise<void> => {
   const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
     const forget = Process.onExit(pid, (reason) => reject(died(id, reason)))
@@ -50,7 +50,7 @@ export const sendMode = async (id: string, pid: ChatPid, mode: Mode, bound: Mode
   }
 }
 
-/** The process behind a chat. */
+/** The process of a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
 
 export const died = (id: string, cause: unknown): SessionError =>

@@ -1,14 +1,14 @@
 /**
- * The chats of a Troupe that live, and their way back to life.
+ * Starts, finds and restarts the live chats of a Troupe.
  *
- * Owns: which chats were asked for, and which of them is being started. Does not own how long they are held (`Passivation`),
- * the tree their processes stand in, nor what happens inside a chat.
+ * Owns: the requested chats, and the starts under way. Does not own how long chats stay in memory (`Passivation`), the
+ * supervision tree of their processes, nor the contents of a chat.
  *
  * TROUPE1. At most one process lives for a chat id.
- * TROUPE2. A chat that crashes is started again from its last committed state, and by its supervisor's count; too many crashes
- *          end the supervisor, which is started again too. Its chats, and one that could not be loaded again, come back when
- *          they are next sent to.
- * TROUPE4. The store is asked for a chat before its supervisor is asked to start it: a slow one holds up that chat only.
+ * TROUPE2. A chat that crashes is restarted from its last committed state, within its supervisor's restart limit. Too many
+ *          crashes end the supervisor, which is restarted too. Its chats, and a chat that could not be loaded again, start
+ *          again with the next input.
+ * TROUPE4. The chat is loaded from the store before its supervisor is asked to start it: a slow load delays that chat only.
  */
 import { DynamicSupervisor, OtpError, type Pid, Process, StateMachine, type System } from "@troupe/otp"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
@@ -28,14 +28,14 @@ import { describe } from "../values/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
 import type { ChatPid } from "./chatCommands.ts"
 
-/** What is kept of a chat that was asked for: it, its address, and what its tools may say to it. */
+/** A requested chat: the chat, its address, and its handle for tools. */
 export interface Living {
   readonly chat: LiveChat
   readonly ref: ChatRef
   readonly handle: ChatHandle
 }
 
-/** What chats are started with. */
+/** The parts that chats are started with. */
 export interface ChatParts {
   readonly system: System.System
   readonly tree: SupervisionTree
@@ -44,10 +44,10 @@ export interface ChatParts {
   readonly toolSlots: ToolSlots | undefined
   readonly suspension: Pick<TroupeOptions, "suspendedTtlMs" | "answer">
   readonly inbox: InboxBound
-  /** How often what a reply has said is kept; `undefined` where it never is. */
+  /** How often the draft of a reply is stored; `undefined` for never. */
   readonly draftEveryMs: number | undefined
   readonly passivateAfterMs: number
-  /** Told when a chat is held no longer. */
+  /** Called when the directory no longer holds a chat strongly. */
   readonly released: (id: string) => void
 }
 
@@ -66,17 +66,17 @@ export class ChatDirectory {
     )
   }
 
-  /** Those that have a process, or are to have one, by their id. */
+  /** The chats that have a process or are to have one, by id. */
   get held(): ReadonlyMap<string, Living> {
     return this.#passivation.held
   }
 
-  /** The chat, if anybody has its address. */
+  /** The chat, if it is still in memory. */
   get(id: string): Living | undefined {
     return this.#passivation.get(id)
   }
 
-  /** The chat of this id, with a process behind it. */
+  /** Returns the chat with this id after its process has started. */
   async called(id: string): Promise<ChatRef> {
     const living = this.get(id) ?? this.#made(id)
     const { chat, ref } = living
@@ -84,7 +84,7 @@ export class ChatDirectory {
     try {
       await this.#revive(id)
     } catch (error) {
-      // Without a process so far, nobody has its address: it never began.
+      // The first start failed, so no caller has its address.
       const isGone = chat.context === undefined && !this.#reviving.has(id) && this.held.get(id) === living
       if (isGone) this.#passivation.forget(id)
       throw error
@@ -92,7 +92,7 @@ export class ChatDirectory {
     return ref
   }
 
-  /** Whether a process of this chat lives, or the store has it. */
+  /** Whether the chat has a process or is in the store. */
   async has(id: string): Promise<boolean> {
     await this.#reviving.get(id)?.catch(() => undefined)
     return this.#parts.tree.whereis(id) !== undefined || (await this.load(id)) !== undefined
@@ -113,7 +113,7 @@ export class ChatDirectory {
     return new LiveView(system.clock, chatOptions.permissions?.mode, drafts)
   }
 
-  /** Stops all of them; none is passivated any more. */
+  /** Stops all chats, and unloads no more idle chats. */
   async stopAll(): Promise<void> {
     this.#passivation.stop()
     await Promise.all(this.#passivation.all.map(({ chat }) => chat.stop()))
@@ -132,14 +132,14 @@ export class ChatDirectory {
     kept: (id, withinMs) => this.#kept(id, withinMs)
   }
 
-  /** The chat's process, started if there is none (TROUPE1). */
+  /** Returns the chat's process, and starts it if there is none (TROUPE1). */
   #revive(id: string): Promise<ChatPid> {
     const underWay = this.#reviving.get(id)
     if (underWay !== undefined) return underWay
     return this.#found(id, () => this.#find(id))
   }
 
-  /** Does something while no process of a living chat is started; then one is, whatever came of it (CONV2). */
+  /** Runs `work` while no process of the chat is started. If `work` succeeds, a process is started (CONV2). */
   async between(id: string, work: () => Promise<void>): Promise<void> {
     for (let underWay = this.#reviving.get(id); underWay !== undefined; underWay = this.#reviving.get(id)) {
       await underWay.catch(() => undefined)
@@ -155,8 +155,8 @@ export class ChatDirectory {
   }
 
   /**
-   * A process of the tree can end meanwhile, which is started again, and the supervisor after it: then this looks again. No
-   * other process of the chat can begin between the load and the start, since every start comes here, once at a time.
+   * Retries when a process of the tree, and so the supervisor of chats, ended meanwhile. No other process of the chat can
+   * start between the load and the start: all starts come through here, one at a time per chat.
    */
   async #find(id: string): Promise<ChatPid> {
     const { tree } = this.#parts
@@ -187,8 +187,9 @@ export class ChatDirectory {
   }
 
   /**
-   * A chat crashed, and its supervisor counted that: it is started as one that was asked for (TROUPE4). Where that fails, those
-   * whose turns wait are told, and the next to ask tries again. A start under way may be the one that crashed, and is over first.
+   * Called when the supervisor restarts a crashed chat: starts it through the directory (TROUPE4). When the start fails,
+   * its waiting turns fail, and the next request tries again. A start under way may be the one that crashed, so it finishes
+   * first.
    */
   #startAgain(id: string): "ignore" {
     const again = (): void => void this.#revive(id).catch(() => {})
@@ -202,7 +203,7 @@ export class ChatDirectory {
     const { tree, engine, system, suspension, draftEveryMs } = this.#parts
     const chat = this.held.get(id)?.chat
     if (chat === undefined || tree.whereis(id) !== undefined) return "ignore"
-    // The tree is being started again, and this supervisor with it: a process here would be ended at once.
+    // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
     if (tree.chatsUp !== parent) return "ignore"
     const life: { pid?: ChatPid } = {}
     const pid = StateMachine.startLink(parent, chatMachine, {
@@ -221,7 +222,7 @@ export class ChatDirectory {
     life.pid = pid
     tree.register(id, pid)
     chat.attached(pid)
-    // The store's process need not know any more which entry of the chat is the newest.
+    // The store's process can forget the newest entry number of the chat.
     if (draftEveryMs !== undefined) Process.onExit(pid, () => tree.notify({ left: id }))
     return pid
   }
@@ -249,7 +250,7 @@ export class ChatDirectory {
     })
   }
 
-  /** What the store has of the chat. */
+  /** Loads the record of the chat. */
   async load(id: string): Promise<ChatRecord | undefined> {
     try {
       return await this.#parts.tree.ask({ type: "load", id })
@@ -268,20 +269,20 @@ const handleOf = (ref: ChatRef): ChatHandle => ({
 
 const ofTroupe = new WeakMap<object, ChatDirectory>()
 
-/** A Troupe says where it keeps them, for those who observe it: that is not of its public face. */
+/** Registers the chats of a Troupe for observers. Not part of the public Troupe. */
 export const keepsLiving = (troupe: object, chats: ChatDirectory): void => void ofTroupe.set(troupe, chats)
 
 const none: ReadonlyMap<string, Living> = new Map()
 
-/** Those of a Troupe that have a process, or are to have one, by their id. */
+/** The chats of a Troupe that have a process or are to have one, by id. */
 export const livingChatsOf = (troupe: object): ReadonlyMap<string, Living> => ofTroupe.get(troupe)?.held ?? none
 
-/** What the process of a chat is shown as. */
+/** The label of a chat's process. */
 const chatLabel = (id: string): string => `Chat ${id}`
 
 const labelBegins = chatLabel("").length
 
-/** The id of the chat that a process is, if it is one. */
+/** The id of the chat that has this process, if any. */
 export const chatAt = (chats: ReadonlyMap<string, Living>, pid: Pid): string | undefined => {
   const id = pid.label.slice(labelBegins)
   return chats.get(id)?.chat.pid === pid ? id : undefined

@@ -1,11 +1,11 @@
 /**
- * What a Troupe does with conversations as a whole: their history, forks, rewinds and lists.
+ * The operations of a Troupe on whole conversations: history, fork, rewind and list.
  *
- * Owns: nothing. Does not own the chats that live, nor the store; asks its process.
+ * Owns: nothing. Does not own the live chats, nor the store; calls the store's process.
  *
- * CONV1. What is asked about a chat comes behind what the chat has had saved.
- * CONV2. A living chat is rewound between two turns: its process ends, the store is asked, and the next process begins with
- *        what came of it. Nobody starts it in between.
+ * CONV1. A read of a chat comes after all saves that the chat had requested.
+ * CONV2. A live chat is rewound between two turns: its process ends, the store is rewound, and the next process starts from
+ *        the result. No other process of the chat starts in between.
  */
 import { refused, SessionError, ValidationError } from "../errors/index.ts"
 import type { ChatRecord } from "../record/index.ts"
@@ -13,16 +13,16 @@ import type { ChatList, Commit, HistoryOptions, ListOptions, StoreCall, StoreVal
 import type { LiveChat } from "./liveChat.ts"
 import { describe } from "../values/index.ts"
 
-/** Asks the store's process. */
+/** Calls the store's process. */
 type AskStore = <Type extends StoreCall["type"]>(
   call: Extract<StoreCall, { readonly type: Type }>
 ) => Promise<StoreValues[Type]>
 
-/** What this needs of the Troupe. */
+/** The functions that this needs from the Troupe. */
 export interface ConversationsHome {
   readonly ask: AskStore
   readonly living: (id: string) => LiveChat | undefined
-  /** Does something while no process of the chat is started, and has it started then. */
+  /** Runs `work` while no process of the chat is started, and starts one afterwards. */
   readonly between: (id: string, work: () => Promise<void>) => Promise<void>
   readonly newId: () => string
 }
@@ -50,7 +50,7 @@ export class Conversations {
     return this.#asked({ type: "list", options })
   }
 
-  /** The id of the fork. */
+  /** Creates the fork, and returns its id. */
   async fork(id: string, at: number | undefined, to: string = this.#home.newId()): Promise<string> {
     checkId(to)
     if (this.#home.living(to) !== undefined) throw refused("chat_exists", to)
@@ -74,7 +74,7 @@ export class Conversations {
     return promise
   }
 
-  /** A chat is not disturbed for what is going to be refused. */
+  /** Checks the entry first, so that a rewind that will be refused does not end the chat's process. */
   async #checkStep(id: string, seq: number): Promise<void> {
     if (seq === 0) return
     const isNumber = Number.isSafeInteger(seq) && seq > 0
@@ -95,7 +95,7 @@ export class Conversations {
   }
 }
 
-/** Throws a `ValidationError` for an id that is none. */
+/** Throws a `ValidationError` for an invalid id. */
 export const checkId = (id: unknown): void => {
   if (typeof id === "string" && id !== "") return
   throw new ValidationError("invalid_options", [{ field: ["id"], reason: "must_be_a_non_empty_string" }])

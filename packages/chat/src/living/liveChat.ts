@@ -1,23 +1,24 @@
 /**
- * A living chat as its Troupe sees it: what outlives the chat's process.
+ * The part of a live chat that outlives its process.
  *
- * Owns: the turns that are not over, and which of them the present process was told of. Does not own the process, nor the
- * thread and the inbox, which are the process's and the store's. Talks to the process by messages, to the Troupe to have
- * the process started and stopped.
+ * Owns: the turns that are not over, and which of them were sent to the present process. Does not own the process, nor the
+ * thread and the inbox, which belong to the process and the store. Sends messages to the process, and asks the Troupe to
+ * start and stop it.
  *
- * REF1. Every turn ends: with its result, or, when the process died in the middle of it, with a `chat_died` error. A turn
- *       that had not begun when the process died is run by the next one.
- * REF2. Turns run in the order they were sent, but those that interrupt.
- * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped; none is delivered
+ * REF1. Every turn ends: with its result, or with a `chat_died` error when the process died during the turn. When the
+ *       process dies before a turn begins, the next process runs the turn.
+ * REF2. Turns run in the order they were sent; interrupts run first.
+ * REF4. Every input ends delivered or rejected, or is in the chat's record when the chat is stopped. No input is delivered
  *       twice.
- * REF5. A chat that leaves its process for what the store has takes nothing along of what that process knew: what another
- *       program wrote is where the next one begins. An input that waited in the record is that program's then.
+ * REF5. When a chat replaces its process because the store has a newer record, it discards the state of that process: the
+ *       next process starts from the record of the other program. An input that waits in the record belongs to that
+ *       program.
  *
- * A process that dies while its chat has asked the store to keep an input:
- *   1. the store keeps it, or does not; nobody is there to hear which.
- *   2. the next process starts from the record that came of it, and names the inputs that are in its thread.
- *   3. an input among them is delivered, and its turn died; one in the inbox is pending from here on, whether or not the
- *      process before could say so; any other is sent again, under the same id, as that one is.
+ * When a process dies while the store saves an input:
+ *   1. the store saves the input or fails; no process receives the result.
+ *   2. the next process starts from the stored record, and lists the inputs that are in its thread.
+ *   3. an input in the thread is delivered, and its turn has died. An input in the inbox is pending from now on, whether or
+ *      not the previous process reported that. Any other input is sent again, under the same id.
  */
 import { Process, StateMachine } from "@troupe/otp"
 import { refused, type SessionError } from "../errors/index.ts"
@@ -39,20 +40,20 @@ import type { RunOptions } from "../options/index.ts"
 import type { CallCommand } from "../call/index.ts"
 import { alreadyDelivered, busy, type ChatPid, died } from "./chatCommands.ts"
 
-/** What a chat needs of the Troupe it lives in. */
+/** The functions that a chat needs from its Troupe. */
 export interface ChatHome {
   readonly options: (id: string) => RunOptions
   readonly hooks: () => Hooks | undefined
   readonly revive: (id: string) => Promise<ChatPid>
   readonly stop: (id: string) => Promise<void>
-  /** An id like no other, for an input. */
+  /** A unique id for an input. */
   readonly newId: () => string
   readonly inbox: () => InboxBound
-  /** What the store has, after all it was asked to keep; `undefined` where it does not answer within so many milliseconds. */
+  /** The stored record, after all requested saves; `undefined` if the store does not answer within `withinMs`. */
   readonly kept: (id: string, withinMs: number) => Promise<ChatRecord | undefined>
 }
 
-/** How a turn is started beside its messages. */
+/** The options of a turn beside its messages. */
 export interface TurnStart {
   readonly retry?: boolean | undefined
   readonly delivery?: Delivery | undefined
@@ -67,7 +68,7 @@ export class LiveChat {
   readonly newId: () => string
   readonly #home: ChatHome
   #pid: ChatPid | undefined
-  /** The turns that are not over, by their input's id. */
+  /** The turns that are not over, by input id. */
   readonly #turns = new Map<string, LiveTurn>()
   readonly #sent = new Set<LiveTurn>()
   /** What is known of inputs that wait in the record, and whose turn is over. */
@@ -77,7 +78,7 @@ export class LiveChat {
   #stopping: Promise<void> | undefined
   /** Whether the process was ended because the chat rested, and there was none since. */
   #isPassive = false
-  /** How many wait for the process to hear them, beside turns. */
+  /** How many requests other than turns wait for the process. */
   #asking = 0
   readonly #rest = new RestWatch()
   /** Why the process is to be another one (REF5). */
@@ -97,22 +98,24 @@ export class LiveChat {
     return this.#pid
   }
 
-  /** What the chat's process last knew. */
+  /** The last known context of the chat's process. */
   get context(): ChatContext | undefined {
     return this.view.context
   }
 
-  /** Whether a turn runs or waits, or an input is held. */
+  /** Whether a turn runs or waits, or an input of an earlier process is held. */
   get isBusy(): boolean {
     return (this.context?.mailbox.held.length ?? 0) > 0 || runningOf(this.#turns.values()) !== undefined
   }
 
-  /** Whether hooks are still to hear of its end. */
+  /** Whether `SessionEnd` hooks must still run. */
   get needsEnd(): boolean {
     return this.#notices.needsEnd
   }
 
-  /** Since when it rests, as far as was seen when it was looked at: at rest, watched by nobody, and all of it stored (PASS1). */
+  /**
+   * Since when the chat is idle, as seen by the checks so far: at rest, without observers, and stored completely (PASS1).
+   */
   idleSince(now: number): number | undefined {
     return this.#rest.since(this.#isIdle ? this.view.standing : undefined, now)
   }
@@ -122,12 +125,12 @@ export class LiveChat {
     return !isAsked && this.#rest.isStored && this.view.isAtRest && !this.view.isObserved && !this.feed.isRead
   }
 
-  /** Somebody asked for it, or holds on to it. */
+  /** Restarts the idle time. */
   touched(): void {
     this.#rest.touched()
   }
 
-  /** Has no process until somebody wants one (PASS2). */
+  /** Ends the process until the chat is used again (PASS2). */
   passivate(): void {
     const pid = this.#pid
     this.#pid = undefined
@@ -137,7 +140,7 @@ export class LiveChat {
     if (pid !== undefined) Process.exit(pid, "shutdown")
   }
 
-  /** Somebody watches: what is seen is what a process says. */
+  /** Starts a process for an observer, because snapshots come from a process. */
   wake(): void {
     if (this.#isPassive && this.#stopping === undefined) this.#revive()
   }
@@ -147,7 +150,7 @@ export class LiveChat {
     return this.#rest.keep(save)
   }
 
-  /** Why the chat takes no such input now; `undefined` when it does (INBOX1). */
+  /** Why the chat refuses this input now; `undefined` if it accepts it (INBOX1). */
   refusal(message: Message): SessionError | undefined {
     const bound = this.#home.inbox()
     const running = bound.isBound ? runningOf(this.#turns.values()) : undefined
@@ -166,7 +169,7 @@ export class LiveChat {
     return this.context?.known.includes(id) === true ? this.#delivered(id) : undefined
   }
 
-  /** Has a turn run. */
+  /** Starts a turn. */
   start(messages: ReadonlyArray<Message>, { retry = false, delivery, decisions }: TurnStart = {}): LiveTurn {
     const turn = this.#turnOf(messages, delivery, retry, decisions)
     if (this.#stopping !== undefined) {
@@ -182,14 +185,14 @@ export class LiveChat {
     return turn
   }
 
-  /** A turn that is over before it began. */
+  /** A turn that fails before it begins. */
   refused(error: SessionError, delivery: Delivery): LiveTurn {
     const turn = this.#turnOf([], delivery)
     turn.fail(error)
     return turn
   }
 
-  /** Has the held inputs run, but the one a retry takes along. */
+  /** Starts the held inputs, except the one that a retry includes. */
   release(except?: string): ReadonlyArray<LiveTurn> {
     const held = this.context?.mailbox.held ?? []
     return held
@@ -200,7 +203,7 @@ export class LiveChat {
       )
   }
 
-  /** Ends the running turn, and waits for that. */
+  /** Cancels the running turn, and waits for its end. */
   async cancel(): Promise<void> {
     const running = runningOf(this.#turns.values())
     if (running === undefined) return
@@ -209,12 +212,14 @@ export class LiveChat {
     await running.ended
   }
 
-  /** Cancels or restarts calls of the running batch: the calls of that id, else all; resolves when that is done. */
+  /**
+   * Cancels or restarts calls of the running batch, those with the id or, without an id, all; resolves when that is done.
+   */
   control(type: CallCommand["type"], toolCallId?: string): Promise<void> {
     return controlCalls(this.id, this.view.running, type, toolCallId)
   }
 
-  /** Has the chat's process set the mode, once there is one. */
+  /** Sets the mode in the chat's process, which is started if there is none. */
   async setPermissionMode(mode: Mode, within?: Mode | "host"): Promise<void> {
     if (this.#stopping !== undefined) throw chatStopped(this.id)
     this.#asking += 1
@@ -227,7 +232,7 @@ export class LiveChat {
     }
   }
 
-  /** The store has what another program wrote; this process of the chat does not know it (REF5). */
+  /** Replaces the process because another program has written to the store (REF5). */
   conflicted(pid: ChatPid | undefined): void {
     if (pid === undefined || pid !== this.#pid) return
     this.#leaving = "conflict"
@@ -235,8 +240,8 @@ export class LiveChat {
   }
 
   /**
-   * Ends the process between two turns, for a record that is to take the place of what it knows (REF5). A turn that runs is
-   * refused, or cancelled.
+   * Ends the process between two turns, so that the next one starts from another record (REF5). If a turn runs, throws
+   * `busy`, or cancels the turn.
    */
   async leave(cancel: boolean): Promise<void> {
     const runs = runningOf(this.#turns.values()) !== undefined
@@ -277,7 +282,7 @@ export class LiveChat {
     return recalled
   }
 
-  /** What the process before had its reply say that the record does not have. */
+  /** The text of the previous process's reply that the record does not have. */
   cutOff(record: ChatRecord | undefined): string | undefined {
     const { context } = this
     return record === undefined || context === undefined || this.#isPassive || this.#leaving !== undefined
@@ -285,7 +290,7 @@ export class LiveChat {
       : cutOffBy(context, this.view.said(), record)
   }
 
-  /** The supervisor started a process for this chat. */
+  /** Called when the supervisor has started a process for this chat. */
   attached(pid: ChatPid): void {
     this.#pid = pid
     this.#isPassive = false
@@ -307,7 +312,7 @@ export class LiveChat {
     this.#cancelled = undefined
   }
 
-  /** Whether the process that died had this turn's input kept; then the turn died with it. */
+  /** Whether the process that died had stored this turn's input in the thread. If so, fails the turn. */
   #wasTaken(turn: LiveTurn, taken: ReadonlySet<string>): boolean {
     if (!taken.has(turn.id)) return false
     turn.turn.delivery?.deliver(turn.turn)
@@ -315,7 +320,6 @@ export class LiveChat {
     return true
   }
 
-  /** The option of that name. */
   get maxToolResultCharacters(): number {
     return this.#home.options(this.id).maxToolResultCharacters
   }
@@ -361,7 +365,10 @@ export class LiveChat {
     if (mustRevive) this.#revive()
   }
 
-  /** A turn that failed while its process goes on failed at the reader's side (a throw of `onEvent`): the process cannot go on. */
+  /**
+   * Forgets a turn that ended. A turn that failed while its process runs failed in the reader (`onEvent` threw): ends the
+   * process.
+   */
   #forget(turn: LiveTurn): void {
     if (this.#turns.get(turn.id) === turn) this.#turns.delete(turn.id)
     const { delivery, outlet } = turn.turn

@@ -1,13 +1,13 @@
 /**
- * A turn of a living chat, as its sender sees it.
+ * A turn of a live chat, as its sender sees it.
  *
- * Owns: the events nobody has read yet. Does not own the turn, which runs whether anybody reads or not.
+ * Owns: the unread events. Does not own the turn, which runs whether or not its events are read.
  *
- * TURN1. The chat never waits for the reader: what is not read is kept, fragments of the same text merged into one event,
- *        so that what waits is bounded by what was said, not by how slowly it is read.
- * TURN2. Leaving the loop detaches: the turn goes on, nothing more is kept.
- * TURN3. `result` settles when the turn ends: with its result, or with what ended it.
- * TURN4. A turn whose input steered another is that one from there on: its events, its result, its end.
+ * TURN1. The chat never waits for the reader. Unread events are kept, and fragments of the same text are merged into one
+ *        event, so that memory is bounded by the length of the reply, not by the speed of the reader.
+ * TURN2. Leaving the loop detaches: the turn continues, and no more events are kept.
+ * TURN3. `result` settles when the turn ends: with its result, or with the error that ended it.
+ * TURN4. A turn whose input steered another turn follows that turn from there on: it has the same events, result and end.
  */
 import type { ChatResult, Receipt } from "../record/index.ts"
 import { continues, type Event, outletIn, textOf, withText } from "../events/index.ts"
@@ -18,7 +18,7 @@ import type { RunOptions } from "../options/index.ts"
 
 type End = { readonly result: ChatResult } | { readonly error: unknown }
 
-/** What nobody has read: an event, and the text of all the fragments in a row that it is the first of. */
+/** An unread event, and the merged text of it and the fragments that follow it. */
 interface Unread {
   readonly event: Event
   text: string
@@ -35,13 +35,13 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
   readonly #delivery: Delivery
   readonly #waiting = new Fifo<Unread>()
   readonly #readers = new Fifo<Reader>()
-  /** The turns that are this one by now (TURN4). */
+  /** The turns that follow this one (TURN4). */
   #followers: Array<LiveTurn> | undefined
   #end: End | undefined
   #result: ChatResult | undefined
   #detached = false
   #ended: (() => void) | undefined
-  /** Resolves when the turn is over, however; never rejects. */
+  /** Resolves when the turn is over, also when it failed; never rejects. */
   readonly ended: Promise<void>
 
   constructor(
@@ -66,37 +66,40 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     })
   }
 
-  /** The input's id: the sender's, or one like no other. */
+  /** The input's id, from the sender or generated. */
   get id(): string {
     return this.#delivery.id
   }
 
   /**
-   * What is known of the input now.
+   * The delivery status of the input.
    *
-   * - `sent`: nothing yet
-   * - `pending`, `delivered`, `rejected`: as its {@link Receipt} says
+   * - `sent`: no receipt yet
+   * - `pending`, `delivered`, `rejected`: the status of its {@link Receipt}
    */
   get status(): "sent" | Receipt["status"] {
     return this.#delivery.status
   }
 
-  /** What becomes of the input, as soon as it is kept anywhere: delivered, pending or rejected. Never rejects. */
+  /** Resolves with the first receipt of the input: delivered, pending or rejected. Never rejects. */
   get receipt(): Promise<Receipt> {
     return this.#delivery.first
   }
 
-  /** What became of the input in the end: delivered or rejected; pending if the chat was stopped before. Never rejects. */
+  /**
+   * Resolves with the final receipt of the input: delivered or rejected; pending if the chat was stopped before. Never
+   * rejects.
+   */
   get delivery(): Promise<Receipt> {
     return this.#delivery.last
   }
 
-  /** Whether it is over. */
+  /** Whether the turn is over. */
   get over(): boolean {
     return this.#end !== undefined
   }
 
-  /** What ended it, if it failed. */
+  /** The error of a failed turn. */
   get failure(): { readonly error: unknown } | undefined {
     return this.#end !== undefined && "error" in this.#end ? this.#end : undefined
   }
@@ -110,12 +113,12 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     return end.result
   }
 
-  /** Ends the turn from outside: its process is gone. */
+  /** Fails the turn because its process is gone. */
   fail(error: unknown): void {
     this.turn.outlet.fail(error)
   }
 
-  /** Its input steered `leader` (TURN4). */
+  /** Makes this turn follow `leader`, which its input steered (TURN4). */
   follow(leader: LiveTurn): void {
     if (this.#end !== undefined) return
     if (leader.#end !== undefined) return this.#finish(leader.#end)
@@ -123,12 +126,12 @@ export class LiveTurn implements AsyncIterableIterator<Event, undefined> {
     leader.#followers.push(this)
   }
 
-  /** A printed turn is a small object (SHOWN1). */
+  /** The small object that is printed for a turn (SHOWN1). */
   [inspected](_depth: number, options: object, inspect: Inspect): string {
     return printed("LiveTurn", this.toJSON(), options, inspect)
   }
 
-  /** What the JSON text of a turn holds (SHOWN2). */
+  /** The JSON form of a turn (SHOWN2). */
   toJSON(): { readonly id: string; readonly status: LiveTurn["status"]; readonly over: boolean } {
     return { id: this.id, status: this.status, over: this.over }
   }

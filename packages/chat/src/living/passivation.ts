@@ -1,32 +1,33 @@
 /**
- * Ends the processes of chats that nobody has used for a while, and lets go of those chats.
+ * Unloads idle chats: ends their processes, and drops the references to them.
  *
- * Owns: how the Troupe holds its chats, and when it looks at them. Does not own the chats; whether one can rest is its own to
- * say (`LiveChat.idleSince`).
+ * Owns: the references to the chats of a Troupe, and when they are checked. Does not own the chats; `LiveChat.idleSince`
+ * decides whether a chat is idle.
  *
- * PASS1. The process of a chat at rest ends when nothing happened in the chat, and nobody watched it, for `afterMs`; at the
- *        latest a quarter of that later. What the store does not have is never ended so.
- * PASS2. Who holds the chat's address notices nothing: what is read is there, and what is sent, decided or watched starts a
- *        process again, from the store. What is said while a process ends is said to the next, once.
- * PASS3. A chat that nobody holds, and that has no process, is collected, and costs nothing but what the store keeps; but one
- *        whose `SessionEnd` hooks are to be told at its end.
- * PASS4. While no chat has a process there is no timer; the one there is keeps no program alive.
+ * PASS1. The process of a chat at rest ends when nothing happened in the chat, and no observer watched it, for `afterMs`,
+ *        at most a quarter of that later. A process with unsaved data is never ended so.
+ * PASS2. Passivation is invisible to the holder of a chat's address: its data can be read, and a send, a decision or an
+ *        observer starts a process again, from the store. An input sent while a process ends goes to the next process,
+ *        once.
+ * PASS3. A chat without a process and without references is garbage-collected, and only its stored data remains. A chat
+ *        whose `SessionEnd` hooks must still run is kept.
+ * PASS4. While no chat has a process there is no timer. The timer never keeps the program alive.
  *
- * A send that comes while a chat is passivated:
- *   1. the chat is looked at, and at rest; in the same turn its process is dead and the chat has none any more.
- *   2. what is sent from here on finds no process, and asks the Troupe for one: it loads what the store has.
- *   3. what was sent before had made the chat busy, and step 1 did not happen.
+ * When an input is sent while a chat is passivated:
+ *   1. the chat is checked and is idle; in the same tick its process ends, and the chat has no process.
+ *   2. a later send finds no process, and asks the Troupe for one, which loads the record from the store.
+ *   3. an earlier send had made the chat busy, and step 1 did not happen.
  */
 import type { Clock } from "@troupe/otp"
 import { inBackground } from "../async/index.ts"
 import type { LiveChat } from "./liveChat.ts"
 
-/** What is kept of a chat that was asked for. */
+/** A requested chat. */
 export interface Kept {
   readonly chat: LiveChat
 }
 
-/** How the chats of a Troupe are held: those with a process strongly, the others as long as somebody else does. */
+/** References to the chats of a Troupe: strong while a chat has a process, weak afterwards. */
 export class Passivation<Living extends Kept> {
   readonly #clock: Clock.Clock
   readonly #afterMs: number
@@ -34,7 +35,7 @@ export class Passivation<Living extends Kept> {
   readonly #isReviving: (id: string) => boolean
   readonly #released: (id: string) => void
   readonly #resting = new Map<string, WeakRef<LiveChat>>()
-  /** As long as the chat itself. */
+  /** Lives as long as the chat. */
   readonly #known = new WeakMap<LiveChat, Living>()
   readonly #collected = new FinalizationRegistry<string>((id) => {
     if (this.#resting.get(id)?.deref() === undefined) this.#resting.delete(id)
@@ -42,7 +43,7 @@ export class Passivation<Living extends Kept> {
   #timer: unknown
   #isStopped = false
 
-  /** `releaseHeld` hears of a chat that is held strongly no longer. */
+  /** `released` is called when a chat is no longer held strongly. */
   constructor(
     clock: Clock.Clock,
     afterMs: number,
@@ -60,7 +61,7 @@ export class Passivation<Living extends Kept> {
     return this.#held
   }
 
-  /** The chat, if it is held by anybody. */
+  /** The chat, if it is still in memory. */
   get(id: string): Living | undefined {
     const living = this.#held.get(id)
     if (living !== undefined) return living
@@ -68,13 +69,13 @@ export class Passivation<Living extends Kept> {
     return chat === undefined ? undefined : this.#known.get(chat)
   }
 
-  /** All that are held by anybody. */
+  /** All chats that are still in memory. */
   get all(): ReadonlyArray<Living> {
     const resting = Array.from(this.#resting.keys(), (id) => this.get(id))
     return [...this.#held.values(), ...resting.filter((living) => living !== undefined)]
   }
 
-  /** The chat is to have a process. */
+  /** Holds a chat strongly, because it is to have a process. */
   hold(id: string, living: Living | undefined = this.get(id)): void {
     if (living === undefined) return
     if (this.#resting.delete(id)) this.#collected.unregister(living.chat)
@@ -88,7 +89,7 @@ export class Passivation<Living extends Kept> {
     this.#released(id)
   }
 
-  /** Nothing is passivated any more. */
+  /** Stops passivation. */
   stop(): void {
     this.#isStopped = true
     this.#disarm()

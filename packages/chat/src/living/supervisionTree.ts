@@ -8,12 +8,12 @@
  * └─ ChatSupervisor   one child for each living chat, transient
  * ```
  *
- * Owns: the tree, and the present pids of what stands in it. Does not own the chats' processes, which `ChatDirectory` starts under
- * the last of them, nor what the store was asked, which outlives the process that guards it.
+ * Owns: the tree, and the present pids of its processes. Does not own the chats' processes, which `ChatDirectory` starts
+ * under the last of them, nor the calls to the store, which outlive the process that guards it.
  *
- * TREE1. The death of a process ends those behind it, and all of them are started again; who needs the supervisor of chats
- *        meanwhile waits for it.
- * TREE2. Once the tree is to end nothing waits for it any more, and nothing is started under it.
+ * TREE1. When a process dies, the processes after it end, and all of them are restarted. A caller that needs the supervisor
+ *        of chats meanwhile waits.
+ * TREE2. Once the tree is stopping, no caller waits for it any more, and nothing is started under it.
  */
 import { DynamicSupervisor, GenServer, type Pid, Process, Registry, Supervisor, type System } from "@troupe/otp"
 import { SessionError } from "../errors/index.ts"
@@ -28,7 +28,7 @@ import {
 } from "../store/index.ts"
 import type { ChatPid } from "./chatCommands.ts"
 
-/** How many crashes of chats their supervisor puts up with. */
+/** The restart limit of the supervisor of chats. */
 export interface Limits {
   readonly maxRestarts?: number | undefined
   readonly maxSeconds?: number | undefined
@@ -56,7 +56,7 @@ export class SupervisionTree {
     this.#root = await Supervisor.start(this.#system, {
       strategy: "restForOne",
       label: "Troupe",
-      // Nobody above could start the tree again, so it does not give up; what it starts again is empty.
+      // No supervisor above could restart the tree, so it never gives up; the processes it restarts hold no state.
       maxRestarts: Number.MAX_SAFE_INTEGER,
       children: [
         {
@@ -77,7 +77,7 @@ export class SupervisionTree {
     })
   }
 
-  /** Ends the tree in reverse start order; `chats` ends what stands under its supervisor of chats before that (TREE2). */
+  /** Ends the tree in reverse start order; `chats` first ends the processes under its supervisor of chats (TREE2). */
   async stop(chats: () => Promise<void>): Promise<void> {
     const root = this.#root
     if (root === undefined) return
@@ -93,14 +93,14 @@ export class SupervisionTree {
     return chats
   }
 
-  /** The supervisor of chats, if it and what stands before it live: the death of one of those ends it too. */
+  /** The supervisor of chats, if it and the processes before it are alive: the death of one of those ends it too. */
   get chatsUp(): Pid | undefined {
     const [registry, store, chats] = [this.#registry, this.#storeServer, this.#chats]
     if (registry === undefined || store === undefined || chats === undefined) return undefined
     return [registry, store, chats].every(Process.isAlive) ? chats : undefined
   }
 
-  /** The supervisor of chats, waited for while the tree is started again (TREE1). */
+  /** Returns the supervisor of chats; waits while the tree restarts (TREE1). */
   async chats(): Promise<Pid> {
     for (;;) {
       const root = this.#root
@@ -117,40 +117,40 @@ export class SupervisionTree {
     }
   }
 
-  /** The process of the chat, if it lives. */
+  /** The process of the chat, if it is alive. */
   whereis(id: string): ChatPid | undefined {
     return this.#registry === undefined ? undefined : Registry.whereis(this.#registry, id)
   }
 
-  /** `whereis` answers this process from here on, while it lives. */
+  /** Registers a process, which `whereis` returns while it is alive. */
   register(id: string, pid: ChatPid): void {
     if (this.#registry !== undefined) Registry.register(this.#registry, id, pid)
   }
 
-  /** Ends the process of a chat, whose supervisor does not start it again. */
+  /** Ends the process of a chat; its supervisor does not restart it. */
   async terminate(pid: ChatPid): Promise<void> {
     const chats = this.#chats
     if (chats === undefined) return
     try {
       await DynamicSupervisor.terminateChild(chats, pid)
     } catch (error) {
-      // A supervisor that ends meanwhile ends its chats.
+      // A supervisor that ended meanwhile has ended its chats.
       if (Process.isAlive(chats) || Process.isAlive(pid)) throw error
     }
   }
 
-  /** What the store answers by way of its process; rejects with what the store threw. */
+  /** Calls the store through its process; rejects with the store's error. */
   async ask<Type extends StoreCall["type"]>(
     call: Extract<StoreCall, { readonly type: Type }>
   ): Promise<StoreValues[Type]> {
     if (this.#storeServer === undefined) throw new SessionError("troupe_stopped", "The store is not running")
     const answer = await GenServer.call(this.#storeServer, call)
     if ("error" in answer) throw answer.error
-    // The process answers each call with its kind of value.
+    // The process replies to each call with the value of its type.
     return answer.value as StoreValues[Type]
   }
 
-  /** Tells the store's process something, if there is one to hear it. */
+  /** Sends a notice to the store's process, if it is alive. */
   notify(notified: Draft | Left): void {
     const store = this.#storeServer
     if (store !== undefined && Process.isAlive(store)) GenServer.cast(store, notified)

@@ -44,7 +44,7 @@ const ownOptions = {
 
 const ownTypes = z.object(ownOptions)
 
-/** The options of a Troupe, by whose they are. */
+/** The options of a Troupe, by owner. */
 export interface TroupeParts {
   readonly own: Pick<TroupeOptions, keyof typeof ownOptions>
   readonly engine: EngineOptions
@@ -54,7 +54,7 @@ export interface TroupeParts {
 const isEngines = (name: string): boolean => Object.hasOwn(EngineOptions.shape, name)
 const isOwn = (name: string): boolean => Object.hasOwn(ownOptions, name)
 
-/** Takes them apart; throws a `ValidationError` that names each of the Troupe's own of the wrong kind. */
+/** Splits the options; throws a `ValidationError` that names every Troupe option of the wrong type. */
 export const troupeParts = (options: TroupeOptions): TroupeParts => {
   if (typeof options !== "object" || options === null) {
     throw new ValidationError("invalid_options", [
@@ -81,13 +81,14 @@ export const troupeParts = (options: TroupeOptions): TroupeParts => {
 }
 
 /**
- * What a Troupe is started with: an engine's parts, the options of its chats, and where they are kept.
+ * The options of a Troupe: an engine's parts, the options of its chats, and their store.
  *
- * **Units and defaults**: `store` is in memory, with its log. `system` is a new one, which `stop` stops too. `maxRestarts` crashes of chats
- * in `maxSeconds` are put up with before their supervisor is restarted: 3 in 5. Chats tell the model about unknown tools
- * (`onUnknownTool: "continue"`) unless told otherwise, and run tools by their effects (`schedule: "effects"`). Three replies in a row
- * whose calls all failed, or that changed nothing, end a turn (`maxMistakes: 3`, `maxUnproductive: 3`; 0 for no bound). A chat waits for its user for ever, unless there is a
- * `suspendedTtlMs`; the user's answer is a message (`answer: "user_message"`).
+ * **Units and defaults**: `store` is in memory, with its log. `system` is a new one, which `stop` stops too. The supervisor
+ * of chats is restarted after more than `maxRestarts` crashes of chats in `maxSeconds`: 3 in 5. Chats report unknown tools
+ * to the model (`onUnknownTool: "continue"`) by default, and run tools by their effects (`schedule: "effects"`). Three
+ * replies in a row whose calls all failed, or that changed nothing, end a turn (`maxMistakes: 3`, `maxUnproductive: 3`; 0
+ * for no bound). A chat waits for its user without limit, unless `suspendedTtlMs` is set; the user's answer is a message
+ * (`answer: "user_message"`).
  */
 export interface TroupeOptions
   extends Engine.EngineOptions, Omit<ChatOptions, keyof Engine.EngineOptions | "signal" | "requestId"> {
@@ -97,40 +98,41 @@ export interface TroupeOptions
   readonly maxRestarts?: number | undefined
   readonly maxSeconds?: number | undefined
   /**
-   * How long a chat waits for the user's answer, or for tool results, in milliseconds. When it is over the question is
-   * withdrawn, the calls are answered as cancelled, and the chat is at rest, its `lastHaltedReason` `expired`. The time goes on
-   * while the program does not run. `Infinity` is for ever.
+   * How long a chat waits for the user's answer, or for tool results, in milliseconds. Afterwards the question is
+   * withdrawn, the calls are answered as cancelled, and the chat is at rest, its `lastHaltedReason` `expired`. The time
+   * also counts while the program does not run. `Infinity` is no limit.
    */
   readonly suspendedTtlMs?: number | undefined
-  /** Where the answer to a tool's question goes: behind it, or into the call's result. */
+  /** Where the answer to a tool's question goes: into a message after it, or into the call's result. */
   readonly answer?: AnswerForm | undefined
   /**
-   * How many tool calls of all chats run at once. Default: no bound. Chats take turns: a chat with many calls does not hold
-   * up one with few. A call that is waited for no longer counts no more.
+   * How many tool calls of all chats run at once. Default: no bound. Chats take turns: a chat with many calls does not
+   * delay a chat with few. A call no longer counts once its result is not waited for.
    */
   readonly maxToolCalls?: number | undefined
   /**
-   * How often what a reply has said is kept while it streams, in milliseconds, where the store takes it. Default: 2,000;
-   * `Infinity` is never, and the default where no store is given.
+   * How often the draft of a streaming reply is stored, in milliseconds, if the store supports drafts. Default: 2,000;
+   * `Infinity` is never, and the default without a store.
    */
   readonly draftEveryMs?: number | undefined
   /**
-   * How long a chat may rest, watched by nobody, before its process ends, in milliseconds: at most a quarter more. It is there
-   * again, from the store, as soon as somebody wants something of it. Default: 600,000, ten minutes; `Infinity` is never.
+   * How long a chat may be idle before it is unloaded, in milliseconds, plus at most a quarter. The next use loads it from
+   * the store. Default: 600,000, ten minutes; `Infinity` is never.
    */
   readonly passivateAfterMs?: number | undefined
   /**
-   * How many inputs of one chat may wait while a turn runs. Default: 64; `Infinity` is no bound. One more is refused with
-   * `inbox_full`, and nothing of it is stored.
+   * How many inputs of one chat may wait while a turn runs. Default: 64; `Infinity` is no bound. A further input is refused
+   * with `inbox_full`, and is not stored.
    */
   readonly maxWaitingInputs?: number | undefined
   /**
-   * How many bytes the waiting inputs of one chat may have together, as JSON in UTF-8. Default: 393,216; `Infinity` is no bound.
+   * How many bytes the waiting inputs of one chat may have in total, as JSON in UTF-8. Default: 393,216; `Infinity` is no
+   * bound.
    *
-   * **Details**: each input that is accepted stores all that wait again, so n inputs of b bytes write b·n·(n+1)/2 bytes, at
+   * **Details**: each accepted input stores all waiting inputs again, so n inputs of b bytes write b·n·(n+1)/2 bytes, at
    * most half the bound for each input. An input larger than the bound is accepted only when no turn runs.
    */
   readonly maxWaitingBytes?: number | undefined
-  /** Told of every crash, in a form people can read. Default: nobody. */
+  /** Called for every crash, with a readable report. Default: no call. */
   readonly onCrash?: ((report: System.CrashReport) => void) | undefined
 }

@@ -1,9 +1,9 @@
-/** Questions about the turns of one live chat that are not over. */
+/** Queries on the turns of one live chat that are not over. */
 import type { ChatRecord, InboxEntry } from "../record/index.ts"
 import type { Message } from "../model/index.ts"
 import type { LiveTurn } from "./liveTurn.ts"
 
-/** The running turn; before one has begun, the first that was sent. */
+/** The running turn, or the first that was sent if none has begun. */
 export const runningOf = (turns: Iterable<LiveTurn>): LiveTurn | undefined => {
   let first: LiveTurn | undefined
   for (const turn of turns) {
@@ -14,7 +14,7 @@ export const runningOf = (turns: Iterable<LiveTurn>): LiveTurn | undefined => {
   return first
 }
 
-/** The messages of inputs that are not in the thread, without the input of the running turn. */
+/** The messages of inputs that are not in the thread, except the input of the running turn. */
 export const waitingMessages = (
   turns: ReadonlyMap<string, LiveTurn>,
   running: LiveTurn,
@@ -37,7 +37,7 @@ export const byUrgency = (turns: ReadonlyArray<LiveTurn>): ReadonlyArray<LiveTur
   ...turns.filter(({ turn }) => (turn.delivery?.whenBusy ?? "queue") === "queue")
 ]
 
-/** Reads from the store what became of inputs whose process has ended. */
+/** Reads from the store the receipts of inputs whose process has ended. */
 export const settleReceipts = async (
   turns: ReadonlyArray<LiveTurn>,
   kept: (withinMs: number) => Promise<ChatRecord | undefined>

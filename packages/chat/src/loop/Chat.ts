@@ -1,9 +1,9 @@
 /**
  * Steps and chats on plain values: an engine, a thread, options.
  *
- * `generate`, `step` and `run` give results, `streamGenerate`, `streamStep` and `stream` their events; the collected forms
- * read the streamed ones to their end. Each runs in a process of its own, with its model request and its tool calls as processes below it, and
- * leaves nothing behind, however it ends.
+ * `generate`, `step` and `run` return results; `streamGenerate`, `streamStep` and `stream` return events. The former read
+ * the latter to their end. Each call runs in a process of its own, with its model request and its tool calls as processes
+ * below it, and releases all of them, however it ends.
  *
  * @module
  * @source ALLM.Chat
@@ -31,9 +31,9 @@ export type { EventStream } from "../events/index.ts"
 /**
  * Runs steps until a terminal condition.
  *
- * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the first request could not be
- * opened or called a tool that does not exist; later failures are `haltedReason: "error"`. What `haltWhen` or `onEvent`
- * throw is thrown here.
+ * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the first request could not be opened
+ * or called a tool that does not exist; later failures are `haltedReason: "error"`. Exceptions of `haltWhen` and `onEvent`
+ * are rethrown here.
  *
  * @example
  * ```ts
@@ -57,11 +57,11 @@ export const run = async (
 }
 
 /**
- * Runs steps until a terminal condition and gives their events, the last of which is `chat_completed`.
+ * Runs steps until a terminal condition and returns their events, the last of which is `chat_completed`.
  *
- * **Details**: the promise resolves when the first request is open, which with retries and fallbacks may take a while: the
- * signal gives it up. Events flow as they are read, nothing is read ahead. Leaving the loop early releases the request or the
- * running tools, once, and no `chat_completed` comes.
+ * **Details**: the promise resolves when the first request is open; retries and fallbacks can delay that, and the signal
+ * aborts it. Events are read on demand, never ahead. Leaving the loop early releases the request or the running tools,
+ * once, without a `chat_completed`.
  *
  * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
  */
@@ -99,7 +99,7 @@ export const step = async (
 ): Promise<StepResult> => {
   const events = await startStep(engine, thread, options)
   for await (const _ of events) {
-    // Reading is what makes it run; the result is the machine's.
+    // Reading the events runs the step; the result comes from the machine.
   }
   const output = events.output()
   if (output?.type !== "completed") throw new Error("a step ended without a result")
@@ -108,7 +108,7 @@ export const step = async (
 }
 
 /**
- * Runs one step and gives its events, the last of which is `step_completed`.
+ * Runs one step and returns its events, the last of which is `step_completed`.
  *
  * **Errors**: as for {@link run}, but an unknown tool is an `error` event.
  */
@@ -141,10 +141,10 @@ const startStep = async (
 }
 
 /**
- * Sends one model request and gives its response. Tools are shown to the model, and not run.
+ * Sends one model request and returns its response. Tools are sent to the model, but not run.
  *
- * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the request could not be opened. What
- * fails later, a cancel by `signal` too, is `finishReason: "error"` with `metadata.error`.
+ * **Errors**: rejects with an `EngineError`, `AdapterError` or `ValidationError` when the request could not be opened. A
+ * later failure, or a cancel by `signal`, is `finishReason: "error"` with `metadata.error`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -162,13 +162,13 @@ export const generate = async (
 ): Promise<Response> => {
   const { events, response } = await startRequest(engine, thread, options)
   for await (const _ of events) {
-    // Reading is what makes it run; the response is what is collected of it, before the filters.
+    // Reading the events runs the request; the response is collected before the filters.
   }
   return response()
 }
 
 /**
- * Sends one model request and gives its events, the last of which is `message_completed`, or `error`.
+ * Sends one model request and returns its events, the last of which is `message_completed`, or `error`.
  *
  * **Errors**: as for {@link generate}.
  */

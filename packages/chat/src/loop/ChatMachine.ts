@@ -1,37 +1,38 @@
 /**
- * The chart of a chat: steps until a terminal condition, turn after turn.
+ * The statechart of a chat: steps until a terminal condition, turn after turn.
  *
- * Owns: the thread, the mailbox of turns that wait, the decision after each step. Does not own the events of a turn, which
- * come out of that turn's outlet, nor where records are kept.
+ * Owns: the thread, the mailbox of waiting turns, the decision after each step. Does not own the events of a turn, which
+ * its outlet emits, nor where records are stored.
  *
- * CHAT1. One turn runs at a time; turns that arrive meanwhile wait in order, and each is run.
- * CHAT2. What a turn begins with is committed before its first request, each step before the next, and its end before
- *        `chat_completed`. A store that fails ends the turn with `error`, and the chat goes on.
- * CHAT3. Every turn that began ends with exactly one `chat_completed`, cancelled ones too, unless the process dies.
- * CHAT4. A question stays pending until a turn after it ended otherwise than by cancel.
- * CHAT5. Started with a turn of its own, the machine runs that one and is done with its result.
- * CHAT6. A turn with a time budget is cancelled when that is over, and so ends within the drain deadline after it.
- * CHAT7. An input that steers joins the running turn before its next request, behind the results of the step before; a
- *        turn that has its final answer goes on with it, within `maxTurns` and its budget. If the turn ends otherwise, or
- *        is in its second pass, it is queued.
- * CHAT8. An interrupt cancels the running turn and is next; one that waits behind another cancels that as it begins.
- * CHAT9. An input that is accepted while a turn runs is stored in the record's inbox, and leaves it in the same record that
- *        has it in the thread.
- * CHAT10. A chat that waits for the user or for tool results holds no fiber, and a timer only if it may wait so long and no
- *        longer; when that time is over the thread has a result for every call, and the chat is at rest.
- * CHAT11. Hooks hear of what a person said before it is stored, of a request before it is made, and of the end of a turn when
- *         it is stored and before `chat_completed`. They are told by a fiber of the process, never by the chart; a cancel
+ * CHAT1. One turn runs at a time. Turns that arrive meanwhile wait in order, and each is run.
+ * CHAT2. The inputs that begin a turn are committed before its first request, each step before the next, and its end before
+ *        `chat_completed`. When the store fails, the turn ends with `error`, and the chat continues.
+ * CHAT3. Every turn that began ends with exactly one `chat_completed`, also when cancelled, unless the process dies.
+ * CHAT4. A question stays pending until a later turn ends other than by cancel.
+ * CHAT5. When started with a turn of its own, the machine runs that turn and ends with its result.
+ * CHAT6. When the time budget of a turn is over, the turn is cancelled, and ends within the drain deadline after that.
+ * CHAT7. An input that steers joins the running turn before its next request, after the results of the step before. A turn
+ *        that has its final answer continues with the input, within `maxTurns` and its budget. If the turn ends otherwise,
+ *        or is in its second pass, the input is queued.
+ * CHAT8. An interrupt cancels the running turn and runs next. An interrupt that waits behind another one cancels that one
+ *        as it begins.
+ * CHAT9. An input that is accepted while a turn runs is stored in the record's inbox. The record that has the input in its
+ *        thread no longer has it in its inbox.
+ * CHAT10. A chat that waits for the user or for tool results has no fiber, and a timer only if the wait is limited. When
+ *         the time is over, every call in the thread gets a result, and the chat is at rest.
+ * CHAT11. Hooks are called for a user message before it is stored, for a request before it is sent, and for the end of a
+ *         turn after it is stored and before `chat_completed`. A fiber of the process calls them, never the chart; a cancel
  *         does not wait for them. Without hooks there is no transition and no fiber for them.
- * CHAT12. The intent of a call that writes is stored before its handler starts, where there is a store; whatever is stored
- *         while tools run says which may have run. A chat that is started from such a record never runs one of them again
- *         unasked (`recovery.ts`).
- * CHAT13. A chat whose calls wait for decisions makes no request and runs no tool. Each decision is stored; with the last
- *         the turn goes on with those calls, and no request is made for them again.
- * CHAT14. What expired while the chat was not there has expired before the chat hears anything; what comes after a time that
- *         is over, comes after the expiry, however late its timer is. Since when a call waits, and until when, is stored as
- *         soon as it is known, and no restart changes it.
+ * CHAT12. When there is a store, the intent of a call that writes is stored before its handler starts. Each record saved
+ *         while tools run lists the calls that may have run. A chat that starts from such a record never runs one of them
+ *         again without a decision (`recovery.ts`).
+ * CHAT13. A chat whose calls wait for decisions sends no request and runs no tool. Each decision is stored. After the last
+ *         one the turn continues with those calls, without a new request for them.
+ * CHAT14. A wait that expired while the chat was not loaded has expired before the chat handles its first event. An event
+ *         after the expiry time is handled after the expiry, however late the timer fires. The start and the end of a wait
+ *         are stored as soon as they are known, and no restart changes them.
  *
- * CHAT15. A chat that is to leave ends between two turns, and begins none: those that wait are its successor's.
+ * CHAT15. A chat that is to leave ends between two turns, and begins none; its successor runs the waiting turns.
  *
  * @module
  * @source ALLM.Chat, "Multi-turn stream composition"
@@ -76,7 +77,7 @@ const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input })
   })
 )
 
-/** Hooks are asked by a fiber: the chart goes on hearing, and leaving the state tells them (CHAT11). */
+/** A fiber calls the hooks: the chart keeps handling events, and leaving the state aborts their signal (CHAT11). */
 const notifying = StateMachine.fromEffect<Verdict, never, ChatContext>(({ input }) =>
   Effect.promise((signal) => notifyHooks(input, signal))
 )
@@ -90,7 +91,7 @@ const begin = {
 
 const expires = { target: "expiring", actions: "expire" } as const
 
-/** A timer may be late: what comes first compares the time itself (CHAT14). */
+/** A timer may be late, so an event that arrives first compares the time itself (CHAT14). */
 const tooLate = { guard: "hasExpired", target: "settled", actions: ["enqueue", "saveInbox"] } as const
 
 const suspended = {
@@ -128,12 +129,12 @@ const machine = setup({
   actions: {
     beginTurn: assign(({ context, event }) => beginTurn(context, event.type === "turn.start" ? event.turn : undefined)),
     enqueue: assign(({ context, event }) => (event.type === "turn.start" ? accepted(context, event.turn) : {})),
-    /** Not while the thread has what the store may not take: that would store it by another door. */
+    /** Not while inputs in the thread are uncommitted: this save would store them with the inbox. */
     saveInbox: ({ context, self }) => {
       if (context.keeper?.isDue !== true || context.arriving.length > 0) return
       context.keeper.save(recordOf(context), (settled) => self.send(settled))
     },
-    /** Where there is a store, the step notes its intents; the journal tells the chat when they are to be kept. */
+    /** When there is a store, the step notes its intents; the journal notifies the chat when they must be stored. */
     openJournal: assign(({ context, self }) =>
       context.commit === undefined ? {} : { journal: new Journal(() => self.send({ type: "journal.due" })) }
     ),
@@ -170,7 +171,7 @@ const machine = setup({
     markOutOfTime: assign({ outOfTime: true }),
     recordCommit: assign(({ context }) => committed(context)),
     giveUpCommit: assign(({ context }) => commitGivenUp(context)),
-    /** The turn ends with the store's error; what it has is kept in memory, and committed with the next turn. */
+    /** The turn ends with the store's error; its messages stay in memory, and are committed with the next turn. */
     recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
     recordStep: assign(({ context }, output: StepOutput) => {
       context.journal?.close()
@@ -197,7 +198,7 @@ const machine = setup({
       if (context.expiresAt !== undefined) enqueue.cancel("expiry")
     }),
     expire: assign(({ context }) => expired(context)),
-    /** What a chat that is started found out by itself: since when its calls wait, and what expired meanwhile. */
+    /** Stores what the start computed: since when its calls wait, and waits that expired meanwhile. */
     keepFound: enqueueActions(({ context, enqueue }) => {
       const { commit, committed: isKept } = context
       if (isKept || commit === undefined) return
@@ -248,7 +249,7 @@ const machine = setup({
         src: "commit",
         input: ({ context }) => context,
         onDone: { target: "settled", actions: "recordCommit" },
-        /** The store still has the deadline, and so has the chat the next time it is started. */
+        /** The stored deadline is unchanged, so the next start of the chat finds it again. */
         onError: { target: "settled", actions: "giveUpKeeping" }
       }
     },
@@ -316,7 +317,7 @@ const machine = setup({
                 "turn.deadline": { target: "draining", actions: "markOutOfTime" }
               }
             },
-            /** Once the turn is to stop, a store that takes longer than the drain deadline is not waited for. */
+            /** When the turn is to stop, the chat waits for the store no longer than the drain deadline. */
             draining: {
               after: {
                 drain: { target: "#chat.running.deciding", actions: ["dropDoubted", "giveUpCommit", "saveInbox"] }
@@ -340,7 +341,7 @@ const machine = setup({
           },
           on: stops
         },
-        /** A step without a request: the calls of the last one that are open (CHAT13). */
+        /** A step without a request: runs the open calls of the last step (CHAT13). */
         resuming: {
           invoke: {
             id: "step",
@@ -367,7 +368,7 @@ const machine = setup({
 })
 
 /**
- * Runs turns: idle, interrupted, awaitingUser, awaitingApproval or awaitingTools between them; committing, stepping, completing within one; expiring when
- * it has waited too long.
+ * Runs turns. Between turns it is idle, interrupted, awaitingUser, awaitingApproval or awaitingTools; within a turn
+ * committing, stepping or completing; expiring after a wait that took too long.
  */
 export const chatMachine = chart(machine)

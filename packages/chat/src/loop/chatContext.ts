@@ -1,4 +1,4 @@
-/** What a chat's chart is started with, told, and holds. */
+/** The input, events, output and context of the chat's chart. */
 import type { Clock } from "@troupe/otp"
 import type { PreflightError, SessionError } from "../errors/index.ts"
 import type {
@@ -23,16 +23,16 @@ import type { Engine } from "../tool/index.ts"
 import type { SaveRecord } from "../store/index.ts"
 
 /**
- * What a chat's chart is started with: a record to live from, or one turn to run (CHAT5).
+ * The input of a chat's chart: a stored record, or one turn to run (CHAT5).
  *
  * **Units and defaults**: `suspendedTtlMs` is how long the chat waits for the user or for tool results, in milliseconds on
- * `clock`; by default for ever. `answer` is `"user_message"`.
+ * `clock`; by default without limit. `answer` is `"user_message"`.
  */
 export interface ChatInput {
   readonly id: string
   readonly engine: Engine
   readonly record?: ChatRecord | undefined
-  /** What the interrupted reply had said, where the record does not have it. */
+  /** The text of the interrupted reply, if the record does not have it. */
   readonly cutOff?: string | undefined
   readonly thread?: Thread.Thread | undefined
   readonly turn?: Turn | undefined
@@ -44,17 +44,17 @@ export interface ChatInput {
 }
 
 /**
- * What a chat can be told.
+ * The events of a chat.
  *
- * - `turn.start`: run a turn, now or as its delivery says
- * - `turn.cancel`: end the running turn; the ones waiting are kept
- * - `turn.deadline`, from itself: the running turn's time is over
- * - `events.taken`, from its own turn: the reader asked past `chat_completed`
- * - `journal.due`, from its own running step: calls that write want to start, or have ended
- * - `inbox.saved`, `inbox.failed`, from its own store: what became of the inputs that wait
- * - `mode.set`: the host or a client says by which mode calls are judged from the next batch on
- * - `suspension.expired`, from its own clock: nobody answered in time
- * - `chat.leave`: end when no turn runs; what the store has is newer than what the chat knows, or is to be
+ * - `turn.start`: run a turn, at once or as its `whenBusy` requires
+ * - `turn.cancel`: cancel the running turn; waiting turns stay
+ * - `turn.deadline`, from the chat itself: the time of the running turn is over
+ * - `events.taken`, from its own turn: the reader has read past `chat_completed`
+ * - `journal.due`, from its running step: calls that write are about to start, or have ended
+ * - `inbox.saved`, `inbox.failed`, from its store: the result of saving the waiting inputs
+ * - `mode.set`: the host or a client sets the permission mode of calls from the next batch on
+ * - `suspension.expired`, from its clock: no answer came in time
+ * - `chat.leave`: end when no turn runs; the store has a newer record than the chat, or is about to
  */
 export type ChatEvent =
   | { readonly type: "turn.start"; readonly turn: Turn }
@@ -67,13 +67,13 @@ export type ChatEvent =
   | InboxSettled
   | EventsTaken
 
-/** What a chat ends with: one that ran one turn, with what that came to; one that left, with nothing. */
+/** The output of a chat: the result or the refusal of its one turn, or nothing if it left. */
 export type ChatOutput =
   | { readonly type: "left" }
   | { readonly type: "completed"; readonly result: ChatResult }
   | { readonly type: "refused"; readonly error: PreflightError }
 
-/** What a chat's snapshot holds. */
+/** The context in a chat's snapshot. */
 export interface ChatContext {
   readonly id: string
   readonly engine: Engine
@@ -81,12 +81,12 @@ export interface ChatContext {
   readonly usage: Usage.Usage
   readonly turn: Turn | undefined
   readonly mailbox: Mailbox
-  /** Has arriving inputs stored; made when the first has to wait. */
+  /** Stores waiting inputs; created when the first input has to wait. */
   readonly keeper: InboxWriter | undefined
-  /** The turns whose inputs are in the thread, and not known to be stored there. */
+  /** The turns whose inputs are in the thread, but not yet confirmed as stored. */
   readonly arriving: ReadonlyArray<Turn>
   readonly before: Before | undefined
-  /** The turn whose beginning could not be stored, for a retry. */
+  /** The turn whose inputs could not be stored, for a retry. */
   readonly unstored: Turn | undefined
   /** The ids of the inputs in the thread: those of the last turn, and all that senders chose. */
   readonly inputs: ReadonlyArray<string>
@@ -96,33 +96,33 @@ export interface ChatContext {
   /** Whether the turn's time is over, and whether it is counted at all. */
   readonly outOfTime: boolean
   readonly timed: boolean
-  /** What the hooks have heard of, and what they want of the next request alone. */
+  /** The hook events that have run, and the changes of hooks to the next request only. */
   readonly notified: Notified
   readonly aside: Aside | undefined
-  /** What the first pass came to, while the second runs. */
+  /** The result of the first pass, while the second runs. */
   readonly firstPass: ChatResult | undefined
-  /** Whether the store has what the context holds. */
+  /** Whether the context is stored. */
   readonly committed: boolean
   readonly result: ChatResult | undefined
-  /** What went wrong before a step could begin. */
+  /** The error that kept a step from beginning. */
   readonly refusal: PreflightError | undefined
-  /** What the store failed with. */
+  /** The error of the store. */
   readonly failure: SessionError | undefined
   readonly lastHaltedReason: HaltedReason | undefined
   readonly pendingQuestion: PendingQuestion | undefined
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
-  /** The step that is not over, while the chat waits for decisions or is to go on with them. */
+  /** The step that is not over, while the chat waits for decisions or is to continue with them. */
   readonly open: OpenStep | undefined
-  /** What the running step notes of its calls that write. */
+  /** The running step's notes on its calls that write. */
   readonly journal: Journal | undefined
-  /** The turn that was cut short, until the next begins. */
+  /** The interrupted turn, until the next begins. */
   readonly interrupted: Interruption | undefined
-  /** The mode that calls are judged by, where it is another than the options say. */
+  /** The permission mode of calls, if it differs from the options. */
   readonly modeKeeper: PermissionMode
-  /** Until when the chat waits for what is pending; on the system's clock. */
+  /** When the chat stops waiting for pending calls or answers; on the system's clock. */
   readonly expiresAt: number | undefined
   readonly once: boolean
-  /** Whether it ends when the running turn has ended. */
+  /** Whether the chat ends when the running turn has ended. */
   readonly leaving: boolean
   readonly commit: SaveRecord | undefined
   readonly watcher: StepWatcher | undefined
@@ -131,7 +131,7 @@ export interface ChatContext {
   readonly answer: AnswerForm
 }
 
-/** What is known of the turn that was cut short: the text of its reply. */
+/** The text of the reply of an interrupted turn. */
 export interface Interruption {
   readonly text: string
 }
@@ -139,8 +139,8 @@ export interface Interruption {
 /**
  * Sets the mode of a chat; without `bound`, for the host.
  *
- * **Contract**: one of the two functions is called, once. `counts` is called with the save, where there is one now; `refused`
- * with the loosest mode that the client may set.
+ * **Contract**: exactly one of the two functions is called, once. `counts` gets the promise of the save, if there is one
+ * now; `refused` gets the loosest mode that the client may set.
  */
 export interface ModeSet {
   readonly type: "mode.set"
@@ -150,7 +150,7 @@ export interface ModeSet {
   readonly refused: (bound: Mode) => void
 }
 
-/** A client sets the mode: the loosest it may set, and the permissions of the chat's options. */
+/** The loosest mode that a client may set, and the permissions of the chat's options. */
 interface ModeBound {
   readonly within: Mode | "host"
   readonly permissions: Permissions | undefined

@@ -1,4 +1,4 @@
-/** What the chart of a chat asks before it takes a way. */
+/** The guards of the chat's chart. */
 import type { ChatContext, ChatEvent } from "./chatContext.ts"
 import { canSteer, stopOf } from "./transitions.ts"
 import { mustAnnounce, mustBegin, mustReport } from "./lifecycleHooks.ts"

@@ -1,8 +1,8 @@
-/** What the hooks of a chat have heard of so far. */
+/** Which hook events of a chat have run so far. */
 import type { Message } from "../model/index.ts"
 import type { RequestParams } from "../gate/index.ts"
 
-/** The process's first turn; what was said; the next request; the end of the turn. */
+/** Whether hooks ran for the process's first turn, the user messages, the next request, and the end of the turn. */
 export interface Notified {
   readonly started: boolean
   readonly prompted: boolean
@@ -10,16 +10,16 @@ export interface Notified {
   readonly reported: boolean
 }
 
-/** What hooks want of the next request alone. */
+/** The changes of hooks to the next request only. */
 export interface Aside {
   readonly params: RequestParams | undefined
   readonly messages: ReadonlyArray<Message>
 }
 
-/** A chat's process begins. */
+/** The progress when a chat's process starts. */
 export const unnotified: Notified = { started: false, prompted: false, announced: false, reported: false }
 
 const begun: Notified = { ...unnotified, started: true }
 
-/** A turn begins. */
+/** The progress when a turn begins. */
 export const notifiedOnce = ({ started }: Notified): Notified => (started ? begun : unnotified)

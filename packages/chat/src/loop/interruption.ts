@@ -1,10 +1,10 @@
 /**
- * What becomes of a reply that the end of its process, or of the program, cut short.
+ * Handles a reply that was cut short by the end of its process or of the program.
  *
- * INT1. A chat that is started in the middle of a turn is interrupted until the next turn begins, unless it waits for a person
- *       or for results. Its records say so, however often they are saved and loaded.
- * INT2. What the reply had said, as far as it is known, stays: it is shown, it is saved, and the next input puts it into the
- *       thread, as a reply that was cancelled. Only a retry drops it.
+ * INT1. A chat that starts from a record with a running turn is interrupted until the next turn begins, unless it waits for
+ *       a person or for results. Its records keep that, however often they are saved and loaded.
+ * INT2. The known text of the interrupted reply is shown and saved. The next input adds it to the thread, as a cancelled
+ *       reply. Only a retry discards it.
  */
 import * as Equal from "effect/Equal"
 import type { ChatContext, Interruption } from "./chatContext.ts"
@@ -14,7 +14,7 @@ import * as Thread from "../model/Thread.ts"
 import { isWaiting } from "../step/index.ts"
 import type { Turn } from "../inbox/index.ts"
 
-/** Whether a chat that is started from this record was interrupted (INT1). */
+/** Whether a chat that starts from this record was interrupted (INT1). */
 export const interruptionOf = (
   record: ChatRecord | undefined,
   standing: Pick<ChatContext, "open" | "pendingQuestion" | "pendingToolCalls">,
@@ -23,14 +23,15 @@ export const interruptionOf = (
   if (record?.running !== true) return undefined
   const { open, pendingQuestion, pendingToolCalls } = standing
   if (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) return undefined
-  // A question that the step asked which was cut short; one that the record knows was answered by the turn that began.
+  // The interrupted step asked this question. A question in the record was answered by the turn that began, so it does
+  // not count.
   if (pendingQuestion !== record.pendingQuestion) return undefined
   return { text: cutOff ?? record.draft ?? "" }
 }
 
 /**
- * What the process before had its reply say, if the store does not have it: as it streams, or as it stood when the process
- * died before its step was kept. Nothing, where the record is of another turn.
+ * The text of the previous process's reply, if the store does not have it: the streamed text, or the text of a step that
+ * was not stored. `undefined` if the record belongs to another turn.
  */
 export const cutOffBy = (
   { inputs, thread, steps, interrupted }: ChatContext,
@@ -48,7 +49,7 @@ export const cutOffBy = (
   return said === undefined || said === "" || said === record.draft ? undefined : said
 }
 
-/** The thread a turn begins with: what a person says comes behind what the reply had said (INT2). */
+/** The thread at the beginning of a turn: a user message comes after the text of the interrupted reply (INT2). */
 export const withCutOff = (
   thread: Thread.Thread,
   interrupted: Interruption | undefined,
@@ -58,7 +59,7 @@ export const withCutOff = (
     ? thread
     : Thread.append(thread, cutShort(interrupted.text))
 
-/** A reply that was cut short, as a cancel leaves it. */
+/** The interrupted reply, in the form of a cancelled reply. */
 const cutShort = (content: string): AssistantMessage => ({
   role: "assistant",
   content,

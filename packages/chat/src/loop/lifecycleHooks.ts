@@ -1,16 +1,18 @@
 /**
- * The hooks of a chat's life: what they are told and when, and what their answers change.
+ * The lifecycle hooks of a chat: when they are called, with what input, and the effect of their return values.
  *
- * Owns: which events are due. Does not own the order of the turn (the chart's), nor how one hook is asked (`Hooks`).
+ * Owns: which events are due. Does not own the order of the turn (the chart's), nor how one hook is called (`Hooks`).
  *
- * HOOK1. `UserPromptSubmit` hears of everything that a person says, once, before it is stored: what begins a turn, what steers
- *        one, and what a retry says again because it could not be stored. The input itself stays as it was sent, until then.
- * HOOK2. `PreIteration`, then `ChatParams`, hear of every request but its retries. What the former inject is in the thread;
- *        what the latter want holds for this request alone.
- * HOOK3. `Stop` or `StopFailure` hears of each turn's end. `SessionStart` comes before all others, once for a chat's process,
- *        `SessionEnd` after all others, once for a chat that is stopped, or a run.
- * HOOK4. A halt ends the turn with its reason, or `hook_crashed`; what was said and injected before is in the thread.
- * HOOK5. A turn that is to stop asks no hooks but those of its end, and gives those no more time than it drains.
+ * HOOK1. `UserPromptSubmit` is called once for every user message, before it is stored: for the first input of a turn, for
+ *        a steering input, and for an input that a retry sends again because it could not be stored. Until then the input
+ *        stays as it was sent.
+ * HOOK2. `PreIteration`, then `ChatParams`, is called for every request except its retries. Messages that `PreIteration`
+ *        injects are added to the thread; changes of `ChatParams` apply to this request only.
+ * HOOK3. `Stop` or `StopFailure` is called for each turn's end. `SessionStart` is called before all others, once per
+ *        process of a chat. `SessionEnd` is called after all others, once for a stopped chat, or a run.
+ * HOOK4. A halt ends the turn with its reason, or `hook_crashed`. Messages that were sent or injected before stay in the
+ *        thread.
+ * HOOK5. A turn that is to stop calls only the hooks of its end, and waits for them at most the drain time.
  *
  * @source ExAthena.Hooks, lifecycle events
  */
@@ -24,7 +26,7 @@ import type { Aside } from "./hookProgress.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { Terminal } from "../policy/index.ts"
 
-/** Whether hooks are to hear of the process's first turn, or of what a person said. */
+/** Whether hooks are due for the process's first turn, or for a user message. */
 export const mustBegin = (context: ChatContext): boolean => {
   const hooks = context.turn?.options.hooks
   if (hooks === undefined || context.result !== undefined || stopOf(context) !== undefined) return false
@@ -33,15 +35,15 @@ export const mustBegin = (context: ChatContext): boolean => {
   return !prompted && has(hooks, "UserPromptSubmit") && promptsOf(context).length > 0
 }
 
-/** Whether hooks are to hear of the next request. */
+/** Whether hooks are due for the next request. */
 export const mustAnnounce = ({ notified, turn }: ChatContext): boolean =>
   !notified.announced && has(turn?.options.hooks, "PreIteration", "ChatParams")
 
-/** Whether hooks are to hear that the turn is over. */
+/** Whether hooks are due for the end of the turn. */
 export const mustReport = (context: ChatContext): boolean =>
   !context.notified.reported && context.turn?.options.hooks !== undefined && endings(context).length > 0
 
-/** The events of the end, as far as somebody listens; of a run that was refused at once only that it is over. */
+/** The end events that have hooks; for a run that was refused at once, `SessionEnd` only. */
 export const endings = (context: ChatContext): ReadonlyArray<"Stop" | "StopFailure" | "SessionEnd"> => {
   const { once, result, refusal, notified } = context
   const { hooks } = turnOf(context).options
@@ -52,7 +54,7 @@ export const endings = (context: ChatContext): ReadonlyArray<"Stop" | "StopFailu
   return found.filter((event) => has(hooks, event))
 }
 
-/** The reasons that nobody meant a turn to end for; those of hooks are among them. */
+/** The reasons of a turn that ended by failure. A halt by a hook is a failure too. */
 const failures: ReadonlySet<string> = new Set([
   "error",
   "max_turns",
@@ -69,7 +71,7 @@ const failures: ReadonlySet<string> = new Set([
 const isFailure = ({ haltedReason, metadata }: ChatResult): boolean =>
   failures.has(haltedReason) || metadata["haltHook"] !== undefined
 
-/** What hooks came to. */
+/** The results of hooks. */
 export type Verdict =
   | { readonly type: "begin"; readonly said: ReadonlyArray<Said>; readonly terminal: Terminal | undefined }
   | {
@@ -80,13 +82,13 @@ export type Verdict =
     }
   | { readonly type: "report" }
 
-/** What is in the thread of something that a person said: their words as hooks left them, and what hooks put behind. */
+/** A user message as the thread has it: the text after the hooks, and the messages that hooks added after it. */
 export interface Said {
   readonly prompt: UserMessage
   readonly messages: ReadonlyArray<Message>
 }
 
-/** What hooks change; without a verdict the turn is to stop, and does not wait for them. */
+/** The context after hooks. Without a verdict the turn is to stop, and does not wait for the hooks. */
 export const afterHooks = (context: ChatContext, verdict: Verdict | undefined): Partial<ChatContext> => {
   const { notified } = context
   if (verdict === undefined) {
@@ -116,7 +118,7 @@ export const afterHooks = (context: ChatContext, verdict: Verdict | undefined): 
 const halting = (context: ChatContext, terminal: Terminal | undefined): Partial<ChatContext> =>
   terminal === undefined ? {} : ended(context, terminal)
 
-/** What persons said that is in the thread by now, and is not stored. */
+/** The user messages that are in the thread and not yet stored. */
 export const promptsOf = ({ once, arriving, steps, thread }: ChatContext): ReadonlyArray<UserMessage> => {
   if (!once) return arriving.flatMap(({ messages }) => messages.filter(isPrompt))
   const last = steps.length === 0 ? thread.messages.at(-1) : undefined
@@ -125,7 +127,7 @@ export const promptsOf = ({ once, arriving, steps, thread }: ChatContext): Reado
 
 const isPrompt = (message: Message): message is UserMessage => message.role === "user" && !isNudge(message)
 
-/** The thread with what hooks made of what was said. */
+/** The thread with the user messages as hooks changed them. */
 const retold = (context: ChatContext, said: ReadonlyArray<Said>): Thread.Thread => {
   const { arriving, before, once, thread, turn } = context
   if (said.length === 0) return thread
@@ -136,7 +138,7 @@ const retold = (context: ChatContext, said: ReadonlyArray<Said>): Thread.Thread 
   const began = turn === undefined ? -1 : arriving.indexOf(turn)
   const beginner = again[began]
   if (beginner === undefined) return Thread.append(before.thread, ...again.flatMap(({ messages }) => messages))
-  // A retry brings what could not be stored, behind itself.
+  // The messages of a retry come after the input that could not be stored.
   const unstored = again.find((_, index) => index !== began)
   return beginning({ ...context, thread: before.thread, interrupted: before.interrupted, unstored }, beginner)
 }

@@ -1,9 +1,9 @@
 /**
  * The answer to a tool's question: a message of its own, or the result of the call that asked.
  *
- * QANSW1. As a result, the answer takes the place of the stand-in in the tool message of the asking call, and the question
- *        said after it goes: the thread reads as if the tool had returned the answer. Where the stand-in is gone, the call
- *        has its result, and the answer is a message of its own.
+ * QANSW1. As a result, the answer replaces the placeholder in the tool message of the asking call, and the question after
+ *         it is removed: the thread reads as if the tool had returned the answer. Without a placeholder, the call has its
+ *         result, and the answer is a message of its own.
  */
 import type { PendingQuestion } from "../record/index.ts"
 import type { Message, ToolMessage, UserMessage } from "../model/index.ts"
@@ -13,12 +13,12 @@ import { awaitingUser } from "../values/index.ts"
 /**
  * Where the answer to a tool's question goes.
  *
- * - `"user_message"`: behind the question, as what the user said; the call's own result stays a stand-in
- * - `"tool_result"`: into the call's result; the question is no longer part of the thread
+ * - `"user_message"`: after the question, as a user message; the call's own result stays a placeholder
+ * - `"tool_result"`: into the call's result; the question is removed from the thread
  */
 export type AnswerForm = "user_message" | "tool_result"
 
-/** The thread with the answer; without a question, or a stand-in for its answer, the answer is a message of its own. */
+/** The thread with the answer. Without a question, or a placeholder for its answer, the answer is a message of its own. */
 export const withAnswer = (
   thread: Thread.Thread,
   question: PendingQuestion | undefined,
@@ -34,7 +34,7 @@ export const withAnswer = (
   return asked === -1 ? answered : { ...answered, messages: answered.messages.toSpliced(asked, 1) }
 }
 
-/** The thread with this in the place of the stand-in of the call that asked; `undefined` where there is none. */
+/** The thread with this result instead of the placeholder of the asking call; `undefined` if there is no placeholder. */
 export const withResult = (
   thread: Thread.Thread,
   toolCallId: string,
@@ -49,6 +49,6 @@ export const withResult = (
 const standsIn = (message: Message, toolCallId: string): boolean =>
   message.role === "tool" && message.toolCallId === toolCallId && message.content === awaitingUser
 
-/** Whether a message says the question of a tool. */
+/** Whether a message is the question of a tool. */
 const isQuestion = ({ role, metadata }: Message, { toolCallId }: PendingQuestion): boolean =>
   role === "assistant" && metadata?.["ask_user"] === true && metadata["tool_call_id"] === toolCallId

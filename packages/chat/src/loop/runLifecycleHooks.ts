@@ -1,7 +1,7 @@
 /**
- * Tells the hooks of a chat's life what is due, one event after another.
+ * Calls the lifecycle hooks of a chat that are due, one event after another.
  *
- * Owns: nothing; `chatHooks` says what is due, and what the answers change.
+ * Owns: nothing; `lifecycleHooks.ts` decides which events are due, and the effect of the results.
  */
 import type { ChatContext } from "./chatContext.ts"
 import { has, type HookHalt, type HookRun, lifecycle, type LifecycleEvent } from "../gate/index.ts"
@@ -14,7 +14,7 @@ import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from 
 import { requestOf } from "../request/index.ts"
 import type { RunOptions } from "../options/index.ts"
 
-/** Tells the hooks that are due; never rejects. Aborting the signal ends the wait for them. */
+/** Calls the hooks that are due; never rejects. Aborting the signal ends the wait for them. */
 export const notifyHooks = (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
   if (mustBegin(context)) return notifyBeginning(context, signal)
   return context.result === undefined && context.refusal === undefined
@@ -108,14 +108,14 @@ const notifySessionEnd = (
   { lastHaltedReason: haltedReason, thread }: ChatContext
 ) => lifecycle(hooks, "SessionEnd", { sessionId, haltedReason, messages: thread.messages }, run)
 
-/** Tells hooks that a living chat is stopped, and waits no longer than it drains (HOOK5). */
+/** Calls the hooks for the stop of a live chat, and waits for them at most the drain time (HOOK5). */
 export const notifyStopped = async (options: RunOptions, context: ChatContext): Promise<void> => {
   const { signal, over } = drained(options)
   await notifySessionEnd(options, runOf(options, signal), context)
   over()
 }
 
-/** A signal that is aborted when the time to drain is over, or with another. */
+/** A signal that is aborted after the drain time, or with `outer`. */
 const drained = ({ drainMs, system: { clock } }: RunOptions, outer?: AbortSignal) => {
   const controller = new AbortController()
   const abort = () => controller.abort()
@@ -143,7 +143,7 @@ const haltedBy = (event: LifecycleEvent, halt: HookHalt | undefined): Terminal |
         metadata: { haltHook: event, ...(halt.cause === undefined ? {} : { error: halt.cause }) }
       }
 
-/** The message with this text: in the place of its first, where it has other parts. */
+/** The message with this text; in a message with other parts, it comes first and replaces the text parts. */
 const withText = (message: UserMessage, words: string): UserMessage => {
   const { content } = message
   if (typeof content === "string") return { ...message, content: words }

@@ -1,8 +1,8 @@
-/** Sets the permission mode of a living chat, for the host or for a client. */
+/** Sets the permission mode of a live chat, for the host or for a client. */
 import type { ChatContext, ModeSet } from "./chatContext.ts"
 import { recordOf } from "./transitions.ts"
 
-/** The mode counts at once. Of a chat at rest it is stored now; a turn that runs stores it with what it does. */
+/** The mode is in effect at once. A chat at rest stores it now; a running turn stores it with its next commit. */
 export const setMode = (context: ChatContext, { mode, bound, counts, refused }: ModeSet): void => {
   const { commit, modeKeeper, turn } = context
   if (bound !== undefined) {

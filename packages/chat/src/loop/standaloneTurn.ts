@@ -1,25 +1,24 @@
-/** A turn of a chat's machine that no Troupe runs. */
+/** A turn for a chat machine without a Troupe. */
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import { type Event, outletIn } from "../events/index.ts"
 import { type UserInput, userMessage } from "../model/index.ts"
 import type { Engine } from "../tool/index.ts"
 import type { Turn } from "../inbox/index.ts"
 
-/** How such a turn runs: the options of a chat, but for the signal, since `turn.cancel` cancels it. */
+/** The options of a chat, without `signal`, because `turn.cancel` cancels the turn. */
 export interface OwnTurnOptions extends Omit<ChatOptions, "signal"> {
-  /** Told of each event of the turn. */
+  /** Called with each event of the turn. */
   readonly published?: ((event: Event) => void) | undefined
 }
 
 /**
- * A turn that says something, for a chat's machine that runs under an actor of one's own: in a page with `useMachine`, or
- * under `createActor`.
+ * A turn with a user message, for a chat machine under your own actor: in a page with `useMachine`, or under `createActor`.
  *
- * **Details**: it is what `turn.start` tells. Its `options` and `outlet` are also what the machine of a step is started with, and
- * its `options` what that of a tool call is.
+ * **Details**: the turn is the payload of `turn.start`. Its `options` and `outlet` are also inputs of the step machine, and
+ * its `options` an input of the tool call machine.
  *
- * **Errors**: throws a `ValidationError` for what is no message, and for options that are none; an `EngineError` for an engine
- * that cannot be used.
+ * **Errors**: throws a `ValidationError` for an invalid message or invalid options; an `EngineError` for an engine that
+ * cannot be used.
  *
  * @example
  * ```ts import.meta.vitest

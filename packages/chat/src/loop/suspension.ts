@@ -1,5 +1,5 @@
 /**
- * A chat that waits, and gives up waiting.
+ * The expiry of a suspended chat.
  *
  * SUSP1. However a suspension ends, every call of the thread has exactly one result.
  */
@@ -14,7 +14,7 @@ import { closed, firstExpiry, isWaiting, leftOut, openToolCalls, withResults } f
 import { type OutcomeRules, toolFailure, toolOutcome } from "../call/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
 
-/** When a chat that begins to wait now gives up; `undefined` for never. */
+/** When a chat that begins to wait now expires; `undefined` for never. */
 export const expiryOf = (
   bounds: Bounds,
   waitsFor: Pick<ChatContext, "pendingQuestion" | "pendingToolCalls" | "open">
@@ -28,7 +28,10 @@ export const expiryOf = (
 export const hasExpired = ({ expiresAt, clock }: Pick<ChatContext, "expiresAt" | "clock">): boolean =>
   expiresAt !== undefined && expiresAt <= clock.now()
 
-/** What a chat that is started has at once: what it waited for too long is over, and whether the store knows less of it. */
+/**
+ * The context of a chat at its start: an expired wait is over. `committed` is false if the store does not have the new
+ * state yet.
+ */
 export const found = (context: ChatContext, { record, cutOff }: Pick<ChatInput, "record" | "cutOff">): ChatContext => {
   if (record === undefined) return context
   if (hasExpired(context)) return { ...context, ...expired(context) }
@@ -41,7 +44,10 @@ export const found = (context: ChatContext, { record, cutOff }: Pick<ChatInput, 
 const isSameWait = (call: OpenCall, kept: OpenCall | undefined): boolean =>
   call.state !== "waiting" || (kept?.state === "waiting" && kept.expiresAt === call.expiresAt)
 
-/** Stores what nobody waits for; a store that fails has what it had, and the next start finds the same. */
+/**
+ * Saves a record that no caller waits for. If the store fails, its record stays as before, and the next start computes the
+ * same.
+ */
 export const keepUnasked = (commit: NonNullable<ChatContext["commit"]>, record: ChatRecord): void => {
   try {
     ignoreRejection(commit(record))
@@ -55,7 +61,7 @@ type Bounds = Pick<ChatContext, "suspendedTtlMs" | "clock">
 const endOf = ({ suspendedTtlMs, clock }: Bounds): number | undefined =>
   suspendedTtlMs === undefined || suspendedTtlMs === Infinity ? undefined : clock.now() + suspendedTtlMs
 
-/** An open step whose calls wait for decisions no longer than the chat may wait. */
+/** The open step with the waits of its calls limited to the time that the chat may wait. */
 export const boundedBy = (bounds: Bounds, open: OpenStep | undefined): OpenStep | undefined => {
   if (open === undefined || !isWaiting(open)) return open
   const expiresAt = endOf(bounds)
@@ -68,11 +74,14 @@ export const boundedBy = (bounds: Bounds, open: OpenStep | undefined): OpenStep 
   return { ...open, calls }
 }
 
-/** The chat has waited long enough: calls that wait for a decision do not run, or nobody answered in time. */
+/**
+ * The context after the wait of the chat expired: calls without a decision do not run, and a question or calls without an
+ * answer are closed.
+ */
 export const expired = (context: ChatContext): Partial<ChatContext> =>
   context.open !== undefined && isWaiting(context.open) ? undecided(context, context.open) : unanswered(context)
 
-/** Nobody decided in time: those whose time is over are answered, and with the last of them the others that never ran. */
+/** Answers the calls whose decision came too late. With the last of them, the calls that never ran are answered too. */
 const undecided = (context: ChatContext, open: OpenStep): Partial<ChatContext> => {
   const { clock, engine, expiresAt = Infinity } = context
   const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
@@ -104,7 +113,7 @@ const undecidedMessage = (
     ? toolOutcome(toolCall, toolFailure(toolCall, "denied", "expired: nobody decided in time"), rules).message
     : unknownOutcome(toolCall, rules, `expired: ${unknownReason}, and nobody decided in time`).message
 
-/** The question is withdrawn, the calls are answered as cancelled. */
+/** Withdraws the question, and answers the calls as cancelled. */
 const unanswered = ({ thread, pendingQuestion, pendingToolCalls }: ChatContext): Partial<ChatContext> => {
   const asked = pendingQuestion === undefined ? undefined : askingCall(thread, pendingQuestion)
   const from = (asked === undefined ? undefined : withResult(thread, asked.id, expiredText(asked))) ?? thread
@@ -128,7 +137,7 @@ const askingCall = ({ messages }: Thread.Thread, { toolCallId }: PendingQuestion
     .flatMap((message) => (message.role === "assistant" ? (message.toolCalls ?? []) : []))
     .findLast(({ id }) => id === toolCallId)
 
-/** Results stand behind the calls they answer: before a question that was said after them. */
+/** Adds results after the calls they answer: before a question that follows those calls. */
 const answering = (thread: Thread.Thread, results: ReadonlyArray<Message>): Thread.Thread => {
   const last = Thread.last(thread)
   return last?.role === "assistant" && last.metadata?.["ask_user"] === true

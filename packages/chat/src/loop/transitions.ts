@@ -1,4 +1,4 @@
-/** How a chat's context changes: by turns that begin, steps that end, and what the store does. */
+/** The changes of a chat's context: when turns begin, when steps end, and when the store answers. */
 import { Clock } from "@troupe/otp"
 import {
   closed,
@@ -44,7 +44,7 @@ import { notifiedOnce, unnotified } from "./hookProgress.ts"
 import { withoutUnsavable } from "../store/index.ts"
 import { describe } from "../values/index.ts"
 
-/** What a chat begins with: a record to live from, or a turn to run. */
+/** The first context of a chat: from a record, or with a turn to run. */
 export const initialContext = (input: ChatInput): ChatContext => {
   const {
     id,
@@ -109,7 +109,7 @@ export const initialContext = (input: ChatInput): ChatContext => {
 const nobody: ReadonlyArray<Turn> = []
 const noIds: ReadonlyArray<string> = []
 
-/** Takes up a turn: the one that came, else the first that waits. An interrupt behind it cancels it as it begins. */
+/** Begins a turn: the given one, or the first that waits. An interrupt behind it cancels it as it begins. */
 export const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<ChatContext> => {
   const next = started ?? context.mailbox.next
   if (next === undefined) return {}
@@ -145,18 +145,18 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
     interrupted: undefined
   }
   if (open === undefined || !isWaiting(open)) return begun
-  // Others wait still: the decision is kept, and that is all.
+  // Other calls still wait: the turn ends after storing the decision.
   return { ...begun, ...ended({ ...context, ...begun }, awaitingApproval(pendingApprovalsOf(context.thread, open))) }
 }
 
-/** What a turn goes on with of the calls that are open: what a person says ends a halt that had not taken effect. */
+/** The open step that a turn continues with. A user message ends a halt that had not taken effect. */
 const opening = ({ thread, open }: ChatContext, { decisions, messages }: Turn): OpenStep | undefined => {
   if (open === undefined) return undefined
   if (decisions !== undefined) return decide({ thread, open }, decisions)
   return messages.length > 0 ? goingOn(open) : open
 }
 
-/** What a turn begins with: the results it gives of an open step's calls are results of that step. */
+/** The thread and open step at the beginning of a turn: its tool results become results of the open step. */
 const answering = (
   context: ChatContext,
   turn: Turn,
@@ -168,7 +168,7 @@ const answering = (
   return { thread: beginning({ ...context, thread: opened.thread }, { ...turn, messages }), open: opened.open }
 }
 
-/** The thread a turn begins with. A retry of what could not be stored says it again. */
+/** The thread at the beginning of a turn. A retry of an input that could not be stored sends it again. */
 export const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
   const { pendingQuestion, unstored, answer, open, interrupted } = context
   if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
@@ -183,17 +183,17 @@ export const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
   return turn.messages.reduce(withMessage, from)
 }
 
-/** A result stands behind the call it answers, though a question may have been said since. */
+/** Adds a message; a tool result goes after the call it answers, before a question that follows. */
 const withMessage = (thread: Thread.Thread, message: Message): Thread.Thread =>
   message.role === "tool" ? answered(thread, message) : Thread.append(thread, message)
 
-/** A message that a reply answers: what a person or a tool said, with what hooks put behind a person's words. */
+/** Whether a reply answers the message: a user message, the messages that hooks added after it, or a tool message. */
 const isAsking = (message: Message): boolean =>
   isInjected(message)
     ? isInjected(message, "UserPromptSubmit")
     : message.role === "tool" || (message.role === "user" && !isNudge(message))
 
-/** Whether something waits to join the turn, and the turn can take it: not in its second pass, which is one request. */
+/** Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. */
 export const canSteer = (context: ChatContext): boolean =>
   context.mailbox.steers &&
   context.result === undefined &&
@@ -201,7 +201,7 @@ export const canSteer = (context: ChatContext): boolean =>
   context.arriving.length === 0 &&
   stopOf(context) === undefined
 
-/** The running turn takes in what steers it. */
+/** Adds the steering inputs to the running turn. */
 export const steer = (context: ChatContext): Partial<ChatContext> => ({
   ...takingSteers(context),
   thread: Thread.append(context.thread, ...context.mailbox.steering.flatMap(({ messages }) => messages)),
@@ -209,11 +209,11 @@ export const steer = (context: ChatContext): Partial<ChatContext> => ({
   committed: false
 })
 
-/** Why the turn is to stop, if it is. An aborted signal counts at once, before its `turn.cancel` has come. */
+/** Why the turn is to stop, if it is. An aborted signal stops it at once, before its `turn.cancel` arrives. */
 export const stopOf = ({ cancelled, outOfTime, turn }: ChatContext): Standing["stopped"] =>
   cancelled || turn?.options.signal?.aborted === true ? "cancelled" : outOfTime ? "budget_time" : undefined
 
-/** The turn stops before its next step; calls that were to go on do not. */
+/** Stops the turn before its next step; its open calls do not run. */
 export const stopped = (context: ChatContext): Partial<ChatContext> => {
   const { open, turn } = context
   const { options } = turnOf(context)
@@ -226,13 +226,13 @@ export const stopped = (context: ChatContext): Partial<ChatContext> => {
   return { ...rest, ...ended({ ...context, ...rest }, terminal) }
 }
 
-/** The turn that runs. */
+/** The running turn. */
 export const turnOf = ({ turn }: ChatContext): Turn => {
   if (turn === undefined) throw new Error("a chat runs without a turn")
   return turn
 }
 
-/** What the next step is started with. */
+/** The input of the next step. */
 export const stepInput = (context: ChatContext): StepInput => {
   const { engine, thread, watcher, firstPass, aside, modeKeeper: permissionMode } = context
   const { options, outlet } = turnOf(context)
@@ -252,7 +252,7 @@ export const stepInput = (context: ChatContext): StepInput => {
       }
 }
 
-/** What a step changes, and what the chat comes to if it was the last. */
+/** The context after a step, with the result of the turn if the step was the last. */
 export const afterStep = (context: ChatContext, output: StepOutput): Partial<ChatContext> => {
   if (output.type === "refused") return refused(context, output.error)
   const { firstPass } = context
@@ -279,29 +279,29 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
   return { ...said, ...ended({ ...context, ...said }, terminal) }
 }
 
-/** Whether a turn that has its final answer goes on with what steers it. */
+/** Whether a turn that has its final answer continues with a steering input. */
 const isSteeredOn = (context: ChatContext, { reason }: Terminal, steps: ChatContext["steps"]): boolean => {
   if (reason !== "completed" || !canSteer(context)) return false
   const { maxTurns, budget } = turnOf(context).options
   return steps.length < maxTurns && (budget === undefined || budgetSpent(budget, steps) === undefined)
 }
 
-/** A step that could not begin: the turn ends with its error, or, where that was the second pass, with the first. */
+/** Ends the turn after a step that could not begin: with its error or, in the second pass, with the result of the first. */
 const refused = (context: ChatContext, error: PreflightError): Partial<ChatContext> => {
   const { firstPass } = context
   if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), refusal: error }
   return { ...endedWith(context, unfinalized(firstPass, error)), refusal: error }
 }
 
-/** The store has what the context holds: what arrived is delivered. */
+/** The context is stored, so the inputs that arrived are delivered. */
 export const committed = (context: ChatContext): Partial<ChatContext> =>
   context.arriving.length === 0
     ? { committed: true, journal: undefined }
     : { committed: true, journal: undefined, ...allTaken(context) }
 
 /**
- * The turn ends with the error of the store; what the chat waits for, it goes on waiting for. What was not stored yet goes
- * back where it came from. A step that cannot be stored at all is dropped.
+ * Ends the turn with the store's error. The chat keeps waiting for what is pending. Inputs that were not stored go back to
+ * the mailbox or their sender. A step that can never be stored is dropped.
  */
 export const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
   const cause: unknown = "error" in event ? event.error : undefined
@@ -316,7 +316,7 @@ export const commitFailed = (context: ChatContext, event: object): Partial<ChatC
   return { ...back, ...dropped, ...failed, pendingQuestion, pendingToolCalls, expiresAt, committed: true, failure }
 }
 
-/** A turn that is to stop does not wait for the store any longer. */
+/** A turn that is to stop no longer waits for the store. */
 export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => ({
   committed: true,
   ...withdrawn(
@@ -325,7 +325,7 @@ export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => ({
   )
 })
 
-/** The turn is over, for this reason. */
+/** Ends the turn for this reason. */
 export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
   const pendingApprovals = pendingApprovalsOf(context.thread, context.open)
   const result = chatResult(
@@ -353,14 +353,14 @@ const endedWith = (context: ChatContext, came: ChatResult): Partial<ChatContext>
   }
 }
 
-/** A step that could not begin says so with an `error` event of its own. */
+/** The last events of a turn: for a step that could not begin or a store that failed, first an `error` event. */
 export const closingEvents = ({ result, refusal, failure }: ChatContext): ReadonlyArray<Event> => {
   const completed: ReadonlyArray<Event> = result === undefined ? [] : [{ type: "chat_completed", result }]
   const error = failure ?? refusal
   return error === undefined ? completed : [{ type: "error", error }, ...completed]
 }
 
-/** What is kept of a chat; while tools run that write, with their journal. */
+/** The record of a chat; while tools that write run, with their journal. */
 export const recordOf = (context: ChatContext): ChatRecord => {
   const now = context.journal?.journalled
   return now === undefined
@@ -387,13 +387,13 @@ const recordWith = (
   permissionMode: context.modeKeeper.standing
 })
 
-/** What the reply has said that is cut short, or that a save in the middle of it would cut short (INT2). */
+/** The text of an interrupted reply, or of the reply that streams now (INT2). */
 const draftOf = ({ interrupted, result, steps, watcher }: ChatContext): string | undefined =>
   (interrupted === undefined && result === undefined ? watcher?.said?.(steps.length) : interrupted?.text) || undefined
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
-/** What a chat ends with. */
+/** The output of a chat. */
 export const outputOf = ({ result, refusal, leaving }: ChatContext): ChatOutput => {
   if (leaving) return { type: "left" }
   if (result !== undefined) return { type: "completed", result }

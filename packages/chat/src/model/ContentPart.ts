@@ -1,5 +1,5 @@
 /**
- * Content parts: what a message can hold besides plain text.
+ * Content parts: the elements of a message besides plain text.
  *
  * @module
  */
@@ -17,12 +17,13 @@ export const TextPart = z
 export type TextPart = z.infer<typeof TextPart>
 
 /**
- * An image, by URL (`http:`, `https:` or `data:`) or as base64 text with its media type, which is one of an image.
+ * An image, by URL (`http:`, `https:` or `data:`) or as base64 text with an image media type.
  *
- * **Details**: `Validate.message` refuses any other URL, since a provider that cannot read it refuses each later request
- * of the conversation too. `metadata` is the program's own; only its `providerOptions` and `providerMetadata` reach a provider.
+ * **Details**: `Validate.message` refuses any other URL, because a provider that cannot read it refuses every later request
+ * of the conversation too. `metadata` belongs to the program; only its `providerOptions` and `providerMetadata` reach a
+ * provider.
  *
- * **Units and defaults**: `detail` is the resolution hint some providers take, `"auto"` when absent.
+ * **Units and defaults**: `detail` is the resolution hint of some providers, `"auto"` when absent.
  */
 export const ImagePart = z
   .object({
@@ -49,7 +50,7 @@ export const FilePart = z
   .readonly()
 export type FilePart = z.infer<typeof FilePart>
 
-/** What a model thought, kept so that it can be handed back to the provider that said it. */
+/** The reasoning of a model, kept so that it can be sent back to the same provider. */
 export const ReasoningPart = z
   .object({
     type: z.literal("reasoning"),

@@ -1,5 +1,5 @@
 /**
- * Messages: the lines of a conversation.
+ * Messages: the elements of a conversation.
  *
  * @module
  */
@@ -26,18 +26,18 @@ export const SystemMessage = z
   .readonly()
 export type SystemMessage = z.infer<typeof SystemMessage>
 
-/** What a person said. */
+/** The message of a user. */
 export const UserMessage = z
   .object({ role: z.literal("user"), content, name: z.string().optional(), metadata })
   .readonly()
 export type UserMessage = z.infer<typeof UserMessage>
 
 /**
- * What the model said.
+ * The reply of the model.
  *
- * **Details**: `toolCalls` is absent or non-empty. `metadata.finish_reason` is always set on messages a step built;
- * `metadata.ask_user: true` with `metadata.tool_call_id` marks a tool's question, `metadata.cancelled: true` a reply
- * that was cut short.
+ * **Details**: `toolCalls` is absent or non-empty. `metadata.finish_reason` is always set on messages that a step built;
+ * `metadata.ask_user: true` with `metadata.tool_call_id` marks a tool's question, `metadata.cancelled: true` a reply that
+ * was cut short.
  */
 export const AssistantMessage = z
   .object({
@@ -50,7 +50,10 @@ export const AssistantMessage = z
   .readonly()
 export type AssistantMessage = z.infer<typeof AssistantMessage>
 
-/** The result of one tool call, as text for the model. `outcome` is how the call ended; absent where the caller answered it. */
+/**
+ * The result of one tool call, as text for the model. `outcome` is how the call ended; it is absent if the caller answered
+ * the call.
+ */
 export const ToolMessage = z
   .object({
     role: z.literal("tool"),
@@ -67,7 +70,7 @@ export type ToolMessage = z.infer<typeof ToolMessage>
 export const Message = z.discriminatedUnion("role", [SystemMessage, UserMessage, AssistantMessage, ToolMessage])
 export type Message = z.infer<typeof Message>
 
-/** A message of the right form, or a refusal: what the types promise, a caller in JavaScript may not keep. */
+/** Returns a valid message or throws: callers in JavaScript can break the types. */
 const valid = <M extends Message>(message: M): M => {
   const found = messageFindings(message, [])
   if (found.length > 0) throw new ValidationError("invalid_message", found)
@@ -80,19 +83,19 @@ export const system = (text: string): SystemMessage => valid({ role: "system", c
 /**
  * A user message, from text or from content parts.
  *
- * **Errors**: throws a `ValidationError` (`invalid_message`) for anything else, and for an image or file whose base64 text
- * is none.
+ * **Errors**: throws a `ValidationError` (`invalid_message`) for anything else, and for an image or file with invalid
+ * base64 text.
  */
 export const user = (said: string | ReadonlyArray<ContentPart>): UserMessage => valid({ role: "user", content: said })
 
-/** An assistant message, with the calls it makes, if any. **Errors**: as {@link user}. */
+/** An assistant message, with its tool calls, if any. **Errors**: as for {@link user}. */
 export const assistant = (text: string, toolCalls: ReadonlyArray<ToolCall> = []): AssistantMessage =>
   valid({ role: "assistant", content: text, ...(toolCalls.length === 0 ? {} : { toolCalls }) })
 
 /**
- * A tool message: the answer to the call with that id.
+ * A tool message: the result of the call with that id.
  *
- * **Details**: text and content parts are the message's content as they are, an error is its short reason, and any other
+ * **Details**: text and content parts become the message's content unchanged, an error its short reason, and any other
  * value its JSON.
  *
  * **Errors**: throws a `ValidationError` (`invalid_message`) for a value that has no JSON form.

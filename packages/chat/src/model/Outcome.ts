@@ -10,15 +10,15 @@ import { ToolError } from "../errors/index.ts"
  * How a tool call ended: one word for each call, the same in its event, its message, its result and the snapshot.
  *
  * - `completed`: the handler returned `ok`, a question, or a halt
- * - `failed`: the handler failed: it returned `error`, threw, exited, or returned what is none of the four outcomes
+ * - `failed`: the handler failed: it returned `error`, threw, exited, or returned a value that is none of the four outcomes
  * - `timed_out`: a deadline passed
- * - `cancelled`: it was cancelled and ended in time, or was waiting for its turn
+ * - `cancelled`: it was cancelled and ended in time, or was still queued
  * - `denied`: a permission or a hook refused it; the handler never ran
  * - `invalid`: the arguments do not fit the tool's schema, or are not JSON; the handler never ran
  * - `not_found`: there is no such tool, or it has no handler
  * - `not_started`: a halt, or the end of the batch, came first; the handler never ran
- * - `abandoned`: it was cancelled, ignored that until the drain deadline, and is waited for no longer
- * - `unknown`: the program ended while it ran, and whether it took effect is not known
+ * - `abandoned`: it was cancelled, but still ran at the drain deadline; its result is discarded
+ * - `unknown`: the program ended while it ran, so whether it took effect is unknown
  *
  * @example
  * ```ts import.meta.vitest
@@ -44,7 +44,7 @@ export const Outcome = z.enum([
 ])
 export type Outcome = z.infer<typeof Outcome>
 
-/** The outcome of a call that failed with this error. Total, whatever the error is. */
+/** The outcome of a call that failed with this error. Never throws, whatever the error is. */
 export const ofError = (error: unknown): Outcome => {
   if (!isToolError(error)) return "failed"
   switch (error.reason) {
@@ -63,7 +63,7 @@ export const ofError = (error: unknown): Outcome => {
   }
 }
 
-/** Values exist that throw when they are looked at. */
+/** Some values throw when they are inspected. */
 const isToolError = (error: unknown): error is ToolError => {
   try {
     return error instanceof ToolError
@@ -72,6 +72,9 @@ const isToolError = (error: unknown): error is ToolError => {
   }
 }
 
-/** Whether the handler can have run; a `denied` one ran only where it ended with the refusal of its own `setPermissionMode`. */
+/**
+ * Whether the handler can have run. A `denied` handler ran only if it ended with the refusal of its own
+ * `setPermissionMode`.
+ */
 export const mayHaveRun = (outcome: Outcome): boolean =>
   outcome !== "denied" && outcome !== "invalid" && outcome !== "not_found" && outcome !== "not_started"

@@ -1,5 +1,5 @@
 /**
- * Requests: what an adapter is asked to send.
+ * Requests: the input of an adapter.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import * as z from "zod"
 import { openRecord } from "../values/index.ts"
 import { Message } from "./Message.ts"
 
-/** What only a provider knows is handed on: the types name what all of them know. */
+/** Provider-specific values are passed on; the types name only values that all providers have. */
 const ofProvider = z.custom<never>((value) => openRecord.safeParse(value).success)
 
 /** A tool as the model sees it. */
@@ -16,7 +16,7 @@ export const ToolDeclaration = z
     name: z.string(),
     description: z.string(),
     schema: openRecord,
-    /** The description in a line, for adapters that send tools in short. */
+    /** A one-line description, for adapters that send short tool declarations. */
     summary: z.string().optional(),
     metadata: openRecord.optional()
   })
@@ -24,7 +24,8 @@ export const ToolDeclaration = z
 export type ToolDeclaration = z.infer<typeof ToolDeclaration>
 
 /**
- * Which tool the model must use: `"auto"` its choice, `"none"` no tool, `"required"` any tool, or one tool by name.
+ * Which tool the model must use: `"auto"` lets it choose, `"none"` allows no tool, `"required"` any tool, or one tool by
+ * name.
  */
 export const ToolChoice = z.union([z.enum(["auto", "none", "required"]), z.object({ name: z.string() }).readonly()])
 export type ToolChoice = z.infer<typeof ToolChoice>
@@ -47,8 +48,8 @@ export type ResponseFormat = z.infer<typeof ResponseFormat>
 /**
  * One model request.
  *
- * **Details**: `options` are parameters for the provider's body, passed on as they are; everything else is the
- * adapter's to translate.
+ * **Details**: `options` are parameters for the provider's body, passed on unchanged; the adapter translates everything
+ * else.
  *
  * **Units and defaults**: `temperature` 0 to 2, `maxTokens` a positive number of output tokens; absent means the
  * provider's default.

@@ -1,5 +1,5 @@
 /**
- * Responses: what came back from one model request.
+ * Responses: the results of one model request.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { Usage } from "./Usage.ts"
 /**
  * Why the model stopped.
  *
- * - `stop`: it had said everything
+ * - `stop`: the reply is complete
  * - `length`: the output limit was reached
  * - `tool_calls`: it waits for tool results
  * - `content_filter`: the provider withheld the rest
@@ -25,8 +25,8 @@ export type FinishReason = z.infer<typeof FinishReason>
 /**
  * The outcome of one model request, folded from its events.
  *
- * **Details**: `finishReason` is `null` when the adapter never said one. `metadata.error` holds the error of a request
- * that failed after its stream had opened.
+ * **Details**: `finishReason` is `null` when the adapter reported none. `metadata.error` holds the error of a request that
+ * failed after its stream had opened.
  */
 export const Response = z
   .object({
@@ -44,6 +44,6 @@ export const Response = z
   .readonly()
 export type Response = z.infer<typeof Response>
 
-/** The text of a response: the streamed text, else the message's. */
+/** The text of a response: the streamed text, else the text of its message. */
 export const text = (response: Response): string =>
   response.outputText !== "" || response.message === undefined ? response.outputText : messageText(response.message)

@@ -14,13 +14,13 @@ export type Thread = z.infer<typeof Thread>
 /** The thread without messages. */
 export const empty: Thread = Object.freeze({ messages: Object.freeze([]) })
 
-/** A thread of these messages. */
+/** A thread with these messages. */
 export const fromMessages = (messages: ReadonlyArray<Message>): Thread => ({ messages })
 
-/** What every operation takes: a thread, or just its messages. */
+/** The input of every operation: a thread, or only its messages. */
 export type ThreadInput = Thread | ReadonlyArray<Message>
 
-/** A thread from either form; a thread is returned as it is. */
+/** A thread from either form; a thread is returned unchanged. */
 export const from = (input: ThreadInput): Thread => (isMessages(input) ? { messages: input } : input)
 
 /** A new thread with these messages at the end. */

@@ -1,5 +1,5 @@
 /**
- * A tool call: what the model asked a tool to do.
+ * A tool call: the request of a model to a tool.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { openRecord } from "../values/index.ts"
 /**
  * One tool call of an assistant message.
  *
- * **Details**: `arguments` is the parsed JSON object, or `null` when what the model wrote is not one; `rawArguments` is
- * the text as it came. A call whose arguments are `null` is never executed: it ends as an `invalid_arguments` error.
- * `metadata` carries what the provider wants to see again (for example thought signatures). `problem` is why `arguments` is
- * `null` where its text is a JSON object: it is larger than `maxToolArgumentCharacters`, or cannot be stored.
+ * **Details**: `arguments` is the parsed JSON object, or `null` when the model's text is not a JSON object; `rawArguments`
+ * is the original text. A call with `null` arguments is never executed: it ends as an `invalid_arguments` error. `metadata`
+ * carries provider data that must be sent back (for example thought signatures). `problem` is why `arguments` is `null`
+ * although its text is a JSON object: it is larger than `maxToolArgumentCharacters`, or cannot be stored.
  */
 export const ToolCall = z
   .object({
@@ -29,7 +29,7 @@ export type ToolCall = z.infer<typeof ToolCall>
 /**
  * Parses the argument text of a call: the JSON object, `{}` for an empty text, or `null` when it is not a JSON object.
  *
- * **Gotchas**: nothing is repaired. Truncated JSON is `null`, whatever its beginning says.
+ * **Gotchas**: nothing is repaired. Truncated JSON is `null`, however it begins.
  */
 export const parseArguments = (raw: string): Record<string, unknown> | null => {
   if (raw.trim() === "") return {}

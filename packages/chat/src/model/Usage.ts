@@ -1,5 +1,5 @@
 /**
- * Usage: what a request cost.
+ * Usage: the tokens and the cost of a request.
  *
  * @module
  */
@@ -52,7 +52,7 @@ const counters = [
   "totalCost"
 ] as const
 
-/** Two usages added up, field by field; a field that neither reported stays absent. */
+/** The sum of two usages, field by field; a field that neither reported stays absent. */
 export const add = (left: Usage, right: Usage): Usage => {
   const sum: { -readonly [Field in keyof Usage]: Usage[Field] } = { ...left }
   for (const counter of counters) {

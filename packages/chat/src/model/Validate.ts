@@ -20,26 +20,26 @@ import type { Thread } from "./Thread.ts"
 /**
  * Checks a message: a known role, text or content parts, and the id of its call if it is a tool message.
  *
- * **Details**: an image or a file given as base64 text, or by a `data:` URL of it, must be base64: `unresolvable_image`,
- * `unresolvable_file`. A URL must be an `http:`, `https:` or `data:` URL, and what an image is given as must have the media
- * type of an image.
+ * **Details**: an image or a file given as base64 text, or by a base64 `data:` URL, must be valid base64:
+ * `unresolvable_image`, `unresolvable_file`. A URL must be an `http:`, `https:` or `data:` URL, and the source of an image
+ * must have an image media type.
  */
 export const message = (value: Message): ValidationError | undefined =>
   problem("invalid_message", messageFindings(value, []))
 
-/** Checks a tool as the model sees it: its name, its description, its schema. */
+/** Checks a tool declaration: its name, its description, its schema. */
 export const tool = (value: ToolDeclaration): ValidationError | undefined =>
   problem("invalid_tool", toolFindings(value, []))
 
-/** Checks that the options of a tool have known names; a finding says which name may have been meant. */
+/** Checks that the options of a tool have known names; a finding suggests the closest known name. */
 export const toolOptions = (options: object, known: ReadonlyArray<string>): ValidationError | undefined =>
   problem("invalid_tool", unknownNames(options, known))
 
 /**
  * Checks a thread: each message has a known role and text or content parts, and a tool message names its call.
  *
- * **Details**: an empty thread is valid, and nothing is said about calls and results pairing up: a request has the last
- * word on the first, a living chat on the second.
+ * **Details**: an empty thread is valid. The pairing of calls and results is not checked here: a request and a live chat
+ * check it.
  */
 export const thread = (value: Thread): ValidationError | undefined => {
   if (!isRecord(value) || !Array.isArray(value.messages)) {
@@ -48,7 +48,7 @@ export const thread = (value: Thread): ValidationError | undefined => {
   return problem("invalid_thread", messagesFindings(value.messages))
 }
 
-/** What a session is checked by; anything else in it is its own. */
+/** The parts of a session that are checked; other fields are allowed. */
 export interface SessionParts {
   readonly status: string
   readonly thread: Thread
@@ -68,9 +68,9 @@ const statuses: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * Checks a session: a known status, what the status needs, and its messages.
+ * Checks a session: a known status, the parts that the status requires, and its messages.
  *
- * **Details**: `awaiting_user` needs a question, `awaiting_tools` calls, and `error` the error, in `lastOutcome` or in
+ * **Details**: `awaiting_user` requires a question, `awaiting_tools` calls, and `error` the error, in `lastOutcome` or in
  * `metadata`.
  */
 export const session = (value: SessionParts): ValidationError | undefined => {
@@ -92,11 +92,11 @@ export const session = (value: SessionParts): ValidationError | undefined => {
 const hasError = (held: unknown): boolean => isRecord(held) && (held["error"] ?? null) !== null
 
 /**
- * Checks a request: its messages, its tools and its parameters; one that two passes are wanted of (`structuredFinalize`)
- * must ask for JSON of a schema.
+ * Checks a request: its messages, its tools and its parameters; a request with `structuredFinalize` must ask for JSON of a
+ * schema.
  *
- * **Details**: a tool name that comes twice is a `duplicate_name` of `tools`. A name that is no text, empty or reserved is
- * reported as that only.
+ * **Details**: a repeated tool name is a `duplicate_name` of `tools`. A name that is not a string, empty or reserved has
+ * only that finding.
  */
 export const request = (
   value: Request & { readonly structuredFinalize?: boolean | undefined }
@@ -127,7 +127,7 @@ type Path = ReadonlyArray<string | number>
 const problem = (reason: ValidationErrorReason, found: ReadonlyArray<Finding>): ValidationError | undefined =>
   found.length === 0 ? undefined : new ValidationError(reason, found)
 
-/** Whether two tools can share a name. A text with characters that no name may have is compared too. */
+/** Whether a name is checked for duplicates. A string with characters that are not allowed is checked too. */
 const canRepeat = (name: unknown): boolean => {
   const wrong = nameProblem(name)
   return wrong === undefined || (wrong === "invalid_format" && typeof name === "string")

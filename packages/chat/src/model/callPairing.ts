@@ -1,8 +1,8 @@
 /**
- * Calls and their results in a thread.
+ * The pairing of calls and results in a thread.
  *
- * PAIR1. In a paired thread every call of an assistant message is answered by exactly one of the tool messages right
- *        after it, and there is no other tool message: what every provider accepts.
+ * PAIR1. In a paired thread, exactly one of the tool messages right after an assistant message answers each of its calls,
+ *        and there is no other tool message. Every provider accepts such a thread.
  */
 import { SessionError } from "../errors/index.ts"
 import type { Message, ToolMessage } from "./Message.ts"
@@ -24,7 +24,9 @@ export const unpaired = ({ messages }: Thread.Thread): SessionError | undefined 
   return open[0] === undefined ? undefined : unanswered(open[0])
 }
 
-/** The thread with this result right after those of the same message; at the end when no message made that call. */
+/**
+ * The thread with this result right after the other results of the same message; at the end when no message made that call.
+ */
 export const answered = (thread: Thread.Thread, result: ToolMessage): Thread.Thread => {
   const { messages } = thread
   const asked = messages.findLastIndex((message) => callIds(message).includes(result.toolCallId))

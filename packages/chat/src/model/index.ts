@@ -1,4 +1,4 @@
-/** What a model reads and writes: messages, content parts, threads, tool calls, usage, requests and responses. */
+/** The data of model requests: messages, content parts, threads, tool calls, usage, requests and responses. */
 export { answered, unpaired } from "./callPairing.ts"
 export { ContentPart } from "./ContentPart.ts"
 export {

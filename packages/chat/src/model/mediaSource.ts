@@ -1,25 +1,26 @@
 /**
- * What an image or a file is given as: text in base64, or a URL that a provider can read.
+ * The source of an image or a file: base64 text, or a URL that a provider can read.
  *
- * MEDIA1. A message whose image or file no provider can read is refused before it is stored, whoever says it: it would fail each
- *         later request of its conversation. A stored conversation with such a part can still be loaded and rewound.
- * MEDIA2. The `data:` URL of an image holds non-empty base64, and has the media type of an image. The media type of a file does not
- *         contradict its `data:` URL.
+ * MEDIA1. A message with an image or file that no provider can read is refused before it is stored, whoever sends it: it
+ *         would fail each later request of its conversation. A stored conversation with such a part can still be loaded and
+ *         rewound.
+ * MEDIA2. The `data:` URL of an image holds non-empty base64, and has the media type of an image. The media type of a file
+ *         does not contradict its `data:` URL.
  */
 import type { FilePart, ImagePart } from "./ContentPart.ts"
 import { isBase64 } from "../json/index.ts"
 
-/** The problem of a part's source; `undefined` where there is none. */
+/** The problem of a part's source, or `undefined`. */
 export const sourceProblem = (part: ImagePart | FilePart): string | undefined =>
   encodingProblem(part) ?? addressProblem(part)
 
-/** The problem of a source that is not base64 where it says so: a provider cannot decode it. */
+/** The problem of a source with invalid base64, which a provider cannot decode. */
 const encodingProblem = (part: ImagePart | FilePart): string | undefined => {
   const base64 = base64Of(part)
   return base64 === undefined || isBase64(base64) ? undefined : `unresolvable_${part.type}`
 }
 
-/** The problem of a source that no provider can read, and of a media type that is another one's. */
+/** The problem of a source that no provider can read, or whose media type is wrong. */
 const addressProblem = (part: ImagePart | FilePart): string | undefined => {
   const source = sourceOf(part)
   const data = "url" in source ? dataUrl(source.url) : undefined
@@ -43,7 +44,7 @@ const notReadable = {
 const sourceOf = (part: ImagePart | FilePart): { readonly url: string } | { readonly base64: string } =>
   part.type === "image" ? part.image : part.file
 
-/** The base64 text that a part holds itself. */
+/** The base64 text that a part contains. */
 const base64Of = (part: ImagePart | FilePart): string | undefined => {
   const source = sourceOf(part)
   return "url" in source ? dataUrl(source.url)?.base64 : source.base64
@@ -53,7 +54,7 @@ const imageType = /^image\/[^,;/\s]+$/i
 
 const isWeb = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
 
-/** A `data:` URL: its media type, which may be empty, and its data where they are base64. Letters count alike in either case. */
+/** A `data:` URL: its media type, which may be empty, and its data if they are base64. Letter case is ignored. */
 const dataUrl = (url: string): { readonly mediaType: string; readonly base64: string | undefined } | undefined => {
   const head = /^data:(?<mediaType>[^,;]*)[^,]*,/i.exec(url)
   if (head === null) return undefined
@@ -61,7 +62,7 @@ const dataUrl = (url: string): { readonly mediaType: string; readonly base64: st
   return { mediaType: head.groups?.["mediaType"] ?? "", base64: isEncoded ? url.slice(head[0].length) : undefined }
 }
 
-/** Whether a media type, which may be a range as `image/*`, leaves out the one that a `data:` URL names. */
+/** Whether a media type, which may be a range such as `image/*`, excludes the media type of a `data:` URL. */
 const contradicts = (mediaType: string, named: string | undefined): boolean => {
   if (named === undefined || named === "") return false
   const [range = ""] = mediaType.toLowerCase().split(";")

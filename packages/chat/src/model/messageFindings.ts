@@ -1,11 +1,11 @@
-/** What is wrong with messages, and where. */
+/** The findings about messages, with their paths. */
 import { type Finding, isRecord } from "../errors/index.ts"
 import { ContentPart, type FilePart, type ImagePart } from "./ContentPart.ts"
 import { sourceProblem } from "./mediaSource.ts"
 
 type Path = ReadonlyArray<string | number>
 
-/** The problem of what an image or a file is given as. */
+/** The problem of the source of an image or a file. */
 type ProblemOf = (part: ImagePart | FilePart) => string | undefined
 
 const roles: ReadonlySet<unknown> = new Set(["system", "user", "assistant", "tool"])

@@ -1,27 +1,27 @@
 /**
- * Which values a thread may hold: those that every store can keep.
+ * Checks that every store can keep the values of a thread.
  *
- * STORABLE1. A value with a function, a cycle, an instance of a class or more than 100 levels of nesting is refused before it
- *            enters a thread: a thread that holds it could not be stored, and no message behind it either.
+ * STORABLE1. A value with a function, a cycle, an instance of a class or more than 100 levels of nesting is refused before
+ *            it enters a thread. A thread with such a value, and every later message, could not be stored.
  */
 import type { Finding } from "../errors/index.ts"
 import type { ToolCall } from "./ToolCall.ts"
 import { write } from "../values/index.ts"
 import { deepestLevels, jsonSize } from "../json/index.ts"
 
-/** The most characters of one call's arguments, where no option says otherwise. */
+/** The default bound on the characters of one call's arguments. */
 export const defaultMaxToolArgumentCharacters = 1_000_000
 
-/** How much is kept of arguments that are too large. */
+/** How many characters are kept of arguments that are too large. */
 const keptCharacters = 1_000
 
-/** The most characters of a call's name. */
+/** The bound on the characters of a call's name. */
 const longestName = 1_000
 
 /** The places of a value that cannot be stored. */
 export const unstorable = (value: unknown): ReadonlyArray<Finding> => write(value, false, deepestLevels).found
 
-/** The first of them in words, short enough to be read. */
+/** A short text for the first finding. */
 export const reasonOf = (found: ReadonlyArray<Finding>): string => {
   const [first] = found
   if (first === undefined) return ""
@@ -33,9 +33,9 @@ export const reasonOf = (found: ReadonlyArray<Finding>): string => {
 }
 
 /**
- * A call whose arguments can be kept. Arguments that are too large or cannot be stored are `null`, and `problem` says why: such a
- * call never runs, and ends as `invalid`. So is a call whose name or metadata is too large: the beginning of
- * the name is kept, and no metadata.
+ * A call that can be stored. If the arguments are too large or cannot be stored, `arguments` is `null` and `problem` is the
+ * reason: the call never runs, and ends as `invalid`. The same holds for a call whose name or metadata is too large: the
+ * beginning of the name is kept, and no metadata.
  */
 export const storableCall = <Call extends Pick<ToolCall, "name" | "arguments" | "rawArguments" | "metadata">>(
   call: Call,

@@ -1,16 +1,17 @@
-/** What a person says, as a message. */
+/** Makes user messages. */
 import { type Finding, ValidationError } from "../errors/index.ts"
 import type { ContentPart } from "./ContentPart.ts"
 import type { UserMessage } from "./Message.ts"
 import * as Validate from "./Validate.ts"
 import { unstorable } from "./storable.ts"
 
-/** What a person says: text, content parts, or a whole message. */
+/** The input of a user: text, content parts, or a whole message. */
 export type UserInput = string | Array<ContentPart> | UserMessage
 
 /**
- * The message, apart from what its sender keeps. Throws a `ValidationError` (`invalid_message`) for what is no message, and for
- * a message that cannot be stored: one with a cycle, a `Map`, or more than 100 levels of nesting.
+ * A copy of the message that later changes of the input do not affect. Throws a `ValidationError` (`invalid_message`) for
+ * an invalid message, and for a message that cannot be stored: one with a cycle, a `Map`, or more than 100 levels of
+ * nesting.
  */
 export const userMessage = (input: UserInput): UserMessage => {
   const message: UserMessage =
@@ -26,7 +27,7 @@ export const userMessage = (input: UserInput): UserMessage => {
   return copy
 }
 
-/** A path that a person can read. */
+/** A path that is short enough to read. */
 const readable = ({ field, reason }: Finding): Finding => ({ field: field.slice(0, 6), reason })
 
 const copyOf = (message: UserMessage): UserMessage => {

@@ -1,11 +1,13 @@
 /**
- * What can be observed of a running Troupe, as plain data: its processes, its charts, what its turns spent their time on.
+ * Observes a running Troupe as plain data: its processes, its charts, and the time that its turns take.
  *
- * It shows the chats of everybody whose chats the Troupe runs: what stands in a mailbox, what a state holds, what was asked.
+ * Observations show data of all chats of the Troupe: the messages in mailboxes, the states of machines, the inputs of
+ * turns.
  *
- * OBSERVE1. Nothing is attached and no timer runs while nobody watches. What is watched is looked at five times a second, and
- *           who watches is told when it changed.
- * OBSERVE2. Looking takes no turn of a process, waits for none, and shows at most so many processes, messages and characters.
+ * OBSERVE1. Without observers nothing is attached and no timer runs. An observed object is checked five times a second, and
+ *           its observers are notified when it changed.
+ * OBSERVE2. A check runs outside the processes, waits for none, and shows a bounded number of processes, messages and
+ *           characters.
  *
  * @module
  */
@@ -21,11 +23,11 @@ import type { Observed, ProcessDetail, Timeline } from "./observed.ts"
 export type { ProcessNode, Observed, ProcessDetail, Span, Timeline } from "./observed.ts"
 
 /**
- * Something that is watched.
+ * An observable state.
  *
- * **Contract**: the state is there as soon as somebody is subscribed, and stays when the last has left; it is the same object
- * until something changed. `undefined` for what is not there, or not yet. Behind a server, `getError` is what keeps it from
- * being watched just now, or for good; who is subscribed is told of that, too.
+ * **Contract**: the state is there from the first subscription on, and stays after the last one ends. It is the same object
+ * until it changes. `undefined` means that the object does not exist, or not yet. Behind a server, `getError` is the error
+ * that prevents observation, for now or for good; subscribers are notified of it, too.
  */
 export interface Watched<A> {
   readonly getState: () => A | undefined
@@ -33,22 +35,25 @@ export interface Watched<A> {
   readonly getError?: (() => Error | undefined) | undefined
 }
 
-/** What can be watched of a Troupe, and done to it. */
+/** The observable states of a Troupe, and its operations. */
 export interface Observation {
   readonly tree: Watched<Observed>
-  /** The process whose pid has this text; nothing where none lives. The same for the same text while it is watched. */
+  /**
+   * The process whose pid has this text; `undefined` state if no such process is alive. Returns the same object for the
+   * same text while it is observed.
+   */
   readonly process: (id: string) => Watched<ProcessDetail>
-  /** The newest five turns of a chat, of what was seen of them; over its crashes and restarts. */
+  /** The newest five turns of a chat, as far as they were observed, across its crashes and restarts. */
   readonly timeline: (chat: string) => Watched<Timeline>
   /**
-   * Kills a process: its supervisor does what it does. One that is dead already stays so.
+   * Kills a process; its supervisor handles that as any exit. Does nothing for a dead process.
    *
-   * **Errors**: rejects with a `ValidationError` (`invalid_options`) for what is no text of a pid.
+   * **Errors**: rejects with a `ValidationError` (`invalid_options`) if `id` is not the text of a pid.
    */
   readonly kill: (id: string) => Promise<void>
 }
 
-/** How a Troupe is observed: how many processes a tree shows at most, 500 by default. */
+/** The options of an observation: how many processes a tree shows at most, 500 by default. */
 export interface ObservationOptions {
   readonly maxProcesses?: number | undefined
 }
@@ -56,7 +61,7 @@ export interface ObservationOptions {
 const lookEveryMs = 200
 
 /**
- * Makes what a Troupe is observed through. There is nothing to stop: what is not watched costs nothing.
+ * Makes the observation of a Troupe. It needs no stop: without observers it costs nothing.
  *
  * @example
  * ```ts import.meta.vitest
@@ -104,7 +109,7 @@ export const make = (troupe: RunningTroupe, { maxProcesses = 500 }: ObservationO
   }
 }
 
-/** How many are kept that nobody may watch any more: they are found again with what they know. */
+/** How many states are kept without observers, so that a later observer finds their data. */
 const mostKept = 50
 
 const kept = <A>(known: Map<string, A>, id: string, made: () => A): A => {

@@ -1,6 +1,6 @@
 /** Processes and turns as plain data. */
 
-/** A living process; `id` is the text of its pid. */
+/** A running process; `id` is the text of its pid. */
 export interface ProcessNode {
   readonly id: string
   readonly label: string
@@ -14,18 +14,18 @@ export interface ProcessNode {
   /** The chat it belongs to. */
   readonly chat?: string | undefined
   readonly children: ReadonlyArray<ProcessNode>
-  /** How many of those it spawned, and below them, are left out here. */
+  /** How many of its descendants are left out here. */
   readonly hidden?: number | undefined
 }
 
 /**
- * The tree at a time; times are milliseconds on the system's clock.
+ * The process tree at one time; times are milliseconds on the system's clock.
  *
- * **Details**: crashes, restarts and dead letters are all there were since the system was made; zombies are those of now.
+ * **Details**: crashes, restarts and dead letters are counted since the system was made; zombies are those of now.
  */
 export interface Observed {
   readonly at: number
-  /** All living processes; `tree` may have fewer of them. */
+  /** The number of running processes; `tree` may have fewer. */
   readonly processes: number
   readonly tree: ReadonlyArray<ProcessNode>
   readonly zombies: number
@@ -34,41 +34,42 @@ export interface Observed {
   readonly deadLetters: number
 }
 
-/** All there is to see of one process; of one that has ended, what was last seen. */
+/** The details of one process; of an ended process, the last ones that were seen. */
 export interface ProcessDetail extends Omit<ProcessNode, "children" | "hidden"> {
   readonly alive: boolean
-  /** Messages it has not taken, the oldest first, and at most 50. */
+  /** The first messages of its mailbox, the oldest first, at most 50. */
   readonly mailbox: ReadonlyArray<string>
   readonly state: string
   readonly links: ReadonlyArray<string>
   readonly monitors: ReadonlyArray<string>
-  /** Of a machine: which, and the states it is in. */
+  /** The machine of the process and its states, if it runs one. */
   readonly chart?: { readonly machine: string; readonly value: unknown } | undefined
-  /** Messages it dealt with since somebody looks. */
+  /** How many messages it handled since it is observed. */
   readonly handled: number
-  /** Milliseconds it held the thread since somebody looks. */
+  /** How many milliseconds it blocked the thread since it is observed. */
   readonly busyMs: number
-  /** What it did last, the newest at the end: `received`, `handled`, `sent`, `ended`. */
+  /** Its last events, the newest at the end: `received`, `handled`, `sent`, `ended`. */
   readonly recent: ReadonlyArray<{ readonly at: number; readonly event: string; readonly detail: string }>
 }
 
 /**
- * A stretch of time of a turn.
+ * A time span of a turn.
  *
- * - `turn`: all of it; `stream`: a model request; `queue`: a call waits for its turn, five milliseconds or more; `call`: its handler runs; `drain`: it was
- *   told to end and is waited for; `zombie`: it goes on though its call is over
+ * - `turn`: the whole turn; `stream`: a model request; `queue`: a call is queued for five milliseconds or more; `call`: its
+ *   handler runs; `drain`: it was cancelled and may still end in time; `zombie`: its handler still runs after the call
+ *   ended
  */
 export interface Span {
   readonly id: string
   readonly kind: "turn" | "stream" | "queue" | "call" | "drain" | "zombie"
   readonly label: string
   readonly from: number
-  /** `undefined` while it goes on. */
+  /** `undefined` while the span is open. */
   readonly to: number | undefined
   readonly outcome: string | undefined
 }
 
-/** What the newest turns of a chat spent their time on. */
+/** The time spans of the newest turns of a chat. */
 export interface Timeline {
   readonly chat: string
   readonly at: number

@@ -1,25 +1,25 @@
 /**
- * Things that are looked at again and again while somebody watches them.
+ * Polls observed objects at an interval.
  *
- * Owns: who watches what, and the one timer. Does not own what is seen.
+ * Owns: the subscriptions, and the one timer. Does not own the observed objects.
  *
- * WATCHING1. Nothing is opened and no timer runs while nobody watches; the one there is keeps no program alive.
- * WATCHING2. What is watched is looked at when the first comes, then once in an interval; who watches is told of what changed,
- *            and of nothing else.
- * WATCHING3. The state is the same object until something changed.
+ * WATCHING1. Without observers nothing is opened and no timer runs. The timer never keeps the program alive.
+ * WATCHING2. An observed object is checked when the first observer subscribes, then once per interval. Observers are
+ *            notified of changes only.
+ * WATCHING3. The state is the same object until it changes.
  */
 import type { Clock } from "@troupe/otp"
 import { inBackground } from "../async/index.ts"
 
-/** How something is looked at. */
+/** How an object is observed. */
 export interface Sight<A> {
-  /** What is to be seen now: `before` if that is the same. */
+  /** Returns the present state: `before` if it is the same. */
   readonly look: (before: A | undefined) => A | undefined
-  /** The first one came; what is given back is run when the last has left. */
+  /** Called when the first observer subscribes; the returned function is called when the last one leaves. */
   readonly opened?: () => () => void
 }
 
-/** Something one can watch. */
+/** An observable state with its subscribers. */
 export class Watching<A> {
   readonly #watchers = new Set<{ readonly changed: () => void }>()
   readonly #sight: Sight<A>
@@ -50,7 +50,7 @@ export class Watching<A> {
     }
   }
 
-  /** Looks again. */
+  /** Checks the state, and notifies its subscribers if it changed. */
   readonly look = (): void => {
     const before = this.#state
     this.#state = this.#sight.look(before)
@@ -59,7 +59,7 @@ export class Watching<A> {
   }
 }
 
-/** Has all that are watched looked at, once in so many milliseconds. */
+/** Checks all observed objects, once every `everyMs` milliseconds. */
 export class Pace {
   readonly #clock: Clock.Clock
   readonly #everyMs: number

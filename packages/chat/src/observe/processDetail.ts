@@ -1,7 +1,7 @@
 /**
- * One process, as somebody looks at it.
+ * Observes one process.
  *
- * Owns: its trace, while somebody does. The process is not asked: what is seen takes no turn of it.
+ * Owns: the trace of the process while it is observed. The process itself does not run for that.
  */
 import { Observer, type Pid, Process, Sys, type System } from "@troupe/otp"
 import { type ChatOf, plainLook } from "./processTree.ts"
@@ -10,7 +10,7 @@ import type { ProcessDetail } from "./observed.ts"
 
 const mostRecent = 50
 
-/** What was told of a process since it is looked at. */
+/** The trace events of a process since it is observed. */
 class Trace {
   readonly #clock: System.System["clock"]
   recent: ProcessDetail["recent"] = []
@@ -21,7 +21,7 @@ class Trace {
     this.#clock = clock
   }
 
-  /** The pid is left out of what is said of it. */
+  /** Records an event, without the label and pid in its text. */
   readonly record = (pid: Pid, event: Sys.TraceEvent): void => {
     if (event._tag === "Handled") {
       this.handled++
@@ -33,7 +33,7 @@ class Trace {
   }
 }
 
-/** How a process is looked at that is found by its pid's text. */
+/** How a process is observed that is found by its pid's text. */
 export const processSight = (system: System.System, id: string, chatOf: ChatOf): Sight<ProcessDetail> => {
   const trace = new Trace(system.clock)
   let pid: Pid | undefined
@@ -91,6 +91,6 @@ const chatAbove = (pid: Pid, chatOf: ChatOf): string | undefined => {
   return chatOf(pid) ?? (parent === undefined ? undefined : chatAbove(parent, chatOf))
 }
 
-/** Those are small and plain. */
+/** Compares as JSON; the values are small and plain. */
 const isSame = (one: ProcessDetail | undefined, other: ProcessDetail): boolean =>
   one !== undefined && JSON.stringify(one) === JSON.stringify(other)

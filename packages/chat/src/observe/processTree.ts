@@ -1,12 +1,12 @@
-/** The tree of a system as plain data; what did not change is the same object. */
+/** The process tree of a system as plain data; unchanged parts are the same objects. */
 import { DeadLetters, Observer, type Pid, type System } from "@troupe/otp"
 import * as Zombies from "../call/Zombies.ts"
 import type { Observed, ProcessNode } from "./observed.ts"
 
-/** Which chat a process is, if it is one. */
+/** Returns the chat of a process, if it has one. */
 export type ChatOf = (pid: Pid) => string | undefined
 
-/** What a process looks like, without those below it. */
+/** The data of a process, without its children. */
 export const plainLook = (
   { pid, label, name, kind, status, queueLength, memory, restarts }: Observer.Look,
   chat: string | undefined
@@ -26,7 +26,7 @@ const longestLabel = 200
 
 const cut = (label: string): string => (label.length <= longestLabel ? label : `${label.slice(0, longestLabel - 1)}…`)
 
-/** What is to be seen of a system now; `before` where that is the same but for the time. */
+/** The present state of a system; `before` if only the time differs. */
 export const observed = (
   system: System.System,
   maxProcesses: number,
@@ -62,7 +62,7 @@ const plainNodes = (
     }
   })
 
-/** The nodes now, those that are as before as the same objects. */
+/** The nodes now; unchanged nodes are the same objects as before. */
 const sharing = (before: ReadonlyArray<ProcessNode>, after: ReadonlyArray<ProcessNode>): ReadonlyArray<ProcessNode> => {
   if (before.length === 0) return after.length === 0 ? before : after
   const known = new Map(before.map((node) => [node.id, node]))
@@ -75,7 +75,7 @@ const sharing = (before: ReadonlyArray<ProcessNode>, after: ReadonlyArray<Proces
   return shared.length === before.length && shared.every((node, index) => node === before[index]) ? before : shared
 }
 
-/** Whether two have the same members, but those that are given. */
+/** Whether two objects have the same members, except those in `except`. */
 const isSame = <A extends object>(one: A, other: A, except: Partial<A>): boolean => {
   const keys = new Set([...Object.keys(one), ...Object.keys(other)]) as Set<keyof A>
   for (const key of keys) if (!(key in except) && one[key] !== other[key]) return false

@@ -1,12 +1,12 @@
 /**
- * What the turns of one chat spend their time on, as somebody records it.
+ * Records the time spans of the turns of one chat.
  *
- * Owns: the spans of the newest turns. It is told whenever the chat's state changed, and reads it off the chat's view; the
- * times of calls are the view's own.
+ * Owns: the spans of the newest turns. It is called whenever the chat's state changed, and reads the chat's view; the times
+ * of calls come from the view.
  *
- * SPAN1. A span that has ended changes no more.
- * SPAN2. Nothing of a turn that is over goes on: its open spans end with it; only zombies may outlive it.
- * SPAN3. Of what went on while nobody recorded, only that is told which is known still.
+ * SPAN1. A span does not change after its end.
+ * SPAN2. When a turn ends, its open spans end; only zombies may outlive it.
+ * SPAN3. Of the time without a recorder, only data that is still available is recorded.
  */
 import { type Clock, type Pid, Process } from "@troupe/otp"
 import { resolveModel } from "../options/index.ts"
@@ -22,22 +22,22 @@ const mostSpans = 500
 const mostZombies = 50
 const labelLength = 60
 
-/** Who waited less did not wait. */
+/** A shorter wait is not recorded. */
 const shortestWaitMs = 5
 
-/** What was recorded before, and how many turns there were. */
+/** The spans of earlier recorders, and the number of turns. */
 export interface Past {
   readonly turns: number
   readonly spans: ReadonlyArray<Span>
 }
 
-/** The spans of one turn, and what it was when it was seen last. */
+/** The spans of one turn, and the turn as last seen. */
 class RecordedTurn {
   readonly id: string
   readonly turn: Turn
   readonly pid: Pid | undefined
   readonly spans = new Map<string, Span>()
-  /** When the present run of each call that has begun did. */
+  /** The start of the present run of each call that has begun. */
   readonly runs = new Map<string, number>()
   readonly forget: () => void
 
@@ -48,7 +48,7 @@ class RecordedTurn {
     this.forget = forget
   }
 
-  /** Begins a span; one that has begun goes on. */
+  /** Begins a span; does nothing if the span has begun. */
   put(span: Span): void {
     if (this.spans.size >= mostSpans || this.spans.has(span.id)) return
     this.spans.set(span.id, { ...span, label: span.label.slice(0, labelLength) })
@@ -75,7 +75,7 @@ export class TurnRecorder {
   readonly #zombies = new Map<string, Span>()
   readonly #past: Past
   #count: number
-  /** Whether it has seen nothing yet: then a turn that runs has begun before. */
+  /** Whether nothing was seen yet: a turn that runs then began earlier. */
   #isNew = true
 
   constructor(chat: LiveChat, clock: Clock.Clock, past: Past) {
@@ -90,19 +90,19 @@ export class TurnRecorder {
     return [...before, ...this.#turns.flatMap(({ spans }) => [...spans.values()]), ...this.#zombies.values()]
   }
 
-  /** Whose turns these are. */
+  /** Whether these are the turns of that chat. */
   isOf(chat: LiveChat): boolean {
     return this.#chat === chat
   }
 
-  /** Nobody records any more: what is open is not known to end (SPAN3). */
+  /** Ends the recording. Open spans are dropped, because their end is unknown (SPAN3). */
   left(): Past {
     this.#running?.forget()
     const ended = this.spans.filter(({ to }) => to !== undefined)
     return { turns: this.#count, spans: ended.slice(-mostSpans) }
   }
 
-  /** The chat changed, or may have. */
+  /** Called when the chat may have changed. */
   readonly see = (): void => {
     const now = this.#clock.now()
     const { pid } = this.#chat
@@ -133,12 +133,12 @@ export class TurnRecorder {
     return recorded
   }
 
-  /** The zombies of this chat that are listed now. */
+  /** Records the present zombies of this chat. */
   seeZombies(zombies: ReadonlyArray<Zombie>): void {
     for (const { toolCallId, name, since } of zombies) this.#putZombie(toolCallId, name, since, undefined, undefined)
   }
 
-  /** One has ended. */
+  /** Records the end of a zombie. */
   zombieEnded(toolCallId: string, name: string, since: number, to: number, outcome: string): void {
     this.#putZombie(toolCallId, name, since, to, outcome)
   }
@@ -160,7 +160,7 @@ export class TurnRecorder {
 
 const step = ({ steps }: LiveContext): number => steps.length + 1
 
-/** The earliest that is known of a turn that nobody saw begin (SPAN3). */
+/** The earliest known time of a turn whose beginning was not seen (SPAN3). */
 const earliest = ({ toolCalls }: LiveContext, now: number): number =>
   toolCalls.reduce((time, { queuedAt }) => Math.min(time, queuedAt), now)
 
@@ -183,7 +183,7 @@ const seeStream = (recorded: RecordedTurn, context: LiveContext, now: number): v
   recorded.end(id, now, phase === "runningTools" ? "tool_calls" : undefined)
 }
 
-/** The stretches of a call: it waits for its turn, its handler runs, it is told to end and waited for. */
+/** Records the spans of a call: queued, running, and draining after a cancel or restart. */
 const seeCall = (recorded: RecordedTurn, index: number, call: ToolCallView, now: number): void => {
   const { name: label, status, queuedAt, startedAt, endedAt, outcome } = call
   const id = `${recorded.id}.${queuedAt}.${index}.${call.id}`

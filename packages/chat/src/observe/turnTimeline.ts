@@ -1,4 +1,4 @@
-/** The timeline of one chat, followed while somebody watches it; over its stops and starts. */
+/** Observes the timeline of one chat, across its stops and starts. */
 import { type System, Telemetry } from "@troupe/otp"
 import * as Zombies from "../call/Zombies.ts"
 import type { LiveChat } from "../living/index.ts"
@@ -6,7 +6,7 @@ import { type Past, TurnRecorder } from "./turnRecorder.ts"
 import type { Sight } from "./poller.ts"
 import type { Span, Timeline } from "./observed.ts"
 
-/** How the newest turns of a chat are looked at. */
+/** How the newest turns of a chat are observed. */
 export const timelineSight = (
   system: System.System,
   chat: string,
@@ -20,7 +20,7 @@ export const timelineSight = (
     past = followed.recorder.left()
     followed = undefined
   }
-  /** The chat may have been stopped, and be another by now. */
+  /** Follows the present chat object: the chat may have been stopped and started again. */
   const follow = (): void => {
     const now = living()
     if (now === undefined || followed?.recorder.isOf(now) === true) return

@@ -22,9 +22,9 @@ export interface StepOptions {
   /** `"auto"` runs tool calls, `"manual"` leaves them to the caller. Default `"auto"`. */
   readonly mode?: "auto" | "manual" | undefined
   readonly model?: string | undefined
-  /** What the model is told first, as a system message of every request; it is no part of the thread. */
+  /** The system message of every request; it is not part of the thread. */
   readonly instructions?: string | undefined
-  /** Replace the engine's tools of the same name; others are added. */
+  /** Tools in addition to the engine's; a tool with the same name replaces the engine's. */
   readonly tools?: ReadonlyArray<Tool> | undefined
   readonly toolChoice?: ToolChoice | undefined
   readonly responseFormat?: ResponseFormat | undefined
@@ -32,24 +32,25 @@ export interface StepOptions {
   readonly maxTokens?: number | undefined
   /** Parameters for the provider's body, overlaid on the engine's `params`. */
   readonly providerOptions?: Readonly<Record<string, unknown>> | undefined
-  /** For the adapter itself, overlaid on the engine's. */
+  /** Options for the adapter itself, overlaid on the engine's. */
   readonly adapterOptions?: Readonly<Record<string, unknown>> | undefined
-  /** Deadline of one tool call, counted from its start; a tool's own `timeoutMs` comes first. Default 30,000. */
+  /** Deadline of one tool call, counted from its start; a tool's own `timeoutMs` takes precedence. Default 30,000. */
   readonly toolTimeoutMs?: CallTimeout | undefined
   /**
-   * How long a tool call may go without saying anything: counted from its start, or from its last `progress`. A tool's own
-   * `idleTimeoutMs` comes first. Default `Infinity`.
+   * How long a tool call may run without `progress`, counted from its start or its last `progress`. A tool's own
+   * `idleTimeoutMs` takes precedence. Default `Infinity`.
    */
   readonly toolIdleTimeoutMs?: CallTimeout | undefined
   /**
-   * How long the adapter may take to open a request, and for each event once it is asked for one, in milliseconds; `Infinity`
-   * for ever. Then the request fails with an `AdapterError` (`timeout`), as if the adapter had said so: before its first event
-   * it is sent again as `retry` says. It is never cut short, and up to an eighth longer. Default 300,000.
+   * How long the adapter may take to open a request, and to yield each event that is asked for, in milliseconds; `Infinity`
+   * for no limit. Afterwards the request fails with an `AdapterError` (`timeout`), as if the adapter had thrown it: before
+   * its first event it is retried by the `retry` policy. The timeout is never early, and at most an eighth late. Default
+   * 300,000.
    */
   readonly streamIdleTimeoutMs?: number | undefined
   /**
-   * The most characters of one reply: its text, reasoning and metadata, the names, arguments and metadata of its calls, and 10
-   * for each event. A larger reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
+   * The most characters of one reply: its text, reasoning and metadata, the names, arguments and metadata of its calls, and
+   * 10 for each event. A larger reply ends its request with an `AdapterError` (`reply_too_large`). Default 4,000,000.
    */
   readonly maxReplyCharacters?: number | undefined
   /**
@@ -62,32 +63,32 @@ export interface StepOptions {
    * `ToolError` (`result_too_large`), and the model reads the bound. Default 1,000,000.
    */
   readonly maxToolResultCharacters?: number | undefined
-  /** How long a cancelled call may take to end before nobody waits for it any more, in milliseconds. Default 1,000. */
+  /** How long a cancelled call may take to end before its result is discarded, in milliseconds. Default 1,000. */
   readonly drainMs?: number | undefined
   /** How many tool calls run at once. Default twice the processors, at most the number of calls. */
   readonly maxConcurrency?: number | undefined
-  /** In which order the tool calls of a reply start. Default `"concurrent"`; a living chat's is `"effects"`. */
+  /** In which order the tool calls of a reply start. Default `"concurrent"`; in a live chat `"effects"`. */
   readonly schedule?: Schedule | undefined
-  /** Default `"continue"`. */
+  /** How a failed tool call is handled. Default `"continue"`. */
   readonly onToolError?: OnToolError | undefined
-  /** What happens when a deadline of a call has passed; as `onToolError`, in its place. Default: `onToolError` decides. */
+  /** How a call that reached a deadline is handled; replaces `onToolError` for that. Default: `onToolError` decides. */
   readonly onToolTimeout?: OnToolError | undefined
-  /** Told what handlers come to that end after their call was over (`Zombies`). Default: nobody. */
+  /** Called with the results of handlers that end after their call was over (`Zombies`). Default: no call. */
   readonly onLateResult?: OnLateResult | undefined
   /**
-   * A call of a tool that does not exist: `"error"` ends the step with an `unknown_tool` error, `"continue"` tells the
-   * model which tools there are. Default `"error"`; a living chat's is `"continue"`.
+   * A call of a tool that does not exist: `"error"` ends the step with an `unknown_tool` error, `"continue"` sends the
+   * model a list of the tools. Default `"error"`; in a live chat `"continue"`.
    */
   readonly onUnknownTool?: "error" | "continue" | undefined
-  /** Which calls may run, and who is asked. Default: every call runs. */
+  /** Which calls may run, and which need a decision. Default: every call runs. */
   readonly permissions?: Permissions | undefined
-  /** Functions that are told of what happens, and may have a say in it. Default: none. */
+  /** Functions that are called for events, and may change their outcome. Default: none. */
   readonly hooks?: Hooks | undefined
-  /** How long one hook may take, in milliseconds; `Infinity` for as long as it likes. Default 30,000. */
+  /** How long one hook may take, in milliseconds; `Infinity` for no limit. Default 30,000. */
   readonly hookTimeoutMs?: number | undefined
   readonly toolExecutor?: ToolExecutor | undefined
   readonly toolResultEncoder?: ToolResultEncoder | undefined
-  /** Handed to tool handlers; takes the place of the engine's. */
+  /** Passed to tool handlers; replaces the engine's. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
   readonly sessionId?: string | undefined
   /** Default: a new random id, the same for all steps of a chat. */
@@ -98,24 +99,27 @@ export interface StepOptions {
   readonly emitToolDeltas?: boolean | undefined
   /** `true` keeps all `raw_chunk` events; usage always passes. Default `false`. */
   readonly includeRawChunks?: boolean | undefined
-  /** When a refused request is sent again; `false` for never. Default: the engine's, else `Retry.defaults`. */
+  /** The retry policy of a refused request; `false` for no retries. Default: the engine's, else `Retry.defaults`. */
   readonly retry?: RetryOptions | false | undefined
-  /** Told before each wait of a retry. What it throws is thrown at the reader, and ends a living chat's process. */
+  /** Called before each wait of a retry. Its exceptions are rethrown to the reader, and end a live chat's process. */
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined
-  /** Sees every adapter event, before the filters. What it throws is thrown at the reader, and ends a living chat's process. */
+  /**
+   * Called with every adapter event, before the filters. Its exceptions are rethrown to the reader, and end a live chat's
+   * process.
+   */
   readonly onEvent?: ((event: AdapterEvent) => void) | undefined
-  /** Aborting it cancels: running tools are told and drained, the result says `cancelled`. */
+  /** Aborting the signal cancels the run: running tools are aborted and drained, and the result is `cancelled`. */
   readonly signal?: AbortSignal | undefined
   /**
-   * The system whose processes run it, and whose clock counts its time. Default: one that all such calls share; in a
-   * system with a test clock a run is the same each time, and waits for nothing.
+   * The system that has its processes and its clock. Default: one system that all such calls share. In a system with a test
+   * clock a run is the same each time, and does not wait for real time.
    */
   readonly system?: System.System | undefined
-  /** Where spans go. Default: nowhere, at no cost. */
+  /** Where spans are sent. Without it there is no tracing, at no cost. */
   readonly tracing?: Tracing | undefined
 }
 
-/** Options of one model request on its own: those of a step that are not about running tools. */
+/** The options of a single model request: those of a step, without the options of running tools. */
 export type GenerateOptions = Omit<
   StepOptions,
   | "mode"
@@ -138,43 +142,44 @@ export type GenerateOptions = Omit<
 
 /** Options of a chat. */
 export interface ChatOptions extends StepOptions {
-  /** The most model requests. Default: the engine's `params.maxTurns`, else 8. */
+  /** The bound on model requests. Default: the engine's `params.maxTurns`, else 8. */
   readonly maxTurns?: number | undefined
   /**
-   * Asked after every step that would go on; `true` ends the chat with `halt_when`.
+   * The stop condition: called after every step that would continue; `true` ends the chat with `halt_when`.
    *
-   * **Contract**: synchronous; what it throws is thrown at the reader.
+   * **Contract**: synchronous; its exceptions are rethrown to the reader.
    */
   readonly haltWhen?: ((step: StepResult) => boolean) | undefined
   /**
    * Bounds beside `maxTurns`.
    *
-   * **Details**: tokens and cost are looked at after each step that would go on, so that one step may exceed them; the turn
-   * ends with `budget_tokens` or `budget_cost`. When the time is over the running step is cancelled, and the turn ends with
-   * `budget_time`, within the drain deadline. A final answer is `completed` all the same.
+   * **Details**: tokens and cost are checked after each step that would continue, so one step may exceed them; the turn
+   * ends with `budget_tokens` or `budget_cost`. When the time is over, the running step is cancelled, and the turn ends
+   * with `budget_time`, within the drain deadline. A final answer is `completed` in any case.
    */
   readonly budget?: Budget | undefined
   /**
-   * How many replies in a row whose calls all failed end the turn with `consecutive_mistakes`; 0 for no bound. Default 0; a living
-   * chat's is 3.
+   * How many replies in a row whose calls all failed end the turn with `consecutive_mistakes`; 0 for no bound. Default 0;
+   * in a live chat 3.
    *
-   * **Details**: a crash, a timeout, a refusal, wrong arguments and a tool that does not exist count alike, once for a reply,
-   * however many of its calls failed. A success of any call of a reply ends the count, and so does what a person says.
+   * **Details**: a crash, a timeout, a refusal, wrong arguments and a tool that does not exist count alike, once for a
+   * reply, however many of its calls failed. A reply with a successful call resets the count, and so does a user message.
    */
   readonly maxMistakes?: number | undefined
   /**
-   * How many replies in a row that change nothing end the turn with `no_progress`; 0 for no bound. Default 0; a living chat's is 3.
+   * How many replies in a row that change nothing end the turn with `no_progress`; 0 for no bound. Default 0; in a live
+   * chat 3.
    *
-   * **Details**: a reply changes nothing if its calls and their results are those of the reply before it, in whatever order,
-   * and it says nothing else.
+   * **Details**: a reply changes nothing if it has the same calls and results as the reply before, in any order, and no new
+   * text.
    */
   readonly maxUnproductive?: number | undefined
   /**
    * Two passes: the loop runs without `responseFormat`, then one more request without tools asks for the answer in that
-   * form, a JSON Schema. The second is not counted by `maxTurns`. Default `false`.
+   * form, a JSON Schema. `maxTurns` does not count the second pass. Default `false`.
    *
-   * **Details**: it follows only on a first pass that ended with `completed`, `max_turns` or `halt_when`;
-   * `metadata.structuredFinalize.pass1Halted` of the result says how that ended.
+   * **Details**: the second pass follows only a first pass that ended with `completed`, `max_turns` or `halt_when`;
+   * `metadata.structuredFinalize.pass1Halted` of the result has that reason.
    */
   readonly structuredFinalize?: boolean | undefined
   /** The user message before the second pass; `""` for none. Default "Now provide your final structured response." */
@@ -182,11 +187,10 @@ export interface ChatOptions extends StepOptions {
 }
 
 /**
- * What a turn may use up before it must stop asking the model.
+ * What a turn may use before it must stop sending requests.
  *
- * **Units and defaults**: `tokens` are those of all requests of the turn, prompts included, as far as they are reported;
- * `cost` is in the currency of the price list that computed it; `timeMs` are milliseconds since the turn began. None has
- * a bound by default.
+ * **Units and defaults**: `tokens` are the reported tokens of all requests of the turn, prompts included; `cost` is in the
+ * currency of the price list that computed it; `timeMs` are milliseconds since the turn began. By default none has a bound.
  */
 export interface Budget {
   readonly tokens?: number | undefined
@@ -195,11 +199,12 @@ export interface Budget {
 }
 
 /**
- * In which order the tool calls of a reply start. Whatever it is, results are in call order.
+ * In which order the tool calls of a reply start. Results are always in call order.
  *
- * - `"concurrent"`: at once; a halt skips none of them
- * - `"effects"`: a call waits for those before it that it conflicts with: one of the two writes, and they have the same key,
- *   or one has none. Behind a halt nothing starts
- * - `"reference"`: first what is no read, one after another, then the reads at once. After a halt nothing starts
+ * - `"concurrent"`: all at once; a halt skips no call
+ * - `"effects"`: a call waits for earlier calls that it conflicts with: one of the two writes, and they have the same key,
+ *   or one has none. After a halt no call starts
+ * - `"reference"`: first the calls that are not reads, one after another, then all reads at once. After a halt no call
+ *   starts
  */
 export type Schedule = "concurrent" | "effects" | "reference"

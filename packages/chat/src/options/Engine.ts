@@ -18,7 +18,7 @@ const has = <A>(member: string, type: "function" | "string", what: string) =>
 const hasMember = (value: unknown, member: string, type: "function" | "string"): boolean =>
   typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type
 
-/** Whether a value is a model of the AI SDK, which is no adapter by itself. */
+/** Whether a value is a model of the AI SDK, which is not an adapter. */
 const isModel = (value: unknown): boolean =>
   hasMember(value, "specificationVersion", "string") &&
   (hasMember(value, "doStream", "function") || hasMember(value, "doGenerate", "function"))
@@ -31,24 +31,24 @@ const adapter = z.custom<Adapter>((value) => hasMember(value, "name", "string"),
 })
 const record = z.record(z.string(), z.unknown(), "must be an object of names and values")
 
-/** What is wrong in a retry policy, part by part; nothing for what is none. */
+/** The findings in the parts of a retry policy; none for a value that is not an object. */
 const inRetry = (input: unknown): string => {
   const issues = typeof input === "object" ? (RetryOptions.safeParse(input).error?.issues ?? []) : []
   return issues.map(({ path, message }) => `; ${[...path, message].map(String).join(": ")}`).join("")
 }
 
 /**
- * What an engine is made of.
+ * The parts of an engine.
  *
- * - `adapter`: talks to the model; its absence shows at the first call
- * - `fallbacks`: who is asked, in order, when the adapter refuses a request
- * - `retry`: when a refused request is sent again; the call's own wins
- * - `model`: for adapters that serve several
- * - `tools`: what the model can call; names are unique
+ * - `adapter`: sends requests to the model; without it the first call fails
+ * - `fallbacks`: further adapters, in order, for a request that the adapter refuses
+ * - `retry`: the retry policy of a refused request; the call's own takes precedence
+ * - `model`: the model name, for adapters that serve several
+ * - `tools`: the tools of the model; names are unique
  * - `toolExecutor`, `toolResultEncoder`: the library's own when absent
  * - `params`: defaults for `temperature`, `maxTokens`, `maxTurns` and the provider's own parameters
- * - `context`: handed to every tool handler
- * - `adapterOptions`: handed to the adapter, overlaid by the call's
+ * - `context`: passed to every tool handler
+ * - `adapterOptions`: passed to the adapter, overlaid by the call's
  */
 export const EngineOptions = z.strictObject({
   adapter: adapter.optional(),
@@ -108,10 +108,10 @@ export const make = (options: EngineOptions): Engine => {
   }
 }
 
-/** An engine with one more tool. */
+/** A copy of the engine with one more tool. */
 export const putTool = (engine: Engine, tool: Tool): Engine => ({ ...engine, tools: [...engine.tools, tool] })
 
-/** The engine's tools, with those of the call in place of the same-named ones, and the others after them. */
+/** The engine's tools, each replaced by the call's tool of the same name, then the other tools of the call. */
 export const resolveTools = (engine: Engine, tools: ReadonlyArray<Tool> | undefined): ReadonlyArray<Tool> => {
   if (tools === undefined) return engine.tools
   const own = new Map(tools.map((tool) => [tool.name, tool]))

@@ -3,14 +3,14 @@
  *
  * | span                  | kind     | covers                                                                        |
  * | --------------------- | -------- | ----------------------------------------------------------------------------- |
- * | `invoke_agent <name>` | internal | a chat, or a turn of a living one, until its last event was taken             |
+ * | `invoke_agent <name>` | internal | a chat, or a turn of a live chat, until its last event was read               |
  * | `step`                | internal | one model request and the tools it asked for; `troupe.step.index` from 0      |
  * | `chat <model>`        | client   | one attempt of a model request, from its opening until its last event was read |
  * | `execute_tool <name>` | internal | one tool call, from the start of its handler to its outcome                   |
  *
- * Each is a child of the one above that it belongs to. Names and attributes are those of OpenTelemetry's conventions for
- * generative AI. A span ends with an error if what it covers failed (`error.type` says how), interrupted if it was
- * cancelled or its reader left.
+ * Each span is a child of the span above that it belongs to. Names and attributes are those of OpenTelemetry's conventions
+ * for generative AI. A span of a failed operation ends with an error (`error.type` names it). A span of an operation that
+ * was cancelled, or whose reader left, ends interrupted.
  *
  * @module
  * @source OpenTelemetry, semantic conventions for generative AI
@@ -18,16 +18,16 @@
 import type * as Tracer from "effect/Tracer"
 
 /**
- * Where spans go.
+ * Where spans are sent.
  *
- * - `tracer`: makes them; Effect's, so that any of its exporters works
- * - `parent`: the span they belong to, if they are part of something greater
+ * - `tracer`: creates them; an Effect tracer, so that all of its exporters work
+ * - `parent`: the parent span, if there is one
  * - `agent`: the agent's name, `gen_ai.agent.name`
- * - `content`: whether messages, arguments and results are written on spans, too
+ * - `content`: whether spans include messages, arguments and results
  *
- * **Units and defaults**: `content` is `false`: what people say stays out of traces. Without tracing there is no cost.
+ * **Units and defaults**: `content` is `false`: messages stay out of traces. Without tracing there is no cost.
  *
- * **Gotchas**: what a tracer throws is dropped.
+ * **Gotchas**: exceptions of a tracer are swallowed.
  */
 export interface Tracing {
   readonly tracer: Tracer.Tracer

@@ -3,15 +3,15 @@
 import type { HandlerResult } from "../values/index.ts"
 import type { Outcome, ToolCall } from "../model/index.ts"
 
-/** What a policy function decides: put this value in the failed call's place, or end the loop. */
+/** The decision of a policy function: use this value as the failed call's result, or end the loop. */
 export type ToolErrorDecision = { readonly continue: unknown } | "halt"
 
 /**
- * What happens when a tool call fails.
+ * How a failed tool call is handled.
  *
- * - `"continue"`: the model reads the error, the loop goes on
+ * - `"continue"`: the model reads the error, and the loop continues
  * - `"halt"`: the batch drains, then the loop ends with `tool_error`
- * - a function: decides, for each failing call
+ * - a function: decides for each failing call
  *
  * **Contract** of the function: synchronous, called at most once for each failing call, never for its own failures. A
  * throw, or anything but a decision, ends the loop as `"halt"` does.
@@ -19,18 +19,18 @@ export type ToolErrorDecision = { readonly continue: unknown } | "halt"
 export type OnToolError = "continue" | "halt" | ((toolCall: ToolCall, error: unknown) => ToolErrorDecision)
 
 /**
- * A deadline of tool calls: milliseconds, `Infinity` for none, or a function that says for each call.
+ * A deadline of tool calls: milliseconds, `Infinity` for none, or a function of the call.
  *
- * **Contract** of the function: synchronous, asked once for each run of a call, before its handler starts. If it throws, or
- * returns no milliseconds, the handler does not start: the call fails with a `ToolError` (`invalid_return`).
+ * **Contract** of the function: synchronous, called once for each run of a call, before its handler starts. If it throws,
+ * or returns anything but milliseconds, the handler does not start: the call fails with a `ToolError` (`invalid_return`).
  */
 export type CallTimeout = number | ((toolCall: ToolCall) => number)
 
 /**
- * What a handler came to that ended after its call was over.
+ * The late result of a handler that ended after its call was over.
  *
- * **Details**: `outcome` is how the call had ended (`restarted`: it was a former run of a call that was restarted), `result`
- * what the handler came to, and `lateMs` how long after the end of the call, in milliseconds on the system's clock.
+ * **Details**: `outcome` is how the call had ended (`restarted`: the handler was a former run of a restarted call),
+ * `result` the handler's result, and `lateMs` the time from the end of the call, in milliseconds on the system's clock.
  */
 export interface LateResult {
   readonly toolCall: ToolCall
@@ -40,8 +40,8 @@ export interface LateResult {
 }
 
 /**
- * Told of late results.
+ * Called with late results.
  *
- * **Contract**: it changes nothing that was said of the call, and what it throws goes nowhere.
+ * **Contract**: the outcome of the call does not change, and exceptions are swallowed.
  */
 export type OnLateResult = (late: LateResult) => void

@@ -1,4 +1,4 @@
-/** The types of a chat's options; a bad value is named by its path, with what to write instead. */
+/** The types of a chat's options. A finding has the path of the bad value and the expected value. */
 import * as z from "zod"
 import {
   described,
@@ -100,15 +100,15 @@ const chatOptions = z.strictObject(types)
 /** The names of all options of a chat. */
 export const chatOptionNames: ReadonlyArray<string> = Object.keys(types)
 
-/** Where an option that no known option resembles may belong. */
+/** The advice for an option that resembles no known option. */
 export const providerAdvice = "parameters of the provider go in `providerOptions`"
 
-/** Every unknown option and every bad value. */
+/** A finding for every unknown option and every bad value. */
 export const findingsOf = (options: ChatOptions): Array<Finding> => [
   ...findingsFor(chatOptions, options, (name) => unknownOption(name, chatOptionNames, providerAdvice))
 ]
 
-/** The problem of a number of turns; `undefined` for a valid one. */
+/** The problem of a number of turns, or `undefined`. */
 export const positive = (value: unknown): string | undefined =>
   positiveInteger.safeParse(value).error?.issues[0]?.message
 

@@ -1,4 +1,4 @@
-/** Reads a call's options once: unknown keys and bad values are refused, defaults filled in. */
+/** Reads a call's options once: refuses unknown keys and bad values, and fills in defaults. */
 import { System } from "@troupe/otp"
 import type { ChatOptions, Schedule } from "./ChatOptions.ts"
 import { EngineError, type Finding, isRecord, ValidationError } from "../errors/index.ts"
@@ -28,7 +28,7 @@ export interface RunOptions extends ChatOptions {
   readonly drainMs: number
   readonly hookTimeoutMs: number
   readonly schedule: Schedule
-  /** The slots that the tool calls of all chats share, if they are counted. */
+  /** The slots that the tool calls of all chats share, if `maxToolCalls` is set. */
   readonly toolSlots?: ToolSlots | undefined
   readonly onUnknownTool: "error" | "continue"
   readonly context: Readonly<Record<string, unknown>>
@@ -37,13 +37,13 @@ export interface RunOptions extends ChatOptions {
   readonly maxTurns: number
   readonly retry: Retry.RetryPolicy
   readonly system: System.System
-  /** The living chat it runs in. */
+  /** The live chat of the run. */
   readonly chat?: ChatHandle | undefined
-  /** The spans of this run, if there are any. */
+  /** The spans of this run, if tracing is on. */
   readonly trace: Trace | undefined
 }
 
-/** What the options of a living chat have beside those of its Troupe. */
+/** The additional options of a live chat. */
 type Living = Pick<RunOptions, "toolSlots" | "chat">
 
 const defaultMaxTurns = 8
@@ -102,7 +102,7 @@ export const resolveOptions = (engine: Engine, options: ChatOptions, living?: Li
   }
 }
 
-/** Refuses what `Engine.make` did not make; what that checks is not checked again. */
+/** Refuses engines that `Engine.make` did not create, and does not repeat its checks. */
 const checkEngine = (engine: unknown): void => {
   if (typeof engine === "object" && engine !== null && "tools" in engine && "params" in engine) return
   throw new EngineError("invalid_engine", { message: "This is no engine; Engine.make makes one" })

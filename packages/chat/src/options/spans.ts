@@ -1,11 +1,11 @@
 /**
  * The spans of one run: of a chat, of a step, of a batch of tools.
  *
- * Owns: the spans that are open. Does not own what they cover, which tells it of beginnings and ends.
+ * Owns: the open spans. Does not own the traced operations, which report their beginning and end.
  *
- * TRACE1. A span ends once: with what it covers, or interrupted when the run ends before that.
+ * TRACE1. A span ends once: with its operation, or interrupted when the run ends before.
  * TRACE2. Children end before their parents.
- * TRACE3. What a tracer throws changes nothing for the run.
+ * TRACE3. Exceptions of a tracer do not affect the run.
  */
 import type { Clock } from "@troupe/otp"
 import * as Context from "effect/Context"
@@ -22,19 +22,19 @@ import { describe } from "../values/index.ts"
 
 type Attributes = Readonly<Record<string, unknown>>
 
-/** What is open: its span, and what it is part of. */
+/** An open span. */
 interface Open {
   readonly span: Tracer.Span
 }
 
-/** Ends what a span covers. */
+/** Ends the span of a request. */
 export interface TracedRequest {
   readonly exhausted: (response: Response) => void
   readonly refused: (error: unknown) => void
   readonly abandoned: () => void
 }
 
-/** What the span of a call records of its outcome. */
+/** The attributes of an outcome in the span of a call. */
 interface TracedOutcome {
   readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]
   readonly message: ToolMessage
@@ -45,7 +45,7 @@ export class Trace {
   readonly #tracing: Tracing
   readonly #clock: Clock.Clock
   readonly #conversation: string | undefined
-  /** The open spans, each after the one it belongs to. */
+  /** The open spans, each after its parent. */
   readonly #open = new Set<Open>()
   /** The spans of running calls, by call id. */
   readonly #tools = new Map<string, Open>()
@@ -89,14 +89,14 @@ export class Trace {
     else this.#end(step, attributes, failure)
   }
 
-  /** A step that could not begin: its request was refused. */
+  /** Ends a step that could not begin because its request was refused. */
   stepRefused(error: unknown): void {
     const step = this.#step
     this.#step = undefined
     this.#end(step, {}, error)
   }
 
-  /** A request is sent, or sent again. */
+  /** Begins the span of one attempt of a request. */
   request(request: Request, provider: string): TracedRequest {
     const { model, temperature, maxTokens, responseFormat, messages } = request
     const span = this.#begin(model === undefined ? "chat" : `chat ${model}`, "client", this.#step ?? this.#chat, {
@@ -130,7 +130,7 @@ export class Trace {
     }
   }
 
-  /** A handler starts; the function given back is told the call's outcome. */
+  /** Begins the span of a handler; the returned function ends the span with the call's outcome. */
   tool(toolCall: ToolCall, tool: Tool): (outcome: TracedOutcome) => void {
     const span = this.#begin(`execute_tool ${toolCall.name}`, "internal", this.#step ?? this.#chat, {
       "gen_ai.operation.name": "execute_tool",
@@ -151,14 +151,14 @@ export class Trace {
     }
   }
 
-  /** A handler's effect, as part of its call's span. */
+  /** Runs a handler's effect within its call's span. */
   within<A, E>(toolCallId: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
     const open = this.#tools.get(toolCallId)
     if (open === undefined) return effect
     return effect.pipe(Effect.withParentSpan(open.span), Effect.withTracer(this.#tracing.tracer))
   }
 
-  /** The run is over: what is still open failed with it, or is interrupted. */
+  /** Ends the run: open spans end with its failure, or interrupted. */
   close(failure: { readonly error: unknown } | undefined): void {
     for (const open of [...this.#open].toReversed()) {
       if (failure === undefined) this.#interrupt(open, {})
@@ -169,7 +169,7 @@ export class Trace {
     this.#tools.clear()
   }
 
-  /** What was said, as text: `describe` never fails, whatever it is given. */
+  /** The content as text; `describe` never throws. */
   #content(attributes: Readonly<Record<string, () => unknown>>): Attributes {
     if (this.#tracing.content !== true) return {}
     return Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, value()]))
@@ -213,7 +213,7 @@ export class Trace {
       write(open.span, attributes)
       open.span.end(nanoseconds(this.#clock), exit)
     } catch {
-      // A tracer's fault is its own (TRACE3).
+      // Exceptions of a tracer are swallowed (TRACE3).
     }
   }
 }
@@ -236,7 +236,7 @@ const finishReasons = ({ finishReason }: Response): ReadonlyArray<string> | unde
 const errorOf = ({ finishReason, metadata }: Response): unknown =>
   finishReason === "error" ? (metadata["error"] ?? "error") : undefined
 
-/** A failure in one word, of which there are few. */
+/** The `error.type` of a failure: one of few words. */
 const reasonOf = (error: unknown): string | undefined => {
   if (typeof error !== "object" || error === null) return undefined
   if ("reason" in error && typeof error.reason === "string") return error.reason

@@ -1,9 +1,10 @@
 /**
  * Structured finalisation: a turn in two passes, the second of which is one request for the answer in its final form.
  *
- * TWO1. The second pass follows only on a first that ended with `completed`, `max_turns` or `halt_when`, and is one step,
- *       without any tool. It does not follow on a first that used up the budget: the turn ends with that.
- * TWO2. A second pass that is refused leaves the first one's result, with `metadata.structuredFinalize.pass2Error`.
+ * TWO1. The second pass follows only a first pass that ended with `completed`, `max_turns` or `halt_when`. It is one step
+ *       without tools. If the first pass used up the budget, the turn ends with that instead.
+ * TWO2. When the second pass is refused, the turn has the first pass's result, with
+ *       `metadata.structuredFinalize.pass2Error`.
  *
  * @source ALLM.Chat, "structured_finalize semantics"
  */
@@ -16,7 +17,7 @@ const defaultNudge = "Now provide your final structured response."
 
 const followed: ReadonlySet<string> = new Set(["completed", "max_turns", "halt_when"])
 
-/** Whether a first pass that ends like this is followed by a second. */
+/** Whether a second pass follows a first pass that ended for this reason. */
 export const isFollowed = ({ structuredFinalize }: RunOptions, { reason }: Terminal): boolean =>
   structuredFinalize === true && followed.has(reason)
 
@@ -27,7 +28,7 @@ export const passOptions = (options: RunOptions, firstPass: ChatResult | undefin
   return { ...options, tools: [], toolsByName: new Map(), toolChoice: undefined, maxTurns: 1 }
 }
 
-/** The thread the second pass begins with. */
+/** The thread at the beginning of the second pass. */
 export const nudged = (thread: Thread.Thread, { structuredFinalizeNudge = defaultNudge }: RunOptions): Thread.Thread =>
   structuredFinalizeNudge === ""
     ? thread
@@ -37,7 +38,7 @@ export const nudged = (thread: Thread.Thread, { structuredFinalizeNudge = defaul
         metadata: { structured_finalize: true }
       })
 
-/** What a turn in two passes ends with: its result says how the first ended. */
+/** The result of a turn in two passes, with the reason that ended the first. */
 export const finalized = (
   result: ChatResult,
   { structuredFinalize }: RunOptions,
@@ -47,7 +48,7 @@ export const finalized = (
     ? withNote(result, { pass1Halted: firstPass === undefined ? result.haltedReason : firstPass.haltedReason })
     : result
 
-/** What a turn ends with whose second pass was refused (TWO2). */
+/** The result of a turn whose second pass was refused (TWO2). */
 export const unfinalized = (firstPass: ChatResult, error: unknown): ChatResult =>
   withNote(firstPass, { pass1Halted: firstPass.haltedReason, pass2Error: error })
 

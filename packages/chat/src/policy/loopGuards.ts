@@ -1,16 +1,17 @@
 /**
- * The guards of the loop: too many mistakes one after another, and a loop that goes nowhere.
+ * The loop guards: too many consecutive mistakes, and a loop without progress.
  *
- * Owns: nothing; both are read off the thread. A round is a reply with calls and their results.
+ * Owns: nothing; both guards read the thread. A round is a reply with calls and their results.
  *
- * GUARD1. What counts are the rounds behind the last thing a person said, the newest first; so what a retry goes on with
- *         after a crash counts, and what a person says in the middle of a turn is a new beginning.
- * GUARD2. A round with a success is no mistake, however many of its calls failed; a round that is one counts once. A round
- *         that neither succeeded nor failed (cancelled, never begun) changes nothing.
+ * GUARD1. The guards count the rounds after the last user message, the newest first. So rounds before a crash count in the
+ *         retry, and a user message during a turn resets the count.
+ * GUARD2. A round is a mistake if a call failed and none succeeded; it counts once, however many of its calls failed. A
+ *         round that neither succeeded nor failed (cancelled, never begun) does not change the count.
  * GUARD3. A round is unproductive if it has the same calls and results as the one before, in any order and under any ids,
- *         and said nothing, or the same. A productive round ends the count.
- * GUARD4. Only as many rounds are looked at as the bound says, and the round before them.
- * GUARD5. In a living chat both bounds are 3 unless its Troupe sets them; 0 is no bound. Elsewhere there is none by default.
+ *         and no text, or the same text. A productive round ends the count.
+ * GUARD4. A guard reads as many rounds as its bound, and the round before them.
+ * GUARD5. In a live chat both bounds are 3 unless its Troupe sets them; 0 is no bound. Elsewhere there is no bound by
+ *         default.
  *
  * @source ExAthena.Loop, consecutive mistakes and the no-progress guard
  */
@@ -29,7 +30,7 @@ interface Round {
 
 type Messages = ReadonlyArray<Message>
 
-/** Why the turn stops, when the model has made too many mistakes. */
+/** Why the turn stops after too many mistakes; `undefined` to continue. */
 export const mistaken = (
   { maxMistakes = 0 }: Pick<RunOptions, "maxMistakes">,
   messages: Messages
@@ -39,7 +40,7 @@ export const mistaken = (
   return mistakes < maxMistakes ? undefined : { reason: "consecutive_mistakes", metadata: { maxMistakes, mistakes } }
 }
 
-/** Why the turn stops, when it goes nowhere; with the last messages, to look at. */
+/** Why the turn stops without progress, with the last messages; `undefined` to continue. */
 export const stuck = (
   { maxUnproductive = 0 }: Pick<RunOptions, "maxUnproductive">,
   messages: Messages
@@ -51,7 +52,7 @@ export const stuck = (
 
 const snapshotPerRound = 4
 
-/** How many rounds were mistakes since the last success; counted up to the bound. */
+/** The number of mistakes since the last success, counted up to the bound. */
 const consecutiveMistakes = (messages: Messages, bound: number): number => {
   let mistakes = 0
   for (const { results } of rounds(messages)) {
@@ -62,7 +63,7 @@ const consecutiveMistakes = (messages: Messages, bound: number): number => {
   return mistakes
 }
 
-/** How many rounds at the end of a thread were unproductive; counted up to the bound. */
+/** The number of unproductive rounds at the end of a thread, counted up to the bound. */
 export const unproductiveRounds = (messages: Messages, bound = Infinity): number => {
   const older = rounds(messages)
   let unproductive = 0
@@ -76,7 +77,7 @@ export const unproductiveRounds = (messages: Messages, bound = Infinity): number
   return unproductive
 }
 
-/** The calls of the last round, and what came of them; `undefined` without any. */
+/** A fingerprint of the calls and results of the last round; `undefined` without one. */
 export const lastFingerprint = (messages: Messages): string | undefined => {
   const newest = rounds(messages).next().value
   return newest === undefined ? undefined : fingerprint(newest)
@@ -84,7 +85,7 @@ export const lastFingerprint = (messages: Messages): string | undefined => {
 
 const saysNew = ({ said }: Round, before: Round): boolean => said.trim() !== "" && said !== before.said
 
-/** Equal for rounds of the same calls and results: ids and order do not matter. */
+/** A fingerprint that is equal for rounds with the same calls and results, whatever their ids and order. */
 const fingerprint = ({ calls, results }: Round): string => {
   // Newest first; calls that share an id have their results in call order.
   const left = Map.groupBy(results, ({ toolCallId }) => toolCallId)
@@ -94,7 +95,7 @@ const fingerprint = ({ calls, results }: Round): string => {
   return parts.toSorted().join("\n")
 }
 
-/** JSON whose objects have their names in order. */
+/** JSON with sorted object keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
@@ -119,7 +120,7 @@ function* rounds(messages: Messages): Generator<Round, undefined> {
 
 const isPerson = (message: Message): boolean => message.role === "user" && !isNudge(message) && !isInjected(message)
 
-/** A result that its caller submitted says no more than that it is there. */
+/** A result without an outcome was submitted by the caller, and counts as a success. */
 const isSuccess = ({ outcome = "completed" }: ToolMessage): boolean => outcome === "completed"
 
 const mistakes: ReadonlySet<Outcome> = new Set(["failed", "timed_out", "denied", "invalid", "not_found"])

@@ -1,11 +1,13 @@
 /**
- * The one decision after each step: go on, or stop and why.
+ * Decides after each step whether the run continues, or why it stops.
  *
- * TERM1. The order is total; the first condition that holds decides: calls that wait for a decision, a halt of the step
- *        (cancel, question, tool error, handler halt), an error of the step, manual calls, a failed request, the final answer, cancel or the end of the
- *        time, `haltWhen`, `maxTurns`, `maxMistakes`, the tokens of the budget, its cost, `maxUnproductive`.
- * TERM2. `haltWhen` is asked only when nothing before it held, `maxTurns` only after it said no, and the other bounds last: a
- *        final answer is `completed`, whatever it cost. (Whether it is followed by a second pass is `finalAnswerPass.ts`'s.)
+ * TERM1. The conditions have a total order, and the first that holds decides: calls that wait for a decision, a halt of the
+ *        step (cancel, question, tool error, handler halt), an error of the step, manual calls, a failed request, the final
+ *        answer, cancel or the end of the time, `haltWhen`, `maxTurns`, `maxMistakes`, the tokens of the budget, its cost,
+ *        `maxUnproductive`.
+ * TERM2. `haltWhen` is called only when no condition before it held, `maxTurns` is checked only after `haltWhen` returned
+ *        false, and the other bounds last. A final answer is `completed`, whatever its cost. (`finalAnswerPass.ts` decides
+ *        about a second pass.)
  *
  * @source ALLM.Chat, "Halt reasons"
  */
@@ -18,13 +20,13 @@ import { mistaken, stuck } from "./loopGuards.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** Where a turn stands when a step has ended: whether it is to stop, and all its steps. */
+/** The state of a turn after a step: whether it is to stop, and all its steps. */
 export interface Standing {
   readonly stopped: "cancelled" | "budget_time" | undefined
   readonly steps: ReadonlyArray<StepResult>
 }
 
-/** Why the chat stops after this step; `undefined` to go on. */
+/** Why the chat stops after this step; `undefined` to continue. */
 export const terminalCondition = (
   step: StepResult,
   stepIndex: number,
@@ -65,18 +67,18 @@ export const terminalCondition = (
   )
 }
 
-/** Why a turn stops whose calls wait for a decision. */
+/** The stop of a turn whose calls wait for a decision. */
 export const awaitingApproval = (pendingApprovals: ReadonlyArray<PendingApproval>): Terminal => ({
   reason: "awaiting_approval",
   metadata: {},
   pendingApprovals
 })
 
-/** Why a turn stops that was cancelled, or has no time left. */
+/** The stop of a turn that was cancelled, or whose time is over. */
 export const stopping = (reason: NonNullable<Standing["stopped"]>, { budget }: Pick<RunOptions, "budget">): Terminal =>
   reason === "cancelled" ? { reason, metadata: {} } : { reason, metadata: { budget: budget?.timeMs } }
 
-/** A turn that began with open calls made no request for them. */
+/** 1 if the turn began with open calls, whose step sent no request; else 0. */
 const resumedFirst = (steps: ReadonlyArray<StepResult>): number =>
   steps[0]?.response.metadata["resumed"] === true ? 1 : 0
 
@@ -132,7 +134,7 @@ export const chatResult = (thread: Thread.Thread, steps: ReadonlyArray<StepResul
   }
 }
 
-/** The thread with a tool's question said at its end. */
+/** The thread with a tool's question as its last message. */
 export const withQuestion = (thread: Thread.Thread, question: PendingQuestion): Thread.Thread =>
   Thread.append(thread, questionMessage(question))
 

@@ -3,7 +3,7 @@
 import type { HaltedReason, PendingApproval, PendingQuestion } from "../record/index.ts"
 import type { ToolCall } from "../model/index.ts"
 
-/** Why a chat stops. */
+/** Why a chat stops, and with what data. */
 export interface Terminal {
   readonly reason: HaltedReason
   readonly metadata: Readonly<Record<string, unknown>>

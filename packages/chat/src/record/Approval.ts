@@ -1,5 +1,5 @@
 /**
- * Approvals: tool calls that wait until a person has decided.
+ * Approvals: tool calls that wait for the decision of a person.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { ToolCall } from "../model/index.ts"
 /**
  * Why a call waits.
  *
- * - `permission`: whoever was asked for permission suspended it; its handler never ran
- * - `unknown_outcome`: the program ended while it ran, and nobody knows whether it took effect
+ * - `permission`: `ask` of the permissions suspended it; its handler never ran
+ * - `unknown_outcome`: the program ended while it ran, so whether it took effect is unknown
  */
 export const ApprovalKind = z.enum(["permission", "unknown_outcome"])
 export type ApprovalKind = z.infer<typeof ApprovalKind>
@@ -19,8 +19,8 @@ export type ApprovalKind = z.infer<typeof ApprovalKind>
 /**
  * A call that waits for a decision.
  *
- * **Units and defaults**: `askedAt` and `expiresAt` are milliseconds on the system's clock; without `expiresAt` it waits for
- * ever.
+ * **Units and defaults**: `askedAt` and `expiresAt` are milliseconds on the system's clock; without `expiresAt` the wait
+ * has no limit.
  */
 export const PendingApproval = z
   .object({
@@ -34,13 +34,13 @@ export const PendingApproval = z
 export type PendingApproval = z.infer<typeof PendingApproval>
 
 /**
- * What a person decides about a call.
+ * The decision of a person about a call.
  *
- * - `allow`: it runs, with other arguments if there are some; a call whose outcome is unknown runs again, under the same
- *   idempotency key
+ * - `allow`: it runs, with other arguments if given; a call with an unknown outcome runs again, under the same idempotency
+ *   key
  * - `deny`: it does not run, and the model reads the reason
  * - `halt`: it does not run, the other calls that were allowed are not started, and the turn ends
- * - `result`: it does not run, and this is its result: the person did it by hand, or knows what came of it
+ * - `result`: it does not run, and this is its result: the person did the task, or knows its result
  */
 export const Decision = z.discriminatedUnion("type", [
   z.object({ type: z.literal("allow"), arguments: openRecord.optional() }).readonly(),

@@ -1,5 +1,5 @@
 /**
- * What a store keeps of a chat: enough to go on after a crash.
+ * The stored state of a chat, from which the chat continues after a crash.
  *
  * @module
  */
@@ -13,21 +13,22 @@ import { ModeStanding } from "./PermissionMode.ts"
 /**
  * A chat's committed state.
  *
- * **Details**: written when a user's message was accepted, after each step, and when a turn ends; and before a call that
- * writes is started. Every call in `thread` has its result, but those in `pendingToolCalls` and those of `open`. `running` says that a turn was under way: a chat
- * revived from such a record was interrupted, and `retry` goes on. A record is plain data: a store of text keeps
- * `Codec.encode("ChatRecord", record)`, and gives back what `Codec.decode` makes of it.
+ * **Details**: a record is written when a user message was accepted, after each step, when a turn ends, and before a call
+ * that writes is started. Every call in `thread` has its result, except those in `pendingToolCalls` and in `open`.
+ * `running` means that a turn was under way: a chat loaded from such a record was interrupted, and `retry` continues it. A
+ * record is plain data: a text store writes `Codec.encode("ChatRecord", record)`, and reads with `Codec.decode`.
  *
- * - `inbox`: inputs that were accepted and are not in the thread yet; a revived chat holds them until it is next sent to
- * - `inputs`: the ids of the inputs that the last turn took into the thread
+ * - `inbox`: accepted inputs that are not in the thread yet; a loaded chat holds them until its next input
+ * - `inputs`: the ids of the inputs that the last turn added to the thread
  * - `known`: the ids that senders chose, of all inputs in the thread
- * - `expiresAt`: until when the chat waits for the user, tool results or a decision, in milliseconds since the epoch
- * - `open`: the step that is not over: its random id, where its message stands in the thread, and for each of its calls, in order, whether it
- *   may have run (`intended`), waits for a decision, was decided, is the caller's, is `done`, or none of that yet (`new`)
- * - `version`: the number of its entry in the store's log; none where the store has no log
- * - `draft`: what the interrupted reply had said, as far as that was kept
- * - `permissionMode`: the mode that calls are judged by, the loosest they may set, and the host's, where others than the options
- *   say
+ * - `expiresAt`: when the chat stops waiting for the user, tool results or a decision, in milliseconds since the epoch
+ * - `open`: the step that is not over: its random id, the index of its message in the thread, and the state of each of its
+ *   calls, in order: it may have run (`intended`), waits for a decision, was decided, is the caller's, is `done`, or has
+ *   not begun (`new`)
+ * - `version`: the number of its entry in the store's log; absent if the store has no log
+ * - `draft`: the text of the interrupted reply, as far as it was stored
+ * - `permissionMode`: the mode of calls, the loosest mode they may set, and the host's mode, if they differ from the
+ *   options
  *
  * @example
  * ```ts import.meta.vitest

@@ -16,17 +16,17 @@ import { Mode } from "./PermissionMode.ts"
  * - `completed`: the model gave its final answer
  * - `error`: a request failed
  * - `max_turns`: the bound on model requests was reached
- * - `halt_when`: the caller's predicate said so
+ * - `halt_when`: the caller's `haltWhen` returned true
  * - `ask_user`: a tool waits for the user
  * - `tool_error`: the error policy halted
  * - `manual_tool_calls`: the caller must submit tool results
  * - `cancelled`: the turn was cancelled
- * - `expired`: no turn's reason, but a chat's last one: it waited for an answer longer than its time to live
+ * - `expired`: the last reason of a chat, not of a turn: the chat waited for an answer longer than its time to live
  * - `awaiting_approval`: tool calls wait for a person's decision
  * - `budget_tokens`, `budget_cost`, `budget_time`: the turn's budget is used up
- * - `consecutive_mistakes`: so many replies in a row had only calls that failed
- * - `no_progress`: so many replies in a row changed nothing
- * - `hook_crashed`: a hook failed, where a halt of its counts
+ * - `consecutive_mistakes`: `maxMistakes` replies in a row had only calls that failed
+ * - `no_progress`: `maxUnproductive` replies in a row changed nothing
+ * - `hook_crashed`: a hook failed, for an event that a hook can halt
  * - any other word: a handler or a hook halted with it
  */
 export const HaltedReason = z.union([
@@ -52,27 +52,26 @@ export const HaltedReason = z.union([
 ])
 export type HaltedReason = z.infer<typeof HaltedReason>
 
-/** What a chat waits for when a tool asked the user. */
+/** The question of a tool to the user. */
 export const PendingQuestion = z
   .object({ question: z.string(), toolCallId: z.string(), options: QuestionOptions })
   .readonly()
 export type PendingQuestion = z.infer<typeof PendingQuestion>
 
-/** Always said, and `undefined` when there was no step. */
+/** Always present; `undefined` when there was no step. */
 const finalResponse: z.ZodType<Response | undefined> = Response.optional()
 
 /**
- * Steps until a terminal condition.
+ * The result of steps until a terminal condition.
  *
- * **Details**: `finalResponse` is the last step's, never a merge. `pendingApprovals` are the calls that wait for a decision,
- * where there are some. `permissionMode` is the mode it ended in, where that is another than its options said: a next run
- * begins in it if its `permissions` say so. `metadata` depends on the reason: `max_turns` has
- * `maxTurns`; `halt_when` has `haltWhenStepIndex`; handler halts have `haltToolCallId` and `haltResult`; `tool_error` has
- * `haltToolCallId` and `error`; `error` has `error`; `manual_tool_calls` has `manualTurnIndex`; the budgets have `budget` and,
- * but for the time, `spent`; `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`,
- * `unproductive` and a `snapshot` of the last messages; what a hook of the chat's life halted has `haltHook`, its event, and
- * after a fault `error`. After two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second was
- * refused.
+ * **Details**: `finalResponse` is that of the last step, never a merge. `pendingApprovals` are the calls that wait for a
+ * decision, if any. `permissionMode` is the mode at the end, if it differs from the options; a next run begins in it if its
+ * `permissions` set it. `metadata` depends on the reason: `max_turns` has `maxTurns`; `halt_when` has `haltWhenStepIndex`;
+ * handler halts have `haltToolCallId` and `haltResult`; `tool_error` has `haltToolCallId` and `error`; `error` has `error`;
+ * `manual_tool_calls` has `manualTurnIndex`; the budgets have `budget` and, except for the time, `spent`;
+ * `consecutive_mistakes` has `maxMistakes` and `mistakes`; `no_progress` has `maxUnproductive`, `unproductive` and a
+ * `snapshot` of the last messages; a halt by a lifecycle hook has `haltHook`, its event, and after a fault `error`. After
+ * two passes there is `structuredFinalize`: `pass1Halted`, and `pass2Error` if the second was refused.
  */
 export const ChatResult = z
   .object({
@@ -89,13 +88,13 @@ export const ChatResult = z
   .readonly()
 export type ChatResult = z.infer<typeof ChatResult>
 
-/** Whether the chat stopped for another reason than that the model gave its final answer. */
+/** Whether the chat stopped without a final answer of the model. */
 export const isHalted = ({ haltedReason }: ChatResult): boolean => haltedReason !== "completed"
 
 /**
- * What the model said last in the turn that is not blank; `""` if it said nothing.
+ * The last non-blank text of the model in the turn; `""` if there is none.
  *
- * **When to use**: for something to show of a turn that was stopped: the last reply may hold nothing but calls.
+ * **When to use**: to show the text of a stopped turn, whose last reply may contain only calls.
  */
 export const lastText = ({ steps }: ChatResult): string =>
   steps.findLast(({ response }) => response.outputText.trim() !== "")?.response.outputText ?? ""

@@ -1,5 +1,5 @@
 /**
- * What is said to a chat, from the moment it is sent until it is in the thread.
+ * The inputs of a chat, from the moment they are sent until they are in the thread.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import type { SessionErrorReason } from "../errors/index.ts"
 import { UserMessage } from "../model/index.ts"
 
 /**
- * What becomes of an input that arrives while a turn runs. A chat at rest takes it at once, whatever is said here.
+ * How an input is handled that arrives while a turn runs. A chat at rest starts its turn at once, whatever `WhenBusy` is.
  *
  * - `"queue"`: it runs as a turn of its own, after those sent before it
  * - `"steer"`: it joins the running turn at its next step boundary, before the next request; a turn that would have ended
- *   goes on with it. If the turn ends otherwise first, it is queued, ahead of the others
- * - `"interrupt"`: the running turn is cancelled, within its drain deadline, and this one is next
+ *   continues with it. If the turn ends otherwise first, the input is queued, ahead of the others
+ * - `"interrupt"`: the running turn is cancelled, within its drain deadline, and the input runs next
  * - `"reject"`: it is refused at once, and nothing is stored
  */
 export type WhenBusy = "queue" | "steer" | "interrupt" | "reject"
@@ -21,8 +21,8 @@ export type WhenBusy = "queue" | "steer" | "interrupt" | "reject"
 /**
  * How an input is sent.
  *
- * **Units and defaults**: `whenBusy` is `"queue"`. `id` is a new one; an input sent twice under the same id is one input,
- * also when the program has been started again in between; other content under it is refused, until its turn is over.
+ * **Units and defaults**: `whenBusy` is `"queue"`. `id` is generated. An input sent twice under the same id is one input,
+ * also across a restart of the program. Other content under the id is refused, until its turn is over.
  */
 export interface SendOptions {
   readonly whenBusy?: WhenBusy | undefined
@@ -30,20 +30,21 @@ export interface SendOptions {
 }
 
 /**
- * What is known of an input.
+ * The delivery status of an input.
  *
- * - `delivered`: it is in the thread, and the store has it there
- * - `pending`: the store has it in the chat's record, and it is not in the thread yet; it is not lost. Also said where the store gave no
- *   answer in time: then it may have it, and the chat holds the input until it is next sent to
- * - `rejected`: it is not in the thread, and only `retry` still says it; `error` says more. It may be sent again, under the
- *   same id too. The receipt stays what it is: where `retry` said it, sending it again under its id tells that it was delivered
+ * - `delivered`: it is in the stored thread
+ * - `pending`: it is in the stored inbox, and not in the thread yet; it is not lost. Also used when the store gave no
+ *   answer in time: the input may be stored, and the chat holds it until its next input
+ * - `rejected`: it is not in the thread, and only `retry` still sends it; `error` is the reason. It may be sent again, also
+ *   under the same id. The receipt does not change: if `retry` sent the input, sending it again under its id reports that
+ *   it was delivered
  */
 export type Receipt =
   | { readonly status: "delivered" }
   | { readonly status: "pending" }
   | { readonly status: "rejected"; readonly reason: SessionErrorReason; readonly error: unknown }
 
-/** An input that waits, as a chat's record keeps it; `named` says that its sender chose the id. */
+/** A waiting input, as a chat's record stores it; `named` means that its sender chose the id. */
 export const InboxEntry = z
   .object({
     id: z.string(),

@@ -5,12 +5,12 @@ import { ApprovalKind, Decision } from "./Approval.ts"
 import { StepHalt } from "./StepResult.ts"
 
 /**
- * Where one call of an open step is.
+ * The state of one call of an open step.
  *
  * - `new`: it has not begun, or only reads
  * - `intended`: it writes, and may have run
- * - `waiting`: for a person's decision
- * - `decided`: it goes as was decided when the turn goes on
+ * - `waiting`: it waits for a person's decision
+ * - `decided`: the decision is applied when the turn continues
  * - `manual`: the caller answers it
  * - `done`: its result is in the thread
  */
@@ -34,8 +34,8 @@ export const OpenCall = z.discriminatedUnion("state", [
 export type OpenCall = z.infer<typeof OpenCall>
 
 /**
- * The open step of a thread: its random id, the place of its message, its calls in order, and how a call that is done ends the
- * turn. Records of older versions have no `id`.
+ * The open step of a thread: its random id, the index of its message, its calls in order, and how a call that is done ends
+ * the turn. Records of older versions have no `id`.
  */
 export const OpenStep = z
   .object({

@@ -1,4 +1,4 @@
-/** How freely the calls of a run may run. */
+/** The permission modes of calls. */
 
 import * as z from "zod"
 
@@ -6,19 +6,19 @@ import * as z from "zod"
 export const modes = ["plan", "default", "acceptEdits", "trusted", "bypass"] as const
 
 /**
- * How freely calls run.
+ * Which calls run without asking a person.
  *
- * - `plan`: only what reads, and only after a question if somebody can be asked
- * - `default`: every call is asked about
- * - `acceptEdits`: reads and the tools of `edits` are not asked about
- * - `trusted`: no call is asked about
- * - `bypass`: as `trusted`; the loosest when modes are compared
+ * - `plan`: only reads run, and if a person can be asked, only after asking
+ * - `default`: a person is asked for every call
+ * - `acceptEdits`: reads and the tools of `edits` run without asking
+ * - `trusted`: every call runs without asking
+ * - `bypass`: as `trusted`; the loosest in comparisons
  */
 export const Mode = z.enum(modes)
 
 export type Mode = z.infer<typeof Mode>
 
-/** The mode, the loosest one that calls may choose, and the mode that the host set, where that is another than the loosest. */
+/** The mode, the loosest mode that calls may set, and the mode that the host set, if it differs from the loosest. */
 export const ModeStanding = z.object({ mode: Mode, loosest: Mode, host: Mode.optional() }).readonly()
 
 export type ModeStanding = z.infer<typeof ModeStanding>

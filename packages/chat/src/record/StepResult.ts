@@ -17,7 +17,7 @@ const asked = { toolCallId: z.string(), question: z.string(), options: QuestionO
  * - `question`: a handler asked the user
  * - `tool_error`: the error policy halted
  * - `halt`: a handler halted with a reason of its own
- * - `cancelled`: the turn was cancelled; `question` is what a handler had asked before
+ * - `cancelled`: the turn was cancelled; `question` is the question that a handler had asked before
  */
 export const StepHalt = z.discriminatedUnion("type", [
   z.object({ type: z.literal("question"), ...asked }).readonly(),
@@ -35,13 +35,12 @@ export const StepHalt = z.discriminatedUnion("type", [
 export type StepHalt = z.infer<typeof StepHalt>
 
 /**
- * One model request and the tools it asked for.
+ * The result of one model request and the tools it asked for.
  *
  * **Details**: `thread` is the input thread, the assistant message and the tool messages (in call order). `done` is true
- * when nothing is left to do: a final answer, an error or a halt. `manualToolCalls` are calls the caller must answer;
- * `truncatedToolCalls` are calls of a reply that ended otherwise than with `tool_calls`: they are never executed.
- * `pendingApprovals` are calls that wait for a decision; they have no result in the thread. `permissionMode` is there when its
- * calls set one.
+ * after a final answer, an error or a halt. `manualToolCalls` are calls that the caller must answer; `truncatedToolCalls`
+ * are calls of a reply that ended otherwise than with `tool_calls`: they are never executed. `pendingApprovals` are calls
+ * that wait for a decision; they have no result in the thread. `permissionMode` is present when the calls set one.
  */
 export const StepResult = z
   .object({

@@ -1,4 +1,4 @@
-/** What a conversation stores: results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
+/** The stored data of a conversation: results of steps and of chats, outcomes, approvals, inbox entries and open steps. */
 export { Decision, PendingApproval } from "./Approval.ts"
 export { ChatRecord } from "./ChatRecord.ts"
 export { ChatResult } from "./ChatResult.ts"

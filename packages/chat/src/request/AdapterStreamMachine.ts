@@ -1,16 +1,16 @@
 /**
- * The chart of one model request: opening, streaming, then one final state; waiting, between two attempts to open it.
+ * The statechart of one model request: opening, streaming, then one final state; waiting, between two attempts to open it.
  *
- * Owns: the phases of a request, how often it was sent, and to whom. The events themselves do not pass through it: an open
- * stream is attached to the outlet, and the chart hears of its end only.
+ * Owns: the phases of a request, the number of attempts, and their adapters. The events do not pass through it: an open
+ * stream is attached to the outlet, and the chart is notified of its end only.
  *
- * STREAM1. A request that was opened is released exactly once, however it ends.
- * STREAM2. The machine ends `exhausted` when the reader asked past the last event, `refused` when the request could not
- *          be opened; nothing else ends it but being stopped.
- * STREAM3. A refused request is sent again as the policy says (`Retry`), then to each fallback in turn, with retries of
- *          its own (`Fallback`); never once its first event came. The refusal that counts is the last; one that comes in
- *          place of the first event, where the stream had opened, is then an `error` event.
- * STREAM4. Stopped or cancelled while it waits, it sends nothing more, and leaves no timer.
+ * STREAM1. An opened request is released exactly once, however it ends.
+ * STREAM2. The machine ends `exhausted` when the reader has read past the last event, `refused` when the request could not
+ *          be opened. Otherwise only a stop ends it.
+ * STREAM3. A refused request is retried by its policy (`Retry`), then sent to each fallback in turn, with retries of its
+ *          own (`Fallback`); never after its first event. The last refusal is the result. If the stream had opened, a
+ *          refusal in place of the first event becomes an `error` event.
+ * STREAM4. When it is stopped or cancelled while it waits, it sends no further request, and leaves no timer.
  * STREAM5. A request cancelled on its own (`Chat.generate`) ends with an `error` event.
  *
  * @module
@@ -27,14 +27,14 @@ import type { AdapterStreamInput, AdapterStreamContext, AdapterStreamOutput } fr
 import { AdapterRequest } from "./adapterRequest.ts"
 
 /**
- * What a request's chart hears of.
+ * The events of a request's chart.
  *
  * - `request.opened`: events can be read
- * - `request.refused`: it could not be opened, or broke before its first event; `error` is what the adapter threw, `opened` whether a
- *   stream of it was ever open
- * - `request.exhausted`: the reader asked past its last event
+ * - `request.refused`: it could not be opened, or failed before its first event; `error` is the adapter's exception,
+ *   `opened` whether a stream was ever open
+ * - `request.exhausted`: the reader has read past its last event
  * - `request.cancel`: end early, with an `error` event
- * - `events.taken`: the reader asked past that event
+ * - `events.taken`: the reader has read past that event
  */
 export type AdapterStreamEvent =
   | { readonly type: "request.opened" }
@@ -58,7 +58,9 @@ const unread = {
   ]
 } as const
 
-/** Opens the request and attaches its stream to the outlet. Stopped, it releases what it holds, once (STREAM1). */
+/**
+ * Opens the request and attaches its stream to the outlet. When it is stopped, it releases its resources once (STREAM1).
+ */
 const request = fromCallback<RequestCommand, AdapterStreamContext>(({ input, sendBack, receive }) => {
   const running = new AdapterRequest(input, {
     opened: () => sendBack({ type: "request.opened" }),

@@ -1,5 +1,5 @@
 /**
- * Structured output: asking a model for an answer in a form, and reading it.
+ * Structured output: asks a model for an answer of a schema, and parses the answer.
  *
  * @module
  */
@@ -9,19 +9,19 @@ import * as Responses from "../model/Response.ts"
 import type { Response, ResponseFormat } from "../model/index.ts"
 import { describe } from "../values/index.ts"
 
-/** What describes an answer: a zod schema, any Standard Schema, or a JSON Schema object. */
+/** The schema of an answer: a zod schema, any Standard Schema, or a JSON Schema object. */
 export type Schema<A = unknown> = Parameters<A>
 
-/** How an answer is asked for. */
+/** The options of a response format. */
 export interface FormatOptions {
-  /** Whether the provider must hold the model to the schema. Default: what the provider does by itself. */
+  /** Whether the provider must enforce the schema. Default: the provider's default. */
   readonly strict?: boolean | undefined
   /** JSON Schema of the answer, for Standard Schemas whose library cannot produce it. */
   readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
- * The `responseFormat` that asks for JSON of this schema; `name` is what the provider calls it.
+ * The `responseFormat` that asks for JSON of this schema; `name` is its name at the provider.
  *
  * **Errors**: throws a `ValidationError` (`invalid_options`) for a schema that cannot be expressed as JSON Schema.
  *
@@ -45,14 +45,14 @@ export const format = (
   ...(strict === undefined ? {} : { strict })
 })
 
-/** Replies that ended before all was said. */
+/** The finish reasons of incomplete replies. */
 const incomplete: ReadonlySet<unknown> = new Set(["length", "content_filter", "tool_calls", "error"])
 
 /**
  * Reads a response's text as JSON of this schema.
  *
- * **Errors**: rejects with a `ValidationError` (`invalid_output`) when the reply is not complete, is no JSON, or does not fit
- * the schema; `errors` says where, `metadata.text` is what was said.
+ * **Errors**: rejects with a `ValidationError` (`invalid_output`) when the reply is not complete, is not JSON, or does not
+ * fit the schema; `errors` has the paths, `metadata.text` the text of the reply.
  *
  * @example
  * ```ts import.meta.vitest

@@ -6,8 +6,8 @@
  *
  * REQ1. For each `open` exactly one of `refused` and `opened` is called; after `opened` one of `exhausted` and `refused`,
  *       the latter in place of a first event; none after `release`.
- * REQ2. `release` aborts the signal and lets go of the stream, once; a stream that opens later is let go as it comes.
- * REQ3. The outlet knows that something is held until it is let go, so that a reader who leaves can wait for it.
+ * REQ2. `release` aborts the signal and releases the stream, once. A stream that opens later is released at once.
+ * REQ3. The outlet holds a reference until the stream is released, so that a reader who leaves can wait for that.
  */
 import type { PreflightError } from "../errors/index.ts"
 import type { AdapterEvent, Outlet, StreamCollector } from "../events/index.ts"
@@ -17,14 +17,14 @@ import { answeredBy, type Attempt } from "./attempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { RunOptions, TracedRequest } from "../options/index.ts"
 
-/** What a request works with. */
+/** The inputs of a request. */
 export interface RequestParts {
   readonly options: RunOptions
   readonly collector: StreamCollector
   readonly outlet: Outlet
 }
 
-/** Told of a request's phases (REQ1). */
+/** The callbacks for a request's phases (REQ1). */
 export interface RequestListener {
   readonly opened: () => void
   readonly refused: (error: unknown, opened: boolean) => void
@@ -66,7 +66,7 @@ export class AdapterRequest {
     this.#await(Promise.resolve(opening), answerer)
   }
 
-  /** Waits for the stream; one that comes after that was given up is let go as it comes (REQ2). */
+  /** Waits for the stream; a stream that opens after the request was given up is released at once (REQ2). */
   #await(opening: Promise<AsyncIterable<AdapterEvent>>, answerer: Answerer | undefined): void {
     const { system, streamIdleTimeoutMs } = this.#parts.options
     const abort = this.#abort
@@ -93,7 +93,7 @@ export class AdapterRequest {
     )
   }
 
-  /** A refusal in place of the first event, which nobody sends again, becomes an `error` event. */
+  /** Turns a final refusal in place of the first event into an `error` event. */
   fail(error: PreflightError): void {
     this.#source?.fail(error)
   }
@@ -151,6 +151,6 @@ const discard = (stream: AsyncIterable<AdapterEvent>): void => {
     const returned = stream[Symbol.asyncIterator]().return?.()
     Promise.resolve(returned).catch(() => undefined)
   } catch {
-    // It is no stream, or breaks its contract, and there is nobody left to tell.
+    // The value is no stream, or breaks its contract, and no caller is left to notify.
   }
 }

@@ -1,19 +1,19 @@
 /**
  * An adapter's stream as a source of events.
  *
- * Owns: the iterator, the abort signal of the request, the filters. Does not own the collector it folds into.
+ * Owns: the iterator, the abort signal of the request, the filters. Does not own the collector of its events.
  *
- * ASRC1. Every event is folded into the collector, then shown to `onEvent`, then filtered.
- * ASRC2. The transport is released once: by reaching the end, by an event that cannot be read, or by `release`; the
- *        latter two abort the signal and call the iterator's `return` without waiting for a `next` under way.
- * ASRC3. A throw of the iterator, and an end without `message_completed`, are an `error` event, and the end.
- * ASRC4. An `AdapterError` thrown in place of the first event is no event yet: whoever asked for the request hears of it,
- *        and says whether it is one (`fail`).
- * ASRC5. An adapter that owes an event for longer than `streamIdleTimeoutMs` has thrown an `AdapterError` (`timeout`), and its
- *        iterator is let go of.
- * ASRC6. A stream that goes beyond what an adapter may yield (`replyBounds`) is one `error` event, and the end. So is one whose
+ * ASRC1. Every event is added to the collector, then passed to `onEvent`, then filtered.
+ * ASRC2. The transport is released once: at its end, after an event that cannot be read, or by `release`. The latter two
+ *        abort the signal and call the iterator's `return` without waiting for a pending `next`.
+ * ASRC3. An exception of the iterator, and an end without `message_completed`, become an `error` event, and the end.
+ * ASRC4. An `AdapterError` thrown in place of the first event is not an event yet: the owner of the request is notified,
+ *        and may turn it into one (`fail`).
+ * ASRC5. When an adapter yields no requested event for longer than `streamIdleTimeoutMs`, that counts as an `AdapterError`
+ *        (`timeout`) thrown by it, and its iterator is released.
+ * ASRC6. A stream that exceeds the bounds of a reply (`replyBounds`) ends with one `error` event. So does a stream whose
  *        message cannot be stored.
- * ASRC7. A call whose name, arguments or metadata are too large, or cannot be stored, is folded and emitted with
+ * ASRC7. A call whose name, arguments or metadata are too large, or cannot be stored, is collected and emitted with
  *        `arguments: null`.
  */
 import type { AdapterOptions } from "../adapter/index.ts"
@@ -32,7 +32,7 @@ import type { RunOptions } from "../options/index.ts"
 import { storableCall } from "../model/index.ts"
 import { describe } from "../values/index.ts"
 
-/** Told of what ends a stream without an event. */
+/** The callbacks for an end of the stream without an event. */
 export interface SourceListener {
   readonly done: () => void
   readonly refused: (error: AdapterError) => void
@@ -85,7 +85,7 @@ export class AdapterSource implements Source {
     this.#listener.done()
   }
 
-  /** Lets go of the transport (ASRC2); resolves when the iterator has, and never rejects. */
+  /** Releases the transport (ASRC2); resolves when the iterator has ended, and never rejects. */
   async release(): Promise<void> {
     if (this.#state !== "live") return
     this.#end("released")
@@ -98,7 +98,7 @@ export class AdapterSource implements Source {
     try {
       await this.#iterator.return?.()
     } catch {
-      // The contract forbids it, and there is nobody left to tell.
+      // An iterator must not throw here, and no caller is left to notify.
     }
   }
 
@@ -143,7 +143,7 @@ export class AdapterSource implements Source {
     outlet.exhaust(this)
   }
 
-  /** Shows the event to `onEvent`; what that throws, or rejects with, is the reader's. */
+  /** Passes the event to `onEvent`; its exceptions and rejections are rethrown to the reader. */
   #observed(event: AdapterEvent, outlet: Outlet): boolean {
     const { onEvent } = this.#options
     if (onEvent === undefined) return true
@@ -174,7 +174,7 @@ export class AdapterSource implements Source {
     )
   }
 
-  /** An `error` event, and the end. */
+  /** Emits an `error` event, and ends the stream. */
   fail(error: PreflightError | StreamError): void {
     if (this.#state === "released") return
     this.#end("over")
@@ -205,7 +205,7 @@ const unstorableReply = (reason: string): AdapterError =>
 const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
 
-/** What the adapter is told; its signal is made on first use. */
+/** The options of the adapter; its signal is created on first use. */
 export const adapterOptions = (options: RunOptions, abort: LazyAbortController): AdapterOptions => ({
   get signal() {
     return abort.signal

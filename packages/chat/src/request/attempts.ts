@@ -1,4 +1,4 @@
-/** What a model request is opened with: whom it goes to, how often, and what is said of it. */
+/** The attempts of a model request: their adapter, their delays, and their notices. */
 import type { Adapter, Answerer, Fallback } from "../adapter/index.ts"
 import { AdapterError } from "../errors/index.ts"
 import type { AdapterEvent } from "../events/index.ts"
@@ -11,7 +11,7 @@ import type { AdapterStreamContext } from "./streamContext.ts"
 export interface Attempt {
   readonly adapter: Adapter
   readonly request: Request
-  /** Said of the reply, when it is not the engine's adapter that gives it. */
+  /** The adapter and model of the reply, if a fallback gives it. */
   readonly answerer: Answerer | undefined
 }
 
@@ -34,11 +34,11 @@ export const attemptOf = (context: AdapterStreamContext): Attempt => {
   }
 }
 
-/** How long to wait before the next attempt; less than 0 when there is none. */
+/** The delay before the next attempt; less than 0 when there is none. */
 export const nextDelay = ({ attempt, options }: AdapterStreamContext, error: unknown, random: () => number): number =>
   Retry.delayBefore(attempt + 1, error, options.retry, random) ?? -1
 
-/** Tells `onRetry` of the wait that begins; what that throws, or rejects with, is the reader's. */
+/** Calls `onRetry` before a delay; its exceptions and rejections are rethrown to the reader. */
 export const notifyRetry = (context: AdapterStreamContext): void => {
   const { attempt, delayMs, options, outlet, refusal } = context
   if (options.onRetry === undefined || !(refusal instanceof AdapterError)) return
@@ -57,7 +57,7 @@ export const notifyRetry = (context: AdapterStreamContext): void => {
   }
 }
 
-/** The stream of a fallback, whose `message_started` says who answers. Everything after it passes as it is. */
+/** The stream of a fallback, whose `message_started` names the adapter and model. All later events pass unchanged. */
 export const answeredBy = (stream: AsyncIterable<AdapterEvent>, answerer: Answerer): AsyncIterable<AdapterEvent> => ({
   [Symbol.asyncIterator]: () => {
     const iterator = stream[Symbol.asyncIterator]()

@@ -3,10 +3,10 @@ import { resolveModel, type RunOptions } from "../options/index.ts"
 import { type Message, type Request, system, type Thread } from "../model/index.ts"
 import type { Engine } from "../tool/index.ts"
 
-/** Parameters of the engine that are the loop's or have a field of their own. */
+/** Engine parameters that only the loop uses, or that have a field of their own. */
 const own: ReadonlySet<string> = new Set(["maxTurns", "temperature", "maxTokens"])
 
-/** The request for this thread; the call's options win over the engine's. */
+/** The request for this thread; the call's options take precedence over the engine's. */
 export const requestOf = ({
   engine,
   thread,

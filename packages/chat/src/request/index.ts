@@ -1,4 +1,4 @@
-/** One model request: how it is built, sent, retried, bounded and read as a stream of events. */
+/** One model request: builds it, sends it, retries it, bounds it and reads it as a stream of events. */
 export { adapterStreamMachine } from "./AdapterStreamMachine.ts"
 export { requestOf } from "./buildRequest.ts"
 export { adapterIn, preflight, preflightRequest } from "./preflight.ts"

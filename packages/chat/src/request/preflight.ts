@@ -1,4 +1,4 @@
-/** What is checked before a first request: thread, adapter, request, in this order. */
+/** The checks before a first request: thread, adapter, request, in this order. */
 import type { Adapter } from "../adapter/index.ts"
 import { EngineError, ValidationError } from "../errors/index.ts"
 import type { Request, Thread } from "../model/index.ts"
@@ -7,14 +7,14 @@ import { requestOf } from "./buildRequest.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Engine } from "../tool/index.ts"
 
-/** Throws the first thing that is wrong. */
+/** Throws the error of the first check that fails. */
 export const preflight = (engine: Engine, thread: Thread, options: RunOptions): void => {
   const invalidThread = Validate.thread(thread)
   if (invalidThread !== undefined) throw invalidThread
   preflightRequest(engine, thread, options)
 }
 
-/** The same for a request that is no step of a thread: the adapter first. Gives the request. */
+/** The same checks for a request that is no step of a thread: the adapter first. Returns the request. */
 export const preflightRequest = (engine: Engine, thread: Thread, options: RunOptions): Request => {
   checkAdapter(engine)
   if (!Array.isArray((thread as Partial<Thread> | undefined)?.messages)) {
@@ -27,13 +27,13 @@ export const preflightRequest = (engine: Engine, thread: Thread, options: RunOpt
   return request
 }
 
-/** The engine's adapter; throws when there is none. */
+/** The engine's adapter; throws without one. */
 export const adapterIn = ({ adapter }: Engine): Adapter => {
   if (adapter === undefined) throw new EngineError("missing_adapter")
   return adapter
 }
 
-/** Throws when the engine cannot talk to a model. */
+/** Throws when the engine cannot send requests to a model. */
 const checkAdapter = (engine: Engine): void => {
   for (const asked of [adapterIn(engine), ...(engine.fallbacks ?? [])]) {
     const adapter = "adapter" in asked ? asked.adapter : asked

@@ -1,15 +1,15 @@
 /**
- * What an adapter may yield in one reply: which events, and how much.
+ * Bounds what an adapter may yield in one reply: the kinds of events, and their size.
  *
  * Owns: the counts of one reply. Does not own the stream, nor the fold of its events.
  *
- * REPLY1. An adapter yields adapter events only. After `message_completed` it yields nothing but `raw_chunk` and `error`. Any
- *         other event ends the request with an `AdapterError` (`malformed_response`).
+ * REPLY1. An adapter yields adapter events only. After `message_completed` it yields nothing but `raw_chunk` and `error`.
+ *         Any other event ends the request with an `AdapterError` (`malformed_response`).
  * REPLY2. A value that is no event is skipped. The 1,001st in one reply ends the request with that error.
- * REPLY3. A reply of more than `maxReplyCharacters` ends the request with an `AdapterError` (`reply_too_large`). Its text,
- *         reasoning and metadata count, the names, arguments and metadata of its calls too, and 10 characters for each value,
- *         so that a stream of empty events ends too. What only repeats an earlier event counts once.
- * REPLY4. Nothing of the value that exceeds a bound is kept.
+ * REPLY3. A reply of more than `maxReplyCharacters` ends the request with an `AdapterError` (`reply_too_large`). The count
+ *         includes its text, reasoning and metadata, the names, arguments and metadata of its calls, and 10 characters for
+ *         each value, so that a stream of empty events ends too. A repetition of an earlier event is not counted again.
+ * REPLY4. A value that exceeds a bound is discarded completely.
  */
 import { AdapterError } from "../errors/index.ts"
 import {
@@ -21,13 +21,13 @@ import {
 } from "../events/index.ts"
 import { jsonSize } from "../json/index.ts"
 
-/** What a value of an adapter's stream is: an event to read, nothing to read, or a reason to end the request. */
+/** A value of an adapter's stream: an event, a value to skip, or the error that ends the request. */
 export type Reading = AdapterEvent | AdapterError | undefined
 
-/** Values that are no events, in one reply. */
+/** The most values in one reply that are no events. */
 const mostInvalid = 1_000
 
-/** What each value counts, whatever it says. */
+/** The characters that each value counts, whatever it contains. */
 const charactersOfValue = 10
 
 /** The bounds of one reply. */
@@ -38,7 +38,7 @@ export class ReplyBounds {
   #isCompleted = false
   /** The characters of argument fragments whose call is not completed yet. */
   #fragments = 0
-  /** The characters of reasoning that came in fragments. */
+  /** The characters of streamed reasoning. */
   #reasoning = 0
   /** The call of the last fragment: its id counts once. */
   #fragmentId: unknown
@@ -100,7 +100,7 @@ export class ReplyBounds {
     }
   }
 
-  /** Arguments count once, as text or as an object, whichever is longer. */
+  /** Counts arguments once, as text or as an object, whichever is longer. */
   #charactersOfCall(event: ToolCallCompleted): number {
     const { id, name, problem, rawArguments, arguments: parsed, metadata } = event
     const said = lengthOf(id) + lengthOf(name) + lengthOf(problem) + this.#sizeOf(metadata)
@@ -116,17 +116,17 @@ export class ReplyBounds {
     return text + this.#beyondReasoning(kept) + this.#beyondReasoning(metadata)
   }
 
-  /** Metadata repeats the reasoning that came before. */
+  /** The size of metadata beyond the reasoning that it repeats. */
   #beyondReasoning(metadata: unknown): number {
     return Math.max(0, this.#sizeOf(metadata) - this.#reasoning)
   }
 
-  /** The size of what is given as an object; what is longer than a whole reply is not measured to its end. */
+  /** The size of an object, measured no further than the bound requires. */
   #sizeOf(value: unknown): number {
     return typeof value === "object" && value !== null ? jsonSize(value, 2 * this.#most) : lengthOf(value)
   }
 
-  /** What repeats the text is not counted twice, and is no longer than a reply may be. */
+  /** The characters of text that repeats earlier text: 0, unless it is longer than a whole reply may be. */
   #again(length: number): number {
     return length > this.#most ? length : 0
   }
@@ -142,7 +142,7 @@ export class ReplyBounds {
 const malformed = (what: string): AdapterError =>
   new AdapterError("malformed_response", { message: `The adapter ${what}` })
 
-/** A message as an adapter may yield it, against its type. */
+/** A message as an adapter in JavaScript may yield it. */
 type AdapterMessage = { readonly content?: unknown; readonly metadata?: unknown } | null | undefined
 
 const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0)

@@ -6,7 +6,7 @@ import type { RunOptions } from "../options/index.ts"
 import type { Request } from "../model/index.ts"
 import type { PreflightError } from "../errors/index.ts"
 
-/** What a request's chart is started with. */
+/** The input of a request's chart. */
 export interface AdapterStreamInput {
   readonly adapter: Adapter
   readonly request: Request
@@ -16,10 +16,10 @@ export interface AdapterStreamInput {
 }
 
 /**
- * What a request's snapshot holds.
+ * The context in a request's snapshot.
  *
- * **Details**: `attempt` counts from 1 for each adapter asked; `fallback` is the place of the fallback that is asked, in the
- * engine's list, or `undefined`; `delayMs` is the present or last wait, `refusal` what the last attempt was refused with.
+ * **Details**: `attempt` counts from 1 for each adapter; `fallback` is the index of the present fallback in the engine's
+ * list, or `undefined`; `delayMs` is the present or last delay, `refusal` the error of the last refused attempt.
  */
 export interface AdapterStreamContext extends AdapterStreamInput {
   readonly attempt: number

@@ -1,20 +1,20 @@
 /**
  * Sessions: a conversation and its status, as an immutable value.
  *
- * An operation takes a session and gives the next one; it never changes the one it was given, and if it fails there is no
- * next one. Nothing runs between operations: a session is data, to be kept wherever data is kept.
+ * An operation takes a session and returns the next one; it never changes its input, and returns none if it fails. Nothing
+ * runs between operations: a session is plain data that can be stored anywhere.
  *
  * S1. After an operation that ran a turn the session's thread is the result's.
  * S2. `id`, `context` and `metadata` are the caller's: no operation writes them.
- * S3. Calls and a question wait together only when one batch had both; the calls come first.
- * S4. A session is plain data, errors apart.
- * S5. A collected operation is its streamed one, read to the end.
- * S6. Going on from a kept session is going on from the one in memory.
- * S7. An operation that fails leaves the caller's value untouched; what is not legal in a status fails before anything
+ * S3. Calls and a question wait together only when one batch had both; the calls must be answered first.
+ * S4. A session is plain data, except its errors.
+ * S5. The collected form of an operation is its streamed form, read to the end.
+ * S6. A stored session continues exactly as the one in memory.
+ * S7. An operation that fails leaves its input unchanged. An operation that the status does not allow fails before anything
  *     runs.
- * S8. Every request has a thread in which calls and results pair up.
- * S9. What a turn begins with is committed before it runs: a turn that is left or cancelled keeps it, and the question it
- *     answers stays open.
+ * S8. In the thread of every request, each call has exactly one result.
+ * S9. The input of a turn is committed before the turn runs: when the turn is left or cancelled, the input stays, and the
+ *     question it answers stays open.
  *
  * @module
  * @source ALLM.Session
@@ -42,19 +42,19 @@ export { SessionStatus, SessionOutcome, Session } from "./sessionState.ts"
 export type { SessionStream } from "./sessionStream.ts"
 export type { UserInput } from "../model/index.ts"
 
-/** What a session can be made of; everything has a default. */
+/** The fields of a new session; every field has a default. */
 export interface SessionFields extends Partial<Omit<Session, "thread">> {
   readonly thread?: Thread.ThreadInput | undefined
 }
 
-/** What a conversation starts from: a session, a thread, or messages. */
+/** The start of a conversation: a session, a thread, or messages. */
 export type SessionInput = Session | Thread.ThreadInput
 
 /** The options of a turn that answers. */
 export interface ReplyOptions extends ChatOptions {
   /**
-   * How the answer to a tool's question is written down: as a message of the user, or as the result of the call that
-   * asked, in the place of what stood there. Default `"user_message"`.
+   * How the answer to a tool's question is stored: as a user message, or as the result of the asking call, instead of its
+   * placeholder. Default `"user_message"`.
    */
   readonly answer?: AnswerForm | undefined
 }
@@ -62,7 +62,7 @@ export interface ReplyOptions extends ChatOptions {
 const strict = z.strictObject(shape)
 
 /**
- * Makes a session; without a field it is idle and empty.
+ * Makes a session; without fields it is idle and empty.
  *
  * **Errors**: throws a `ValidationError` (`invalid_session`) that names each unknown or ill-typed field.
  *
@@ -106,7 +106,7 @@ export const pendingToolCalls = (session: Session): ReadonlyArray<ToolCall> => s
 /**
  * The session with these messages at its end; the status stays.
  *
- * **Errors**: throws a `ValidationError` (`invalid_message`) for what is no message.
+ * **Errors**: throws a `ValidationError` (`invalid_message`) for an invalid message.
  */
 export const append = (session: Session, ...added: ReadonlyArray<Message>): Session => {
   for (const message of added) {
@@ -120,7 +120,7 @@ export const append = (session: Session, ...added: ReadonlyArray<Message>): Sess
 export const appendUser = (session: Session, said: UserInput): Session => append(session, userMessage(said))
 
 /**
- * The session with a tool message at its end; the status stays, and so do the calls it waits for.
+ * The session with a tool message at its end; the status and the pending calls stay.
  *
  * **Errors**: throws a `ToolError` for a result that has no JSON form (`encoding_failed`) or more than 1,000,000 characters
  * (`result_too_large`).
@@ -129,7 +129,7 @@ export const appendToolResult = (session: Session, toolCallId: string, result: u
   append(session, { role: "tool", toolCallId, content: submittedContent(toolCallId, result) })
 
 /**
- * Answers one of the calls the session waits for; with the last one it is idle, or awaits the user.
+ * Answers one of the pending calls; after the last one the session is idle, or awaits the user.
  *
  * **Errors**: as for {@link submitToolResults}.
  *
@@ -161,16 +161,15 @@ export const submitToolResult = (session: Session, toolCallId: string, result: u
 }
 
 /**
- * Answers calls the session waits for, by call id: all of them, or some. Without a result the session is returned as it
- * is.
+ * Answers pending calls by call id: all of them, or some. Without results the session is returned unchanged.
  *
- * **Details**: text and content parts are taken as they are, anything else as JSON. A result stands right after its call,
- * whatever the thread says after it.
+ * **Details**: text and content parts are used unchanged, any other value as JSON. A result is added right after its call,
+ * before any later message.
  *
- * **Errors**: throws a `SessionError`: `unknown_tool_call_id` for a call it does not wait for, or no longer;
- * `invalid_status_for_operation` when it waits for none; `session_in_error_state`. Throws a `ToolError`
- * for a result that has no JSON form (`encoding_failed`) or more than 1,000,000 characters (`result_too_large`). Of several
- * results all are taken, or none.
+ * **Errors**: throws a `SessionError`: `unknown_tool_call_id` for a call that is not, or no longer, pending;
+ * `invalid_status_for_operation` when none is pending; `session_in_error_state`. Throws a `ToolError` for a result that has
+ * no JSON form (`encoding_failed`) or more than 1,000,000 characters (`result_too_large`). Either all results are added, or
+ * none.
  */
 export const submitToolResults = (
   session: Session,
@@ -196,9 +195,9 @@ const submitted = (session: Session, results: ReadonlyArray<readonly [string, un
 }
 
 /**
- * Gives up what the session waits for: calls are answered as cancelled, a question stays open and can still be answered.
+ * Stops waiting: pending calls are answered as cancelled; a question stays open and can still be answered.
  *
- * **Details**: a session that waits for nothing is returned as it is. A turn that runs is cancelled by its `signal`, or by
+ * **Details**: a session that waits for nothing is returned unchanged. A running turn is cancelled by its `signal`, or by
  * leaving its events.
  *
  * **Errors**: throws a `SessionError` (`session_in_error_state`).
@@ -227,10 +226,10 @@ export const cancel = (session: Session): Session => {
 }
 
 /**
- * Leaves the error state: to what the session still waits for, else to `idle`. `lastOutcome` goes on saying what went
- * wrong, until the next turn.
+ * Leaves the error state: to the status that the session's pending calls or question require, else to `idle`. `lastOutcome`
+ * keeps the error until the next turn.
  *
- * **Details**: the reply whose request failed goes if it said nothing; what it did say is kept.
+ * **Details**: the reply whose request failed is removed if it is empty; otherwise its text is kept.
  *
  * **Errors**: throws a `SessionError` (`invalid_status_for_operation`) in any other status.
  *
@@ -267,10 +266,11 @@ export const recover = (session: Session): Session => {
 }
 
 /**
- * Runs the first turn of a conversation, or the next one of a session whose thread has all it needs.
+ * Runs the first turn of a conversation, or the next turn of a session whose thread is complete.
  *
- * **Errors**: rejects with a `ValidationError` (`invalid_session_input`) for what is no session, thread or list of
- * messages, with a `SessionError` when it is not legal now or calls and results do not pair up, and as `Chat.run` does.
+ * **Errors**: rejects with a `ValidationError` (`invalid_session_input`) for an input that is no session, thread or list of
+ * messages, with a `SessionError` when the status does not allow it or calls and results do not pair up, and as `Chat.run`
+ * does.
  *
  * @example
  * ```ts import.meta.vitest
@@ -295,9 +295,9 @@ export const start = (engine: Engine, input: SessionInput, options: ChatOptions 
   runChat(streamStart(engine, input, options))
 
 /**
- * Says something, or answers the open question, and runs a turn.
+ * Sends a user message, or answers the open question, and runs a turn.
  *
- * **Errors**: rejects with a `ValidationError` (`invalid_message`) for what is no message, else as {@link start}.
+ * **Errors**: rejects with a `ValidationError` (`invalid_message`) for an invalid message, else as {@link start}.
  */
 export const reply = (
   engine: Engine,
@@ -307,8 +307,8 @@ export const reply = (
 ): Promise<SessionTurn> => runChat(streamReply(engine, session, said, options))
 
 /**
- * Runs a turn after a message of any role, or without one: after results were submitted, a cancel, or an error that was
- * recovered from. While a question is open the message must be the user's.
+ * Runs a turn after a message of any role, or without one: after submitted results, a cancel, or a recovery from an error.
+ * While a question is open the message must be the user's.
  *
  * **Errors**: as for {@link reply}.
  */
@@ -329,10 +329,10 @@ export const step = (engine: Engine, session: Session, options: StepOptions = {}
   runStep(streamStep(engine, session, options))
 
 /**
- * The events of {@link start}, and at any time the session they have come to.
+ * The events of {@link start}, and at any time the session after the events read so far.
  *
- * **Details**: as for `Chat.stream`: the promise resolves when the first request is open, and leaving the loop releases
- * what runs. What was left is `cancelled`, and has lost nothing that was said.
+ * **Details**: as for `Chat.stream`: the promise resolves when the first request is open, and leaving the loop releases its
+ * resources. A session whose events were left is `cancelled`, and keeps its messages.
  *
  * **Errors**: as for {@link start}, but an unknown tool is an `error` event.
  *
@@ -384,7 +384,7 @@ export const streamContinue = async (
   return openChat(engine, next, options)
 }
 
-/** The events of {@link step}; of a step that is left nothing is kept, and `session()` is the one it began with. */
+/** The events of {@link step}. A step that is left changes nothing: `session()` is then the session it began with. */
 export const streamStep = async (
   engine: Engine,
   session: Session,
@@ -394,7 +394,7 @@ export const streamStep = async (
   return openStep(engine, session, options)
 }
 
-/** The session with the answer in its thread (S9); the question is open until a turn ends otherwise than by a cancel. */
+/** The session with the answer in its thread (S9); the question stays open until a turn ends otherwise than by a cancel. */
 const answering = (session: Session, said: UserMessage, answer: AnswerForm = "user_message"): Session => {
   if (answer !== "user_message" && answer !== "tool_result") {
     throw new ValidationError("invalid_options", [
@@ -404,7 +404,7 @@ const answering = (session: Session, said: UserMessage, answer: AnswerForm = "us
   return { ...session, thread: withAnswer(session.thread, session.pendingQuestion, said, answer) }
 }
 
-/** What a conversation starts from, as a session. The messages themselves are checked before the request. */
+/** The session for the start of a conversation. Its messages are checked before the request. */
 const sessionOf = (input: SessionInput): Session => {
   const thread = isRecord(input) && "status" in input ? input.thread : input
   if (!isMessages(thread) && !(isRecord(thread) && isMessages(thread.messages))) {

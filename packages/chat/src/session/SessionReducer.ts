@@ -1,14 +1,14 @@
 /**
- * Folds the events of a session's turn into the session after it.
+ * Reduces the events of a session's turn to the session after it.
  *
- * Owns: the events folded so far. Does not own the session it began with, which it never changes, nor where events come
- * from: a stream in this program, or the network.
+ * Owns: the events reduced so far. Does not own the initial session, which it never changes, nor the source of the events:
+ * a stream in this program, or the network.
  *
- * RED1. `apply` is total, as the collector's is.
- * RED2. `finalize` changes nothing: it can be asked at any time, again, and more events may follow.
- * RED3. Events that end early lose nothing that was committed: of a chat the finished steps, the calls and the question
- *       they left open stay, and the status says `cancelled`, or `error` if one was seen; of a step nothing was
- *       committed, and the session is as before.
+ * RED1. `apply` never throws, as the collector's never does.
+ * RED2. `finalize` changes nothing: it can be called at any time and repeatedly, and more events may follow.
+ * RED3. When the events end early, committed data is kept. Of a chat the finished steps, their pending calls and their
+ *       question stay, and the status is `cancelled`, or `error` after an error event. A step commits nothing before its
+ *       end, so the session is as before.
  *
  * @module
  * @source ALLM.Session.StreamReducer
@@ -23,7 +23,7 @@ import type { SessionMode, ResultOf, SessionTurn } from "./turnResult.ts"
 export type { SessionMode, ResultOf, SessionTurn } from "./turnResult.ts"
 
 /**
- * The running fold of one turn.
+ * The reducer of one turn.
  *
  * **Errors**: throws a `ValidationError` (`invalid_options`) for another mode.
  *
@@ -44,7 +44,7 @@ export type { SessionMode, ResultOf, SessionTurn } from "./turnResult.ts"
 export class SessionReducer<Mode extends SessionMode = "chat"> {
   readonly session: Session
   readonly mode: Mode
-  /** The fold of the events themselves, to be read: the text and the calls of the running reply. */
+  /** The collector of the events: the text and the calls of the running reply, for reading. */
   readonly collector: StreamCollector
 
   constructor(session: Session, options: { readonly mode: Mode }) {
@@ -56,12 +56,12 @@ export class SessionReducer<Mode extends SessionMode = "chat"> {
     this.collector = new StreamCollector(session.thread)
   }
 
-  /** Folds one event. */
+  /** Applies one event. */
   apply(event: Event): void {
     this.collector.apply(event)
   }
 
-  /** The session and the result, if the events ended here. */
+  /** The session and the result as if the events ended here. */
   finalize(): SessionTurn<ResultOf[Mode]> {
     const finalizer: Finalizers[Mode] = finalizers[this.mode]
     return finalizer(this.session, this.collector)
@@ -85,7 +85,7 @@ const finalizers: Finalizers = {
   }
 }
 
-/** What there is of a chat without its end; what its last step waits for, it goes on waiting for. */
+/** The result of a chat without its end; pending calls and questions of its last step stay pending. */
 const leftEarly = (collector: StreamCollector): ChatResult => {
   const last = collector.steps.at(-1)
   const end = last === undefined ? undefined : endOf(last)

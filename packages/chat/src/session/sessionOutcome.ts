@@ -1,11 +1,11 @@
 /**
- * What becomes of a session by the result of a chat or of a step.
+ * The session after the result of a chat or of a step.
  *
  * SOUT1. The thread is the result's; `id`, `context` and `metadata` are never written.
- * SOUT2. The status follows from the outcome by one order: an error, calls that wait for the caller, a cancel, a
- *        question, the end; `idle` after a step that would go on, or one that asked for results and named no call.
+ * SOUT2. The status follows from the outcome by one order: an error, calls that wait for the caller, a cancel, a question,
+ *        the end; `idle` after a step that would continue, or a step that asked for results and named no call.
  * SOUT3. A cancel keeps a question that was open before it; any other outcome closes it.
- * SOUT4. `lastOutcome` is replaced, never merged. Of an error it has the error itself.
+ * SOUT4. `lastOutcome` is replaced, never merged. After an error it has the error itself.
  */
 import { AdapterError, ToolError } from "../errors/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
@@ -25,14 +25,14 @@ export const afterChat = (session: Session, result: ChatResult): Session => {
   })
 }
 
-/** The session after a step of its own. */
+/** The session after a single step. */
 export const afterStep = (session: Session, step: StepResult): Session => settled(session, step.thread, endOf(step))
 
-/** Why a loop that has no bound would end after this step; `undefined` when it would go on. */
+/** Why a loop without bounds would end after this step; `undefined` when it would continue. */
 export const endOf = (step: StepResult): Terminal | undefined =>
   terminalCondition(step, 0, { maxTurns: Number.POSITIVE_INFINITY }, { stopped: undefined, steps: [step] })
 
-/** The status of a session that nothing happens to and that ended well: what it waits for. */
+/** The status of a session after a turn without an error: what it waits for. */
 export const waitingStatus = ({
   pendingToolCalls,
   pendingQuestion
@@ -62,7 +62,7 @@ const settled = (session: Session, thread: Thread, end: Terminal | undefined): S
   }
 }
 
-/** A session runs no call that waits for a decision: its caller answers it, like one of its own. */
+/** The calls that the caller answers. A call that waits for a decision is one of them, because a session never runs it. */
 const waitingFor = (end: Terminal | undefined): ReadonlyArray<ToolCall> => [
   ...(end?.pendingApprovals ?? []).map(({ toolCall }) => toolCall),
   ...(end?.pendingToolCalls ?? [])
@@ -76,7 +76,7 @@ const statusAfter = ({ reason, pendingToolCalls = [] }: Terminal, hasQuestion: b
   return hasQuestion ? "awaiting_user" : "completed"
 }
 
-/** An error for a result that has none: an adapter said `error` and not why, or a handler failed with nothing. */
+/** An error for a result without one: an adapter ended with `error` and no reason, or a handler failed without a value. */
 const unnamed = ({ reason, metadata }: Terminal): AdapterError | ToolError =>
   reason === "error"
     ? new AdapterError("unknown", { message: "The model request failed and did not say why", metadata })

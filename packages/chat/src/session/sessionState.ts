@@ -7,13 +7,13 @@ import { ToolCall } from "../model/index.ts"
 const record = z.record(z.string(), z.unknown())
 
 /**
- * What a session waits for.
+ * The status of a session.
  *
- * - `idle`: nothing was said yet, a step of its own would go on, or what was missing has come
- * - `completed`: the last turn ended; `lastOutcome` says how
+ * - `idle`: it has no message yet, a single step would continue, or all missing results were submitted
+ * - `completed`: the last turn ended; `lastOutcome` has the reason
  * - `awaiting_user`: a tool asked a question
- * - `awaiting_tools`: calls are the caller's to answer
- * - `cancelled`: the last turn was cancelled or left; what was said, and an open question, are kept
+ * - `awaiting_tools`: the caller must answer calls
+ * - `cancelled`: the last turn was cancelled or left; its text and an open question are kept
  * - `error`: the last turn failed; only `recover` is legal
  */
 export const SessionStatus = z.enum(["idle", "completed", "awaiting_user", "awaiting_tools", "cancelled", "error"])
@@ -21,7 +21,7 @@ export const SessionStatus = z.enum(["idle", "completed", "awaiting_user", "awai
 export type SessionStatus = z.infer<typeof SessionStatus>
 
 /**
- * How the last turn ended: its halted reason, what the reason knows (see `ChatResult`), and the error of `error` and
+ * How the last turn ended: its halted reason, the metadata of that reason (see `ChatResult`), and the error of `error` and
  * `tool_error`.
  */
 export const SessionOutcome = z
@@ -44,9 +44,8 @@ export const shape = {
 /**
  * A conversation between turns.
  *
- * **Details**: `id` is told to tool handlers as `sessionId`. `context` is handed to them in the engine's place when there
- * is something in it. `metadata` is nobody's but the caller's. `pendingToolCalls` are the calls that `submitToolResults`
- * answers, `pendingQuestion` is what `reply` answers.
+ * **Details**: tool handlers get `id` as `sessionId`. A non-empty `context` is passed to them instead of the engine's.
+ * `metadata` belongs to the caller only. `submitToolResults` answers `pendingToolCalls`, `reply` answers `pendingQuestion`.
  */
 export const Session = z.object(shape).readonly()
 

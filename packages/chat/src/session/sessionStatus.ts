@@ -1,14 +1,13 @@
 /**
- * What is legal while a session has which status.
+ * The operations that each session status allows.
  *
- * LEGAL1. The error state is checked first: in it nothing is legal but `recover`, and the refusal says
- *         `session_in_error_state`.
- * LEGAL2. Whatever else is refused because of the status is `invalid_status_for_operation`, and lists what is legal.
+ * LEGAL1. The error state is checked first: it allows only `recover`, and the error is `session_in_error_state`.
+ * LEGAL2. Any other refusal because of the status is `invalid_status_for_operation`, and lists the allowed operations.
  */
 import { SessionError } from "../errors/index.ts"
 import type { Session, SessionStatus } from "./sessionState.ts"
 
-/** What can be done with a session; the others are legal in every status. */
+/** The operations of a session that depend on its status; all others are always allowed. */
 export type SessionOperation =
   | "start"
   | "reply"
@@ -30,13 +29,13 @@ const legal: Readonly<Record<SessionStatus, ReadonlyArray<SessionOperation>>> = 
   error: ["recover"]
 }
 
-/** Throws when the operation is not legal now. */
+/** Throws when the status does not allow the operation. */
 export const requireLegal = (session: Session, operation: SessionOperation): void => {
   const refused = illegal(session, operation)
   if (refused !== undefined) throw refused
 }
 
-/** Why an operation is not legal now. */
+/** Why the status does not allow the operation. */
 const illegal = ({ status }: Session, operation: SessionOperation): SessionError | undefined => {
   const now = Object.hasOwn(legal, status) ? legal[status] : []
   if (now.includes(operation)) return undefined
@@ -48,10 +47,7 @@ const illegal = ({ status }: Session, operation: SessionOperation): SessionError
   )
 }
 
-/**
- * Throws when `continue` is not legal now: while a question is open only a user's message goes on, while results are
- * missing nothing does.
- */
+/** Throws when `continue` is not allowed: an open question requires a user message, and missing results forbid it. */
 export const requireContinuable = (session: Session, role: string | undefined): void => {
   const { status, pendingToolCalls } = session
   if (status === "awaiting_tools" && pendingToolCalls.length === 0 && role === undefined) return

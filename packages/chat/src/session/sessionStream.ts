@@ -1,9 +1,9 @@
 /**
- * The reader's end of a session's turn: its events, and at any time the session they have come to.
+ * The reader of a session's turn: its events, and at any time the session after the events read so far.
  *
- * Owns: the fold of what was read. Does not own the turn, which lives no longer than somebody reads.
+ * Owns: the reducer of the events that were read. Does not own the turn, which runs only while its events are read.
  *
- * SSTR1. Every event that was read is folded, and no other: `session` never runs ahead of the reader.
+ * SSTR1. Every event that was read is reduced, and no other: `session` never runs ahead of the reader.
  */
 import type { Event, EventStream } from "../events/index.ts"
 import type { SessionReducer } from "./SessionReducer.ts"
@@ -13,7 +13,7 @@ import type { ResultOf, SessionMode } from "./turnResult.ts"
 /**
  * The events of a session's turn, for one reader, and the session after it.
  *
- * **Details**: what the turn begins with is committed: `session()` has it from the start, so a turn that is left, or whose
+ * **Details**: the input of the turn is committed: `session()` has it from the start, so a turn that is left, or whose
  * request fails, loses no message.
  */
 export class SessionStream<Mode extends SessionMode = "chat"> implements AsyncIterableIterator<Event, undefined> {
@@ -30,12 +30,12 @@ export class SessionStream<Mode extends SessionMode = "chat"> implements AsyncIt
     }
   }
 
-  /** The session as the events read so far leave it: when all were read, the session after the turn. */
+  /** The session after the events read so far; after the last event, the session after the turn. */
   session(): Session {
     return this.#reducer.finalize().session
   }
 
-  /** The result as the events read so far tell it. */
+  /** The result after the events read so far. */
   result(): ResultOf[Mode] {
     return this.#reducer.finalize().result
   }

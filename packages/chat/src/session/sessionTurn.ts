@@ -1,4 +1,4 @@
-/** Runs a turn on a session whose message is committed. */
+/** Runs a turn on a session whose input is committed. */
 import * as Chat from "../loop/Chat.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
@@ -32,7 +32,7 @@ const open = async <Mode extends SessionMode>(
   return new SessionStream(events, new SessionReducer(session, { mode }))
 }
 
-/** A session's context is handed on only when there is something in it, so that it does not hide the engine's. */
+/** Passes a non-empty context only, so that an empty one does not hide the engine's. */
 const withIdentity = ({ id, context }: Session, options: ChatOptions): ChatOptions => ({
   ...options,
   ...(options.sessionId === undefined && id !== undefined ? { sessionId: id } : {}),
@@ -57,7 +57,7 @@ export const runStep = async (opening: Promise<SessionStream<"step">>): Promise<
 
 const readOut = async <Mode extends SessionMode>(stream: SessionStream<Mode>) => {
   for await (const _ of stream) {
-    // Reading is what makes it run; the stream folds what was read.
+    // Reading the events runs the turn; the stream reduces them.
   }
   return { session: stream.session(), result: stream.result() }
 }

@@ -4,14 +4,14 @@ import type { ChatResult, StepResult } from "../record/index.ts"
 import type { Session } from "./sessionState.ts"
 
 /**
- * What the events are of.
+ * What a session runs.
  *
  * - `chat`: a turn of steps; it ends with `chat_completed`
  * - `step`: one step; it ends with `step_completed`
  */
 export type SessionMode = "chat" | "step"
 
-/** What a mode comes to: a step that was left early is a cancelled chat of no step. */
+/** The result of each mode; a step that was left early is a cancelled chat without steps. */
 export interface ResultOf {
   readonly chat: ChatResult
   readonly step: StepResult | ChatResult

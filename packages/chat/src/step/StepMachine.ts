@@ -1,18 +1,18 @@
 /**
- * The chart of one step: a model request (phase A), the tools it asked for (phase B), one `step_completed` (phase C).
+ * The statechart of one step: a model request (phase A), the tools it asked for (phase B), one `step_completed` (phase C).
  *
- * Owns: which phase comes next. Does not own the events, which come out of the outlet, nor the loop around steps.
+ * Owns: which phase comes next. Does not own the events, which the outlet emits, nor the loop around steps.
  *
  * STEP1. All adapter events come before all tool events, and those before the one `step_completed`, which is the last.
- * STEP2. Phase B begins when the reader asked past the adapter's last event, never on the content of an event, and only
- *        if the finish reason is `tool_calls`.
- * STEP3. Leaving a phase releases what it held, once: the adapter's stream in A, the tool processes in B.
+ * STEP2. Phase B begins when the reader has read past the adapter's last event, never because of an event's content, and
+ *        only if the finish reason is `tool_calls`.
+ * STEP3. Leaving a phase releases its resources, once: the adapter's stream in A, the tool processes in B.
  * STEP4. A cancelled step still ends with its `step_completed`: in A at once, in B when the running calls have ended or
  *        their drain deadline passed.
  * STEP5. A request that could not be opened ends the step in `refused`, without any event.
- * STEP6. A step that goes on with open calls begins with phase B: it makes no request, and its results go where those of
- *        the step before belong.
- * STEP7. Calls that wait for a decision have no result; the step says which, unless it was cancelled. A halt beside them
+ * STEP6. A step that continues with open calls begins with phase B: it sends no request, and its results are added to the
+ *        step before.
+ * STEP7. Calls that wait for a decision have no result; the step lists them, unless it was cancelled. A halt beside them
  *        takes effect when they are decided.
  *
  * @module
@@ -45,10 +45,10 @@ import type { StepInput, StepOutput, StepContext } from "./stepContext.ts"
 export type { StepOutput } from "./stepContext.ts"
 
 /**
- * What a step can be told.
+ * The events of a step.
  *
- * - `step.cancel`: end early; the result says `cancelled`
- * - `events.taken`, from its own phase C: the reader asked past `step_completed`
+ * - `step.cancel`: end early; the result is `cancelled`
+ * - `events.taken`, from its own phase C: the reader has read past `step_completed`
  */
 type StepEvent = { readonly type: "step.cancel" } | EventsTaken
 
@@ -119,7 +119,7 @@ const begin = ({ input }: { readonly input: StepInput }): StepContext => {
 
 const nothing: ReadonlyMap<number, OpenCall> = new Map()
 
-/** What both kinds of step have: the tools, and the end. */
+/** The phases of both kinds of step: the tools, and the end. */
 const toolPhases = {
   phaseB: {
     invoke: {
@@ -191,7 +191,7 @@ const resumedStep = stepSetup.createMachine({
   output: ({ context }) => outputOf(context)
 })
 
-/** Goes on with the open calls of a thread: phaseB, phaseC, then done (STEP6). */
+/** Continues with the open calls of a thread: phaseB, phaseC, then done (STEP6). */
 export const resumedStepMachine = chart(resumedStep)
 
 const unknownTool = (context: StepContext): ToolCall | undefined => {
@@ -199,7 +199,7 @@ const unknownTool = (context: StepContext): ToolCall | undefined => {
   return onUnknownTool === "error" ? callsOf(context).automatic.find((call) => !toolsByName.has(call.name)) : undefined
 }
 
-/** None of the batch runs, and every call is answered all the same. */
+/** Answers every call of the batch, and runs none. */
 const refuseUnknownTool = (context: StepContext) => {
   const { toolsByName } = context.options
   const unknown = unknownTool(context)
@@ -217,18 +217,18 @@ const refuseUnknownTool = (context: StepContext) => {
   }
 }
 
-/** Answers a call without running it; the error policy has no say, since no tool failed. */
+/** Answers a call without running it. The error policy does not apply, because no tool failed. */
 const answered = (context: StepContext, call: ToolCall, result: HandlerResult): ToolOutcome =>
   toolOutcome(call, result, { toolResultEncoder: context.options.toolResultEncoder })
 
-/** The adapter's process died: the request failed. */
+/** Fails the request because the adapter's process died. */
 const crashed = (collector: StreamCollector, cause: unknown) => {
   const error = new AdapterError("unknown", { cause, message: `The model request's process died: ${describe(cause)}` })
   collector.fail(error)
   return { error }
 }
 
-/** Cancelled in phase A: calls the model has made already are answered, since nobody else will. */
+/** Answers the calls that the model had made before a cancel in phase A, because no batch will. */
 const cancelledRequest = (context: StepContext) => {
   const { finishReason, toolCalls } = context.collector.toResponse()
   const called = finishReason === "tool_calls" ? toolCalls : []
@@ -238,7 +238,10 @@ const cancelledRequest = (context: StepContext) => {
   }
 }
 
-/** The snapshot shows how the calls ended that no batch can say it of: those of a truncated reply, and those without one. */
+/**
+ * Adds to the snapshot the outcomes that no batch reported: of calls in a truncated reply, and of calls answered without a
+ * batch.
+ */
 const showUnrun = ({ watcher, result, outcomes, options, ledger }: StepContext) => {
   if (watcher === undefined || result === undefined) return
   const truncated = result.truncatedToolCalls.map((toolCall) => ({ toolCall, outcome: "not_started" as const }))

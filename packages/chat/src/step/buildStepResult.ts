@@ -1,11 +1,11 @@
-/** Builds a step's result from what its phases left. */
+/** Builds a step's result from the data of its phases. */
 import type { Mode, PendingApproval, StepHalt, StepResult } from "../record/index.ts"
 import type { AssistantMessage, Response, ToolCall, ToolMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import type { Opened } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
 
-/** What is known when a step's last phase begins. */
+/** The data at the beginning of a step's last phase. */
 export interface StepParts {
   readonly thread: Thread.Thread
   readonly response: Response
@@ -16,16 +16,16 @@ export interface StepParts {
   readonly error: unknown
   /** The permission mode, if the calls changed it. */
   readonly permissionMode?: Mode | undefined
-  /** The calls that wait for a decision, if there are some. */
+  /** The calls that wait for a decision, if any. */
   readonly pendingApprovals?: ReadonlyArray<PendingApproval> | undefined
-  /** Where the results go in a step that goes on with the calls of one before. */
+  /** The open step that gets the results, if the step continues one. */
   readonly resumed?: Opened | undefined
 }
 
 /**
  * The result of a step.
  *
- * Calls of a reply that ended otherwise than with `tool_calls` are no part of the thread: nobody will answer them.
+ * Calls of a reply that ended otherwise than with `tool_calls` are not added to the thread, because they get no result.
  */
 export const stepResult = (parts: StepParts): StepResult => {
   const { response, mode, outcomes, manualToolCalls, halt, error, pendingApprovals, permissionMode } = parts
@@ -52,7 +52,10 @@ const threadOf = ({ thread, response, halt }: StepParts, toolResults: ReadonlyAr
   return Thread.append(thread, ...(message === undefined ? [] : [message]), ...toolResults)
 }
 
-/** The assistant's message, with what the provider wants to see again; a reply that was cancelled before its first word leaves none. */
+/**
+ * The assistant's message, with the metadata that the provider needs again. A reply that was cancelled before its first
+ * word has no message.
+ */
 export const assistantMessage = (response: Response, cancelled: boolean): AssistantMessage | undefined => {
   const toolCalls = response.finishReason === "tool_calls" ? response.toolCalls : []
   if (cancelled && response.outputText === "" && toolCalls.length === 0) return undefined

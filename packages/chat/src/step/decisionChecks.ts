@@ -1,6 +1,4 @@
-/**
- * What a decision must be to be taken: one that cannot work is refused before it is anything, so that the call still waits.
- */
+/** Checks decisions: a decision that cannot work is refused before it takes effect, so that the call still waits. */
 import { Decision, type OpenStep } from "../record/index.ts"
 import { type Finding, findingsOf, unknownNames, ValidationError } from "../errors/index.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
@@ -18,7 +16,7 @@ interface DecisionState {
   readonly open: OpenStep | undefined
 }
 
-/** What each decision is made of. */
+/** The members of each decision. */
 const members = {
   allow: ["type", "arguments"],
   deny: ["type", "reason"],
@@ -26,7 +24,7 @@ const members = {
   result: ["type", "value"]
 } satisfies Readonly<Record<Decision["type"], ReadonlyArray<string>>>
 
-/** A decision that can be kept and carried out; throws a `ValidationError` for anything else. */
+/** Returns a decision that can be stored and carried out; throws a `ValidationError` for anything else. */
 export const checkedDecision = (given: unknown, toolCallId: string, context: DecisionState | undefined): Decision => {
   const decision = readable(given)
   const found = [...problemsOf(decision), ...(context === undefined ? [] : misfits(decision, toolCallId, context))]
@@ -40,7 +38,7 @@ const invalid = (found: ReadonlyArray<Finding>): ValidationError =>
     found.map(({ field, reason }) => ({ field: ["decision", ...field], reason }))
   )
 
-/** Reads it once: accessors may throw, or say something else the next time. */
+/** Reads the value once: accessors may throw, or return another value the next time. */
 const readable = (given: unknown): Decision => {
   try {
     const { success, data, error } = Decision.safeParse(given)
@@ -74,11 +72,11 @@ const problemsOf = (decision: Decision): ReadonlyArray<Finding> => {
 const below = (step: string, found: ReadonlyArray<Finding>): ReadonlyArray<Finding> =>
   found.map(({ field, reason }) => ({ field: [step, ...shortened(field)], reason }))
 
-/** A path that a person can read. */
+/** A path that is short enough to read. */
 const shortened = (field: ReadonlyArray<string | number>): ReadonlyArray<string | number> =>
   field.length <= 6 ? field : [...field.slice(0, 3), "…", ...field.slice(-2)]
 
-/** What JSON has no word for: the model could not read it. */
+/** The parts of a value that have no JSON form, which the model could not read. */
 const wordless = (value: unknown): ReadonlyArray<Finding> => {
   const { json, found } = write(value, false, deepestLevels)
   return found.length > 0 ? found : tagged(json, [])
@@ -95,7 +93,7 @@ const tagged = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray
 const inside = (json: Json, path: ReadonlyArray<string | number>): ReadonlyArray<Finding> =>
   Object.entries(json ?? {}).flatMap(([step, value]) => tagged(value, [...path, step]))
 
-/** Whether other arguments fit, where the schema says so at once. */
+/** The issues of the replaced arguments, if the schema can check them synchronously. */
 const misfits = (
   decision: Decision,
   toolCallId: string,

@@ -1,8 +1,8 @@
 /**
- * What a decision makes of a call, where it does not run.
+ * The outcomes of decided calls that do not run.
  *
- * DEC1. A decision to halt keeps every call from starting that was allowed beside it.
- * DEC2. A call that may have run stays `unknown` whatever keeps it from running again; what it says names both.
+ * DEC1. A decision to halt prevents the start of every call that was allowed beside it.
+ * DEC2. A call that may have run stays `unknown`, whatever prevents it from running again; its text names both.
  */
 import type { Decision, OpenCall } from "../record/index.ts"
 import { ok } from "../values/index.ts"
@@ -19,19 +19,19 @@ import {
 } from "../call/index.ts"
 import { notAgain } from "../batch/index.ts"
 
-/** The calls that go on, as they will run, with their places; and the outcomes of those that do not run. */
+/** The calls that run, with their positions, and the outcomes of those that do not run. */
 export interface GoingOn {
   readonly toolCalls: ReadonlyArray<ToolCall>
   readonly positions: ReadonlyArray<number>
-  /** By place in `toolCalls`. */
+  /** By position in `toolCalls`. */
   readonly settled: ReadonlyMap<number, ToolOutcome>
-  /** By place in `toolCalls`: those whose arguments the decision replaced. */
+  /** By position in `toolCalls`: the calls whose arguments the decision replaced. */
   readonly edited: ReadonlySet<number>
-  /** By place in `toolCalls`: those that may have run before (DEC2). */
+  /** By position in `toolCalls`: the calls that may have run before (DEC2). */
   readonly again: ReadonlySet<number>
 }
 
-/** What an open step goes on with. */
+/** The calls that an open step continues with. */
 export const goingOnWith = (opened: Opened, rules: OutcomeRules): GoingOn => {
   const { calls } = opened.open
   const halts = calls.some((call) => call.state === "decided" && call.decision.type === "halt")
@@ -85,7 +85,7 @@ const outcomeOf = (
   }
 }
 
-/** A call that was to run, and does not after all; what was decided otherwise counts. */
+/** The outcome of a call that was to run, but does not; a decision other than `allow` stays in effect. */
 export const leftOut = (
   toolCall: ToolCall,
   call: Extract<OpenCall, { readonly state: "waiting" | "decided" }>,

@@ -1,16 +1,17 @@
 /**
- * The journal of a step whose tools run: which calls may have begun, and what became of them.
+ * The journal of a step while its tools run: which calls may have begun, and their outcomes.
  *
- * Owns: the states of the step's calls, and the intents that are not kept yet. Does not own the record, which the chat
+ * Owns: the states of the step's calls, and the intents that are not stored yet. Does not own the record, which the chat
  * makes, nor the calls.
  *
- * JOUR1. The intent of a call that writes is kept before its handler starts; intents that are noted together are kept by
- *        one save. If that save fails, the call is not started.
- * JOUR2. One save of the journal is under way at a time; what is noted meanwhile is kept by one more.
- * JOUR3. Whatever save is made while the step runs carries the journal as it is then.
- * JOUR4. Without a call that writes there is no save, and nothing to carry.
- * JOUR5. The outcome of such a call is carried by the next save; one is made for it while other calls go on running.
- * JOUR6. An outcome that no save carried yet is not lost with the chat's process, only with the program.
+ * JOUR1. The intent of a call that writes is stored before its handler starts; intents noted together share one save. If
+ *        that save fails, the call is not started.
+ * JOUR2. One save of the journal is under way at a time; all later notes share the next save.
+ * JOUR3. Every save of the chat while the step runs includes the current journal.
+ * JOUR4. Without a call that writes there is no save, and no journal in the record.
+ * JOUR5. The next save includes the outcome of such a call. While other calls still run, the outcome causes a save of its
+ *        own.
+ * JOUR6. An outcome that is not stored yet survives the death of the chat's process, but not the end of the program.
  */
 import { type SessionError, storeFailure } from "../errors/index.ts"
 import type { ChatRecord, OpenCall, OpenStep, StepHalt } from "../record/index.ts"
@@ -19,10 +20,10 @@ import { keptHalt, type Opened, withResults } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
 import { describe } from "../values/index.ts"
 
-/** Hears that an intent is kept, or why not. */
+/** Called when an intent is stored, or with the failure. */
 export type Intended = (failure: SessionError | undefined) => void
 
-/** A step whose tools run: where its results stand, and what its request used. */
+/** A step whose tools run: its thread and open step, and the usage of its request. */
 export interface Journalled extends Opened {
   readonly usage: Usage
 }
@@ -35,34 +36,34 @@ const intended: OpenCall = { state: "intended" }
 export class Journal {
   readonly #due: () => void
   #make: (() => Journalled) | undefined
-  /** What there is to carry, from the first call that writes (JOUR4). */
+  /** The journal's entry, from the first call that writes (JOUR4). */
   #entry: Journalled | undefined
   #calls: Array<OpenCall> = []
   #results: Map<number, ToolMessage> | undefined
   #halts: Map<number, StepHalt> | undefined
   #waiting: Array<Intended> = []
   #saving: ReadonlyArray<Intended> | undefined
-  /** Whether an outcome should be kept on its own (JOUR5). */
+  /** Whether an outcome requires a save of its own (JOUR5). */
   #dirty = false
   #asked = false
   #isOver = false
 
-  /** `due` is told that a save should be made. */
+  /** `due` is called when a save should be made. */
   constructor(due: () => void) {
     this.#due = due
   }
 
-  /** The step's tools begin; `entry` is asked for when the first that writes does. */
+  /** The step's tools begin; `entry` is called when the first call writes. */
   begin(entry: () => Journalled): void {
     this.#make = entry
   }
 
-  /** Where a call is. */
+  /** The state of a call. */
   stateOf(position: number): OpenCall["state"] | undefined {
     return this.#calls[position]?.state
   }
 
-  /** A call that writes wants to start; `told` hears when it may (JOUR1). */
+  /** Notes the intent of a call that writes; `done` is called when it may start (JOUR1). */
   intend(position: number, done: Intended): void {
     if (this.#entry === undefined) {
       this.#entry = this.#make?.()
@@ -73,7 +74,7 @@ export class Journal {
     this.#askOnce()
   }
 
-  /** A call is over; `goesOn` says whether others are not. */
+  /** Notes the outcome of a call; `goesOn` is whether others still run. */
   over(position: number, { message, halt }: ToolOutcome, goesOn: boolean): void {
     const wrote = this.#calls[position]?.state === "intended"
     this.#results ??= new Map()
@@ -92,7 +93,7 @@ export class Journal {
     return this.#saving === undefined && (this.#waiting.length > 0 || this.#dirty)
   }
 
-  /** Keeps the record, which carries the journal, and tells those whose intents it has. */
+  /** Saves the record with the journal, and calls the callbacks of its intents. */
   save(keep: () => void | Promise<void>): void {
     const saving = this.#waiting
     this.#saving = saving
@@ -109,7 +110,7 @@ export class Journal {
     if (this.isDue) this.#askOnce()
   }
 
-  /** What a record says of the step (JOUR3, JOUR4). */
+  /** The journal as a record includes it (JOUR3, JOUR4). */
   get journalled(): Journalled | undefined {
     const entry = this.#entry
     if (entry === undefined || this.#isOver) return undefined
@@ -119,13 +120,13 @@ export class Journal {
     return { ...withResults({ thread: entry.thread, open }, this.#results ?? none), usage: entry.usage }
   }
 
-  /** The step is over: its results are in the chat's own thread, and nothing else of it is held. */
+  /** Ends the journal: the step is over, and its results are in the chat's own thread. */
   close(): void {
     this.#isOver = true
     this.#make = undefined
   }
 
-  /** A record as it would be if the outcomes had been kept that came since (JOUR6). */
+  /** The record with the outcomes that came after its save (JOUR6). */
   recall(record: ChatRecord): ChatRecord {
     const { open, thread } = record
     const own = this.#entry?.open
@@ -140,7 +141,7 @@ export class Journal {
     return results.size === 0 ? record : { ...record, ...withResults({ thread, open: known }, results) }
   }
 
-  /** Of several halts the first in call order counts. */
+  /** The first halt in call order. */
   get #halt(): StepHalt | undefined {
     if (this.#halts === undefined) return this.#entry?.open.halt
     return this.#halts.get(Math.min(...this.#halts.keys()))

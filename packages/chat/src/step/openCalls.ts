@@ -1,17 +1,17 @@
 /**
- * A step that is not over: its assistant message is in the thread, and calls of it have no result there yet.
+ * An open step: its assistant message is in the thread, and some of its calls have no result yet.
  *
- * Owns: the state of each call, and where its result goes. Does not own when results come, nor who decides.
+ * Owns: the state of each call, and the position of its result. Does not own when results come, nor who decides.
  *
- * OPEN1. Every call of the message is in one state. A call that is `done` has its result in the thread, and no other has.
- * OPEN2. Results stand behind their message in call order, whatever the thread says after them.
+ * OPEN1. Every call of the message has one state. Exactly the calls that are `done` have their result in the thread.
+ * OPEN2. Results follow their message in call order, before any later message.
  * OPEN3. A call is decided once.
  */
 import type { Decision, OpenCall, OpenStep, PendingApproval, StepHalt } from "../record/index.ts"
 import { type Message, type Thread, type ToolCall, type ToolMessage, unstorable } from "../model/index.ts"
 import { describe } from "../values/index.ts"
 
-/** A thread, and what is open in it. */
+/** A thread and its open step. */
 export interface Opened {
   readonly thread: Thread
   readonly open: OpenStep
@@ -31,7 +31,7 @@ export const openToolCalls = ({ thread, open }: Opened): ReadonlyArray<ToolCall>
   return message?.role === "assistant" ? (message.toolCalls ?? []) : []
 }
 
-/** Puts results in their places (OPEN2); what they answer is done. */
+/** Adds results in call order (OPEN2), and marks their calls as done. */
 export const withResults = ({ thread, open }: Opened, results: ReadonlyMap<number, ToolMessage>): Opened => {
   if (results.size === 0) return { thread, open }
   const { at, calls } = open
@@ -50,7 +50,7 @@ export const withResults = ({ thread, open }: Opened, results: ReadonlyMap<numbe
   }
 }
 
-/** Puts the results that a caller gives of the calls that are his in their places. */
+/** Adds the results that a caller submits for manual calls. */
 export const withCallersResults = (opened: Opened, messages: ReadonlyArray<Message>): Opened => {
   const given = messages.filter((message) => message.role === "tool")
   const results = new Map<number, ToolMessage>()
@@ -62,7 +62,7 @@ export const withCallersResults = (opened: Opened, messages: ReadonlyArray<Messa
   return withResults(opened, results)
 }
 
-/** Whether something of a step is left to be done, or to take effect, before the model can be asked again. */
+/** Whether the step has calls to run or to decide, or a halt to take effect, before the next request. */
 export const isUnfinished = ({ calls, halt }: OpenStep): boolean =>
   halt !== undefined || calls.some(({ state }) => state !== "done" && state !== "manual")
 
@@ -71,7 +71,7 @@ export const isWaiting = ({ calls }: OpenStep): boolean => calls.some(({ state }
 
 const noApprovals: ReadonlyArray<PendingApproval> = []
 
-/** What an open step waits for, in call order. */
+/** The calls that wait for a decision, in call order. */
 export const pendingApprovalsOf = (thread: Thread, open: OpenStep | undefined): ReadonlyArray<PendingApproval> => {
   if (open === undefined || !isWaiting(open)) return noApprovals
   const toolCalls = openToolCalls({ thread, open })
@@ -83,7 +83,7 @@ export const pendingApprovalsOf = (thread: Thread, open: OpenStep | undefined): 
   })
 }
 
-/** When the first of the calls that wait gives up; `undefined` for never. */
+/** When the first waiting call expires; `undefined` for never. */
 export const firstExpiry = ({ calls }: OpenStep): number | undefined => {
   const ends = calls.flatMap((call) =>
     call.state === "waiting" && call.expiresAt !== undefined ? [call.expiresAt] : []
@@ -91,7 +91,7 @@ export const firstExpiry = ({ calls }: OpenStep): number | undefined => {
   return ends.length === 0 ? undefined : Math.min(...ends)
 }
 
-/** The step with these decisions taken, each about the first call of its id that waits (OPEN3). */
+/** Applies the decisions, each to the first waiting call with its id (OPEN3). */
 export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenStep => {
   const toolCalls = openToolCalls(opened)
   const calls = [...opened.open.calls]
@@ -103,7 +103,7 @@ export const decide = (opened: Opened, decisions: ReadonlyArray<Decided>): OpenS
   return { ...opened.open, calls }
 }
 
-/** A halt as a store can keep it: what has no JSON form is described. */
+/** A halt that can be stored: a value without a JSON form is replaced by its description. */
 export const keptHalt = (halt: StepHalt): StepHalt => {
   if (unstorable(halt).length === 0) return halt
   switch (halt.type) {

@@ -1,10 +1,11 @@
 /**
- * What a restart makes of a step that was not over.
+ * Restores a step that was not over when the program ended.
  *
- * REVIVE1. A call whose outcome is known has it in the thread. One that had not begun is `not_started`, one that only reads
- *          is `cancelled`: the model may call it again.
- * REVIVE2. A call that may have run is never run again unasked: its tool's `onUnknown` says whether a person decides, the
- *          model reads that it is unknown, or it runs again under the same idempotency key when the chat goes on.
+ * REVIVE1. A call whose outcome is known has it in the thread. A call that had not begun becomes `not_started`, a call that
+ *          only reads `cancelled`: the model may call it again.
+ * REVIVE2. A call that may have run never runs again without a decision. Its tool's `onUnknown` decides: a person decides,
+ *          the model reads that the outcome is unknown, or the call runs again under the same idempotency key when the chat
+ *          continues.
  * REVIVE3. However a step is closed, each of its calls has exactly one result.
  */
 import type { ChatRecord, OpenCall, OpenStep, PendingQuestion } from "../record/index.ts"
@@ -16,7 +17,7 @@ import { endedEarly, type OutcomeRules, type ToolOutcome } from "../call/index.t
 import type { Engine, Tool } from "../tool/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
 
-/** What a chat has of a step that was not over. */
+/** The state of a chat with a step that was not over. */
 export interface Standing {
   readonly thread: Thread
   readonly open: OpenStep | undefined
@@ -24,7 +25,7 @@ export interface Standing {
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
 }
 
-/** What a call becomes whose outcome is unknown (REVIVE2). */
+/** The state of a call whose outcome is unknown (REVIVE2). */
 export const unknownCall = (tool: Tool | undefined, askedAt: number): OpenCall | "fail" => {
   switch (tool?.onUnknown) {
     case "fail":
@@ -36,7 +37,7 @@ export const unknownCall = (tool: Tool | undefined, askedAt: number): OpenCall |
   }
 }
 
-/** What a chat that is started from a record begins with. */
+/** The state of a chat that starts from a record. */
 export const revived = (record: ChatRecord, engine: Engine, now: number): Standing => {
   const { thread, open, pendingQuestion, pendingToolCalls } = record
   if (open === undefined) return { thread, open, pendingQuestion, pendingToolCalls }
@@ -65,11 +66,11 @@ const notBegun = (toolCall: ToolCall, tool: Tool | undefined, rules: OutcomeRule
     ? endedEarly(toolCall, "cancelled", rules, "ended by a restart; it may be called again")
     : endedEarly(toolCall, "not_started", rules, "not started: the program ended before; it may be called again")
 
-/** The open calls that are the caller's to answer. */
+/** The open calls that the caller must answer. */
 export const manualOf = (opened: Opened): ReadonlyArray<ToolCall> =>
   openToolCalls(opened).filter((_, position) => opened.open.calls[position]?.state === "manual")
 
-/** A question that a call asked is asked once no other call waits; a step without anything left is no longer open. */
+/** Asks a call's question once no other call waits, and closes a step without open calls. */
 const settled = (standing: Standing & Opened): Standing => {
   const { thread, open } = standing
   if (isWaiting(open)) return standing
@@ -88,7 +89,7 @@ const asking = (thread: Thread, question: PendingQuestion): Pick<Standing, "thre
   pendingQuestion: question
 })
 
-/** Ends an open step: what has no result yet, but for the caller's calls, is answered with this (REVIVE3). */
+/** Ends an open step: calls that wait or were decided get this result (REVIVE3). */
 export const closed = (
   standing: Standing & Opened,
   result: (toolCall: ToolCall, call: Extract<OpenCall, { readonly state: "waiting" | "decided" }>) => ToolMessage
@@ -104,7 +105,7 @@ export const closed = (
   return { ...settled({ ...standing, ...withResults(standing, results) }), open: undefined }
 }
 
-/** An open step that a person's next words go on from: what it would have ended with does not count any more. */
+/** The open step before a new user message: its halt is dropped. */
 export const goingOn = (step: OpenStep): OpenStep | undefined => {
   const { halt: _, ...open } = step
   return isUnfinished(open) ? open : undefined

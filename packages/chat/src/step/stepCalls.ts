@@ -1,7 +1,7 @@
 /**
- * The calls of a step: who answers them, what the batch is started with, and what the step comes to.
+ * The calls of a step: how they are answered, the input of the batch, and the result of the step.
  *
- * SCALL1. A call of the step has an outcome, waits for a decision, or is the caller's: exactly one of these.
+ * SCALL1. A call of the step either has an outcome, waits for a decision, or is the caller's.
  */
 import { type Response, text, type ToolCall } from "../model/index.ts"
 import type { OpenCall, OpenStep, StepHalt } from "../record/index.ts"
@@ -16,7 +16,7 @@ import { endedEarly, toolFailure, type ToolOutcome, toolOutcome } from "../call/
 import { describe } from "../values/index.ts"
 import type { StepContext, StepOutput } from "./stepContext.ts"
 
-/** Who answers the calls of a step; `positions` are the places in the reply of those that the batch answers. */
+/** Who answers the calls of a step; `positions` are the indexes in the reply of the batch's calls. */
 interface StepCalls {
   readonly automatic: ReadonlyArray<ToolCall>
   readonly manual: ReadonlyArray<ToolCall>
@@ -25,7 +25,7 @@ interface StepCalls {
 
 const none: StepCalls = { automatic: [], manual: [] }
 
-/** The calls of the reply, by who answers them. Calls of a truncated reply are nobody's. */
+/** The calls of the reply: those of the batch, and those of the caller. Calls of a truncated reply are not answered. */
 export const callsOf = (context: StepContext): StepCalls => {
   const { collector, options, going, open, thread } = context
   if (going !== undefined && open !== undefined) {
@@ -44,7 +44,7 @@ export const callsOf = (context: StepContext): StepCalls => {
   }
 }
 
-/** What the step's batch is started with. */
+/** The input of the step's batch. */
 export const batchInput = (context: StepContext): ToolBatchInput => {
   const { id, options, outlet, watcher, ledger, journal, open, going, thread } = context
   const { automatic, positions } = callsOf(context)
@@ -68,7 +68,7 @@ export const batchInput = (context: StepContext): ToolBatchInput => {
   }
 }
 
-/** The options of the batch, in the mode that is now. Calls that a person decided about are not judged again. */
+/** The options of the batch, in the present mode. Calls that a person decided about skip the permission check. */
 const gated = ({ options, open, permissionMode }: StepContext): ToolBatchInput["options"] => {
   const permissions = permissionMode.begin(options.permissions)
   if (open === undefined) return permissions === options.permissions ? options : { ...options, permissions }
@@ -81,7 +81,7 @@ const journalledBy = (context: StepContext): Journalled => {
   return { ...opened, usage: context.open === undefined ? context.collector.usage : Usage.empty }
 }
 
-/** The thread with the step's message, and the step as if no call were answered yet. */
+/** The thread with the step's message, and the step with no call answered yet. */
 const openedBy = (context: StepContext): Opened => {
   const { id, thread, open, options } = context
   if (open !== undefined) return { thread, open }
@@ -98,7 +98,7 @@ const openedBy = (context: StepContext): Opened => {
   }
 }
 
-/** The batch is done. */
+/** The context after the batch. */
 export const batchEnded = (context: StepContext, result: ToolBatchResult): Partial<StepContext> => {
   const { outcomes, halt, error, suspended } = result
   const ended = { outcomes, halt: haltOf(context, halt), ...(error === undefined ? {} : { error }) }
@@ -119,7 +119,7 @@ export const batchEnded = (context: StepContext, result: ToolBatchResult): Parti
   return { ...ended, left }
 }
 
-/** What a call before had halted with comes first; a cancel takes a question along. */
+/** A halt of an earlier call takes precedence; a cancel keeps its question. */
 const haltOf = ({ open }: StepContext, halt: StepHalt | undefined): StepHalt | undefined => {
   if (open?.halt === undefined) return halt
   if (halt?.type !== "cancelled") return open.halt
@@ -129,8 +129,8 @@ const haltOf = ({ open }: StepContext, halt: StepHalt | undefined): StepHalt | u
 }
 
 /**
- * The batch's process died: what it had not finished has failed, or nobody knows whether it took effect. What it had not said
- * is said in the closing events.
+ * The batch's process died: unfinished calls have failed, or have an unknown outcome. Their missing events are part of the
+ * closing events.
  */
 export const batchCrashed = (context: StepContext, cause: unknown): Partial<StepContext> => {
   const { journal, ledger, options } = context
@@ -163,7 +163,7 @@ export const batchCrashed = (context: StepContext, cause: unknown): Partial<Step
   return { outcomes, left, halt: haltOf(context, outcomes.find(({ halt }) => halt !== undefined)?.halt) }
 }
 
-/** What a step comes to. */
+/** The output of a step. */
 export const stepEnd = (context: StepContext): Omit<Extract<StepOutput, { readonly type: "completed" }>, "type"> => {
   const { options, halt, left, open, outcomes, permissionMode } = context
   const { manual } = callsOf(context)
@@ -182,7 +182,7 @@ export const stepEnd = (context: StepContext): Omit<Extract<StepOutput, { readon
   const still = left.size === 0 ? undefined : withHalt(opened.open, halt)
   const pending = pendingApprovalsOf(opened.thread, still)
   const pendingApprovals = pending.length === 0 ? undefined : pending
-  // A halt beside calls that are left takes effect with them (STEP7).
+  // A halt beside open calls takes effect with them (STEP7).
   const result = stepResult({
     ...parts,
     halt: still === undefined ? halt : undefined,
@@ -205,7 +205,7 @@ const withHalt = (step: OpenStep, halt: StepHalt | undefined): OpenStep => {
   return halt === undefined ? open : { ...open, halt: keptHalt(halt) }
 }
 
-/** The results in their places, and the calls that are left as they wait. */
+/** The thread with the results, and the open calls as they wait. */
 const afterBatch = (context: StepContext): Opened => {
   const { left, outcomes } = context
   const { automatic, positions } = callsOf(context)
@@ -225,7 +225,7 @@ const afterBatch = (context: StepContext): Opened => {
   return withResults({ thread, open: { ...open, calls } }, results)
 }
 
-/** There was no request; the response is the one whose calls go on. */
+/** There was no request; the response is that of the calls' reply. */
 const resumedResponse = ({ thread, options }: StepContext, open: OpenStep): Response => {
   const message = thread.messages[open.at]
   const said = message?.role === "assistant" ? message : undefined

@@ -12,53 +12,53 @@ import type { Message, Thread } from "../model/index.ts"
 import type { OpenCall, OpenStep, StepHalt, StepResult } from "../record/index.ts"
 import type { Engine } from "../tool/index.ts"
 
-/** Sees the text of a running step and the states of its calls, without an event for each. */
+/** Watches the text of a running step and the states of its calls, without an event for each. */
 export interface StepWatcher extends ToolCallWatcher {
   readonly stepStarted: (collector: StreamCollector) => void
-  /** What the running step's reply has said, if so many steps were over when it began. */
+  /** The text of the running step's reply, if `steps` steps were over when it began. */
   readonly said?: (steps: number) => string
 }
 
-/** What a step's chart is started with. */
+/** The input of a step's chart. */
 export interface StepInput {
   readonly engine: Engine
   readonly thread: Thread
   readonly options: RunOptions
   readonly outlet: Outlet
   readonly watcher?: StepWatcher | undefined
-  /** What the model is told behind the thread, this once. */
+  /** Messages after the thread, for this request only. */
   readonly aside?: ReadonlyArray<Message> | undefined
-  /** Where intents and outcomes of calls that write are noted. */
+  /** The journal for the intents and outcomes of calls that write. */
   readonly journal?: Journal | undefined
-  /** The mode that calls are judged by, and may set, where it outlives the step. */
+  /** The permission mode of calls, which they may set, if it outlives the step. */
   readonly permissionMode?: PermissionMode | undefined
-  /** The open step of the thread, for a step that goes on with its calls (STEP6). */
+  /** The open step of the thread, for a step that continues its calls (STEP6). */
   readonly open?: OpenStep | undefined
 }
 
-/** A step's result, or why it never began. */
+/** A step's result, or why it could not begin. */
 export type StepOutput =
   | { readonly type: "completed"; readonly result: StepResult; readonly open?: OpenStep | undefined }
   | { readonly type: "refused"; readonly error: PreflightError }
 
-/** What a step's snapshot holds. */
+/** The context in a step's snapshot. */
 export interface StepContext extends StepInput {
-  /** A random id; of a step that goes on, the stored one, if its record has one (KEY2, KEY3). */
+  /** A random id; for a step that continues, the stored one, if its record has one (KEY2, KEY3). */
   readonly id: string | undefined
   readonly permissionMode: PermissionMode
   readonly collector: StreamCollector
   readonly outcomes: ReadonlyArray<ToolOutcome>
-  /** What the running batch has finished, and said; its process may die, this stays. */
+  /** The outcomes and events of the running batch; they survive its process. */
   readonly ledger: BatchLedger
-  /** What the calls of an open step go on with. */
+  /** The calls that an open step continues with. */
   readonly going: GoingOn | undefined
-  /** The calls without an outcome, by their place in the batch. */
+  /** The calls without an outcome, by position in the batch. */
   readonly left: ReadonlyMap<number, OpenCall>
   readonly halt: StepHalt | undefined
-  /** What goes wrong in the step itself, and is said by an event of its own. */
+  /** The error of the step itself, which has an event of its own. */
   readonly error: unknown
   readonly refusal: PreflightError | undefined
   readonly result: StepResult | undefined
-  /** What is open after it. */
+  /** The open step after it. */
   readonly stillOpen: OpenStep | undefined
 }

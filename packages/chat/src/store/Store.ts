@@ -1,5 +1,5 @@
 /**
- * The port to where chats are kept.
+ * The port of stores of chats.
  *
  * @module
  */
@@ -31,10 +31,10 @@ export const isSessionStore = (store: Store): store is SessionStore =>
   isRecord(store) && verbs.every((verb) => typeof Reflect.get(store, verb) === "function")
 
 /**
- * How a store in memory keeps.
+ * The options of a store in memory.
  *
- * **Units and defaults**: `clock` is the host's. `ttlMs` is how long after its newest entry a conversation is kept; without it,
- * for ever.
+ * **Units and defaults**: `clock` is the host's. `ttlMs` is how long after its newest entry a conversation is kept; without
+ * it, there is no limit.
  */
 export interface MemoryOptions {
   readonly clock?: Clock.Clock | undefined

@@ -1,19 +1,19 @@
 /**
- * Which entry of each chat is the newest, and the drafts that are kept behind it.
+ * The number of the newest entry of each chat, and the drafts that follow it.
  *
- * Owns: those numbers, and the drafts that the store was given and has not taken. Does not own when one is due (`Drafts`), nor
- * the order of what the store is asked (`storeServer.ts`).
+ * Owns: those numbers, and the drafts that the store is saving. Does not own when a draft is due (`Drafts`), nor the order
+ * of the store's operations (`storeServer.ts`).
  *
- * STORE6. A draft is begun behind what was asked before it, and says which entry it is behind; nothing waits for it. One that
- *         comes late is of an entry that is no longer the newest, and the store drops it.
- * STORE9. Nothing is known of chats without a process, but for what the store was asked and has not answered.
+ * STORE6. A draft is saved after the operations requested before it, with the number of the entry that it follows; no
+ *         operation waits for it. A late draft has the number of an older entry, and the store drops it.
+ * STORE9. For chats without a process only the operations that the store has not answered are kept.
  */
 import type { ChatRecord } from "../record/index.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { idOf, type StoreCall } from "./storeCall.ts"
 import type { Saved, SessionStore, Store } from "./sessionStore.ts"
 
-/** What a reply has said so far. */
+/** The text of a reply so far. */
 export interface Draft {
   readonly id: string
   readonly text: string
@@ -27,10 +27,10 @@ export class NewestEntries {
   readonly #store: Store
   readonly #isLiving: (id: string) => boolean
   readonly #numbers = new Map<string, number>()
-  /** The one that waits behind the draft that each chat's store was given. */
+  /** For each chat with a draft in the store, the next draft that waits. */
   readonly #drafting = new Map<string, { waiting: DraftBehind | undefined }>()
 
-  /** `isLiving` says which chats live here: of no others anything is known. */
+  /** `isLiving` is whether a chat is live here; numbers are kept for live chats only. */
   constructor(store: Store, isLiving: (id: string) => boolean) {
     this.#store = store
     this.#isLiving = isLiving
@@ -40,7 +40,7 @@ export class NewestEntries {
     return this.#numbers
   }
 
-  /** The store has done what it was asked; where it numbers its entries, that says which is the newest. */
+  /** Called when the store has finished an operation: keeps the number of the newest entry, if the result has one. */
   done(call: StoreCall, value: unknown): void {
     const id = idOf(call)
     const number: unknown =
@@ -59,7 +59,7 @@ export class NewestEntries {
     this.#numbers.delete(id)
   }
 
-  /** Has a draft kept behind the newest entry, while there is a process to see to it. */
+  /** Saves a draft after the newest entry, while the store's process is alive. */
   keep(draft: Draft, isGuarded: () => boolean): void {
     const after = this.#numbers.get(draft.id)
     if (after !== undefined) this.#give({ ...draft, after }, isGuarded)
@@ -82,11 +82,11 @@ export class NewestEntries {
       }
       Promise.resolve(kept).then(settled, settled)
     } catch {
-      // What a reply has said is not worth its turn (DRAFT2): the next draft says it again.
+      // A failed draft does not end the turn (DRAFT2): the next draft has the text again.
     }
   }
 }
 
-/** Whether a store takes what a reply has said so far. */
+/** Whether a store saves drafts. */
 export const takesDrafts = (store: Store): store is Store & Pick<SessionStore, "keepDraft"> =>
   "keepDraft" in store && typeof store.keepDraft === "function"

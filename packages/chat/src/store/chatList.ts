@@ -1,16 +1,16 @@
-/** What a list shows of conversations, and what may be asked of it. */
+/** The summaries in a list of conversations, and the options of a list. */
 import { type Finding, ValidationError } from "../errors/index.ts"
 import { type ChatRecord, isInjected, isNudge } from "../record/index.ts"
 import * as Messages from "../model/Message.ts"
 import type { ChatSummary, HistoryOptions, ListOptions } from "./sessionStore.ts"
 
-/** Characters. */
+/** In characters. */
 const longestTitle = 80
 
 const isSaid = (message: Messages.Message): boolean =>
   message.role === "user" && !isInjected(message) && !isNudge(message)
 
-/** The beginning of the first thing the user said, in one line. */
+/** The beginning of the first user message, in one line. */
 const titleOf = ({ thread }: ChatRecord): string => {
   const first = thread.messages.find(isSaid)
   if (first === undefined) return ""
@@ -22,7 +22,7 @@ const titleOf = ({ thread }: ChatRecord): string => {
   return characters.length <= longestTitle ? line : `${characters.slice(0, longestTitle - 1).join("")}…`
 }
 
-/** What a list shows of the newest record of a conversation. */
+/** The summary of the newest record of a conversation. */
 export const summaryOf = (
   record: ChatRecord,
   written: { readonly createdAt: number; readonly updatedAt: number }
@@ -37,16 +37,16 @@ export const summaryOf = (
 })
 
 /**
- * The text of a message, or one that is looked for, as they are compared: in one case.
+ * A text in lower case, for a search: of a message, or the searched text.
  *
- * **Details**: the error of a tool call has no such text: a search finds what was said, and tells nobody what an error says.
+ * **Details**: the error of a tool call has no such text, so a search cannot find it.
  */
 export const searched = (said: Messages.Message | string): string =>
   (typeof said === "string" ? said : isError(said) ? "" : Messages.text(said)).toLowerCase()
 
 const isError = (message: Messages.Message): boolean => message.role === "tool" && message.outcome === "failed"
 
-/** Entries on a page. */
+/** The default number of entries on a page. */
 const usualLimit = 50
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
@@ -67,10 +67,10 @@ const limitFinding = (limit: unknown): readonly [string, boolean, string] => [
 ]
 
 /**
- * The options of a list with their defaults; `after` is what `read` makes of the cursor.
+ * The options of a list with their defaults; `read` parses the cursor `after`.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) that names each one that is wrong; a cursor of which `read` makes
- * `undefined` is wrong.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) that names each invalid option; a cursor for which `read`
+ * returns `undefined` is invalid.
  */
 export const listOptions = <Cursor>(
   { prefix = "", search = "", limit = usualLimit, after }: ListOptions = {},
@@ -86,7 +86,7 @@ export const listOptions = <Cursor>(
   return { prefix, search: searched(search), limit, after: cursor }
 }
 
-/** The options of a history with their defaults. **Errors**: as {@link listOptions}. */
+/** The options of a history with their defaults. **Errors**: as for {@link listOptions}. */
 export const historyOptions = ({ after = 0, limit = usualLimit }: HistoryOptions = {}): Required<HistoryOptions> & {
   readonly after: number
   readonly limit: number

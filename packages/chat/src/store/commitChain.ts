@@ -1,12 +1,12 @@
-/** How the records of one process of a chat follow each other in the store. */
+/** Chains the records of one process of a chat by their entry numbers. */
 import type { ChatRecord } from "../record/index.ts"
 import { isConflict } from "../errors/index.ts"
 import type { Saved } from "./sessionStore.ts"
 
-/** Has a record kept behind the entry of this number. */
+/** Saves a record after the entry of this number. */
 export type Save = (record: ChatRecord, after: number) => Promise<Saved | undefined>
 
-/** Keeps records behind the one that the process began with; `conflicted` hears that another program has written since. */
+/** Saves records after the one that the process began with; calls `conflicted` when another program has written since. */
 export const commitsBehind = (record: ChatRecord | undefined, save: Save, conflicted: () => void): SaveRecord => {
   let version = record?.version ?? 0
   return async (committed) => {
@@ -20,5 +20,5 @@ export const commitsBehind = (record: ChatRecord | undefined, save: Save, confli
   }
 }
 
-/** Keeps a chat's record; the next phase waits for it. */
+/** Saves a chat's record; the next phase waits for it. */
 export type SaveRecord = (record: ChatRecord) => void | Promise<void>

@@ -1,9 +1,9 @@
 /**
- * The log of a conversation: what an entry adds to the one before it, and the record that entries make.
+ * The log of a conversation: what an entry adds to the entry before, and the record of a list of entries.
  *
- * LOG1. The record of an entry is the record that was saved, but for its `version`, which is the entry's number.
- * LOG2. An entry holds what was added: the messages and the known ids that stand where they stood before are not in it.
- *       Those that are the same objects cost a comparison; equal ones are the same.
+ * LOG1. The record of an entry is the saved record, except that its `version` is the entry's number.
+ * LOG2. An entry holds additions only: messages and known ids that are in the same place as before are left out. Elements
+ *       that are the same object cost one comparison; elements of equal value count as the same.
  */
 import * as Equal from "effect/Equal"
 import * as z from "zod"
@@ -19,15 +19,15 @@ const place = z.number().int().nonnegative()
  *
  * **Details**
  *
- * - `seq`: 1 for the first of a conversation, one more each time
+ * - `seq`: 1 for the first of a conversation, then one more each time
  * - `kind`: `saved` by its chat, `forked` from another conversation, `rewound` to an earlier entry of its own
- * - `from`: where it was forked from, or rewound to
+ * - `from`: the entry it was forked from, or rewound to
  * - `kept`: how many messages of the entry before stay
- * - `messages`: those that were added behind them
- * - `known`: the same of the record's `known`, where it has some
- * - `metadata`: that of the thread
- * - `state`: all else of the record
- * - `isStep`: whether a fork or a rewind may lead here: no step was open
+ * - `messages`: the messages added after them
+ * - `known`: the same for the record's `known`, if it has some
+ * - `metadata`: the metadata of the thread
+ * - `state`: the rest of the record
+ * - `isStep`: whether a fork or a rewind to this entry is allowed: no step was open
  *
  * **Units and defaults**: `at` is in milliseconds since the epoch.
  */
@@ -50,13 +50,13 @@ export const Commit = z
   .readonly()
 export type Commit = z.infer<typeof Commit>
 
-/** What an entry holds of its record. */
+/** The content of an entry. */
 export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
 
 /**
- * What a record adds to the one before it; all of it, where there is none.
+ * The additions of a record to the one before; the whole record, if there is none before.
  *
- * **Details**: a message that is the same object as before costs a comparison of two references, and is not looked into.
+ * **Details**: a message that is the same object as before costs one comparison of references.
  *
  * @example
  * ```ts import.meta.vitest
@@ -94,7 +94,7 @@ const knownOf = (before: ReadonlyArray<string>, known: ReadonlyArray<string>) =>
   return { kept, added: known.slice(kept) }
 }
 
-/** How many elements two lists begin with alike (LOG2). */
+/** The length of the equal beginning of two lists (LOG2). */
 const sharedPrefix = <A>(before: ReadonlyArray<A>, after: ReadonlyArray<A>): number => {
   if (before === after) return after.length
   const most = Math.min(before.length, after.length)
@@ -107,10 +107,10 @@ const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === "object" && Equal.equals(one, other))
 
 /**
- * The record of an entry, from the entries up to it, the newest first.
+ * The record of an entry, from the entries up to it, newest first.
  *
- * **Details**: takes no more of them than it needs, so they can be read as they are asked for. `version` of the record is
- * the number of its entry.
+ * **Details**: reads no more entries than it needs, so they can be loaded lazily. `version` of the record is the number of
+ * its entry.
  *
  * **Errors**: throws a `RangeError` when there are too few.
  *
@@ -133,7 +133,7 @@ export const recordOf = (id: string, newestFirst: Iterable<Commit>): ChatRecord 
   for (const commit of newestFirst) {
     newest ??= commit
     messages = further(messages, commit.kept, commit.messages)
-    // One without known ids keeps none of them.
+    // An entry without known ids keeps none of the earlier ones.
     known = further(known, commit.known?.kept ?? 0, commit.known?.added ?? none)
     if (messages.missing === 0 && known.missing === 0) break
   }
@@ -150,7 +150,7 @@ export const recordOf = (id: string, newestFirst: Iterable<Commit>): ChatRecord 
   }
 }
 
-/** A list that is read from its end: the parts found so far, the last of the list first, and how many elements stand before. */
+/** A list that is read from its end: the parts found so far, the last part first, and how many elements come before. */
 interface Backwards<A> {
   readonly parts: Array<ReadonlyArray<A>>
   readonly missing: number
@@ -168,7 +168,7 @@ const inOrder = <A>({ parts }: Backwards<A>): ReadonlyArray<A> => parts.toRevers
 const tooFew = (id: string): RangeError =>
   new RangeError(`The entries of the chat ${id} do not reach back to all of its messages: give those before them too`)
 
-/** What a conversation is before anything was said: where a rewind to the entry 0 leads. */
+/** The record of an empty conversation, to which a rewind to entry 0 leads. */
 export const blank = (id: string): ChatRecord => ({
   id,
   thread: Threads.empty,
@@ -178,9 +178,9 @@ export const blank = (id: string): ChatRecord => ({
 })
 
 /**
- * What a fork begins with: the record, as that of another conversation, without the inputs that waited in it.
+ * The first record of a fork: the record under the new id, without its waiting inputs.
  *
- * **Details**: `permissionMode` is that of `now`, the newest record: nobody leaves a stricter mode by a fork.
+ * **Details**: `permissionMode` is that of `now`, the newest record, so that a fork cannot leave a stricter mode.
  */
 export const forked = (
   record: ChatRecord,
@@ -189,9 +189,10 @@ export const forked = (
 ): ChatRecord => ({ ...goingOn(record, now), id })
 
 /**
- * What a rewind leads to: the earlier record, with what stays as it is now.
+ * The record after a rewind: the earlier record, with the parts that stay as they are now.
  *
- * **Details**: the inputs that wait were accepted, and are not lost; nobody leaves a stricter `permissionMode` by a rewind.
+ * **Details**: the waiting inputs stay, because they were accepted; `permissionMode` stays, so that a rewind cannot leave a
+ * stricter mode.
  */
 export const rewound = (now: ChatRecord, earlier: ChatRecord): ChatRecord =>
   now.inbox === undefined ? goingOn(earlier, now) : { ...goingOn(earlier, now), inbox: now.inbox }

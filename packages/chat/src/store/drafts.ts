@@ -1,13 +1,13 @@
 /**
- * Has the text of a reply kept while it streams, so that little is lost with the program.
+ * Stores the text of a reply while it streams, so that little is lost when the program ends.
  *
- * Owns: when the text is to be kept. Does not own the text, which the step's collector has, nor the store.
+ * Owns: when the text is stored. Does not own the text, which the step's collector has, nor the store.
  *
- * DRAFT1. The text is kept at most once in an interval, and only if it is another than before. There is a timer while a reply
- *         streams, and no other.
- * DRAFT2. Nobody waits for a draft: one that the store is slow to take, or fails with, changes nothing but what is known of a
- *         reply that is cut short. Of one chat one is under way at a time, and the newest that waits behind it.
- * DRAFT3. A draft is kept behind what was saved before it, and is never part of a later entry (`chatHeads.ts`).
+ * DRAFT1. The text is stored at most once per interval, and only if it has changed. There is a timer only while a reply
+ *         streams.
+ * DRAFT2. Nothing waits for a draft: a slow or failing save only affects the text of an interrupted reply. For each chat
+ *         one save is under way at a time, and only the newest waiting draft is kept.
+ * DRAFT3. A draft follows the entry that was saved before it, and is never part of a later entry (`chatHeads.ts`).
  */
 import type { Clock } from "@troupe/otp"
 import type { StreamCollector } from "../events/index.ts"
@@ -28,7 +28,7 @@ export class Drafts {
     this.#keep = keep
   }
 
-  /** A reply begins to stream. */
+  /** Starts the timer when a reply begins to stream. */
   begin(collector: StreamCollector): void {
     this.end()
     this.#collector = collector
@@ -36,14 +36,14 @@ export class Drafts {
     this.#arm()
   }
 
-  /** It streams no more; what it said is kept otherwise, or not at all. */
+  /** Stops the timer when the reply has ended; its text is stored otherwise, or not at all. */
   end(): void {
     if (this.#collector === undefined) return
     this.#collector = undefined
     this.#clock.clearTimeout(this.#timer)
   }
 
-  /** Has the text kept now, if it is another than before. */
+  /** Stores the text now, if it has changed. */
   flush(): void {
     const text = this.#collector?.text ?? ""
     if (text === "" || text === this.#kept) return

@@ -1,13 +1,14 @@
 /**
- * A store that keeps its log as long as the program runs.
+ * A store that keeps its log in memory.
  *
- * Owns: the entries of each conversation, its newest record and its draft. Does not own the objects of records, which it
- * hands out as they came: records are not changed.
+ * Owns: the entries of each conversation, its newest record and its draft. Does not own the record objects, which it
+ * returns uncopied: records are never changed.
  *
  * Keeps LOG1 and LOG2.
  *
- * MEMORY1. A record that goes on from a conversation that was deleted is none of the next of its id, though that has as many
- *          entries: what was said in the deleted one is remembered as long as somebody else holds it, as a living chat does.
+ * MEMORY1. A record that continues a deleted conversation is refused by a new conversation with the same id, even if that
+ *          has as many entries. Messages of deleted conversations are remembered as long as other code, such as a live
+ *          chat, references them.
  */
 import type { Clock } from "@troupe/otp"
 import type { ChatRecord } from "../record/index.ts"
@@ -18,7 +19,7 @@ import { LogsById } from "./prefixIndex.ts"
 import { type Refusal, refused } from "../errors/index.ts"
 import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "./sessionStore.ts"
 
-/** What is kept of one conversation; `written` counts the writes of all of them. */
+/** The log of one conversation; `written` is the number of its last write among all writes of the store. */
 interface Log {
   readonly commits: Array<Commit>
   record: ChatRecord
@@ -30,7 +31,7 @@ interface Log {
 /** A store in memory. */
 export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
   const logs = new LogsById<Log>()
-  /** What was said in conversations that were deleted, and in which. */
+  /** The messages of deleted conversations, with the ids of those conversations. */
   const buried = new WeakMap<Message, Set<string>>()
   let writes = 0
   let isClosed = false
@@ -77,7 +78,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
     logs.delete(id)
   }
 
-  /** MEMORY1: what the same program writes it has in its own order. */
+  /** MEMORY1, except for the writer of the newest entry, whose order is known. */
   const checkConversation = (
     record: ChatRecord,
     log: Log | undefined,
@@ -151,7 +152,7 @@ export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): Sess
   }
 }
 
-/** All that was ever said in it. */
+/** All messages that the conversation ever had. */
 function* messagesOf({ commits, record }: Log): Generator<Message, void> {
   for (const { messages } of commits) yield* messages
   yield* record.thread.messages
@@ -174,7 +175,7 @@ const check = (id: string, log: Log | undefined, precondition: Precondition | un
   throw refused("store_conflict", id, newest)
 }
 
-/** The entry a fork or a rewind leads to. */
+/** The entry for a fork or a rewind. */
 const stepAt = (id: string, { commits }: Log, seq: number | undefined): Commit => {
   const commit = seq === undefined ? undefined : commits[seq - 1]
   const reason: Refusal | undefined =

@@ -1,12 +1,14 @@
 /**
- * What is kept by the ids of conversations, and found by what the ids begin with.
+ * An index of conversations by id and by the beginning of the id.
  *
- * Owns: the entries, once by id and once by the part of the id that ends with its first slash: a server puts an owner's name there.
+ * Owns: the entries, once by id and once by the part of the id up to its first slash, which on a server is the owner's
+ * name.
  *
- * BYID1. To find the entries of a prefix that has a slash costs what has the same part before it, however many others there are.
+ * BYID1. A search for a prefix with a slash visits only entries with the same part up to the first slash, whatever the size
+ *        of the index.
  */
 
-/** Everything by its id. */
+/** An index by id. */
 export class LogsById<Log> {
   readonly #byId = new Map<string, Log>()
   readonly #byPart = new Map<string, Map<string, Log>>()
@@ -40,7 +42,7 @@ export class LogsById<Log> {
     this.#byPart.clear()
   }
 
-  /** Those whose ids begin with the prefix (BYID1). */
+  /** The entries whose ids begin with the prefix (BYID1). */
   *of(prefix: string): Generator<readonly [id: string, log: Log], void> {
     const part = firstPart(prefix)
     const logs = part === "" ? this.#byId : (this.#byPart.get(part) ?? new Map<string, Log>())

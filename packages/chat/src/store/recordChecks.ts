@@ -1,10 +1,10 @@
-/** Checks what a store gave for a chat. */
+/** Checks the record that a store returned for a chat. */
 import { SessionError, ValidationError } from "../errors/index.ts"
 import { ChatRecord } from "../record/index.ts"
 import { answered, type Message, messagesFindings, type ToolMessage, toolResult, unpaired } from "../model/index.ts"
 import { type Opened, openToolCalls, withResults } from "../step/index.ts"
 
-/** Throws a `SessionError` when what a store gave cannot be a chat's record. */
+/** Throws a `SessionError` when the value is not a chat's record. */
 export const checkRecord = (id: string, record: unknown): void => {
   if (record === undefined) return
   const { success, data, error } = ChatRecord.safeParse(record)
@@ -18,7 +18,7 @@ export const checkRecord = (id: string, record: unknown): void => {
 const otherChat = (id: string, record: ChatRecord): Error | undefined =>
   record.id === id ? undefined : new Error(`it is the record of the chat ${record.id}`)
 
-/** Messages that are none, and calls without a result that nobody is going to give. */
+/** The error of invalid messages, or of calls without a result that will get none. */
 const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRecord): Error | undefined =>
   invalidList(thread.messages) ??
   invalidList(inbox.map(({ message }) => message)) ??
@@ -26,13 +26,15 @@ const invalidMessages = ({ thread, inbox = [], pendingToolCalls, open }: ChatRec
     ? unpaired(pendingToolCalls.reduce((settled, { id }) => answered(settled, toolResult(id, "")), thread))
     : invalidOpening({ thread, open }))
 
-/** A source that no provider can read fails the turns of a conversation, which can still be loaded and rewound (MEDIA1). */
+/**
+ * Ignores unreadable media sources: they fail the turns of a conversation, but it can still be loaded and rewound (MEDIA1).
+ */
 const invalidList = (messages: ReadonlyArray<Message>): Error | undefined => {
   const found = messagesFindings(messages, ["messages"], () => undefined)
   return found.length === 0 ? undefined : new ValidationError("invalid_thread", found)
 }
 
-/** An open step that is not that of the message it names. */
+/** The error of an open step that does not fit its message. */
 const invalidOpening = (opened: Opened): Error | undefined => {
   const { calls } = opened.open
   const toolCalls = openToolCalls(opened)

@@ -1,19 +1,20 @@
-/** The ports of stores: what a store loads, saves, lists and refuses. */
+/** The ports of stores: their operations, values and errors. */
 
 import type { ChatRecord } from "../record/index.ts"
 import type { Commit } from "./commitLog.ts"
 
 /**
- * Keeps the committed state of chats.
+ * Stores the committed state of chats.
  *
- * **Contract**: `save` has kept the record when it returns, or when its promise resolves; the chat goes on only then. A
- * record replaces the one before it. `load` gives the last saved one. A throw or a rejection says that the record was not
- * kept; that, or no answer in five seconds, ends the chat's turn with a `store_failed` error, and the next turn saves again. A save
- * that settles after that is overwritten by the newest record kept since.
- * Records are plain data.
+ * **Contract**: `save` has stored the record when it returns, or when its promise resolves; only then does the chat
+ * continue. A record replaces the one before it. `load` returns the last saved one. A throw or a rejection means that the
+ * record was not stored. After that, or after five seconds without an answer, the chat's turn ends with a `store_failed`
+ * error, and the next turn saves again. A save that settles later is overwritten by the newest record stored since. Records
+ * are plain data.
  *
- * **Concurrency**: operations on one chat come one after another, but behind one that has not settled in five seconds; those on different chats at the same time. Two Troupes
- * must not keep the same chat at once, unless the store keeps a log ({@link SessionStore}).
+ * **Concurrency**: operations on one chat run one after another, except that none waits longer than five seconds for the
+ * one before; those on different chats run at the same time. Two Troupes must not store the same chat at once, unless the
+ * store keeps a log ({@link SessionStore}).
  */
 export interface Store {
   readonly load: (id: string) => ChatRecord | undefined | Promise<ChatRecord | undefined>
@@ -22,27 +23,27 @@ export interface Store {
 }
 
 /**
- * Under what condition something is written: the conversation's newest entry is `after` (0 for a new one), or was written by
- * the same `writer`. A writer is one running Troupe.
+ * The condition of a write: the conversation's newest entry is `after` (0 for a new one), or was written by the same
+ * `writer`. A writer is one running Troupe.
  */
 export interface Precondition {
   readonly writer: string
   readonly after: number
 }
 
-/** What a save came to: the number of its entry. */
+/** The result of a save: the number of its entry. */
 export interface Saved {
   readonly seq: number
 }
 
 /**
- * What is asked of a list.
+ * The options of a list.
  *
- * - `prefix`: what the id begins with, letter by letter. Such a list, and a search in it, costs what has the prefix; in memory
- *   what has the part of it up to its first slash
- * - `search`: text that a message of the newest record has, in any case
- * - `limit`: conversations on a page, 50 unless told otherwise
- * - `after`: the `next` of the page before
+ * - `prefix`: the beginning of the id, case-sensitive. The cost of such a list, and of a search in it, grows with the ids
+ *   that have the prefix; in memory with those that have its part up to the first slash
+ * - `search`: text in a message of the newest record, ignoring case
+ * - `limit`: conversations on a page, default 50
+ * - `after`: the `next` of the previous page
  */
 export interface ListOptions {
   readonly prefix?: string | undefined
@@ -51,13 +52,13 @@ export interface ListOptions {
   readonly after?: string | undefined
 }
 
-/** Which entries of a history: those behind the entry `after`, and at most `limit` of them, 50 unless told otherwise. */
+/** The options of a history: entries after the entry `after`, at most `limit`, default 50. */
 export interface HistoryOptions {
   readonly after?: number | undefined
   readonly limit?: number | undefined
 }
 
-/** A conversation in a list; `title` is the beginning of the first thing the user said, times are whole milliseconds. */
+/** A conversation in a list; `title` is the beginning of the first user message, times are whole milliseconds. */
 export interface ChatSummary {
   readonly id: string
   readonly title: string
@@ -69,8 +70,8 @@ export interface ChatSummary {
 }
 
 /**
- * A page of a list, those last written first. Without `next` it is the last. A conversation that nobody writes meanwhile is on
- * one page, once.
+ * A page of a list, last written first. The last page has no `next`. A conversation that is not written meanwhile is on
+ * exactly one page.
  */
 export interface ChatList {
   readonly chats: ReadonlyArray<ChatSummary>
@@ -78,36 +79,36 @@ export interface ChatList {
 }
 
 /**
- * A store that keeps the log of each conversation: the newest record, and every one before it.
+ * A store that keeps the log of each conversation: the newest record, and every earlier one.
  *
  * **Contract**: as {@link Store}, and
  *
- * - `save` adds an entry, and is refused when the precondition does not hold (`store_conflict`); without one it is not
- *   looked at. So is one of a record that goes on, message for message the same objects, from a conversation of this id that was
- *   deleted since. Its cost is that of what was added, not that of the conversation.
- * - `load` gives the newest record, its `version` the number of its entry; its `draft` is the one kept since, else the record's own.
- * - `history` gives entries, the oldest first; none of a conversation it does not have.
- * - `at` gives the record of an entry, its `version` that entry's number.
- * - `fork` begins a conversation with the record of another's entry, the newest one that `isStep` unless `at` says; without
- *   the inputs that waited there. Neither knows of the other afterwards.
- * - `rewind` adds an entry that stands where an earlier one did, with the inputs that wait now; the entry 0 is the beginning,
- *   where nothing was said.
- * - `keepDraft` keeps what a reply that streams has said so far, in the place of what it had said before; the next entry
- *   removes it. It is no entry. Where `after` is not the number of the newest entry, the draft is late, and dropped: it may
- *   come while an entry is written, or behind it.
- * - `expire` deletes what had no new entry for longer than `ttlMs`, but for the ids of which `isKept` is true, and says how
- *   many those were; none without a `ttlMs`.
- * - `delete` removes all there is of a conversation.
- * - `close` lets go of what the store holds; what it is asked afterwards is refused (`store_closed`).
+ * - `save` adds an entry. When the precondition does not hold, it is refused (`store_conflict`); without a precondition
+ *   there is no check. A record that continues, with the same message objects, a deleted conversation of this id is refused
+ *   too. Its cost grows with the additions, not with the conversation.
+ * - `load` returns the newest record, its `version` the number of its entry; its `draft` is the one saved since, else the
+ *   record's own.
+ * - `history` returns entries, the oldest first; none for an unknown conversation.
+ * - `at` returns the record of an entry, its `version` that entry's number.
+ * - `fork` begins a conversation with the record of another's entry, by default its newest with `isStep`, without the
+ *   inputs that waited there. The two conversations are independent afterwards.
+ * - `rewind` adds an entry with the record of an earlier one, and the inputs that wait now; entry 0 is the empty beginning.
+ * - `keepDraft` stores the text of a streaming reply so far, and replaces its earlier draft; the next entry removes it. A
+ *   draft is not an entry. When `after` is not the number of the newest entry, the draft is late and dropped: it may arrive
+ *   while an entry is written, or after it.
+ * - `expire` deletes the conversations without a new entry for longer than `ttlMs`, except the ids for which `isKept`
+ *   returns true, and returns their number; none without a `ttlMs`.
+ * - `delete` removes all data of a conversation.
+ * - `close` releases the resources of the store; later operations are refused (`store_closed`).
  *
- * **Errors**: a `SessionError`, which {@link refused} makes: `store_conflict`; `unknown_chat`, `unknown_commit` and `not_a_step`
- * of a fork or a rewind to what is not there, or where a step was open; `chat_exists` of a fork; `store_closed`. A
- * `ValidationError` (`invalid_options`) for options that make no sense.
+ * **Errors**: a `SessionError`, made with {@link refused}: `store_conflict`; `unknown_chat`, `unknown_commit` and
+ * `not_a_step` for a fork or a rewind to a missing entry, or to one with an open step; `chat_exists` for a fork;
+ * `store_closed`. A `ValidationError` (`invalid_options`) for invalid options.
  *
- * **Source**: `Testing.sessionStoreLaws` says all of this in laws.
+ * **Source**: `Testing.sessionStoreLaws` tests all of this.
  */
 export interface SessionStore extends Store {
-  /** Milliseconds after its newest entry that a conversation is kept. `undefined`: for ever. */
+  /** Milliseconds after its newest entry that a conversation is kept. `undefined`: no limit. */
   readonly ttlMs: number | undefined
   readonly save: (record: ChatRecord, precondition?: Precondition) => Answer<Saved>
   readonly history: (id: string, options?: HistoryOptions) => Answer<ReadonlyArray<Commit>>
@@ -120,5 +121,5 @@ export interface SessionStore extends Store {
   readonly close: () => Answer<void>
 }
 
-/** Now, or later. */
+/** A value, or a promise of it. */
 type Answer<A> = A | Promise<A>

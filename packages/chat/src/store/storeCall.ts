@@ -1,17 +1,17 @@
-/** What a store is asked, as plain values, and how each is asked of it. */
+/** The calls of a store, as plain values, and how they are performed. */
 import type { ChatRecord } from "../record/index.ts"
 import type { Commit } from "./Store.ts"
 import { refused } from "../errors/index.ts"
 import type { ChatList, HistoryOptions, ListOptions, Saved, SessionStore, Store } from "./sessionStore.ts"
 
-/** What a store is asked. */
+/** A call of a store. */
 export type StoreCall =
   | { readonly type: "load"; readonly id: string }
   | { readonly type: "save"; readonly record: ChatRecord; readonly after?: number }
   | { readonly type: "delete"; readonly id: string }
   | LogCall
 
-/** What only a store with a log can be asked. */
+/** A call that only a store with a log supports. */
 type LogCall =
   | { readonly type: "history"; readonly id: string; readonly options: HistoryOptions | undefined }
   | { readonly type: "at"; readonly id: string; readonly seq: number }
@@ -19,7 +19,7 @@ type LogCall =
   | { readonly type: "rewind"; readonly id: string; readonly seq: number }
   | { readonly type: "list"; readonly options: ListOptions | undefined }
 
-/** What each call comes to. */
+/** The result of each call. */
 export interface StoreValues {
   readonly load: ChatRecord | undefined
   readonly save: Saved | undefined
@@ -31,19 +31,19 @@ export interface StoreValues {
   readonly list: ChatList
 }
 
-/** A store, as it is asked. */
+/** A store, as it is called. */
 export interface Asked {
   readonly store: Store
-  /** The store, where it keeps a log. */
+  /** The store, if it keeps a log. */
   readonly log: SessionStore | undefined
-  /** Who writes to a store with a log. */
+  /** The writer's id for a store with a log. */
   readonly writer: string
 }
 
-/** What concerns all conversations is none's. */
+/** The id for calls on all conversations. */
 const ofAll = ""
 
-/** The chat it is asked of. */
+/** The chat of a call. */
 export const idOf = (call: StoreCall): string => {
   switch (call.type) {
     case "save":
@@ -55,10 +55,10 @@ export const idOf = (call: StoreCall): string => {
   }
 }
 
-/** Whether it changes the chat it is asked of: then it has an effect, also when it comes back late (STORE4). */
+/** Whether the call changes its chat, so that it takes effect even when it settles late (STORE4). */
 export const isWrite = ({ type }: StoreCall): boolean => type === "save" || type === "delete" || type === "rewind"
 
-/** Asks the store: `log` is the store, where it keeps a log; `writer` is who writes to that. */
+/** Calls the store: `log` is the store, if it keeps a log; `writer` is the id for its writes. */
 export const perform = ({ store, log, writer }: Asked, call: StoreCall): unknown => {
   switch (call.type) {
     case "load":

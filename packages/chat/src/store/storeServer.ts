@@ -1,24 +1,26 @@
 /**
  * The process that guards the store.
  *
- * STORE1. Operations on one chat are done one after another, in the order asked; those on different chats at the same time.
- * STORE2. A store that fails is the asking chat's trouble: the process answers with the failure and goes on.
- * STORE3. An operation holds up the next one for as long as a caller waits, and no longer.
- * STORE4. When a write comes back that held up nobody any more, the newest one kept meanwhile is done again: what the store
- *         has in the end is what was asked last.
- * STORE5. The process may die, the store goes on with what it was asked: the next process keeps STORE1 to STORE4 of it too.
- *         What the dead one had not begun is not begun any more, and nobody waits for what it was loading. Nothing is begun
- *         without a process: what is to be done again (STORE4) waits for the next, and after the Troupe's end for ever.
- * STORE7. Where the store keeps a log, a save says which entry it follows, and who writes: what another program wrote is not
- *         written over. A fork or a rewind has no writer: what was late before it stays undone, and is not done again.
- * STORE8. Where conversations have a time to live, those that are over are deleted each minute, but for the ones that live
- *         here. A store that fails with that is asked again the next minute.
+ * STORE1. Operations on one chat run one after another, in the order of the calls; those on different chats run at the same
+ *         time.
+ * STORE2. When the store fails, the process replies with the error to the calling chat, and continues.
+ * STORE3. An operation blocks the next one only as long as its caller waits.
+ * STORE4. When a late write settles, the newest write stored meanwhile is repeated: in the end the store has the last
+ *         requested state.
+ * STORE5. When the process dies, the store continues its running operations, and the next process keeps STORE1 to STORE4
+ *         for them. Operations that the dead process had not begun are dropped, and nothing waits for its loads. Nothing
+ *         begins without a process: a write to be repeated (STORE4) waits for the next process, and never runs after the
+ *         end of the Troupe.
+ * STORE7. When the store keeps a log, a save names the entry it follows and its writer, so that it never overwrites an
+ *         entry of another program. A fork or a rewind has no writer: late writes before it are not repeated.
+ * STORE8. When conversations have a time to live, expired ones are deleted every minute, except those that are live here.
+ *         After a failure the next minute tries again.
  *
- * A process that dies behind a slow write:
- *   1. the store is asked for a write, and another of the same chat waits for it.
- *   2. the process dies, and the chats with it; the next process is asked for the chat's record.
- *   3. that answer waits for the slow write. The one behind it is not done: nobody hears of it, and it would undo what the
- *      chat's next process has kept by then.
+ * When a process dies after a slow write:
+ *   1. the store gets a write, and another write of the same chat waits for it.
+ *   2. the process dies, and the chats with it; the next process gets a load of the chat's record.
+ *   3. the load waits for the slow write. The second write is dropped: no caller waits for it, and it would undo what the
+ *      chat's next process has stored by then.
  */
 import { type Clock, GenServer, type Pid, Process, Timer } from "@troupe/otp"
 import { isSessionStore } from "./Store.ts"
@@ -27,20 +29,20 @@ import { type Draft, NewestEntries } from "./chatHeads.ts"
 import { type Asked, idOf, isWrite, perform, type StoreCall, type StoreValues } from "./storeCall.ts"
 import type { Store } from "./sessionStore.ts"
 
-/** What it is told when the process of a chat has ended: no draft of it comes any more. */
+/** The notice that the process of a chat has ended: no more drafts of it follow. */
 export interface Left {
   readonly left: string
 }
 
-/** What it answers: the value that was asked for, or what the store threw. */
+/** The reply of the process: the value of the call, or the store's error. */
 export type StoreAnswer = { readonly value: StoreValues[keyof StoreValues] } | { readonly error: unknown }
 
-/** It tells itself that an operation takes too long. */
+/** The message to itself that an operation takes too long. */
 interface Overdue {
   readonly giveUp: () => void
 }
 
-/** It tells itself that a minute is over. */
+/** The message to itself that a minute is over. */
 interface Sweep {
   readonly sweep: true
 }
@@ -48,36 +50,36 @@ interface Sweep {
 /** The address of the store's process. */
 export type StoreServer = GenServer.Server<StoreCall, StoreAnswer, Draft | Left>
 
-/** The writes of a chat that nobody waits for any longer, and the newest that was kept since. */
+/** The late writes of a chat, and the newest write stored since. */
 interface Late {
   count: number
   newest: StoreCall | undefined
 }
 
-/** What the store was asked and has not answered, and how to hold up nobody for it any more. */
+/** A running operation; `giveUp` unblocks the next one. */
 interface UnderWay extends Overdue {
   readonly call: StoreCall
   readonly until: number
   timer: Timer.TimerRef | undefined
 }
 
-/** A store, and what it does; outlives the processes that guard it (STORE5). */
+/** A store and its running operations; outlives the processes that guard it (STORE5). */
 export interface Guarded extends Asked {
   readonly clock: Clock.Clock
-  /** Which conversations live here. */
+  /** Whether a conversation is live here. */
   readonly isLiving: (id: string) => boolean
   /** The last operation on each chat: resolves when the next may begin. */
   readonly busy: Map<string, Promise<void>>
   readonly underWay: Set<UnderWay>
   readonly late: Map<string, Late>
   readonly newest: NewestEntries
-  /** What came back late while there was no process. */
+  /** The late writes that settled while there was no process. */
   readonly outstanding: Array<readonly [id: string, late: Late]>
-  /** The process that guards it, or was the last to. */
+  /** The present process, or the last one. */
   guard: Pid<Overdue | Sweep> | undefined
 }
 
-/** A store that nothing was asked of yet. */
+/** The first state of a guarded store. */
 export const guarded = (
   store: Store,
   clock: Clock.Clock,
@@ -97,15 +99,15 @@ export const guarded = (
   guard: undefined
 })
 
-/** As long as `GenServer.call` waits. */
+/** The timeout of `GenServer.call`. */
 const callerWaitsMs = 5_000
 
 const sweepEveryMs = 60_000
 
-/** A store of another's keeps what its type says; a record is checked where it is taken up. */
+/** The value is cast to the port's type; a record is checked where it is used. */
 const answer = (done: unknown): StoreAnswer => ({ value: (done ?? undefined) as StoreValues[keyof StoreValues] })
 
-/** What the store answers, now or later; its failure is an answer. */
+/** The store's answer, at once or later; an error is an answer. */
 const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAnswer> => {
   try {
     const done = perform(state, call)
@@ -119,7 +121,7 @@ const attempt = (state: Guarded, call: StoreCall): StoreAnswer | Promise<StoreAn
   }
 }
 
-/** A write was kept, and is newer than those that are late. */
+/** Remembers a stored write, which is newer than the late ones. */
 const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer): void => {
   if (late.size === 0 || !isWrite(call) || "error" in answered) return
   const waited = late.get(idOf(call))
@@ -127,8 +129,8 @@ const noteKept = ({ late }: Guarded, call: StoreCall, answered: StoreAnswer): vo
 }
 
 /**
- * Begins when the one before is over; over when it is done, or when it has held up the next for too long (STORE3). One that
- * is not to be begun any more is over at once.
+ * Begins when the operation before is over. It is over when it is done, when it has blocked the next one for too long
+ * (STORE3), or at once if it is dropped.
  */
 const follow = (
   state: Guarded,
@@ -167,7 +169,7 @@ const follow = (
   state.busy.set(id, operation)
 }
 
-/** The process is told when the time for an operation is over. */
+/** Sends `operation` to the process when its time is over. */
 const waitFor = ({ guard, clock }: Guarded, operation: UnderWay): void => {
   if (guard === undefined) return
   operation.timer = Timer.sendAfter(guard, operation, Math.max(0, operation.until - clock.now()))
@@ -180,7 +182,7 @@ const isLate = ({ late }: Guarded, id: string): Late => {
   return waited
 }
 
-/** STORE4, once nothing is under way that may be newer. */
+/** Repeats the newest write (STORE4), after the operations that may be newer. */
 const cameBack = (state: Guarded, id: string, late: Late): void => {
   const again = (): StoreAnswer | Promise<StoreAnswer> | undefined => {
     if (!isGuarded(state)) {
@@ -194,7 +196,7 @@ const cameBack = (state: Guarded, id: string, late: Late): void => {
   follow(state, late.newest ?? { type: "load", id }, again, () => {})
 }
 
-/** Behind what was asked of the chat before, at once if that is over. */
+/** Runs after the pending operations of the chat, or at once if there are none. */
 const behind = ({ busy }: Guarded, id: string, run: () => void): void => {
   const before = busy.get(id)
   if (before === undefined) run()
@@ -203,7 +205,7 @@ const behind = ({ busy }: Guarded, id: string, run: () => void): void => {
 
 const isGuarded = ({ guard }: Guarded): boolean => guard !== undefined && Process.isAlive(guard)
 
-/** A program that has nothing else to do does not stay for a sweep. */
+/** The timer of a sweep does not keep the program alive. */
 const awaitSweep = (guard: Pid<Sweep>, clock: Clock.Clock): void => {
   const due = (): void => {
     forget()
@@ -250,13 +252,13 @@ export const storeServer = GenServer.make({
         noteKept(state, call, answering)
         return GenServer.replying(answering, state)
       }
-      // A process that the store ended by being asked is not waited for: nothing is under way.
+      // If the call of the store ended this process, the operation is not queued.
       if (Process.isAlive(self)) follow(state, call, () => answering, reply)
     }
     return GenServer.noreply(state)
   },
   handleCast: (message: Draft | Left, state: Guarded) => {
-    // Of a chat whose process has ended, behind the draft that came last: the next one loads before it says anything.
+    // Forgets a chat after its last draft; its next process loads the record before any draft.
     if ("left" in message) behind(state, message.left, () => state.newest.forget(message.left))
     else behind(state, message.id, () => state.newest.keep(message, () => isGuarded(state)))
     return GenServer.noreply(state)

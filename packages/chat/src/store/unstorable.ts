@@ -1,9 +1,9 @@
 /**
- * A step that no store can keep, once a commit has failed.
+ * Drops a step that no store can save, after a failed commit.
  *
- * UNSAVABLE1. When a commit fails and a message of the thread cannot be stored at all, that message and those behind it are
- *             dropped. A thread that kept them could not be stored by any later turn.
- * UNSAVABLE2. When every message can be stored nothing is dropped: the next turn stores it.
+ * UNSAVABLE1. When a commit fails and a message of the thread can never be stored, that message and all later ones are
+ *             dropped. With it no later turn could store the thread.
+ * UNSAVABLE2. When every message can be stored, nothing is dropped: the next turn stores the thread.
  */
 import type { Thread, ToolCall } from "../model/index.ts"
 import type { OpenStep, PendingQuestion, StepResult } from "../record/index.ts"
@@ -18,7 +18,7 @@ interface Kept {
   readonly pendingToolCalls: ReadonlyArray<ToolCall>
 }
 
-/** The context without what cannot be stored; nothing changes where all of it can be. */
+/** The changes that remove messages that cannot be stored; no changes if all can be stored. */
 export const withoutUnsavable = ({ thread, steps, open, pendingQuestion, pendingToolCalls }: Kept): Partial<Kept> => {
   const [found] = write({ thread }, false).found
   const [, list, at] = found?.field ?? []

@@ -1,5 +1,5 @@
 /**
- * The scripted adapter: a model that says what you wrote down.
+ * The scripted adapter: a fake model that sends scripted replies.
  *
  * @module
  * @source ALLM.Providers.Fake
@@ -13,32 +13,32 @@ import { type Request, Usage } from "../model/index.ts"
 
 export type { ScriptEntry, Script } from "./fakeScript.ts"
 
-/** How many of a list of scripts were used; share one between adapters that answer from the same list. */
+/** How many scripts of a list were used; share one cursor between adapters that use the same list. */
 export interface Cursor {
   next: number
 }
 
 /**
- * What a fake says.
+ * The replies of a fake.
  *
- * - `script`: the same answer to every request
- * - `scripts`: one answer a request, in order; asking further is a `no_scripted_response` error
- * - `respond`: computes the answer from the request
+ * - `script`: the same reply to every request
+ * - `scripts`: one reply per request, in order; a further request is a `no_scripted_response` error
+ * - `respond`: computes the reply from the request
  */
 export type FakeOptions = (
   | { readonly script: Script }
   | { readonly scripts: ReadonlyArray<Script>; readonly cursor?: Cursor | undefined }
   | { readonly respond: (request: Request, call: number) => Script }
 ) & {
-  /** Reported on every request; wins over a script's own. */
+  /** Reported on every request; takes precedence over a script's own. */
   readonly usage?: Usage | undefined
-  /** The provider's own id of every request, on its response. */
+  /** The provider's own id of every request, reported in its response. */
   readonly requestId?: string | undefined
-  /** What `delayMs` is counted on. Default: the real clock; a test clock makes delays instant. */
+  /** The clock of `delayMs`. Default: the real clock; a test clock makes delays instant. */
   readonly clock?: Clock.Clock | undefined
 }
 
-/** A fake adapter and what it saw. */
+/** A fake adapter and the requests it received. */
 export interface Fake extends Adapter {
   /** Every request, in order. */
   readonly requests: ReadonlyArray<Request>
@@ -51,8 +51,8 @@ export interface Fake extends Adapter {
 /**
  * Makes a scripted adapter.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for scripts that are none, a cursor that does not count, and
- * usage with fields it does not have.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) for invalid scripts, an invalid cursor, and unknown usage
+ * fields.
  *
  * @example
  * ```ts
@@ -115,7 +115,7 @@ export const make = (options: FakeOptions): Fake => {
   }
 }
 
-/** A generator that was never started runs no `finally` when it is left: release it by hand then. */
+/** A generator that was never started runs no `finally` when it is returned, so this calls `release` itself. */
 const releasedOnReturn = (
   events: AsyncGenerator<AdapterEvent, void>,
   release: () => void

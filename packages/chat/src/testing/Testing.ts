@@ -1,9 +1,10 @@
 /**
- * What tests of chats need: suites that look whether an adapter, an executor or an encoder keeps the laws of its port.
+ * Tools for tests: conformance suites that check whether an adapter, an executor, an encoder or a store keeps the laws of
+ * its port.
  *
- * A suite is a list of laws, each a title and a check; any test runner can run them. Whole chats are tested with the
- * scripted adapter (`Fake`) on a clock that stands still (`Clock.test` of `@troupe/otp`): tools, timeouts and cancels
- * then take no time, and come in the same order each time.
+ * A suite is a list of laws, each a title and a check; any test runner can run them. Test whole chats with the scripted
+ * adapter (`Fake`) on a test clock (`Clock.test` of `@troupe/otp`): tools, timeouts and cancels then take no real time, and
+ * happen in the same order each time.
  *
  * @example
  * ```ts import.meta.vitest
@@ -42,14 +43,14 @@ export {
 export { type Recorder as Trace, type Replay, ReplayMismatch, type TraceOptions } from "./replay/index.ts"
 
 /**
- * Faults to put around an adapter, a tool or a store: what goes wrong is planned by name and number of the call, or drawn
- * from a seed.
+ * Injects faults into an adapter, a tool or a store. A fault is planned by name and number of the call, or drawn from a
+ * seed.
  *
- * **Units and defaults**: `rates` are by what the faults are put around, then by fault: `{ tool: { crash: 0.1 } }` has one of
- * ten calls of a tool crash.
+ * **Units and defaults**: `rates` are by target, then by fault: with `{ tool: { crash: 0.1 } }` one of ten tool calls
+ * crashes on average.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) for what is unknown or makes no sense, and says what is possible:
- * targets, faults and options of other names, calls before the first, rates that are no probabilities, a slow fault without `ms`.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) that names the allowed values: for unknown targets, faults and
+ * options, call numbers below 1, rates that are not probabilities, and a slow fault without `ms`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -76,8 +77,7 @@ export { type Recorder as Trace, type Replay, ReplayMismatch, type TraceOptions 
 export const faults = (options: FaultOptions = {}): Faults => new Injector(options)
 
 /**
- * Begins to write down what a run says and does, in lines of canonical JSON: the same run has the same trace, byte for
- * byte.
+ * Records the inputs and outputs of a run as lines of canonical JSON: the same run has the same trace, byte for byte.
  *
  * @example
  * ```ts import.meta.vitest
@@ -100,10 +100,10 @@ export const faults = (options: FaultOptions = {}): Faults => new Injector(optio
 export const trace = (options?: TraceOptions): Recorder => new Recorder(options)
 
 /**
- * Goes through a recorded trace again: its adapters, tools and stores answer what was recorded, when it was, and the run is
- * written down as it was then. Where it goes another way it fails, with both lines.
+ * Replays a recorded trace: its adapters, tools and stores give the recorded answers at the recorded times, and the run is
+ * recorded again. When a line differs from the recording, the replay fails with both lines.
  *
- * **Details**: the test does what it did for the recording: the same sends and cancels at the same times, in a system
+ * **Details**: the test must do the same as for the recording: the same sends and cancels at the same times, in a system
  * with the same seed.
  *
  * @example

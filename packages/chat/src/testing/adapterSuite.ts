@@ -1,7 +1,7 @@
 /**
- * The laws of an adapter, looked at through its stream alone.
+ * The laws of an adapter, checked through its stream alone.
  *
- * TEXT1. A text that starts with a `text_delta`, also an empty one, is completed by exactly one `text_completed` with the
+ * TEXT1. A text that starts with a `text_delta`, even an empty one, is completed by exactly one `text_completed` with the
  *        same text, before `message_completed`. A reply without a text has no `text_completed`.
  */
 import { Clock, EventLoop } from "@troupe/otp"
@@ -12,24 +12,24 @@ import type { Request } from "../model/index.ts"
 import { holds, type Law, law } from "./stores/index.ts"
 import { describe } from "../values/index.ts"
 
-/** An adapter in front of a provider that does one certain thing. */
+/** An adapter whose provider behaves in one certain way. */
 export interface AdapterSituation {
   readonly adapter: Adapter
-  /** What is asked. Default: one user message. */
+  /** The request to send. Default: one user message. */
   readonly request?: Request | undefined
-  /** How many requests the provider holds open, if it can tell. */
+  /** How many requests the provider holds open, if that can be observed. */
   readonly open?: (() => number) | undefined
 }
 
 /**
- * The situations an adapter is looked at in; each is made anew for each law. Laws of absent ones are left out.
+ * The situations in which an adapter is checked; each law makes its own. Laws of absent situations are left out.
  *
- * - `text`: the model says some text, in more than one fragment, and stops
- * - `emptyText`: the provider sends a text fragment without a character, and the model stops
+ * - `text`: the model sends text, in more than one fragment, and stops
+ * - `emptyText`: the provider sends an empty text fragment, and the model stops
  * - `toolCalls`: the model makes at least one call
  * - `refusals`: the provider refuses the request, by reason
  * - `breaks`: the provider fails after its stream has opened
- * - `endless`: the model says text and never stops
+ * - `endless`: the model sends text and never stops
  */
 export interface AdapterSituations {
   readonly text: () => AdapterSituation | Promise<AdapterSituation>
@@ -42,7 +42,7 @@ export interface AdapterSituations {
   readonly endless?: (() => AdapterSituation | Promise<AdapterSituation>) | undefined
 }
 
-/** How long a transport may take to be let go, in milliseconds of the host. */
+/** How long the release of a transport may take, in milliseconds of the host. */
 const releaseMs = 500
 
 const question: Request = { messages: [{ role: "user", content: "hello" }], tools: [] }

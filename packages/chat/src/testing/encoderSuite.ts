@@ -21,7 +21,7 @@ const encodable: ReadonlyArray<unknown> = [
   HandlerResult.error(new Error("a message"))
 ]
 
-/** The text of a value, or that it has none: encoders may refuse, but they do nothing else than that. */
+/** The text of a value. An encoder may throw, but must not return anything but a string. */
 const textOf = (encoder: ToolResultEncoder, value: unknown): string => {
   const text: unknown = encoder.encode(value)
   holds(typeof text === "string", () => `${describe(value)} was encoded as ${describe(text)}, which is no text`)

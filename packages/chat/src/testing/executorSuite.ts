@@ -1,4 +1,4 @@
-/** The laws of an executor: what becomes of each thing a handler can do. */
+/** The laws of an executor: the outcome of each way a handler can end. */
 import * as Effect from "effect/Effect"
 import { ToolError, type ToolErrorReason } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"

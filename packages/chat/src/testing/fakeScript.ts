@@ -1,4 +1,4 @@
-/** The one interpreter of fake scripts. */
+/** The interpreter of fake scripts. */
 import type { Clock } from "@troupe/otp"
 import type { AdapterOptions } from "../adapter/index.ts"
 import type { AdapterEvent } from "../events/index.ts"
@@ -15,7 +15,7 @@ type EventLine = Exclude<
   | { readonly finish: FinishReason }
 >
 
-/** The events of one script, as a provider would send them; `release` runs when they end or are left. */
+/** The events of one script, as a provider would send them; `release` is called when they end or the reader leaves. */
 export async function* interpret(
   script: Script,
   { usage: reported, requestId }: { readonly usage?: Usage | undefined; readonly requestId?: string | undefined },
@@ -56,7 +56,7 @@ export async function* interpret(
   }
 }
 
-/** The lines that are events and nothing else. */
+/** The events of a line that only sends events. */
 function* eventsOf(line: EventLine): Generator<AdapterEvent, void> {
   if ("toolCall" in line) {
     const { id, name } = line.toolCall
@@ -74,7 +74,7 @@ function* eventsOf(line: EventLine): Generator<AdapterEvent, void> {
   }
 }
 
-/** The text is completed if it was started, also an empty one (TEXT1). */
+/** Completes the text if it was started, even an empty one (TEXT1). */
 function* closing(
   said: string | undefined,
   finishReason: FinishReason | null,
@@ -89,7 +89,7 @@ function* closing(
   }
 }
 
-/** Resolves when the signal is aborted or the time is over; leaves neither timer nor listener behind. */
+/** Resolves when the signal is aborted or the time is over; removes its timer and its listener. */
 const aborted = (signal: AbortSignal, clock: Clock.Clock, afterMs?: number): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve()
@@ -115,13 +115,14 @@ const scriptedError = (term: unknown): AdapterError => {
  * - `text`: a text delta
  * - `toolCall`: a whole call; `rawArguments` overrides the JSON text of `arguments`
  * - `toolCallDelta`: a fragment of a call's argument text
- * - `rawChunk`: something of the provider's own
+ * - `rawChunk`: a provider-specific chunk
  * - `usage`: the usage reported with the end of the message
  * - `error`: an `error` event: an `AdapterError`, the reason of one, or any value as the cause of an `unknown` one
  * - `streamError`: an `error` event of the transport
- * - `preflightError`, as first line: the request is refused before a stream opens, with an `AdapterError` or the reason of one
+ * - `preflightError`, as the first line: the request is refused before a stream opens, with an `AdapterError` or the reason
+ *   of one
  * - `delayMs`: milliseconds to wait before the next line
- * - `hang`: wait for ever; only a cancel ends it
+ * - `hang`: never continues; only a cancel ends it
  * - `crash`: the stream throws
  * - `finish`: the finish reason
  */
@@ -146,5 +147,5 @@ export type ScriptEntry =
   | { readonly crash: unknown }
   | { readonly finish: FinishReason }
 
-/** What the model says to one request. */
+/** The reply of the model to one request. */
 export type Script = ReadonlyArray<ScriptEntry>

@@ -1,5 +1,5 @@
 /**
- * Tools: what a model can call.
+ * Tools: the functions that a model can call.
  *
  * @module
  */
@@ -36,19 +36,19 @@ interface Described {
   /** How long one call may go without `progress`, in milliseconds; overrides the step's `toolIdleTimeoutMs`. */
   readonly idleTimeoutMs?: number | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** What the tool's calls do to the world. Default `"write"`. */
+  /** Whether the tool's calls change something. Default `"write"`. */
   readonly effect?: ToolEffect | undefined
-  /** What becomes of a call that may have run when the program ended. Default `"ask"`. */
+  /** How a call is handled that may have run when the program ended. Default `"ask"`. */
   readonly onUnknown?: OnUnknown | undefined
 }
 
 interface Keyed<A> {
   /**
-   * Names the part of the world that a call touches: calls under different keys never conflict. Default: none, and such a
-   * call may touch everything.
+   * Names the resource that a call uses: calls with different keys never conflict. Default: none, and such a call may
+   * conflict with every other.
    *
-   * **Contract**: synchronous and without effects; gets arguments that fit. A call whose key throws, or is neither text nor
-   * `undefined`, fails without having run.
+   * **Contract**: synchronous and without side effects; gets valid arguments. A call whose key function throws, or returns
+   * neither a string nor `undefined`, fails without running.
    */
   readonly key?: ((args: A) => string | undefined) | undefined
 }
@@ -57,8 +57,8 @@ interface Keyed<A> {
  * Makes a tool whose handler returns one of the four outcomes.
  *
  * **Errors**: throws a `ValidationError` (`invalid_tool`) when the name is not `[A-Za-z0-9_-]{1,64}` or one of the words
- * `auto`, `none`, `required`, when the schema cannot be expressed as JSON Schema, and for options that are unknown or of the
- * wrong kind: `errors` names each.
+ * `auto`, `none`, `required`, when the schema cannot be expressed as JSON Schema, and for unknown options and options of
+ * the wrong type: `errors` names each.
  */
 export const make = (
   options: Described &
@@ -87,8 +87,8 @@ export const make = (
 }
 
 /**
- * Makes a tool out of an ordinary function: what it returns is the tool's result, unless it is one of the outcomes made
- * by `ok`, `error`, `askUser` and `halt`. A manual one, whose calls the caller answers, needs no function.
+ * Makes a tool from an ordinary function: its return value is the tool's result, unless it is one of the outcomes made by
+ * `ok`, `error`, `askUser` and `halt`. A manual tool, whose calls the caller answers, needs no function.
  *
  * @example
  * ```ts
@@ -121,11 +121,11 @@ export const tool = <const P extends Parameters = Readonly<Record<string, unknow
   })
 }
 
-/** The type of a tool's arguments, from what describes them. */
+/** The type of a tool's arguments, from its `parameters`. */
 export type ArgumentsOf<P> =
   P extends StandardSchemaV1<infer _Input, infer Output> ? Output : Readonly<Record<string, unknown>>
 
-/** A schema that can say itself as JSON Schema, as zod's can. */
+/** A schema that can produce its JSON Schema, as zod's can. */
 export type JsonSchemaSource = StandardJSONSchemaV1
 
 export { nameProblem } from "../errors/index.ts"

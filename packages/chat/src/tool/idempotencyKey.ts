@@ -4,36 +4,37 @@
  * KEY1. Two different calls never have the same key, also after a rewind, a retry or a fork, and also where the provider
  *       gives every call the same id.
  * KEY2. Every run of one call has the same key, also after a restart.
- * KEY3. A call of an open step that was stored without an id keeps the key that is made of the step's place in the thread.
+ * KEY3. A call of an open step that was stored without an id keeps the key that is made from the step's index in the
+ *       thread.
  */
 
 import { System } from "@troupe/otp"
 import { describe } from "../values/index.ts"
 
-/** Which call of which reply it is. Call ids and places in the thread can repeat, so neither identifies a call. */
+/** Identifies a call in a reply. Call ids and indexes in the thread can repeat, so neither identifies a call. */
 export interface CallPlace {
-  /** The random id of the step that made the request for the reply, or of the batch. */
+  /** The random id of the step that sent the request of the reply, or of the batch. */
   readonly stepId?: string | undefined
-  /** The reply's place in the thread. It counts only where there is no `stepId` (KEY3). */
+  /** The reply's index in the thread; used only without a `stepId` (KEY3). */
   readonly messageIndex?: number | undefined
-  /** The call's place in the reply. */
+  /** The call's index in the reply. */
   readonly index?: number | undefined
-  /** The arguments it has instead of those that stand there. */
+  /** The arguments that replace those in the reply. */
   readonly edited?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A new step's id: random, or of a system with a seed the next of that seed's stream. */
+/** A new step's id: random; in a system with a seed, the next of that seed's stream. */
 export const newStepId = (system: System.System): string => System.uuid(system, "steps")
 
-/** Whose call it is: of a session, else of a request. */
+/** The owner of a call: a session, else a request. */
 export interface CallOwner {
   readonly sessionId?: string | undefined
   readonly requestId: string
 }
 
 /**
- * The idempotency key of a call (KEY1, KEY2), in printable ASCII. A call that a person gave other arguments has another
- * key for these: a service refuses a key that comes again with other content.
+ * The idempotency key of a call (KEY1, KEY2), in printable ASCII. Replaced arguments have a key of their own, because
+ * services refuse a repeated key with other content.
  */
 export const idempotencyKey = (
   owner: CallOwner,
@@ -44,7 +45,7 @@ export const idempotencyKey = (
   return edited === undefined ? key : `${key}/${digest(describe(edited))}`
 }
 
-/** Two words of 32 bits, which no two contents of one call share but by chance. */
+/** Two 32-bit words; two contents of one call have the same only by chance. */
 const digest = (text: string): string => hashed(text, 0x811c9dc5) + hashed(text, 0x9e3779b9)
 
 const hashed = (text: string, seed: number): string => {

@@ -1,10 +1,10 @@
-/** Reads the three ways to describe arguments, and answers: zod, any Standard Schema, raw JSON Schema. */
+/** Reads the three kinds of schemas of arguments and answers: zod, any Standard Schema, raw JSON Schema. */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import * as z from "zod"
 import { ValidationError, type ValidationErrorReason } from "../errors/index.ts"
 import type { ParsedArguments, Parameters } from "./toolContract.ts"
 
-/** The JSON Schema a model is shown; throws a `ValidationError` with this reason and field where there is none. */
+/** The JSON Schema for the model; throws a `ValidationError` with this reason and field if there is none. */
 export const jsonSchemaOf = (
   parameters: Parameters,
   reason: ValidationErrorReason,
@@ -23,14 +23,14 @@ export const jsonSchemaOf = (
   return schema
 }
 
-/** What the description says of a value. */
+/** Validates a value against the schema. */
 export const validate = (
   parameters: Parameters,
   value: unknown
 ): StandardSchemaV1.Result<unknown> | Promise<StandardSchemaV1.Result<unknown>> =>
   standardOf(parameters)["~standard"].validate(value)
 
-/** The function that checks a call's arguments. Reading a JSON Schema is costly, so it waits for the first call. */
+/** The function that checks a call's arguments. Compiling a JSON Schema is costly, so the first call does that. */
 export const parserOf = (
   parameters: Parameters
 ): ((args: Record<string, unknown>) => ParsedArguments | PromiseLike<ParsedArguments>) => {
@@ -47,7 +47,7 @@ const standardOf = (parameters: Parameters): StandardSchemaV1 =>
 
 const isStandard = (parameters: Parameters): parameters is StandardSchemaV1 => "~standard" in parameters
 
-/** A schema that uses what zod cannot read checks nothing: the tool itself has the last word. */
+/** A schema that zod cannot read checks nothing: the tool itself must check its arguments. */
 const fromJsonSchema = (schema: Readonly<Record<string, unknown>>): StandardSchemaV1 => {
   try {
     return z.fromJSONSchema(schema)
@@ -64,6 +64,6 @@ const read = (result: StandardSchemaV1.Result<unknown>): ParsedArguments =>
         issues: result.issues.map((issue) => ({ path: pathOf(issue).join("."), message: issue.message }))
       }
 
-/** Where an issue is. */
+/** The path of an issue. */
 export const pathOf = ({ path = [] }: StandardSchemaV1.Issue): ReadonlyArray<string> =>
   path.map((step) => String(typeof step === "object" ? step.key : step))

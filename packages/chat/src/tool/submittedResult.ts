@@ -1,12 +1,12 @@
-/** What a caller submits as the result of a call, as the content of its tool message. */
+/** Converts a submitted result to the content of its tool message. */
 import { ToolError, ValidationError } from "../errors/index.ts"
 import { ContentPart, messageFindings, reasonOf, type ToolMessage, unstorable } from "../model/index.ts"
 import { defaultMaxToolResultCharacters, describe, json, tooLarge } from "../values/index.ts"
 
 /**
- * Text and content parts as they are, anything else as JSON. Throws a `ToolError`: `encoding_failed` for a value that has no
- * JSON form or cannot be stored, `result_too_large` for one whose text has more than `maxCharacters`. Images and files do not
- * count: they are no text. Throws a `ValidationError` (`invalid_message`) for an image or a file that no provider can read.
+ * Text and content parts are used unchanged, any other value as JSON. Throws a `ToolError`: `encoding_failed` for a value
+ * that has no JSON form or cannot be stored, `result_too_large` for a text of more than `maxCharacters`. Images and files
+ * are not counted. Throws a `ValidationError` (`invalid_message`) for an image or a file that no provider can read.
  */
 export const submittedContent = (
   toolCallId: string,

@@ -46,7 +46,7 @@ const parts = {
   handler: z.strictObject({ handler: functionOf("the arguments and the context").nullish(), ...described })
 }
 
-/** Throws a `ValidationError` (`invalid_tool`) that names each part that is unknown or of the wrong kind. */
+/** Throws a `ValidationError` (`invalid_tool`) that names each option that is unknown or of the wrong type. */
 export const checkTool = (given: unknown, runBy: keyof typeof parts): void => {
   if (!isRecord(given)) {
     throw new ValidationError("invalid_tool", [{ field: [], reason: "must_be_an_object of options" }])

@@ -1,4 +1,4 @@
-/** The types of tools, handlers, executors and engines: each names another, so they stand together. */
+/** The types of tools, handlers, executors and engines, in one file because they refer to each other. */
 
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type * as Effect from "effect/Effect"
@@ -9,28 +9,28 @@ import type { ToolCall, UserInput } from "../model/index.ts"
 import type { Mode, Receipt, SendOptions } from "../record/index.ts"
 
 /**
- * What a handler is told beside its arguments.
+ * The second argument of a handler.
  *
- * **Details**: `signal` is aborted when the call times out, is cancelled or its process ends; whatever the handler does
- * once the call is over changes nothing.
+ * **Details**: `signal` is aborted when the call times out, is cancelled or its process ends; after the end of the call the
+ * handler's result is discarded.
  *
  * - `toolCall`: the call as the model wrote it, or as it was permitted; a copy, as the arguments are
- * - `progress`: says how far the call is; the last value stands in the chat's snapshot (`ToolCallView.progress`), as it is
- *   and not as a copy, and the idle deadline counts anew
- * - `idempotencyKey`: the same for every run of this call, after a restart too. No other call has it, also where call ids
- *   repeat, and also after a rewind, a retry or a fork. Pass it to services that take one
- * - `setPermissionMode`: makes this the mode that calls are judged by from the next batch on; the mode of several calls is that
- *   of the last in call order. Stricter than what the host allows is free. Looser resolves once `ask` of the permissions has
- *   agreed, and rejects with a `ToolError` (`denied`) if it did not, or there is none; no deadline of the call counts while it is
- *   asked. What is no mode rejects with a `ValidationError`
- * - `chat`: the living chat the call belongs to; `undefined` where there is none
+ * - `progress`: reports the progress of the call; the last value is in the chat's snapshot (`ToolCallView.progress`),
+ *   uncopied, and the idle deadline restarts
+ * - `idempotencyKey`: the same for every run of this call, after a restart too. No other call has it, even if call ids
+ *   repeat, and after a rewind, a retry or a fork. Pass it to services that support idempotency keys
+ * - `setPermissionMode`: sets the permission mode of calls from the next batch on; of several calls the last in call order
+ *   decides. A mode within the host's limit needs no approval. For a looser mode the promise resolves once `ask` of the
+ *   permissions has agreed, and rejects with a `ToolError` (`denied`) if it did not, or there is no `ask`; the call's
+ *   deadlines pause meanwhile. An unknown mode rejects with a `ValidationError`
+ * - `chat`: the live chat of the call; `undefined` without one
  */
 export interface ToolContext {
   readonly context: Readonly<Record<string, unknown>>
   readonly sessionId: string | undefined
   readonly requestId: string | undefined
   readonly toolCall: ToolCall
-  /** The engine the call runs on, with the tools of the call. */
+  /** The engine of the call, with the tools of the call. */
   readonly engine?: Engine | undefined
   readonly signal: AbortSignal
   readonly progress: (value: unknown) => void
@@ -40,16 +40,16 @@ export interface ToolContext {
 }
 
 /**
- * The living chat a tool call belongs to, as its handler may speak to it.
+ * The live chat of a tool call, as its handler can use it.
  *
- * **Units and defaults**: `whenBusy` is `"steer"`: what is said joins the running turn behind the results of this batch.
+ * **Units and defaults**: `whenBusy` is `"steer"`: the input joins the running turn after the results of this batch.
  *
- * **Errors**: `send` throws as `ChatRef.send` does. Once the call is over it changes nothing, and rejects with a `ToolError`
+ * **Errors**: `send` throws as `ChatRef.send` does. Once the call is over it sends nothing, and rejects with a `ToolError`
  * (`cancelled`).
  */
 export interface ChatHandle {
   readonly id: string
-  /** Says something as the user would; resolves as soon as the input is kept anywhere. */
+  /** Sends an input as the user would; resolves with its first receipt, as soon as the input is stored or rejected. */
   readonly send: (input: UserInput, options?: SendOptions) => Promise<Receipt>
 }
 
@@ -59,18 +59,18 @@ export type Awaitable<A> = A | PromiseLike<A> | Effect.Effect<A, unknown>
 /**
  * Runs a tool.
  *
- * **Contract**: return one of the four outcomes. Throwing is caught and becomes a `handler_raised` tool error; anything
- * else than an outcome becomes `invalid_return`.
+ * **Contract**: return one of the four outcomes. A throw is caught and becomes a `handler_raised` tool error; any other
+ * return value becomes `invalid_return`.
  */
 export type Handler = (args: Record<string, unknown>, context: ToolContext) => Awaitable<HandlerResult.HandlerResult>
 
-/** One thing wrong with a call's arguments: where, and what. */
+/** One issue of a call's arguments: its path and its message. */
 export interface ArgumentIssue {
   readonly path: string
   readonly message: string
 }
 
-/** Arguments that fit the tool's schema, or what is wrong with them. */
+/** The parsed arguments, or their issues. */
 export type ParsedArguments =
   | { readonly valid: true; readonly arguments: Record<string, unknown> }
   | { readonly valid: false; readonly issues: ReadonlyArray<ArgumentIssue> }
@@ -78,8 +78,8 @@ export type ParsedArguments =
 /**
  * A tool.
  *
- * **Details**: `schema` is the JSON Schema the model sees. `handler` is `null` for a tool that is only declared; `manual`
- * calls are left to the caller. `timeoutMs` overrides the step's.
+ * **Details**: `schema` is the JSON Schema for the model. `handler` is `null` for a tool that is only declared; the caller
+ * answers `manual` calls. `timeoutMs` overrides the step's.
  */
 export interface Tool {
   readonly name: string
@@ -97,30 +97,30 @@ export interface Tool {
 }
 
 /**
- * What a tool's calls do to the world.
+ * Whether a tool's calls change something.
  *
- * - `read`: they change nothing, and may run beside each other
+ * - `read`: they change nothing, and may run at the same time
  * - `write`: they may change something
  */
 export type ToolEffect = "read" | "write"
 
 /**
- * What becomes of a call that writes, when the program ended while it ran: whether it took effect is unknown then.
+ * How a call that writes is handled when the program ended while it ran, so that its outcome is unknown.
  *
- * - `ask`: the chat waits until a person has decided
- * - `fail`: the model reads that it is unknown
- * - `retry`: it runs again under the same idempotency key when the chat goes on; for handlers that are safe to repeat
+ * - `ask`: the chat waits for the decision of a person
+ * - `fail`: the model reads that the outcome is unknown
+ * - `retry`: it runs again under the same idempotency key when the chat continues; for handlers that are safe to repeat
  */
 export type OnUnknown = "ask" | "fail" | "retry"
 
-/** What describes the arguments: a zod schema, any Standard Schema, or a JSON Schema object. */
+/** The schema of the arguments: a zod schema, any Standard Schema, or a JSON Schema object. */
 export type Parameters<A = unknown> = StandardSchemaV1<unknown, A> | Readonly<Record<string, unknown>>
 
 /**
- * The port.
+ * The port that runs handlers.
  *
- * **Contract** of `execute`: invoke the tool's handler with these arguments and this context, unchanged, and return one of
- * the four outcomes. What a handler returned passes through; only crashes and bad returns are converted. Look nothing up,
+ * **Contract** of `execute`: call the tool's handler with these arguments and this context, unchanged, and return one of
+ * the four outcomes. Return a handler's outcome unchanged; convert only exceptions and invalid returns. Look nothing up,
  * set no deadline, retry nothing.
  */
 export interface ToolExecutor {
@@ -131,7 +131,7 @@ export interface ToolExecutor {
   ) => Awaitable<HandlerResult.HandlerResult>
 }
 
-/** Everything a step needs beside the thread; `Engine.make` makes one. */
+/** The inputs of a step beside the thread; `Engine.make` makes an engine. */
 export interface Engine {
   readonly adapter?: Adapter | undefined
   readonly fallbacks?: ReadonlyArray<Adapter | Fallback> | undefined

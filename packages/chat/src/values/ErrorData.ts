@@ -1,8 +1,8 @@
 /**
- * Errors as data: the fields of each error of this package, and of any other, as JSON holds them.
+ * Errors as data: the fields of each error of this package, and of any other, in JSON form.
  *
- * **Details**: a stack is none of them: it says where in a program that may be gone, and tells a reader elsewhere what is
- * not meant for it.
+ * **Details**: the stack is not included: its code locations may not exist any more, and can reveal internals to readers
+ * elsewhere.
  *
  * @module
  */
@@ -80,7 +80,7 @@ const SessionErrorData = z
   .readonly()
 type SessionErrorData = z.infer<typeof SessionErrorData>
 
-/** What is kept of any other error. `errors` are those of an `AggregateError`. */
+/** The stored fields of any other error. `errors` are those of an `AggregateError`. */
 const ForeignErrorData = z
   .object({
     type: z.literal("Error"),

@@ -7,7 +7,7 @@
 import * as z from "zod"
 import { anything, openRecord } from "./openSchema.ts"
 
-/** Options of a question to the user, for whoever shows it (choices, defaults, hints). */
+/** Options of a question to the user, for the user interface (choices, defaults, hints). */
 export const QuestionOptions = openRecord
 export type QuestionOptions = z.infer<typeof QuestionOptions>
 
@@ -15,7 +15,7 @@ export type QuestionOptions = z.infer<typeof QuestionOptions>
 export const Ok = z.object({ type: z.literal("ok"), value: anything }).readonly()
 export type Ok = z.infer<typeof Ok>
 
-/** The tool reports a failure; `reason` may be any value, a string is shown to the model as it is. */
+/** The tool reports a failure; `reason` may be any value, a string is shown to the model unchanged. */
 export const Failed = z.object({ type: z.literal("error"), reason: anything }).readonly()
 export type Failed = z.infer<typeof Failed>
 
@@ -29,11 +29,11 @@ export type AskUser = z.infer<typeof AskUser>
 export const Halt = z.object({ type: z.literal("halt"), reason: z.string(), result: anything }).readonly()
 export type Halt = z.infer<typeof Halt>
 
-/** What a handler returns. */
+/** The return value of a handler. */
 export const HandlerResult = z.discriminatedUnion("type", [Ok, Failed, AskUser, Halt])
 export type HandlerResult = z.infer<typeof HandlerResult>
 
-/** Handler results carry this brand, so that a tool's own value `{ type: "ok" }` is never taken for one. */
+/** Handler results carry this brand, so that a tool's own value `{ type: "ok" }` is not mistaken for one. */
 const made = new WeakSet<object>()
 
 const brand = <R extends HandlerResult>(result: R): R => {
@@ -59,7 +59,7 @@ export const askUser = (question: string, options: QuestionOptions = {}): AskUse
  */
 export const halt = (reason: string, result: unknown = null): Halt => brand({ type: "halt", reason, result })
 
-/** Whether a value was made by {@link ok}, {@link error}, {@link askUser} or {@link halt}, with fields of the right type. */
+/** Whether {@link ok}, {@link error}, {@link askUser} or {@link halt} made the value, with fields of the right type. */
 export const isHandlerResult = (value: unknown): value is HandlerResult => {
   if (typeof value !== "object" || value === null || !made.has(value)) return false
   const result = value as HandlerResult

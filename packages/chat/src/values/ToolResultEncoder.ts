@@ -1,5 +1,5 @@
 /**
- * Turns tool results into the text a model reads.
+ * Encodes tool results as text for the model.
  *
  * @module
  * @source ALLM.ToolResultEncoder
@@ -9,7 +9,7 @@ import { jsonText } from "./resultText.ts"
 import { errorText } from "./errorText.ts"
 
 /**
- * The port.
+ * The port that encodes tool results.
  *
  * **Contract** of `encode`: pure; returns the text, or throws when the value has none. A throw, or anything but a string,
  * becomes an `encoding_failed` tool error.
@@ -19,14 +19,14 @@ export interface ToolResultEncoder {
 }
 
 /**
- * The default: strings as they are, everything else as JSON.
+ * The default encoder: strings unchanged, all other values as JSON.
  *
- * **Details**: an outcome value is written as `{"ok": …}` or `{"error": …}`; an error's text is its short reason, never a
- * stack, of no more than 2,000 characters. `undefined` is written as `null`.
+ * **Details**: an outcome value is written as `{"ok": …}` or `{"error": …}`; the text of an error is its short reason,
+ * without a stack, of at most 2,000 characters. `undefined` is written as `null`.
  *
- * **Errors**: throws a `TypeError` that says what to return instead, for a value that JSON cannot say, wherever it stands:
- * binary data (`Buffer`, `Uint8Array`, `ArrayBuffer`), functions, symbols, bigints, cycles, promises, errors, `Map`, `Set`,
- * invalid dates and instances of classes that have neither fields nor `toJSON`.
+ * **Errors**: throws a `TypeError` that names an alternative, for a value without a JSON form, at any depth: binary data
+ * (`Buffer`, `Uint8Array`, `ArrayBuffer`), functions, symbols, bigints, cycles, promises, errors, `Map`, `Set`, invalid
+ * dates and instances of classes that have neither fields nor `toJSON`.
  */
 export const json: ToolResultEncoder = {
   encode: (value) => {

@@ -1,6 +1,4 @@
-/**
- * The one text of a value: in its JSON form, the keys of every object in order. Equal values have equal texts.
- */
+/** The canonical text of a value: its JSON form with sorted object keys. Equal values have equal texts. */
 import { type Json, write } from "./taggedJson.ts"
 
 const sorted = (json: Json): Json => {
@@ -15,5 +13,5 @@ const sorted = (json: Json): Json => {
 
 const isList = (json: Json): json is ReadonlyArray<Json> => Array.isArray(json)
 
-/** What has no JSON form is described by a word in brackets. */
+/** The canonical text; a part without a JSON form is replaced by a word in brackets. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(write(value, true).json))

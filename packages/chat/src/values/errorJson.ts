@@ -1,4 +1,4 @@
-/** Takes errors apart into data, and puts them together again. */
+/** Converts errors to data and back. */
 import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "../errors/index.ts"
 import { ErrorData } from "./ErrorData.ts"
 
@@ -17,7 +17,10 @@ const foreign: Readonly<Record<string, (message: string, options: ErrorOptions) 
   URIError: (message, options) => new URIError(message, options)
 }
 
-/** The fields of an error; what is `undefined` is not said. One of ours that is ill-made is like any other error. */
+/**
+ * The fields of an error, without `undefined` ones. An error of this package with invalid fields is treated like any other
+ * error.
+ */
 export const dataOf = (error: Error): Readonly<Record<string, unknown>> => {
   const { cause } = error
   const message: unknown = error.message
@@ -32,7 +35,7 @@ export const dataOf = (error: Error): Readonly<Record<string, unknown>> => {
   return { type: "Error", name: String(name), message: String(message), cause, errors }
 }
 
-/** The error of these fields. Its stack says what it is, and no place: it was not made here. */
+/** The error with these fields. Its stack has no code locations, because it was not thrown here. */
 export const errorOf = (data: ErrorData): Error => {
   const error = made(data)
   Object.defineProperty(error, "stack", {

@@ -4,10 +4,10 @@ import { AdapterError, EngineError, shortened, StreamError, ToolError, withoutSt
 import { isPromiseLike } from "../async/index.ts"
 import { write } from "./taggedJson.ts"
 
-/** The text a model reads about a failure: `{"error": "…"}`, of no more than 2,000 characters. */
+/** The text that a model reads about a failure: `{"error": "…"}`, of at most 2,000 characters. */
 export const errorText = (reason: unknown): string => JSON.stringify({ error: shortened(describe(reason)) })
 
-/** A failure in words, without the places of a stack; total, whatever was thrown. */
+/** The text of a failure, without its stack; never throws, whatever the value is. */
 export const describe = (reason: unknown): string => {
   try {
     if (isTagged(reason)) return `${reason.reason}: ${withoutStack(reason.message)}`
@@ -30,7 +30,7 @@ const plainText = (value: unknown): string | undefined => {
   }
 }
 
-/** The text of what JSON alone cannot say, with a word in brackets for each part that has no form at all. */
+/** The text of a value without a JSON form, with a word in brackets for each part that cannot be written. */
 const formText = (value: unknown): string => (isObject(value) ? JSON.stringify(write(value, true).json) : String(value))
 
 const isObject = (value: unknown): boolean => typeof value === "object"
@@ -41,5 +41,5 @@ const isTagged = (value: unknown): value is ToolError | AdapterError | StreamErr
   value instanceof StreamError ||
   value instanceof EngineError
 
-/** What the asking call's tool message says until the user has answered. */
+/** The content of the asking call's tool message until the user has answered. */
 export const awaitingUser = "<awaiting user response>"

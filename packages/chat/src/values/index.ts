@@ -1,4 +1,4 @@
-/** Values that leave the program: handler results, tagged and canonical JSON, errors as data, and texts that a model reads. */
+/** Values that leave the program: handler results, tagged and canonical JSON, errors as data, and texts for the model. */
 export { canonicalJson } from "./canonicalJson.ts"
 export { awaitingUser, describe, errorText } from "./errorText.ts"
 export { HandlerResult, QuestionOptions, ok, reservedHaltReasons } from "./HandlerResult.ts"

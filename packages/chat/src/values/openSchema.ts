@@ -1,4 +1,4 @@
-/** Schemas of what this package hands on and does not look into. */
+/** Schemas of values that this package passes on unchecked. */
 import * as z from "zod"
 
 /** Metadata, contexts, parameters: names with any values. */

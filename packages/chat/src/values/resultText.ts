@@ -1,15 +1,16 @@
 /**
- * The text of a tool result: which values have one, and how long it may be.
+ * The text of a tool result: which values have a text, and its maximal length.
  *
- * RESULT1. A value that JSON would leave out or write as `{}` is refused with an error that says what to return instead: bytes,
- *          functions, symbols, maps, sets, errors, promises, and instances without fields. So is a cycle, and an object too deep to be written.
- * RESULT2. A text longer than `maxToolResultCharacters` is no result: its call fails with a `ToolError` (`result_too_large`).
+ * RESULT1. A value that JSON would leave out or write as `{}` is refused with an error that names an alternative: bytes,
+ *          functions, symbols, maps, sets, errors, promises, and instances without fields. A cycle, and an object too deep
+ *          to be written, is refused too.
+ * RESULT2. When a text is longer than `maxToolResultCharacters`, its call fails with a `ToolError` (`result_too_large`).
  */
 import { ToolError } from "../errors/index.ts"
 import { isPromiseLike } from "../async/index.ts"
 import { deepestLevels } from "../json/index.ts"
 
-/** The most characters of one result, where no option says otherwise. */
+/** The default bound on the characters of one result. */
 export const defaultMaxToolResultCharacters = 1_000_000
 
 /** The JSON text of a value; throws a `TypeError` for a value that has none (RESULT1). */
@@ -37,7 +38,7 @@ const isEndless = (thrown: unknown): boolean =>
     /^(Converting circular|cyclic |JSON\.stringify cannot serialize cyclic)/.test(thrown.message)) ||
   (thrown instanceof RangeError && thrown.message.includes("stack"))
 
-/** The error of a call whose result is too large; `undefined` for a text that is not. */
+/** The error of a call whose result is too large, or `undefined`. */
 export const tooLarge = (
   characters: number,
   maxCharacters: number,
@@ -53,7 +54,7 @@ export const tooLarge = (
         metadata: { characters, maxToolResultCharacters: maxCharacters }
       })
 
-/** Sees each value before JSON does: `this` holds it as it was before its `toJSON`. */
+/** A replacer that checks each value before its `toJSON`: `this` holds the original value. */
 function refusing(this: unknown, key: string, written: unknown): unknown {
   const value: unknown = typeof this === "object" && this !== null ? Reflect.get(this, key) : written
   const advice = adviceFor(value, written)
@@ -75,7 +76,7 @@ const adviceFor = (value: unknown, written: unknown): string | undefined => {
   }
 }
 
-/** JSON writes these objects as the value that they contain. */
+/** JSON writes these objects as their primitive value. */
 const boxed: ReadonlySet<string> = new Set(["[object Number]", "[object String]", "[object Boolean]"])
 
 const adviceForObject = (value: object, written: unknown): string | undefined => {

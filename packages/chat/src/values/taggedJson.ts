@@ -1,14 +1,14 @@
 /**
  * Writes any value as JSON, and reads it back.
  *
- * What JSON says by itself is written as it is. The rest is an object of one key that begins with `$`: `$undefined`,
- * `$number` (`NaN`, the infinities, `-0`), `$bigint`, `$date`, `$bytes`, `$error`, `$result` (an outcome made by `ok`,
- * `error`, `askUser` or `halt`); a value's own object that looks like one of these is quoted: `$object`.
+ * A value with a JSON form is written unchanged. Any other value becomes an object of one key that begins with `$`:
+ * `$undefined`, `$number` (`NaN`, the infinities, `-0`), `$bigint`, `$date`, `$bytes`, `$error`, `$result` (an outcome made
+ * by `ok`, `error`, `askUser` or `halt`). A value's own object that looks like one of these is quoted: `$object`.
  *
- * FORM1. What is written without a finding reads back equal; a field that is `undefined` may be missing then.
- * FORM2. What cannot be written is a finding with its path. Below an error, or on request, it is described by a word in
- *   brackets: an error can always be written.
- * FORM3. Neither cycles nor depth nor accessors that throw end in anything but a finding.
+ * FORM1. A value written without a finding reads back equal, except that a field that is `undefined` may be missing.
+ * FORM2. A part that cannot be written is a finding with its path. Below an error, or on request, a word in brackets
+ *        replaces it: an error can always be written.
+ * FORM3. Cycles, deep nesting and accessors that throw always become findings.
  */
 import * as DateTime from "effect/DateTime"
 import * as Base64 from "effect/encoding/Base64"
@@ -20,12 +20,12 @@ import { ErrorData } from "./ErrorData.ts"
 import * as HandlerResult from "./HandlerResult.ts"
 import { dataOf, errorOf } from "./errorJson.ts"
 
-/** A value JSON can say. */
+/** A JSON value. */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
 type Path = Array<string | number>
 
-/** Levels of nesting. */
+/** In levels of nesting. */
 const deepestRead = 500
 
 interface Writing {
@@ -124,7 +124,7 @@ const below = (step: string | number, value: unknown, writing: Writing): Json =>
   return json
 }
 
-/** Whether an array has fields beside its elements, which JSON would leave out. The keys of elements come first. */
+/** Whether an array has fields beside its elements, which JSON would leave out. Element keys come first. */
 const hasNames = (list: ReadonlyArray<unknown>): boolean => {
   const last = Object.keys(list).at(-1)
   if (last !== undefined && !(/^\d+$/.test(last) && Number(last) < list.length)) return true
@@ -141,7 +141,10 @@ interface Reading {
   readonly found: Array<Finding>
 }
 
-/** Reads what {@link write} wrote; `path` is where it stands, `tag` what is left out around it. */
+/**
+ * Reads the output of {@link write}; `path` is the place of `json`, `tag` its tag if `json` is only the value inside the
+ * tag.
+ */
 export const read = (
   json: unknown,
   path: ReadonlyArray<string | number>,
@@ -178,7 +181,7 @@ const readBelow = (step: string | number, json: unknown, reading: Reading): unkn
   return value
 }
 
-/** What a special form begins with. */
+/** The key of a tagged value. */
 export type Tag = "$undefined" | "$number" | "$bigint" | "$date" | "$bytes" | "$error" | "$result" | "$object"
 
 const numbers: ReadonlyMap<unknown, number> = new Map([
@@ -190,7 +193,7 @@ const numbers: ReadonlyMap<unknown, number> = new Map([
 
 const malformed = (reading: Reading): undefined => unreadable(reading, "malformed")
 
-/** What each tag stands for. */
+/** The reader of each tag. */
 const tagged: Readonly<Record<Tag, (json: unknown, reading: Reading) => unknown>> = {
   $undefined: (json, reading) => (json === true ? undefined : malformed(reading)),
   $number: (json, reading) => numbers.get(json) ?? malformed(reading),
@@ -217,7 +220,7 @@ const tagged: Readonly<Record<Tag, (json: unknown, reading: Reading) => unknown>
   }
 }
 
-/** Whether the fields are those of the schema. What the schema makes of them is not used: it leaves out what it does not know. */
+/** Whether the fields fit the schema. The parsed copy is not used, because the schema removes unknown fields. */
 const fits = <A>(schema: z.ZodType<A>, fields: unknown, { found, path }: Reading): fields is A => {
   const { error } = schema.safeParse(fields)
   if (error !== undefined) found.push(...findingsOf(error, path))
@@ -241,7 +244,7 @@ const isObject = (json: unknown): json is object => typeof json === "object" && 
 
 const isTag = (key: string): key is Tag => Object.hasOwn(tagged, key)
 
-/** The tag of an object of one key that is one. */
+/** The tag of an object whose only key is a tag. */
 const soleTag = (value: object): Tag | undefined => {
   const [key, more] = Object.keys(value)
   return key !== undefined && more === undefined && isTag(key) ? key : undefined

@@ -1,8 +1,8 @@
 /**
- * Following a living chat: attach, detach, cancel are three verbs.
+ * Readers of a live chat: attach, detach and cancel are three operations.
  *
- * `chat.attach()` follows the chat from here on, `chat.attach({ cursor })` from where a reader was before; leaving the loop
- * detaches, and the chat goes on; `chat.cancel()` ends its turn, whoever is attached.
+ * `chat.attach()` reads the chat's events from now on, `chat.attach({ cursor })` from an earlier place. Leaving the loop
+ * detaches, and the chat continues. `chat.cancel()` ends its turn, whoever is attached.
  *
  * @module
  */

@@ -1,11 +1,12 @@
 /**
- * A chat as a user interface shows it: plain data, the same for a chat in this program and for one behind a server.
+ * The state of a chat for a user interface: plain data, the same for a chat in this program and for one behind a server.
  *
- * SHOW1. The patch between two views leads from the first to the second; through JSON, too.
+ * SHOW1. Applying the patch between two views to the first gives the second, also after a trip through JSON.
  * SHOW2. There is no patch between equal views.
- * SHOW3. A view reads back from its JSON text as it is. Of errors it holds no stack and no cause.
+ * SHOW3. A view reads back unchanged from its JSON text. Its errors have no stack and no cause.
  * SHOW4. Parts, messages and calls that did not change are the same objects in the next view.
- * SHOW5. A patch is as large as what was added to messages and text; messages that both views have are not looked into.
+ * SHOW5. The size of a patch grows with the added messages and text; messages that both views have are not compared in
+ *        depth.
  *
  * @module
  */
@@ -18,7 +19,7 @@ import type { Message, ToolCall, Usage } from "../model/index.ts"
 /** A running call; `process` is the text of its pid. */
 export type CallView = Omit<ToolCallView, "pid"> & { readonly process: string | undefined }
 
-/** What a chat shows of an error: no stack, no cause. */
+/** An error in a view: no stack, no cause. */
 export interface ErrorView {
   readonly name: string
   readonly reason: string | undefined
@@ -32,18 +33,18 @@ export interface InputView {
 }
 
 /**
- * What is shown of a chat.
+ * The view of a chat.
  *
- * **Details**: it has a JSON form as it is. Parts that did not change are the same objects as in the view before.
+ * **Details**: it is plain JSON. Unchanged parts are the same objects as in the view before.
  *
- * - `phase`: what it is doing; `interrupted` when a turn was cut short by the end of its program, and `retry` goes on
+ * - `phase`: the activity of the chat; `interrupted` when the end of the program cut a turn short, and `retry` continues it
  * - `messages`: the thread as committed
- * - `partial`: the reply that streams, or the interrupted one as far as it is known
- * - `toolCalls`: the calls of the running step, or of the last until the next begins
- * - `question`: what a tool asks; `approvals`: the calls that wait for a decision; `pendingToolCalls`: those whose results the
- *   caller gives
- * - `haltedReason`: why the last turn ended that did
- * - `error`: what the last turn failed with, until the next begins
+ * - `partial`: the reply that streams, or the known text of the interrupted one
+ * - `toolCalls`: the calls of the running step, or of the last one until the next begins
+ * - `question`: the question of a tool; `approvals`: the calls that wait for a decision; `pendingToolCalls`: the calls that
+ *   the caller answers
+ * - `haltedReason`: why the last ended turn ended
+ * - `error`: the error of the last turn, until the next begins
  */
 export interface ChatView {
   readonly id: string
@@ -61,11 +62,11 @@ export interface ChatView {
   readonly error: ErrorView | undefined
 }
 
-/** What turns one view into the next: of messages and text only what was added. */
+/** The changes from one view to the next: only the additions of messages and text. */
 export interface ChatViewPatch {
   readonly messages?: { readonly kept: number; readonly added: ReadonlyArray<Message> }
   readonly text?: { readonly kept: number; readonly added: string }
-  /** The other parts that changed; one that became `undefined` is `null`. */
+  /** The other parts that changed; a part that became `undefined` is `null`. */
   readonly rest?: { readonly [Key in Exclude<keyof ChatView, "messages" | "partial">]?: ChatView[Key] | null }
 }
 
@@ -85,7 +86,7 @@ const rest: ReadonlyArray<Rest> = [
   "error"
 ]
 
-/** What is shown of a chat that nothing is known of. */
+/** The view of a chat without a snapshot. */
 const nothing: ChatView = {
   id: "",
   phase: "idle",
@@ -103,10 +104,10 @@ const nothing: ChatView = {
 }
 
 /**
- * The view of a snapshot; parts that did not change are those of the view before.
+ * The view of a snapshot; unchanged parts are the same objects as in `before`.
  *
- * **Details**: what JSON has no word for is described: bytes by their number, a large number by its digits, an error by its
- * name and message. Without a snapshot nothing was said yet.
+ * **Details**: values without a JSON form are replaced: bytes by their count, a large number by its digits, an error by its
+ * name and message. Without a snapshot the view is empty.
  *
  * @example
  * ```ts import.meta.vitest
@@ -165,7 +166,7 @@ const errorOf = ({ result, failure }: ChatSnapshot["context"]): ErrorView | unde
   return error === undefined || error === null ? undefined : shownError(error)
 }
 
-/** (SHOW5) What is shown of a message, and of a thread's messages, is found once. */
+/** (SHOW5) Caches the view of a message, and of a thread's messages. */
 const shownMessages = new WeakMap<Message, Message>()
 const shownThreads = new WeakMap<ReadonlyArray<Message>, ReadonlyArray<Message>>()
 
@@ -178,7 +179,7 @@ const messageOf = (message: Message): Message => {
   return found
 }
 
-/** Where a thread's messages were replaced by equal ones, as those read from a store, they are those of the view before. */
+/** Reuses the messages of the view before when the thread has equal ones, for example after a load from the store. */
 const messagesOf = (
   messages: ReadonlyArray<Message>,
   before: ReadonlyArray<Message> | undefined
@@ -192,10 +193,9 @@ const messagesOf = (
 }
 
 /**
- * What turns `before` into `after`; `undefined` when nothing does. Without `before`, all of it.
+ * The patch from `before` to `after`; `undefined` if they are equal. Without `before`, the whole view.
  *
- * **Details**: it has a JSON form as it is. It is as large as what was added: messages and text that both views begin with
- * are not in it.
+ * **Details**: it is plain JSON. Messages and text that both views begin with are left out.
  */
 export const patch = (before: ChatView | undefined, after: ChatView): ChatViewPatch | undefined => {
   if (before === after) return undefined
@@ -223,7 +223,7 @@ const textPatch = (before: string, after: string): ChatViewPatch["text"] => {
   return { kept, added: after.slice(kept) }
 }
 
-/** The view a patch leads to. Parts that it does not name are those of the view before. */
+/** The view after a patch. Parts that the patch does not name stay unchanged. */
 export const apply = (before: ChatView | undefined, change: ChatViewPatch): ChatView => {
   const from = before ?? nothing
   const { messages, text, rest: changed } = change

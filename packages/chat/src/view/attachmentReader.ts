@@ -1,14 +1,14 @@
 /**
- * One reader of a living chat.
+ * One reader of a live chat.
  *
- * Owns: the reader's place, its questions, its listener on the caller's signal. Does not own what is read, which stands in the
- * chat's log, once for all readers.
+ * Owns: the reader's place, its pending reads, its listener on the caller's signal. Does not own the events, which are in
+ * the chat's log, once for all readers.
  *
- * ATT1. From its beginning to its end a reader gets every event behind its place once, in order, or one snapshot in the
- *       place of those it does not get.
- * ATT2. A reader holds no events: one that is slow, or reads no more, costs its chat nothing but what the log may hold.
- * ATT3. Detached, by leaving, by its signal or by the chat's stop, it leaves nothing behind: no question, no listener.
- *       After a stop what is unread can still be read.
+ * ATT1. From its beginning to its end a reader gets every event after its place once, in order. A snapshot replaces the
+ *       events that it does not get.
+ * ATT2. A reader holds no events: when it is slow, or stops reading, its chat holds only its bounded log.
+ * ATT3. A reader detaches by leaving, by its signal or by the chat's stop, and then has no pending read and no listener.
+ *       After a stop unread events can still be read.
  */
 import { Fifo } from "../async/index.ts"
 import type { EventLog } from "./eventLog.ts"
@@ -16,7 +16,7 @@ import type { Attached, AttachOptions, Cursor } from "./attachOptions.ts"
 
 type Next = IteratorResult<Attached, undefined>
 
-/** The feed of one chat, as a reader uses it. */
+/** The functions of a chat's feed that a reader uses. */
 interface Feed {
   readonly log: EventLog
   readonly over: boolean
@@ -27,7 +27,7 @@ interface Feed {
   readonly snapshot: () => Attached | undefined
 }
 
-/** What an attachment begins with: a place, or a place and the snapshot that stands for all before it. */
+/** The beginning of an attachment: a place, or a place and the snapshot that replaces all events before. */
 export interface Beginning {
   readonly place: number
   readonly first: Attached | undefined
@@ -37,20 +37,20 @@ const done: Next = { done: true, value: undefined }
 
 const defaultMaxUnread = 1_000
 
-/** A chat's events as one reader follows them; `return`, which leaving a `for await` loop calls, detaches. */
+/** A chat's events for one reader; `return`, which leaving a `for await` loop calls, detaches. */
 export class Attachment implements AsyncIterableIterator<Attached, undefined> {
   readonly #feed: Feed
   readonly #maxUnread: number
   readonly #signal: AbortSignal | undefined
   readonly #asked = new Fifo<PromiseWithResolvers<Next>>()
   #place: number
-  /** How many events there were when it last read one. */
+  /** The number of events when it last read one. */
   #seen: number
   #first: Attached | undefined
   #failure: { readonly error: unknown } | undefined
   #detached = false
 
-  /** `chat.attach` makes it. */
+  /** Created by `chat.attach`. */
   constructor(feed: Feed, { place, first }: Beginning, options: AttachOptions) {
     const { whenSlow, maxUnread = defaultMaxUnread, signal } = options
     this.#feed = feed
@@ -74,7 +74,7 @@ export class Attachment implements AsyncIterableIterator<Attached, undefined> {
     return asked.promise
   }
 
-  /** Detaches; the chat goes on. */
+  /** Detaches; the chat continues. */
   return(): Promise<Next> {
     this.#detach()
     return Promise.resolve(done)
@@ -89,13 +89,13 @@ export class Attachment implements AsyncIterableIterator<Attached, undefined> {
     this.#detach()
   }
 
-  /** What it has not read begins here; `Infinity` where it needs nothing that is held. */
+  /** The place of its first unread event; `Infinity` if it needs no event of the log. */
   get unreadFrom(): number {
     const { log } = this.#feed
     return log.hasLost(this.#place) || this.#isBehind ? Number.POSITIVE_INFINITY : this.#place
   }
 
-  /** Answers what was asked, as far as there is something to read. */
+  /** Resolves pending reads, as far as there is something to read. */
   serve(): void {
     while (this.#asked.size > 0) {
       const item = this.#detached ? undefined : this.#take()
@@ -110,13 +110,13 @@ export class Attachment implements AsyncIterableIterator<Attached, undefined> {
     this.#feed.forgetWaiting(this)
   }
 
-  /** The chat was stopped. */
+  /** Ends the reader because the chat was stopped. */
   ended(): void {
     this.#signal?.removeEventListener("abort", this.#onAbort)
     this.serve()
   }
 
-  /** The chat was stopped before: `error` is what is read. */
+  /** Fails the reader because the chat was stopped before: its next read rejects with `error`. */
   fail(error: unknown): void {
     this.#detach()
     this.#failure = { error }

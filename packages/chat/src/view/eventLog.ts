@@ -1,14 +1,15 @@
 /**
- * What a chat said lately: the events of the running turn, and of the last one until the next begins.
+ * The latest events of a chat: those of the running turn, or of the last one until the next begins.
  *
- * Owns: the place of each event, and the newest events. Does not own who reads, nor what stands in for what is gone.
+ * Owns: the place of each event, and the newest events. Does not own the readers, nor the snapshots that replace dropped
+ * events.
  *
- * EVLOG1. Places only grow. A fragment takes as many as it has characters, so that a place within merged fragments is exact;
- *       any other event takes one, a fragment without text none.
- * EVLOG2. Reading on from any place gives all that came behind it once, and nothing else; or the place is lost.
- * EVLOG3. It holds at most `maxItems` items, `maxCharacters` characters of fragments and `maxChunks` raw chunks: the oldest
- *       items go first. Fragments in a row are one item, up to `maxRun` characters.
- * LOG4. When a turn begins what came before it goes, but for what a reader has not read.
+ * EVLOG1. Places only grow. A fragment has as many as its characters, so that a place within merged fragments is exact. Any
+ *         other event has one, a fragment without text none.
+ * EVLOG2. Reading on from a place returns all events after it once, and nothing else, unless the place is lost.
+ * EVLOG3. The log holds at most `maxItems` items, `maxCharacters` characters of fragments and `maxChunks` raw chunks; the
+ *         oldest items are dropped first. Consecutive fragments are one item, up to `maxRun` characters.
+ * LOG4. When a turn begins, earlier events are dropped, except those that a reader has not read.
  */
 import { continues, type Event, type TextDelta, textOf, type ToolCallDelta, withText } from "../events/index.ts"
 
@@ -17,35 +18,35 @@ export const maxCharacters = 2 ** 20
 export const maxChunks = 256
 export const maxRun = 2 ** 12
 
-/** When too much is held, this part of it goes at once, so that each item is moved a bounded number of times. */
+/** The part of a full log that is dropped at once, so that each item is moved a bounded number of times. */
 const dropped = 1 / 4
 
 interface Item {
   readonly event: Event
-  /** The text of fragments in a row; empty for any other event. */
+  /** The merged text of consecutive fragments; empty for any other event. */
   text: string
-  /** The newest of them: who reads as fast as they come needs no other, and the text is not put together for it. */
+  /** The newest of the fragments: a reader that keeps up gets it without merging the text. */
   last: Event
   readonly start: number
   end: number
-  /** How many events there were when it ended. */
+  /** The number of events at its end. */
   count: number
 }
 
-/** What is read on from a place. */
+/** The next event after a place. */
 export interface Reading {
   readonly event: Event
-  /** The place behind it. */
+  /** The place after it. */
   readonly end: number
-  /** How many events there were when it ended. */
+  /** The number of events at its end. */
   readonly count: number
 }
 
 export class EventLog {
-  /** The place of the reader who has most to read; `Infinity` where nobody reads. */
+  /** The place of the slowest reader; `Infinity` without readers. */
   readonly #slowest: () => number
   #items: Array<Item> = []
-  /** The newest item, while it may be added to. */
+  /** The newest item, while fragments may be added to it. */
   #run: Item | undefined
   #start = 0
   #end = 0
@@ -59,32 +60,32 @@ export class EventLog {
     this.#slowest = slowest
   }
 
-  /** The place behind the newest event. */
+  /** The place after the newest event. */
   get end(): number {
     return this.#end
   }
 
-  /** How many events there were. */
+  /** The number of events so far. */
   get count(): number {
     return this.#count
   }
 
-  /** The place before the running turn's first event; `end` where none runs. */
+  /** The place before the running turn's first event; `end` if no turn runs. */
   get turnStart(): number {
     return this.#turnOver ? this.#end : this.#turnStart
   }
 
-  /** What it holds (EVLOG3). */
+  /** The size of the log (EVLOG3). */
   get held(): { readonly items: number; readonly characters: number; readonly chunks: number } {
     return { items: this.#items.length, characters: this.#characters, chunks: this.#chunks }
   }
 
-  /** Whether what came behind a place is not, or no longer, held. */
+  /** Whether events after the place are missing from the log. */
   hasLost(place: number): boolean {
     return place < this.#start || place > this.#end
   }
 
-  /** What comes next behind a place that is not lost; `undefined` when it is the end. */
+  /** The next event after a place that is not lost; `undefined` at the end. */
   readFrom(place: number): Reading | undefined {
     if (place >= this.#end) return undefined
     const item = this.#itemBehind(place)
@@ -102,12 +103,12 @@ export class EventLog {
     return this.#turnOver
   }
 
-  /** Holds nothing any more of what was said. */
+  /** Drops all events. */
   forget(): void {
     this.#drop(this.#items.length)
   }
 
-  /** Every place so far is lost. */
+  /** Drops all events, and makes every place so far lost. */
   clear(): void {
     this.#end += 1
     this.#turnOver = true
@@ -167,7 +168,7 @@ export class EventLog {
     return this.#items[this.#indexBehind(place)]
   }
 
-  /** The first item that ends behind a place. */
+  /** The index of the first item that ends after a place. */
   #indexBehind(place: number): number {
     let from = 0
     let to = this.#items.length
@@ -180,7 +181,7 @@ export class EventLog {
   }
 }
 
-/** What of an item comes behind a place. */
+/** The part of an item after a place. */
 const rest = ({ event, text, last, start, end }: Item, place: number): Event => {
   if (place === end - textOf(last).length) return last
   return withText(event, place > start ? text.slice(place - start) : text)

@@ -1,4 +1,4 @@
-/** What a user interface reads of a chat: a view as plain data, and readers that attach to a turn. */
+/** The view of a chat for user interfaces, as plain data, and readers that attach to a chat. */
 export type { Attachment } from "./Attachment.ts"
 export type { AttachOptions, Attached, Cursor, WhenSlow } from "./attachOptions.ts"
 export { LiveFeed, chatStopped } from "./liveFeed.ts"

@@ -1,15 +1,14 @@
 /**
- * A living chat's events, for those who attach.
+ * The events of a live chat, for attached readers.
  *
- * Owns: the log, who reads it, and the name of this life of the chat's address. Does not own a reader's place.
+ * Owns: the log, its readers, and the id that the cursors of this chat object share. Does not own a reader's place.
  *
- * FEED1. What a chat says is kept once, however many read, and told to those who wait. A chat that nobody ever attached to
- *        keeps nothing between its turns: there is no cursor that could lead there. While nobody reads, its log is not
- *        written: the newest events, up to a bound, are kept as they came, until somebody asks for them.
- * FEED2. A cursor leads to the place it was given for, in this life; any other is answered with a snapshot, and what is
- *        no cursor is refused.
- * FEED3. What the chat's process said and did not commit is undone when the process dies: when the next one is up, every
- *        reader gets a snapshot.
+ * FEED1. An event is kept once for all readers, and waiting readers are notified. A chat that never had a reader keeps no
+ *        events between its turns, because no cursor could lead there. Without readers the log is not written: the newest
+ *        events, up to a bound, are kept unmerged until a reader asks for them.
+ * FEED2. A cursor of this chat object leads to its place. Any other cursor gets a snapshot, and an invalid one is refused.
+ * FEED3. When the chat's process dies, its uncommitted events are undone: when the next process is up, every reader gets a
+ *        snapshot.
  */
 import { type Finding, isRecord, SessionError, unknownOption, ValidationError } from "../errors/index.ts"
 import type { Event } from "../events/index.ts"
@@ -18,7 +17,7 @@ import { EventLog } from "./eventLog.ts"
 import type { LiveView } from "./liveView.ts"
 import type { Attached, AttachOptions, Cursor } from "./attachOptions.ts"
 
-/** So many events are kept as they came before the log merges them. */
+/** The most events that are kept unmerged. */
 const maxUnlogged = 128
 
 const lost: Beginning = { place: -1, first: undefined }
@@ -27,7 +26,7 @@ export class LiveFeed {
   #log: EventLog | undefined
   #unlogged: Array<Event> = []
   readonly #view: LiveView
-  /** An id like no other. */
+  /** Generates a unique id. */
   readonly #newId: () => string
   readonly #readers = new Set<Attachment>()
   readonly #waiting = new Set<Attachment>()
@@ -40,7 +39,7 @@ export class LiveFeed {
     this.#newId = newId
   }
 
-  /** All that was said lately. */
+  /** The log of the latest events. */
   get log(): EventLog {
     const log = (this.#log ??= new EventLog(() => this.#slowest()))
     const unlogged = this.#unlogged
@@ -55,21 +54,21 @@ export class LiveFeed {
     return this.#over
   }
 
-  /** The chat said something (FEED1). */
+  /** Handles a new event of the chat (FEED1). */
   published(event: Event): void {
     if (this.#life === undefined && this.#readers.size === 0) return this.#keep(event)
     this.log.append(event)
     if (this.#waiting.size > 0) this.#serve()
   }
 
-  /** Nobody reads, and nobody has a cursor (FEED1). */
+  /** Keeps an event without readers or cursors (FEED1). */
   #keep(event: Event): void {
     this.#unlogged.push(event)
     if (event.type === "chat_completed") this.#forget()
     else if (this.#unlogged.length >= maxUnlogged) void this.log
   }
 
-  /** What was said in a turn goes; a log that has its beginning hears of its end. */
+  /** Drops the events of a turn. A log that has its beginning also gets its end. */
   #forget(): void {
     if (this.#log?.isAtRest === false) this.log.forget()
     else this.#unlogged = []
@@ -81,25 +80,25 @@ export class LiveFeed {
     return slowest
   }
 
-  /** Whether somebody is attached. */
+  /** Whether a reader is attached. */
   get isRead(): boolean {
     return this.#readers.size > 0
   }
 
-  /** What was said is not held any more: its places are lost. */
+  /** Drops all events: their places are lost. */
   forgetAll(): void {
     this.#unlogged = []
     this.#log?.clear()
   }
 
-  /** The chat has a process (FEED3). */
+  /** Called when the chat has a process (FEED3). */
   attached(): void {
     if (this.#hadProcess) this.forgetAll()
     this.#hadProcess = true
     this.#serve()
   }
 
-  /** The chat was stopped: what is unread can be read, and then it is over. */
+  /** Ends the readers because the chat was stopped; unread events can still be read. */
   end(): void {
     this.#over = true
     for (const reader of Array.from(this.#readers)) reader.ended()
@@ -114,17 +113,17 @@ export class LiveFeed {
     return reader
   }
 
-  /** A reader waits to be told. */
+  /** Adds a reader that waits for an event. */
   wait(reader: Attachment): void {
     this.#waiting.add(reader)
   }
 
-  /** A reader waits no more. */
+  /** Removes a reader that no longer waits. */
   forgetWaiting(reader: Attachment): void {
     this.#waiting.delete(reader)
   }
 
-  /** A reader is gone. */
+  /** Removes a detached reader. */
   forget(reader: Attachment): void {
     this.#readers.delete(reader)
     this.#waiting.delete(reader)
@@ -135,7 +134,7 @@ export class LiveFeed {
     return `${this.#life}.${place}`
   }
 
-  /** Where the chat stands; `undefined` before it had a process. */
+  /** The present state of the chat; `undefined` before it had a process. */
   snapshot(): Attached | undefined {
     const snapshot = this.#view.snapshot()
     return snapshot === undefined ? undefined : { type: "snapshot", cursor: this.cursorAt(this.log.end), snapshot }
@@ -154,7 +153,7 @@ export class LiveFeed {
   }
 }
 
-/** What is told of a chat that was stopped. */
+/** The error of a stopped chat. */
 export const chatStopped = (id: string): SessionError =>
   new SessionError("chat_stopped", `The chat ${id} was stopped; troupe.chat("${id}") starts it again`)
 

@@ -1,14 +1,14 @@
 /**
- * What can be seen of a running chat between its transitions: the text so far and the states of its tool calls.
+ * The state of a running chat between its transitions: the text so far and the states of its tool calls.
  *
- * Owns: the observers, and the timer that tells them. Text passes no chart: it is read off the collector when somebody
- * looks, and told at most once in an interval.
+ * Owns: the observers, and the timer that notifies them. Text passes through no chart: it is read from the collector on
+ * demand, and observers are notified at most once per interval.
  *
- * VIEW1. A snapshot is the same object until something changed.
+ * VIEW1. A snapshot is the same object until the state changes.
  * VIEW2. Without observers there is no timer.
- * VIEW3. An observer that throws is told to nobody and stops nobody.
- * VIEW4. The last snapshot of a chat that is stopped is at rest: where a turn was, it is `ended`, with the status `stopped`.
- * VIEW5. Who records is told at once of what the machine and the calls go through, and of no text.
+ * VIEW3. Exceptions thrown by an observer are swallowed; other observers still run.
+ * VIEW4. The last snapshot of a stopped chat is at rest: a running turn becomes `ended`, with the status `stopped`.
+ * VIEW5. Recorders are called at once for each transition of the machine and each change of the calls, but not for text.
  */
 import type { Clock, Pid } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
@@ -24,18 +24,18 @@ import type { CallCommand, ToolCallView } from "../call/index.ts"
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
 
 /**
- * What a chat is doing.
+ * The activity of a chat.
  *
- * - `idle`: nothing; it has what it needs
- * - `interrupted`: nothing; its program ended in the middle of a turn, and `retry` goes on
- * - `awaitingUser`, `awaitingTools`, `awaitingApproval`: nothing; it waits for an answer, for tool results, or for decisions
+ * - `idle`: none; it waits for nothing
+ * - `interrupted`: none; its program ended during a turn, and `retry` continues it
+ * - `awaitingUser`, `awaitingTools`, `awaitingApproval`: none; it waits for an answer, for tool results, or for decisions
  *   about tool calls
- * - `committing`: the store is asked to keep something
+ * - `committing`: the store saves a record
  * - `requesting`: a model request is being opened
- * - `streaming`: the model answers
+ * - `streaming`: the reply of the model streams
  * - `runningTools`: tools run
- * - `runningHooks`: hooks are told, and may have a say
- * - `completing`: the turn's last event is on its way
+ * - `runningHooks`: hooks run
+ * - `completing`: the turn's last event is being read
  */
 export type ChatPhase =
   | "idle"
@@ -50,49 +50,49 @@ export type ChatPhase =
   | "runningHooks"
   | "completing"
 
-/** What a chat's snapshot holds beside the machine's own context: `usage` is that of the running request too. */
+/** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
 export interface LiveContext extends ChatContext {
   readonly phase: ChatPhase
-  /** The running step's answer as far as it has come; empty when it is in the thread. */
+  /** The text of the running step's reply so far; empty once it is in the thread. */
   readonly partial: { readonly text: string }
-  /** The calls of the running step, or of the last until the next begins; empty between turns. */
+  /** The calls of the running step, or of the last one until the next begins; empty between turns. */
   readonly toolCalls: ReadonlyArray<ToolCallView>
   /** The calls that wait for a decision, in call order. */
   readonly pendingApprovals: ReadonlyArray<PendingApproval>
-  /** The mode that calls of the next batch are judged by. */
+  /** The permission mode of calls of the next batch. */
   readonly permissionMode: Mode
-  /** The inputs that wait, those an earlier life of the chat left first. */
+  /** The inputs that wait; those from before the last restart come first. */
   readonly inbox: ReadonlyArray<InboxEntry>
 }
 
-/** A chat's snapshot: the machine's, with what is under way. */
+/** A chat's snapshot: the machine's, with the state of the running step. */
 export type ChatSnapshot = Omit<MachineSnapshot, "context"> & { readonly context: LiveContext }
 
-/** What a snapshot inherits: it is printed as a small object (SHOWN1). */
+/** The prototype of a snapshot, which prints it as a small object (SHOWN1). */
 const printable = {
   [inspected](this: ChatSnapshot, _depth: number, options: object, inspect: Inspect): string {
     return printed("ChatSnapshot", shownSnapshot.call(this), options, inspect)
   }
 }
 
-/** What the JSON text of a snapshot holds (SHOWN2): it stands in the place of the machine's own `toJSON`. */
+/** The JSON form of a snapshot (SHOWN2); replaces the machine's own `toJSON`. */
 function shownSnapshot(this: ChatSnapshot) {
   const { phase, thread, partial, toolCalls } = this.context
   const calls = toolCalls.map(({ name, status }) => `${name}: ${status}`)
   return { status: this.status, phase, messages: thread.messages.length, partial: partial.text, toolCalls: calls }
 }
 
-/** Told about snapshots. */
+/** Called with snapshots. */
 export interface SnapshotObserver {
   readonly next?: ((snapshot: ChatSnapshot) => void) | undefined
   readonly error?: ((error: unknown) => void) | undefined
   readonly complete?: (() => void) | undefined
 }
 
-/** How long text gathers before observers hear of it, in milliseconds. */
+/** How long changes of text are batched before observers are notified, in milliseconds. */
 const flushMs = 32
 
-/** Where a chat does nothing. */
+/** The states in which a chat is at rest. */
 const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
   "idle",
   "interrupted",
@@ -118,7 +118,7 @@ export class LiveView implements StepWatcher {
   #seenLength = -1
   #seenRewritten = 0
   #seenPhase: ChatPhase | undefined
-  /** How many steps of the turn were over when the running one began: those have their text and usage in the context. */
+  /** How many steps of the turn were over when the running one began; their text and usage are in the context. */
   #stepsBefore = 0
   #timer: unknown
   #recorders: Set<() => void> | undefined
@@ -151,7 +151,7 @@ export class LiveView implements StepWatcher {
     this.#drafts?.end()
   }
 
-  /** The chat's process is gone, or is to end: what its reply had said can be said no better than now. */
+  /** Stores the draft, because the chat's process is gone or about to end. */
   cutShort(): void {
     this.#drafts?.flush()
     this.#drafts?.end()
@@ -162,12 +162,12 @@ export class LiveView implements StepWatcher {
     this.#batch = undefined
   }
 
-  /** The calls of the running step that are not over, and the process that runs them. */
+  /** The unfinished calls of the running step, and the process that runs them. */
   get running(): { readonly batch: Pid<CallCommand> | undefined; readonly calls: ReadonlyArray<ToolCallView> } {
     return { batch: this.#batch, calls: this.#toolCalls().filter(({ status }) => status !== "done") }
   }
 
-  /** The machine took a transition. */
+  /** Called after each transition of the machine. */
   transitioned(machine: MachineSnapshot): void {
     this.#machine = machine
     const { turn, steps } = machine.context
@@ -178,7 +178,7 @@ export class LiveView implements StepWatcher {
     this.#seen()
   }
 
-  /** Has a function called at each change of state (VIEW5); answers how to stop. */
+  /** Adds a function that is called at each change of state (VIEW5); returns a function that removes it. */
   record(seen: () => void): () => void {
     this.#recorders ??= new Set()
     this.#recorders.add(seen)
@@ -192,12 +192,12 @@ export class LiveView implements StepWatcher {
     if (this.#recorders !== undefined) for (const seen of this.#recorders) attempt(seen)
   }
 
-  /** What the running step's reply has said. */
+  /** The text of the running step's reply so far. */
   said(steps: number = this.#stepsBefore): string {
     return steps === this.#stepsBefore ? (this.#collector?.text ?? "") : ""
   }
 
-  /** Something is worth telling, soon. */
+  /** Schedules a notification of the observers. */
   changed(): void {
     if (this.#observers.size === 0 || this.#timer !== undefined) return
     this.#timer = this.#clock.setTimeout(() => {
@@ -206,12 +206,12 @@ export class LiveView implements StepWatcher {
     }, flushMs)
   }
 
-  /** The machine's state, the same object until it changed. */
+  /** The machine's state; the same object until it changes. */
   get standing(): MachineSnapshot | undefined {
     return this.#machine
   }
 
-  /** Whether nothing is under way, and nothing waits to be run. */
+  /** Whether no operation runs, and no input waits. */
   get isAtRest(): boolean {
     const machine = this.#machine
     return machine === undefined || (resting.has(machine.value) && machine.context.mailbox.entries.length === 0)
@@ -221,7 +221,7 @@ export class LiveView implements StepWatcher {
     return this.#observers.size > 0
   }
 
-  /** The machine's own context; `undefined` before there was a process. */
+  /** The machine's own context; `undefined` before the first process. */
   get context(): ChatContext | undefined {
     return this.#machine?.context
   }
@@ -277,7 +277,7 @@ export class LiveView implements StepWatcher {
     return { unsubscribe: () => this.#forget(observer) }
   }
 
-  /** The chat was stopped (VIEW4): no more snapshots will come. */
+  /** Ends the view of a stopped chat (VIEW4). */
   stopped(): void {
     const machine = this.#machine
     if (machine !== undefined && !resting.has(machine.value)) {
@@ -287,7 +287,7 @@ export class LiveView implements StepWatcher {
     this.complete()
   }
 
-  /** No more snapshots will come. */
+  /** Completes all observers: no more snapshots follow. */
   complete(): void {
     for (const observer of Array.from(this.#observers)) {
       this.#forget(observer)
@@ -336,6 +336,6 @@ const attempt = (notify: () => void): void => {
   try {
     notify()
   } catch {
-    // An observer's fault is its own (VIEW3).
+    // Exceptions of an observer are swallowed (VIEW3).
   }
 }

@@ -1,4 +1,4 @@
-/** What faults may be made of; what may not is named by its path, with what is allowed there. */
+/** Checks the options of faults. A finding has the path of the bad option and the allowed values. */
 import { type Finding, isRecord, unknownNames, ValidationError } from "../../errors/index.ts"
 import { type Fault, type FaultTarget, type PlannedFault, targets, types, type FaultOptions } from "./faultPlan.ts"
 
@@ -35,7 +35,7 @@ const planned: Checks<keyof PlannedFault> = {
   fault: (value) => (isRecord(value) ? undefined : "must_be_an_object with a type")
 }
 
-/** What each fault has beside its type and its place. */
+/** The options of each fault, in addition to its type and its place. */
 const parts: { readonly [Type in Fault["type"]]: Readonly<Record<string, Check>> } = {
   crash: { dies: flag, error: anything },
   hang: { aware: flag },
@@ -44,7 +44,7 @@ const parts: { readonly [Type in Fault["type"]]: Readonly<Record<string, Check>>
   duplicate: {}
 }
 
-/** Throws a `ValidationError` (`invalid_options`) that names each part that is unknown or makes no sense. */
+/** Throws a `ValidationError` (`invalid_options`) that names each unknown or invalid option. */
 export const checkFaults = (given: unknown): void => {
   const found = isRecord(given) ? findingsOf(given) : [{ field: [], reason: "must_be_an_object of options" }]
   if (found.length > 0) throw new ValidationError("invalid_options", found)

@@ -1,25 +1,25 @@
 /**
- * Which call gets which fault.
+ * Decides which call gets which fault.
  *
- * FPLAN1. What a call gets depends on the seed and on its place alone: what it is of, its name, and how often that was
- *         called before. It does not matter what other calls do, nor when.
- * FPLAN2. A planned fault wins over a drawn one.
+ * FPLAN1. The fault of a call depends only on the seed and on the place of the call: its target, its name, and how often
+ *         that was called before. Other calls, and their timing, do not matter.
+ * FPLAN2. A planned fault takes precedence over a drawn one.
  */
 import { chanceOf } from "./seededNumber.ts"
 import type { System } from "@troupe/otp"
 
 /**
- * What goes wrong with a call.
+ * The fault of a call.
  *
- * - `crash`: it throws `error`; with `dies` the process it runs in is killed instead
- * - `hang`: it never settles. Only one that is `aware` ends when it is told to stop
- * - `slow`: what it says comes `ms` milliseconds later, told to stop or not
- * - `late`: what it says comes `ms` milliseconds after it was told to stop. A store is told nothing: there `ms` counts from the
- *   call, and is more than anybody waits
- * - `duplicate`: an event comes twice; a tool, or an operation of a store, is run twice, and the second result counts
+ * - `crash`: it throws `error`; with `dies` its process is killed instead
+ * - `hang`: it never settles. Only an `aware` hang ends when its signal is aborted
+ * - `slow`: its answer comes `ms` milliseconds later, aborted or not
+ * - `late`: its answer comes `ms` milliseconds after its signal was aborted. A store has no signal: there `ms` counts from
+ *   the call, and is longer than any caller waits
+ * - `duplicate`: an event comes twice; a tool, or an operation of a store, runs twice, and the second result counts
  *
- * **Units and defaults**: `after` is for adapters: the fault comes after so many events of the stream, 0 as it is opened;
- * a duplicate is of the event behind those. `ms` of a late one is 1, of a store's 6,000.
+ * **Units and defaults**: `after` is for adapters: the fault comes after `after` events of the stream, 0 when it is opened;
+ * a duplicate repeats the event after those. `ms` of a late fault is 1, of a store's 6,000.
  */
 export type Fault = { readonly after?: number | undefined } & (
   | { readonly type: "crash"; readonly dies?: boolean | undefined; readonly error?: unknown }
@@ -29,14 +29,14 @@ export type Fault = { readonly after?: number | undefined } & (
   | { readonly type: "duplicate" }
 )
 
-/** What faults are put around. */
+/** The target of a fault. */
 export type FaultTarget = "adapter" | "tool" | "store"
 
 /**
- * A fault that is to happen.
+ * A planned fault.
  *
- * **Units and defaults**: `name` is the adapter's or the tool's, or `load`, `save` and so on of a store; any, if there is
- * none. `call` is the how-manieth call of that name, 1 the first; every one, if there is none.
+ * **Units and defaults**: `name` is the adapter's or the tool's, or `load`, `save` and so on for a store; without it any
+ * name matches. `call` is the number of the call with that name, from 1; without it every call matches.
  */
 export interface PlannedFault {
   readonly on: FaultTarget
@@ -45,24 +45,24 @@ export interface PlannedFault {
   readonly fault: Fault
 }
 
-/** How probable each fault is, from 0 to 1; together at most 1. */
+/** The probability of each fault, from 0 to 1; together at most 1. */
 export type FaultRates = { readonly [Type in Fault["type"]]?: number | undefined }
 
-/** What is planned and what is drawn. */
+/** The planned faults, and the rates of drawn faults. */
 export interface FaultPlan {
   readonly seed: number
   readonly plan: ReadonlyArray<PlannedFault>
   readonly rates: { readonly [Target in FaultTarget]?: FaultRates | undefined }
 }
 
-/** Everything that can go wrong, and everything it can go wrong with. */
+/** All faults, and all targets. */
 export const types = ["crash", "hang", "slow", "late", "duplicate"] as const satisfies ReadonlyArray<Fault["type"]>
 export const targets = ["adapter", "tool", "store"] as const satisfies ReadonlyArray<FaultTarget>
 
 const mostEvents = 6
 const slowestMs = 40
 
-/** The fault of one call, if it gets one. */
+/** The fault of one call, if any. */
 export const faultOf = (
   { seed, plan, rates }: FaultPlan,
   on: FaultTarget,
@@ -98,11 +98,11 @@ const drawn = (type: Fault["type"], on: FaultTarget, chance: (what: string) => n
 }
 
 /**
- * What faults are made with.
+ * The options of injected faults.
  *
- * **Units and defaults**: `plan` names calls, `rates` draws, by `seed`, 0 by default; without either nothing goes wrong.
- * `system` is where the faults' processes live and their time is counted; without one it is the host's time, and nothing
- * can be made to die.
+ * **Units and defaults**: `plan` names calls, `rates` draws them, by `seed`, 0 by default; without either there are no
+ * faults. `system` has the processes and the clock of the faults; without it the time is the host's, and no process can be
+ * killed.
  */
 export interface FaultOptions extends Partial<FaultPlan> {
   readonly system?: System.System | undefined

@@ -1,11 +1,11 @@
 /**
- * Faults around adapters, tools and stores.
+ * Injects faults into adapters, tools and stores.
  *
- * Owns: the log of what was injected, and the calls that are held. Does not own what it is put around.
+ * Owns: the log of injected faults, and the calls that hang. Does not own its targets.
  *
- * FAULT1. A call that gets no fault goes through as it is.
- * FAULT2. Every fault is in the log before it shows.
- * FAULT3. What hangs is held until `release`; nothing is held after it, and no fault is injected any more.
+ * FAULT1. A call without a fault passes through unchanged.
+ * FAULT2. Every fault is logged before it takes effect.
+ * FAULT3. A hanging call is held until `release`. Afterwards nothing is held, and no more faults are injected.
  */
 import { Clock, type Pid, Process, System } from "@troupe/otp"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ import type { Store } from "../../store/index.ts"
 
 export type { FaultOptions } from "./faultPlan.ts"
 
-/** A fault that was injected; `at` is the time of it, `call` the how-manieth of its name. */
+/** An injected fault; `at` is its time, `call` the number of the call with its name. */
 export interface InjectedFault {
   readonly at: number
   readonly on: FaultTarget
@@ -30,17 +30,17 @@ export interface InjectedFault {
   readonly fault: Fault
 }
 
-/** What a fault throws, unless its plan names another error. */
+/** The error of a fault, unless its plan names another error. */
 export class InjectedError extends Error {
   override readonly name = "InjectedError"
 }
 
 const storeLateMs = 6_000
 
-/** Puts faults around adapters, tools and stores. */
+/** Injects faults into adapters, tools and stores. */
 export type Faults = Pick<Injector, "log" | "held" | "release" | "adapter" | "tool" | "store">
 
-/** Injects faults, and keeps what hangs. */
+/** Injects faults, and holds calls that hang. */
 export class Injector {
   readonly #plan: FaultPlan
   readonly #system: System.System | undefined
@@ -59,7 +59,7 @@ export class Injector {
     this.#clock = system?.clock ?? Clock.live
   }
 
-  /** What was injected, in order. */
+  /** The injected faults, in order. */
   get log(): ReadonlyArray<InjectedFault> {
     return this.#log
   }
@@ -69,14 +69,14 @@ export class Injector {
     return this.#held.size
   }
 
-  /** Lets go of what hangs, by a throw, and injects nothing any more. */
+  /** Ends hanging calls with an exception, and injects no more faults. */
   release(): void {
     this.#released = true
     for (const release of this.#held) release()
     for (const interrupt of this.#fibers) interrupt()
   }
 
-  /** An adapter that says what this one says, but for the faults. */
+  /** The adapter with injected faults. */
   adapter(adapter: Adapter): Adapter {
     return {
       name: adapter.name,
@@ -96,7 +96,7 @@ export class Injector {
     }
   }
 
-  /** A tool that does what this one does, but for the faults. */
+  /** The tool with injected faults. */
   tool(tool: Tool): Tool {
     const { handler } = tool
     if (handler === null) return tool
@@ -110,7 +110,7 @@ export class Injector {
     }
   }
 
-  /** A store that keeps what this one keeps, but for the faults. */
+  /** The store with injected faults. */
   store<S extends Store>(store: S): S {
     return new Proxy(store, {
       get: (target, name) => {
@@ -127,7 +127,7 @@ export class Injector {
     })
   }
 
-  /** The fault of the next call of this name, noted. */
+  /** The fault of the next call of this name, which is logged. */
   next(on: FaultTarget, name: string): Fault | undefined {
     if (this.#released) return undefined
     const key = `${on} ${name}`
@@ -138,7 +138,7 @@ export class Injector {
     return fault
   }
 
-  /** Does something with a fault around it. */
+  /** Runs an operation with a fault. */
   around<A>(
     fault: Fault,
     perform: () => A | PromiseLike<A>,
@@ -159,7 +159,7 @@ export class Injector {
     }
   }
 
-  /** Throws; or kills the process, and never comes back. */
+  /** Rejects; or kills the process, and never settles while held. */
   crash(fault: Extract<Fault, { readonly type: "crash" }>, self: Pid | undefined): Promise<never> {
     if (fault.dies !== true || self === undefined) {
       return Promise.reject(fault.error ?? new InjectedError("an injected crash"))
@@ -175,7 +175,7 @@ export class Injector {
     })
   }
 
-  /** Resolves when the signal is aborted, or all is let go. */
+  /** Resolves when the signal is aborted, or all calls are released. */
   untilAborted(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       if (this.#released || signal?.aborted === true) return resolve()
@@ -189,17 +189,17 @@ export class Injector {
     })
   }
 
-  /** Resolves after so many milliseconds. */
+  /** Resolves after `ms` milliseconds. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#clock.setTimeout(resolve, ms))
   }
 
-  /** The process that calls, whose turn it is. */
+  /** The calling process. */
   #self(): Pid | undefined {
     return this.#system === undefined ? undefined : Process.current(this.#system)
   }
 
-  /** An effect is run by a fiber of its own, which is interrupted when its signal is aborted. */
+  /** Runs an effect in a fiber of its own, which is interrupted when its signal is aborted. */
   #settled<A>(value: Awaitable<A>, { signal }: { readonly signal: AbortSignal }): A | PromiseLike<A> {
     if (!isEffect(value)) return value
     const fiber = this.#system === undefined ? Effect.runFork(value) : System.runFork(this.#system, value)
@@ -215,7 +215,7 @@ export class Injector {
   }
 }
 
-/** Does it at once, and says so later; a failure too. */
+/** Performs an operation at once, and settles with its result or failure after the wait. */
 const later = async <A>(perform: () => A | PromiseLike<A>, wait: () => Promise<void> | undefined): Promise<A> => {
   const outcome = await Promise.allSettled([(async () => perform())()])
   await wait()

@@ -1,8 +1,8 @@
 /**
- * A stream something goes wrong with, after so many events.
+ * A stream with a fault after some of its events.
  *
- * FSTREAM1. What it is put around is let go once: by its end, by `return`, or by a crash.
- * FSTREAM2. A deaf hang is deaf to `return` as well, until all is let go.
+ * FSTREAM1. The inner stream is released once: at its end, by `return`, or by a crash.
+ * FSTREAM2. A hang that is not `aware` also blocks `return`, until all calls are released.
  */
 import type { Pid } from "@troupe/otp"
 import type { AdapterEvent } from "../../events/index.ts"
@@ -10,7 +10,7 @@ import type { Fault } from "./faultPlan.ts"
 
 type Next = IteratorResult<AdapterEvent, void>
 
-/** Runs a call with a fault around it, and holds a call that hangs. */
+/** Runs a call with a fault, and holds a call that hangs. */
 interface FaultSource {
   readonly around: <A>(
     fault: Fault,

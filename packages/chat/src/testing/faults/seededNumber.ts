@@ -1,4 +1,4 @@
-/** Random numbers that belong to a place: the same for the same seed and words, whatever else is drawn. */
+/** Seeded random numbers by place: the same for the same seed and words, whatever other numbers are drawn. */
 
 const prime = 0x01000193
 const range = 2 ** 32

@@ -1,13 +1,14 @@
 /**
- * Writes down what a run says and does.
+ * Records the inputs and outputs of a run.
  *
- * Owns: the lines. Does not own what it listens to, and changes nothing of it.
+ * Owns: the lines. Does not own the recorded adapters, tools, stores and chats, and does not change them.
  *
- * REC1. One line for each thing, in the order they happened, with the time on the system's clock.
- * REC2. A line is the canonical JSON of what happened: equal runs have equal lines, byte for byte.
- * REC3. What an adapter, a tool or a store answers is written down before anybody has it. What was answered at once, and not
- *       by way of a promise, says so.
- * REC4. Such an answer comes when what was said before it has had its effect: so a replay can tell when it is to come.
+ * REC1. One line for each occurrence, in order, with the time on the system's clock.
+ * REC2. A line is canonical JSON: equal runs have equal lines, byte for byte.
+ * REC3. An answer of an adapter, a tool or a store is recorded before the caller gets it. A synchronous answer is marked as
+ *       such.
+ * REC4. An asynchronous answer is delivered when all earlier lines have had their effect, so that a replay can deliver it
+ *       at the same place.
  */
 import { Clock, type System } from "@troupe/otp"
 import type { Adapter } from "../../adapter/index.ts"
@@ -19,18 +20,18 @@ import { onEffectExit } from "../../effect/index.ts"
 import type { Tool } from "../../tool/index.ts"
 import type { Store } from "../../store/index.ts"
 
-/** What a trace is made with: `system` has the clock, else the times are the host's. */
+/** The options of a trace: `system` has the clock; without it the times are the host's. */
 export interface TraceOptions {
   readonly system?: System.System | undefined
 }
 
-/** What is asked of the world outside: `of` is what is asked, `call` the how-manieth time, over all of its kind. */
+/** A call to an adapter, a tool or a store: `of` is the kind, `call` the number of the call, counted over its kind. */
 export interface Asked {
   readonly of: "adapter" | "tool" | "store"
   readonly call: number
 }
 
-/** For how many microtasks nothing is written before all is taken to be quiet. */
+/** After this many microtasks without a new line, the run counts as quiet. */
 const quietFor = 50
 
 const settled = Promise.resolve()
@@ -39,7 +40,7 @@ const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 type Line = Readonly<Record<string, unknown>>
 
-/** A trace that is being written. */
+/** A trace that is being recorded. */
 export class Recorder {
   protected readonly clock: Clock.Clock
   readonly #lines: Array<string> = []
@@ -50,7 +51,7 @@ export class Recorder {
     this.clock = system?.clock ?? Clock.live
   }
 
-  /** What happened, a line each. */
+  /** The recorded lines. */
   get lines(): ReadonlyArray<string> {
     return this.#lines
   }
@@ -60,12 +61,12 @@ export class Recorder {
     return this.#lines.map((line) => `${line}\n`).join("")
   }
 
-  /** Writes a line of the test's own. */
+  /** Records a line of the test's own. */
   note(what: string, detail?: unknown): void {
     this.write({ type: "note", what, detail })
   }
 
-  /** An adapter whose requests and answers are written down. */
+  /** The adapter, with its requests and answers recorded. */
   adapter(adapter: Adapter): Adapter {
     return {
       name: adapter.name,
@@ -88,7 +89,7 @@ export class Recorder {
     }
   }
 
-  /** A tool whose calls and results are written down. */
+  /** The tool, with its calls and results recorded. */
   tool(tool: Tool): Tool {
     const { handler } = tool
     if (handler === null) return tool
@@ -101,7 +102,7 @@ export class Recorder {
     }
   }
 
-  /** A store whose operations are written down. */
+  /** The store, with its operations recorded. */
   store<S extends Store>(store: S): S {
     return new Proxy(store, {
       get: (target, name) => {
@@ -115,7 +116,7 @@ export class Recorder {
     })
   }
 
-  /** Writes down what a chat does, whenever that changes, and the states of its tool calls. */
+  /** Records each change of a chat's state, and of its tool calls. */
   chat(chat: ChatRef): { readonly unsubscribe: () => void } {
     let before = ""
     return chat.subscribe(({ context }) => {
@@ -127,7 +128,7 @@ export class Recorder {
     })
   }
 
-  /** Reads events to their end and writes each down, a failure too; gives what was read. */
+  /** Reads events to their end and records each, also a failure; returns the events. */
   async read(name: string, events: AsyncIterable<Event>): Promise<ReadonlyArray<Event>> {
     const read: Array<Event> = []
     try {
@@ -142,31 +143,31 @@ export class Recorder {
     return read
   }
 
-  /** Writes a line (REC1). */
+  /** Records a line (REC1). */
   protected write(line: Line): void {
     const text = canonicalJson({ ...line, at: this.clock.now() })
     this.#lines.push(text)
     this.written(text)
   }
 
-  /** Told of each line. */
+  /** Called with each line; a subclass may override it. */
   protected written(_line: string): void {
-    // Nobody else is to be told.
+    // No listener by default.
   }
 
-  /** Something is asked of the world outside. */
+  /** Records a call to an adapter, a tool or a store. */
   protected ask(of: Asked["of"], what: Line): Asked {
     const asked = { of, call: (this.#calls[of] += 1) }
     this.write({ type: "asked", ...asked, ...what })
     return asked
   }
 
-  /** The world outside answers (REC3). */
+  /** Records an answer (REC3). */
   protected answer({ of, call }: Asked, type: string, what: Line): void {
     this.write({ type, of, call, ...what })
   }
 
-  /** Resolves when nothing was written for a while, for one after another (REC4). */
+  /** Resolves when no line was recorded for a while; one caller after another (REC4). */
   protected quiet(): Promise<void> {
     this.#quieting = this.#quieting.then(() => this.#settle())
     return this.#quieting
@@ -222,7 +223,7 @@ export class Recorder {
     return begun
   }
 
-  /** What comes of a promise, written down before anybody has it (REC3), when all else is quiet (REC4). */
+  /** The result of a promise, recorded before the caller gets it (REC3), once the run is quiet (REC4). */
   async #recordSettled<A>(
     promise: PromiseLike<A>,
     succeeded: (result: A) => void,

@@ -1,13 +1,13 @@
 /**
- * Answers from a trace, in place of adapters, tools and stores.
+ * Replays a trace in place of adapters, tools and stores.
  *
- * Owns: the recorded lines, and those who wait for an answer in them. Writes a trace of its own, as the recording did.
+ * Owns: the recorded lines, and the callers that wait for an answer in them. Records a trace of its own, as the recording
+ * did.
  *
- * REPLAY1. An answer is given when the replay has written all lines before it, and not before its time: so the lines come in
- *          the recorded order.
- * REPLAY2. At the first line that differs the replay fails: everything asked from then on, and whatever waits, fails with
- *          that mismatch.
- * REPLAY3. What was never answered is never answered.
+ * REPLAY1. An answer is given when the replay has recorded all lines before it, and not before its time, so that the lines
+ *          come in the recorded order.
+ * REPLAY2. At the first line that differs the replay fails: all waiting and later calls fail with that mismatch.
+ * REPLAY3. A call without a recorded answer gets none.
  */
 import type { Adapter } from "../../adapter/index.ts"
 import type { AdapterEvent } from "../../events/index.ts"
@@ -17,8 +17,8 @@ import type { Tool } from "../../tool/index.ts"
 import type { Store } from "../../store/index.ts"
 
 /**
- * What a replay meets where it goes another way than the recording: `line` counts from 1, `recorded` and `now` are the two
- * lines, `undefined` where there is none.
+ * The error of a replay that differs from the recording: `line` counts from 1, `recorded` and `now` are the two lines,
+ * `undefined` for a missing line.
  */
 export class ReplayMismatch extends Error {
   override readonly name = "ReplayMismatch"
@@ -66,7 +66,7 @@ const answers: ReadonlySet<string> = new Set([
 
 const keyOf = ({ of, call }: Asked): string => `${of} ${call}`
 
-/** A trace that is gone through again. */
+/** A trace that is being replayed. */
 export class Replay extends Recorder {
   readonly #recorded: ReadonlyArray<string>
   readonly #answers = new Map<string, Array<Answer>>()
@@ -85,19 +85,19 @@ export class Replay extends Recorder {
     })
   }
 
-  /** Where the run went another way than the recording, if it did. */
+  /** The first difference from the recording, if any. */
   get mismatch(): ReplayMismatch | undefined {
     return this.#mismatch
   }
 
-  /** Throws the mismatch: the first line that differs, or the first that did not come. */
+  /** Throws the mismatch: the first line that differs, or the first that is missing. */
   check(): void {
     const { length } = this.lines
     if (this.#mismatch !== undefined) throw this.#mismatch
     if (length < this.#recorded.length) throw new ReplayMismatch(length + 1, this.#recorded[length], undefined)
   }
 
-  /** An adapter that says what was recorded of this one, which is not asked. */
+  /** An adapter with the recorded answers of this one, which is not called. */
   override adapter(adapter: Adapter): Adapter {
     return {
       name: adapter.name,
@@ -111,7 +111,7 @@ export class Replay extends Recorder {
     }
   }
 
-  /** A tool whose calls come to what was recorded; its handler is not called. */
+  /** A tool with the recorded results of this one, whose handler is not called. */
   override tool(tool: Tool): Tool {
     if (tool.handler === null) return tool
     return {
@@ -121,7 +121,7 @@ export class Replay extends Recorder {
     }
   }
 
-  /** A store whose operations come to what was recorded; this one is not asked. */
+  /** A store with the recorded results of this one, which is not called. */
   override store<S extends Store>(store: S): S {
     return new Proxy(store, {
       get: (target, name) => {
@@ -162,7 +162,7 @@ export class Replay extends Recorder {
     }
   }
 
-  /** The one result of what was asked. */
+  /** The result of a call with a single answer. */
   #settled(asked: Asked): unknown {
     const [first] = this.#answers.get(keyOf(asked)) ?? []
     if (first?.atOnce !== true) {
@@ -176,7 +176,7 @@ export class Replay extends Recorder {
     return first.result
   }
 
-  /** The next answer, in its turn (REPLAY1, REPLAY3). */
+  /** The next answer, in its order (REPLAY1, REPLAY3). */
   #next(asked: Asked): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#mismatch !== undefined) return reject(this.#mismatch)

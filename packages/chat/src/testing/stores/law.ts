@@ -1,16 +1,16 @@
-/** What a conformance suite is made of: a law, and how it is looked at. */
+/** The parts of a conformance suite: a law, and its check. */
 
 /**
- * One law of a port: its title, and what looks whether an implementation keeps it.
+ * One law of a port: its title, and the check that an implementation keeps it.
  *
- * **Contract** of `check`: resolves when the law holds, rejects with what was seen when it does not.
+ * **Contract** of `check`: resolves when the law holds, rejects with the observed value when it does not.
  */
 export interface Law {
   readonly title: string
   readonly check: () => Promise<void>
 }
 
-/** A law, told by what must be true at its end. */
+/** Makes a law from a check that throws or rejects when the law does not hold. */
 export const law = (title: string, check: () => void | Promise<void>): Law => ({
   title,
   check: async () => {
@@ -18,7 +18,7 @@ export const law = (title: string, check: () => void | Promise<void>): Law => ({
   }
 })
 
-/** Throws what was seen, unless it is what was wanted. */
+/** Throws an error with the text of `seen` unless `held` is true. */
 export const holds = (held: boolean, seen: () => string): void => {
   if (!held) throw new Error(seen())
 }

@@ -1,4 +1,4 @@
-/** How a law of a store is looked at: in an empty store, on a clock that stands still. */
+/** Checks a law of a store: in an empty store, on a test clock. */
 import { Clock } from "@troupe/otp"
 import { SessionError, type SessionErrorReason, ValidationError } from "../../errors/index.ts"
 import { canonicalJson, describe } from "../../values/index.ts"
@@ -9,14 +9,14 @@ import type { ChatRecord } from "../../record/index.ts"
 /**
  * Opens an empty store for one law, which closes it.
  *
- * **Contract**: the store tells the time by this clock, and keeps conversations that long.
+ * **Contract**: the store uses this clock, and keeps conversations for `ttlMs`.
  */
 export type MakeStore = (options: {
   readonly clock: Clock.Clock
   readonly ttlMs: number | undefined
 }) => SessionStore | Promise<SessionStore>
 
-/** A law, told by what must be true of an empty store. */
+/** Makes a law from a check on an empty store. */
 export const storeLaw = (
   make: MakeStore,
   title: string,
@@ -33,13 +33,13 @@ export const storeLaw = (
     }
   })
 
-/** Throws, unless what came is what was wanted; whether a field is missing or `undefined` is the same. */
+/** Throws unless the two values are equal; a missing field equals `undefined`. */
 export const same = (what: string, seen: unknown, expected: unknown): void => {
   const [one, other] = [canonicalJson(seen), canonicalJson(expected)]
   holds(one === other, () => `${what} is ${one} instead of ${other}`)
 }
 
-/** Throws, unless the store refuses for this reason. */
+/** Throws unless the store refuses with this reason. */
 export const refuses = async (
   what: string,
   reason: SessionErrorReason | "invalid_options",
@@ -51,7 +51,7 @@ export const refuses = async (
   throw new Error(`${what} was to be refused with ${reason}, and came to ${describe(error)}`, { cause: error })
 }
 
-/** What it fails with; where it does not, what it comes to. */
+/** The error of a call; without an error, its result. */
 const failure = async (ask: () => unknown): Promise<unknown> => {
   try {
     return await ask()
@@ -64,7 +64,7 @@ export const saveAll = async (store: SessionStore, records: ReadonlyArray<ChatRe
   for (const record of records) await store.save(record)
 }
 
-/** What the store has of a chat, as text. */
+/** The stored data of a chat: its record and its history. */
 export const everything = async (store: SessionStore, id: string): Promise<unknown> => [
   await store.load(id),
   await store.history(id, { limit: 1_000 })

@@ -13,7 +13,7 @@ const fill = async (store: SessionStore, ids: ReadonlyArray<string>): Promise<vo
   for (const id of ids) await store.save(said(id, "Hello"))
 }
 
-/** Page by page to the end; `between` happens after each. */
+/** Reads all pages, and calls `between` after each. */
 const pages = async (
   store: SessionStore,
   options: ListOptions,

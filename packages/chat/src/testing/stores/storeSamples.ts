@@ -1,10 +1,10 @@
-/** Records for the laws of a store: a conversation, entry by entry, with everything a record can hold. */
+/** Records for the laws of a store: a conversation, entry by entry, with every part that a record can have. */
 import * as DateTime from "effect/DateTime"
 import type { ChatRecord } from "../../record/index.ts"
 import { assistant, type Message, toolResult, user } from "../../model/index.ts"
 import * as Usage from "../../model/Usage.ts"
 
-/** A record of these messages. */
+/** A record with these messages. */
 export const recordWith = (
   id: string,
   messages: ReadonlyArray<Message>,
@@ -18,7 +18,7 @@ export const recordWith = (
   ...rest
 })
 
-/** A record of what the user said. */
+/** A record with these user messages. */
 export const said = (id: string, ...texts: ReadonlyArray<string>): ChatRecord =>
   recordWith(
     id,
@@ -42,8 +42,8 @@ const closing: Message = { ...assistant("Done."), metadata: { $date: "none", not
 const usage = { ...Usage.empty, inputTokens: 7, toolUsage: { pay: { calls: 1n } } }
 
 /**
- * A conversation's records in the order they are saved: an input taken, an open step that writes, its results in their places, a
- * question, its answer, another try that takes messages back, and a thread that is emptied.
+ * A conversation's records in the order they are saved: an accepted input, an open step that writes, its results, a
+ * question, its answer, a retry that removes messages, and an emptied thread.
  */
 export const conversation = (id: string): ReadonlyArray<ChatRecord> => {
   const inbox = [{ id: "i2", named: true, whenBusy: "steer", message: user("And hurry") }] as const

@@ -6,7 +6,7 @@ import { type MakeStore, refuses, same, storeLaw, saveAll, everything } from "./
 import { conversation, recordWith, said } from "./storeSamples.ts"
 import { forkLaws, rewindLaws } from "./storeForkSuite.ts"
 
-/** The laws of `SessionStore`; `make` opens an empty one for each. */
+/** The laws of `SessionStore`; `make` opens an empty store for each. */
 export const sessionStoreLaws = (make: MakeStore): ReadonlyArray<Law> => [
   ...logLaws(make),
   ...writerLaws(make),
