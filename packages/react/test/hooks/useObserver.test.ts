@@ -4,9 +4,9 @@ import { Fake } from "@troupe/chat"
 import type { Observation } from "@troupe/chat/observe"
 import { createElement } from "react"
 import { describe, expect, test } from "vitest"
-import { type Observed, TroupeProvider, useObserver, useProcess, useTimeline } from "../src/index.ts"
-import { framesByHand, until } from "./double/frames.ts"
-import { near } from "./double/systems.ts"
+import { type Observed, TroupeProvider, useObserver, useProcess, useTimeline } from "../../src/index.ts"
+import { framesByHand, until } from "../double/frames.ts"
+import { near } from "../double/systems.ts"
 
 const frames = framesByHand()
 

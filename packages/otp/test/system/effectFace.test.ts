@@ -1,11 +1,11 @@
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import type { Scope } from "effect"
 import { expect, test, vi } from "vitest"
-import { Clock, GenServer, OtpError, Process, Supervisor, System, Task } from "../src/index.ts"
-import type { Pid } from "../src/index.ts"
-import { bank } from "./double/bank.ts"
-import { hop, until } from "./double/hop.ts"
-import { sleeper } from "./double/inProcess.ts"
+import { Clock, GenServer, OtpError, Process, Supervisor, System, Task } from "../../src/index.ts"
+import type { Pid } from "../../src/index.ts"
+import { bank } from "../double/bank.ts"
+import { hop, until } from "../double/hop.ts"
+import { sleeper } from "../double/inProcess.ts"
 
 const nothing = { processes: 0, fibers: 0, timers: 0, closing: 0 }
 

@@ -7,8 +7,8 @@ import { Message } from "@troupe/chat/messages"
 import { Tool } from "@troupe/chat/tools"
 import { isStepCount, jsonSchema, streamText, tool as aiTool } from "ai"
 import { afterEach, describe, expect, test } from "vitest"
-import { aiSdk, type AiSdkModel } from "../src/aiSdk/AiSdk.ts"
-import { chatChunk, type EventServer, eventServer, sendStream } from "./loopback/eventServer.ts"
+import { aiSdk, type AiSdkModel } from "../../src/aiSdk/AiSdk.ts"
+import { chatChunk, type EventServer, eventServer, sendStream } from "../loopback/eventServer.ts"
 
 let server: EventServer | undefined
 

@@ -5,9 +5,9 @@ import { createElement, type FunctionComponent, StrictMode } from "react"
 import { renderToString } from "react-dom/server"
 import { expect, test } from "vitest"
 import { assign, createActor, setup } from "xstate"
-import { useSnapshot } from "../src/index.ts"
-import { framesByHand, turn, until } from "./double/frames.ts"
-import { near } from "./double/systems.ts"
+import { useSnapshot } from "../../src/index.ts"
+import { framesByHand, turn, until } from "../double/frames.ts"
+import { near } from "../double/systems.ts"
 
 const frames = framesByHand()
 

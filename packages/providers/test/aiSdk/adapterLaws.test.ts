@@ -1,8 +1,8 @@
 import { APICallError, type LanguageModelV4StreamPart } from "@ai-sdk/provider"
 import { Testing } from "@troupe/chat/testing"
 import { describe, expect, test } from "vitest"
-import { aiSdk } from "../src/aiSdk/AiSdk.ts"
-import { finish, modelV4 } from "./loopback/scriptedModel.ts"
+import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
+import { finish, modelV4 } from "../loopback/scriptedModel.ts"
 
 /** A model that says these parts; one without an end stays open until it is cancelled. */
 const saying =

@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { expect, test } from "vitest"
-import { Troupe } from "../src/living/Troupe.ts"
-import { leakCheck } from "./double/leakCheck.ts"
+import { Troupe } from "../../src/living/Troupe.ts"
+import { leakCheck } from "../double/leakCheck.ts"
 
 const check = leakCheck()
 

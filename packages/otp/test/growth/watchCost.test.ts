@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { Clock, GenServer, Process, System, Telemetry } from "../src/index.ts"
-import { kernelOf } from "../src/kernel/cell.ts"
-import { until } from "./double/hop.ts"
-import { processorMs } from "./growth/cost.ts"
+import { Clock, GenServer, Process, System, Telemetry } from "../../src/index.ts"
+import { kernelOf } from "../../src/kernel/cell.ts"
+import { until } from "../double/hop.ts"
+import { processorMs } from "./cost.ts"
 
 const sink = GenServer.make<void, number, never, never, never, number>({
   init: () => GenServer.ok(0),

@@ -19,8 +19,8 @@ import {
   spawnChild,
   stopChild
 } from "xstate"
-import { ChartPlan } from "../src/machine/chart/chartPlan.ts"
-import { planned } from "../src/machine/chart/chartLogic.ts"
+import { ChartPlan } from "../../src/machine/chart/chartPlan.ts"
+import { planned } from "../../src/machine/chart/chartLogic.ts"
 
 type Log = Array<string>
 

@@ -6,10 +6,10 @@ import { act, createElement, type FunctionComponent, memo, StrictMode, useLayout
 import { hydrateRoot } from "react-dom/client"
 import { renderToString } from "react-dom/server"
 import { describe, expect, test, vi } from "vitest"
-import { type Conversation, TroupeProvider, useChat } from "../src/index.ts"
-import { framesByHand, turn, until } from "./double/frames.ts"
-import { handModel } from "./double/handModel.ts"
-import { counted, far, near } from "./double/systems.ts"
+import { type Conversation, TroupeProvider, useChat } from "../../src/index.ts"
+import { framesByHand, turn, until } from "../double/frames.ts"
+import { handModel } from "../double/handModel.ts"
+import { counted, far, near } from "../double/systems.ts"
 
 const frames = framesByHand()
 

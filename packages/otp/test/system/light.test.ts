@@ -2,10 +2,10 @@ import { createHook } from "node:async_hooks"
 import { expect, test } from "vitest"
 import type { AnyActorRef } from "xstate"
 import { createActor, fromCallback, setup } from "xstate"
-import { GenServer, Process, StateMachine, System } from "../src/index.ts"
-import type { Pid } from "../src/index.ts"
-import { hop, until } from "./double/hop.ts"
-import { sleeper } from "./double/inProcess.ts"
+import { GenServer, Process, StateMachine, System } from "../../src/index.ts"
+import type { Pid } from "../../src/index.ts"
+import { hop, until } from "../double/hop.ts"
+import { sleeper } from "../double/inProcess.ts"
 
 const collect = (): number => {
   globalThis.gc?.()

@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { expect, test } from "vitest"
-import * as Process from "../src/process/Process.ts"
-import * as System from "../src/system/System.ts"
+import * as Process from "../../src/process/Process.ts"
+import * as System from "../../src/system/System.ts"
 
 test("SHOWN1. a pid is printed as one line with its label, dead or alive", async () => {
   const system = System.make()

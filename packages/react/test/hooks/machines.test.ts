@@ -6,8 +6,8 @@ import { Message } from "@troupe/chat/messages"
 import { useActor, useActorRef, useMachine } from "@xstate/react"
 import { createElement, StrictMode, useEffect } from "react"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { useSnapshot } from "../src/index.ts"
-import { until } from "./double/frames.ts"
+import { useSnapshot } from "../../src/index.ts"
+import { until } from "../double/frames.ts"
 
 beforeEach(() => vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true))
 

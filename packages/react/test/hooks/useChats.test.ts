@@ -4,8 +4,8 @@ import type { Store } from "@troupe/chat/store"
 import type { ChatLink } from "@troupe/server"
 import { createElement, type FunctionComponent, StrictMode } from "react"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { type Conversations, useChats } from "../src/index.ts"
-import { turn } from "./double/frames.ts"
+import { type Conversations, useChats } from "../../src/index.ts"
+import { turn } from "../double/frames.ts"
 
 beforeEach(() => vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true))
 
