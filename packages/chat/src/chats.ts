@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type * as ChatRef from "./living/ChatRef.ts"
+export type * as ChatRef from "./live/ChatRef.ts"
 export type * as ChatOptions from "./options/ChatOptions.ts"
 export * as ChatResult from "./record/ChatResult.ts"
 export type * as Inbox from "./record/Inbox.ts"

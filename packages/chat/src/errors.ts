@@ -5,4 +5,4 @@
  */
 export { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "./errors/ChatError.ts"
 export type { Finding } from "./errors/ChatError.ts"
-export { describe } from "./values/errorText.ts"
+export { describe } from "./toolResult/errorText.ts"

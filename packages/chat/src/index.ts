@@ -8,9 +8,9 @@
  * @module
  */
 export { AdapterError, SessionError, ToolError, ValidationError } from "./errors/ChatError.ts"
-export type { ChatRef } from "./living/ChatRef.ts"
-export { Troupe } from "./living/Troupe.ts"
-export type { RunningTroupe, TroupeOptions } from "./living/Troupe.ts"
+export type { ChatRef } from "./live/ChatRef.ts"
+export { Troupe } from "./live/Troupe.ts"
+export type { RunningTroupe, TroupeOptions } from "./live/Troupe.ts"
 export * as Chat from "./loop/Chat.ts"
 export { user } from "./model/Message.ts"
 export * as Engine from "./options/Engine.ts"

@@ -36,15 +36,15 @@ import {
   type ToolOutcome,
   toolOutcome
 } from "../call/index.ts"
-import { CallSlots, isMeant, isOver, isRunning, type Slot } from "./callSlots.ts"
+import { CallSlots, isMeant, isOver, isRunning, type Slot } from "./callTable.ts"
 import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult, IntentJournal } from "./batchContract.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeWishes } from "../gate/index.ts"
-import { type BatchPlan, planOfBatch, planWithout } from "./access.ts"
+import { type BatchPlan, planOfBatch, planWithout } from "./batchPlan.ts"
 import type { SlotLine } from "../async/index.ts"
 import type { Mode } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 import type { Schedule } from "../options/index.ts"
 
 type BatchSnapshot = Snapshot<ToolBatchResult> & { readonly batch?: ToolBatch }

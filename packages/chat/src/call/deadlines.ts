@@ -18,7 +18,7 @@ import { ignoreRejection } from "../async/index.ts"
 import { copied } from "../json/index.ts"
 import type { CallTimeout } from "../options/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** How long a call may take, and how long it may say nothing, in milliseconds. */
 export interface Limits {

@@ -4,7 +4,7 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import { type Halted, type HookHalt, isDenial, type Refused } from "../gate/index.ts"
 import { outcome, type ToolOutcome } from "./toolOutcome.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** A call that was refused: a refusal for programs has its own words, a plain one says what it is. */
 export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutcome => {

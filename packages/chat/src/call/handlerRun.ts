@@ -37,7 +37,7 @@ import type { RunOptions } from "../options/index.ts"
 import { toolFailure } from "./toolOutcome.ts"
 import { type GivenUp, outlives, type Zombie } from "./zombieTable.ts"
 import type { Mode } from "../record/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** What a handler is run with. */
 export type ExecutionOptions = Pick<

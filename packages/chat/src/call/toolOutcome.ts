@@ -15,15 +15,15 @@ import type { ToolEvent } from "../events/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { copied, deepestLevels } from "../json/index.ts"
+import { write } from "../values/index.ts"
 import {
   awaitingUser,
   defaultMaxToolResultCharacters,
   describe,
   errorText,
   tooLarge,
-  type ToolResultEncoder,
-  write
-} from "../values/index.ts"
+  type ToolResultEncoder
+} from "../toolResult/index.ts"
 import { ofError, type Outcome, type ToolCall, type ToolMessage } from "../model/index.ts"
 import type { ModeWish } from "../gate/index.ts"
 import type { StepHalt } from "../record/index.ts"

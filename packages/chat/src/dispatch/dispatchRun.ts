@@ -26,7 +26,7 @@ import type { GateVerdict } from "../gate/index.ts"
 import { callUser, type UserAnswer } from "../async/index.ts"
 import { type Access, keyOf, type Plan, planOf } from "../batch/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dispatchState.ts"
 
 /** How a batch is run; all of it is decided. */

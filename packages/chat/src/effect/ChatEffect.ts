@@ -22,7 +22,7 @@ import {
   Troupe,
   type TroupeOptions,
   type UserInput
-} from "../living/index.ts"
+} from "../live/index.ts"
 import type { Event } from "../events/index.ts"
 import { attempt, opening, reading, type Within } from "./fromPromises.ts"
 import type { Response, ThreadInput } from "../model/index.ts"

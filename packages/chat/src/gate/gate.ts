@@ -20,7 +20,7 @@ import { answerIn, Fault, isArguments, isDenial } from "./hookVerdict.ts"
 import { unknownNames } from "../errors/index.ts"
 import type { Mode } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** What calls are judged by. */
 export interface Gate extends Hooks.HookRun {

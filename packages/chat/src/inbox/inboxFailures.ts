@@ -3,8 +3,8 @@ import { OtpError } from "@troupe/otp"
 import type { InboxState } from "./inboxState.ts"
 import { InboxWriter } from "./inboxWriter.ts"
 import { storeFailure } from "../errors/index.ts"
-import { describe } from "../values/index.ts"
-import type { Turn } from "./turn.ts"
+import { describe } from "../toolResult/index.ts"
+import type { Turn } from "./delivery.ts"
 
 /** The turn waits; its input is to be stored, if it has one and there is a store. */
 export const accepted = (context: InboxState, turn: Turn): Partial<InboxState> => {

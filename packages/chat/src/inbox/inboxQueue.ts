@@ -10,7 +10,7 @@
  */
 import type { InboxEntry } from "../record/index.ts"
 import { PersistentQueue } from "../async/index.ts"
-import type { Turn } from "./turn.ts"
+import type { Turn } from "./delivery.ts"
 
 const none: PersistentQueue<never> = PersistentQueue.of<never>([])
 

@@ -4,7 +4,7 @@ import type { OpenStep } from "../record/index.ts"
 import type { SaveRecord } from "../store/index.ts"
 import type { Mailbox } from "./inboxQueue.ts"
 import type { InboxWriter } from "./inboxWriter.ts"
-import type { Turn } from "./turn.ts"
+import type { Turn } from "./delivery.ts"
 
 /** The state before the chat took the inputs whose commit is under way (ARR1). */
 export interface Before {

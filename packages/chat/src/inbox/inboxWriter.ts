@@ -10,7 +10,7 @@
 import type { SaveRecord } from "../store/index.ts"
 import type { ChatRecord } from "../record/index.ts"
 import type { Mailbox } from "./inboxQueue.ts"
-import type { Turn } from "./turn.ts"
+import type { Turn } from "./delivery.ts"
 
 /** What the chat hears. */
 export type InboxSettled = { readonly type: "inbox.saved" } | { readonly type: "inbox.failed"; readonly error: unknown }

@@ -7,7 +7,7 @@
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./inboxState.ts"
 import { type Decided, isWaiting, pendingApprovalsOf } from "../step/index.ts"
-import type { Turn } from "./turn.ts"
+import type { Turn } from "./delivery.ts"
 
 /** Whether a turn must wait until the chat has its tool results: an input that was accepted before is not refused. */
 export const mustWait = (

@@ -13,7 +13,7 @@
  */
 import type { Before, InboxState } from "./inboxState.ts"
 import type { Mailbox } from "./inboxQueue.ts"
-import type { Turn } from "./turn.ts"
+import type { Turn } from "./delivery.ts"
 
 const nobody: ReadonlyArray<Turn> = []
 

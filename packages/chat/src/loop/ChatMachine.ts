@@ -63,7 +63,7 @@ import {
 import { emit } from "../events/index.ts"
 import { Journal, resumedStepMachine, stepMachine, type StepOutput } from "../step/index.ts"
 import { setMode } from "./setMode.ts"
-import { expired, keepUnasked } from "./suspension.ts"
+import { expired, keepUnasked } from "./suspensionExpiry.ts"
 import { notifyHooks } from "./runLifecycleHooks.ts"
 import { accepted, dropDoubted, dropUnsaved, keepDoubted, refusalOf } from "../inbox/index.ts"
 

@@ -3,7 +3,7 @@ import type { ChatContext, ChatEvent } from "./chatContext.ts"
 import { canSteer, stopOf } from "./transitions.ts"
 import { mustAnnounce, mustBegin, mustReport } from "./lifecycleHooks.ts"
 import { isWaiting, type StepOutput } from "../step/index.ts"
-import { hasExpired } from "./suspension.ts"
+import { hasExpired } from "./suspensionExpiry.ts"
 import { mustWait, refusalOf } from "../inbox/index.ts"
 
 interface At {

@@ -24,7 +24,7 @@ import * as Thread from "../model/Thread.ts"
 import { beginning, ended, stopOf, turnOf } from "./transitions.ts"
 import type { Aside } from "./hookProgress.ts"
 import type { Turn } from "../inbox/index.ts"
-import type { Terminal } from "../policy/index.ts"
+import type { Terminal } from "../stopConditions/index.ts"
 
 /** Whether hooks are due for the process's first turn, or for a user message. */
 export const mustBegin = (context: ChatContext): boolean => {

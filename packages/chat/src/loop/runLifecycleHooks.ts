@@ -10,7 +10,7 @@ import * as Thread from "../model/Thread.ts"
 import { stopOf, turnOf } from "./transitions.ts"
 import { endings, mustBegin, promptsOf, type Said, type Verdict } from "./lifecycleHooks.ts"
 import { injected } from "../record/index.ts"
-import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../policy/index.ts"
+import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../stopConditions/index.ts"
 import { requestOf } from "../request/index.ts"
 import type { RunOptions } from "../options/index.ts"
 

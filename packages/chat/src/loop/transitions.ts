@@ -36,13 +36,13 @@ import {
   type Terminal,
   terminalCondition,
   unfinalized
-} from "../policy/index.ts"
+} from "../stopConditions/index.ts"
 import { interruptionOf, withCutOff } from "./interruption.ts"
 import { PermissionMode } from "../gate/index.ts"
-import { boundedBy, expiryOf, found } from "./suspension.ts"
+import { boundedBy, expiryOf, found } from "./suspensionExpiry.ts"
 import { notifiedOnce, unnotified } from "./hookProgress.ts"
 import { withoutUnsavable } from "../store/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** The first context of a chat: from a record, or with a turn to run. */
 export const initialContext = (input: ChatInput): ChatContext => {

@@ -6,10 +6,11 @@
 import * as z from "zod"
 import { ValidationError } from "../errors/index.ts"
 import { ContentPart } from "./ContentPart.ts"
-import { errorText, openRecord } from "../values/index.ts"
+import { openRecord } from "../values/index.ts"
+import { errorText } from "../toolResult/index.ts"
 import { Outcome } from "./Outcome.ts"
 import { ToolCall } from "./ToolCall.ts"
-import * as ToolResultEncoder from "../values/ToolResultEncoder.ts"
+import * as ToolResultEncoder from "../toolResult/ToolResultEncoder.ts"
 import { messageFindings } from "./messageFindings.ts"
 
 const metadata = openRecord.optional()

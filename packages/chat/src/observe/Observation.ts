@@ -13,7 +13,7 @@
  */
 import { Observer, Process } from "@troupe/otp"
 import { ValidationError } from "../errors/index.ts"
-import { chatAt, livingChatsOf, type RunningTroupe } from "../living/index.ts"
+import { chatAt, livingChatsOf, type RunningTroupe } from "../live/index.ts"
 import { processSight } from "./processDetail.ts"
 import { type ChatOf, observed } from "./processTree.ts"
 import { timelineSight } from "./turnTimeline.ts"

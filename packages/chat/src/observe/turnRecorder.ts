@@ -11,7 +11,7 @@
 import { type Clock, type Pid, Process } from "@troupe/otp"
 import { resolveModel } from "../options/index.ts"
 import * as Message from "../model/Message.ts"
-import type { LiveChat } from "../living/index.ts"
+import type { LiveChat } from "../live/index.ts"
 import type { LiveContext } from "../view/index.ts"
 import type { ToolCallView, Zombie } from "../call/index.ts"
 import type { Turn } from "../inbox/index.ts"

@@ -1,7 +1,7 @@
 /** Observes the timeline of one chat, across its stops and starts. */
 import { type System, Telemetry } from "@troupe/otp"
 import * as Zombies from "../call/Zombies.ts"
-import type { LiveChat } from "../living/index.ts"
+import type { LiveChat } from "../live/index.ts"
 import { type Past, TurnRecorder } from "./turnRecorder.ts"
 import type { Sight } from "./poller.ts"
 import type { Span, Timeline } from "./observed.ts"

@@ -7,7 +7,7 @@
 import * as z from "zod"
 import { type Adapter, RetryOptions } from "../adapter/index.ts"
 import { EngineError } from "../errors/index.ts"
-import type { ToolResultEncoder } from "../values/index.ts"
+import type { ToolResultEncoder } from "../toolResult/index.ts"
 import type { Engine, Tool, ToolExecutor } from "../tool/index.ts"
 
 export type { Engine } from "../tool/index.ts"

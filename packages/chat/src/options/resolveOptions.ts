@@ -5,7 +5,7 @@ import { EngineError, type Finding, isRecord, ValidationError } from "../errors/
 import { resolveTools } from "./Engine.ts"
 import * as Retry from "../adapter/Retry.ts"
 import { type ChatHandle, type Engine, inProcess, type Tool, type ToolExecutor } from "../tool/index.ts"
-import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../values/index.ts"
+import { defaultMaxToolResultCharacters, json, type ToolResultEncoder } from "../toolResult/index.ts"
 import { defaultSystem, type ToolSlots } from "../async/index.ts"
 import { findingsOf, positive } from "./optionChecks.ts"
 import { defaultMaxToolArgumentCharacters } from "../model/index.ts"

@@ -18,7 +18,7 @@ import type { Request, Response, ToolCall, ToolMessage } from "../model/index.ts
 import type { Tracing } from "./Tracing.ts"
 import type { ToolEvent } from "../events/index.ts"
 import type { Tool } from "../tool/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 type Attributes = Readonly<Record<string, unknown>>
 

@@ -22,7 +22,7 @@ import * as Fallback from "../adapter/Fallback.ts"
 import { chart } from "../chart/index.ts"
 import { fallbackOf, nextDelay, notifyRetry, attemptOf } from "./attempts.ts"
 import { emit, type EventsTaken } from "../events/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 import type { AdapterStreamInput, AdapterStreamContext, AdapterStreamOutput } from "./streamContext.ts"
 import { AdapterRequest } from "./adapterRequest.ts"
 

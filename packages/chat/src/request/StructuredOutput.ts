@@ -7,7 +7,7 @@ import { type Finding, ValidationError } from "../errors/index.ts"
 import { jsonSchemaOf, type Parameters, pathOf, validate } from "../tool/index.ts"
 import * as Responses from "../model/Response.ts"
 import type { Response, ResponseFormat } from "../model/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** The schema of an answer: a zod schema, any Standard Schema, or a JSON Schema object. */
 export type Schema<A = unknown> = Parameters<A>

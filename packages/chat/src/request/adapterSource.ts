@@ -30,7 +30,7 @@ import { isPromiseLike, type LazyAbortController, IdleTimeout } from "../async/i
 import { ReplyBounds } from "./replyBounds.ts"
 import type { RunOptions } from "../options/index.ts"
 import { storableCall } from "../model/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** The callbacks for an end of the stream without an event. */
 export interface SourceListener {

@@ -33,7 +33,7 @@ import { type Engine, submittedContent } from "../tool/index.ts"
 import type { StepResult } from "../record/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Validate from "../model/Validate.ts"
-import { errorText } from "../values/index.ts"
+import { errorText } from "../toolResult/index.ts"
 import { type Session, shape } from "./sessionState.ts"
 import type { SessionTurn } from "./turnResult.ts"
 

@@ -10,7 +10,7 @@
 import { AdapterError, ToolError } from "../errors/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
 import type { Thread, ToolCall } from "../model/index.ts"
-import { type Terminal, terminalCondition } from "../policy/index.ts"
+import { type Terminal, terminalCondition } from "../stopConditions/index.ts"
 import type { Session, SessionStatus } from "./sessionState.ts"
 
 /** The session after a chat. */

@@ -18,7 +18,7 @@ import type { ChatRecord, OpenCall, OpenStep, StepHalt } from "../record/index.t
 import type { ToolMessage, Usage } from "../model/index.ts"
 import { keptHalt, type Opened, withResults } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** Called when an intent is stored, or with the failure. */
 export type Intended = (failure: SessionError | undefined) => void

@@ -9,7 +9,7 @@
  */
 import type { Decision, OpenCall, OpenStep, PendingApproval, StepHalt } from "../record/index.ts"
 import { type Message, type Thread, type ToolCall, type ToolMessage, unstorable } from "../model/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** A thread and its open step. */
 export interface Opened {

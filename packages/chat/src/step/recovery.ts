@@ -10,9 +10,9 @@
  */
 import type { ChatRecord, OpenCall, OpenStep, PendingQuestion } from "../record/index.ts"
 import type { Thread, ToolCall, ToolMessage } from "../model/index.ts"
-import { json } from "../values/index.ts"
+import { json } from "../toolResult/index.ts"
 import { isUnfinished, isWaiting, type Opened, openToolCalls, withResults } from "./openCalls.ts"
-import { withQuestion } from "../policy/index.ts"
+import { withQuestion } from "../stopConditions/index.ts"
 import { endedEarly, type OutcomeRules, type ToolOutcome } from "../call/index.ts"
 import type { Engine, Tool } from "../tool/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"

@@ -13,7 +13,7 @@ import { unknownCall } from "./recovery.ts"
 import { assistantMessage, stepResult } from "./buildStepResult.ts"
 import { stillUnknown, type ToolBatchInput, type ToolBatchResult, unknownOutcome } from "../batch/index.ts"
 import { endedEarly, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 import type { StepContext, StepOutput } from "./stepContext.ts"
 
 /** Who answers the calls of a step; `positions` are the indexes in the reply of the batch's calls. */

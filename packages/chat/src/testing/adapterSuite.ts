@@ -10,7 +10,7 @@ import { AdapterError, type AdapterErrorReason, StreamError } from "../errors/in
 import { type AdapterEvent, isEvent, StreamCollector } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
 import { holds, type Law, law } from "./stores/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** An adapter whose provider behaves in one certain way. */
 export interface AdapterSituation {

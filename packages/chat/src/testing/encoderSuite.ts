@@ -1,6 +1,6 @@
 /** The laws of an encoder of tool results. */
 import * as HandlerResult from "../values/HandlerResult.ts"
-import { describe, type ToolResultEncoder } from "../values/index.ts"
+import { describe, type ToolResultEncoder } from "../toolResult/index.ts"
 import { holds, type Law, law } from "./stores/index.ts"
 
 const encodable: ReadonlyArray<unknown> = [

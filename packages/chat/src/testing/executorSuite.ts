@@ -5,7 +5,7 @@ import * as HandlerResult from "../values/HandlerResult.ts"
 import { type Awaitable, type Handler, make, type ToolContext, type ToolExecutor } from "../tool/index.ts"
 import { isEffect } from "../async/index.ts"
 import { holds, type Law, law } from "./stores/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 const contextOf = (signal: AbortSignal): ToolContext => ({
   context: { user: "u1" },

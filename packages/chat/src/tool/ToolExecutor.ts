@@ -12,7 +12,7 @@ import { ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { isEffect, isPromiseLike } from "../async/index.ts"
 import type { Tool, ToolExecutor } from "./toolContract.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 export type { ToolExecutor } from "./toolContract.ts"
 

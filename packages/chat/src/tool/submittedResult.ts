@@ -1,7 +1,7 @@
 /** Converts a submitted result to the content of its tool message. */
 import { ToolError, ValidationError } from "../errors/index.ts"
 import { ContentPart, messageFindings, reasonOf, type ToolMessage, unstorable } from "../model/index.ts"
-import { defaultMaxToolResultCharacters, describe, json, tooLarge } from "../values/index.ts"
+import { defaultMaxToolResultCharacters, describe, json, tooLarge } from "../toolResult/index.ts"
 
 /**
  * Text and content parts are used unchanged, any other value as JSON. Throws a `ToolError`: `encoding_failed` for a value

@@ -3,7 +3,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type * as Effect from "effect/Effect"
 import type { Adapter, Fallback, RetryOptions } from "../adapter/index.ts"
-import type { ToolResultEncoder } from "../values/index.ts"
+import type { ToolResultEncoder } from "../toolResult/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall, UserInput } from "../model/index.ts"
 import type { Mode, Receipt, SendOptions } from "../record/index.ts"

@@ -1,10 +1,6 @@
-/** Values that leave the program: handler results, tagged and canonical JSON, errors as data, and texts for the model. */
+/** Values that leave the program: handler results, tagged and canonical JSON, and errors as data. */
 export { canonicalJson } from "./canonicalJson.ts"
-export { awaitingUser, describe, errorText } from "./errorText.ts"
 export { HandlerResult, QuestionOptions, ok, reservedHaltReasons } from "./HandlerResult.ts"
 export { anything, openRecord } from "./openSchema.ts"
-export { defaultMaxToolResultCharacters, tooLarge } from "./resultText.ts"
 export { read, write } from "./taggedJson.ts"
 export type { Json, Tag } from "./taggedJson.ts"
-export { json } from "./ToolResultEncoder.ts"
-export type { ToolResultEncoder } from "./ToolResultEncoder.ts"

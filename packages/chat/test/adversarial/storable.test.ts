@@ -11,7 +11,7 @@ import { parseArguments } from "../../src/model/ToolCall.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling, only, readAll } from "../double/scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -7,7 +7,7 @@ import type { ChatRecord } from "../../src/record/ChatRecord.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
 import { mustBegin, type Verdict } from "../../src/loop/lifecycleHooks.ts"
-import { Delivery } from "../../src/inbox/turn.ts"
+import { Delivery } from "../../src/inbox/delivery.ts"
 import { assistant, user, type Message } from "../../src/model/Message.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
@@ -18,7 +18,7 @@ import { engineParts, turnOf } from "../double/stepping.ts"
 import type { Walk } from "./paths.ts"
 import { testPaths } from "./walking.ts"
 import type { OpenStep } from "../../src/record/OpenStep.ts"
-import type { Terminal } from "../../src/policy/terminal.ts"
+import type { Terminal } from "../../src/stopConditions/terminal.ts"
 
 const check = leakCheck()
 

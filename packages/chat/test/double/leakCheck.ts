@@ -7,10 +7,10 @@ import host from "node:process"
 import { afterEach, beforeEach, expect } from "vitest"
 import * as Fake from "../../src/testing/Fake.ts"
 import { defaultSystem } from "../../src/async/defaultSystem.ts"
-import { Troupe, type RunningTroupe } from "../../src/living/Troupe.ts"
+import { Troupe, type RunningTroupe } from "../../src/live/Troupe.ts"
 import { heldBy } from "./processes.ts"
 import { spiedSignal, type SpiedSignal } from "./spiedSignal.ts"
-import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 /** Makes what a test uses, so that the check knows of it. */
 export interface LeakCheck {

@@ -9,7 +9,7 @@ import type { WhenBusy } from "../../src/record/Inbox.ts"
 import * as Store from "../../src/store/Store.ts"
 import * as Testing from "../../src/testing/Testing.ts"
 import { make } from "../../src/tool/Tool.ts"
-import { type RunningTroupe, Troupe } from "../../src/living/Troupe.ts"
+import { type RunningTroupe, Troupe } from "../../src/live/Troupe.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
 import type { ScriptEntry, Script } from "../../src/testing/fakeScript.ts"
 

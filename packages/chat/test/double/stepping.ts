@@ -11,7 +11,7 @@ import type { Message } from "../../src/model/Message.ts"
 import { stepMachine } from "../../src/step/StepMachine.ts"
 import { hi } from "./scripts.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Turn } from "../../src/inbox/turn.ts"
+import type { Turn } from "../../src/inbox/delivery.ts"
 
 export interface Parts {
   readonly adapter: Adapter

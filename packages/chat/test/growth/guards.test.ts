@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { mistaken, stuck } from "../../src/policy/loopGuards.ts"
+import { mistaken, stuck } from "../../src/stopConditions/loopGuards.ts"
 import { type Message, user } from "../../src/model/Message.ts"
 import type { Outcome } from "../../src/model/Outcome.ts"
 

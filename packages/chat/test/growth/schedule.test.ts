@@ -1,7 +1,7 @@
 import { Process, System } from "@troupe/otp"
 import { expect, test } from "vitest"
-import { type Access, planOf } from "../../src/batch/schedule.ts"
-import { ToolSlots } from "../../src/async/slots.ts"
+import { type Access, planOf } from "../../src/batch/startOrder.ts"
+import { ToolSlots } from "../../src/async/concurrencyLimit.ts"
 import { dearer, type Measured } from "./cost.ts"
 
 const mixes: Record<string, (call: number, count: number) => Access> = {

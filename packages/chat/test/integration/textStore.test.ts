@@ -3,7 +3,7 @@ import * as Codec from "../../src/codec/Codec.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 import { askUser } from "../../src/values/HandlerResult.ts"
 import { make } from "../../src/tool/Tool.ts"
-import { Troupe } from "../../src/living/Troupe.ts"
+import { Troupe } from "../../src/live/Troupe.ts"
 import { calls, handling, says } from "../double/scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
 

@@ -7,7 +7,7 @@ import { user } from "../../src/model/Message.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, says, tagsOf } from "../double/scripts.ts"
 import { type Parts, startChat, turnOf } from "../double/stepping.ts"
-import type { Turn } from "../../src/inbox/turn.ts"
+import type { Turn } from "../../src/inbox/delivery.ts"
 
 const check = leakCheck()
 

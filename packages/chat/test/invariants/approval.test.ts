@@ -3,7 +3,7 @@ import type { Decision } from "../../src/record/Approval.ts"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import * as Session from "../../src/session/Session.ts"
-import type { ChatRef } from "../../src/living/ChatRef.ts"
+import type { ChatRef } from "../../src/live/ChatRef.ts"
 import { askUser, ok } from "../../src/values/HandlerResult.ts"
 import { decide } from "../../src/step/openCalls.ts"
 import { assistant, type ToolMessage, user } from "../../src/model/Message.ts"
@@ -13,7 +13,7 @@ import { hop, until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, readAll, says, tagsOf } from "../double/scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 const check = leakCheck()
 

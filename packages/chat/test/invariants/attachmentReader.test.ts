@@ -1,6 +1,6 @@
 import { Process } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { ChatRef } from "../../src/living/ChatRef.ts"
+import type { ChatRef } from "../../src/live/ChatRef.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { maxItems, maxRun } from "../../src/view/eventLog.ts"
 import { endsTurn, eventsOf, isSnapshot, readUntil, wordsOf } from "../double/attached.ts"

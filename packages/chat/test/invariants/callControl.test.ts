@@ -1,6 +1,6 @@
 import { Process, StateMachine } from "@troupe/otp"
 import { expect, test } from "vitest"
-import type { ChatRef } from "../../src/living/ChatRef.ts"
+import type { ChatRef } from "../../src/live/ChatRef.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { Outlet } from "../../src/events/outlet.ts"
@@ -11,7 +11,7 @@ import { leakCheck } from "../double/leakCheck.ts"
 import { refusal } from "../double/refusal.ts"
 import { calls, echo, handling, said, says } from "../double/scripts.ts"
 import type { Tool, ToolContext } from "../../src/tool/toolContract.ts"
-import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 const check = leakCheck()
 

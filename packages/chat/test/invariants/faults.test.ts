@@ -8,7 +8,7 @@ import * as Store from "../../src/store/Store.ts"
 import * as Testing from "../../src/testing/Testing.ts"
 import { tool } from "../../src/tool/Tool.ts"
 import { runToolCalls } from "../../src/batch/ToolRunner.ts"
-import { Troupe } from "../../src/living/Troupe.ts"
+import { Troupe } from "../../src/live/Troupe.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { hi, said, says } from "../double/scripts.ts"
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import type { ChatRef, LiveTurn } from "../../src/living/ChatRef.ts"
+import type { ChatRef, LiveTurn } from "../../src/live/ChatRef.ts"
 import * as Message from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import type { SessionStore } from "../../src/store/sessionStore.ts"
-import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { WhenBusy } from "../../src/record/Inbox.ts"
-import { Delivery, type Turn } from "../../src/inbox/turn.ts"
+import { Delivery, type Turn } from "../../src/inbox/delivery.ts"
 import { Fifo } from "../../src/async/fifo.ts"
 import { Mailbox } from "../../src/inbox/inboxQueue.ts"
 import { PersistentQueue } from "../../src/async/persistentQueue.ts"

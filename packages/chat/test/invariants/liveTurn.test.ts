@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Event } from "../../src/events/Event.ts"
-import { LiveTurn } from "../../src/living/liveTurn.ts"
+import { LiveTurn } from "../../src/live/liveTurn.ts"
 import { QueueSource } from "../../src/events/queueSource.ts"
 import { hop } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"

@@ -7,7 +7,7 @@ import { user } from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
 import * as Testing from "../../src/testing/Testing.ts"
 import { tool } from "../../src/tool/Tool.ts"
-import { Troupe } from "../../src/living/Troupe.ts"
+import { Troupe } from "../../src/live/Troupe.ts"
 import { calls, says } from "../double/scripts.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
 

@@ -1,8 +1,8 @@
 import { it } from "@effect/vitest"
 import { Schema } from "effect"
 import { expect, test } from "vitest"
-import { type Access, planOf } from "../../src/batch/schedule.ts"
-import { planOfBatch, planWithout } from "../../src/batch/access.ts"
+import { type Access, planOf } from "../../src/batch/startOrder.ts"
+import { planOfBatch, planWithout } from "../../src/batch/batchPlan.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { Schedule } from "../../src/options/ChatOptions.ts"
 

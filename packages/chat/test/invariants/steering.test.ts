@@ -5,7 +5,7 @@ import { hop, until } from "../double/hop.ts"
 import { userLines } from "../double/heldModel.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, handling, said, says } from "../double/scripts.ts"
-import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 const check = leakCheck()
 

@@ -5,13 +5,13 @@ import * as Engine from "../../src/options/Engine.ts"
 import * as Codec from "../../src/codec/Codec.ts"
 import { halt, ok } from "../../src/values/HandlerResult.ts"
 import { assistant, type Message, system, user } from "../../src/model/Message.ts"
-import { Troupe } from "../../src/living/Troupe.ts"
+import { Troupe } from "../../src/live/Troupe.ts"
 import { make } from "../../src/tool/Tool.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, handling, hi, only, readAll, says } from "../double/scripts.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
-import type { TroupeOptions } from "../../src/living/troupeOptions.ts"
+import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 const check = leakCheck()
 

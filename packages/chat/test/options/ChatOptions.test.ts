@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
-import { Troupe } from "../../src/living/Troupe.ts"
+import { Troupe } from "../../src/live/Troupe.ts"
 import { make, tool } from "../../src/tool/Tool.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
-import type { ChatRef, LiveTurn } from "../../src/living/ChatRef.ts"
+import type { ChatRef, LiveTurn } from "../../src/live/ChatRef.ts"
 import type { Message } from "../../src/model/Message.ts"
 import { until } from "../double/hop.ts"
 import { handAdapter, type HandAdapter } from "../double/handAdapter.ts"

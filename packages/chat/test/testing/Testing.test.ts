@@ -6,7 +6,7 @@ import * as Fake from "../../src/testing/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
 import * as Testing from "../../src/testing/Testing.ts"
 import { inProcess } from "../../src/tool/ToolExecutor.ts"
-import { json } from "../../src/values/ToolResultEncoder.ts"
+import { json } from "../../src/toolResult/ToolResultEncoder.ts"
 import type { Script } from "../../src/testing/fakeScript.ts"
 
 const fake = (script: Script) => (): Testing.AdapterSituation => {

@@ -21,7 +21,7 @@ import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
 import { commitOf, damaged, draftOf, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
-import type { Standing, Standings } from "./standing.ts"
+import type { Standing, Standings } from "./newestRecords.ts"
 import { checkedId, readable } from "./storedText.ts"
 
 type Chat = ChatRecord

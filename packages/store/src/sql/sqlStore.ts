@@ -11,7 +11,7 @@ import type { Dialect } from "./dialect.ts"
 import { type Expired, Log } from "./log.ts"
 import { type Asked, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
-import { type Standing, Standings } from "./standing.ts"
+import { type Standing, Standings } from "./newestRecords.ts"
 
 /** A synchronous or asynchronous answer. */
 type Answer<A> = A | Promise<A>

@@ -12,7 +12,7 @@
  */
 import { Clock, type System } from "@troupe/otp"
 import type { Adapter } from "../../adapter/index.ts"
-import type { ChatRef } from "../../living/index.ts"
+import type { ChatRef } from "../../live/index.ts"
 import type { AdapterEvent, Event } from "../../events/index.ts"
 import { isEffect, isPromiseLike } from "../../async/index.ts"
 import { canonicalJson } from "../../values/index.ts"

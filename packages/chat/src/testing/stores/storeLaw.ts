@@ -1,7 +1,8 @@
 /** Checks a law of a store: in an empty store, on a test clock. */
 import { Clock } from "@troupe/otp"
 import { SessionError, type SessionErrorReason, ValidationError } from "../../errors/index.ts"
-import { canonicalJson, describe } from "../../values/index.ts"
+import { canonicalJson } from "../../values/index.ts"
+import { describe } from "../../toolResult/index.ts"
 import { holds, law, type Law } from "./law.ts"
 import type { SessionStore } from "../../store/index.ts"
 import type { ChatRecord } from "../../record/index.ts"

@@ -11,7 +11,7 @@ import { refused, SessionError, ValidationError } from "../errors/index.ts"
 import type { ChatRecord } from "../record/index.ts"
 import type { ChatList, Commit, HistoryOptions, ListOptions, StoreCall, StoreValues } from "../store/index.ts"
 import type { LiveChat } from "./liveChat.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 
 /** Calls the store's process. */
 type AskStore = <Type extends StoreCall["type"]>(

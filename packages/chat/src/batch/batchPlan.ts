@@ -3,10 +3,10 @@ import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
 import { copied } from "../json/index.ts"
-import { type Access, type Plan, planOf } from "./schedule.ts"
+import { type Access, type Plan, planOf } from "./startOrder.ts"
 import { toolFailure } from "../call/index.ts"
 import type { ParsedArguments, Tool } from "../tool/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 import type { Schedule } from "../options/index.ts"
 
 /** The order of a batch, and the calls that cannot be ordered, by position. */

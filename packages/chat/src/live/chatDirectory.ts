@@ -24,7 +24,7 @@ import { outsideTurn, type ToolSlots } from "../async/index.ts"
 import { Passivation } from "./passivation.ts"
 import type { SupervisionTree } from "./supervisionTree.ts"
 import type { ChatHandle, Engine } from "../tool/index.ts"
-import { describe } from "../values/index.ts"
+import { describe } from "../toolResult/index.ts"
 import type { TroupeOptions } from "./troupeOptions.ts"
 import type { ChatPid } from "./chatCommands.ts"
 
