@@ -13,10 +13,7 @@ import { AdapterError, type AdapterErrorReason } from "../errors/index.ts"
 /** Another adapter, or another model of an adapter. `model` defaults to the request's. */
 export type Fallback = Adapter | { readonly adapter: Adapter; readonly model?: string | undefined }
 
-/**
- * The fallback that answered in place of the engine's adapter: `metadata.fallback` of a response. `index` counts from
- * 0.
- */
+/** The fallback that answered instead of the engine's adapter: `metadata.fallback`. `index` counts from 0. */
 export interface Answerer {
   readonly index: number
   readonly adapter: string

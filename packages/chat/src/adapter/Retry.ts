@@ -22,7 +22,7 @@ const milliseconds = z.number().nonnegative()
  * - `maxAttempts`: the most times a request is sent, the first time included; 0 and 1 mean once. Default 3
  * - `baseDelayMs`: the delay after the first attempt, doubled after each further attempt. Default 500
  * - `maxDelayMs`: the longest such delay. Default 30,000
- * - `jitterMs`: the most random delay that is added to every delay. Default 250
+ * - `jitterMs`: a random delay of at most `jitterMs` is added to every delay. Default 250
  * - `retryOn`: reasons of an `AdapterError`, or HTTP statuses. Default `rate_limited`, `provider_unavailable`, `timeout`,
  *   `network_error`
  * - `respectRetryAfter`: use the delay that the provider asks for. Default `true`
