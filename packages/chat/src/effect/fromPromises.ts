@@ -54,7 +54,7 @@ export const opening = <A extends { readonly return: () => Promise<unknown> }, E
     { interruptible: true }
   )
 
-/** The fiber's tracer and span, unless its spans go nowhere. */
+/** The fiber's tracer and parent span; `undefined` with the default (native) tracer. */
 const fiberTracing: Effect.Effect<Tracing | undefined> = Effect.contextWith((context: Context.Context<never>) => {
   const tracer = Context.get(context, Tracer.Tracer)
   const parent = Option.getOrUndefined(Context.getOption(context, Tracer.ParentSpan))
@@ -69,7 +69,7 @@ const withinOf =
     signal: options.signal === undefined ? signal : AbortSignal.any([signal, options.signal])
   })
 
-/** Reads what was opened. */
+/** Reads the opened events as a Stream. */
 export const reading = <A, E>(events: AsyncIterable<A>, isExpected: Expected<E>): Stream.Stream<A, E> =>
   Stream.fromAsyncIterable(events, (error) => error).pipe(
     Stream.catch((error) => Stream.fromEffect(failing(error, isExpected)))
