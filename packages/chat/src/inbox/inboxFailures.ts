@@ -33,7 +33,9 @@ export const dropUnsaved = (context: InboxState, event: object): Partial<InboxSt
 export const keepDoubted = ({ keeper }: InboxState): void =>
   keeper?.decided().forEach(({ delivery }) => delivery?.pend())
 
-/** Handles a failed commit: the doubted inputs in its inbox fail, since no other save stores them (KEEP3). */
+/**
+ * Handles a failed commit: the doubted inputs in its inbox fail, or become pending if the store did not answer (KEEP3).
+ */
 export const dropDoubted = (context: InboxState, event: object): Partial<InboxState> => {
   const doubted = context.keeper?.decided() ?? []
   return doubted.length === 0 ? {} : without(context, doubted, causeOf(event))
