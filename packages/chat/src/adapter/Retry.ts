@@ -1,12 +1,12 @@
 /**
- * Retries of a model request: whether a refused one is sent again, and after how long.
+ * Retries of a model request: whether a failed request is sent again, and after which delay (exponential backoff).
  *
- * A request is sent again only while nothing of it was seen: once its first event came, what fails is the reply's. The
- * wait is a state of the request's chart (`AdapterStreamMachine`, `waiting`), on the clock of its system.
+ * A request is retried only before its first event. A later failure belongs to the reply. The delay is a state of the
+ * request's chart (`AdapterStreamMachine`, `waiting`), on the clock of its system.
  *
  * RETRY1. One policy decides, in one place: a step counts as one request, however often it was sent.
- * RETRY2. Only an `AdapterError` is retried, and only for the reasons the policy lists; any other refusal is final.
- * RETRY3. Where the provider says how long to wait, that is the wait, and is not cut down to `maxDelayMs`.
+ * RETRY2. Only an `AdapterError` is retried, and only for the reasons the policy lists. Any other error is final.
+ * RETRY3. When the provider asks for a delay, that delay is used, even above `maxDelayMs`.
  *
  * @module
  * @source ALLM.Retry
@@ -17,15 +17,15 @@ import { AdapterError, type AdapterErrorReason, ValidationError } from "../error
 const milliseconds = z.number().nonnegative()
 
 /**
- * A policy's parts; an absent one has its default.
+ * The options of a policy.
  *
- * - `maxAttempts`: how often a request is sent at most, the first time included; 0 and 1 mean once. Default 3
- * - `baseDelayMs`: the wait after the first attempt, doubled after each further one. Default 500
- * - `maxDelayMs`: the longest such wait. Default 30,000
- * - `jitterMs`: up to so much, at random, on top of every wait. Default 250
+ * - `maxAttempts`: the most times a request is sent, the first time included; 0 and 1 mean once. Default 3
+ * - `baseDelayMs`: the delay after the first attempt, doubled after each further attempt. Default 500
+ * - `maxDelayMs`: the longest such delay. Default 30,000
+ * - `jitterMs`: a random delay of at most `jitterMs` is added to every delay. Default 250
  * - `retryOn`: reasons of an `AdapterError`, or HTTP statuses. Default `rate_limited`, `provider_unavailable`, `timeout`,
  *   `network_error`
- * - `respectRetryAfter`: wait as long as the provider asked for. Default `true`
+ * - `respectRetryAfter`: use the delay that the provider asks for. Default `true`
  */
 export const RetryOptions = z.strictObject({
   maxAttempts: z.number().int().nonnegative().optional(),
@@ -49,9 +49,9 @@ export type RetryOptions = z.infer<typeof RetryOptions>
 export type RetryPolicy = { readonly [Part in keyof RetryOptions]-?: NonNullable<RetryOptions[Part]> }
 
 /**
- * Told before each wait.
+ * The payload of a notification before each delay.
  *
- * **Units and defaults**: `attempt` is the one that was refused, 1 the first; `delayMs` is the wait that follows.
+ * **Units and defaults**: `attempt` is the attempt that failed, counted from 1; `delayMs` is the delay that follows.
  */
 export interface RetryNotice {
   readonly attempt: number
@@ -62,7 +62,7 @@ export interface RetryNotice {
   readonly requestId: string
 }
 
-/** The policy of whoever says nothing. */
+/** The default policy. */
 export const defaults: RetryPolicy = Object.freeze({
   maxAttempts: 3,
   baseDelayMs: 500,
@@ -81,9 +81,9 @@ export const defaults: RetryPolicy = Object.freeze({
 export const off: RetryPolicy = Object.freeze({ ...defaults, maxAttempts: 1 })
 
 /**
- * A complete policy from its parts; `false` is {@link off}.
+ * Makes a complete policy from options; `false` is {@link off}.
  *
- * **Errors**: throws a `ValidationError` (`invalid_options`) that names each part that is unknown or of the wrong kind.
+ * **Errors**: throws a `ValidationError` (`invalid_options`) that names each option that is unknown or of the wrong type.
  *
  * @example
  * ```ts import.meta.vitest
@@ -106,15 +106,15 @@ export const make = (options: RetryOptions | false = {}): RetryPolicy => {
   return given.length === 0 ? defaults : { ...defaults, ...Object.fromEntries(given) }
 }
 
-/** Whether the policy lists this error: by its reason, or by its status. */
+/** Whether the policy lists this error, by its reason or by its status. */
 export const matches = (error: unknown, { retryOn }: Pick<RetryPolicy, "retryOn">): error is AdapterError =>
   error instanceof AdapterError &&
   (retryOn.includes(error.reason) || (error.status !== undefined && retryOn.includes(error.status)))
 
 /**
- * How long to wait before an attempt, in milliseconds; `undefined` when there is to be no such attempt.
+ * The delay before an attempt, in milliseconds; `undefined` when the request is not retried.
  *
- * **Details**: `attempt` is the one to come, 2 the first retry. `random` gives a number from 0 up to 1.
+ * **Details**: `attempt` is the next attempt; the first retry is 2. `random` returns a number from 0 up to 1.
  *
  * @example
  * ```ts import.meta.vitest

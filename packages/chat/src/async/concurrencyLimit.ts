@@ -1,18 +1,18 @@
 /**
- * The slots in which all tool calls of a Troupe run, where their number is bounded.
+ * The slots in which the tool calls of a Troupe run, where their number is bounded.
  *
- * Owns: who waits, and who has how many. Does not own what runs in a slot.
+ * Owns: the waiting batches, and the number of slots of each batch. Does not own the calls.
  *
- * SLOT1. Never more calls run than there are slots.
- * SLOT2. A slot that is free goes to the batch that waits longest since it last got one: between two slots for the same
- *        batch each other that waits gets one.
+ * SLOT1. At most as many calls run as there are slots.
+ * SLOT2. A free slot goes to the batch that has waited longest since it last got a slot: between two slots for the same
+ *        batch every other waiting batch gets one.
  * SLOT3. A batch whose process ended has no slots and waits for none.
- * SLOT4. Taking and giving a slot cost the same however many wait.
+ * SLOT4. Acquiring or releasing a slot costs the same, however many batches wait.
  */
 import { type Pid, Process } from "@troupe/otp"
 import { Fifo } from "./fifo.ts"
 
-/** One batch's place in the line; `undefined` in a ticket says that it left. */
+/** The place of one batch in the queue; `line` is `undefined` after the batch left. */
 interface Ticket {
   line: SlotLine | undefined
 }
@@ -26,14 +26,14 @@ export class ToolSlots {
     this.#free = count
   }
 
-  /** The line of a batch, which lasts as long as its process. `wake` is called when a slot that it waits for is free. */
+  /** The line of a batch, until its process ends. `wake` is called when the batch gets a slot that it waits for. */
   line(host: Pid, wake: () => void): SlotLine {
     const line = new SlotLine(this, wake)
     Process.onExit(host, () => line.leave())
     return line
   }
 
-  /** Takes a slot; without one that is free, gives a ticket. */
+  /** Acquires a slot and returns `undefined`; when no slot is free, returns a ticket. */
   take(line: SlotLine): Ticket | undefined {
     if (this.#free > 0) {
       this.#free--
@@ -44,7 +44,7 @@ export class ToolSlots {
     return ticket
   }
 
-  /** Gives slots back (SLOT2). */
+  /** Releases slots (SLOT2). */
   give(count: number): void {
     this.#free += count
     while (this.#free > 0) {
@@ -57,12 +57,12 @@ export class ToolSlots {
   }
 }
 
-/** What one batch has, and waits for. */
+/** The slots of one batch, and its place in the queue. */
 export class SlotLine {
   readonly #slots: ToolSlots
   readonly #wake: () => void
   #held = 0
-  /** Granted, and not taken up yet. */
+  /** Slots that were granted and not yet used. */
   #granted = 0
   #ticket: Ticket | undefined
 
@@ -71,7 +71,7 @@ export class SlotLine {
     this.#wake = wake
   }
 
-  /** Whether a slot was taken; if none was free, the batch waits for one, and is told. */
+  /** Acquires a slot. Returns `false` when none is free; the batch then waits, and `wake` is called. */
   take(): boolean {
     if (this.#granted > 0) this.#granted--
     else {
@@ -83,13 +83,13 @@ export class SlotLine {
     return true
   }
 
-  /** A call that had a slot is over. */
+  /** Releases the slot of a call that is over. */
   release(): void {
     this.#held--
     this.#slots.give(1)
   }
 
-  /** Nothing waits for its turn any more. */
+  /** Leaves the queue and releases granted slots, since no call of the batch needs a slot now. */
   rest(): void {
     this.#withdraw()
     const unused = this.#granted
@@ -97,13 +97,13 @@ export class SlotLine {
     this.#slots.give(unused)
   }
 
-  /** The batch has ended (SLOT3); nothing is asked of its line after. */
+  /** Releases everything when the batch has ended (SLOT3). No method is called afterwards. */
   leave(): void {
     this.#withdraw()
     this.#slots.give(this.#held + this.#granted)
   }
 
-  /** Its turn has come. */
+  /** The batch gets a slot. */
   granted(): void {
     this.#ticket = undefined
     this.#granted++

@@ -1,4 +1,4 @@
-/** The system that functional chats run in. It holds nothing while none of them runs. */
+/** The system that functional chats run in, created on first use. It holds no resources while no chat runs. */
 import { System } from "@troupe/otp"
 
 let system: System.System | undefined

@@ -1,10 +1,10 @@
-/** A queue that makes nothing for what passes through it. */
+/** A mutable queue that allocates nothing for an item. */
 
 const leastDropped = 64
 
-/** First in, first out; adding and taking cost the same however many wait. */
+/** A first-in, first-out queue. `push` and `shift` take constant time on average. */
 export class Fifo<A> {
-  /** What waits begins at `#front`; the places before it are empty. */
+  /** The queued items begin at `#front`; the places before it are empty. */
   #items: Array<A | undefined> = []
   #front = 0
 
@@ -12,7 +12,7 @@ export class Fifo<A> {
     return this.#items.length - this.#front
   }
 
-  /** The newest; `undefined` when nothing waits. */
+  /** The newest item; `undefined` when the queue is empty. */
   get last(): A | undefined {
     return this.size === 0 ? undefined : this.#items[this.#items.length - 1]
   }
@@ -21,7 +21,7 @@ export class Fifo<A> {
     this.#items.push(item)
   }
 
-  /** Takes the oldest; `undefined` when nothing waits. */
+  /** Removes and returns the oldest item; `undefined` when the queue is empty. */
   shift(): A | undefined {
     if (this.size === 0) return undefined
     const item = this.#items[this.#front]
@@ -35,7 +35,9 @@ export class Fifo<A> {
     this.#front = 0
   }
 
-  /** The empty places go when they are as many as what waits, so that each item is moved once or less. */
+  /**
+   * Removes the empty places. `shift` calls it when they are as many as the items, so each item is moved at most once.
+   */
   #drop(): void {
     this.#items = this.#items.slice(this.#front)
     this.#front = 0

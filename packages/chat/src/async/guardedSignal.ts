@@ -1,13 +1,14 @@
 /**
  * Abort signals whose listeners cannot end the program.
  *
- * Node throws again, where nothing catches it, what a listener throws. Handlers, hooks, gates and adapters add listeners of
- * their own, so the signals that they get catch these exceptions first. A guarded signal is a real `AbortSignal` with
- * another prototype: `fetch` and `AbortSignal.any` take it.
+ * Node rethrows the exception of a listener as an uncaught exception. Handlers, hooks, gates and adapters add listeners
+ * of their own, so their signals catch these exceptions first. A guarded signal is a real `AbortSignal` with another
+ * prototype: `fetch` and `AbortSignal.any` accept it.
  *
- * ABORT1. What a listener of a guarded signal throws, or rejects with, is reported by telemetry; the other listeners run.
+ * ABORT1. When a listener of a guarded signal throws or rejects, telemetry reports the error, and the other listeners
+ *         run.
  * ABORT2. A listener is added once and removed as on any other signal.
- * ABORT3. A signal keeps nothing of a listener that was removed.
+ * ABORT3. A signal keeps no reference to a listener that was removed.
  */
 import { type System, Telemetry } from "@troupe/otp"
 import { isPromiseLike } from "./awaitable.ts"
@@ -15,8 +16,8 @@ import { isPromiseLike } from "./awaitable.ts"
 declare module "@troupe/otp/telemetry" {
   interface Events {
     /**
-     * A listener of an abort signal threw `error`, or returned a promise that rejected with it: so far `count` listeners of
-     * this signal did.
+     * A listener of an abort signal threw `error`, or returned a promise that rejected with it. `count` is the number
+     * of such failures of this signal so far.
      */
     readonly "abort_listener.failure": {
       readonly measurements: { readonly count: number }
@@ -25,10 +26,10 @@ declare module "@troupe/otp/telemetry" {
   }
 }
 
-/** The listeners of one signal, each with the function that stands for it. */
+/** The listeners of one signal, each with its wrapper. */
 class Guard {
   readonly #system: System.System | undefined
-  /** A listener that was removed can be collected (ABORT3). */
+  /** Weak, so that a removed listener can be garbage-collected (ABORT3). */
   #standIns: WeakMap<object, EventListener> | undefined
   #failures = 0
   onabort: AbortSignal["onabort"] = null
@@ -61,7 +62,7 @@ class Guard {
   }
 }
 
-/** Where a signal has its guard: a table of all signals would cost more than the signals. */
+/** The property of a signal that holds its guard. A table of all signals would cost more than the signals. */
 const key = Symbol("guard")
 
 const guardOf = (signal: AbortSignal & { readonly [key]?: Guard }): Guard => {
@@ -70,13 +71,13 @@ const guardOf = (signal: AbortSignal & { readonly [key]?: Guard }): Guard => {
   return guard
 }
 
-/** What is no listener is passed on: the platform accepts `null`, and refuses the rest. */
+/** The wrapper of a listener. Any other value is passed on: the platform accepts `null` and rejects the rest. */
 const standInOf = (signal: AbortSignal, listener: EventListenerOrEventListenerObject | null): EventListener =>
   typeof listener === "function" || (typeof listener === "object" && listener !== null)
     ? guardOf(signal).standIn(listener)
     : (listener as unknown as EventListener)
 
-/** What a guarded signal does instead of what every signal does. */
+/** Overrides the methods of a signal that add and remove listeners. */
 class GuardedSignal extends AbortSignal {
   override addEventListener(
     type: string,
@@ -105,7 +106,7 @@ class GuardedSignal extends AbortSignal {
   }
 }
 
-/** Guards the listeners that are added to this signal from here on; failures are reported to the system. */
+/** Guards the listeners that are added to this signal from now on. Failures are reported to the system. */
 export const guarded = (signal: AbortSignal, system: System.System | undefined): AbortSignal => {
   Object.assign(signal, { [key]: new Guard(system) })
   return Object.setPrototypeOf(signal, GuardedSignal.prototype) as AbortSignal

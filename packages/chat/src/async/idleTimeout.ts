@@ -1,29 +1,28 @@
 /**
- * How long an adapter has said nothing.
+ * The idle timeout of an adapter's stream.
  *
- * Owns: one timer, on the system's clock. Only the time counts in which the adapter owes an answer, not the time its reader
- * takes.
+ * Owns: one timer, on the system's clock. The timeout counts only while a pull is pending, not while the reader is busy.
  *
- * SILENCE1. It is broken once at most: when an answer was owed for the whole time, and no later than an eighth of that time
- *           after.
- * SILENCE2. A question and its answer cost a count each, neither a timer nor a look at the clock: the timer there is looks
- *           from time to time whether the count has changed.
+ * SILENCE1. The timeout fires at most once: when one pull was pending for the whole time, and at most an eighth of that
+ *           time later.
+ * SILENCE2. A pull and its answer increment a counter; they set no timer and do not read the clock. The one timer checks
+ *           periodically whether the counter has changed.
  * SILENCE3. After `end` there is no timer.
  */
 import type { Clock } from "@troupe/otp"
 import { AdapterError } from "../errors/index.ts"
 
-/** So often it is looked at in the time that an answer may take (SILENCE1). */
+/** The number of checks within the timeout (SILENCE1). */
 const looks = 8
 
-/** Watches over an adapter's silence. */
+/** The idle timeout of one stream. */
 export class IdleTimeout {
   readonly #clock: Clock.Clock
   readonly #ms: number
   readonly #broken: (error: AdapterError) => void
-  /** Questions and answers: while it is odd, an answer is owed. */
+  /** Counts pulls and answers: odd while a pull is pending. */
   #count = 0
-  /** The count as it was last seen to change, and when. */
+  /** The count at the last check that saw it change, and the time of that check. */
   #seen = 0
   #seenAt = 0
   #timer: unknown
@@ -34,7 +33,7 @@ export class IdleTimeout {
     this.#broken = broken
   }
 
-  /** The adapter owes an answer from now on. */
+  /** A pull is pending from now on. */
   asked(): void {
     this.#count |= 1
     if (this.#timer === undefined && this.#ms !== Infinity) this.#begin()

@@ -1,7 +1,7 @@
 import type { System } from "@troupe/otp"
 import { guarded } from "./guardedSignal.ts"
 
-/** An abort controller that costs nothing until somebody asks for its signal, which is guarded. */
+/** An abort controller that creates its (guarded) signal on first use. */
 export class LazyAbortController {
   readonly #system: System.System | undefined
   #controller: AbortController | undefined

@@ -1,2 +1,2 @@
-/** The turn of a process is synchronous: after this no process is calling, so that its end cannot drop the call. */
+/** Defers to a microtask, so that the current process does not own the call and its exit cannot cancel the call. */
 export const outsideTurn = (): Promise<void> => Promise.resolve()

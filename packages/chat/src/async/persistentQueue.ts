@@ -1,8 +1,8 @@
 /**
- * A line of what waits, as a value: adding and taking give a new line and leave the old one as it was.
+ * An immutable queue: each operation returns a new queue and leaves the old queue unchanged.
  *
- * LINE1. Adding and taking cost the same however many wait: each item is moved once.
- * LINE2. What was taken is not held on to.
+ * LINE1. `push` and `rest` take constant time on average: each item is moved once.
+ * LINE2. The queue keeps no reference to an item that was removed.
  */
 
 interface Link<A> {
@@ -10,11 +10,11 @@ interface Link<A> {
   readonly next: Link<A> | undefined
 }
 
-/** First in, first out. */
+/** An immutable first-in, first-out queue. */
 export class PersistentQueue<A> {
   readonly size: number
   readonly #front: Link<A> | undefined
-  /** What was added since, newest first; empty while the front is. */
+  /** The items added since `#front` was built, newest first; empty while `#front` is empty. */
   readonly #added: Link<A> | undefined
 
   private constructor(size: number, front: Link<A> | undefined, added: Link<A> | undefined) {
@@ -23,14 +23,14 @@ export class PersistentQueue<A> {
     this.#added = added
   }
 
-  /** A line of these, in this order. */
+  /** A queue of these items, in this order. */
   static of<A>(items: ReadonlyArray<A>): PersistentQueue<A> {
     let front: Link<A> | undefined
     for (const item of items.toReversed()) front = { item, next: front }
     return new PersistentQueue(items.length, front, undefined)
   }
 
-  /** The one whose turn is next. */
+  /** The oldest item; `undefined` when the queue is empty. */
   get first(): A | undefined {
     return this.#front?.item
   }
@@ -41,7 +41,7 @@ export class PersistentQueue<A> {
       : new PersistentQueue(this.size + 1, this.#front, { item, next: this.#added })
   }
 
-  /** The line without its first. */
+  /** The queue without its oldest item. */
   rest(): PersistentQueue<A> {
     if (this.#front === undefined) return this
     const { next } = this.#front
@@ -50,12 +50,12 @@ export class PersistentQueue<A> {
       : new PersistentQueue(this.size - 1, next, this.#added)
   }
 
-  /** The line behind these. */
+  /** The queue with these items in front. */
   behind(items: ReadonlyArray<A>): PersistentQueue<A> {
     return items.length === 0 ? this : PersistentQueue.of([...items, ...this.toArray()])
   }
 
-  /** Without those that fail the test; the same line where none does. */
+  /** The queue without the items that fail the test; the same queue when none fails. */
   filter(keeps: (item: A) => boolean): PersistentQueue<A> {
     const kept = this.toArray().filter(keeps)
     return kept.length === this.size ? this : PersistentQueue.of(kept)

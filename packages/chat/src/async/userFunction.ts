@@ -1,10 +1,10 @@
 /**
- * Waits for the answer of a function that a user gave: a value, a promise, or an Effect.
+ * Calls a function of the user and waits for its answer: a value, a promise, or an Effect.
  *
- * HEAR1. Total: what the function throws, rejects with or dies of is an answer as well.
- * HEAR2. The wait ends when the caller's signal is aborted, or when the time is over; the function is told by its own signal,
- *        and what it does later changes nothing.
- * HEAR3. Nothing is left behind: no listener on the caller's signal, no timer.
+ * HEAR1. Total: an exception, a rejection and a defect of the function are answers as well.
+ * HEAR2. The wait ends when the caller's signal is aborted, or when the time is over. Then the function's own signal is
+ *        aborted, and its late answer is discarded.
+ * HEAR3. After the wait there is no listener on the caller's signal and no timer.
  */
 import { Clock, System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
@@ -13,23 +13,23 @@ import { isEffect, isPromiseLike } from "./awaitable.ts"
 import { defaultSystem } from "./defaultSystem.ts"
 import { guarded } from "./guardedSignal.ts"
 
-/** How an answer is waited for. */
+/** The options of a call. */
 export interface UserCall {
   /** Ends the wait. */
   readonly signal: AbortSignal
-  /** Its clock counts the time, and its fibers run the effects. */
+  /** Provides the clock and runs the Effects. */
   readonly system?: System.System | undefined
   /** Default: no bound. */
   readonly timeoutMs?: number | undefined
 }
 
-/** What became of a wait. */
+/** How a wait ended: with a value, with a fault (an exception or the timeout), or because the signal was aborted. */
 export type UserAnswer =
   | { readonly type: "value"; readonly value: unknown }
   | { readonly type: "fault"; readonly cause: unknown }
   | { readonly type: "aborted" }
 
-/** Asks, and waits for the answer. */
+/** Calls the function and waits for the answer. */
 export const callUser = (ask: (signal: AbortSignal) => unknown, userCall: UserCall): Promise<UserAnswer> =>
   new Promise((resolve) => {
     const { signal, system, timeoutMs = Infinity } = userCall

@@ -19,7 +19,7 @@ import type { StepHalt } from "../record/index.ts"
 
 export type { ToolEvents } from "./toolEventStream.ts"
 
-/** The options of a batch: those of a step that concern tools, and the engine they fall back on. */
+/** The options of a batch: the options of a step that concern tools, and the engine for their defaults. */
 export interface ToolRunnerOptions extends Pick<
   StepOptions,
   | "toolExecutor"
@@ -46,17 +46,18 @@ export interface ToolRunnerOptions extends Pick<
   readonly engine?: Engine.Engine | undefined
 }
 
-/** A finished batch: one message for each call, in call order, and the halt that counts, if one did. */
+/** A finished batch: one message for each call, in call order, and the halt that counts, if any. */
 export interface ToolRun {
   readonly messages: ReadonlyArray<ToolMessage>
   readonly halt: StepHalt | undefined
 }
 
 /**
- * Runs calls concurrently and gives their tool messages in call order.
+ * Runs calls concurrently and returns their tool messages in call order.
  *
- * **Errors**: rejects with an `EngineError` (`unknown_tool`) when a call names no tool of `tools`; then nothing runs. With a
- * `ValidationError` (`invalid_options`) for calls, tools and options that make no sense, an empty batch too.
+ * **Errors**: rejects with an `EngineError` (`unknown_tool`) when a call names no tool of `tools`; then nothing runs.
+ * Rejects with a `ValidationError` (`invalid_options`) for invalid calls, tools and options. An empty batch is checked,
+ * too.
  */
 export const runToolCalls = async (
   toolCalls: ReadonlyArray<ToolCall>,
@@ -67,7 +68,7 @@ export const runToolCalls = async (
   if (events instanceof EngineError) throw events
   if (events === undefined) return { messages: [], halt: undefined }
   for await (const _ of events) {
-    // Reading is what makes it run; the result is the batch's.
+    // The calls run only while the events are read.
   }
   const result = events.output()
   if (result === undefined) throw new Error("a tool batch ended without a result")
@@ -75,10 +76,10 @@ export const runToolCalls = async (
 }
 
 /**
- * Runs calls concurrently and gives their events in completion order, three in a row for each call.
+ * Runs calls concurrently and returns their events in completion order, three in a row for each call.
  *
- * **Details**: nothing runs before the first event is asked for. An unknown tool is a single `error` event, and nothing runs.
- * Leaving the loop ends the running calls.
+ * **Details**: nothing runs before the first `next`. For an unknown tool the stream is a single `error` event, and
+ * nothing runs. Leaving the loop ends the running calls.
  */
 export const streamToolCalls = (
   toolCalls: ReadonlyArray<ToolCall>,

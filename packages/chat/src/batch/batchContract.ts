@@ -1,4 +1,4 @@
-/** What a batch of tool calls is started with, can be told, and comes to. */
+/** The input, the events and the result of a batch of tool calls. */
 import type { Pid } from "@troupe/otp"
 import type { SessionError } from "../errors/index.ts"
 import type { Event, Outlet } from "../events/index.ts"
@@ -12,8 +12,8 @@ import type { RunOptions } from "../options/index.ts"
 import type { Tool } from "../tool/index.ts"
 
 /**
- * What a batch has come to so far: its outcomes by place, those that hooks still look at apart, and the events nobody has read
- * yet.
+ * The state of a batch so far: its outcomes by place (apart from them, the outcomes that hooks still process), and the
+ * unread events.
  */
 export interface BatchLedger {
   readonly finished: Array<ToolOutcome | undefined>
@@ -21,18 +21,18 @@ export interface BatchLedger {
   readonly unread: Fifo<Event>
 }
 
-/** Where a batch notes the calls that write: `done` is called when the intent is stored, or with the failure. */
+/** Records the calls that write: `done` is called when the intent is stored, or with the failure. */
 export interface IntentJournal {
   readonly intend: (position: number, done: (failure: SessionError | undefined) => void) => void
   readonly over: (position: number, outcome: ToolOutcome, goesOn: boolean) => void
 }
 
-/** What a batch is started with. */
+/** The input of a batch. */
 export interface ToolBatchInput {
   readonly toolCalls: ReadonlyArray<ToolCall>
-  /** The random id of the step, or of the batch; without one, `messageIndex` stands for it in idempotency keys (KEY3). */
+  /** The random id of the step or the batch; without one, idempotency keys contain `messageIndex` instead (KEY3). */
   readonly stepId?: string | undefined
-  /** The place in the thread of the message they stand in; default 0. */
+  /** The place of the calls' message in the thread; default 0. */
   readonly messageIndex?: number | undefined
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly options: ToolCallInput["options"] &
@@ -40,37 +40,37 @@ export interface ToolBatchInput {
     Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots" | "signal">>
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
-  /** What is kept of it by whoever outlives the batch. */
+  /** The state of the batch, kept by an owner that outlives the batch. */
   readonly ledger?: BatchLedger | undefined
-  /** The calls' places in their message, where these are others than their places here. */
+  /** The calls' places in their message, where they differ from their places here. */
   readonly positions?: ReadonlyArray<number> | undefined
-  /** Outcomes that are known before the batch begins, by the calls' places here: those calls do not run. */
+  /** Outcomes known before the batch begins, by the calls' places here. These calls do not run. */
   readonly settled?: ReadonlyMap<number, ToolOutcome> | undefined
-  /** The calls, by their places here, that have other arguments than the model wrote. */
+  /** The calls, by their places here, whose arguments were edited. */
   readonly edited?: ReadonlySet<number> | undefined
   /** The calls, by their places here, that may have run before. */
   readonly again?: ReadonlySet<number> | undefined
-  /** Where intents and outcomes of calls that write are noted; without one there are no intents. */
+  /** Records the intents and outcomes of calls that write; without one no intents are stored. */
   readonly journal?: IntentJournal | undefined
 }
 
-/** A call that waits for a person's decision, by its place in the batch. */
+/** A suspended call (human in the loop), by its place in the batch. */
 interface SuspendedCall {
   readonly index: number
-  /** After how many milliseconds it is given up; never by default. */
+  /** The milliseconds after which the call expires; never by default. */
   readonly expiresMs?: number | undefined
 }
 
-/** Outcomes in call order, the halt that counts, and the calls that wait for an answer and so have no outcome yet. */
+/** Outcomes in call order, the halt that counts, and the suspended calls, which have no outcome yet. */
 export interface ToolBatchResult {
   readonly outcomes: ReadonlyArray<ToolOutcome>
   readonly halt: StepHalt | undefined
   readonly suspended: ReadonlyArray<SuspendedCall>
-  /** What kept calls from starting, which ends the turn. */
+  /** The error that prevented calls from starting; it ends the turn. */
   readonly error?: SessionError | undefined
 }
 
-/** What a batch can be told. */
+/** The events of a batch. */
 export type ToolBatchEvent =
   | CallCommand
   | { readonly type: "batch.cancel" }

@@ -1,16 +1,17 @@
 /**
- * What permissions and hooks do to a batch of calls: judge them before any starts, and look at each when it is over.
+ * Applies permissions and hooks to a batch of calls: before the first call starts, and after each call is over.
  *
- * Owns: whom it waits for, and the signal that ends the wait. Does not own the calls, nor what a refusal does to the others.
+ * Owns: the pending questions and hooks, and the signals that end the waits. Does not own the calls, nor the effect of a
+ * refusal on other calls.
  *
- * BGATE1. No tool starts before every call is judged. A call that cannot run anyway is not judged: nobody is asked about a
- *         tool that does not exist, or about arguments that are no JSON object.
- * BGATE2. The time of a question or a hook is no call's time.
- * BGATE3. After `leave` nothing is waited for, and after `skip` nothing about that call: open questions and hooks are told,
- *         and a call that was over keeps the outcome it had.
- * BGATE4. The hooks after a call add to what the model reads, and may end the turn; the outcome of the call, and its result,
- *         stay what they were. A call that ended the turn itself ends it with its own reason.
- * BGATE5. Total: should judging or looking fail after all, the turn ends with `hook_crashed`, and nothing starts.
+ * BGATE1. No tool starts before every call is judged. A call that cannot run is not judged: no person and no hook is
+ *         asked about a tool that does not exist, or about arguments that are not a JSON object.
+ * BGATE2. The time of a question or a hook does not count against a call's deadline.
+ * BGATE3. After `leave` the gate waits for nothing; after `skip` it waits for nothing about that call. The signals of
+ *         open questions and hooks are aborted, and a call that was over keeps its outcome.
+ * BGATE4. The hooks after a call can add text for the model and can end the turn. They do not change the outcome and the
+ *         result of the call. A call that ended the turn itself keeps its own halt reason.
+ * BGATE5. Total: if the gate itself fails, the turn ends with `hook_crashed`, and nothing starts.
  */
 import type { System } from "@troupe/otp"
 import * as Hooks from "../gate/Hooks.ts"
@@ -20,13 +21,13 @@ import type { RunOptions } from "../options/index.ts"
 import { augmented, haltedAfter, refusalIn, resultOf, type ToolOutcome } from "../call/index.ts"
 import type { Tool } from "../tool/index.ts"
 
-/** The options a gate is made of. */
+/** The options of a gate. */
 export type GateOptions = Partial<Pick<RunOptions, "permissions" | "hooks" | "hookTimeoutMs" | "context">> & {
-  /** A person decided about the calls: nobody is asked again, and the mode does not count; the lists do. */
+  /** A person decided about the calls: no question is asked, and the mode is ignored; the lists still apply. */
   readonly permitted?: boolean | undefined
 }
 
-/** The gate of a batch, if its options have anything to do with calls. */
+/** The gate of a batch; `undefined` when neither permissions nor hooks concern calls. */
 export const batchGateOf = (given: GateOptions, system: System.System): BatchGate | undefined => {
   const options = given.permitted === true ? { ...given, permissions: listsOf(given.permissions) } : given
   return isGated(options) || Hooks.has(options.hooks, "PostToolUse", "PostToolUseFailure", ...refusals)
@@ -37,7 +38,7 @@ export const batchGateOf = (given: GateOptions, system: System.System): BatchGat
 /** The hooks of a refusal. */
 const refusals = ["PermissionDenied", "ToolDenied"] as const
 
-/** What holds whatever a person decided: the lists. */
+/** The lists of the permissions, which apply after any decision of a person. */
 const listsOf = ({ allow, deny }: Permissions = {}): Permissions | undefined =>
   allow === undefined && deny === undefined ? undefined : { mode: "bypass", allow, deny }
 
@@ -52,7 +53,7 @@ export interface Judged {
 export class BatchGate {
   readonly #gate: Gate
   readonly #leaving = new AbortController()
-  /** Whom the gate waits for, by the place of the call it is about. */
+  /** The pending waits, by the place of their call. */
   readonly #waits = new Map<number, AbortController>()
   readonly #skipped = new Set<number>()
 
@@ -65,7 +66,7 @@ export class BatchGate {
     return isGated(this.#gate)
   }
 
-  /** Judges calls in order; `judging` is told the place of each as its turn comes. */
+  /** Judges calls in order; calls `judging` with the place of each call before it is judged. */
   async judge(calls: ReadonlyArray<Judged>, judging: (index: number) => void): Promise<ReadonlyArray<GateVerdict>> {
     try {
       return await gateBatch(calls, this.#gate, (position) => {
@@ -83,7 +84,7 @@ export class BatchGate {
     }
   }
 
-  /** Whether hooks want to look at a call that is over. */
+  /** Whether hooks run after a call with this outcome. */
   follows({ outcome, halt }: ToolOutcome): boolean {
     if (this.#leaving.signal.aborted || halt?.type === "question") return false
     const { hooks } = this.#gate
@@ -94,7 +95,7 @@ export class BatchGate {
     )
   }
 
-  /** What becomes of a call that is over once the hooks have looked at it (BGATE4). */
+  /** Runs the hooks after a call and returns its final outcome (BGATE4). */
   async follow(index: number, ended: ToolOutcome): Promise<ToolOutcome> {
     const gate = { ...this.#gate, signal: this.#wait(index).signal }
     try {
@@ -106,13 +107,13 @@ export class BatchGate {
     }
   }
 
-  /** Stops waiting for whoever is asked about this call, and has nobody asked who was not (BGATE3). */
+  /** Ends the waits about this call, and prevents later questions and hooks about it (BGATE3). */
   skip(index: number): void {
     this.#skipped.add(index)
     this.#waits.get(index)?.abort()
   }
 
-  /** Stops waiting (BGATE3). */
+  /** Ends all waits (BGATE3). */
   leave(): void {
     this.#leaving.abort()
     for (const wait of this.#waits.values()) wait.abort()
@@ -146,8 +147,8 @@ export class BatchGate {
   }
 }
 
-/** Calls whose handler came to an end of its own. */
+/** The outcomes of calls whose handler ended by itself. */
 const ran: ReadonlySet<string> = new Set(["completed", "failed"])
 
-/** Calls that failed, having been let through. */
+/** The outcomes of calls that failed after the gate allowed them. */
 const failures: ReadonlySet<string> = new Set(["failed", "timed_out", "invalid"])

@@ -1,4 +1,4 @@
-/** What a call touches, as its tool declares it. */
+/** The effect and key of each call, as its tool declares them, and the plan of the batch. */
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import { ignoreRejection, isPromiseLike } from "../async/index.ts"
@@ -9,16 +9,16 @@ import type { ParsedArguments, Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { Schedule } from "../options/index.ts"
 
-/** The order of a batch, and the calls that cannot be ordered, by position. */
+/** The plan of a batch, and the calls whose key failed, by position. */
 export interface BatchPlan {
   readonly plan: Plan
-  /** What each call touches, by position; empty where that does not matter. */
+  /** The access of each call, by position; empty under the schedule `concurrent`. */
   readonly accesses: ReadonlyArray<Access | undefined>
-  /** What the tool's `key` did wrong; such a call does not run. */
+  /** The failures of the tools' `key` functions. Such a call does not run. */
   readonly faults: ReadonlyMap<number, HandlerResult.Failed>
 }
 
-/** The order of these calls. Those that are `settled` already touch nothing, as those of unknown tools. */
+/** The plan of these calls. Settled calls have no access; calls of unknown tools have one only under `reference`. */
 export const planOfBatch = (
   toolCalls: ReadonlyArray<ToolCall>,
   toolsByName: ReadonlyMap<string, Tool>,
@@ -42,9 +42,9 @@ export const planOfBatch = (
 }
 
 /**
- * The order of those that are left. A call that ended before its turn does not end its place in the plan: others behind it
- * wait there for calls in front of it. The new plan gives every call that waits for none: those that were given before are
- * given again, and are to be left alone.
+ * The plan of the calls that are left. A call that ended before its turn still has its place in the old plan, where later
+ * calls wait behind it. The new plan returns every call that waits for no other, also the calls that the old plan
+ * returned: the caller skips those.
  */
 export const planWithout = (order: BatchPlan, isOver: (position: number) => boolean, schedule: Schedule): BatchPlan => {
   if (schedule === "concurrent") return order
@@ -55,10 +55,10 @@ export const planWithout = (order: BatchPlan, isOver: (position: number) => bool
 const none: BatchPlan["faults"] = new Map()
 
 /**
- * The key of a call, or what is wrong with it.
+ * The key of a call, or the failure of the `key` function.
  *
- * A key is asked for with arguments that fit. Where they do not, or are only checked later, there is none: the call's own
- * execution says what is wrong with them.
+ * `key` is called only with arguments that fit the schema. When they do not fit, or the schema checks them
+ * asynchronously, the call has no key, and its execution reports the invalid arguments.
  */
 export const keyOf = ({ name, parse, key }: Tool, toolCall: ToolCall): string | undefined | HandlerResult.Failed => {
   const { arguments: args } = toolCall
@@ -76,7 +76,7 @@ export const keyOf = ({ name, parse, key }: Tool, toolCall: ToolCall): string | 
   return toolFailure(toolCall, "invalid_return", message, found)
 }
 
-/** The arguments as the tool's schema makes them, if that can be said at once. */
+/** The arguments as the tool's schema parses them; `undefined` if they do not fit or the schema is asynchronous. */
 const parsedNow = (parse: Tool["parse"], args: Record<string, unknown>): Record<string, unknown> | undefined => {
   let parsed: ParsedArguments | PromiseLike<ParsedArguments>
   try {

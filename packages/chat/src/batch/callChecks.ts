@@ -1,7 +1,7 @@
-/** What calls may be that a program hands to be run; what may not is named by its place. */
+/** Validates tool calls that a program passes to be run. Findings name the places of invalid calls. */
 import { type Finding, isRecord } from "../errors/index.ts"
 
-/** What is wrong with a list of calls. */
+/** The findings about a list of calls. */
 export const callsFindings = (field: string, calls: unknown): ReadonlyArray<Finding> =>
   Array.isArray(calls)
     ? calls.flatMap((call: unknown, index) => (isCall(call) ? [] : [{ field: [field, index], reason: expected }]))

@@ -1,11 +1,11 @@
 /**
  * The calls of one batch: their states, their outcomes and the events of those outcomes.
  *
- * Owns: one slot for each call, and the queue of events that the reader pulls. Does not own the order in which calls start, nor
- * their processes.
+ * Owns: one slot for each call, and the queue of events that the reader pulls. Does not own the order in which calls
+ * start, nor their processes.
  *
  * SLOTS1. Every call gets exactly one outcome, in its own position.
- * SLOTS2. Each queued call is ended at most once, however many halts come.
+ * SLOTS2. Each queued call is ended at most once, also after several halts.
  */
 import { type Pid, Process, type StateMachine } from "@troupe/otp"
 import {
@@ -31,14 +31,14 @@ import { stillUnknown } from "./unknownOutcome.ts"
 
 /** One call of a batch. */
 export interface Slot {
-  /** What runs: the call as the model wrote it, unless its arguments were edited. */
+  /** The call as the model wrote it, or with edited arguments. */
   toolCall: ToolCall
   edited: boolean
   /** The call's place in the batch, and in its message. */
   readonly index: number
   readonly position: number
   status: ToolCallView["status"]
-  /** Whether it was given its turn, and a slot. */
+  /** Whether the call had its turn and got a slot. */
   taken: boolean
   startedAt: number | undefined
   endedAt: number | undefined
@@ -46,20 +46,20 @@ export interface Slot {
   pid: StateMachine.MachinePid<typeof toolCallMachine> | undefined
   outcome: ToolOutcome | undefined
   suspended: Suspended | undefined
-  /** The permission mode it wants, in its present run. */
+  /** The permission mode that the call requests, in its present run. */
   wish: ModeWish | undefined
-  /** Told of the outcome, where the call has a span. */
+  /** Called with the outcome; absent when the call has no span. */
   traced: ((outcome: ToolOutcome) => void) | undefined
 }
 
-/** Whether its handler runs: hooks may still look at a call whose process is over. */
+/** Whether the handler runs. The status stays `running` while hooks process a call whose process has ended. */
 export const isRunning = ({ status, pid }: Slot): boolean =>
   status === "running" && pid !== undefined && Process.isAlive(pid)
 
-/** Whether a command is about this call: the one of that id, or any. */
+/** Whether a command is about this call: its id matches, or the command has no id. */
 export const isMeant = ({ toolCall }: Slot, id: string | undefined): boolean => id === undefined || toolCall.id === id
 
-/** Whether a call has its outcome, or waits for a decision. */
+/** Whether a call has its outcome or is suspended. */
 export const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== undefined || suspended !== undefined
 
 /** The outcomes of a call whose process ended before its handler ran. */
@@ -80,7 +80,7 @@ export class CallSlots {
   #host: Pid<ToolBatchEvent> | undefined
   #queuedAt = 0
   #over = 0
-  /** Calls from this position on do not start any more. */
+  /** Calls from this position on do not start. */
   #mayStart: number
 
   constructor(input: ToolBatchInput, schedule: Schedule, exhausted: () => void) {
@@ -116,7 +116,7 @@ export class CallSlots {
     return this.#over === this.all.length
   }
 
-  /** What could run still: what is settled from the beginning is not judged. */
+  /** The calls to judge: calls that can run and were not settled from the beginning. */
   judged(): ReadonlyArray<Slot> {
     const { toolsByName, settled } = this.#input
     return this.all.filter(
@@ -161,13 +161,13 @@ export class CallSlots {
     }
   }
 
-  /** A call that may have run before, and was not run again (BATCH9). */
+  /** The outcome of a call that may have run before: `unknown` unless it ran again (BATCH9). */
   #afterUnknown({ pid }: Slot, ended: ToolOutcome): ToolOutcome {
     const ran = pid !== undefined && !checked.has(ended.outcome)
     return ran ? ended : stillUnknown(ended, this.#input.options)
   }
 
-  /** The calls from this position on that have not started never do; each call is looked at once. */
+  /** Ends the calls from this position on that have not started. Each call is visited once. */
   endQueued(from: number, ended: "cancelled" | "not_started"): void {
     const upTo = this.#mayStart
     if (from >= upTo) return

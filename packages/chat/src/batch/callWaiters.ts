@@ -1,6 +1,6 @@
-/** Those who wait for calls to be over, or to have begun again. */
+/** Waits until calls are over, or have begun again. */
 
-/** What is waited for. */
+/** The point that a waiter waits for. */
 export type Awaited = "begun" | "over"
 
 interface Asked<Call> {
@@ -9,7 +9,7 @@ interface Asked<Call> {
   readonly done: () => void
 }
 
-/** Tells each when all of its calls are where it waits for them; a call that is over has no further to go. */
+/** Calls `done` of a waiter when all of its calls have reached its point. A call that is over has reached both points. */
 export class CallWaiters<Call> {
   #asked: Set<Asked<Call>> | undefined
 
@@ -24,7 +24,7 @@ export class CallWaiters<Call> {
     this.answer()
   }
 
-  /** Tells those who have nothing left to wait for. */
+  /** Calls `done` of each waiter without remaining calls. */
   answer(): void {
     for (const asked of this.#asked ?? []) {
       if (asked.calls.size > 0) continue

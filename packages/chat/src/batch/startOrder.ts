@@ -1,29 +1,28 @@
 /**
- * Which calls of a batch may start, by what they touch.
+ * The order in which the calls of a batch may start: a dependency graph of their effects and keys.
  *
  * Owns: the order of starts. Does not own the slots that calls run in, nor the calls.
  *
- * Two calls conflict when one of them writes, and they have the same key or one of them has none: what has no key may
- * touch everything.
+ * Two calls conflict when at least one of them writes, and they have the same key or at least one has no key: a call
+ * without a key may touch everything.
  *
- * SCHED1. Under `effects` a call may start as soon as every earlier call that it conflicts with has ended; nothing else
- *         holds it back.
- * SCHED2. Under `reference` what is no read runs first, one after another in call order; then all reads may start.
+ * SCHED1. Under `effects` a call may start as soon as every earlier call that it conflicts with has ended.
+ * SCHED2. Under `reference` all calls except reads run first, one after another in call order; then all reads may start.
  * SCHED3. Under `concurrent` every call may start at once.
- * SCHED4. Each call is given once; of those that may start, the first in call order.
- * SCHED5. A plan has less than eight places and orders for each call, and what it costs grows as that, but for the
- *         logarithm of a heap: an order between two crowds goes through a place where they meet, not from each to each.
+ * SCHED4. Each call is returned exactly once: the first in call order of the calls that may start.
+ * SCHED5. A plan has fewer than eight nodes and edges for each call. Its cost is linear in them, apart from the logarithm
+ *         of a heap: edges between two groups go through a join node, not from each call to each call.
  */
 
 import type { Schedule } from "../options/index.ts"
 
-/** What a call does to the world, and to which part of it; without a key, to any. */
+/** The effect of a call, and the key of the resource that it touches; without a key it may touch any resource. */
 export interface Access {
   readonly effect: "read" | "write"
   readonly key?: string | undefined
 }
 
-/** The plan of a batch: which of its calls, by position, may start. A call without an access touches nothing. */
+/** Makes the plan of a batch. A call without an access conflicts with no other call. */
 export const planOf = <Call>(
   calls: ReadonlyArray<Call>,
   access: (call: Call, position: number) => Access | undefined,
@@ -38,13 +37,13 @@ export const planOf = <Call>(
   return new Plan(order, calls.length)
 }
 
-/** What waits for what. Places below `count` are calls; those above are meeting places, which end by themselves. */
+/** The dependency graph. Nodes below `count` are calls; the others are join nodes, which end by themselves. */
 class Order {
-  /** How many ends each place still waits for. */
+  /** The number of nodes that each node still waits for. */
   readonly waits: Array<number>
-  /** Who waits for the end of each place. */
+  /** The nodes that wait for the end of each node. */
   readonly after: Array<Array<number> | undefined> = []
-  /** How many places and orders there are. */
+  /** The number of nodes and edges. */
   size: number
 
   constructor(count: number) {
@@ -52,7 +51,7 @@ class Order {
     this.size = count
   }
 
-  /** `later` waits for the end of `earlier`. */
+  /** Adds an edge: `later` waits for the end of `earlier`. */
   put(earlier: number | undefined, later: number): void {
     if (earlier === undefined) return
     this.size++
@@ -62,14 +61,14 @@ class Order {
     this.waits[later] = (this.waits[later] ?? 0) + 1
   }
 
-  /** A new meeting place. */
+  /** Adds a join node. */
   meet(): number {
     this.size++
     return this.waits.push(0) - 1
   }
 }
 
-/** A crowd that others wait for as a whole. */
+/** A group of nodes that later nodes wait for as a whole. */
 class Crowd {
   readonly #order: Order
   #met: number | undefined
@@ -83,7 +82,7 @@ class Crowd {
     this.#fresh.push(place)
   }
 
-  /** What ends when everybody who came so far has ended. */
+  /** The node that ends when all nodes added so far have ended. */
   end(): number | undefined {
     const fresh = this.#fresh
     if (fresh.length === 0) return this.#met
@@ -96,14 +95,14 @@ class Crowd {
   }
 }
 
-/** What touches one key since the last call that touches every key. */
+/** The accesses to one key since the last write without a key. */
 interface Resource {
   write: number | undefined
   reads: Array<number>
 }
 
 const byEffect = (order: Order, accesses: ReadonlyArray<Access | undefined>): void => {
-  /** The last write without a key: whoever comes later waits for it. */
+  /** The last write without a key: all later calls wait for it. */
   let barrier: number | undefined
   let everyone = new Crowd(order)
   let unkeyedReads = new Crowd(order)
@@ -153,9 +152,9 @@ const inTwoGroups = (order: Order, accesses: ReadonlyArray<Access | undefined>):
   for (const [call, access] of accesses.entries()) if (access?.effect === "read") order.put(last, call)
 }
 
-/** Says which call may start, and is told which ended. */
+/** Returns the calls that may start; the caller reports the calls that ended. */
 export class Plan {
-  /** None where no call waits for another. */
+  /** `undefined` when no call waits for another. */
   readonly #order: Order | undefined
   readonly #count: number
   readonly #free = new Heap()
@@ -166,22 +165,22 @@ export class Plan {
     for (let call = 0; call < count; call++) if (order === undefined || order.waits[call] === 0) this.#free.add(call)
   }
 
-  /** How many places and orders it has (SCHED5). */
+  /** The number of nodes and edges (SCHED5). */
   get size(): number {
     return this.#order?.size ?? this.#count
   }
 
-  /** The next call that may start; `undefined` while none may (SCHED4). */
+  /** Removes and returns the next call that may start; `undefined` while none may (SCHED4). */
   take(): number | undefined {
     return this.#free.take()
   }
 
-  /** Puts back a call that was taken and could not be started. */
+  /** Puts back a call that was taken but could not start. */
   putBack(call: number): void {
     this.#free.add(call)
   }
 
-  /** To be said once for each call that was taken, when it is over. */
+  /** Reports the end of a call that was taken, exactly once. */
   ended(call: number): void {
     if (this.#order === undefined) return
     const { waits, after } = this.#order
@@ -198,7 +197,7 @@ export class Plan {
   }
 }
 
-/** Gives the smallest first. */
+/** A binary min-heap. */
 class Heap {
   readonly #items: Array<number> = []
 

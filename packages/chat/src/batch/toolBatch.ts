@@ -2,24 +2,26 @@
  * The tool calls of one assistant message: a process that supervises one process for each call.
  *
  * Owns: the order in which calls start, the slots they run in, the outcomes. Does not own a call's phases
- * (`ToolCallMachine`), nor what an outcome says (`toolOutcome`).
+ * (`ToolCallMachine`), nor the content of an outcome (`toolOutcome`).
  *
- * BATCH1. Every call ends with exactly one outcome, in its own position, whatever its process does: a process that dies
- *         without one is a `handler_exit` error.
- * BATCH2. A halt never cancels siblings. Under the schedule `concurrent` it skips none; else the calls behind it that
- *         have not started by then never do, unless it is a question. Of several halts the first in call order counts.
- * BATCH3. A call's three events come out together, when it is over.
- * BATCH4. After a cancel, or once the signal of the run is aborted, no call starts; those that run are told, and waited for
- *         until their drain deadline. A question that was asked by then is kept.
- * BATCH5. The batch is done when every call is over and the reader asked past the last event.
- * BATCH6. Where there is a gate, no call starts before all are judged. A call it refused is `denied`; where it ended the
- *         turn, what was not refused before is `not_started`. A suspended call has no outcome here: it is handed on.
- * BATCH7. One call, or all of them, can be cancelled without the batch: the others go on, and so does the turn. What waited
- *         for none but a call that is cancelled before its turn starts at once. Whoever asked is told when those calls are
- *         over, or run again.
- * BATCH8. A call that writes starts when its intent is kept; if it cannot be, it is not started, nor is another that
- *         writes, and the batch ends with that error. The deadline of a call does not count meanwhile.
- * BATCH9. A call that may have run before, and does not run again, is `unknown`, whatever kept it from running.
+ * BATCH1. Every call ends with exactly one outcome, in its own position. When its process dies without an outcome, the
+ *         outcome is a `handler_exit` error.
+ * BATCH2. A halt never cancels running siblings. Under the schedule `concurrent` it skips no call; under the others,
+ *         later calls that have not started are not started, unless the halt is a question. Of several halts the first
+ *         in call order counts.
+ * BATCH3. A call's three events are emitted together, when the call is over.
+ * BATCH4. After a cancel, or after the signal of the run is aborted, no call starts. Running calls are cancelled, and the
+ *         batch waits for them until their drain deadline. A question that was already asked is kept.
+ * BATCH5. The batch is done when every call is over and the reader has pulled past the last event.
+ * BATCH6. With a gate, no call starts before all are judged. A refused call is `denied`. When the gate ends the turn, the
+ *         other calls that were not refused are `not_started`. A suspended call has no outcome: the result lists it.
+ * BATCH7. One call, or all calls, can be cancelled without the batch: the other calls and the turn go on. A call that
+ *         waited only for a call cancelled before its turn starts at once. `done` of the command is called when those
+ *         calls are over, or run again.
+ * BATCH8. A call that writes starts when its intent is stored. When the intent cannot be stored, neither that call nor
+ *         another call that writes starts, and the batch ends with that error. The deadline of a call does not run
+ *         meanwhile.
+ * BATCH9. A call that may have run before and does not run again is `unknown`, for any reason that it does not run.
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
@@ -49,7 +51,7 @@ import type { Schedule } from "../options/index.ts"
 
 type BatchSnapshot = Snapshot<ToolBatchResult> & { readonly batch?: ToolBatch }
 
-/** The batch as logic to host. */
+/** The batch as actor logic. */
 export const toolBatch: ActorLogic<BatchSnapshot, ToolBatchEvent, ToolBatchInput> = {
   getInitialSnapshot: ({ self }, input) => ({
     status: "active",
@@ -111,7 +113,7 @@ class ToolBatch {
   readonly #limit: number
   readonly #schedule: Schedule
   #order: BatchPlan | undefined
-  /** The place of this batch in the line for slots, where those are counted. */
+  /** The place of this batch in the queue for slots; `undefined` when slots are unlimited. */
   #line: SlotLine | undefined
   readonly #byPid = new Map<Pid, Slot>()
   #running = 0
@@ -139,7 +141,7 @@ class ToolBatch {
     this.#finishIfOver()
   }
 
-  /** Every call that is to be judged has been (BATCH6). */
+  /** Applies the verdicts of the gate (BATCH6). */
   gated(verdicts: ReadonlyArray<GateVerdict>): void {
     if (this.#cancelled) return
     const judged = this.#calls.judged()
@@ -159,13 +161,13 @@ class ToolBatch {
     this.#finishIfOver()
   }
 
-  /** The hooks have looked at a call that is over. */
+  /** Records the final outcome of a call after its hooks. */
   followed(index: number, outcome: ToolOutcome): void {
     const slot = this.#calls.all[index]
     if (slot !== undefined) this.#ended(slot, outcome)
   }
 
-  /** A slot is free for this batch; it may not need it any more. */
+  /** Uses a granted slot; the batch may no longer need it. */
   slotGranted(): void {
     this.#fill()
     this.#finishIfOver()
@@ -185,7 +187,7 @@ class ToolBatch {
       .then((last) => this.#notify({ type: "batch.followed", index, outcome: last }))
   }
 
-  /** A running call is over: its slot is free. */
+  /** Records the outcome of a running call and releases its slot. */
   #ended(slot: Slot, outcome: ToolOutcome): void {
     this.#calls.record(slot, outcome)
     this.#release(slot)
@@ -201,7 +203,7 @@ class ToolBatch {
     this.#finishIfOver()
   }
 
-  /** The calls end, and nothing else does (BATCH7). */
+  /** Cancels these calls only (BATCH7). */
   cancelCalls({ toolCallId, done }: CallCommand): void {
     const slots = this.#calls.all.filter((slot) => !isOver(slot) && isMeant(slot, toolCallId))
     this.#calls.waiters.add(slots, "over", done)
@@ -219,7 +221,7 @@ class ToolBatch {
     this.#calls.waiters.answer()
   }
 
-  /** The calls that run are run again; those that are to end are not (BATCH7). */
+  /** Restarts the running calls; not the calls that are being cancelled (BATCH7). */
   restartCalls({ toolCallId, done }: CallCommand): void {
     const slots = this.#calls.all.filter((slot) => isRunning(slot) && isMeant(slot, toolCallId))
     this.#calls.waiters.add(slots, "begun", done)
@@ -238,7 +240,7 @@ class ToolBatch {
     Process.send(slot.pid, { type: "call.cancel" })
   }
 
-  /** A call wants another permission mode; the first makes who asks. */
+  /** Handles a call's request for another permission mode. */
   #requestMode(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { options, toolsByName } = this.#input
     const system = this.#host === undefined ? undefined : Process.systemOf(this.#host)
@@ -246,7 +248,7 @@ class ToolBatch {
     return this.#wishes.request(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
   }
 
-  /** The intent of a call is kept, or cannot be (BATCH8); the call may be over already. */
+  /** Starts or ends a call after its intent was stored or failed (BATCH8). The call may be over already. */
   intended(index: number, failure: SessionError | undefined): void {
     const host = this.#host
     const slot = this.#calls.all[index]
@@ -265,7 +267,7 @@ class ToolBatch {
     this.#release(slot)
   }
 
-  /** A call gives its slot back, and those that waited for its end may start. */
+  /** Releases the slot of a call, and starts the calls that waited for its end. */
   #release({ index }: Slot): void {
     this.#running--
     this.#line?.release()
@@ -284,7 +286,7 @@ class ToolBatch {
     return this.#calls.result(this.#cancelled, this.#error)
   }
 
-  /** Has the calls judged that could run (BGATE1). */
+  /** Judges the calls that could run (BGATE1). */
   #judge(gate: BatchGate): void {
     const judged = this.#calls.judged()
     const calls = judged.map(({ index, toolCall }) => ({
@@ -302,7 +304,7 @@ class ToolBatch {
     void gate.judge(calls, judging).then((verdicts) => this.#notify({ type: "batch.gated", verdicts }))
   }
 
-  /** Starts calls while their turn has come and there are slots. */
+  /** Starts the calls that may start, while there are slots. */
   #fill(): void {
     const host = this.#host
     if (host === undefined) return
@@ -347,12 +349,14 @@ class ToolBatch {
     this.#changed()
   }
 
-  /** A handler can abort the signal of its run before the next call starts (BATCH4). */
+  /**
+   * Cancels the batch if the signal of the run is aborted: a handler can abort it before the next call starts (BATCH4).
+   */
   #heedSignal(): void {
     if (this.#input.options.signal?.aborted === true) this.cancel()
   }
 
-  /** Has the intent of a call kept, which has its slot already (BATCH8). */
+  /** Stores the intent of a call that has its slot already (BATCH8). */
   #intend(host: Pid<ToolBatchEvent>, slot: Slot, journal: IntentJournal): void {
     const { index } = slot
     journal.intend(slot.position, (failure) => Process.send(host, { type: "batch.intended", index, failure }))
@@ -394,7 +398,7 @@ class ToolBatch {
 const died = (toolCall: ToolCall, reason: unknown): HandlerResult.Failed =>
   toolFailure(toolCall, "handler_exit", `the process of ${toolCall.name} exited: ${describe(reason)}`, reason)
 
-/** Tells the model that there is no such tool, which there are, and which it may have meant. */
+/** The failure of an unknown tool; its text lists the tools and suggests the closest name. */
 export const notFound = (toolCall: ToolCall, tools: ReadonlyMap<string, Tool>): HandlerResult.Failed => {
   const meant = closestName(toolCall.name, tools.keys())
   const known = tools.size === 0 ? "there are no tools" : `the tools are ${[...tools.keys()].join(", ")}`

@@ -1,22 +1,22 @@
 /**
- * The reader's end of a tool batch.
+ * The event stream of a tool batch.
  *
- * Owns: nothing but whether it began. Does not own the batch, which lives no longer than somebody reads.
+ * Owns: its own state (new, open or over). Does not own the batch, which ends when the reader leaves.
  *
- * TEVT1. Nothing runs before the first question; what can be wrong then is the answer to it.
- * TEVT2. Leaving waits for no tool: a question that is open is answered with the end.
+ * TEVT1. Nothing runs before the first `next`; errors of the start are reported by that `next`.
+ * TEVT2. `return` waits for no tool: a pending `next` resolves as done.
  */
 import type { EngineError } from "../errors/index.ts"
 import type { ErrorEvent, Event, ToolEvent } from "../events/index.ts"
 
 type Next = IteratorResult<ToolEvent | ErrorEvent, undefined>
 
-/** The events of a batch, or why there is none. */
+/** The events of a batch, the error of its start, or `undefined` for an empty batch. */
 export type Begun = AsyncIterator<Event, undefined> | EngineError | undefined
 
 const done: Next = { done: true, value: undefined }
 
-/** The events of a tool batch, for one reader, from the first question on. */
+/** The events of a tool batch, for one reader. */
 export class ToolEvents implements AsyncIterableIterator<ToolEvent | ErrorEvent, undefined> {
   readonly #begin: () => Begun
   #state: "new" | "over" | AsyncIterator<Event, undefined> = "new"

@@ -4,10 +4,10 @@ import type { ToolCall } from "../model/index.ts"
 import { type OutcomeRules, resultOf, toolFailure, type ToolOutcome, toolOutcome } from "../call/index.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** Why a call waits whose outcome is unknown. */
+/** The reason that is given for a call with an unknown outcome. */
 export const unknownReason = "the program ended while it ran; it is unknown whether it took effect"
 
-/** The outcome of a call of which nobody knows whether it took effect. */
+/** The outcome of a call that may or may not have taken effect. */
 export const unknownOutcome = (toolCall: ToolCall, rules: OutcomeRules, message: string = unknownReason): ToolOutcome =>
   toolOutcome(
     toolCall,
@@ -16,7 +16,7 @@ export const unknownOutcome = (toolCall: ToolCall, rules: OutcomeRules, message:
     "unknown"
   )
 
-/** What an end that its handler had no part in makes of a call that may have run before (DEC2); how it ends the turn stays. */
+/** Replaces the outcome of a call that may have run before and did not run again (DEC2). Its halt is kept. */
 export const stillUnknown = (ended: ToolOutcome, rules: OutcomeRules): ToolOutcome => {
   if (ended.outcome === "unknown") return ended
   const result = resultOf(ended)
@@ -24,6 +24,6 @@ export const stillUnknown = (ended: ToolOutcome, rules: OutcomeRules): ToolOutco
   return { ...notAgain(ended.toolCall, why, rules), halt: ended.halt }
 }
 
-/** A call that may have run, and does not run again. */
+/** The outcome of a call that may have run, and does not run again. */
 export const notAgain = (toolCall: ToolCall, reason: string, rules: OutcomeRules): ToolOutcome =>
   unknownOutcome(toolCall, rules, `${unknownReason}; it was not run again: ${reason}`)

@@ -1,20 +1,21 @@
 /**
- * The chart of one tool call.
+ * The statechart of one tool call.
  *
- * Owns: the phases of a call and its deadlines. The handler itself is the invoked actor `execution`.
+ * Owns: the phases of a call and its deadlines. The handler itself is the spawned actor `execution`.
  *
- * CALL1. A call ends in exactly one of its final states, once; its output is the call's one outcome.
- * CALL2. The deadlines count from the start of the handler, not from the queue, and hold whatever the handler does; progress
- *        defers the idle one alone.
- * CALL3. A cancelled call is told to end and then waited for, until the drain deadline. A result in time counts, a failure
- *        is the cancel's: the error policy is not asked about it. While its arguments are still being checked it has not
- *        begun, and is not waited for.
- * CALL4. A restarted call has its former run told to end, and waits for it until the drain deadline; then the handler runs
- *        again, under the same idempotency key and with deadlines of its own. What the former run says no longer counts.
- * CALL5. What only a check says (`invalid`, `not_found`, `denied`) is said of no call whose handler ran, but for the handler
- *        that ends with the refusal of its own `setPermissionMode`: that call is `denied` (PMODE5).
- * CALL6. A result that comes after a deadline of its call is discarded, and the call is `timed_out`: also when the handler
- *        blocked the thread, so that the deadline's timer could not run.
+ * CALL1. A call ends in exactly one of its final states, exactly once; its output is the call's one outcome.
+ * CALL2. The deadlines count from the start of the run, not from the queue. The handler cannot extend them; progress
+ *        defers only the idle deadline.
+ * CALL3. When a call is cancelled, its handler's signal is aborted, and the call waits for the handler until the drain
+ *        deadline. A result in time counts. A failure makes the call `cancelled`, and the error policy is not called.
+ *        When the arguments are still being checked, the handler has not begun, and the call does not wait.
+ * CALL4. When a call is restarted, the signal of its former run is aborted, and the call waits for that run until the
+ *        drain deadline. Then the handler runs again, with the same idempotency key and new deadlines. The result of
+ *        the former run is discarded.
+ * CALL5. A call whose handler ran never gets an outcome of a check (`invalid`, `not_found`, `denied`). Exception: a
+ *        handler that ends with the refusal of its own `setPermissionMode` makes its call `denied` (PMODE5).
+ * CALL6. When a result comes after a deadline of its call, the result is discarded and the call is `timed_out`, also when
+ *        the handler blocked the thread and the deadline's timer could not run.
  *
  * @module
  */
@@ -35,17 +36,17 @@ import type { Zombie } from "./zombieTable.ts"
 
 type HandlerResult = HandlerResults.HandlerResult
 
-/** Sees what a call says of itself while it runs, without an event for each. */
+/** The callbacks of a running call, called without a chart event. */
 export interface CallWatcher {
   readonly progressed: (value: unknown) => void
-  /** It is in this state now, otherwise than by `call.start` and its end. */
+  /** The call entered this state by a cancel, a restart or the run after a restart. */
   readonly changed: (status: "running" | "cancelling" | "restarting") => void
-  /** It wants to set the permission mode; and does. */
+  /** The handler asks to set the permission mode, and then sets it. */
   readonly wants?: ExecutionListener["wants"]
   readonly wished?: ExecutionListener["wished"]
 }
 
-/** What a tool call's chart is started with. */
+/** The input of the chart. */
 export interface ToolCallInput extends CallPlace {
   readonly tool: Tool
   readonly toolCall: ToolCall
@@ -73,14 +74,16 @@ export interface ToolCallInput extends CallPlace {
 }
 
 /**
- * What a tool call can be told.
+ * The events of a tool call.
  *
- * - `call.start`: its turn in the queue has come
- * - `call.cancel`: end, and be waited for no longer than the drain deadline
- * - `call.restart`: end the handler, and run it again; nothing for a call that does not run, or is to end
- * - `execution.settled`, from its own handler: the result, whether the handler said it, whether it was called at all,
- *   the deadline that had passed by then, in words; and whether it ended with the refusal of its own `setPermissionMode`
- * - `deadline.passed`, from its own clock: what did not come in time, in words, and whether the handler was called by then
+ * - `call.start`: starts a queued call
+ * - `call.cancel`: cancels the call, which waits for its handler until the drain deadline
+ * - `call.restart`: ends the handler and runs it again; ignored by a call that is not running
+ * - `execution.settled`, from the actor `execution`: the result; whether the handler returned it; whether the handler was
+ *   called; the deadline that had passed, in words; whether the handler ended with the refusal of its own
+ *   `setPermissionMode`
+ * - `deadline.passed`, from the actor `execution`: the missed deadline, in words, and whether the handler was called by
+ *   then
  */
 export type ToolCallEvent =
   | { readonly type: "call.start" }
@@ -96,10 +99,10 @@ export type ToolCallEvent =
     }
   | { readonly type: "deadline.passed"; readonly missed: string; readonly began: boolean }
 
-/** What a tool call's snapshot holds. */
+/** The context of the chart. */
 export interface ToolCallContext extends ToolCallInput {
   readonly outcome: ToolOutcome | undefined
-  /** Whether what the present run comes to does not count any more. */
+  /** Whether the result of the present run is discarded. */
   readonly disowned: boolean
 }
 
@@ -109,9 +112,9 @@ type ExecutionCommand =
   | { readonly type: "give.up"; readonly outcome: Zombie["outcome"] }
 
 /**
- * Runs the handler and says `execution.settled`, or `deadline.passed`. It is told to `abort` or `disown` the handler, which it
- * goes on waiting for, or to `give.up`; being stopped gives up too. The deadlines are timers of the system's clock: as
- * delayed transitions they would cost as much as the chart.
+ * Runs the handler and sends `execution.settled` or `deadline.passed`. `abort` and `disown` end the handler and wait
+ * for it; `give.up` and a stop of the actor end it without waiting. The deadlines are timers of the system's clock:
+ * delayed transitions would cost as much as the chart.
  */
 const execution = fromCallback<ExecutionCommand, ToolCallInput>(({ input, system, sendBack, receive }) => {
   const host = StateMachine.hostOf(system)
@@ -157,7 +160,7 @@ const execution = fromCallback<ExecutionCommand, ToolCallInput>(({ input, system
   }
 })
 
-/** What a call came to whose process ends before it: whoever looks at that says that it failed, if it did not end in order. */
+/** The outcome of a call whose process ends first: `failed` for an abnormal exit or no exit reason, else `cancelled`. */
 const endedBy = (host: Pid | undefined): "failed" | "cancelled" => {
   const reason: unknown = host === undefined ? undefined : Process.exitReason(host)
   return reason === undefined || ExitReason.isAbnormal(reason) ? "failed" : "cancelled"
@@ -187,7 +190,7 @@ const machine = setup({
     drain: ({ context }) => context.options.drainMs
   },
   actions: {
-    /** The handler outlives the state it was started in: cancelling still waits for it. */
+    /** Spawned, not invoked: the handler outlives the state `running`, because `cancelling` waits for it. */
     execute: spawnChild("execution", { id: "execution", input: ({ context }) => context }),
     endRun: stopChild("execution"),
     abort: sendTo("execution", { type: "abort" }),
@@ -289,17 +292,17 @@ const machine = setup({
 /** Runs one tool call: queued, running, cancelling or restarting, then one final state. */
 export const toolCallMachine = chart(machine)
 
-/** What the model reads of a call that writes and was cancelled while its handler ran. */
+/** The text for the model when a call that writes was cancelled while its handler ran. */
 const mayHaveTakenEffect = "the call was cancelled while it ran; it may have taken effect"
 
-/** What the model reads of a call that was late. */
+/** The texts for the model when a call missed a deadline. */
 const mayTakeEffect = "it was told to stop, and may still take effect"
 const neverBegan = "its arguments were still being checked, and it never started"
 const tookTooLong = "it ended after that, and its result was discarded; it may have taken effect"
 
 const lateMessage = ({ began }: { readonly began?: boolean }): string => (began === true ? tookTooLong : neverBegan)
 
-/** A failure the handler itself reports is a failure, whatever error it hands on (CALL5). */
+/** A failure that the handler itself reports has the outcome `failed`, whatever the error (CALL5). */
 const settle = (context: ToolCallContext, result: HandlerResult, byHandler = false, refused = false) => ({
   outcome:
     refused && result.type === "error"

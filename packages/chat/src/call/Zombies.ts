@@ -1,8 +1,8 @@
 /**
- * Handlers that still run though their call is over.
+ * Zombies: handlers that still run after their call is over.
  *
- * Nothing in JavaScript ends a function that does not listen. What the library can do it does: the call is over in time, what
- * the handler does later changes nothing (it is fenced), and it is counted and listed here until it ends by itself.
+ * JavaScript cannot end a function that ignores its abort signal. The call ends in time, the late result of the handler
+ * is discarded (the run is fenced), and the handler is counted and listed here until it ends by itself.
  *
  * @module
  */
@@ -12,12 +12,12 @@ import type { ToolCall } from "../model/index.ts"
 
 export type { Zombie } from "./zombieTable.ts"
 
-/** What telemetry tells of late handlers (`Telemetry.attach(system, "tool_call.late_completion", …)`). */
+/** The telemetry event of late handlers (`Telemetry.attach(system, "tool_call.late_completion", …)`). */
 declare module "@troupe/otp/telemetry" {
   interface Events {
     /**
-     * A handler ended after its call was over: `lateMs` milliseconds on the system's clock after. `outcome` is how the call
-     * had ended, `result` what the handler came to.
+     * A handler ended `lateMs` milliseconds (on the system's clock) after its call was over. `outcome` is the outcome
+     * of the call, `result` the kind of the handler's result.
      */
     readonly "tool_call.late_completion": {
       readonly measurements: { readonly lateMs: number }
@@ -32,10 +32,10 @@ declare module "@troupe/otp/telemetry" {
 }
 
 /**
- * The handlers of a system that still run though their call is over, the longest first.
+ * The handlers of a system that still run after their call is over, oldest first.
  *
- * **Details**: one that ends as soon as it is told is none: a handler is listed if it still runs after the event loop has
- * turned once. In the observer each is a process, `Zombie` and the tool's name, for as long as it runs.
+ * **Details**: a handler is listed if it still runs one turn of the event loop after its abort. The observer shows each
+ * zombie as a process named `Zombie` and the tool's name, until the handler ends.
  *
  * @example
  * ```ts import.meta.vitest
@@ -59,7 +59,7 @@ declare module "@troupe/otp/telemetry" {
  */
 export const list = (system: System.System): ReadonlyArray<Zombie> => zombiesOf(system)?.list() ?? []
 
-/** How many there are now, and how many there were that have ended since (`late`). */
+/** The number of zombies now (`listed`), and the number of zombies that have ended (`late`). */
 export const counts = (system: System.System): { readonly listed: number; readonly late: number } => ({
   listed: zombiesOf(system)?.size ?? 0,
   late: zombiesOf(system)?.late ?? 0

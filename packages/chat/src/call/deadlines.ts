@@ -1,15 +1,16 @@
 /**
  * The deadlines of one run of a handler.
  *
- * Owns: their timers, on the system's clock. Does not own what follows when one has passed.
+ * Owns: their timers, on the system's clock. Does not own the reaction to a passed deadline.
  *
- * DEADLINE1. The total counts from the start, the idle one from the start or the last `touch`; each fires at most once.
- * DEADLINE2. Without an idle deadline `touch` costs nothing, and progress sets no timer: the one there is looks at the clock
- *            again.
+ * DEADLINE1. The total deadline counts from the start, the idle deadline from the start or the last `touch`. Each fires
+ *            at most once.
+ * DEADLINE2. Without an idle deadline `touch` returns at once. Progress sets no timer: the one idle timer reads the clock
+ *            again when it fires.
  * DEADLINE3. After `clear` there is no timer.
- * DEADLINE4. While an answer is waited for there is none either; then they count anew.
- * DEADLINE5. `missed` compares the clock with the deadlines, so that it is right also before a late timer has run. Progress
- *            that comes after the idle deadline does not defer it.
+ * DEADLINE4. While a person is asked there is no timer; after the answer both deadlines restart from zero.
+ * DEADLINE5. `missed` compares the clock with the deadlines, so it is correct before a late timer has run. Progress after
+ *            the idle deadline does not defer that deadline.
  */
 import type { Clock } from "@troupe/otp"
 import { isMilliseconds, ToolError } from "../errors/index.ts"
@@ -20,13 +21,13 @@ import type { CallTimeout } from "../options/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** How long a call may take, and how long it may say nothing, in milliseconds. */
+/** The most time that a call may take, and that it may take without progress, in milliseconds. */
 export interface Limits {
   readonly totalMs: number
   readonly idleMs: number
 }
 
-/** What the options and the tool say of a call's time. */
+/** The parts of a call that set its limits. */
 export interface LimitedCall {
   readonly tool: Tool
   readonly toolCall: ToolCall
@@ -36,7 +37,10 @@ export interface LimitedCall {
   }
 }
 
-/** The limits of a call: the tool's own, else the options'. Throws a `ToolError` when a function of the options gives none. */
+/**
+ * The limits of a call: the tool's, else the options'. Throws a `ToolError` when a function of the options returns
+ * none.
+ */
 export const limitsOf = ({ tool, toolCall, options }: LimitedCall): Limits => ({
   totalMs: tool.timeoutMs ?? chosen(toolCall, options.toolTimeoutMs, "toolTimeoutMs"),
   idleMs: tool.idleTimeoutMs ?? chosen(toolCall, options.toolIdleTimeoutMs ?? Infinity, "toolIdleTimeoutMs")
@@ -73,7 +77,7 @@ export class Deadlines {
   #idle: unknown
   #started = 0
   #touched = 0
-  /** How many answers are waited for; for ever once it was cleared. */
+  /** The number of pending answers; `Infinity` after `clear`. */
   #held = 0
 
   constructor(clock: Clock.Clock, limits: Limits, passed: (message: string) => void) {
@@ -83,7 +87,7 @@ export class Deadlines {
     this.#start()
   }
 
-  /** None of them counts while a person is asked something; behind the answer they count anew (DEADLINE4). */
+  /** Stops the deadlines while a person is asked, and restarts them after the answer (DEADLINE4). */
   async holding<A>(answer: Promise<A>): Promise<A> {
     this.#held++
     this.#stop()
@@ -94,7 +98,7 @@ export class Deadlines {
     }
   }
 
-  /** The handler gave a sign of life. */
+  /** Records progress of the handler, which defers the idle deadline. */
   touch(): void {
     if (this.#idle === undefined) return
     const now = this.#clock.now()

@@ -1,4 +1,4 @@
-/** What becomes of a call that the gate stopped, and of one that hooks looked at when it was over. */
+/** The outcomes of calls that the gate stopped, and the changes that hooks make to an outcome. */
 import { shortened, ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
@@ -6,7 +6,7 @@ import { type Halted, type HookHalt, isDenial, type Refused } from "../gate/inde
 import { outcome, type ToolOutcome } from "./toolOutcome.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** A call that was refused: a refusal for programs has its own words, a plain one says what it is. */
+/** The outcome of a refused call. The model reads the reason of a `Denial` as it is; a plain reason gets a prefix. */
 export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutcome => {
   const content = shortened(denial === undefined ? `permission denied: ${reason}` : reason)
   const metadata = denial === undefined ? {} : { code: denial.code, ...denial.metadata }
@@ -17,11 +17,11 @@ export const refusedOutcome = ({ toolCall, reason, denial }: Refused): ToolOutco
   return outcome(toolCall, error, encoded, content, undefined, "denied")
 }
 
-/** A call whose handler ended with the refusal of its own `setPermissionMode`. */
+/** The outcome of a call whose handler ended with the refusal of its own `setPermissionMode`. */
 export const deniedOutcome = (toolCall: ToolCall, refusal: unknown): ToolOutcome =>
   refusedOutcome({ type: "deny", toolCall, ...refusalIn(refusal) })
 
-/** What an error says of a refusal, for the model and for programs. */
+/** The refusal in an error: its reason for the model, and its `Denial` for programs, if any. */
 export const refusalIn = (error: unknown): Pick<Refused, "reason" | "denial"> => {
   if (!(error instanceof ToolError)) return { reason: describe(error), denial: undefined }
   const { message: reason, metadata: said } = error
@@ -30,7 +30,10 @@ export const refusalIn = (error: unknown): Pick<Refused, "reason" | "denial"> =>
   return { reason, denial: isDenial(denial) ? denial : undefined }
 }
 
-/** A call at which the gate ended the turn. What a hook threw is in the halt and the cause; the model reads the reason alone. */
+/**
+ * The outcome of a call at which the gate ended the turn. The exception of a hook is in the halt and the cause; the model
+ * reads only the reason.
+ */
 export const haltedOutcome = ({ toolCall, reason, message, cause }: Halted): ToolOutcome => {
   const content = shortened(`not run, because the turn was ended: ${reason}`)
   const error = HandlerResult.error(
@@ -47,11 +50,11 @@ export const haltedOutcome = ({ toolCall, reason, message, cause }: Halted): Too
   )
 }
 
-/** What a handler came to. */
+/** The result of a handler. */
 export const resultOf = ({ events: [, completed] }: ToolOutcome): HandlerResult.HandlerResult | undefined =>
   completed.type === "tool_execution_completed" ? completed.result : undefined
 
-/** The same call, with more for the model to read. */
+/** The outcome with this text appended for the model. */
 export const augmented = (ended: ToolOutcome, text: string): ToolOutcome => {
   const [started, completed, last] = ended.events
   const content = `${contentOf(ended)}\n\n${text}`
@@ -59,7 +62,7 @@ export const augmented = (ended: ToolOutcome, text: string): ToolOutcome => {
   return { ...ended, events: [started, completed, said], message: { ...ended.message, content } }
 }
 
-/** The same call, which ends the turn; its own halt comes first. */
+/** The outcome with a halt of a hook, unless the call has a halt of its own. */
 export const haltedAfter = (ended: ToolOutcome, { reason, message }: HookHalt): ToolOutcome => {
   if (ended.halt !== undefined) return ended
   const [started, completed] = ended.events
@@ -73,13 +76,13 @@ export const haltedAfter = (ended: ToolOutcome, { reason, message }: HookHalt): 
   }
 }
 
-/** The same call, whose message says with which arguments it ran: the thread has those that the model wrote. */
+/** The outcome with the arguments of the call in its message's metadata: the thread has the arguments of the model. */
 export const withArguments = (ended: ToolOutcome): ToolOutcome => ({
   ...ended,
   message: { ...ended.message, metadata: { ...ended.message.metadata, arguments: ended.toolCall.arguments } }
 })
 
-/** What a handler returned, or the reason of its failure. */
+/** The value that a handler returned, or the reason of its failure. */
 const valueOf = (result: HandlerResult.HandlerResult | undefined): unknown => {
   switch (result?.type) {
     case "ok":

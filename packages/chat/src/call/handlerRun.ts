@@ -1,18 +1,19 @@
 /**
  * One running handler.
  *
- * Owns: the handler's abort signal, its fiber if it is an Effect. Does not own the deadlines or the outcome's text, nor
- * what becomes of a handler that does not end (`zombieTable`).
+ * Owns: the handler's abort signal, and its fiber if it is an Effect. Does not own the deadlines, the outcome's text, nor
+ * handlers that do not end (`zombieTable`).
  *
  * EXEC1. `settled` is called at most once, and never after `stop`.
- * EXEC2. `abort` tells the handler to end (its signal, or the interruption of its fiber) and goes on waiting for it.
- * EXEC3. `stop` aborts and stops waiting. If the handler still runs after the event loop has turned once, it is listed until
- *        it ends.
+ * EXEC2. `abort` aborts the handler's signal, interrupts its fiber, and still waits for its result.
+ * EXEC3. `stop` aborts and stops waiting. If the handler still runs one turn of the event loop later, it is listed as a
+ *        zombie until it ends.
  * EXEC4. The handler runs only with arguments that fit its tool's schema.
- * EXEC5. Once it has settled, was stopped or disowned, a run is fenced: what the handler says through its context changes
- *        nothing, and no reference to its chat is kept: a handler may keep its context for ever.
- * EXEC6. Each run has arguments, and a call in its context, of its own: what the handler changes in them nobody else sees.
- * EXEC7. What is told to end while the arguments are still checked has ended: the handler never ran, and nobody waits.
+ * EXEC5. After a run has settled, was stopped or was disowned, it is fenced: calls through the handler's context have no
+ *        effect. The run keeps no reference to its chat, because a handler may keep its context indefinitely.
+ * EXEC6. Each run has its own copy of the arguments, and of the call in its context. No other code sees the handler's
+ *        changes.
+ * EXEC7. When a run is aborted while its arguments are still being checked, it settles at once: the handler never runs.
  */
 import { EventLoop, System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
@@ -39,7 +40,7 @@ import { type GivenUp, outlives, type Zombie } from "./zombieTable.ts"
 import type { Mode } from "../record/index.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** What a handler is run with. */
+/** The options of a run. */
 export type ExecutionOptions = Pick<
   RunOptions,
   "toolExecutor" | "context" | "sessionId" | "requestId" | "engine" | "trace" | "chat" | "onLateResult"
@@ -53,15 +54,15 @@ export interface ExecutionInput extends CallPlace {
 }
 
 /**
- * Told of a run: what it came to, whether the handler itself said so (not the checks before it), and whether it ended with
- * the refusal of its own `setPermissionMode`; and what it says of itself while it runs.
+ * The callbacks of a run. `settled` gets the result, whether the handler itself returned it (not a check before), and
+ * whether the handler ended with the refusal of its own `setPermissionMode`.
  */
 export interface ExecutionListener {
   readonly settled: (result: HandlerResult.HandlerResult, byHandler: boolean, refused: boolean) => void
   readonly progressed?: ((value: unknown) => void) | undefined
   /** Whether the call may set this mode. */
   readonly wants?: ((mode: Mode, signal: AbortSignal) => ModeWish | Promise<ModeWish>) | undefined
-  /** It sets it. */
+  /** The call sets this mode. */
   readonly wished?: ((wish: ModeWish) => void) | undefined
 }
 
@@ -74,14 +75,14 @@ export class ToolExecution {
   readonly #place: CallPlace
   readonly #system: System.System | undefined
   readonly #abort: LazyAbortController
-  /** Gone when the run is fenced (EXEC5). */
+  /** `undefined` when the run is fenced (EXEC5). */
   #options: ExecutionOptions | undefined
   #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
   #listener: ExecutionListener | undefined
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
   #running = false
   #began = false
-  /** The refusals of the modes that the handler wanted. */
+  /** The refusals of the modes that the handler requested. */
   #refusals: Set<unknown> | undefined
   #late: ((result: HandlerResult.HandlerResult) => void) | undefined
 
@@ -120,20 +121,20 @@ export class ToolExecution {
     )
   }
 
-  /** Tells the handler to end (EXEC2, EXEC7). */
+  /** Aborts the handler and waits for it (EXEC2, EXEC7). */
   abort(): void {
     this.#abort.abort()
     this.#fiber?.interruptUnsafe()
     if (!this.#began) this.#settle(this.#cancelled("the call was cancelled"))
   }
 
-  /** What the handler comes to will not count: tells it to end, and goes on waiting for it (EXEC5). */
+  /** Fences the run, aborts the handler and waits for it; the caller discards the result (EXEC5). */
   disown(): void {
     this.#fence()
     this.abort()
   }
 
-  /** Stops waiting (EXEC3); `outcome` is what the call comes to. */
+  /** Aborts the handler and stops waiting (EXEC3); `outcome` is the outcome of the call. */
   stop(outcome: Zombie["outcome"] = "cancelled"): void {
     const isWaiting = this.#listener !== undefined
     this.#listener = undefined
@@ -208,7 +209,7 @@ export class ToolExecution {
     }
   }
 
-  /** At once where nobody is asked: a handler may return before it has waited for it. */
+  /** Sets the mode synchronously when no person is asked, because a handler may return without awaiting the promise. */
   #setMode(mode: Mode): Promise<void> {
     const requested = this.#requested(mode)
     ignoreRejection(requested)
@@ -232,7 +233,7 @@ export class ToolExecution {
     if (wish !== undefined) this.#listener?.wished?.(wish)
   }
 
-  /** The chat as this run may speak to it: no longer than the call (EXEC5). */
+  /** The chat handle of this run; `send` fails after the call is over (EXEC5). */
   #handle(id: string): ChatHandle {
     return {
       id,
@@ -246,7 +247,7 @@ export class ToolExecution {
     }
   }
 
-  /** Waits for a value, a promise or an Effect; what it throws is a `handler_raised` error. */
+  /** Waits for a value, a promise or an Effect; an exception becomes a `handler_raised` error. */
   #whenDone<A>(begin: () => A | PromiseLike<A> | Effect.Effect<A, unknown>, then: (value: A) => void): void {
     const raised = (thrown: unknown) =>
       this.#ended(
@@ -283,7 +284,7 @@ export class ToolExecution {
     return toolFailure(this.#toolCall, "cancelled", message)
   }
 
-  /** An effect runs on the system's clock, within the span of its call, and gets the system as a service. */
+  /** Runs an Effect on the system's clock, within the span of its call, with the system as a service. */
   #fork(effect: Effect.Effect<unknown, unknown>): Fiber.Fiber<unknown, unknown> {
     const trace = this.#options?.trace
     const traced = trace === undefined ? effect : trace.within(this.#toolCall.id, effect)
@@ -293,14 +294,14 @@ export class ToolExecution {
       : System.runFork(system, Effect.provideService(traced, System.System, system))
   }
 
-  /** The handler has ended. */
+  /** Settles with the handler's result, or with the refusal that it ended with. */
   #ended(result: HandlerResult.HandlerResult, byHandler: boolean): void {
     const refusal = result.type === "error" && this.#refusals !== undefined ? this.#refusalIn(result) : undefined
     if (refusal === undefined) this.#settle(result, byHandler)
     else this.#settle(HandlerResult.error(refusal), true, true)
   }
 
-  /** The refusal of a mode that the handler ended with: thrown, or returned as its failure. */
+  /** The mode refusal that the handler threw or returned as its failure. */
   #refusalIn({ reason }: HandlerResult.Failed): unknown {
     const cause = reason instanceof ToolError && reason.reason === "handler_raised" ? reason.cause : reason
     return this.#refusals?.has(cause) === true ? cause : undefined

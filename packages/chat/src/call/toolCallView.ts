@@ -1,41 +1,41 @@
-/** A tool call as people want to see it. */
+/** A tool call as a user interface shows it. */
 import type { Pid } from "@troupe/otp"
 import type { Outcome } from "../model/index.ts"
 import type { ToolCallEvent } from "./ToolCallMachine.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
 /**
- * A running call as people want to see it; times are milliseconds on the system's clock.
+ * A tool call as a user interface shows it. Times are milliseconds on the system's clock.
  *
- * - `queued`: it waits for its turn
- * - `gating`: it is its turn to be judged
- * - `running`: its handler runs
- * - `cancelling`, `restarting`: its handler was told to end, and is waited for; then the call is over, or runs again
- * - `suspended`: it waits for a person's answer
- * - `done`: it has its `outcome`
+ * - `queued`: the call waits to start
+ * - `gating`: the gate judges the call
+ * - `running`: the handler runs
+ * - `cancelling`, `restarting`: the handler was aborted, and the call waits for it; then the call is over, or runs again
+ * - `suspended`: the call waits for a person's answer
+ * - `done`: the call has its `outcome`
  */
 export interface ToolCallView {
   readonly id: string
   readonly name: string
   readonly status: "queued" | "gating" | "running" | "cancelling" | "restarting" | "suspended" | "done"
   readonly queuedAt: number
-  /** When its present run began; `undefined` while queued, and for a call that never started. */
+  /** The start of the present run; `undefined` while queued, and for a call that never started. */
   readonly startedAt: number | undefined
-  /** `undefined` until done, as `outcome`. */
+  /** `undefined` until done, like `outcome`. */
   readonly endedAt: number | undefined
   readonly outcome: Outcome | undefined
-  /** What its handler said last with `progress`, in its present run. */
+  /** The last `progress` value of the handler in the present run. */
   readonly progress: unknown
-  /** The process of a call that runs; it takes `call.cancel` and `call.restart`. */
+  /** The process of a running call; it accepts `call.cancel` and `call.restart`. */
   readonly pid: Pid<ToolCallEvent> | undefined
 }
 
-/** Told whenever a call's state changed; `batch` is the process that runs them, if one does. */
+/** Notified when the state of a call changed; `batch` is the process that runs the calls, if any. */
 export interface ToolCallWatcher {
   readonly toolCallsChanged: (view: () => ReadonlyArray<ToolCallView>, batch: Pid<CallCommand> | undefined) => void
 }
 
-/** Calls that ended without a batch, as people want to see them. */
+/** The view of calls that ended without a batch. */
 export const viewOfEnded = (
   ended: ReadonlyArray<Pick<ToolOutcome, "toolCall" | "outcome">>,
   now: number
@@ -55,10 +55,10 @@ export const viewOfEnded = (
 }
 
 /**
- * What a batch is told of some of its calls: of that id, else of all that are not over.
+ * A command to a batch about the call of this id, or without an id about all calls that are not over.
  *
- * - `calls.cancel`: end; `done` is called when they are over
- * - `calls.restart`: run again; `done` is called when each of them has begun to, or is over
+ * - `calls.cancel`: cancels them; `done` is called when they are over
+ * - `calls.restart`: runs the running calls again; `done` is called when each has begun again, or is over
  */
 export interface CallCommand {
   readonly type: "calls.cancel" | "calls.restart"

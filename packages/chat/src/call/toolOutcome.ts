@@ -1,14 +1,14 @@
 /**
- * What becomes of a finished tool call: its three events, its tool message, and whether it ends the loop.
+ * The outcome of a finished tool call: its three events, its tool message, and whether it ends the loop.
  *
- * TOUT1. Total: no fault of a policy, an encoder or a handler's values escapes; each is a `ToolError`.
- * TOUT2. The policy function is asked at most once for a call, and never about its own faults.
- * TOUT3. Every call gets exactly one tool message, whatever happened.
- * TOUT4. Every call has exactly one outcome, the same in its event and its message; a policy that puts a value in the place
- *        of a failure changes what the model reads, and not that the call failed.
+ * TOUT1. Total: exceptions of a policy, an encoder or a handler's values do not escape; each becomes a `ToolError`.
+ * TOUT2. The policy function is called at most once for a call, and never with its own exceptions.
+ * TOUT3. Every call gets exactly one tool message.
+ * TOUT4. Every call has exactly one outcome, the same in its event and its message. When a policy replaces a failure by a
+ *        value, the model reads the value, and the outcome stays a failure.
  * TOUT5. No tool message has more characters than `maxToolResultCharacters`, whatever the encoder returns.
- * TOUT6. Where `onToolError` or `onToolTimeout` throws, the tool message has no text of what was thrown; the error's cause is
- *        what was thrown.
+ * TOUT6. When `onToolError` or `onToolTimeout` throws, the tool message contains no text of the exception; the
+ *        exception is the error's cause.
  */
 import { type Finding, ToolError, type ToolErrorReason } from "../errors/index.ts"
 import type { ToolEvent } from "../events/index.ts"
@@ -36,11 +36,11 @@ export interface ToolOutcome {
   readonly events: readonly [ToolEvent, ToolEvent, ToolEvent]
   readonly message: ToolMessage
   readonly halt: StepHalt | undefined
-  /** The permission mode it wants from the next batch on. */
+  /** The permission mode that the call requests from the next batch on. */
   readonly wish?: ModeWish | undefined
 }
 
-/** How outcomes are judged and written. */
+/** The options for outcomes: error policies, and the encoder with its limit. */
 export interface OutcomeRules {
   readonly onToolError?: OnToolError | undefined
   readonly onToolTimeout?: OnToolError | undefined
@@ -49,8 +49,8 @@ export interface OutcomeRules {
 }
 
 /**
- * The outcome of a call whose handler returned, or for which the library answers, with `result`. `ended` says how it ended
- * where an error's reason does not.
+ * The outcome of a call with the result of its handler or of the library. `ended` overrides the outcome word that follows
+ * from an error's reason.
  */
 export const toolOutcome = (
   toolCall: ToolCall,
@@ -110,14 +110,14 @@ export const toolFailure = (
     })
   )
 
-/** What the model reads of a call that ended early. */
+/** The texts for the model when a call ended early. */
 const endings = {
   cancelled: "the call was cancelled",
   abandoned: "the call was cancelled, and did not end in time; it may still take effect",
   not_started: "not started: the batch was ended before it began"
 } as const
 
-/** The outcome of a call that the library ended: no tool failed, so the error policy is not asked. */
+/** The outcome of a call that the library ended: no tool failed, so the error policy is not called. */
 export const endedEarly = (
   toolCall: ToolCall,
   ended: keyof typeof endings,
@@ -157,7 +157,7 @@ const failed = (
   return haltedByError(toolCall, faultOf(toolCall, message, decision, "on_tool_error_invalid"), rules, ended)
 }
 
-/** What a decision puts in the place of the failure, read once. */
+/** The value of a decision that replaces the failure, read once. */
 const replacementIn = (decision: unknown): { readonly value: unknown } | undefined =>
   typeof decision === "object" && decision !== null && "continue" in decision ? { value: decision.continue } : undefined
 
@@ -198,7 +198,7 @@ const haltedByError = (
 const reported = (toolCall: ToolCall, error: unknown, rules: OutcomeRules, ended: Outcome): ToolOutcome =>
   succeeded(toolCall, HandlerResult.error(error), textOf(error, rules), ended)
 
-/** The encoder's own words for a failure, or ours when it has none. */
+/** The encoder's text for a failure, or the default text when the encoder returns none that fits. */
 const textOf = (error: unknown, rules: OutcomeRules): string => {
   try {
     if (error instanceof ToolError && error.reason === "encoding_failed") return errorText(error)
@@ -236,7 +236,7 @@ const encoded = (
   return excess === undefined ? finish(content) : failed(toolCall, excess, rules, ended)
 }
 
-/** What is wrong with a result of so many characters (TOUT5). */
+/** The error of a result that has too many characters, if so (TOUT5). */
 const excessOf = (
   { id: toolCallId, name: toolName }: ToolCall,
   characters: number,
@@ -253,7 +253,7 @@ const optionsError = (toolCall: ToolCall, options: unknown, found: ReadonlyArray
     options
   )
 
-/** A `then` may throw when it is looked at (TOUT1). */
+/** Reading `then` may throw (TOUT1). */
 const isAwaitable = (value: unknown): boolean => {
   try {
     return isPromiseLike(value)
@@ -311,7 +311,7 @@ const halted = (
     ended
   )
 
-/** Puts a call's outcome together: its three events, its message, and whether it ends the loop. */
+/** Makes an outcome from its parts. */
 export const outcome = (
   toolCall: ToolCall,
   result: HandlerResult.HandlerResult,

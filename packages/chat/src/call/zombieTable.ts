@@ -1,14 +1,15 @@
 /**
- * The handlers of one system that outlived their calls.
+ * The handlers of one system that outlived their calls (zombies).
  *
- * Owns: the list, and a process for each so that the observer shows it. Does not own the handlers, which nothing can end, nor
- * what their calls came to. It keeps of a call what is listed, and nothing of its chat.
+ * Owns: the list, and a process for each zombie, which the observer shows. Does not own the handlers, which cannot be
+ * ended, nor the outcomes of their calls. It keeps only the listed data of a call, and no reference to its chat.
  *
- * ZOMBIE1. A handler is listed from the turn of the event loop after its call was over until it ends; one that has ended by
- *          then was never listed.
- * ZOMBIE2. Of each listed handler that ends, telemetry and `onLateResult` are told once; what those throw changes nothing.
- * ZOMBIE3. Listed and late together are all there ever were.
- * ZOMBIE4. The end of a system, or of the process that stands for it, neither waits for a handler nor forgets it.
+ * ZOMBIE1. A handler is listed from the next turn of the event loop after its call is over until it ends. A handler
+ *          that has ended by then is never listed.
+ * ZOMBIE2. When a listed handler ends, telemetry is notified and `onLateResult` is called, exactly once. Exceptions of
+ *          `onLateResult` are swallowed.
+ * ZOMBIE3. `size` plus `late` is the number of all zombies so far.
+ * ZOMBIE4. The end of the system, or of the zombie's process, neither waits for a handler nor removes it from the list.
  */
 import { Process, type System, Telemetry } from "@troupe/otp"
 import type { HandlerResult } from "../values/index.ts"
@@ -56,7 +57,7 @@ export class ZombieTable {
     }))
   }
 
-  /** Lists a handler; the function given back is told what it came to. */
+  /** Lists a handler. The caller calls the returned function with the handler's result. */
   add(run: GivenUp): (result: HandlerResult) => void {
     this.#listed.add(run)
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -75,7 +76,7 @@ export class ZombieTable {
       const pid = Process.spawn(this.#system, () => ended)
       Process.setLabel(pid, () => `Zombie ${toolCall.name}, ${Math.round(clock.now() - since)} ms`)
     } catch {
-      // A stopped system shows nothing any more (ZOMBIE4).
+      // A stopped system spawns no process (ZOMBIE4).
     }
   }
 
@@ -87,14 +88,14 @@ export class ZombieTable {
     try {
       ignoreRejection(onLateResult({ toolCall: copied(toolCall), outcome, result, lateMs }))
     } catch {
-      // The listener's fault is its own (ZOMBIE2).
+      // Exceptions of `onLateResult` are swallowed (ZOMBIE2).
     }
   }
 }
 
 const tables = new WeakMap<System.System, ZombieTable>()
 
-/** What is listed of a system; nothing before the first. */
+/** The table of a system; `undefined` before its first zombie. */
 export const zombiesOf = (system: System.System): ZombieTable | undefined => tables.get(system)
 
 /** Lists a handler that outlived its call. */
@@ -110,11 +111,11 @@ export const outlives = (system: System.System, run: GivenUp): ((result: Handler
 /**
  * A handler that outlived its call.
  *
- * **Details**: `outcome` is how the call ended, as far as that was known when the handler was given up; `restarted` for the
- * former run of a call that was restarted.
+ * **Details**: `outcome` is the outcome of the call as known when the handler was given up, or `restarted` for the former
+ * run of a restarted call.
  *
- * **Units and defaults**: `since` is when the call was over, in milliseconds on the system's clock, and `ageMs` how long ago
- * that is.
+ * **Units and defaults**: `since` is the time when the call was over, in milliseconds on the system's clock; `ageMs` is
+ * the time since then.
  */
 export interface Zombie {
   readonly toolCallId: string

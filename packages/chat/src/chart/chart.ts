@@ -1,8 +1,9 @@
 /**
  * The type of the charts that the package publishes.
  *
- * CHARTTYPE1. A chart's declaration has the parameters that every supported version of XState has. Later versions give
- *             `StateMachine` more of them, with defaults: a declaration that spells these out is an error with earlier ones.
+ * CHARTTYPE1. A chart's declaration has only the type parameters of every supported version of XState. Later versions add
+ *             parameters with defaults to `StateMachine`; a declaration that writes them is an error with earlier
+ *             versions.
  */
 import type {
   AnyActorRef,
@@ -16,7 +17,7 @@ import type {
   StateValue
 } from "xstate"
 
-/** A machine of XState: it runs with `createActor`, `useMachine` and `StateMachine.start`. */
+/** An XState machine. It runs with `createActor`, `useMachine` and `StateMachine.start`. */
 export interface Chart<
   Context extends MachineContext,
   Event extends EventObject,

@@ -1,16 +1,16 @@
 /**
- * Every value of this package as JSON, and back.
+ * Encodes and decodes every value of this package as JSON (serialization).
  *
- * **Details**: the form is `{ "type": "Message", "version": 1, "data": … }`. Inside `data` everything is as it is in
- * memory. What JSON has no word for is an object of one key: `$bigint`, `$bytes`, `$date`, `$number`, `$undefined`,
- * `$error`, `$result`; an object of one's own that looks like that is quoted as `$object`.
+ * **Details**: the form is `{ "type": "Message", "version": 1, "data": … }`. Inside `data` values are as they are in
+ * memory. A value that JSON cannot represent is an object of one key: `$bigint`, `$bytes`, `$date`, `$number`,
+ * `$undefined`, `$error`, `$result`. A user's object that looks like one of these is quoted as `$object`.
  *
- * CODEC1. What was encoded decodes to an equal value: every field, also those nobody knows yet; the class, reason and
- *   fields of every error, wherever it is; every outcome as one.
- * CODEC2. A value is encoded whole, or refused with an `unencodable` error that names each path. An error is never the
- *   reason: what of its `cause` or `metadata` has no form is described in its place.
- * CODEC3. What is decoded is a value of its type, or is refused with an `undecodable` error that names each path; an
- *   unknown type, version or word is refused.
+ * CODEC1. An encoded value decodes to an equal value: every field, including unknown fields; the class, reason and
+ *   fields of every error, wherever it is; every outcome as an outcome.
+ * CODEC2. A value is encoded whole, or rejected with an `unencodable` error that names each path. An error inside the
+ *   value is always encodable: a part of its `cause` or `metadata` that has no JSON form is described in its place.
+ * CODEC3. A decoded value fits its type; otherwise it is rejected with an `undecodable` error that names each path. An
+ *   unknown type, version or enumerated word is rejected.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export type TypeName = keyof Types
 /** The names of all types that have a JSON form. */
 export const types: ReadonlyArray<TypeName> = Object.freeze(Object.keys(rows) as Array<TypeName>)
 
-/** The version of the form. A reader of another version refuses it. */
+/** The version of the form. A decoder of another version rejects it. */
 export const version = 1
 
 /** The JSON form of a value. */
@@ -37,36 +37,37 @@ export interface Encoded {
   readonly data: Json
 }
 
-/** A value, and what it is. */
+/** A decoded value with its type. */
 export type Decoded = { readonly [Name in TypeName]: { readonly type: Name; readonly value: Types[Name] } }[TypeName]
 
 /**
- * How a value is encoded.
+ * The options of encoding.
  *
- * - `unencodable`: what becomes of a value inside that has no JSON form: `"refuse"` the whole (the default), or
- *   `"describe"` it by a word in brackets, for a reader that only shows it
+ * - `unencodable`: how to treat an inner value that has no JSON form: `"refuse"` rejects the whole value (the default),
+ *   `"describe"` replaces the inner value by a word in brackets, for display only
  */
 export interface EncodeOptions {
   readonly unencodable?: "refuse" | "describe" | undefined
 }
 
 /**
- * What is given back to a decoded value that JSON cannot hold.
+ * The options of decoding: the parts of a value that JSON cannot hold.
  *
- * - `tools`: each stands for the encoded tool of its name, as it is: a handler and its schema belong together. An encoded
- *   tool whose name is not among them has no handler
- * - `adapter`, `fallbacks`, `toolExecutor`, `toolResultEncoder`: those of a decoded engine
+ * - `tools`: each tool replaces the encoded tool of its name, schema included. An encoded tool with another name is
+ *   decoded without a handler
+ * - `adapter`, `fallbacks`, `toolExecutor`, `toolResultEncoder`: the parts of a decoded engine
  */
 export type DecodeOptions = Attachments
 
 /**
- * The JSON text of a value.
+ * Encodes a value as JSON text.
  *
- * **Details**: a tool is encoded without its handler, an engine without adapter, executor and encoder. Of an error that is
- * none of this package's, name, message, cause and aggregated errors are kept; it decodes as JavaScript's own error of
- * that name, or as an `Error` so named. Stacks are not encoded. A `Buffer` decodes as its bytes.
+ * **Details**: a tool is encoded without its handler, an engine without adapter, executor and encoder. An error of
+ * another package keeps its name, message, cause and aggregated errors. It decodes as the JavaScript error class of
+ * that name, or as an `Error` with that name. Stacks are not encoded. A `Buffer` decodes as its bytes.
  *
- * **Errors**: throws a `ValidationError` (`unencodable`) that names what has no JSON form, or does not fit the type.
+ * **Errors**: throws a `ValidationError` (`unencodable`) that names each part that has no JSON form or does not fit the
+ * type.
  *
  * @example
  * ```ts import.meta.vitest
@@ -84,7 +85,7 @@ export type DecodeOptions = Attachments
 export const encode = <Name extends TypeName>(type: Name, value: Types[Name], options?: EncodeOptions): string =>
   JSON.stringify(toJson(type, value, options))
 
-/** As {@link encode}, but the JSON value instead of its text. */
+/** Like {@link encode}, but returns the JSON value instead of its text. */
 export const toJson = <Name extends TypeName>(type: Name, value: Types[Name], options: EncodeOptions = {}): Encoded => {
   if (!isTypeName(type)) throw refused("unencodable", ["type"], "unknown")
   checkOptions(options, encodeOptions)
@@ -106,14 +107,14 @@ const inside = (json: Json, tag: Tag): Json => {
 }
 
 /**
- * The value of a JSON text that {@link encode} made.
+ * Decodes a JSON text of {@link encode}.
  *
- * **Details**: the type is what is expected, and what is written must be of it. Data without the type and version around
- * it is read as data of that type and of this version.
+ * **Details**: `type` is the expected type; text of another type is rejected. Data without the surrounding type and
+ * version is decoded as data of that type and of this version.
  *
- * **Errors**: throws a `ValidationError` (`undecodable`). Its findings name paths of the JSON value; `json` is
- * `malformed`, `type` or `version` is `missing`, `unknown` or `unexpected`, `data` is `missing`, a word of a closed set is
- * an `unknown_value`.
+ * **Errors**: throws a `ValidationError` (`undecodable`). Its findings name paths of the JSON value: `json` is
+ * `malformed`; `type` or `version` is `missing`, `unknown` or `unexpected`; `data` is `missing`; an unknown enumerated
+ * word is an `unknown_value`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -130,7 +131,7 @@ const inside = (json: Json, tag: Tag): Json => {
 export const decode = <Name extends TypeName>(type: Name, text: string, options?: DecodeOptions): Types[Name] =>
   fromJson(type, parsed(text), options)
 
-/** As {@link decode}, from the JSON value instead of its text. */
+/** Like {@link decode}, from the JSON value instead of its text. */
 export const fromJson = <Name extends TypeName>(
   type: Name,
   json: unknown,
@@ -142,17 +143,17 @@ export const fromJson = <Name extends TypeName>(
   return valueOf(type, dataOf(json), ["data"], options)
 }
 
-/** The value of a JSON text that {@link encode} made, of whatever type it says. **Errors**: as {@link decode}. */
+/** Decodes a JSON text of {@link encode} of any type. **Errors**: as {@link decode}. */
 export const decodeAny = (text: string, options?: DecodeOptions): Decoded => fromJsonAny(parsed(text), options)
 
-/** As {@link decodeAny}, from the JSON value instead of its text. */
+/** Like {@link decodeAny}, from the JSON value instead of its text. */
 export const fromJsonAny = (json: unknown, options: DecodeOptions = {}): Decoded => {
   if (!isWrapped(json)) throw refused("undecodable", ["type"], "missing")
   const type = typeOf(json)
   return { type, value: valueOf(type, dataOf(json), ["data"], options) } as Decoded
 }
 
-/** Types are named in PascalCase; the `type` of an event or a content part is a snake_case word. */
+/** Codec types have PascalCase names; the `type` of an event or a content part is in snake_case. */
 const isWrapped = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === "object" &&
   json !== null &&
@@ -215,7 +216,7 @@ const parsed = (text: string): unknown => {
 const refused = (reason: ValidationErrorReason, field: ReadonlyArray<string>, why: string): ValidationError =>
   new ValidationError(reason, [{ field, reason: why }])
 
-/** Reads a value of the caller's, whose accessors may throw. */
+/** Reads a value of the caller, whose accessors may throw. */
 const guarded = <A>(look: () => A): A => {
   try {
     return look()

@@ -1,8 +1,8 @@
 /**
- * Which values have a JSON form: a row for each type.
+ * The types that have a JSON form: one row for each type.
  *
- * A type whose values are plain data is one line, its schema. A row of its own has what holds more: `shed` says what of a
- * value is written, the schema checks that, and `restore` makes the value of it.
+ * The row of a type of plain data is its schema. For other types `shed` returns the data that is written, the schema
+ * checks that data, and `restore` makes the value from it.
  */
 import * as z from "zod"
 import type { Adapter } from "../adapter/index.ts"
@@ -18,7 +18,7 @@ import { Commit } from "../store/index.ts"
 import type { ToolExecutor } from "../tool/index.ts"
 import { Session } from "../session/index.ts"
 
-/** What has no JSON form, and is given back when a value is read. */
+/** The parts of values that have no JSON form; the caller passes them when a value is decoded. */
 export interface Attachments {
   readonly tools?: ReadonlyArray<Tool.Tool> | undefined
   readonly adapter?: Adapter | undefined
@@ -27,12 +27,12 @@ export interface Attachments {
   readonly toolResultEncoder?: ToolResultEncoder | undefined
 }
 
-/** How values of a type are written and read. */
+/** How values of a type are encoded and decoded. */
 export interface Row<A> {
   readonly schema: z.ZodType
   readonly shed: (value: unknown) => unknown
   readonly restore: (data: unknown, attachments: Attachments) => A
-  /** The tag that stands around the JSON of each value, and is left out. */
+  /** The tag around the JSON of each value, which the codec leaves out. */
   readonly tag?: "$error"
 }
 
@@ -58,7 +58,7 @@ const ToolData = z.object({
   onUnknown: z.enum(["fail", "retry"]).optional()
 })
 
-/** A tool writes unless it says that it reads, and asks where it is unknown whether it did; in its JSON too. */
+/** The data of a tool. `effect` and `onUnknown` are written only if they differ from their defaults. */
 const withoutFunctions = (value: unknown): unknown => {
   const { handler: _, parse: __, key: ___, effect, onUnknown, ...data } = value as Partial<Tool.Tool>
   return {
@@ -68,7 +68,7 @@ const withoutFunctions = (value: unknown): unknown => {
   }
 }
 
-/** The tool of that name that was given; without one, the tool as it is declared. */
+/** The caller's tool of that name; without one, the tool as it is declared. */
 const attached = ({ schema, ...data }: z.infer<typeof ToolData>, { tools }: Attachments): Tool.Tool =>
   tools?.find(({ name }) => name === data.name) ?? Tool.make({ ...data, jsonSchema: schema, parameters: schema })
 

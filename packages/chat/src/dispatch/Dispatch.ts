@@ -1,8 +1,8 @@
 /**
  * Runs the tool calls of one reply through a function of yours, in a safe order: reads together, writes one by one.
  *
- * The chats and `ToolRunner` run tools by themselves. A dispatcher is for a loop that you write: it decides when each call
- * starts, and what becomes of the state that calls hand on; the call itself is the runner's.
+ * Chats and `ToolRunner` run tools by themselves. A dispatcher is for a loop that you write: it decides when each call
+ * starts, and merges the states that calls return. Your runner executes each call.
  *
  * @module
  * @source ExAthena.Loop.Parallel
@@ -44,8 +44,8 @@ export const isFailure = (result: unknown): result is Failure => isOwn(result)
  * How a batch is run.
  *
  * - `schedule`: `effects`, the default, or `reference`, the order and the state of the original dispatcher
- * - `system`: whose clock counts the timeouts; by default the host's
- * - `signal`: ends the batch when it is aborted, without waiting for any call
+ * - `system`: the system whose clock counts the timeouts; by default the host's clock
+ * - `signal`: ends the batch when it is aborted, without waiting for calls
  */
 export interface DispatchOptions {
   readonly schedule?: "effects" | "reference" | undefined
@@ -54,23 +54,25 @@ export interface DispatchOptions {
 }
 
 /**
- * Runs calls, and gives their results in the order of the calls.
+ * Runs calls and returns their results in call order.
  *
- * **Details** of `effects`: reads run together. Writes run in the order of the calls, those of different keys side by side.
- * A read behind a write sees what it wrote, a read in front of it does not. A call starts with what the calls in front of it
- * made of the state, as far as they are over in a row; in the end every call's changes are put together in the order of the
- * calls: differences of numbers are added, so that nothing is lost that was spent side by side. A runner that throws, is late
- * or returns no result and state is a {@link Failure} and a mistake. Behind a halt no call starts: such calls fail as
- * `not_started`, all others are waited for, and of several halts the first in the order of the calls counts. If the state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first one starts; one that is refused
- * fails as `denied`.
+ * **Details** of `effects`: reads run concurrently. Writes run in call order; writes with different keys run
+ * concurrently. A read after a write sees its changes, a read before it does not. A call starts with the folded state
+ * of the calls before it, up to the first call that is not over. The changes of all calls are folded in call order:
+ * differences of numbers are added, so concurrent spending adds up. When a runner throws, times out or does not return
+ * a result and a state, the result is a {@link Failure}, and the mistake counter rises. After a halt no later call
+ * starts: such calls fail as `not_started`, and all other calls are awaited. Of several halts the first in call order
+ * counts. If the state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first call
+ * starts; a refused call fails as `denied`.
  *
- * **Details** of `reference`: all calls but the reads run first, one by one and without a timeout, handing the state on; what
- * one throws reaches the caller. Then the reads run together, each on the state as the others left it. Of what a read
- * changes only a lower mistake counter and the budget count, the budget of the last to end. A halt ends the batch at once:
- * reads that still run are told by their signal, and not waited for. `null`, `undefined` and `false` are no results.
+ * **Details** of `reference`: all calls except reads run first, one by one and without a timeout, each with the state
+ * of the call before; their exceptions reach the caller. Then the reads run concurrently, each with the state after the
+ * writes. Of a read's changes only a lower mistake counter and the budget count; the budget of the last read to end is
+ * kept. A halt ends the batch at once: the signals of running reads are aborted, and the batch does not wait for them.
+ * `null`, `undefined` and `false` are not results.
  *
- * **Errors**: rejects with a `ValidationError` (`invalid_options`) for calls, a state, a runner or options that make no sense, and with the
- * signal's reason when `signal` is aborted.
+ * **Errors**: rejects with a `ValidationError` (`invalid_options`) for invalid calls, state, runner or options, and
+ * with the signal's reason when `signal` is aborted.
  *
  * @example
  * ```ts import.meta.vitest
@@ -105,12 +107,12 @@ export const run = async <State extends DispatchState, Result>(
 }
 
 /**
- * What the gate says of a call.
+ * The verdict of the gate about a call.
  *
- * - `allow`: it may run, as it stands here: a person or a hook may have put other arguments in
- * - `deny`: it does not run; the model reads the reason, `denial` says it for programs
- * - `halt`: it does not run, and neither does anything else
- * - `suspend`: it waits for an answer that comes later
+ * - `allow`: the call in `toolCall` may run; a person or a hook may have edited its arguments
+ * - `deny`: the call does not run; `reason` is for the model, `denial` for programs
+ * - `halt`: neither this call nor any other call runs
+ * - `suspend`: the call waits for a later answer
  */
 export type GateVerdict =
   | { readonly type: "allow"; readonly toolCall: ToolCall }
@@ -119,11 +121,11 @@ export type GateVerdict =
   | { readonly type: "suspend" }
 
 /**
- * Judges one call by the state's permissions and `PreToolUse` hooks, in the mode that is its phase.
+ * Judges one call by the state's permissions and `PreToolUse` hooks, with the state's phase as the mode.
  *
  * **When to use**: in a runner under `reference`, before the tool runs. `effects` judges the calls of a batch itself.
  *
- * **Details**: whether the tool exists is not checked. A state that asks nobody allows every call.
+ * **Details**: whether the tool exists is not checked. A state without permissions, phase and hooks allows every call.
  *
  * **Errors**: rejects as {@link run} does.
  *
@@ -160,9 +162,10 @@ export const preToolGate = async (
 }
 
 /**
- * Tells the listener of a call, and then of its result.
+ * Notifies the listener of a call, and then of its result.
  *
- * **Details**: no counter is changed. What the listener throws or rejects with is its own, and nobody waits for it.
+ * **Details**: no counter is changed. Exceptions and rejections of the listener are swallowed; its promise is not
+ * awaited.
  *
  * @example
  * ```ts import.meta.vitest
@@ -185,10 +188,10 @@ export const emitEvents = (
 }
 
 /**
- * Tells the listener of a result alone: for a runner that announced the call before it ran.
+ * Notifies the listener of a result only, for a runner that announced the call before it ran.
  *
- * **Details**: of a message with several results, `tool_result` is told of the first, and `tool_ui` of each that has something
- * to show.
+ * **Details**: for a message with several results, `tool_result` is emitted for the first result, and `tool_ui` for each
+ * result with `ui`.
  */
 export const emitResultEvents = (
   state: DispatchState,

@@ -1,4 +1,4 @@
-/** What a dispatcher's state and options may be; what may not is named by its path, with what is allowed there. */
+/** Validates a dispatcher's calls, state and options. A finding names the path and the expected value. */
 import * as z from "zod"
 import {
   dictionary,
@@ -28,7 +28,7 @@ const tool = z.looseObject(
   "must_be a tool: { name, effect, key, timeoutMs }"
 )
 
-/** An object without a name is no tool, whatever else it has. */
+/** The schema of a tool; an object without a name gives a single finding. */
 const named = passing(
   (value) => isRecord(value) && typeof value["name"] === "string",
   "must_be a tool: { name, effect, key, timeoutMs }"
@@ -61,7 +61,7 @@ const optionsType = z.strictObject(
   "must_be_an_object of options"
 )
 
-/** What is dispatched. */
+/** The arguments to check. */
 interface Dispatched {
   readonly calls: unknown
   readonly state: unknown

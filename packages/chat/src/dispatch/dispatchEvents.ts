@@ -1,13 +1,14 @@
 /**
- * Tells the listener of a dispatcher what its calls come to.
+ * Notifies the listener of a dispatcher about its calls.
  *
- * EMIT1. A listener's fault is its own: it neither fails the call nor ends the batch, and nobody waits for what it returns.
+ * EMIT1. Exceptions and rejections of a listener are swallowed: the call and the batch go on. A returned promise is not
+ *        awaited.
  */
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import { isPromiseLike } from "../async/index.ts"
 import type { DispatchEvent, DispatchState, ToolResult, ToolResultsMessage } from "./dispatchState.ts"
 
-/** Tells of the first result, and of what there is to show. */
+/** Emits `tool_result` for the first result, and `tool_ui` for each result with `ui`. */
 export const emitResults = (
   state: DispatchState,
   toolCall: ToolCall,
@@ -23,7 +24,7 @@ export const emitResults = (
   }
 }
 
-/** Tells of one event (EMIT1). */
+/** Calls the listener with one event (EMIT1). */
 export const emit = ({ onEvent }: DispatchState, event: DispatchEvent): void => {
   try {
     const answer = onEvent?.(event)

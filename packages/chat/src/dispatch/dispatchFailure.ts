@@ -1,4 +1,4 @@
-/** What the dispatcher puts in the place of a result. */
+/** The failures that the dispatcher returns in place of results. */
 import { shortened, ToolError, type ToolErrorReason } from "../errors/index.ts"
 import { ofError, type Outcome, type ToolCall } from "../model/index.ts"
 import type { Denial } from "../gate/index.ts"
@@ -8,13 +8,13 @@ import type { Failure } from "./dispatchState.ts"
 interface Details {
   readonly cause?: unknown
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** How the call ended, where the error's reason does not say it. */
+  /** The outcome of the call; default: the outcome that follows from the error's reason. */
   readonly outcome?: Outcome | undefined
-  /** What the model reads, in the place of the error's text. */
+  /** The text for the model; default: the error's text. */
   readonly content?: string | undefined
 }
 
-/** A call that ran, and came to no result. */
+/** The failure of a call without a result, with a new `ToolError`. */
 export const failureOf = (
   toolCall: ToolCall,
   reason: ToolErrorReason,
@@ -32,7 +32,7 @@ export const failureOf = (
   return failedWith(toolCall, error, outcome ?? ofError(error), content)
 }
 
-/** A call that failed with this error. */
+/** The failure of a call with this error. */
 export const failedWith = (
   toolCall: ToolCall,
   error: ToolError,
@@ -50,30 +50,30 @@ export const failedWith = (
   return failure
 }
 
-/** A runner's own value may look like a failure; it is none. */
+/** The failures made here. A value of a runner that only looks like a failure is not one. */
 const own = new WeakSet<object>()
 
-/** Whether a value was made here. */
+/** Whether a value is a failure made here. */
 export const isOwn = (value: unknown): value is Failure => typeof value === "object" && value !== null && own.has(value)
 
-/** A call that the gate refused; the model reads the reason as it is. */
+/** The failure of a call that the gate refused; the model reads the reason unchanged. */
 export const deniedCall = (toolCall: ToolCall, reason: string, denial: Denial | undefined): Failure =>
   failureOf(toolCall, "denied", reason, {
     content: shortened(reason),
     metadata: denial === undefined ? {} : { denial }
   })
 
-/** A call at which the gate ended the batch. */
+/** The failure of a call at which the gate ended the batch. */
 export const haltedCall = (toolCall: ToolCall, reason: string): Failure => {
   const content = `not run, because the batch was ended: ${reason}`
   return failureOf(toolCall, "denied", content, { content: shortened(content) })
 }
 
-/** A call that was never its turn. */
+/** The failure of a call that never started. */
 export const notStarted = (toolCall: ToolCall): Failure =>
   failureOf(toolCall, "cancelled", "not started: the batch was ended before it began", { outcome: "not_started" })
 
-/** A call that nobody decided about yet. */
+/** The failure of a suspended call. */
 export const suspendedCall = (toolCall: ToolCall): Failure =>
   failureOf(toolCall, "cancelled", "not started: it waits for an answer", {
     outcome: "not_started",

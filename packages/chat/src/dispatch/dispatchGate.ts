@@ -1,5 +1,5 @@
 /**
- * The tools of a dispatcher, and its gate: the state says who judges, and in which mode.
+ * The tools of a dispatcher, and its gate, which the state configures.
  *
  * @module
  */
@@ -9,17 +9,17 @@ import type { ToolCall } from "../model/index.ts"
 import { gateBatch, type GateVerdict, isGated } from "../gate/index.ts"
 import type { DispatchState, DispatchTool } from "./dispatchState.ts"
 
-/** What is known beside the state: the tools, who waits for the verdicts, and on which clock. */
+/** The inputs of the gate beside the state. */
 export interface Judging {
   readonly tools: ReadonlyMap<string, Tool>
   readonly system: System.System
   readonly signal: AbortSignal | undefined
 }
 
-/** Whether calls of this state are judged at all. */
+/** Whether the calls of this state are judged. */
 export const isJudged = (state: DispatchState): boolean => state.phase !== undefined || isGated(state)
 
-/** Judges calls one after another; those after a halt are not judged, and are missing in the list. */
+/** Judges calls one after another; calls after a halt are not judged and are missing in the list. */
 export const judge = (
   calls: ReadonlyArray<ToolCall>,
   { permissions, hooks, phase: mode, context }: DispatchState,
@@ -30,7 +30,7 @@ export const judge = (
     { permissions, hooks, mode, context, system, signal }
   )
 
-/** The tools by name; of two of one name the first counts. */
+/** The tools by name; of several tools with one name the first counts. */
 export const toolsByName = ({ tools = [] }: DispatchState): ReadonlyMap<string, Tool> =>
   new Map(tools.toReversed().map((tool) => [tool.name, asTool(tool)]))
 
@@ -38,6 +38,6 @@ const bare = make({ name: "bare" })
 
 const asTool = ({ effect = "write", ...tool }: DispatchTool): Tool => ({ ...bare, ...defined(tool), effect })
 
-/** A tool's fields that it has. */
+/** The fields of a tool that are not `undefined`. */
 const defined = (tool: Omit<DispatchTool, "effect">): Partial<Tool> =>
   Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== undefined))

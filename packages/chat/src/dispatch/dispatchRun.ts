@@ -1,16 +1,18 @@
 /**
  * One batch of a dispatcher.
  *
- * Owns: the calls that run, their timers and signals, the results. Does not own the order of starts (`schedule`), the state
- * (`dispatchLedger`), nor what a call does (the runner).
+ * Owns: the running calls, their timers and signals, the results. Does not own the order of starts (`schedule`), the
+ * state (`stateLedger`), nor the execution of a call (the runner).
  *
  * DISP1. Every call has exactly one result, in its own position, whatever its id.
- * DISP2. No runner's fault escapes, except under `reference` that of a call that is no read: it ends the batch.
- * DISP3. A call's deadline counts from its start. A late call is told, and not waited for; what it returns then is nothing.
- * DISP4. Behind a halt no call starts. Under `effects` calls in front of it still do, and all that run are waited for; under
- *        `reference` they are told, and not waited for.
- * DISP5. Under `effects` all calls are judged before the first one starts; one that is refused does not run.
- * DISP6. When the batch is over nothing of it is left: no timer, no listener, no call that was not told.
+ * DISP2. Exceptions of a runner become failures. Exception: under `reference` an exception of a call that is not a read
+ *        ends the batch.
+ * DISP3. A call's deadline counts from its start. When it passes, the call's signal is aborted, the batch stops waiting
+ *        for the call, and its late result is discarded.
+ * DISP4. After a halt no later call starts. Under `effects` earlier calls still start, and all running calls are awaited.
+ *        Under `reference` the signals of running calls are aborted, and the batch does not wait for them.
+ * DISP5. Under `effects` all calls are judged before the first call starts; a refused call does not run.
+ * DISP6. When the batch is over, there is no timer and no listener, and the signals of running calls are aborted.
  * DISP7. A result that comes after its call's deadline is discarded, also when the runner blocked the thread.
  */
 import { Process, type System } from "@troupe/otp"
@@ -29,12 +31,12 @@ import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dispatchState.ts"
 
-/** How a batch is run; all of it is decided. */
+/** The complete options of a batch. */
 export interface DispatchRunOptions {
   readonly schedule: "effects" | "reference"
   readonly system: System.System
   readonly signal: AbortSignal | undefined
-  /** What the gate said of each call; those after a halt are missing. */
+  /** The verdicts of the gate; calls after a halt have none. */
   readonly verdicts: ReadonlyArray<GateVerdict>
 }
 
@@ -45,7 +47,7 @@ interface Running {
   readonly due: number
 }
 
-/** Stands where there is no result yet; any value can be one. */
+/** Marks a missing result; any other value can be a result. */
 const none: unique symbol = Symbol("none")
 
 const defaultConcurrency = 4
@@ -53,14 +55,14 @@ const defaultTimeoutMs = 60_000
 
 /** A running batch. */
 export class DispatchRun<State extends DispatchState, Result> {
-  /** As they run: the gate may have put other arguments in. */
+  /** The calls as they run: the gate may have edited their arguments. */
   readonly #calls: ReadonlyArray<ToolCall>
   readonly #start: State
   readonly #runner: Runner<State, Result>
   readonly #options: DispatchRunOptions
   readonly #tools: ReadonlyMap<string, Tool>
   readonly #accesses: ReadonlyArray<Access | undefined>
-  /** What is wrong with the keys of calls; such a call does not run. */
+  /** The errors of calls whose key failed. Such a call does not run. */
   readonly #faults = new Map<number, ToolError>()
   readonly #plan: Plan
   readonly #ledger: Ledger<State>
@@ -68,11 +70,11 @@ export class DispatchRun<State extends DispatchState, Result> {
   readonly #running = new Map<number, Running>()
   readonly #results: Array<Result | Failure | typeof none>
   readonly #ended = Promise.withResolvers<DispatchResult<State, Result>>()
-  /** Where the first halt stands in call order; calls behind it do not start. */
+  /** The position of the first halt in call order; later calls do not start. */
   #haltedAt = Infinity
   #haltedByGate: Halt | undefined
   #over = false
-  /** Hooks that are being told; the batch waits for them. */
+  /** The running hooks; the batch waits for them. */
   readonly #notifying: Array<Promise<void>> = []
 
   constructor(
@@ -109,7 +111,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     return this.#ended.promise
   }
 
-  /** What the gate decided (DISP5). */
+  /** Applies a verdict of the gate (DISP5). */
   #heed(position: number, verdict: GateVerdict): void {
     if (verdict.type === "deny") {
       this.#refuse(position, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
@@ -124,13 +126,16 @@ export class DispatchRun<State extends DispatchState, Result> {
 
   readonly #leave = (): void => this.#end(this.#options.signal?.reason)
 
-  /** The batch ends without a result of its own. */
+  /** Ends the batch with a rejection. */
   #end(reason: unknown): void {
     this.#close()
     this.#ended.reject(reason)
   }
 
-  /** Starts calls while there are slots; when none runs, the batch is over. What the gate answered does not start. */
+  /**
+   * Starts calls while there are slots; calls that have a result already do not start. When none runs, the batch is
+   * over.
+   */
   #fill(): void {
     while (!this.#over && this.#running.size < this.#limit) {
       const position = this.#plan.take()
@@ -212,7 +217,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     }
   }
 
-  /** A call that ran is over without a result. */
+  /** Fails a call that ran and has no result. */
   #without(position: number, reason: ToolErrorReason, message: string, cause?: unknown): void {
     const failure = failureOf(this.#callAt(position), reason, message, { cause })
     this.#fail(position, failure)
@@ -225,13 +230,13 @@ export class DispatchRun<State extends DispatchState, Result> {
     this.#notifying.push(Hooks.notify(hooks, "PostToolUseFailure", payload, run))
   }
 
-  /** A call never runs, so nobody else tells of it. */
+  /** Fails a call that never runs, and emits its `tool_call`, since its runner does not. */
   #refuse(position: number, failure: Failure): void {
     emit(this.#start, { type: "tool_call", toolCall: failure.toolCall })
     this.#fail(position, failure)
   }
 
-  /** Except under `reference`, what the dispatcher itself says of a call is told and counted as any other failure. */
+  /** Records a failure. Except under `reference`, it is also counted as a mistake and emitted to the listener. */
   #fail(position: number, failure: Failure): void {
     this.#results[position] = failure
     if (this.#isReference) return
@@ -257,7 +262,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     }
   }
 
-  /** Nothing is waited for any more (DISP6). */
+  /** Clears timers and listeners and aborts the running calls (DISP6). */
   #close(): void {
     this.#over = true
     this.#options.signal?.removeEventListener("abort", this.#leave)
@@ -286,7 +291,7 @@ export class DispatchRun<State extends DispatchState, Result> {
     return Math.max(0, tool?.timeoutMs ?? this.#start.toolTimeoutMs ?? defaultTimeoutMs)
   }
 
-  /** What a call touches; nothing, if it will not run. */
+  /** The access of a call; `undefined` if it will not run. */
   #accessOf(toolCall: ToolCall, position: number): Access | undefined {
     const verdict = this.#options.verdicts[position]
     if (verdict !== undefined && verdict.type !== "allow") return undefined
@@ -299,7 +304,9 @@ export class DispatchRun<State extends DispatchState, Result> {
   }
 }
 
-/** Whether a value is a result and a state. Values exist that throw when they are looked at: these do it here. */
+/**
+ * Whether a value is a pair of a result and a state. Reads all fields of the state, so accessors that throw do so here.
+ */
 const isPair = (value: unknown): value is readonly [unknown, object] => {
   if (!Array.isArray(value) || value.length !== 2) return false
   const state: unknown = value[1]

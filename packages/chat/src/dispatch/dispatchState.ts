@@ -1,4 +1,4 @@
-/** The state that a dispatch folds, its tools, its runner and its results. */
+/** The types of a dispatch: its state, tools, runner and results. */
 
 import type { ToolError } from "../errors/index.ts"
 import type { Hooks, Permissions } from "../gate/index.ts"
@@ -7,11 +7,11 @@ import type { Mode } from "../record/index.ts"
 import type { Awaitable } from "../tool/index.ts"
 
 /**
- * What the dispatcher looks at in a tool. A `Tool` is one.
+ * The fields of a tool that the dispatcher reads. A `Tool` has them.
  *
- * **Details**: `effect` is `"write"` where it is not given: what may change something runs by itself. Calls of equal `key`s
- * touch the same thing, calls of different ones do not meet; without a key a call may touch everything. A call whose key
- * throws, or is neither text nor `undefined`, fails without having run.
+ * **Details**: `effect` defaults to `"write"`: a call that may change something runs alone. Calls with equal `key`s
+ * touch the same resource, calls with different keys never conflict, and a call without a key may touch everything. A
+ * call whose key throws, or is neither text nor `undefined`, fails and does not run.
  */
 export interface DispatchTool {
   readonly name: string
@@ -22,26 +22,26 @@ export interface DispatchTool {
 }
 
 /**
- * The state that calls hand on: these fields are read by the dispatcher, any others are yours.
+ * The state that calls pass on. The dispatcher reads these fields; other fields are yours.
  *
- * **Units and defaults**: `maxConcurrency` is 4, and at least 1. `toolTimeoutMs` is 60,000 milliseconds. Of two tools of one
- * name the first counts; a call that names none is a write.
+ * **Units and defaults**: `maxConcurrency` is 4, and at least 1. `toolTimeoutMs` is 60,000 milliseconds. Of several
+ * tools with one name the first counts; a call of an unknown tool is a write.
  *
- * **Gotchas**: a runner returns a new state, and never changes the one it got.
+ * **Gotchas**: a runner returns a new state and never mutates the given state.
  */
 export interface DispatchState {
   readonly tools?: ReadonlyArray<DispatchTool> | undefined
   readonly maxConcurrency?: number | null | undefined
   readonly toolTimeoutMs?: number | null | undefined
-  /** What was spent: a number, or a record of numbers. */
+  /** The budget: a number, or a record of numbers. */
   readonly budget?: unknown
   /** Mistakes in a row. */
   readonly consecutiveMistakes?: number | undefined
-  /** The mode that permissions are judged in, in the place of their own. */
+  /** The permission mode; it overrides the mode of the permissions. */
   readonly phase?: Mode | undefined
   readonly permissions?: Permissions | undefined
   readonly hooks?: Hooks | undefined
-  /** What questions and hooks are handed. */
+  /** The context of questions and hooks. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
   readonly onEvent?: ((event: DispatchEvent) => unknown) | undefined
 }
@@ -52,7 +52,7 @@ export interface Halt {
   readonly reason: unknown
 }
 
-/** What the dispatcher puts in the place of a result that it did not get: why, and what the model is told. */
+/** The dispatcher's replacement for a missing result: the error, and the message for the model. */
 export interface Failure {
   readonly type: "failure"
   readonly toolCall: ToolCall
@@ -61,7 +61,7 @@ export interface Failure {
   readonly message: ToolMessage
 }
 
-/** What a runner is handed beside the call and the state: `signal` is aborted when nobody waits for the call any more. */
+/** The third argument of a runner: `signal` is aborted when the result is no longer needed. */
 export interface RunnerContext {
   readonly signal: AbortSignal
 }
@@ -69,8 +69,8 @@ export interface RunnerContext {
 /**
  * Runs one call.
  *
- * **Contract**: returns the result and the new state, as they are, as a promise or as an Effect. What it does after its
- * signal was aborted changes nothing.
+ * **Contract**: returns the pair of the result and the new state, a promise of it, or an Effect of it. A result after the
+ * abort of its signal is discarded.
  */
 export type Runner<State extends DispatchState, Result> = (
   toolCall: ToolCall,
@@ -81,7 +81,7 @@ export type Runner<State extends DispatchState, Result> = (
 /**
  * How a batch ended.
  *
- * - `ok`: a result for each call, in the order of the calls
+ * - `ok`: a result for each call, in call order
  * - `halt`: a call returned a halt. `results` are those of all calls, the halts too; `reference` has none
  */
 export type DispatchResult<State, Result> =
@@ -93,7 +93,7 @@ export type DispatchResult<State, Result> =
       readonly results?: ReadonlyArray<Result | Failure>
     }
 
-/** One result of a tool message, by default of the call it is told for, with what is shown to people beside it. */
+/** One result of a tool message. `toolCallId` defaults to the emitted call; `ui` is data to show to people. */
 export interface ToolResult {
   readonly toolCallId?: string | undefined
   readonly content: unknown
@@ -108,11 +108,11 @@ export interface ToolResultsMessage {
 }
 
 /**
- * What a dispatcher's listener is told.
+ * The events of a dispatcher's listener.
  *
  * - `tool_call`: the model asked for this call
  * - `tool_result`: a call has its result
- * - `tool_ui`: something to show to people
+ * - `tool_ui`: data to show to people
  */
 export type DispatchEvent =
   | { readonly type: "tool_call"; readonly toolCall: ToolCall }

@@ -1,5 +1,5 @@
 /**
- * The state of a batch: what each call starts with, and what becomes of what it returns.
+ * The state of a batch: the state that each call starts with, and the folding of the states that calls return.
  *
  * @module
  */
@@ -8,23 +8,23 @@ import type { DispatchState } from "./dispatchState.ts"
 
 /** Keeps the state of a batch. */
 export interface Ledger<State> {
-  /** The state as it stands. */
+  /** The present state. */
   readonly state: State
-  /** What a call starts with. */
+  /** The state that a call starts with. */
   given(position: number): State
-  /** A call is over: what it started with, and what it returned. */
+  /** Records the end of a call: the state that it started with, and the state that it returned. */
   ended(position: number, given: State, returned: State, halted: boolean): void
-  /** A call is over and left no state. */
+  /** Records the end of a call that returned no state. */
   failed(position: number): void
-  /** No call in front of this one is to be waited for any more. */
+  /** Folds all remaining changes. */
   close(): void
 }
 
 /**
  * Folds the calls' changes in call order.
  *
- * LEDG1. The state is what all calls in a row made of the first one, beginning with the first call, as far as they are over.
- * LEDG2. Every change is folded once, and forgotten then.
+ * LEDG1. The state is the initial state with the changes of the first calls, up to the first call that is not over.
+ * LEDG2. Every change is folded exactly once, and then discarded.
  */
 export class EffectsLedger<State extends DispatchState> implements Ledger<State> {
   #state: State
@@ -74,11 +74,11 @@ export class EffectsLedger<State extends DispatchState> implements Ledger<State>
 }
 
 /**
- * The state as the original dispatcher has it.
+ * The state of the original dispatcher.
  *
- * LEDG3. What is no read hands its whole state on, a halt as well.
- * LEDG4. All reads start with the state as it stood before the first of them. Of what they return counts a mistake counter
- *        that is lower, and the budget, that of the last to end; of a read that halts, nothing.
+ * LEDG3. A call that is not a read passes on its whole state, also when it halts.
+ * LEDG4. All reads start with the state before the first read. Of the states that reads return, only a lower mistake
+ *        counter and the budget of the last read to end count. The state of a read that halts is discarded.
  */
 export class ReferenceLedger<State extends DispatchState> implements Ledger<State> {
   #state: State
@@ -106,11 +106,11 @@ export class ReferenceLedger<State extends DispatchState> implements Ledger<Stat
   }
 
   failed(): void {
-    // A call without a result costs nothing.
+    // A call without a result does not change the state.
   }
 
   close(): void {
-    // Every change counted when it came.
+    // Every change was folded when it came.
   }
 
   #counting({ budget, consecutiveMistakes: mistakes }: State): DispatchState {

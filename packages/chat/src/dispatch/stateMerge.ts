@@ -1,17 +1,17 @@
 /**
- * What a call changed in the state of its batch, put on what its siblings changed.
+ * Merges the changes that a call made to the state of its batch into the changes of its siblings.
  *
- * FOLD1. Where no sibling changed a value since the call got it, the call's value counts as it is.
- * FOLD2. Otherwise a number's difference is added, a list's new elements follow the siblings' ones, records are folded
- *        field by field, and of any other value the last in call order counts.
- * FOLD3. The mistake counter is raised by the difference, and lowered to the value a call returned: a reset undoes the
- *        mistakes of the calls in front of it, none of those behind it.
- * FOLD4. A field that a call left out, and a budget that it dropped, stay as they are.
+ * FOLD1. When no sibling changed a value since the call got it, the call's value is used.
+ * FOLD2. Otherwise a number's difference is added, a list's new elements are appended, records are merged field by
+ *        field, and of any other value the last in call order is used.
+ * FOLD3. The mistake counter is raised by the difference, and lowered to the value that a call returned: a reset undoes
+ *        the mistakes of earlier calls, but not of later calls.
+ * FOLD4. A field that a call left out, and a budget that it returned as `null` or `undefined`, stay unchanged.
  */
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The state after one more call: `given` is what it got, `returned` what it made of that. */
+/** The state after one more call, which got the state `given` and returned the state `returned`. */
 export const fold = <State extends object>(current: State, given: State, returned: State): State => {
   const here = current as Fields
   const before = given as Fields
@@ -57,7 +57,7 @@ const folded = (current: unknown, given: unknown, returned: unknown): unknown =>
 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0)
 
-/** Whether a value is its fields and nothing else. */
+/** Whether a value is a plain object. */
 const isRecord = (value: unknown): value is Fields => {
   if (typeof value !== "object" || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

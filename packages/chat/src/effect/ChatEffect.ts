@@ -1,9 +1,9 @@
 /**
- * The Effect face of chats: the same steps and turns as Effects and Streams.
+ * The Effect API of chats: the same steps and turns as Effects and Streams.
  *
- * Interrupting a fiber that runs one of them releases the request or the running tools, as leaving the loop does in the
- * plain face; interrupting a reader of {@link send} only detaches. Where the fiber has a tracer, spans go there, below the
- * fiber's own.
+ * Interrupting the fiber releases the request or the running tools, like leaving the loop in the plain API.
+ * Interrupting a reader of {@link send} only detaches. If the fiber has a tracer, spans go to it, as children of the
+ * fiber's span.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import type { Response, ThreadInput } from "../model/index.ts"
 import type { Engine } from "../tool/index.ts"
 import type { Attached, AttachOptions } from "../view/index.ts"
 
-/** The events of a chat, see `Chat.stream`. What is no typed error (a throw of `haltWhen`) is a defect. */
+/** The events of a chat, see `Chat.stream`. An untyped error (an exception of `haltWhen`) is a defect. */
 export const stream = (
   engine: Engine,
   thread: ThreadInput,
@@ -71,14 +71,15 @@ export const step = (
   options: StepOptions = {}
 ): Effect.Effect<StepResult, PreflightError> => interruptible((within) => Chat.step(engine, thread, within(options)))
 
-/** Says something to a living chat and gives the turn's events, see `ChatRef.send`. */
+/** Sends an input to a living chat and returns the turn's events, see `ChatRef.send`. */
 export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {}): Stream.Stream<Event, SessionError> =>
   Stream.suspend(() =>
     Stream.fromAsyncIterable(chat.send(input, options), (error) => error).pipe(Stream.catch(sessionError))
   )
 
 /**
- * Follows a living chat, see `ChatRef.attach`; the stream ends when the chat is stopped. Interrupting its reader detaches.
+ * Follows a living chat, see `ChatRef.attach`; the stream ends when the chat is stopped. Interrupting its reader
+ * detaches.
  *
  * @example
  * ```ts import.meta.vitest
@@ -93,10 +94,8 @@ export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {})
  * const read = Effect.runPromise(following)
  * chat.send("Hi")
  * const [first, second] = await read
- * first // => { type: "event", cursor: first?.cursor, event: { type: "message_started", message: { role: "assistant", content: "" } } }
- * second?.type // => "event"
- * await troupe.stop()
- * ```
+ * first // => { type: "event", cursor: first?.cursor, event: { type: "message_started", message: { role: "assistant",
+ * content: "" } } } second?.type // => "event" await troupe.stop() ```
  */
 export const attach = (
   chat: ChatRef,
@@ -104,7 +103,7 @@ export const attach = (
 ): Stream.Stream<Attached, SessionError | ValidationError> => following(() => chat.attach(options))
 
 /**
- * Decides about a call of a living chat that waits for that, and gives the turn's events, see `ChatRef.approve`. Interrupting its
+ * Decides about a suspended call of a living chat and returns the turn's events, see `ChatRef.approve`. Interrupting the
  * reader detaches.
  */
 export const approve = (
@@ -113,11 +112,17 @@ export const approve = (
   decision: Decision
 ): Stream.Stream<Event, SessionError | ValidationError> => following(() => chat.approve(toolCallId, decision))
 
-/** Cancels one tool call of a living chat, see `ChatRef.cancelToolCall`. Interrupting it stops waiting, and undoes nothing. */
+/**
+ * Cancels one tool call of a living chat, see `ChatRef.cancelToolCall`. Interrupting it stops waiting, and undoes
+ * nothing.
+ */
 export const cancelToolCall = (chat: ChatRef, toolCallId: string): Effect.Effect<void, SessionError> =>
   attempt(() => chat.cancelToolCall(toolCallId), isSessionError)
 
-/** Cancels all tool calls of a living chat's running batch, see `ChatRef.cancelToolCalls`; interrupting as {@link cancelToolCall}. */
+/**
+ * Cancels all tool calls of a living chat's running batch, see `ChatRef.cancelToolCalls`; interrupting as {@link
+ * cancelToolCall}.
+ */
 export const cancelToolCalls = (chat: ChatRef): Effect.Effect<void, SessionError> =>
   attempt(() => chat.cancelToolCalls(), isSessionError)
 
@@ -153,7 +158,7 @@ const events = (open: (within: Within) => Promise<Chat.EventStream>): Stream.Str
 const interruptible = <A>(begin: (within: Within) => Promise<A>): Effect.Effect<A, PreflightError> =>
   attempt(begin, isPreflightError)
 
-/** Reads what a living chat gives, or refuses to. */
+/** Reads the iterable of a living chat; a refusal is a typed failure. */
 const following = <A>(begin: () => AsyncIterable<A>): Stream.Stream<A, SessionError | ValidationError> =>
   Stream.suspend(() => {
     try {

@@ -1,8 +1,8 @@
 /**
- * The Effect face of sessions: the same operations under the same names.
+ * The Effect API of sessions: the same operations under the same names.
  *
- * Interrupting a fiber that runs a turn releases the request or the running tools, as leaving the loop does in the plain
- * face. What makes and reads a session without a turn, and cannot fail, stays in `Session`.
+ * Interrupting a fiber that runs a turn releases the request or the running tools, like leaving the loop in the plain
+ * API. Functions that make or read a session without a turn, and cannot fail, are only in `Session`.
  *
  * @module
  */
@@ -19,13 +19,13 @@ import type { StepResult } from "../record/index.ts"
 import type { Engine } from "../tool/index.ts"
 import type { ResultOf, SessionMode, SessionTurn } from "../session/index.ts"
 
-/** What a turn of a session can fail with before it begins. */
+/** The errors of a turn before it begins. */
 export type SessionFailure = PreflightError | SessionError
 
-/** What answering calls can fail with. */
+/** The errors of answering calls. */
 export type SubmitFailure = SessionError | ToolError
 
-/** A turn as it is read: its events, once, and at any time the session and the result they have come to. */
+/** A streamed turn: its events, readable once, and at any time the session and the result so far. */
 export interface SessionEvents<Mode extends SessionMode = "chat"> {
   readonly events: Stream.Stream<Event, SessionFailure>
   readonly session: Effect.Effect<Session.Session>
@@ -55,7 +55,7 @@ export const start = (
 ): Effect.Effect<SessionTurn, SessionFailure> =>
   turn(options, (interruptible) => Session.start(engine, input, interruptible))
 
-/** Says something and runs a turn, see `Session.reply`. */
+/** Adds an input and runs a turn, see `Session.reply`. */
 export const reply = (
   engine: Engine,
   session: Session.Session,
@@ -131,7 +131,7 @@ export const submitToolResults = (
   results: Iterable<readonly [toolCallId: string, result: unknown]>
 ): Effect.Effect<Session.Session, SubmitFailure> => changed(() => Session.submitToolResults(session, results))
 
-/** Gives up what the session waits for, see `Session.cancel`. */
+/** Cancels the pending calls of the session, see `Session.cancel`. */
 export const cancel = (session: Session.Session): Effect.Effect<Session.Session, SessionError> =>
   changed(() => Session.cancel(session))
 

@@ -1,4 +1,6 @@
-/** From promises and async iterables to Effects and Streams: what is expected fails, anything else is a defect. */
+/**
+ * Converts promises and async iterables to Effects and Streams: expected errors are failures, other errors are defects.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -7,10 +9,10 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { StepOptions, Tracing } from "../options/index.ts"
 
-/** Which of the errors something rejects with are expected. */
+/** Whether an error is expected. */
 export type Expected<E> = (error: unknown) => error is E
 
-/** Options as the fiber that uses them wants them: given up when it is interrupted, traced where it is. */
+/** Adds the fiber's abort signal and tracing to options. */
 export type Within = <Options extends StepOptions>(options: Options) => Options
 
 /** Runs a promise; interrupting aborts its signal. */
@@ -25,8 +27,8 @@ export const attempt = <A, E>(begin: (within: Within) => Promise<A>, isExpected:
   )
 
 /**
- * Opens events for as long as the scope. Interrupted while it opens, or waits to be sent again, a request is given up; one
- * that opens all the same is released.
+ * Opens a stream of events in a scope. An interruption while the request opens, or waits for a retry, aborts the
+ * request; a stream that still opens is released.
  */
 export const opening = <A extends { readonly return: () => Promise<unknown> }, E>(
   open: (within: Within) => Promise<A>,
@@ -52,7 +54,7 @@ export const opening = <A extends { readonly return: () => Promise<unknown> }, E
     { interruptible: true }
   )
 
-/** The fiber's tracer and span, unless its spans go nowhere. */
+/** The fiber's tracer and parent span; `undefined` with the default (native) tracer. */
 const fiberTracing: Effect.Effect<Tracing | undefined> = Effect.contextWith((context: Context.Context<never>) => {
   const tracer = Context.get(context, Tracer.Tracer)
   const parent = Option.getOrUndefined(Context.getOption(context, Tracer.ParentSpan))
@@ -67,7 +69,7 @@ const withinOf =
     signal: options.signal === undefined ? signal : AbortSignal.any([signal, options.signal])
   })
 
-/** Reads what was opened. */
+/** Reads the opened events as a Stream. */
 export const reading = <A, E>(events: AsyncIterable<A>, isExpected: Expected<E>): Stream.Stream<A, E> =>
   Stream.fromAsyncIterable(events, (error) => error).pipe(
     Stream.catch((error) => Stream.fromEffect(failing(error, isExpected)))

@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 
-/** The same effect. After `wait`, `settled` or `failed` is called with its end; an interruption is a failure. */
+/** Returns the effect with a finalizer: after `wait` it calls `settled` or `failed`; an interruption is a failure. */
 export const onEffectExit = <A, E>(
   effect: Effect.Effect<A, E>,
   wait: () => Promise<void>,

@@ -1,13 +1,12 @@
 /**
- * Every error this package makes. A call that can fail fails with one of these; a bug is a crash.
+ * The errors of this package. A call that can fail fails with one of these errors; a bug is a crash.
  *
- * Each has a `_tag`, a `reason` out of a closed set, a message that says what to do next, and its `cause` where it has
- * one.
+ * Each error has a `_tag`, a `reason` from a closed set, a message with the next step, and an optional `cause`.
  *
  * @module
  */
 
-/** What every error of this package carries beside its reason. */
+/** The common fields of every error, beside its reason. */
 export interface ErrorFields {
   readonly message?: string | undefined
   readonly cause?: unknown
@@ -48,18 +47,18 @@ const adapterReasons = [
 /**
  * Why a model request failed.
  *
- * - `malformed_response`: the provider or the adapter yielded what no adapter may yield
+ * - `malformed_response`: the provider or the adapter yielded an invalid value
  * - `reply_too_large`: the reply exceeded `maxReplyCharacters`
  * - `no_scripted_response`: the fake adapter has no script left
- * - the others are the provider's own words
+ * - the others are errors of the provider
  */
 export type AdapterErrorReason = (typeof adapterReasons)[number]
 
 /**
- * A model request failed: before its stream opened (then it is the rejection of the call), or after (then it is an
- * `error` event and `metadata.error` of the response).
+ * A model request failed. Before its stream opened, the call rejects with this error; after that, the error is an `error`
+ * event and `metadata.error` of the response.
  *
- * **Units**: `retryAfterMs` is what the provider asked callers to wait, in milliseconds.
+ * **Units**: `retryAfterMs` is the delay that the provider asks for, in milliseconds.
  */
 export class AdapterError extends TroupeError<AdapterErrorReason> {
   readonly _tag = "AdapterError"
@@ -101,7 +100,7 @@ const engineReasons = [
   "invalid_engine"
 ] as const
 
-/** What is wrong with an engine. */
+/** Why an engine is not usable. */
 export type EngineErrorReason = (typeof engineReasons)[number]
 
 const engineAdvice: Record<EngineErrorReason, string> = {
@@ -112,7 +111,7 @@ const engineAdvice: Record<EngineErrorReason, string> = {
   invalid_engine: "The engine is not usable"
 }
 
-/** The engine cannot do what was asked of it. `metadata.toolName` names an unknown tool. */
+/** The engine cannot handle the request. `metadata.toolName` names an unknown tool. */
 export class EngineError extends TroupeError<EngineErrorReason> {
   readonly _tag = "EngineError"
   readonly provider: string | undefined
@@ -131,7 +130,7 @@ const streamReasons = ["adapter_error", "cancelled", "timeout", "malformed_event
 /** Why a stream broke. */
 export type StreamErrorReason = (typeof streamReasons)[number]
 
-/** The transport of an open stream failed. `eventIndex` is the place of the first event that is missing, from 0. */
+/** The transport of an open stream failed. `eventIndex` is the index of the first missing event, from 0. */
 export class StreamError extends TroupeError<StreamErrorReason> {
   readonly _tag = "StreamError"
   readonly provider: string | undefined
@@ -166,10 +165,10 @@ const toolReasons = [
 /**
  * Why a tool call failed.
  *
- * - `handler_raised`: the handler threw; `cause` is what it threw
+ * - `handler_raised`: the handler threw; `cause` is the exception
  * - `handler_exit`: the handler exited, or its process died; `cause` is the exit reason
  * - `timeout`: the deadline passed
- * - `invalid_return`: the handler returned none of the four outcomes; `cause` is what it returned
+ * - `invalid_return`: the handler returned none of the four outcomes; `cause` is the returned value
  * - `not_found`: there is no such tool, or it has no handler
  * - `encoding_failed`: the result could not be turned into text
  * - `result_too_large`: the text of the result exceeds `maxToolResultCharacters`
@@ -216,21 +215,21 @@ const validationReasons = [
  * Which value was invalid.
  *
  * - `invalid_request`, `invalid_message`, `invalid_tool`, `invalid_thread`, `invalid_session`: a value of that kind
- * - `invalid_session_input`: what a session was to begin with
+ * - `invalid_session_input`: the first input of a session
  * - `invalid_options`: the options of a call
  * - `invalid_output`: a response that does not fit the schema it was asked for
  * - `unencodable`: a value that has no JSON form
- * - `undecodable`: what was read is not JSON, or not the JSON form of a value
+ * - `undecodable`: a text that is not JSON, or not the JSON form of a value
  */
 export type ValidationErrorReason = (typeof validationReasons)[number]
 
-/** One finding: where, and what is wrong there. */
+/** One finding: the path of an invalid value, and the reason. */
 export interface Finding {
   readonly field: ReadonlyArray<string | number>
   readonly reason: string
 }
 
-/** What to write instead, for reasons that are codes. */
+/** The advice for reasons that are codes. */
 const advice: ReadonlyMap<string, string> = new Map([["invalid_format", "use 1 to 64 letters, digits, _ or -"]])
 
 const described = ({ field, reason }: Finding): string => {
@@ -283,38 +282,42 @@ const sessionReasons = [
 ] as const
 
 /**
- * Why a session or a living chat refused or lost something.
+ * Why a session or a living chat refused or lost an operation.
  *
  * - `session_in_error_state`: the session ended in an error; `Session.recover` leaves it
- * - `invalid_status_for_operation`: not while the session has this status; `metadata.legal` lists what is legal
+ * - `invalid_status_for_operation`: not allowed while the session has this status; `metadata.legal` lists the allowed
+ *   operations
  * - `unpaired_tool_calls`: a call of the thread has no result, or a result no call; `metadata.toolCallId` names it
  * - `awaiting_tool_results`: results must come first
  * - `awaiting_approval`: decisions about tool calls must come first; `metadata.toolCallIds` names the calls
- * - `unknown_tool_call_id`: nobody waits for a result of that call or a decision about it, or no longer; `metadata.toolCallId`
- *   names it
- * - `tool_call_not_running`: there is no call of that id to cancel or restart, or no longer; `metadata.toolCallId` names it
+ * - `unknown_tool_call_id`: no result of that call and no decision about it is awaited (any longer);
+ *   `metadata.toolCallId` names the call
+ * - `tool_call_not_running`: no call of that id can be cancelled or restarted (any longer); `metadata.toolCallId` names
+ *   the id
  * - `mode_refused`: a client may not set a permission mode this loose; `metadata.loosest` is the loosest it may set
  * - `busy`: a turn runs or waits in the chat, and the sender chose `whenBusy: "reject"`
- * - `inbox_full`: the most inputs, or bytes of inputs, wait in the chat; nothing of this one was stored, and it may be sent
- *   again, under the same id too. `metadata` has `waiting`, `maxWaitingInputs` and `maxWaitingBytes`
+ * - `inbox_full`: the maximum of inputs, or of bytes of inputs, waits in the chat. Nothing of this input was stored,
+ *   and it may be sent again, also under the same id. `metadata` has `waiting`, `maxWaitingInputs` and
+ *   `maxWaitingBytes`
  * - `already_delivered`: an input of that id is in the chat's thread, and its turn is over
- * - `nothing_to_retry`: nothing was said yet
- * - `store_failed`, `invalid_record`: the store failed or gave no answer in time, or gave something else than a record
+ * - `nothing_to_retry`: the thread has no input yet
+ * - `store_failed`: the store failed or did not answer in time
+ * - `invalid_record`: the store returned a value that is not a record
  * - `store_conflict`: another program wrote the conversation meanwhile
  * - `unknown_chat`, `unknown_commit`: the store has no such conversation, or no such entry of it; `metadata` names them
  * - `not_a_step`: a step was open at that entry, so that no conversation can begin there
- * - `chat_exists`: there is a conversation of that id already
- * - `store_without_log`: the store keeps the newest record only
+ * - `chat_exists`: a conversation of that id exists already
+ * - `store_without_log`: the store keeps only the newest record
  * - `store_closed`: the store was closed
  * - `chat_died`, `chat_stopped`, `troupe_stopped`: the process is gone
  */
 export type SessionErrorReason = (typeof sessionReasons)[number]
 
 /**
- * A session or a living chat could not do what was asked.
+ * A session or a living chat could not perform an operation.
  *
- * **Details**: `chat_died` says that the process died in the middle of a turn; its supervisor has started it again with
- * everything up to the last committed step, so `retry()` goes on from there.
+ * **Details**: `chat_died` means that the process died during a turn. Its supervisor has restarted it from the last
+ * committed step, so `retry()` continues from there.
  */
 export class SessionError extends TroupeError<SessionErrorReason> {
   readonly _tag = "SessionError"
@@ -327,9 +330,9 @@ export class SessionError extends TroupeError<SessionErrorReason> {
   static readonly reasons: ReadonlyArray<SessionErrorReason> = Object.freeze(sessionReasons)
 }
 
-/** What can go wrong before the first event of a step. */
+/** The errors before the first event of a step. */
 export type PreflightError = EngineError | AdapterError | ValidationError
 
-/** Whether a value is an error that belongs before the first event. */
+/** Whether a value is a `PreflightError`. */
 export const isPreflightError = (value: unknown): value is PreflightError =>
   value instanceof EngineError || value instanceof AdapterError || value instanceof ValidationError

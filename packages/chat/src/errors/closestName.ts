@@ -1,11 +1,11 @@
-/** Finds the name that somebody may have meant. */
+/** Finds the known name that is closest to a misspelled name (fuzzy matching). */
 
 const alike = 0.75
 
-/** Longer names than any tool's are no slips of one. */
+/** Longer names are never matched: no tool name is that long. */
 const longest = 128
 
-/** The name that is most like this one, if any is much like it; upper and lower case count as the same. */
+/** The most similar name, if its similarity is at least `alike`; case-insensitive. */
 export const closestName = (name: string, names: Iterable<string>): string | undefined => {
   if (name.length > longest) return undefined
   let closest: string | undefined
@@ -19,7 +19,7 @@ export const closestName = (name: string, names: Iterable<string>): string | und
   return closest
 }
 
-/** Jaro's likeness of two texts: 1 for the same, 0 for no letter in common near its place. */
+/** The Jaro similarity of two texts: 1 for equal texts, 0 for no common letter near its place. */
 const jaro = (left: string, right: string): number => {
   if (left === right) return 1
   const near = Math.max(0, Math.floor(Math.max(left.length, right.length) / 2) - 1)

@@ -1,13 +1,13 @@
 /**
  * The zod types that options share, and the findings of a failed check.
  *
- * The message of each type is the reason of its finding: it says what to write instead.
+ * The message of each type is the reason of its finding and describes the expected value.
  */
 import * as z from "zod"
 import type { Finding } from "./ChatError.ts"
 import { isObject, isRecord } from "./valueChecks.ts"
 
-/** A type for values that pass a test; `reason` says what to write instead. */
+/** A type for values that pass a test; `reason` describes the expected value. */
 export const passing = (test: (value: unknown) => boolean, reason: string): z.ZodType => z.custom(test, reason)
 
 /** Whether a value is a number of milliseconds: 0 or more, `Infinity` too. */
@@ -56,7 +56,7 @@ export const either = (constant: unknown, type: z.ZodType): z.ZodType =>
     if (value !== constant) reportBelow(context, [], type.safeParse(value).error)
   })
 
-/** A type whose own messages count below the value; a wrong value itself is described by `what`. */
+/** A type that reports its own messages for inner values; `what` describes the expected value as a whole. */
 export const described = (type: z.ZodType, what: string): z.ZodType =>
   z.unknown().superRefine((value, context) => {
     const { error } = type.safeParse(value)
@@ -65,7 +65,7 @@ export const described = (type: z.ZodType, what: string): z.ZodType =>
     else context.addIssue({ code: "custom", message: `must_be ${what}` })
   })
 
-/** A strict object; a name it does not have, and a value that is no object, name the parts it has. */
+/** A strict object. The findings about an unknown name, or about a value that is no object, list the known names. */
 export const partsOf = (shape: z.ZodRawShape): z.ZodType => {
   const names = Object.keys(shape).join(", ")
   return passing(isRecord, `must_be_an_object of ${names}`).superRefine((value, context) => {
@@ -80,8 +80,8 @@ export const partsOf = (shape: z.ZodRawShape): z.ZodType => {
 }
 
 /**
- * The findings about a value of this type, unknown names first. `unknown` is the reason of a finding about a name that a strict object does not
- * have.
+ * The findings about a value of this type, unknown names first. `unknown` returns the reason of a finding about a name
+ * that a strict object does not have.
  */
 export const findingsFor = (
   type: z.ZodType,

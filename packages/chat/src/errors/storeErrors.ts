@@ -1,4 +1,4 @@
-/** Why a store with a log refuses, and what to do then. */
+/** The errors with which a store with a log refuses an operation. */
 import { SessionError } from "./ChatError.ts"
 
 const advice = {
@@ -14,18 +14,18 @@ const advice = {
   store_without_log: (id) => `The store keeps no log of the chat ${id}; start the Troupe with a SessionStore`
 } as const satisfies Readonly<Record<string, (id: string, seq: number | undefined) => string>>
 
-/** Why a store with a log refuses. */
+/** Why a store with a log refuses an operation. */
 export type Refusal = keyof typeof advice
 
-/** Whether what a store failed with says that another program wrote. */
+/** Whether the error of a store is a conflict: another program wrote. */
 export const isConflict = (cause: unknown): cause is SessionError =>
   cause instanceof SessionError && cause.reason === "store_conflict"
 
-/** What a chat says of a store that failed with this: that it did, or whom else it kept from. */
+/** The error of a chat whose store failed: the conflict itself, else `store_failed` with the cause. */
 export const storeFailure = (message: string, cause: unknown): SessionError =>
   isConflict(cause) ? cause : new SessionError("store_failed", message, { cause })
 
-/** The error a store refuses with: a `SessionError` of that reason, whose message says what to do. */
+/** The `SessionError` of a store that refuses for this reason; its message gives the next step. */
 export const refused = (reason: Refusal, id: string, seq?: number): SessionError => {
   const say: (id: string, seq: number | undefined) => string = advice[reason]
   return new SessionError(reason, say(id, seq), { metadata: seq === undefined ? { id } : { id, seq } })

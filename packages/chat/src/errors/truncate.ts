@@ -1,6 +1,6 @@
-/** Bounds what an error tells of values that somebody else wrote: the values themselves stay whole where they are. */
+/** Truncates foreign values in the text of errors; the values themselves are not changed. */
 
-/** The text up to so many characters, and how many are left out. */
+/** The text, truncated to `characters` with the number of omitted characters appended. */
 export const shortened = (text: string, characters = 2_000): string => {
   if (text.length <= characters) return text
   const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(characters - 1))
@@ -8,10 +8,10 @@ export const shortened = (text: string, characters = 2_000): string => {
   return `${kept}… (${text.length - kept.length} characters more)`
 }
 
-/** What the model wrote, where an error names it. */
+/** A text of the model, truncated for an error message. */
 export const quoted = (text: string): string => shortened(text, 200)
 
-/** The message of an error, without the places of a stack that some have in it. */
+/** The message of an error without the stack frames that some messages contain. */
 export const withoutStack = (message: string): string => {
   const place = message.search(/^ {4}at /m)
   return place < 0 ? message : message.slice(0, place).trimEnd()

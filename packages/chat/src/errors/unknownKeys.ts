@@ -1,5 +1,5 @@
 /**
- * Finds unknown names, and the known name that each resembles.
+ * Finds unknown names, and the known name that is closest to each.
  *
  * OPT1. An unknown option is refused, and the finding names the known option that it resembles.
  */

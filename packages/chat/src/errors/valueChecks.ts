@@ -1,4 +1,4 @@
-/** What kind of value an unknown value is. */
+/** Type guards for unknown values. */
 
 export const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 

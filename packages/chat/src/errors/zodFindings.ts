@@ -1,11 +1,11 @@
-/** Says what a schema found wrong in our words. */
+/** Converts zod errors to findings. */
 import type * as z from "zod"
 import type { Finding } from "./ChatError.ts"
 
 /**
  * The findings of a failed check, below a path.
  *
- * A word that is none of a closed set is an `unknown_value`; everything else has the schema library's own name.
+ * An unknown enumerated word or union tag is an `unknown_value`; every other finding has zod's issue code.
  */
 export const findingsOf = (error: z.ZodError, path: ReadonlyArray<string | number>): ReadonlyArray<Finding> =>
   error.issues.map((issue) => ({

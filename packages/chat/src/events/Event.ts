@@ -42,7 +42,7 @@ export const ToolCallDelta = z
   .readonly()
 export type ToolCallDelta = z.infer<typeof ToolCallDelta>
 
-/** A call is complete. `arguments` is `null` when the text is not a JSON object, or for the `problem` that is said. */
+/** A call is complete. `arguments` is `null` when the text is not a JSON object, or because of `problem`. */
 export const ToolCallCompleted = z
   .object({
     type: z.literal("tool_call_completed"),
@@ -67,7 +67,7 @@ export const ToolExecutionStarted = z
   .readonly()
 export type ToolExecutionStarted = z.infer<typeof ToolExecutionStarted>
 
-/** Second: what the handler returned, or the `ToolError` that stands for it; and how the call ended. */
+/** Second: the result of the handler, or a `ToolError` in its place; and the outcome of the call. */
 export const ToolExecutionCompleted = z
   .object({
     type: z.literal("tool_execution_completed"),
@@ -79,7 +79,7 @@ export const ToolExecutionCompleted = z
   .readonly()
 export type ToolExecutionCompleted = z.infer<typeof ToolExecutionCompleted>
 
-/** Third, normally: the text the model will see. */
+/** Third, normally: the text for the model. */
 export const ToolResultEncoded = z
   .object({ type: z.literal("tool_result_encoded"), id: z.string(), content: z.string() })
   .readonly()
@@ -123,8 +123,8 @@ export const MessageCompleted = z
 export type MessageCompleted = z.infer<typeof MessageCompleted>
 
 /**
- * Last event of a step. `thread` is the input, the assistant message and the tool messages, `mode` the option of that name,
- * `halt` why the step ends the loop (of several halts the one that counts), `error` what went wrong in the step itself.
+ * Last event of a step. `thread` is the input, the assistant message and the tool messages; `mode` is the option of that
+ * name; `halt` is the reason why the step ends the loop; `error` is the failure of the step itself.
  */
 export const StepCompleted = z
   .object({
@@ -144,7 +144,7 @@ export type StepCompleted = z.infer<typeof StepCompleted>
 export const ChatCompleted = z.object({ type: z.literal("chat_completed"), result: ChatResult }).readonly()
 export type ChatCompleted = z.infer<typeof ChatCompleted>
 
-/** Something of the provider's own: reasoning, sources, raw chunks; usage as `{ type: "usage", usage }`. */
+/** A provider-specific chunk: reasoning, sources, raw chunks; usage as `{ type: "usage", usage }`. */
 export const RawChunk = z.object({ type: z.literal("raw_chunk"), chunk: anything }).readonly()
 export type RawChunk = z.infer<typeof RawChunk>
 
@@ -152,7 +152,7 @@ export type RawChunk = z.infer<typeof RawChunk>
 export const ErrorEvent = z.object({ type: z.literal("error"), error: anything }).readonly()
 export type ErrorEvent = z.infer<typeof ErrorEvent>
 
-/** What an adapter emits. */
+/** The events of an adapter. */
 export const AdapterEvent = z.discriminatedUnion("type", [
   MessageStarted,
   TextDelta,
@@ -166,7 +166,7 @@ export const AdapterEvent = z.discriminatedUnion("type", [
 ])
 export type AdapterEvent = z.infer<typeof AdapterEvent>
 
-/** What a running tool batch emits. */
+/** The events of a tool batch. */
 export const ToolEvent = z.discriminatedUnion("type", [
   ToolExecutionStarted,
   ToolExecutionCompleted,
@@ -202,6 +202,6 @@ export const tags: ReadonlyArray<Event["type"]> = Object.freeze([
 
 const known: ReadonlySet<unknown> = new Set(tags)
 
-/** Whether a value carries one of the sixteen tags. Payloads are not checked: {@link Event} does that. */
+/** Whether a value has one of the sixteen tags. Payloads are not checked; {@link Event} checks them. */
 export const isEvent = (value: unknown): value is Event =>
   typeof value === "object" && value !== null && known.has((value as { readonly type?: unknown }).type)

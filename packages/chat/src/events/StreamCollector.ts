@@ -1,16 +1,16 @@
 /**
  * Folds events into a response, a step's result, a chat's result.
  *
- * Owns: the text, the calls, the usage and the error of the running model request. Does not own what outlives it
- * (`runCollector.ts`).
+ * Owns: the text, the calls, the usage and the error of the running model request. Does not own the state that outlives
+ * the request (`runCollector.ts`).
  *
- * COLL1. `apply` is total: an unknown or malformed event changes nothing and never throws. Of the usage at a message's end
- *        what is no finite number is left out, and so are a call's metadata that are no object.
- * COLL2. An error is sticky: once one was seen, the finish reason is `error`.
- * COLL3. A call's arguments are parsed once, when the call closes; what is not a JSON object is `null`.
- *        A reply has one call under an id: of two that are completed under the same id the last counts. Arguments that are
+ * COLL1. `apply` is total: an unknown or malformed event changes nothing and never throws. Usage values that are not
+ *        finite numbers are left out, and so is metadata of a call that is not an object.
+ * COLL2. An error is sticky: after an error, the finish reason is `error`.
+ * COLL3. A call's arguments are parsed once, when the call closes; arguments that are not a JSON object are `null`.
+ *        A reply has one call per id: of two calls completed under the same id the last counts. Arguments that are
  *        too large, or cannot be stored, are `null` too (`storable`).
- * COLL4. A finished step leaves to the next what was reported: usage, metadata and the error; nothing of what was said.
+ * COLL4. A finished step passes usage, metadata and the error to the next step, but neither text nor calls.
  *
  * @module
  * @source ALLM.StreamCollector
@@ -40,10 +40,10 @@ interface OpenCall {
 }
 
 /**
- * The running fold of a model request's events, or of those of a whole step or chat.
+ * The running fold of the events of a model request, a step or a chat.
  *
- * **Details**: steps and chats have a thread; give the one they began with to fold events that end before their own last
- * event has named it. `maxToolArgumentCharacters` is the option of that name.
+ * **Details**: pass the initial thread of a step or chat to fold events that may end before the last event, which has the
+ * thread. `maxToolArgumentCharacters` is the option of that name.
  */
 export class StreamCollector {
   #text = ""
@@ -56,7 +56,7 @@ export class StreamCollector {
   #metadata: Record<string, unknown> = {}
   #failed = false
   #completed = false
-  /** The response as last asked for, until another event comes. */
+  /** The cached response, until the next event. */
   #response: Response | undefined
   readonly #loop: LoopFold
   readonly #maxToolArgumentCharacters: number
@@ -71,17 +71,19 @@ export class StreamCollector {
     return this.#text
   }
 
-  /** What the request reported so far. */
+  /** The usage that was reported so far. */
   get usage(): Usage {
     return this.#usage
   }
 
-  /** How often the text was replaced instead of added to; with its length it tells whether the text changed. */
+  /**
+   * The number of times that the text was replaced. Together with the text's length it shows whether the text changed.
+   */
   get rewritten(): number {
     return this.#rewritten
   }
 
-  /** Whether the adapter said that the message is complete. */
+  /** Whether `message_completed` was seen. */
   get completed(): boolean {
     return this.#completed
   }
@@ -91,7 +93,7 @@ export class StreamCollector {
     return this.#failed
   }
 
-  /** The thread as the last finished step left it, or as it began. */
+  /** The thread after the last finished step, or the initial thread. */
   get thread(): Thread | undefined {
     return this.#loop.thread
   }
@@ -111,7 +113,7 @@ export class StreamCollector {
     return this.#loop.halt
   }
 
-  /** What the chat ended with. */
+  /** The result of the chat. */
   get chatResult(): ChatResult | undefined {
     return this.#loop.chatResult
   }
@@ -174,14 +176,14 @@ export class StreamCollector {
     this.#metadata["error"] ??= error
   }
 
-  /** The response as it stands; callable at any time. */
+  /** The response so far; callable at any time. */
   toResponse(requestId?: string): Response {
     this.#response ??= this.#build()
     return requestId === undefined ? this.#response : { ...this.#response, requestId }
   }
 
   /**
-   * The running step as it stands.
+   * The running step so far.
    *
    * **Errors**: throws a `TypeError` without a thread.
    */
@@ -190,8 +192,8 @@ export class StreamCollector {
   }
 
   /**
-   * The chat's result, or what there is of a chat that was left: `cancelled`, or `error` if one was seen, with the
-   * finished steps, and the unfinished reply as its final response when there is none.
+   * The chat's result. For an unfinished chat the reason is `cancelled`, or `error` after an error. It has the finished
+   * steps; without any, the final response is the unfinished reply.
    *
    * **Errors**: throws a `TypeError` without a thread.
    */
@@ -237,7 +239,7 @@ export class StreamCollector {
     if (typeof metadata === "object" && metadata !== null) Object.assign(this.#metadata, metadata)
   }
 
-  /** A call that its adapter did not complete is completed here. */
+  /** Completes a call that its adapter did not complete. */
   #callOf({ closed, id, name, raw }: OpenCall): ToolCall {
     if (closed !== undefined) return closed
     const call: ToolCall = { id, name, arguments: parseArguments(raw), rawArguments: raw }

@@ -1,7 +1,7 @@
-/** Fragments of a reply: what belongs together, and what two in a row say as one. */
+/** Joins consecutive fragments (deltas) of a reply. */
 import type { Event, TextDelta, ToolCallDelta } from "./Event.ts"
 
-/** Whether an event goes on with what a fragment began. */
+/** Whether an event continues the same text or arguments as the fragment before it. */
 export const continues = (begun: Event, event: Event): boolean =>
   begun.type === event.type &&
   (event.type === "text_delta" || event.type === "tool_call_delta") &&
@@ -11,7 +11,7 @@ export const continues = (begun: Event, event: Event): boolean =>
 export const textOf = (event: Event): string =>
   event.type === "text_delta" ? event.delta : event.type === "tool_call_delta" ? event.argumentsDelta : ""
 
-/** A fragment with another text; any other event as it is. */
+/** A fragment with this text; any other event unchanged. */
 export const withText = (event: Event, text: string): Event => {
   if (event.type === "text_delta") return event.delta === text ? event : { ...event, delta: text }
   if (event.type !== "tool_call_delta" || event.argumentsDelta === text) return event

@@ -1,12 +1,13 @@
 /**
- * The reader's end of a step or a chat that runs in a process of its own.
+ * The event stream of a step or a chat that runs in its own process.
  *
- * Owns: that process, which lives no longer than somebody reads. Does not own what it does.
+ * Owns: that process, which ends when the reader leaves. Does not own the work of the process.
  *
- * STREAM-R1. Leaving (`return`, a thrown error, `await using`) ends the process; what it held is released by then.
- * STREAM-R2. The process's death is the reader's end: normal the natural one, anything else a rejection of `next`.
+ * STREAM-R1. Leaving (`return`, a thrown error, `await using`) ends the process and waits until its resources are
+ *            released.
+ * STREAM-R2. When the process exits normally, the stream ends. For any other exit reason, `next` rejects.
  * STREAM-R3. No listener stays on the caller's signal.
- * STREAM-R4. Aborted by its signal, the process ends whether or not anybody reads on: what it still says is kept for the
+ * STREAM-R4. When the signal is aborted, the process ends, also without a reader. Its last events are kept for the
  *            reader.
  */
 import { OtpError, type Pid, Process, StateMachine } from "@troupe/otp"
@@ -16,8 +17,8 @@ import type { Outlet } from "./outlet.ts"
 /**
  * The events of a running step or chat, for one reader.
  *
- * **Details**: an async iterator; `return` (what leaving a `for await` loop calls) resolves when what was held is released,
- * or the drain deadline passed.
+ * **Details**: an async iterator. Leaving a `for await` loop calls `return`, which resolves when the resources are
+ * released, or the drain deadline has passed.
  */
 export class EventStream<Output = unknown, Cancel = never> implements AsyncIterableIterator<Event, undefined> {
   readonly #pid: Pid
@@ -46,7 +47,7 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
       outlet.flush()
     }
     signal?.addEventListener("abort", onAbort)
-    // It may have been aborted while the process started, by the adapter itself for one.
+    // The signal may have been aborted while the process started, for example by the adapter.
     if (signal?.aborted === true && Process.isAlive(pid)) onAbort()
     Process.onExit(pid, (reason) => {
       signal?.removeEventListener("abort", onAbort)
@@ -89,11 +90,11 @@ export class EventStream<Output = unknown, Cancel = never> implements AsyncItera
 
   #endProcess(): void {
     Process.exit(this.#pid, "shutdown")
-    // To a process that traps exits the signal is a message; this ends it all the same.
+    // A process that traps exits gets the signal as a message; this call ends it.
     StateMachine.stop(this.#pid, "shutdown")
   }
 
-  /** What the machine ended with; `undefined` while it runs. */
+  /** The output of the machine; `undefined` while it runs. */
   output(): Output | undefined {
     return this.#output()
   }

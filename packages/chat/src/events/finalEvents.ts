@@ -1,14 +1,14 @@
-/** Puts a phase's own events on the outlet. */
+/** Emits a phase's own events to the outlet. */
 import type { Event } from "./Event.ts"
 import type { Outlet } from "./outlet.ts"
 import { QueueSource } from "./queueSource.ts"
 
-/** The reader has taken a phase's own events, and asked for more. */
+/** The reader has taken a phase's own events and pulled again. */
 export interface EventsTaken {
   readonly type: "events.taken"
 }
 
-/** Emits events; `self` hears `events.taken` when the reader asked past the last. */
+/** Emits events; `self` receives `events.taken` when the reader pulls past the last event. */
 export const emit = (
   outlet: Outlet,
   events: ReadonlyArray<Event>,

@@ -1,35 +1,35 @@
 /**
- * The one place a chat's events come out of.
+ * The output of a chat's events, with backpressure.
  *
- * Owns: which source events come from now, and the reader's pending pull. Does not own the sources: phase A attaches the
- * adapter's stream, phase B the tool batch, phase C the closing event, each when the one before is exhausted.
+ * Owns: the current source, and the reader's pending pulls. Does not own the sources: phase A attaches the adapter's
+ * stream, phase B the tool batch, phase C the closing event, each when the source before is exhausted.
  *
- * OUT1. One source at a time; what a source says after it was detached or exhausted is dropped.
- * OUT2. A source is pulled only when the reader waits: nothing is read ahead, and a source is told that it is exhausted
- *       only when the reader asks past its last event. So the next phase does not begin before somebody wants it.
- * OUT3. `next` settles: with an event, the end, or the failure; a closed outlet ends every later `next`.
- * OUT4. Driven (a living chat), the outlet is its own reader and hands every event on at once.
- * OUT5. `released` resolves when all that was held for the sources is released, but never later than its deadline.
- * OUT6. Events that are always ready do not hold up the event loop, whether the reader sees them or not.
- * OUT7. Flushed (its turn was cancelled), the outlet waits for its reader no more: what bounded sources still say is kept
- *       for it, before the end or the failure. A model's stream is still pulled by its reader alone.
+ * OUT1. There is at most one source; events of a source that was detached or exhausted are discarded.
+ * OUT2. A source is pulled only when the reader waits: nothing is read ahead. `exhausted` of a source is called only
+ *       when the reader pulls past its last event, so the next phase does not begin before that pull.
+ * OUT3. `next` settles with an event, the end, or the failure. After `close` every `next` resolves with the end.
+ * OUT4. A driven outlet (of a living chat) is its own reader and publishes every event at once.
+ * OUT5. `released` resolves when all held resources are released, or at its deadline.
+ * OUT6. Events that are always ready do not block the event loop, whether the reader gets them or not.
+ * OUT7. A flushed outlet (its turn was cancelled) pulls bounded sources without its reader and keeps their events, before
+ *       the end or the failure. A model's stream is still pulled only by the reader.
  */
 import { type Clock, EventLoop, type System } from "@troupe/otp"
 import type { Event } from "./Event.ts"
 import { Fifo } from "../async/index.ts"
 
-/** Where events come from for a while. `pull` is called once for each event wanted. */
+/** A source of events. `pull` is called once for each requested event. */
 export interface Source {
   readonly pull: (outlet: Outlet) => void
-  /** The reader asked past the last event. */
+  /** The reader pulled past the last event. */
   readonly exhausted: () => void
-  /** Whether what it says is bounded, so that it can be kept for a reader who does not read (OUT7). */
+  /** Whether the number of events is bounded, so that they can be kept for a slow reader (OUT7). */
   readonly isBounded?: boolean
 }
 
 const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** An outlet looks at the host's time after so many events, and lets the event loop turn after so many milliseconds. */
+/** An outlet reads the time after `checkEvery` events, and yields to the event loop after `holdMs` milliseconds. */
 const checkEvery = 128
 const holdMs = 8
 
@@ -42,7 +42,7 @@ interface Failure {
   readonly error: unknown
 }
 
-/** Hands a chat's events to its one reader. */
+/** Passes a chat's events to its one reader. */
 export class Outlet {
   #source: Source | undefined
   readonly #readers: Array<Reader> = []
@@ -51,7 +51,7 @@ export class Outlet {
   #state: "open" | "closed" | Failure = "open"
   #opened: Reader | undefined
   #wasOpened = false
-  /** Whether the source owes an answer. */
+  /** Whether a pull of the source is pending. */
   #outstanding = false
   #isPulling = false
   #pullAgain = false
@@ -61,15 +61,15 @@ export class Outlet {
   #held = 0
   #begun = false
   #onReleased: (() => void) | undefined
-  /** What was flushed and not read yet (OUT7). */
+  /** The flushed events that are not read yet (OUT7). */
   #kept: Fifo<Event> | undefined
 
-  /** Without a time to hold the thread for, it lets the event loop turn by the count of events alone. */
+  /** With `holdMsAtMost` 0 the outlet yields to the event loop by the count of events alone. */
   constructor(holdMsAtMost = holdMs) {
     this.#holdMs = holdMsAtMost
   }
 
-  /** Resolves when the first source is attached; rejects when there will be none. */
+  /** Resolves when the first source is attached; rejects when the outlet fails before. */
   opened(): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       if (this.#wasOpened) return resolve()
@@ -105,14 +105,14 @@ export class Outlet {
     this.#pull()
   }
 
-  /** A source's answer to a pull: what came is not for the reader, who still waits (OUT6). */
+  /** A source's answer to a pull: the event is not for the reader, and the pull is repeated (OUT6). */
   skip(source: Source): void {
     if (this.#source !== source) return
     this.#outstanding = false
     this.#pull()
   }
 
-  /** A source's answer to a pull: it has no more. */
+  /** A source's answer to a pull: it has no more events. */
   exhaust(source: Source): void {
     if (this.#source !== source) return
     this.#source = undefined
@@ -136,22 +136,22 @@ export class Outlet {
     })
   }
 
-  /** Whether it was closed, or failed. */
+  /** Whether the outlet was closed or has failed. */
   get over(): boolean {
     return this.#state !== "open"
   }
 
-  /** Whether events come from somewhere now. */
+  /** Whether a source is attached. */
   get isFlowing(): boolean {
     return this.#source !== undefined
   }
 
-  /** Whether the turn that writes here was taken up. */
+  /** Whether the turn of this outlet has begun. */
   get begun(): boolean {
     return this.#begun
   }
 
-  /** The turn that writes here is taken up. */
+  /** Marks the turn of this outlet as begun. */
   begin(): void {
     this.#begun = true
   }
@@ -162,7 +162,7 @@ export class Outlet {
     this.#pull()
   }
 
-  /** Has bounded sources wait for the reader no more (OUT7). */
+  /** Pulls bounded sources without waiting for the reader (OUT7). */
   flush(): void {
     if (this.#kept !== undefined || this.#state !== "open") return
     const kept = new Fifo<Event>()
@@ -174,18 +174,18 @@ export class Outlet {
     })
   }
 
-  /** What was kept for the reader is wanted no more. */
+  /** Discards the events that were kept for the reader. */
   forgetKept(): void {
     this.#kept?.clear()
   }
 
-  /** Calls `onEnd` once, when the outlet is closed or fails; at once, if it has. */
+  /** Calls `onEnd` once, when the outlet is closed or fails; at once, if it has ended. */
   whenEnded(onEnd: (failure: Failure | undefined) => void): void {
     if (this.#state === "open") this.#onEnd = onEnd
     else onEnd(typeof this.#state === "object" ? this.#state : undefined)
   }
 
-  /** Counts a resource in; the function given back counts it out. */
+  /** Holds a resource; the returned function releases it. */
   hold(): () => void {
     this.#held++
     return () => {
@@ -194,7 +194,7 @@ export class Outlet {
     }
   }
 
-  /** Resolves when everything held is released, or the time is over. */
+  /** Resolves when all resources are released, or the time is over. */
   released(clock: Clock.Clock, withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#held === 0) return resolve()
@@ -234,7 +234,7 @@ export class Outlet {
     this.#onEnd?.(failure)
   }
 
-  /** A source that answers at once asks for the next pull from within this one: a loop, so that the stack does not grow. */
+  /** A source may answer synchronously and so cause a nested pull: a loop keeps the stack from growing. */
   #pull(): void {
     this.#pullAgain = true
     if (this.#isPulling) return
@@ -262,12 +262,12 @@ export class Outlet {
     source.pull(this)
   }
 
-  /** Whether a source is pulled where nobody waits: by an outlet that is driven (OUT4), or flushed (OUT7). */
+  /** Whether a source is pulled without a waiting reader: the outlet is driven (OUT4) or flushed (OUT7). */
   #pullsUnasked(source: Source): boolean {
     return this.#publish !== undefined && (this.#kept === undefined || source.isBounded === true)
   }
 
-  /** Whether events have come without a pause for so long that others should have their turn. */
+  /** Whether events have run for so long that the outlet should yield to the event loop. */
   #hasHeldThread(): boolean {
     if (++this.#burst < checkEvery) return false
     this.#burst = 0
@@ -278,5 +278,5 @@ export class Outlet {
   }
 }
 
-/** An outlet for what runs in a system; where that has a seed, nothing depends on how fast the host is. */
+/** Makes an outlet for a system. With a seed the outlet is deterministic: it does not depend on the host's speed. */
 export const outletIn = (system: System.System): Outlet => (system.seed === undefined ? new Outlet() : new Outlet(0))

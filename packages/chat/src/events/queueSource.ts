@@ -1,4 +1,4 @@
-/** A source that is written to: events wait until they are pulled. */
+/** A source with a queue: pushed events wait until they are pulled. */
 import type { Event } from "./Event.ts"
 import { Fifo } from "../async/index.ts"
 import type { Outlet, Source } from "./outlet.ts"
@@ -11,13 +11,13 @@ export class QueueSource implements Source {
   #outlet: Outlet | undefined
   #over = false
 
-  /** `waiting` is where events wait, for whoever outlives the source. */
+  /** `waiting` is the queue; an owner that outlives the source may pass its own. */
   constructor(done: () => void, waiting = new Fifo<Event>()) {
     this.#waiting = waiting
     this.#done = done
   }
 
-  /** Adds events; after `end` they are dropped. */
+  /** Adds events; after `end` they are discarded. */
   push(...events: ReadonlyArray<Event>): void {
     if (this.#over) return
     for (const event of events) this.#waiting.push(event)

@@ -3,7 +3,9 @@ import { Usage } from "../model/index.ts"
 
 const fields = Usage.unwrap().shape
 
-/** What of it can be counted: a field of the wrong kind is left out. `undefined` for what is no object. */
+/**
+ * The valid fields of a usage report; fields of the wrong type are left out. `undefined` for a value that is no object.
+ */
 export const reportedUsage = (reported: unknown): Usage | undefined => {
   if (typeof reported !== "object" || reported === null) return undefined
   try {

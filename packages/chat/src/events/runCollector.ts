@@ -1,12 +1,12 @@
 /**
- * What a fold of events keeps beyond one model request.
+ * The state of a fold of events beyond one model request.
  *
- * Owns: the thread as last said, the tool messages and the halt of the running step, the finished steps, the chat's
- * result. Does not own the response being folded.
+ * Owns: the latest thread, the tool messages and the halt of the running step, the finished steps, the chat's result.
+ * Does not own the response being folded.
  *
- * LOOP1. Of several halts in one step the one its end names counts, else the first that was seen.
- * LOOP2. A finished step takes what was folded before it, and leaves nothing of that to the next. Its tool messages are
- *        those of its thread, in call order, where the thread has them.
+ * LOOP1. Of several halts in one step the halt of `step_completed` counts, else the first halt that was seen.
+ * LOOP2. When a step finishes, its tool messages and halt are reset for the next step. Its tool messages are those of its
+ *        thread, in call order, if the thread has any.
  */
 import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event } from "./Event.ts"
@@ -45,7 +45,7 @@ export class LoopFold {
     return this.#chatResult
   }
 
-  /** Folds an event of the tools, or the chat's last. */
+  /** Folds a tool event or `chat_completed`. */
   apply(event: Event): void {
     switch (event.type) {
       case "tool_result_encoded":
@@ -73,7 +73,7 @@ export class LoopFold {
     }
   }
 
-  /** Folds the end of a step; whether it was one. */
+  /** Folds `step_completed`; returns `false` for a malformed event. */
   finish(event: Extract<Event, { readonly type: "step_completed" }>): boolean {
     const { response, thread, mode, manualToolCalls, pendingApprovals, halt, error } = event
     if (!isObject(response) || !isObject(thread)) return false
@@ -88,7 +88,7 @@ export class LoopFold {
     return true
   }
 
-  /** The running step, if it had ended with this response. */
+  /** The result of the running step if it ended with this response. */
   step(
     response: Response,
     mode: "auto" | "manual" = "auto",
@@ -107,7 +107,7 @@ export class LoopFold {
     }
   }
 
-  /** The thread; throws where there is none. */
+  /** The thread; throws a `TypeError` without a thread. */
   threadFor(what: string): Thread {
     if (this.#thread === undefined) {
       throw new TypeError(`${what} requires a thread: make the collector with one, or ask it for toResponse()`)

@@ -1,4 +1,4 @@
-/** Which events of an adapter can enter a thread. */
+/** Checks whether events of an adapter can enter a thread. */
 
 import type { AdapterEvent, ToolCallCompleted } from "./Event.ts"
 import { isObject } from "../errors/index.ts"

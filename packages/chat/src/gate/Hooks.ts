@@ -1,26 +1,25 @@
 /**
- * Hooks: functions told of what a chat and its tools are about to do, or did, that may have a say in it.
+ * Hooks: functions of the user that are called before and after the actions of a chat and its tools, and may change them.
  *
- * | event                | told                                        | what counts of the answers              |
+ * | event                | called when                                 | effective answers                       |
  * | -------------------- | ------------------------------------------- | --------------------------------------- |
  * | `SessionStart`       | a chat's process runs its first turn        | nothing                                 |
- * | `UserPromptSubmit`   | a person said something                     | inject, transform, halt                 |
+ * | `UserPromptSubmit`   | a person sent an input                      | inject, transform, halt                 |
  * | `PreIteration`       | a request is about to be made               | inject, halt                            |
  * | `ChatParams`         | the same, with the request                  | params and inject, for this one; halt   |
- * | `PermissionRequest`  | somebody is about to be asked about a call  | nothing                                 |
+ * | `PermissionRequest`  | a person is about to be asked about a call  | nothing                                 |
  * | `PreToolUse`         | a call was permitted and has not started    | deny, halt, allow with other arguments  |
  * | `PermissionDenied`   | a call was refused                          | nothing                                 |
  * | `ToolDenied`         | the same, where the refusal has a code      | nothing                                 |
  * | `PostToolUse`        | a tool's handler has ended                  | augment, halt                           |
  * | `PostToolUseFailure` | a call has failed                           | nothing                                 |
- * | `Stop`               | a turn ended as somebody meant it to        | nothing                                 |
+ * | `Stop`               | a turn ended as intended                    | nothing                                 |
  * | `StopFailure`        | a turn ended otherwise                      | nothing                                 |
  * | `SessionEnd`         | the chat is stopped, or the run is over     | nothing                                 |
  *
- * The hooks of an event run one after another, in their order; each is waited for. A halt, or a refusal where it counts, is the
- * last word: later hooks do not run. A hook that throws, rejects or gives no answer in time, is a halt with the reason
- * `hook_crashed`, where a halt counts; elsewhere it changes nothing. An answer that does not count, or that is none, means
- * that the hook has nothing to say.
+ * The hooks of an event run one after another, in order; each is awaited. After an effective halt or denial, later
+ * hooks do not run. When a hook throws, rejects or times out, the result is a halt with the reason `hook_crashed` where
+ * a halt is effective; elsewhere the failure is ignored. Ineffective and invalid answers are ignored.
  *
  * @module
  */
@@ -39,18 +38,18 @@ export type { RequestParams } from "./requestParams.ts"
 
 export type { HookHalt, PreToolVerdict, PostToolVerdict } from "./hookVerdict.ts"
 
-/** What every hook about a tool call is told. */
+/** The payload that all hooks about a tool call share. */
 export interface ToolUse {
   readonly toolCall: ToolCall
   readonly toolName: string
   readonly arguments: Readonly<Record<string, unknown>> | null
 }
 
-/** What the hooks of each event are told. */
+/** The payload of each event. */
 export interface Payloads {
   readonly SessionStart: {
     readonly sessionId: string | undefined
-    /** Whether there was nothing in the thread, or something to go on with. */
+    /** Whether the thread was empty (`new`) or not (`revived`). */
     readonly source: "new" | "revived"
     readonly messages: ReadonlyArray<Message>
   }
@@ -60,11 +59,11 @@ export interface Payloads {
     readonly messages: ReadonlyArray<Message>
   }
   readonly PreIteration: {
-    /** How many steps of the turn are over. */
+    /** The number of finished steps of the turn. */
     readonly iteration: number
-    /** How many replies in a row changed nothing, the last one included. */
+    /** The number of consecutive replies that changed nothing, the last reply included. */
     readonly unproductiveIterations: number
-    /** Equal for replies of the same calls and results; absent before the first. */
+    /** Equal for replies of the same calls and results; absent before the first reply. */
     readonly fingerprint: string | undefined
     readonly sessionId: string | undefined
     readonly messages: ReadonlyArray<Message>
@@ -84,13 +83,13 @@ export interface Payloads {
   readonly StopFailure: Ended
   readonly SessionEnd: {
     readonly sessionId: string | undefined
-    /** How the last turn ended; absent where none did. */
+    /** How the last turn ended; absent when no turn ended. */
     readonly haltedReason: HaltedReason | undefined
     readonly messages: ReadonlyArray<Message>
   }
 }
 
-/** What the hooks at the end of a turn are told. */
+/** The payload of hooks at the end of a turn. */
 export interface Ended {
   readonly sessionId: string | undefined
   readonly haltedReason: HaltedReason
@@ -98,20 +97,20 @@ export interface Ended {
 }
 
 /**
- * What a hook can answer.
+ * The answers of a hook.
  *
  * - nothing, `"ok"`, `"allow"`: go on
- * - `allow` with `arguments`: the call runs with those instead, once they fit the tool's schema
- * - `deny`: the call does not run; the model reads the reason. A {@link Denial} says it for programs, too
- * - `halt`: the turn ends with this reason, text of the hook's own; `"halt"` if there is none
- * - `inject`: these messages are added to the thread, or, at `ChatParams`, to this request alone. What is no message of the
- *   system, a person or the model is left out
+ * - `allow` with `arguments`: the call runs with these arguments instead, if they fit the tool's schema
+ * - `deny`: the call does not run; the model reads the reason. A {@link Denial} is a reason that programs can read, too
+ * - `halt`: the turn ends with this reason, a text of the hook; default `"halt"`
+ * - `inject`: these messages are added to the thread, or, at `ChatParams`, to this request only. Values that are no
+ *   system, user or assistant messages are left out
  * - `params`: this request is made with these options instead
- * - `transform`: this is what the person said, instead
- * - `augment`: this is added to the tool's result, after a blank line
+ * - `transform`: this prompt replaces the person's input
+ * - `augment`: this text is added to the tool's result, after a blank line
  *
- * A word alone is the answer without its details; an `async` function answers with the object, since TypeScript takes the
- * word for any text.
+ * A word alone is the answer without its details. An `async` function returns the object form, because TypeScript
+ * widens the word to `string`.
  */
 export type HookAnswer =
   | undefined
@@ -129,7 +128,7 @@ export type HookAnswer =
   | { readonly type: "transform"; readonly prompt: string }
   | { readonly type: "augment"; readonly text: string }
 
-/** What a hook is handed beside its payload: `signal` is aborted when nobody waits for it any more. */
+/** The second argument of a hook. `signal` is aborted when the answer is no longer needed. */
 export interface HookContext {
   readonly signal: AbortSignal
   readonly context: Readonly<Record<string, unknown>>
@@ -138,8 +137,7 @@ export interface HookContext {
 /**
  * A hook.
  *
- * **Contract**: return an answer, a promise of it, or an Effect of it, within `hookTimeoutMs`. What it is told is not to be
- * changed.
+ * **Contract**: return an answer, a promise of it, or an Effect of it, within `hookTimeoutMs`. Do not change the payload.
  */
 export type Hook<Event extends HookEvent = HookEvent> = (
   payload: Payloads[Event],
@@ -149,8 +147,8 @@ export type Hook<Event extends HookEvent = HookEvent> = (
 /**
  * Hooks for the calls of some tools.
  *
- * **Details**: `match` is searched for anywhere in the tool's name, upper and lower case apart; write `^` and `$` for the
- * whole name. Without it the group is for every tool.
+ * **Details**: `match` is a case-sensitive search anywhere in the tool's name; write `^` and `$` for the whole name.
+ * Without `match` the group is for every tool.
  */
 export interface HookGroup<Event extends ToolHookEvent = ToolHookEvent> {
   readonly match?: string | RegExp | undefined
@@ -164,12 +162,12 @@ export type Hooks = {
     | undefined
 }
 
-/** How hooks are run: until when, on whose clock, and what they are handed. */
+/** The options of a run of hooks: signal, clock, timeout and context. */
 export interface HookRun extends UserCall {
   readonly context?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What the hooks of a lifecycle event came to; what was injected before a halt stays. */
+/** The combined result of the hooks of a lifecycle event. Messages injected before a halt are kept. */
 export interface LifecycleVerdict {
   readonly injects: ReadonlyArray<Message>
   readonly transform: string | undefined
@@ -177,7 +175,10 @@ export interface LifecycleVerdict {
   readonly halt: HookHalt | undefined
 }
 
-/** Runs the hooks before a call: the first refusal or halt is the last word, each sees the arguments as the last left them. */
+/**
+ * Runs the hooks before a call until the first denial or halt. Each hook gets the arguments that the hook before it
+ * set.
+ */
 export const preTool = async (hooks: Hooks, toolCall: ToolCall, run: HookRun): Promise<PreToolVerdict> => {
   let args: Readonly<Record<string, unknown>> | undefined
   for (const hook of hooksFor(hooks, "PreToolUse", toolCall.name)) {
@@ -191,7 +192,7 @@ export const preTool = async (hooks: Hooks, toolCall: ToolCall, run: HookRun): P
   return args === undefined ? { type: "allow" } : { type: "allow", arguments: args }
 }
 
-/** Runs the hooks after a call: texts are joined by a newline, a halt is the last word and keeps them. */
+/** Runs the hooks after a call until the first halt. Their texts are joined by a newline and kept at a halt. */
 export const postTool = async (
   hooks: Hooks,
   payload: Payloads["PostToolUse"],
@@ -208,7 +209,7 @@ export const postTool = async (
   return text === "" ? { type: "ok" } : { type: "augment", text }
 }
 
-/** Tells hooks whose answers do not count; a fault of theirs changes nothing. */
+/** Runs hooks and ignores their answers and failures. */
 export const notify = async <Event extends ToolHookEvent>(
   hooks: Hooks,
   event: Event,
@@ -218,7 +219,7 @@ export const notify = async <Event extends ToolHookEvent>(
   for (const hook of hooksFor(hooks, event, payload.toolName)) await callHook(hook, copied(payload), run)
 }
 
-/** Runs the hooks of a lifecycle event: injected messages add up, the last transform counts, a halt is the last word. */
+/** Runs the hooks of a lifecycle event until the first halt. Injected messages add up; the last transform counts. */
 export const lifecycle = async <Event extends LifecycleEvent>(
   hooks: Hooks,
   event: Event,
@@ -241,10 +242,10 @@ export const lifecycle = async <Event extends LifecycleEvent>(
   return { injects, transform, params, halt: undefined }
 }
 
-/** The events whose hooks have no say, so that none of them keeps the others from being told. */
+/** The events whose hooks cannot halt, so every hook runs. */
 const unanswered: ReadonlySet<LifecycleEvent> = new Set(["SessionStart", "Stop", "StopFailure", "SessionEnd"])
 
-/** What a hook about a call is told of it. */
+/** The payload of a hook about this call. */
 export const toolUse = (toolCall: ToolCall): ToolUse => ({
   toolCall,
   toolName: toolCall.name,
@@ -255,7 +256,7 @@ export const toolUse = (toolCall: ToolCall): ToolUse => ({
 export const has = (hooks: Hooks | undefined, ...events: ReadonlyArray<HookEvent>): boolean =>
   hooks !== undefined && events.some((event) => (hooks[event]?.length ?? 0) > 0)
 
-/** The functions for a call of this tool, in order; a group's come one after another in its place. */
+/** The functions for a call of this tool, in order, with groups flattened in place. */
 const hooksFor = (hooks: Hooks, event: ToolHookEvent, name: string): ReadonlyArray<unknown> =>
   (hooks[event] ?? []).flatMap((one: Hook<never> | HookGroup<never>): ReadonlyArray<unknown> => {
     if (typeof one === "function") return [one]
@@ -264,14 +265,14 @@ const hooksFor = (hooks: Hooks, event: ToolHookEvent, name: string): ReadonlyArr
     return matches(one.match, name) ? one.hooks : []
   })
 
-/** Asks one hook; what is none has a fault. */
+/** Calls one hook; a value that is no function is a fault. */
 const callHook = (hook: unknown, payload: unknown, run: HookRun) =>
   callUser((signal) => {
     if (typeof hook === "function") return hook(payload, { signal, context: run.context ?? {} }) as unknown
     throw hook instanceof TypeError ? hook : new TypeError("a hook is a function; groups are for the events of tools")
   }, run)
 
-/** The events a hook can stand on. */
+/** The events of hooks. */
 export type HookEvent = keyof Payloads
 
 /** The events about a tool call; their hooks can be grouped by the names of tools. */

@@ -1,8 +1,8 @@
 /**
- * Permissions: which tool calls may run, and who is asked.
+ * Permissions: rules that let tool calls run, ask a person, or deny the calls.
  *
  * A call is judged in this order: the `deny` list, the `allow` list, the mode, the person asked by `ask`, and last the
- * `PreToolUse` hooks. {@link check} decides the first three on its own, from the call and what the tool says of itself.
+ * `PreToolUse` hooks. {@link check} decides the first three, from the call and the tool's declaration.
  *
  * | mode          | lets through without a question                 | asks about        | refuses                    |
  * | ------------- | ----------------------------------------------- | ----------------- | -------------------------- |
@@ -12,7 +12,7 @@
  * | `trusted`     | every call                                      | nothing           | nothing                    |
  * | `bypass`      | every call                                      | nothing           | nothing                    |
  *
- * Where nobody can be asked, what would be asked about runs. The lists hold in every mode.
+ * Without `ask`, a call that the mode asks about runs. The lists apply in every mode.
  *
  * @module
  */
@@ -24,16 +24,16 @@ import type { Awaitable, Tool } from "../tool/index.ts"
 export { Mode, modes } from "../record/index.ts"
 
 /**
- * Why a call was refused, for a program.
+ * The code of a refusal, for programs.
  *
- * - `phase_gated`: the mode forbids it
- * - `user_denied`: a list or a person refused it
- * - `budget_exceeded`, `sandbox_violation`: for hooks, which know such things
- * - `unknown`: there was no answer that means anything
+ * - `phase_gated`: the mode forbids the call
+ * - `user_denied`: a list or a person refused the call
+ * - `budget_exceeded`, `sandbox_violation`: for hooks
+ * - `unknown`: there was no valid answer
  */
 export type DenialCode = "phase_gated" | "user_denied" | "budget_exceeded" | "sandbox_violation" | "unknown"
 
-/** A refusal: `reason` is what the model reads, `metadata` what a program wants to know beside the code. */
+/** A refusal: `reason` is for the model, `code` and `metadata` are for programs. */
 export interface Denial {
   readonly reason: string
   readonly code: DenialCode
@@ -41,15 +41,15 @@ export interface Denial {
 }
 
 /**
- * What whoever is asked can answer.
+ * The answers to a question.
  *
- * - `allow`: run it; with `arguments`, run it with those instead, once they fit the tool's schema
- * - `deny`: the model reads the reason
+ * - `allow`: the call runs; with `arguments`, it runs with these instead, if they fit the tool's schema
+ * - `deny`: the call does not run; the model reads the reason
  * - `halt`: the turn ends with the reason; the batch's other calls do not start
- * - `suspend`: nobody knows yet; the call waits, and the turn ends without it
+ * - `suspend`: the call waits for a later answer (human in the loop), and the turn ends without it
  *
- * A word alone is the answer without its details; an `async` function answers with
- * the object, since TypeScript takes the word for any text.
+ * A word alone is the answer without its details. An `async` function returns the object form, because TypeScript
+ * widens the word to `string`.
  */
 export type Answer =
   | "allow"
@@ -62,10 +62,10 @@ export type Answer =
   | { readonly type: "suspend" }
 
 /**
- * What somebody is asked: whether this call may run; or, with `wants`, whether it may make that the mode of the run.
+ * A question to a person: whether this call may run or, with `wants`, whether it may set this permission mode.
  *
- * **Details**: `signal` is aborted when nobody waits for the answer any more. To a question with `wants` anything but `allow`
- * is a refusal, which the handler is told.
+ * **Details**: `signal` is aborted when the answer is no longer needed. For a question with `wants`, any answer but
+ * `allow` is a refusal: the handler's `setPermissionMode` rejects.
  */
 export interface Question {
   readonly toolCall: ToolCall
@@ -77,19 +77,19 @@ export interface Question {
 }
 
 /**
- * Asks somebody about a call.
+ * Asks a person about a call.
  *
- * **Contract**: answer in your own time; it counts against no tool's deadline, and the next question of the batch comes
- * after the answer. A throw, a rejection, or anything but an {@link Answer} refuses the call with the code `unknown`: what
- * was not allowed does not run, and the turn goes on.
+ * **Contract**: the time to answer is unlimited and counts against no tool's deadline. The next question of the batch
+ * comes after the answer. A throw, a rejection, or any value but an {@link Answer} refuses the call with the code
+ * `unknown`; the turn goes on.
  */
 export type Ask = (question: Question) => Awaitable<Answer>
 
 /**
  * Which calls may run.
  *
- * **Units and defaults**: `mode` is `"default"`, `loosest` is the mode. No list restricts anything; an empty `allow` list refuses every call.
- * `expiresMs` are milliseconds after which a suspended call is refused; never by default.
+ * **Units and defaults**: `mode` is `"default"`, `loosest` is the mode. An absent list restricts nothing; an empty
+ * `allow` list refuses every call. A suspended call is refused after `expiresMs` milliseconds; never by default.
  */
 export interface Permissions {
   readonly mode?: Mode | undefined
@@ -97,11 +97,11 @@ export interface Permissions {
   readonly loosest?: Mode | undefined
   /** The only tools that may be called. */
   readonly allow?: ReadonlyArray<string> | undefined
-  /** Tools that may not be called, whatever else is said. */
+  /** Tools that may not be called; this list overrides all other rules. */
   readonly deny?: ReadonlyArray<string> | undefined
   /**
-   * Tools that only read, beside those that say so themselves: by name, or by call, for a tool that reads or writes as its
-   * arguments say. The function is synchronous; if it throws, the call does not count as reading.
+   * Further tools that only read: a list of names, or a synchronous function of the call, for tools whose arguments
+   * decide. If the function throws, the call does not count as reading.
    */
   readonly readOnly?: ReadonlyArray<string> | ((toolCall: ToolCall) => boolean) | undefined
   /** Tools that `acceptEdits` lets through without a question. */
@@ -110,22 +110,22 @@ export interface Permissions {
   readonly expiresMs?: number | undefined
 }
 
-/** What the lists and the mode say of a call. */
+/** The decision of the lists and the mode about a call. */
 export type Verdict =
   | { readonly type: "allow" }
   | { readonly type: "ask" }
   | { readonly type: "deny"; readonly denial: Denial }
 
-/** What counts beside the permissions: the mode a run is in, where it is not the one it was given. */
+/** The present state of a run: its mode, which overrides `mode` of the permissions. */
 export interface Standing {
   readonly mode?: Mode | undefined
 }
 
 /**
- * Judges a call by the lists and the mode: whether it runs, is asked about, or is refused.
+ * Judges a call by the lists and the mode: allow, ask or deny.
  *
- * **Details**: pure and total. It looks at the tool only to see whether it only reads (`effect: "read"`, or
- * `metadata.readOnly: true`); a tool that does not exist does not. A mode nobody defined counts as `default`.
+ * **Details**: pure and total. Of the tool only `effect: "read"` and `metadata.readOnly: true` are read; a tool that
+ * does not exist counts as writing. An unknown mode counts as `default`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -188,14 +188,14 @@ export const clamp = (one: Mode, other: Mode): Mode => (rank(other) < rank(one) 
 /** Whether a value names a mode. */
 export const isMode = (value: unknown): value is Mode => modes.some((mode) => mode === value)
 
-/** A refusal, for a hook that refuses for a program to understand. */
+/** Makes a refusal with a code that programs can read. */
 export const denial = (code: DenialCode, reason: string, metadata: Readonly<Record<string, unknown>> = {}): Denial => ({
   reason,
   code,
   metadata
 })
 
-/** Whether a tool says of itself that it only reads. */
+/** Whether a tool declares that it only reads. */
 const onlyReads = (tool: Tool | undefined): boolean =>
   tool !== undefined && (("effect" in tool && tool.effect === "read") || tool.metadata["readOnly"] === true)
 
@@ -216,5 +216,5 @@ const refused = (code: DenialCode, reason: string, metadata: Denial["metadata"])
   denial: { reason, code, metadata }
 })
 
-/** A mode nobody defined is looser than all. */
+/** The looseness of a mode. An unknown mode is looser than all others. */
 const rank = (mode: Mode): number => (isMode(mode) ? modes.indexOf(mode) : modes.length)

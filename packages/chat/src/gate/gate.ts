@@ -1,14 +1,16 @@
 /**
- * The gate in front of a tool call: the lists and the mode, the person asked, then the `PreToolUse` hooks.
+ * The gate before a tool call: the lists and the mode, the question to a person, then the `PreToolUse` hooks.
  *
- * GATE1. Total: whatever a question or a hook does, the gate comes to one verdict. A question that fails, or is answered with
- *        what is no answer, is a refusal with the code `unknown`; a hook that fails is a halt.
+ * GATE1. Total: the gate returns exactly one verdict. A question that fails or gets an invalid answer is a refusal with
+ *        the code `unknown`; a hook that fails is a halt.
  * GATE2. The calls of a batch are judged one after another, in call order: questions never overlap.
  * GATE3. After a halt no further call is judged.
- * GATE4. When its signal is aborted the gate comes to `aborted` at once, and tells whoever it waits for.
- * GATE5. Other arguments take the place of the call's own for whoever judges it next, and for its handler. What a question
- *        or a hook changes in the call it was told of changes nothing: each gets a copy.
- * GATE6. The reason of a refusal that a fault causes has no text of the fault; the denial's metadata and a halt's cause have it.
+ * GATE4. When its signal is aborted, the gate returns `aborted` at once and aborts the signal of the pending question
+ *        or hook.
+ * GATE5. Edited arguments replace the call's own for the next judge and for the handler. A question and a hook get
+ *        copies of the call, so their changes to it have no effect.
+ * GATE6. When a fault causes a refusal, the reason has no text of the fault; the denial's metadata and a halt's cause
+ *        have it.
  */
 import * as Hooks from "./Hooks.ts"
 import { check, type Denial, denial, type Permissions, type Question } from "./Permissions.ts"
@@ -22,11 +24,11 @@ import type { Mode } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 
-/** What calls are judged by. */
+/** The rules that judge calls. */
 export interface Gate extends Hooks.HookRun {
   readonly permissions?: Permissions | undefined
   readonly hooks?: Hooks.Hooks | undefined
-  /** The mode the run is in, where it is not the one of the permissions. */
+  /** The mode of the run; default: the mode of the permissions. */
   readonly mode?: Mode | undefined
 }
 
@@ -34,7 +36,7 @@ export interface Gate extends Hooks.HookRun {
 interface Admitted {
   readonly type: "allow"
   readonly toolCall: ToolCall
-  /** Whether its arguments are others than the model wrote. */
+  /** Whether its arguments were edited. */
   readonly edited: boolean
 }
 
@@ -46,7 +48,7 @@ export interface Refused {
   readonly denial: Denial | undefined
 }
 
-/** A refusal that says for a program why. */
+/** A refusal with a `Denial` for programs. */
 type Denied = Refused & { readonly denial: Denial }
 
 /** The call does not run, and the turn ends. */
@@ -58,24 +60,24 @@ export interface Halted {
   readonly cause: unknown
 }
 
-/** The call waits for an answer that comes later. */
+/** The call waits for a later answer. */
 export interface Suspended {
   readonly type: "suspend"
   readonly toolCall: ToolCall
-  /** After how many milliseconds it is refused, if nobody answers. */
+  /** The milliseconds after which the call is refused without an answer. */
   readonly expiresMs: number | undefined
 }
 
-/** What the gate comes to. */
+/** The verdict of the gate. */
 export type GateVerdict = Admitted | Refused | Halted | Suspended | { readonly type: "aborted" }
 
-/** Whether options have a gate at all. */
+/** Whether these options require a gate. */
 export const isGated = ({ permissions, hooks }: Pick<Gate, "permissions" | "hooks">): boolean =>
   permissions !== undefined || Hooks.has(hooks, "PreToolUse")
 
 /**
- * Judges calls one after another; those after a halt are missing in the list. `judging` is told of each as its turn comes, and
- * says until when that one is waited for.
+ * Judges calls one after another; the returned list ends at a halt. `judging` is called before each call, and returns the
+ * signal that ends the wait for that call.
  */
 export const gateBatch = async (
   calls: ReadonlyArray<{ readonly toolCall: ToolCall; readonly tool: Tool | undefined }>,
@@ -137,7 +139,7 @@ const permit = async (toolCall: ToolCall, tool: Tool | undefined, gate: Gate): P
   return userAnswer.type === "aborted" ? userAnswer : answered(toolCall, userAnswer, permissions)
 }
 
-/** What an answer means to a call that wants to do something: to run, unless `wanted` says otherwise. */
+/** The verdict that follows from an answer about a call that asks to run, or to do what `requested` names. */
 export const answered = (
   toolCall: ToolCall,
   userAnswer: Exclude<UserAnswer, { readonly type: "aborted" }>,
@@ -186,7 +188,7 @@ export const answered = (
   }
 }
 
-/** What each answer is made of. */
+/** The fields of each answer. */
 const members: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
   ["allow", ["type", "arguments"]],
   ["deny", ["type", "reason"]],
@@ -194,7 +196,7 @@ const members: ReadonlyMap<unknown, ReadonlyArray<string>> = new Map([
   ["suspend", ["type"]]
 ])
 
-/** What an answer has that means nothing: who wrote it meant something, and that may be less than what the rest allows. */
+/** The unknown fields of an answer. Their author may have meant a restriction, so such an answer is a refusal. */
 const strangeIn = (value: unknown, { type }: { readonly type?: unknown }): string | undefined => {
   const known = members.get(type)
   if (known === undefined || typeof value !== "object" || value === null) return undefined
@@ -207,14 +209,14 @@ const strangeIn = (value: unknown, { type }: { readonly type?: unknown }): strin
   }
 }
 
-/** What is no answer allows nothing. */
+/** The refusal for an invalid answer. */
 const unanswered = (toolCall: ToolCall, value: unknown): Denied =>
   denied(
     toolCall,
     denial("unknown", `the question was answered with what is no answer: ${describe(value)}`, { raw: rawOf(value) })
   )
 
-/** The answer as data; values exist that throw when they are looked at. */
+/** The answer as data. Reading a value may throw. */
 const rawOf = (value: unknown): unknown => {
   try {
     return copied(value)
@@ -245,13 +247,13 @@ const edited = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): Ad
   edited: true
 })
 
-/** The call with other arguments than the model wrote, and so without its text. */
+/** The call with edited arguments, and so without `rawArguments`. */
 export const calledWith = (toolCall: ToolCall, args: Readonly<Record<string, unknown>>): ToolCall => {
   const { rawArguments: _, ...call } = toolCall
   return { ...call, arguments: args }
 }
 
-/** Calls the hooks of a refusal; their answers change nothing. */
+/** Calls the hooks of a refusal and ignores their answers. */
 export const refuse = async (refused: Refused, gate: Gate): Promise<Refused> => {
   const { hooks } = gate
   if (hooks === undefined) return refused

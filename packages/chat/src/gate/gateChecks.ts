@@ -1,4 +1,4 @@
-/** The types of permissions and hooks; a bad value is named by its path, with what to write instead. */
+/** The schemas of permissions and hooks. A finding names the path of an invalid value and the expected value. */
 import * as z from "zod"
 import { functionType, isRecord, milliseconds, partsOf, passing, wordOf } from "../errors/index.ts"
 import { modes } from "../record/index.ts"

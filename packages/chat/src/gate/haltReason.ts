@@ -1,10 +1,10 @@
-/** The word a turn is ended with by a hook, by a question's answer or by a decision. */
+/** Halt reasons of hooks, answers and decisions. */
 import { reservedHaltReasons } from "../values/index.ts"
 
-/** The word where none is given. */
+/** The halt reason; default `"halt"`. */
 export const haltWord = (reason: unknown): string => (typeof reason === "string" ? reason : "halt")
 
-/** What keeps a reason from being the word of a halt, or `undefined`; without one, `haltWord` is. */
+/** The problem of a halt reason; `undefined` for a valid reason or none. */
 export const haltProblem = (reason: unknown): string | undefined => {
   if (reason === undefined) return undefined
   if (typeof reason !== "string" || reason.trim() === "") return "a halt reason is text that is not empty"

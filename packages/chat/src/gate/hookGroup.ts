@@ -1,17 +1,17 @@
-/** Groups of hooks: whether one is for a tool, and what is wrong with one. */
+/** Groups of hooks: matching of tools, and validation. */
 import type { Finding } from "../errors/index.ts"
 
-/** Searches a tool's name for the pattern; what a stateful expression found before does not count. */
+/** Searches a tool's name for the pattern, ignoring the `lastIndex` of a stateful expression. */
 export const matches = (match: string | RegExp | undefined, name: string): boolean =>
   match === undefined || name.search(typeof match === "string" ? new RegExp(match) : match) >= 0
 
-/** What is wrong with a group, in a sentence, or `undefined`. */
+/** The first problem of a group, in words, or `undefined`. */
 export const groupProblem = (group: unknown): string | undefined => {
   const [first] = groupFindings(group)
   return first === undefined ? undefined : `a group of hooks: ${first.field.join(".")} ${first.reason}`
 }
 
-/** Every part of a group that makes no sense. */
+/** The findings about a group. */
 export const groupFindings = (group: unknown): ReadonlyArray<Finding> => {
   const { match, hooks } = (group ?? {}) as { readonly match?: unknown; readonly hooks?: unknown }
   const pattern = patternProblem(match)

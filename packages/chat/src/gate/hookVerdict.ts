@@ -1,11 +1,11 @@
 /**
- * What an answer of a hook means to its event.
+ * Converts the answer of a hook to the verdict of its event.
  *
- * ANSW1. Total: a fault is a halt with the reason `hook_crashed`, and what is no answer means that all is well. An answer
- *        that throws when it is looked at is a fault.
- * ANSW2. What says that something shall be done, and cannot be, is a fault: other arguments that are no object, a reason to
- *        halt that is reserved, or no text that is not empty.
- * ANSW3. An answer is read once. What is made of it is a copy, which nothing that the hook does later changes.
+ * ANSW1. Total: a fault is a halt with the reason `hook_crashed`, and a value that is no answer means "go on". An
+ *        answer that throws when it is read is a fault.
+ * ANSW2. An answer whose request is invalid is a fault: arguments that are not an object, or a halt reason that is
+ *        reserved, empty or no text.
+ * ANSW3. An answer is read once. The verdict holds copies, so later changes by the hook have no effect.
  */
 import { findingsFor, isRecord, ValidationError } from "../errors/index.ts"
 import { type Message, unstorable } from "../model/index.ts"
@@ -19,7 +19,7 @@ import { describe } from "../toolResult/index.ts"
 
 type Answered = Exclude<UserAnswer, { readonly type: "aborted" }>
 
-/** Before a call. */
+/** The verdict of a hook before a call. */
 export const preTool = (userAnswer: Answered): Exclude<PreToolVerdict, { readonly type: "aborted" }> => {
   const answer = answerIn(userAnswer)
   if (answer instanceof Fault) return crashed(answer.cause)
@@ -32,7 +32,7 @@ export const preTool = (userAnswer: Answered): Exclude<PreToolVerdict, { readonl
     : crashed(new TypeError("the arguments that a hook gives a call are an object that JSON can say"))
 }
 
-/** After a call. */
+/** The verdict of a hook after a call. */
 export const postTool = (userAnswer: Answered): Exclude<PostToolVerdict, { readonly type: "aborted" }> => {
   const answer = answerIn(userAnswer)
   if (answer instanceof Fault) return crashed(answer.cause)
@@ -41,7 +41,7 @@ export const postTool = (userAnswer: Answered): Exclude<PostToolVerdict, { reado
   return answer.type === "augment" && typeof text === "string" ? { type: "augment", text } : { type: "ok" }
 }
 
-/** In the life of a chat. */
+/** The verdict of a lifecycle hook. */
 export const lifecycle = (
   userAnswer: Answered
 ):
@@ -68,7 +68,7 @@ export const lifecycle = (
   }
 }
 
-/** Options that are none, or are not a hook's to change, are its fault (ANSW2). */
+/** Invalid options, and options that hooks may not change, are a fault (ANSW2). */
 const withParams = (params: unknown): HookHalt | { readonly type: "params"; readonly params: RequestParams } => {
   if (!isRecord(params)) return crashed(new TypeError("the params that a hook gave are no object"))
   const changeable = Object.keys(requestParams.shape).join(", ")
@@ -95,11 +95,11 @@ const denied = (reason: unknown): PreToolVerdict & { readonly type: "deny" } => 
   return { type: "deny", reason: reason === undefined ? "a hook refused the call" : describe(reason) }
 }
 
-/** Whether a value can be a call's arguments: an object that JSON can say. */
+/** Whether a value can be a call's arguments: an object that JSON can represent. */
 export const isArguments = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isRecord(value) && unstorable(value).length === 0
 
-/** Whether a reason is a refusal for programs. */
+/** Whether a reason is a `Denial`. */
 export const isDenial = (value: unknown): value is Denial =>
   isRecord(value) &&
   typeof value["reason"] === "string" &&
@@ -109,7 +109,7 @@ export const isDenial = (value: unknown): value is Denial =>
 const messagesIn = (value: unknown): ReadonlyArray<Message> =>
   (Array.isArray(value) ? value : [value]).filter(isMessage)
 
-/** Calls and results are the loop's own: nobody would answer the one, and nothing asked for the other. */
+/** Whether a hook may inject this message. Tool calls and tool results are excluded: only the loop pairs them. */
 const isMessage = (value: unknown): value is Message =>
   isRecord(value) &&
   value["role"] !== "tool" &&
@@ -117,7 +117,7 @@ const isMessage = (value: unknown): value is Message =>
   Validate.message(value as unknown as Message) === undefined &&
   unstorable(value).length === 0
 
-/** Why there is no answer. */
+/** The cause of a missing or unreadable answer. */
 export class Fault {
   readonly cause: unknown
 
@@ -158,7 +158,7 @@ export const answerIn = (userAnswer: Answered): Answer | Fault => {
   }
 }
 
-/** A refusal for programs has its three fields, whatever made it. */
+/** A copy of a reason; an object with the fields of a `Denial` is reduced to those three fields. */
 const reasonIn = (value: unknown): unknown => {
   if (!isRecord(value) || value instanceof Error) return value
   const { reason, code, metadata } = value
@@ -168,7 +168,7 @@ const reasonIn = (value: unknown): unknown => {
 
 const messageIn = (value: unknown): unknown => (isRecord(value) ? copied({ ...value }) : value)
 
-/** Hooks ended the turn: the reason, and for `hook_crashed` what was thrown. */
+/** A hook ended the turn: the reason, and for `hook_crashed` the exception. */
 export interface HookHalt {
   readonly type: "halt"
   readonly reason: string
@@ -177,12 +177,12 @@ export interface HookHalt {
 }
 
 /**
- * What the hooks before a call came to.
+ * The verdict of the hooks before a call.
  *
- * - `allow`: it runs; with `arguments`, with those
- * - `deny`: it does not; `denial` is there if the hook refused for programs
+ * - `allow`: the call runs; with `arguments`, it runs with these
+ * - `deny`: the call does not run; `denial` is present if the hook answered with a `Denial`
  * - `halt`: the turn ends
- * - `aborted`: nobody waits any more
+ * - `aborted`: the signal was aborted
  */
 export type PreToolVerdict =
   | { readonly type: "allow"; readonly arguments?: Readonly<Record<string, unknown>> | undefined }
@@ -190,7 +190,7 @@ export type PreToolVerdict =
   | HookHalt
   | { readonly type: "aborted" }
 
-/** What the hooks after a call came to: nothing, a text to add, or the end of the turn, with what was to be added before. */
+/** The verdict of the hooks after a call: nothing, a text to add, or a halt with the text to add before it. */
 export type PostToolVerdict =
   | { readonly type: "ok" }
   | { readonly type: "augment"; readonly text: string }

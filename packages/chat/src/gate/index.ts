@@ -1,4 +1,4 @@
-/** Who may run a call: permissions, permission modes and hooks. */
+/** The gate before tool calls: permissions, permission modes and hooks. */
 export { calledWith, gateBatch, isGated, refuse } from "./gate.ts"
 export type { Gate, GateVerdict, Halted, Refused, Suspended } from "./gate.ts"
 export { hooks, permissions } from "./gateChecks.ts"

@@ -1,17 +1,18 @@
 /**
- * The permission mode of a run, where it is another than its options say.
+ * The permission mode of a run, when it differs from the mode of its options.
  *
- * Owns: the mode, and how loose calls may make it themselves. Does not own what a mode lets through (`Permissions`).
+ * Owns: the mode, and the loosest mode that calls may set. Does not own the rules of a mode (`Permissions`).
  *
- * PMODE1. What the calls of a batch want is folded in call order when the batch is over, and counts from the next batch on.
- * PMODE2. A call makes a run as strict as it likes, and no looser than was granted: by the options, by the host since, or by
- *         a person who was asked. Else it is refused, with the code of the cause: `phase_gated` where nobody can be asked,
- *         `user_denied` where a person refused, `unknown` where there was no answer that can be read.
- * PMODE3. What the host says while a batch runs counts for more than what its calls were granted before.
- * PMODE4. A client may always set a stricter mode. It sets no mode looser than its bound, by default the mode that the host
- *         set, which calls and clients leave as it is.
- * PMODE5. A call whose handler ends with the refusal of PMODE2 is `denied`; no policy is asked, and the hooks of a refusal are
- *         called.
+ * PMODE1. The mode requests of a batch's calls are folded in call order when the batch is over, and apply from the next
+ *         batch on.
+ * PMODE2. A call may set any stricter mode, and no looser mode than was granted: by the options, by the host since, or
+ *         by a person who was asked. Otherwise the request is refused, with the code of the cause: `phase_gated`
+ *         without `ask`, `user_denied` when a person refused, `unknown` when there was no valid answer.
+ * PMODE3. A mode that the host sets while a batch runs overrides the modes that a person granted its calls.
+ * PMODE4. A client may always set a stricter mode. It cannot set a mode looser than its bound. The default bound is the
+ *         mode that the host set, which calls and clients do not change.
+ * PMODE5. A call whose handler ends with the refusal of PMODE2 is `denied`: no error policy is called, and the hooks of a
+ *         refusal are called.
  */
 import { ToolError, ValidationError } from "../errors/index.ts"
 import { clamp, type Denial, denial, isMode, type Permissions } from "./Permissions.ts"
@@ -22,7 +23,7 @@ import { callUser, type UserCall } from "../async/index.ts"
 import { type Mode, modes, type ModeStanding } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
 
-/** What a call wants, and whether a person agreed to it. */
+/** The mode that a call requests, and whether a person agreed to it. */
 export interface ModeWish {
   readonly mode: Mode
   readonly agreed: boolean
@@ -37,17 +38,17 @@ export class PermissionMode {
     this.#standing = standing
   }
 
-  /** `undefined` where the options say it. */
+  /** The present mode; `undefined` when the mode of the options applies. */
   get standing(): ModeStanding | undefined {
     return this.#standing
   }
 
-  /** The host's word. */
+  /** Sets the mode for the host. */
   set(mode: Mode): void {
     this.#standing = { mode, loosest: mode }
   }
 
-  /** A client's word (PMODE4). Returns the bound if it refuses the mode, and changes nothing then. */
+  /** Sets the mode for a client (PMODE4). When the mode is too loose, returns the bound and changes nothing. */
   setWithin(mode: Mode, within: Mode | "host", permissions: Permissions | undefined): Mode | undefined {
     const before = this.#standing ?? standingOf(permissions)
     const host = hostOf(before)
@@ -57,7 +58,7 @@ export class PermissionMode {
     return undefined
   }
 
-  /** The permissions of a batch that begins. */
+  /** Begins a batch and returns its permissions. */
   begin(permissions: Permissions | undefined): Permissions | undefined {
     this.#began = this.#standing
     if (this.#standing === undefined) return permissions
@@ -65,7 +66,7 @@ export class PermissionMode {
     return { ...permissions, mode, loosest }
   }
 
-  /** A batch is over (PMODE1). Gives the mode if calls changed it. */
+  /** Folds the requests of a finished batch (PMODE1). Returns the mode if calls changed it. */
   fold(
     outcomes: ReadonlyArray<{ readonly wish?: ModeWish | undefined }>,
     permissions: Permissions | undefined
@@ -84,7 +85,7 @@ export class PermissionMode {
   }
 }
 
-/** What permissions say of themselves. */
+/** The mode that permissions declare. */
 const standingOf = ({ mode = "default", loosest = mode }: Permissions = {}): ModeStanding =>
   standing(mode, loosest, mode)
 
@@ -95,7 +96,7 @@ const hostOf = ({ loosest, host = loosest }: ModeStanding): Mode => host
 
 const isWithin = (mode: Mode, loosest: Mode): boolean => clamp(mode, loosest) === mode
 
-/** Throws a `ValidationError` for what is no mode. */
+/** The mode; throws a `ValidationError` for any other value. */
 export const checkedMode = (mode: unknown): Mode => {
   if (isMode(mode)) return mode
   throw new ValidationError("invalid_options", [
@@ -103,7 +104,7 @@ export const checkedMode = (mode: unknown): Mode => {
   ])
 }
 
-/** Hears what the calls of one batch want, and asks where that must be: one question at a time. */
+/** The mode requests of the calls of one batch. It asks the person where required, one question at a time. */
 export class ModeWishes {
   readonly #permissions: Permissions
   readonly #context: Readonly<Record<string, unknown>>
@@ -120,7 +121,7 @@ export class ModeWishes {
     this.#system = system
   }
 
-  /** At once where nobody is asked. Throws, or rejects, with a `ToolError` (`denied`). */
+  /** Requests a mode; synchronous when no question is asked. Throws, or rejects, with a `ToolError` (`denied`). */
   request(mode: Mode, toolCall: ToolCall, tool: Tool | undefined, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { ask } = this.#permissions
     const { loosest } = standingOf(this.#permissions)
@@ -134,7 +135,7 @@ export class ModeWishes {
     return answer
   }
 
-  /** Nobody waits for an answer any more. */
+  /** Aborts the pending questions. */
   leave(): void {
     this.#leaving.abort()
   }

@@ -3,7 +3,7 @@ import * as z from "zod"
 import { described, dictionary, numeric, text } from "../errors/index.ts"
 import { ResponseFormat, ToolChoice } from "../model/index.ts"
 
-/** The types of these options; a chat's own options of these names have the same. */
+/** The schemas of these options; a chat's options of the same names have the same schemas. */
 export const requestParams = z.strictObject({
   model: text.optional(),
   instructions: text.optional(),
@@ -14,7 +14,7 @@ export const requestParams = z.strictObject({
   providerOptions: dictionary.optional()
 })
 
-/** The options of a request that a hook can put in the place of the turn's. */
+/** The options of a request that a hook can replace. */
 export interface RequestParams {
   readonly model?: string | undefined
   readonly instructions?: string | undefined

@@ -1,11 +1,12 @@
 /**
- * What its sender knows of one input.
+ * The delivery of one input: its status for the sender.
  *
- * Owns: the receipt. Does not own the input, which its turn carries, nor the turn.
+ * Owns: the receipt. Does not own the input, which belongs to its turn, nor the turn.
  *
- * RCPT1. The status only moves on: sent, pending, then delivered or rejected. Delivered and rejected are final.
- * RCPT2. `delivered` is said when the store has the input in the thread, `pending` when it has it in the inbox, or may have it.
- * RCPT3. `rejected` is never said of an input that is pending.
+ * RCPT1. The status only moves forward: sent, pending, then delivered or rejected. Delivered and rejected are final.
+ * RCPT2. `delivered` means that the store has the input in the thread; `pending` means that it has, or may have, the
+ *        input in the inbox.
+ * RCPT3. A pending input is never rejected.
  */
 import { System } from "@troupe/otp"
 import { SessionError } from "../errors/index.ts"
@@ -21,13 +22,13 @@ interface TurnOwner {
   follow(leader: TurnOwner): void
 }
 
-/** One input's way into the thread. */
+/** The delivery of one input into the thread. */
 export class Delivery {
   readonly id: string
   /** Whether the sender chose the id. */
   readonly named: boolean
   whenBusy: Exclude<WhenBusy, "reject">
-  /** Whose turn the input is. */
+  /** The owner of the input's turn. */
   owner: TurnOwner | undefined
   #receipt: Receipt | undefined
   #first: PromiseWithResolvers<Receipt> | undefined
@@ -45,24 +46,24 @@ export class Delivery {
     return this.#receipt?.status ?? "sent"
   }
 
-  /** The first that is known: delivered, pending or rejected. */
+  /** The first receipt: delivered, pending or rejected. */
   get first(): Promise<Receipt> {
     this.#first ??= resolvers(this.#receipt)
     return this.#first.promise
   }
 
-  /** The last that will be known: delivered or rejected; pending if the chat was stopped before. */
+  /** The final receipt: delivered or rejected; pending if the chat was stopped before. */
   get last(): Promise<Receipt> {
     this.#last ??= resolvers(this.#isFinal || this.#closed ? this.#receipt : undefined)
     return this.#last.promise
   }
 
-  /** The store has it in the inbox. */
+  /** Marks the input as pending, if it has no receipt yet. */
   pend(): void {
     if (this.#receipt === undefined) this.#say(pending)
   }
 
-  /** The store has it in the thread; from here on its sender's turn is the one that took it. */
+  /** Marks the input as delivered. Its sender then follows the turn that took the input. */
   deliver(within: Turn): void {
     if (this.#isFinal) return
     this.#say(delivered)
@@ -70,13 +71,13 @@ export class Delivery {
     if (leader !== undefined && this.owner !== undefined && leader !== this.owner) this.owner.follow(leader)
   }
 
-  /** It was refused, unless the store has it (RCPT3). */
+  /** Marks the input as rejected, unless it has a receipt (RCPT3). */
   reject(error: unknown): void {
     if (this.#receipt !== undefined) return
     this.#say({ status: "rejected", reason: error instanceof SessionError ? error.reason : "chat_died", error })
   }
 
-  /** Nothing more will be heard of it. */
+  /** Ends the delivery: a pending receipt becomes the last receipt. */
   close(): void {
     this.#closed = true
     if (this.#receipt !== undefined) this.#last?.resolve(this.#receipt)
@@ -100,7 +101,7 @@ interface Series {
 
 const series = new WeakMap<System.System, Series>()
 
-/** An id like no other, in this run of the program or the next. */
+/** Makes an id that is unique across runs of the program. */
 export const inputId = (system: System.System): string => {
   let ids = series.get(system)
   if (ids === undefined) series.set(system, (ids = { name: System.uuid(system, "inputs"), count: 0 }))
@@ -117,11 +118,11 @@ const resolvers = (receipt: Receipt | undefined): PromiseWithResolvers<Receipt> 
 }
 
 /**
- * One turn: what it adds to the thread, its options, and where its events go.
+ * One turn: its new messages, its options, and the outlet of its events.
  *
- * **Details**: `messages` is empty for a turn that only goes on, and holds tool messages when the caller answers calls.
- * `retry` drops the replies after the last question or tool result first, but not one whose calls are open. `decisions` are
- * about calls that wait for them.
+ * **Details**: `messages` is empty for a turn that only continues, and has tool messages when the caller answers calls.
+ * `retry` first removes the replies after the last question or tool result, but not a reply whose calls are open.
+ * `decisions` are about suspended calls.
  */
 export interface Turn {
   readonly retry?: boolean | undefined
@@ -129,6 +130,6 @@ export interface Turn {
   readonly decisions?: ReadonlyArray<Decided> | undefined
   readonly options: RunOptions
   readonly outlet: Outlet
-  /** What its sender knows of the input; absent where nobody asks. */
+  /** The delivery of the input; absent when no sender follows it. */
   readonly delivery?: Delivery | undefined
 }

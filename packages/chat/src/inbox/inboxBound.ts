@@ -1,22 +1,22 @@
 /**
- * How many inputs of one chat may wait at once, and how many bytes.
+ * The limits of the waiting inputs of one chat: their number and their bytes.
  *
- * Owns: the sizes of the messages it has measured. Does not own the inputs, nor what is stored of them.
+ * Owns: a cache of message sizes. Does not own the inputs, nor their storage.
  *
- * INBOX1. An input beyond a bound is refused (`inbox_full`) before anything of it is written. An input that was accepted is
- *         never refused for a bound, also when it waits in a record that was stored under wider bounds.
+ * INBOX1. An input beyond a limit is refused (`inbox_full`) before any of it is stored. An accepted input is never
+ *         refused for a limit, also when it waits in a record that was stored under wider limits.
  */
 import { SessionError } from "../errors/index.ts"
 import type { Message } from "../model/index.ts"
 import { write } from "../values/index.ts"
 
-/** The bounds of every chat's waiting inputs. */
+/** The limits of every chat's waiting inputs. */
 export interface InboxLimits {
   readonly maxWaitingInputs: number
   readonly maxWaitingBytes: number
 }
 
-/** The bounds, and what is known of sizes. */
+/** The limits, with a cache of message sizes. */
 export class InboxBound {
   readonly #limits: InboxLimits
   readonly #sizes = new WeakMap<Message, number>()
@@ -25,12 +25,12 @@ export class InboxBound {
     this.#limits = limits
   }
 
-  /** Whether there is a bound at all. */
+  /** Whether there is any limit. */
   get isBound(): boolean {
     return this.#limits.maxWaitingInputs < Infinity || this.#limits.maxWaitingBytes < Infinity
   }
 
-  /** Why the chat takes no such message behind those that wait; `undefined` when it does. */
+  /** Why the chat refuses this message behind the waiting messages; `undefined` when it accepts it. */
   refusal(chat: string, waiting: ReadonlyArray<Message>, message: Message): SessionError | undefined {
     const { maxWaitingInputs, maxWaitingBytes } = this.#limits
     const metadata = { waiting: waiting.length, maxWaitingInputs, maxWaitingBytes }
@@ -53,7 +53,7 @@ export class InboxBound {
     )
   }
 
-  /** Bytes of UTF-8 of the message as a record has it. */
+  /** The UTF-8 bytes of the message in its stored form. */
   #sizeOf(message: Message): number {
     const known = this.#sizes.get(message)
     if (known !== undefined) return known
@@ -66,7 +66,7 @@ export class InboxBound {
 const full = (message: string, metadata: Readonly<Record<string, number>>): SessionError =>
   new SessionError("inbox_full", message, { metadata })
 
-/** Both units of a pair have two bytes each. */
+/** Each unit of a surrogate pair counts as two bytes. */
 const utf8Bytes = (text: string): number => {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {

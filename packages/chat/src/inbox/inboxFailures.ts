@@ -1,4 +1,4 @@
-/** Inputs that have to wait, until the store has them. */
+/** The storage of waiting inputs, and its failures. */
 import { OtpError } from "@troupe/otp"
 import type { InboxState } from "./inboxState.ts"
 import { InboxWriter } from "./inboxWriter.ts"
@@ -6,7 +6,7 @@ import { storeFailure } from "../errors/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { Turn } from "./delivery.ts"
 
-/** The turn waits; its input is to be stored, if it has one and there is a store. */
+/** Queues the turn, and marks its input to be stored, if it has an input and there is a store. */
 export const accepted = (context: InboxState, turn: Turn): Partial<InboxState> => {
   const mailbox = context.mailbox.add(turn)
   if (context.commit === undefined || turn.delivery?.status !== "sent" || turn.messages[0]?.role !== "user") {
@@ -18,8 +18,8 @@ export const accepted = (context: InboxState, turn: Turn): Partial<InboxState> =
 }
 
 /**
- * The store did not take them: those that still wait are rejected, but what a commit under way has in its inbox (KEEP3).
- * Where the store gave no answer it may have them, so they are pending.
+ * Handles a failed save: inputs that still wait are rejected, except inputs in the inbox of a running commit (KEEP3).
+ * When the store did not answer, it may have the inputs, so they become pending.
  */
 export const dropUnsaved = (context: InboxState, event: object): Partial<InboxState> => {
   const { keeper } = context
@@ -29,11 +29,13 @@ export const dropUnsaved = (context: InboxState, event: object): Partial<InboxSt
   return without(context, isUnanswered(cause) ? failed : keeper.refused(failed), cause)
 }
 
-/** The commit is over, and has decided what it had in its inbox (KEEP3). */
+/** Handles a successful commit: the doubted inputs in its inbox become pending (KEEP3). */
 export const keepDoubted = ({ keeper }: InboxState): void =>
   keeper?.decided().forEach(({ delivery }) => delivery?.pend())
 
-/** The commit failed, and what it had in its inbox is not kept by another save either. */
+/**
+ * Handles a failed commit: the doubted inputs in its inbox fail, or become pending if the store did not answer (KEEP3).
+ */
 export const dropDoubted = (context: InboxState, event: object): Partial<InboxState> => {
   const doubted = context.keeper?.decided() ?? []
   return doubted.length === 0 ? {} : without(context, doubted, causeOf(event))
@@ -41,7 +43,7 @@ export const dropDoubted = (context: InboxState, event: object): Partial<InboxSt
 
 const causeOf = (event: object): unknown => ("error" in event ? event.error : undefined)
 
-/** Whether the store was asked and has not answered: it may have kept what it was given, or may yet. */
+/** Whether the call to the store timed out: the store may have stored the record, or may still store it. */
 export const isUnanswered = (cause: unknown): boolean =>
   cause instanceof OtpError.CallExit && cause.reason === "timeout"
 

@@ -1,12 +1,12 @@
 /**
- * What waits for a chat: inputs and other turns, as a value.
+ * The waiting turns of a chat (inputs and others), as an immutable value.
  *
- * Owns: the order in which turns come. Does not own whether one may begin (`refusalOf`), nor what is stored (`InboxWriter`).
+ * Owns: the order of the turns. Does not own whether a turn may begin (`refusalOf`), nor the storage (`InboxWriter`).
  *
- * MAIL1. Interrupts come before everything else, then what was queued; each in the order it came.
- * MAIL2. What could not steer the turn it was sent into is queued ahead of what was queued before.
- * MAIL3. What an earlier life of the chat left is held: it waits until somebody releases it. Then it is queued, however it was
- *        sent: what it was to interrupt or to steer is over, and a new interrupt comes before it.
+ * MAIL1. Interrupts run first, then queued turns; each in order of arrival.
+ * MAIL2. An input that could not steer its running turn is queued ahead of all queued turns.
+ * MAIL3. Inputs that were accepted before the last restart of the chat are held until they are released. Then they are
+ *        queued, whatever their `whenBusy`: the turn to interrupt or to steer is over, and a new interrupt comes first.
  */
 import type { InboxEntry } from "../record/index.ts"
 import { PersistentQueue } from "../async/index.ts"
@@ -21,7 +21,7 @@ interface Lines {
   readonly held: PersistentQueue<InboxEntry>
 }
 
-/** The turns that wait, and the inputs that are held. */
+/** The waiting turns and the held inputs. */
 export class Mailbox {
   readonly #lines: Lines
   #entries: ReadonlyArray<InboxEntry> | undefined
@@ -32,7 +32,7 @@ export class Mailbox {
 
   static readonly empty: Mailbox = new Mailbox({ interrupts: none, steers: none, queue: none, held: none })
 
-  /** What a record kept. */
+  /** A mailbox that holds the inputs of a record. */
   static holding(entries: ReadonlyArray<InboxEntry> | undefined): Mailbox {
     return entries === undefined || entries.length === 0
       ? Mailbox.empty
@@ -49,28 +49,28 @@ export class Mailbox {
     return this.#lines.interrupts.size > 0
   }
 
-  /** Whether something waits to join the running turn. */
+  /** Whether a turn waits to join the running turn. */
   get steers(): boolean {
     return this.#lines.steers.size > 0
   }
 
-  /** What waits to join the running turn. */
+  /** The turns that wait to join the running turn. */
   get steering(): ReadonlyArray<Turn> {
     return this.#lines.steers.toArray()
   }
 
-  /** The inputs of an earlier life (MAIL3). */
+  /** The inputs from before the last restart (MAIL3). */
   get held(): ReadonlyArray<InboxEntry> {
     return this.#lines.held.size === 0 ? nothing : this.#lines.held.toArray()
   }
 
-  /** The inputs that wait, as a record keeps them; retries and tool results are no inputs. */
+  /** The waiting inputs in their stored form; retries and tool results are not inputs. */
   get entries(): ReadonlyArray<InboxEntry> {
     this.#entries ??= this.#allEntries()
     return this.#entries
   }
 
-  /** With this turn, where its sender wants it. */
+  /** Adds a turn at the place of its `whenBusy`. */
   add(turn: Turn): Mailbox {
     const { interrupts, steers, queue } = this.#lines
     switch (turn.delivery?.whenBusy) {
@@ -83,28 +83,28 @@ export class Mailbox {
     }
   }
 
-  /** Without the next turn. */
+  /** Removes the next turn. */
   withoutNext(): Mailbox {
     const { interrupts, queue } = this.#lines
     return interrupts.size > 0 ? this.#with({ interrupts: interrupts.rest() }) : this.#with({ queue: queue.rest() })
   }
 
-  /** Without what steers. */
+  /** Removes the steering turns. */
   withoutSteers(): Mailbox {
     return this.steers ? this.#with({ steers: none }) : this
   }
 
-  /** With these steering, before the others. */
+  /** Adds steering turns before the others. */
   steeredBy(turns: ReadonlyArray<Turn>): Mailbox {
     return this.#with({ steers: this.#lines.steers.behind(turns) })
   }
 
-  /** The running turn is over (MAIL2). */
+  /** Queues the steering turns, since the running turn is over (MAIL2). */
   turnEnded(): Mailbox {
     return this.steers ? this.#with({ queue: this.#lines.queue.behind(this.steering), steers: none }) : this
   }
 
-  /** Without these. */
+  /** Removes these turns. */
   without(turns: ReadonlySet<Turn>): Mailbox {
     const keeps = (turn: Turn): boolean => !turns.has(turn)
     const { interrupts, steers, queue } = this.#lines
@@ -115,18 +115,18 @@ export class Mailbox {
     })
   }
 
-  /** Those of these that wait. */
+  /** The turns of this set that wait. */
   among(turns: ReadonlySet<Turn>): ReadonlyArray<Turn> {
     const { interrupts, steers, queue } = this.#lines
     return [interrupts, steers, queue].flatMap((line) => line.toArray().filter((turn) => turns.has(turn)))
   }
 
-  /** Holds the input of this turn until somebody releases it. */
+  /** Holds the input of this turn until `release`. */
   hold(turn: Turn): Mailbox {
     return this.#with({ held: this.#lines.held.behind(entryOf(turn)) })
   }
 
-  /** This turn carries its input from here on. */
+  /** Removes the held input of this turn: the turn has it from now on. */
   release({ delivery }: Turn): Mailbox {
     const { held } = this.#lines
     if (held.size === 0 || delivery === undefined) return this
@@ -148,7 +148,7 @@ export class Mailbox {
 
 const nothing: ReadonlyArray<InboxEntry> = []
 
-/** A turn's input, if it says something for the user. */
+/** The input of a turn, if it has a user message. */
 const entryOf = ({ delivery, messages }: Turn): ReadonlyArray<InboxEntry> => {
   const [message] = messages
   if (delivery === undefined || message?.role !== "user") return nothing

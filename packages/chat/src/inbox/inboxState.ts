@@ -6,7 +6,7 @@ import type { Mailbox } from "./inboxQueue.ts"
 import type { InboxWriter } from "./inboxWriter.ts"
 import type { Turn } from "./delivery.ts"
 
-/** The state before the chat took the inputs whose commit is under way (ARR1). */
+/** The state before the chat took the inputs of the running commit (ARR1). */
 export interface Before {
   readonly thread: Thread
   readonly interrupted: { readonly text: string } | undefined

@@ -1,18 +1,19 @@
 /**
- * Has the inputs stored that arrive while a turn runs.
+ * Stores the inputs that arrive while a turn runs.
  *
- * Owns: which inputs the store does not have yet. Does not own the record, which the chat makes.
+ * Owns: the list of inputs that are not stored yet. Does not own the record, which the chat makes.
  *
- * KEEP1. One save is under way at a time; what arrives meanwhile is stored by one more, however much it is.
- * KEEP2. The chat hears of the end of each save, once, unless its process has ended.
- * KEEP3. An input whose save failed while a commit had it in its inbox is decided by that commit.
+ * KEEP1. At most one save runs at a time; all inputs that arrive meanwhile are stored by one more save.
+ * KEEP2. The chat is notified of the end of each save exactly once, unless its process has ended.
+ * KEEP3. When the save of an input fails while a running commit has the input in its inbox, that commit decides its
+ *        result.
  */
 import type { SaveRecord } from "../store/index.ts"
 import type { ChatRecord } from "../record/index.ts"
 import type { Mailbox } from "./inboxQueue.ts"
 import type { Turn } from "./delivery.ts"
 
-/** What the chat hears. */
+/** The notifications to the chat. */
 export type InboxSettled = { readonly type: "inbox.saved" } | { readonly type: "inbox.failed"; readonly error: unknown }
 
 /** The inputs of one chat's process that are not stored yet. */
@@ -21,7 +22,7 @@ export class InboxWriter {
   #unsaved: Array<Turn> = []
   #saving: ReadonlyArray<Turn> | undefined
 
-  /** What the commit under way has in its inbox, and those of it whose own save failed (KEEP3). */
+  /** The inbox of the running commit, and its inputs whose own save failed (KEEP3). */
   #carried: Mailbox | undefined
   #doubted: ReadonlyArray<Turn> = []
 
@@ -38,26 +39,26 @@ export class InboxWriter {
     this.#unsaved.push(turn)
   }
 
-  /** Stores the record, which has all that was noted. */
+  /** Stores the record, which contains all noted inputs. */
   save(record: ChatRecord, settled: (event: InboxSettled) => void): void {
     this.#saving = this.#unsaved
     this.#unsaved = []
     void this.#stored(record).then(settled)
   }
 
-  /** The save is over; these are the inputs it was for. */
+  /** Ends the save and returns its inputs. */
   settled(): ReadonlyArray<Turn> {
     const saved = this.#saving ?? []
     this.#saving = undefined
     return saved
   }
 
-  /** A commit begins, with these in its inbox. */
+  /** Records the inbox of a commit that begins. */
   carry(mailbox: Mailbox): void {
     this.#carried = mailbox
   }
 
-  /** Of these, whose save failed, those that no commit under way may still keep. */
+  /** The inputs of a failed save that no running commit contains. */
   refused(failed: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
     const carried = new Set(this.#carried?.among(new Set(failed)))
     if (carried.size === 0) return failed
@@ -65,7 +66,7 @@ export class InboxWriter {
     return failed.filter((turn) => !carried.has(turn))
   }
 
-  /** The commit is over; these are the inputs that it decides. */
+  /** Ends the commit and returns the doubted inputs that it decides. */
   decided(): ReadonlyArray<Turn> {
     const doubted = this.#doubted
     this.#carried = undefined

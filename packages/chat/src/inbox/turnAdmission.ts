@@ -1,23 +1,23 @@
 /**
- * Which turns a chat takes up.
+ * The checks before a turn may begin.
  *
- * REFUSE1. While calls wait for a decision a turn decides about them; while calls wait for the caller a turn answers all of
- *          them, and no others. What gives no results at all is no turn.
+ * REFUSE1. While calls wait for a decision, a turn must decide about them. While calls wait for the caller, a turn must
+ *          answer all of them and no others. A submission without results is refused.
  */
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./inboxState.ts"
 import { type Decided, isWaiting, pendingApprovalsOf } from "../step/index.ts"
 import type { Turn } from "./delivery.ts"
 
-/** Whether a turn must wait until the chat has its tool results: an input that was accepted before is not refused. */
+/** Whether an input waits until the chat has its tool results or decisions: an accepted input is not refused. */
 export const mustWait = (
   { pendingToolCalls, open }: Pick<InboxState, "pendingToolCalls" | "open">,
   { messages }: Turn
 ): boolean => (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
 
 /**
- * Why a turn cannot begin: it must decide about calls that wait for that, else answer all the calls the chat waits for, and
- * no others.
+ * Why a turn cannot begin; `undefined` when it can. It must decide about suspended calls, else answer all the calls
+ * that the chat waits for, and no others.
  */
 export const refusalOf = (
   { pendingToolCalls: pending, thread, open }: Pick<InboxState, "pendingToolCalls" | "thread" | "open">,
@@ -38,7 +38,7 @@ export const refusalOf = (
   )
 }
 
-/** Why a turn that gives no results at all cannot begin: results are missing, or none are wanted. */
+/** Why a submission without results is refused: results are missing, or the chat waits for none. */
 export const withoutResults = (
   context: Pick<InboxState, "pendingToolCalls" | "thread" | "open"> | undefined
 ): SessionError => {
@@ -71,7 +71,7 @@ const undecided = (
       )
 }
 
-/** A result was submitted for a call that the chat does not wait for. */
+/** The error for a result of a call that the chat does not wait for. */
 export const unknownToolCall = (id: string, pending: ReadonlySet<string>): SessionError =>
   new SessionError(
     "unknown_tool_call_id",

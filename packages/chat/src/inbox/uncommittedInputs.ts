@@ -1,15 +1,16 @@
 /**
- * Inputs that are in a chat's thread before the store has them there.
+ * Inputs that are in a chat's thread and not yet committed to the store.
  *
- * ARR1. From the moment the chat takes an input until the store answers, the chat knows what the thread was before: a store
- *       that fails leaves no trace of it in the thread.
- * ARR2. An input the store has in the inbox is never rejected: it goes back there, and is held.
- * ARR3. An input that a store was given and did not answer for in time is never rejected either: the store may have it.
+ * ARR1. From taking an input until the store answers, the chat keeps the state before. When the store fails, the chat
+ *       restores that state, and the thread does not contain the input.
+ * ARR2. An input that the store has in the inbox is never rejected: it returns to the inbox and is held.
+ * ARR3. When the store does not answer in time, the input is not rejected either: the store may have it.
  *
- * A save that is slower than its time:
+ * A save that exceeds its timeout:
  *   1. the turn ends with the error of the store; its input is held in the inbox, and pending.
- *   2. the next record that is kept has it in the inbox, or, once it ran, in the thread.
- *   3. if the program ends before that, the store has what the slow save left: the input in the thread, or nothing of it.
+ *   2. the next stored record has the input in the inbox or, after it ran, in the thread.
+ *   3. if the program ends before step 2, the store has the result of the slow save: the input in the thread, or not at
+ *   all.
  */
 import type { Before, InboxState } from "./inboxState.ts"
 import type { Mailbox } from "./inboxQueue.ts"
@@ -27,10 +28,10 @@ const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inpu
   known
 })
 
-/** What a context holds of inputs that arrive. */
+/** The fields of the state about uncommitted inputs. */
 type Arriving = Pick<InboxState, "mailbox" | "before" | "arriving" | "unstored" | "inputs" | "known">
 
-/** A turn begins, and brings its input; a retry brings what could not be stored. */
+/** Takes the input of a turn that begins; a retry also takes the input that could not be stored. */
 export const taking = (context: InboxState, turn: Turn, mailbox: Mailbox): Arriving => {
   const { delivery } = turn
   if (delivery === undefined) return { ...context, mailbox }
@@ -46,7 +47,7 @@ export const taking = (context: InboxState, turn: Turn, mailbox: Mailbox): Arriv
   }
 }
 
-/** The running turn takes what steers it. */
+/** Takes the steering inputs into the running turn. */
 export const takingSteers = (context: InboxState): Partial<InboxState> => {
   const arriving = context.mailbox.steering
   return {
@@ -58,13 +59,16 @@ export const takingSteers = (context: InboxState): Partial<InboxState> => {
   }
 }
 
-/** The store has them. */
+/** Marks the taken inputs as delivered, since the store has them. */
 export const allTaken = ({ arriving, turn }: InboxState): Partial<InboxState> => {
   if (turn !== undefined) for (const { delivery } of arriving) delivery?.deliver(turn)
   return { arriving: nobody, before: undefined }
 }
 
-/** The store does not have them: what began the turn is rejected or held (ARR2), what steered it waits again. */
+/**
+ * Restores the state before a failed commit: the turn's first input is rejected or held (ARR2), steering inputs wait
+ * again.
+ */
 export const withdrawn = (context: InboxState, error: unknown, isUnanswered = false): Partial<InboxState> => {
   const { arriving, before, mailbox, turn } = context
   if (before === undefined || turn === undefined) return {}

@@ -1,7 +1,7 @@
 /**
- * Whether a text is base64 as providers take it: whole groups of four, padded, without line breaks.
+ * Whether a text is base64 as providers accept it: whole groups of four, padded, without line breaks.
  *
- * The text is an image, long: it is searched once, and not decoded.
+ * The text can be a long image: it is searched once and not decoded.
  */
 export const isBase64 = (text: string): boolean => {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0

@@ -1,12 +1,12 @@
 /**
- * Copies of what user code is handed, so that what it changes there is its own.
+ * Deep copies of values that are passed to user code, so that user code cannot change the originals.
  *
- * COPY1. Plain objects and lists are copied, however deep, and each of them once: a value that holds itself does in its
- *        copy, too. Everything else (dates, bytes, instances of classes, functions) is handed on as it is.
- * COPY2. A getter is read once; in the copy it is a value. What it throws is thrown.
+ * COPY1. Plain objects and lists are copied at every depth, each exactly once, so cycles stay cycles. Other values
+ *        (dates, bytes, class instances, functions) are shared with the original.
+ * COPY2. A getter is read once; in the copy it is a value. If the getter throws, `copied` throws.
  */
 
-/** The value, with plain objects and lists of its own (COPY1). */
+/** A deep copy of a value (COPY1). */
 export const copied = <A>(value: A): A => {
   if (!isContainer(value)) return value
   const copy = shallow(value)

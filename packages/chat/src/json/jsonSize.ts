@@ -1,12 +1,12 @@
 /**
- * How long a value is as JSON text, without the text.
+ * The length of a value as JSON text, computed without building the text.
  *
- * SIZE1. The walk ends once it counted more than `most`, so a value that is too large costs no more than one that is not.
- * SIZE2. A cycle, an object that cannot be read, and what is nested deeper than a thread allows count nothing: who stores the
- *        value refuses them.
+ * SIZE1. The walk ends when the count exceeds `most`, so a value that is too large costs no more than one of size `most`.
+ * SIZE2. A cycle, an unreadable object, and levels deeper than a thread allows count as 0: the code that stores the value
+ *        rejects them.
  */
 
-/** Levels of nesting that are counted. */
+/** The most levels of nesting that are counted. */
 const deepestCounted = 101
 
 /** The characters of a date in JSON. */
@@ -15,7 +15,7 @@ const charactersOfDate = 26
 /** The characters of an empty list and of an empty object. */
 const charactersOfNothing = 2
 
-/** The characters of the value as JSON, without escapes; a number above `most` when there are more. */
+/** The number of characters of the value as JSON, without escapes; a number above `most` when there are more. */
 export const jsonSize = (value: unknown, most: number): number => sizeWithin(value, most, [])
 
 const sizeWithin = (value: unknown, most: number, above: Array<object>): number => {
@@ -66,5 +66,5 @@ const sizeOfFields = (value: object, most: number, above: Array<object>): number
   return Math.max(size, charactersOfNothing)
 }
 
-/** Levels of nesting. A record has room for as many again around them. */
+/** The most levels of nesting of a value. A record may have as many levels again around the value. */
 export const deepestLevels = 100

@@ -1,15 +1,15 @@
 /**
- * Values as JSON shows them to people: what JSON has no word for is described.
+ * Values as plain JSON for people: values that JSON cannot represent are described.
  *
- * READS1. What is shown reads back from its JSON text as it is, but for fields that are `undefined`.
- * READS2. It is total: cycles, depth and accessors that throw are described, too.
- * READS3. Of an error its name, reason and message are shown: no stack, no cause.
+ * READS1. A shown value survives `JSON.stringify` and `JSON.parse` unchanged, except for fields that are `undefined`.
+ * READS2. Total: cycles, too deep values and accessors that throw are described, too.
+ * READS3. An error is shown with its name, reason and message: no stack, no cause.
  */
 
-/** Levels of nesting. */
+/** The most levels of nesting. */
 const deepest = 100
 
-/** What is shown of an error. */
+/** An error as it is shown. */
 export interface ShownError {
   readonly name: string
   readonly reason: string | undefined
@@ -19,17 +19,17 @@ export interface ShownError {
 /** A copy of the value in plain JSON. */
 export const shown = (value: unknown): unknown => shownBelow(value, [])
 
-/** The value itself where JSON can say it, or else a copy that it can say. */
+/** The value itself when it is plain JSON, else a copy in plain JSON. */
 export const asShown = <A extends object>(value: A): A => {
   try {
     if (isJson(value, 0)) return value
   } catch {
-    // An accessor throws: the copy describes that.
+    // An accessor throws: the copy describes the failure.
   }
   return shown(value) as A
 }
 
-/** What is shown of something that was thrown. */
+/** A thrown value as it is shown. */
 export const shownError = (error: unknown): ShownError => {
   try {
     if (!(error instanceof Error)) return { name: "Error", reason: undefined, message: shownText(error) }

@@ -1,6 +1,6 @@
-/** Compares plain JSON, and keeps of the old what is equal in the new. A field that is `undefined` is as one that is missing. */
+/** Deep equality and structural sharing of plain JSON. A field that is `undefined` equals a missing field. */
 
-/** Whether two plain values say the same. */
+/** Whether two plain values are deeply equal. */
 export const isSame = (left: unknown, right: unknown): boolean => {
   if (Object.is(left, right)) return true
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false
@@ -22,7 +22,7 @@ const lacksNone = (left: object, right: object): boolean =>
 
 const own = (value: object, key: string): unknown => (Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined)
 
-/** How many elements both lists begin with. */
+/** The length of the common prefix of two lists. */
 export const samePrefix = (left: ReadonlyArray<unknown>, right: ReadonlyArray<unknown>): number => {
   const most = Math.min(left.length, right.length)
   let kept = 0
@@ -30,11 +30,11 @@ export const samePrefix = (left: ReadonlyArray<unknown>, right: ReadonlyArray<un
   return kept
 }
 
-/** The new value, as the old one where they are equal. */
+/** The old value if both are equal, else the new value. */
 export const sharing = <A>(before: A | undefined, after: A): A =>
   before !== undefined && isSame(before, after) ? before : after
 
-/** The new list, its elements as those of the old one where they are equal; the old one, where all of them are. */
+/** The new list, with each element that equals the old element replaced by it; the old list if all elements are equal. */
 export const sharingEach = <A>(before: ReadonlyArray<A> | undefined, after: ReadonlyArray<A>): ReadonlyArray<A> => {
   if (before === undefined || before === after) return after
   const shared = after.map((one, index) => sharing(before[index], one))
