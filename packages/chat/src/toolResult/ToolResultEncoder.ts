@@ -4,7 +4,7 @@
  * @module
  * @source ALLM.ToolResultEncoder
  */
-import { isHandlerResult } from "../values/HandlerResult.ts"
+import { isHandlerResult } from "../values/index.ts"
 import { jsonText } from "./resultText.ts"
 import { errorText } from "./errorText.ts"
 

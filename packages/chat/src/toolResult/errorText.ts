@@ -2,7 +2,7 @@
 
 import { AdapterError, EngineError, shortened, StreamError, ToolError, withoutStack } from "../errors/index.ts"
 import { isPromiseLike } from "../async/index.ts"
-import { write } from "../values/taggedJson.ts"
+import { write } from "../values/index.ts"
 
 /** The text that a model reads about a failure: `{"error": "…"}`, of at most 2,000 characters. */
 export const errorText = (reason: unknown): string => JSON.stringify({ error: shortened(describe(reason)) })
