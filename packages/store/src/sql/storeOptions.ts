@@ -30,7 +30,10 @@ const types = {
   })
 }
 
-/** Returns the options. **Errors**: throws a `ValidationError` (`invalid_options`) that names each option that is unknown or invalid. */
+/**
+ * Returns the options if all are known and valid. **Errors**: throws a `ValidationError` (`invalid_options`) that names the
+ * others.
+ */
 export const checkedOptions = <Options extends object>(
   store: keyof typeof types,
   where: unknown,
