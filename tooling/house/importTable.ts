@@ -29,7 +29,7 @@ export const importTable: Readonly<Record<string, ImportRow>> = {
     foreign: ["effect", "xstate", "zod", "@ai-sdk/provider", "@modelcontextprotocol/sdk"],
     node: "none"
   },
-  isolate: { ours: ["otp", "chat"], foreign: ["effect"], node: "all" },
+  isolate: { ours: ["otp", "chat"], foreign: ["effect", "zod"], node: "all" },
   store: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod", "@effect/sql-pg"], node: "all" },
   server: { ours: ["otp", "chat"], foreign: ["effect", "xstate", "zod"], node: ["node/"] },
   react: { ours: ["otp", "chat", "server"], foreign: ["effect", "xstate", "react", "elkjs"], node: "none" },

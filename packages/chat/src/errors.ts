@@ -1,8 +1,9 @@
 /**
- * The typed errors of this package, and the short text of any thrown value.
+ * The typed errors of this package, the findings about options, and the short text of any thrown value.
  *
  * @module
  */
 export { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "./errors/ChatError.ts"
 export type { Finding } from "./errors/ChatError.ts"
+export { findingsFor as optionFindings } from "./errors/optionTypes.ts"
 export { describe } from "./toolResult/errorText.ts"

@@ -4,8 +4,10 @@
  * @module
  */
 import { ValidationError } from "@troupe/chat"
+import { optionFindings } from "@troupe/chat/errors"
 import { checkToolOptions, Tool } from "@troupe/chat/tools"
 import type { ToolCall } from "@troupe/chat/messages"
+import * as z from "zod"
 import { defaultEnvironment } from "./environment.ts"
 import { type IsolatedRun, isolatedRun } from "./isolatedRun.ts"
 import type { Isolation } from "./place.ts"
@@ -138,7 +140,31 @@ export const isolated = <const P extends Tool.Parameters = Readonly<Record<strin
   })
 }
 
-const known = [
+const count = (least: number, reason: string): z.ZodType =>
+  z
+    .int(reason)
+    .min(least, reason)
+    .max(2 ** 31, reason)
+    .optional()
+
+const isEnvironment = (env: unknown): boolean =>
+  typeof env === "object" && env !== null && Object.values(env).every((value) => typeof value === "string")
+
+/** The options that a tool does not have. */
+const types = z.object(
+  {
+    isolate: z.enum(["worker", "process"], "must_be_one_of worker, process"),
+    module: z.custom((value) => URL.canParse(String(value)), 'must_be_a_URL, as new URL("./tool.ts", import.meta.url)'),
+    export: z.string("must_be_the name of an export").optional(),
+    graceMs: z.number("must_be_milliseconds").nonnegative("must_be_milliseconds").optional(),
+    env: z.custom(isEnvironment, "must_be_an_object of strings").optional(),
+    maxMemoryMb: count(16, "must_be_a whole number of MiB, at least 16"),
+    maxResultBytes: count(1_024, "must_be_a whole number of bytes, at least 1024")
+  } satisfies { readonly [Name in Exclude<keyof IsolatedOptions, ToolOption>]-?: z.ZodType },
+  "must_be_an_object of options"
+)
+
+const ofTool = [
   "name",
   "description",
   "parameters",
@@ -148,46 +174,17 @@ const known = [
   "metadata",
   "effect",
   "key",
-  "onUnknown",
-  "isolate",
-  "module",
-  "export",
-  "graceMs",
-  "env",
-  "maxMemoryMb",
-  "maxResultBytes"
-] satisfies ReadonlyArray<keyof IsolatedOptions>
+  "onUnknown"
+] as const satisfies ReadonlyArray<keyof IsolatedOptions>
 
+type ToolOption = (typeof ofTool)[number]
+
+const known = [...ofTool, ...Object.keys(types.shape)]
+
+/** Throws a `ValidationError` (`invalid_tool`) that names all unknown options, or else the first invalid value. */
 const check = (options: unknown): void => {
-  if (typeof options !== "object" || options === null) return refuse([], "must_be_an_object of options")
-  const unknown = checkToolOptions(options, known)
+  const unknown = typeof options === "object" && options !== null ? checkToolOptions(options, known) : undefined
   if (unknown !== undefined) throw unknown
-  const {
-    isolate,
-    module,
-    export: name,
-    graceMs,
-    env,
-    maxMemoryMb,
-    maxResultBytes
-  } = options as Partial<IsolatedOptions>
-  if (isolate !== "worker" && isolate !== "process") refuse(["isolate"], "must_be_one_of worker, process")
-  if (!URL.canParse(String(module))) refuse(["module"], 'must_be_a_URL, as new URL("./tool.ts", import.meta.url)')
-  if (name !== undefined && typeof name !== "string") refuse(["export"], "must_be_the name of an export")
-  if (graceMs !== undefined && !(typeof graceMs === "number" && graceMs >= 0 && Number.isFinite(graceMs))) {
-    refuse(["graceMs"], "must_be_milliseconds")
-  }
-  if (env !== undefined && !isEnvironment(env)) refuse(["env"], "must_be_an_object of strings")
-  if (!isCount(maxMemoryMb, 16)) refuse(["maxMemoryMb"], "must_be_a whole number of MiB, at least 16")
-  if (!isCount(maxResultBytes, 1_024)) refuse(["maxResultBytes"], "must_be_a whole number of bytes, at least 1024")
-}
-
-const isEnvironment = (env: unknown): boolean =>
-  typeof env === "object" && env !== null && Object.values(env).every((value) => typeof value === "string")
-
-const isCount = (value: number | undefined, least: number): boolean =>
-  value === undefined || (Number.isSafeInteger(value) && value >= least && value <= 2 ** 31)
-
-const refuse = (field: ReadonlyArray<string>, reason: string): never => {
-  throw new ValidationError("invalid_tool", [{ field, reason }])
+  const [first] = optionFindings(types, options, () => "unknown")
+  if (first !== undefined) throw new ValidationError("invalid_tool", [first])
 }

@@ -1,6 +1,7 @@
 /** The options of a server, and their check: options that would refuse everybody or nobody throw at once. */
 import { ValidationError, type RunningTroupe } from "@troupe/chat"
-import type { Finding } from "@troupe/chat/errors"
+import { optionFindings } from "@troupe/chat/errors"
+import * as z from "zod"
 import type { May } from "../access/index.ts"
 
 /** The limits with their defaults. */
@@ -22,56 +23,50 @@ export const limitsOf = (given: Limits = {}): AllLimits => ({
   ...Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
 })
 
-/** Throws a `ValidationError` (`invalid_options`) that names each option of the wrong kind. */
-export const checkServerOptions = ({
-  authorize,
-  limits = {},
-  origins = [],
-  hosts = [],
-  trustForwardedHost,
-  basePath,
-  exposeToolErrors
-}: ServerOptions): void => {
-  const found: Array<Finding> = []
-  if (typeof authorize !== "function") {
-    found.push({ field: ["authorize"], reason: "must be a function: without one anybody could ask for anything" })
-  }
-  if (typeof limits !== "object" || limits === null || Array.isArray(limits)) {
-    found.push({ field: ["limits"], reason: "must be an object" })
-  } else
-    for (const [name, limit] of Object.entries(limits)) {
-      if (!names.some((known) => known === name)) found.push({ field: ["limits", name], reason: "unknown_option" })
-      else if (limit !== undefined && !(typeof limit === "number" && limit >= 1)) {
-        found.push({ field: ["limits", name], reason: "must be a number, 1 or more" })
-      }
-    }
-  for (const [index, origin] of listed("origins", origins, found)) {
-    if (!(typeof origin === "string" && URL.canParse(origin) && new URL(origin).origin === origin)) {
-      found.push({ field: ["origins", index], reason: "must be an origin, as https://app.example.com" })
-    }
-  }
-  for (const [index, host] of listed("hosts", hosts, found)) {
-    if (!(typeof host === "string" && URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname === host)) {
-      found.push({ field: ["hosts", index], reason: "must be the name of a host, without port" })
-    }
-  }
-  if (trustForwardedHost !== undefined && typeof trustForwardedHost !== "boolean") {
-    found.push({ field: ["trustForwardedHost"], reason: "must be true or false" })
-  }
-  if (basePath !== undefined && basePath !== "" && !/^(?:\/[\w.-]+)+$/u.test(basePath)) {
-    found.push({ field: ["basePath"], reason: "must be a path, as /api" })
-  }
-  if (exposeToolErrors !== undefined && typeof exposeToolErrors !== "boolean") {
-    found.push({ field: ["exposeToolErrors"], reason: "must be true or false" })
-  }
-  if (found.length > 0) throw new ValidationError("invalid_options", found)
-}
+/** Text that passes a test. */
+const textThat = (test: (text: string) => boolean, reason: string): z.ZodType => z.string(reason).refine(test, reason)
 
-/** Returns the entries of a list. For a value that is no list, adds a finding and returns none. */
-const listed = (name: string, value: unknown, found: Array<Finding>): Iterable<[number, unknown]> => {
-  if (Array.isArray(value)) return value.entries()
-  found.push({ field: [name], reason: "must be a list" })
-  return []
+const origin = textThat(
+  (text) => URL.canParse(text) && new URL(text).origin === text,
+  "must be an origin, as https://app.example.com"
+)
+
+const host = textThat(
+  (text) => URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text,
+  "must be the name of a host, without port"
+)
+
+const limit = z.custom((value) => typeof value === "number" && value >= 1, "must be a number, 1 or more")
+
+const limitName = z.string().refine((name) => names.some((known) => known === name))
+
+const flag = z.boolean("must be true or false")
+
+const types = z.object(
+  {
+    authorize: z.custom(
+      (value) => typeof value === "function",
+      "must be a function: without one anybody could ask for anything"
+    ),
+    limits: z
+      .looseObject({}, "must be an object")
+      .pipe(z.record(limitName, limit.optional(), "unknown_option"))
+      .optional(),
+    origins: z.array(origin, "must be a list").optional(),
+    hosts: z.array(host, "must be a list").optional(),
+    trustForwardedHost: flag.optional(),
+    basePath: z
+      .custom((value) => value === "" || /^(?:\/[\w.-]+)+$/u.test(String(value)), "must be a path, as /api")
+      .optional(),
+    exposeToolErrors: flag.optional()
+  } satisfies { readonly [Name in keyof ServerOptions]?: z.ZodType },
+  "must be an object"
+)
+
+/** Throws a `ValidationError` (`invalid_options`) that names each option with an invalid value. */
+export const checkServerOptions = (options: ServerOptions): void => {
+  const found = optionFindings(types, options, () => "unknown_option")
+  if (found.length > 0) throw new ValidationError("invalid_options", found)
 }
 
 /**

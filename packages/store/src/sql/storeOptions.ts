@@ -1,35 +1,33 @@
-/** Validates options. */
+/** The types of a store's options; a bad value is named by its option, with what to write instead. */
 import { ValidationError } from "@troupe/chat"
-import type { Finding } from "@troupe/chat/errors"
+import { type Finding, optionFindings } from "@troupe/chat/errors"
+import * as z from "zod"
 
-const isText = (value: unknown): boolean => typeof value === "string" && value !== ""
+const isCountFrom = (least: number, value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= least
 
-const isTime = (value: unknown): boolean => typeof value === "number" && value >= 0 && Number.isFinite(value)
-
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0
-
-const isClock = (value: unknown): boolean => typeof value === "object" && value !== null && "now" in value
-
-/** A requirement of an option, in words, and its check. */
-type Rule = readonly [must: string, holds: (value: unknown) => boolean]
-
-const time: Rule = ["must_be_milliseconds", isTime]
+const location = z.custom((value) => typeof value === "string" && value !== "", "must_be_a_non_empty_string")
+const milliseconds = z.number("must_be_milliseconds").nonnegative("must_be_milliseconds").optional()
+const clock = z
+  .custom((value) => typeof value === "object" && value !== null && "now" in value, "must_be_a_clock")
+  .optional()
 
 /** The options of each store. */
-const rules: Readonly<Record<"sqlite" | "postgres", Readonly<Record<string, Rule>>>> = {
-  sqlite: {
-    durability: ["must_be_one_of power, process", (value) => value === "power" || value === "process"],
-    ttlMs: time,
-    busyTimeoutMs: ["must_be_whole_milliseconds", (value) => Number.isSafeInteger(value) && isTime(value)],
-    clock: ["must_be_a_clock", isClock]
-  },
-  postgres: {
-    schema: ["must_be_a_name of letters, digits and _", (value) => /^[a-z_][a-z0-9_]{0,62}$/.test(String(value))],
-    maxConnections: ["must_be_a_positive_integer", isCount],
-    connectTimeoutMs: time,
-    ttlMs: time,
-    clock: ["must_be_a_clock", isClock]
-  }
+const types = {
+  sqlite: z.strictObject({
+    durability: z.enum(["power", "process"], "must_be_one_of power, process").optional(),
+    ttlMs: milliseconds,
+    busyTimeoutMs: z.custom((value) => isCountFrom(0, value), "must_be_whole_milliseconds").optional(),
+    clock
+  }),
+  postgres: z.strictObject({
+    schema: z
+      .custom((value) => /^[a-z_][a-z0-9_]{0,62}$/.test(String(value)), "must_be_a_name of letters, digits and _")
+      .optional(),
+    maxConnections: z.custom((value) => isCountFrom(1, value), "must_be_a_positive_integer").optional(),
+    connectTimeoutMs: milliseconds,
+    ttlMs: milliseconds,
+    clock
+  })
 }
 
 /**
@@ -37,16 +35,20 @@ const rules: Readonly<Record<"sqlite" | "postgres", Readonly<Record<string, Rule
  * others.
  */
 export const checkedOptions = <Options extends object>(
-  store: keyof typeof rules,
+  store: keyof typeof types,
   where: unknown,
   options: Options
 ): Options => {
-  const found: Array<Finding> = isText(where) ? [] : [{ field: [store], reason: "must_be_a_non_empty_string" }]
-  for (const [name, value] of Object.entries(options)) {
-    const rule = rules[store][name]
-    if (rule === undefined) found.push({ field: [name], reason: "unknown_option" })
-    else if (value !== undefined && !rule[1](value)) found.push({ field: [name], reason: rule[0] })
-  }
+  // Findings stand in the order of the given options.
+  const names = Object.keys(options)
+  const ofPlace = optionFindings(z.object({ [store]: location }), { [store]: where }, unknown)
+  const ofOptions = optionFindings(types[store], { ...options }, unknown)
+  const found = [...ofPlace, ...ofOptions.toSorted((one, other) => indexIn(names, one) - indexIn(names, other))]
   if (found.length > 0) throw new ValidationError("invalid_options", found)
   return options
 }
+
+const unknown = (): string => "unknown_option"
+
+/** The place of a finding's option among the given ones. */
+const indexIn = (names: ReadonlyArray<string>, { field }: Finding): number => names.indexOf(String(field[0]))
