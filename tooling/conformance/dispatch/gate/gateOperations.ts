@@ -77,9 +77,9 @@ const preToolGate: Operation = async ({ recorded, expected }) => {
   const setup = setups[title]
   if (setup === undefined) return unexaminedCase(`a recorded run that only its title describes: ${title}`)
   const log: Array<unknown> = []
-  const wanted = { result: withoutSentence(printed(expected["result"])), hookLog: expected["hookLog"] }
+  const required = { result: withoutSentence(printed(expected["result"])), hookLog: expected["hookLog"] }
   const actual = { result: await resultOf(setup, log), hookLog: log }
-  return differences(actual, wanted, { outcome: {}, given: {} })
+  return differences(actual, required, { outcome: {}, given: {} })
 }
 
 const resultOf = async (setup: Setup, log: Array<unknown>): Promise<unknown> => {
@@ -164,15 +164,15 @@ const notFired = ({ notFired: names }: Fields, fired: ReadonlyArray<string>): Re
 
 /** The data about a call that a question gets, in the cases' words. */
 const questionAbout = async (call: ToolCall.ToolCall): Promise<ReadonlyArray<string>> => {
-  const told: Array<string> = []
+  const reported: Array<string> = []
   const ask: Permissions.Ask = ({ toolCall }) => {
-    if (toolCall.name === call.name) told.push("tool name")
-    if (isFields(toolCall.arguments)) told.push("arguments")
-    told.push(toolCall.id === call.id ? "context and tool call id" : "context whose tool call id is unset")
+    if (toolCall.name === call.name) reported.push("tool name")
+    if (isFields(toolCall.arguments)) reported.push("arguments")
+    reported.push(toolCall.id === call.id ? "context and tool call id" : "context whose tool call id is unset")
     return "allow"
   }
   await judge(call, { ask })
-  return told
+  return reported
 }
 
 /** The operations that judge a call at a gate, by the case's name. */

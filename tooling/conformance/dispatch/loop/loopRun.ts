@@ -36,7 +36,7 @@ export interface LoopSeen {
   readonly payloads: Readonly<Record<string, unknown>>
   readonly log: ReadonlyArray<string>
   readonly maxOpenQuestions: number
-  readonly toldTheCallId: boolean
+  readonly hasCallId: boolean
 }
 
 /** Runs the turn. */
@@ -75,7 +75,7 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
     payloads: watched.payloads,
     log: asked.log,
     maxOpenQuestions: asked.maxOpen(),
-    toldTheCallId: asked.toldTheCallId()
+    hasCallId: asked.hasCallId()
   }
 }
 
@@ -166,10 +166,10 @@ const askOf = (given: unknown, clock: Clock.Clock) => {
   const log: Array<string> = []
   let open = 0
   let max = 0
-  let told = true
+  let reported = true
   const answer = async ({ toolCall }: Permissions.Question): Promise<Permissions.Answer> => {
     const { id } = toolCall
-    told &&= id !== ""
+    reported &&= id !== ""
     log.push(`ask:${id}`)
     max = Math.max(max, ++open)
     const words = isFields(given) ? textOf(given[id] ?? "allow") : textOf(given)
@@ -185,7 +185,7 @@ const askOf = (given: unknown, clock: Clock.Clock) => {
     return words.includes("deny") ? { type: "deny", reason: "no" } : { type: "allow" }
   }
   const ask: Permissions.Ask | undefined = given === undefined ? undefined : answer
-  return { ask, log, maxOpen: () => max, toldTheCallId: () => told }
+  return { ask, log, maxOpen: () => max, hasCallId: () => reported }
 }
 
 /** The hooks of a case; `fired` lists the events whose hook results are ignored, in order. */
