@@ -34,7 +34,7 @@ const toolOf = ({ name, schema, effect, asks, run }: ProbeTool): Tool.Tool =>
       asks === undefined ? run(args, { id: toolCall.id, signal }) : askUser(asks)
   })
 
-const optionsOf = ({ fatal, toolTimeoutMs }: Setup, reported: () => void): ChatOptions.ChatOptions => ({
+const optionsOf = ({ fatal, toolTimeoutMs }: Setup, reported: () => void): ChatOptions => ({
   ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }),
   ...(fatal === true ? { onToolError: "halt" as const } : {}),
   onUnknownTool: "continue",

@@ -7,7 +7,7 @@ import { AdapterError, Chat, Engine, Fake, Troupe, user } from "@troupe/chat"
 import type { ChatOptions, ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import type { Hooks, Permissions, Tool } from "@troupe/chat/tools"
+import type { HookAnswer, Hooks, Permissions, Tool } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { isScripted } from "../../chat/outcome.ts"
@@ -49,7 +49,7 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
   const adapter = Fake.make({ respond: (_, call) => model(call) })
   const all = { ...fieldsOf(given["options"]), ...options }
   const tools = toolsOf(given, ran)
-  const own: ChatOptions.ChatOptions = {
+  const own: ChatOptions = {
     schedule: "reference",
     onUnknownTool: "continue",
     hooks: watched.hooks,
@@ -82,7 +82,7 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
 interface Parts {
   readonly adapter: Fake.Fake
   readonly tools: ReadonlyArray<Tool.Tool>
-  readonly own: ChatOptions.ChatOptions
+  readonly own: ChatOptions
   readonly prompt: string
   readonly clock: Clock.TestClock
 }
@@ -143,7 +143,7 @@ const written = (event: Event.Event): ReadonlyArray<string> => {
 }
 
 /** The original's limits, unless the case has its own. */
-const boundsOf = (all: Fields, given: Fields): ChatOptions.ChatOptions => {
+const boundsOf = (all: Fields, given: Fields): ChatOptions => {
   const { maxIterations = fieldsOf(given["config"])["maxIterations"] ?? 55, maxMistakes, maxUnproductive } = all
   const { maxCostUsd, toolTimeoutMs } = all
   return {
@@ -207,13 +207,13 @@ const hooksOf = (given: Fields, iterates: (iteration: number) => void) => {
     ])
   const own = Object.fromEntries(listed)
   const PreIteration = [
-    ({ iteration }: Hooks.Payloads["PreIteration"]) => iterates(iteration),
+    ({ iteration }: { readonly iteration: number }) => iterates(iteration),
     ...listOf(own["PreIteration"])
   ]
-  return { fired, payloads, hooks: { ...own, PreIteration } as Hooks.Hooks }
+  return { fired, payloads, hooks: { ...own, PreIteration } as Hooks }
 }
 
-const answerOf = (word: unknown, payload: Fields): Hooks.HookAnswer => {
+const answerOf = (word: unknown, payload: Fields): HookAnswer => {
   const { deny, halt, inject, transform, augment, haltWhen, reason, raises } = fieldsOf(word)
   if (raises !== undefined) throw new Error(textOf(raises))
   if (deny !== undefined) return { type: "deny", reason: textOf(deny) }
