@@ -1,7 +1,7 @@
 /** Many concurrent conversations: their memory, and the cost of each as their number grows. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { tool, Troupe } from "@troupe/chat"
-import type { Attachment, ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import type { Adapter } from "@troupe/chat/models"
 import type { RunningTroupe } from "@troupe/chat"
@@ -111,7 +111,7 @@ export const deltasWithReaders = async (deltas: number, readers: number, reads: 
   }
 }
 
-const lengthRead = async (attached: Attachment.Attachment): Promise<number> => {
+const lengthRead = async (attached: ChatRef.Attachment): Promise<number> => {
   let length = 0
   for await (const item of attached) {
     if (item.type !== "event") continue

@@ -107,8 +107,8 @@ const benchChats = async (): Promise<void> => {
 
 const benches: Readonly<Record<string, () => Promise<void>>> = { otp: benchProcesses, chat: benchChats }
 
-const wanted = process.argv.slice(2)
-const unknown = wanted.filter((name) => benches[name] === undefined)
+const chosen = process.argv.slice(2)
+const unknown = chosen.filter((name) => benches[name] === undefined)
 
 if (unknown.length > 0) {
   console.error(
@@ -116,5 +116,5 @@ if (unknown.length > 0) {
   )
   process.exitCode = 1
 } else {
-  for (const name of wanted.length === 0 ? Object.keys(benches) : wanted) await benches[name]?.()
+  for (const name of chosen.length === 0 ? Object.keys(benches) : chosen) await benches[name]?.()
 }

@@ -55,8 +55,8 @@ const wrongPhase = (
   record: ChatRecord | undefined
 ): ReadonlyArray<string> => {
   const asks = record?.open?.calls.some(({ state }) => state === "intended" || state === "waiting") ?? false
-  const wanted = asks ? "awaitingApproval" : record?.running === true ? "interrupted" : "idle"
-  if (phase !== wanted) return [`${chat} is ${phase} instead of ${wanted}`]
+  const expected = asks ? "awaitingApproval" : record?.running === true ? "interrupted" : "idle"
+  if (phase !== expected) return [`${chat} is ${phase} instead of ${expected}`]
   const text = phase === "interrupted" ? (record?.draft ?? "") : ""
   return phase !== "interrupted" || partial === text ? [] : [`${chat} has said "${partial}" instead of "${text}"`]
 }

@@ -14,14 +14,14 @@ import { audited, type Found, nothingPromised, type Promised, takeUp } from "./a
 import { type Line, linesOf } from "./lines.ts"
 import { openStore } from "./stores.ts"
 
-/** The options of a run. `told` is called after every life. */
+/** The options of a run. `reported` is called after every life. */
 export interface CrashOptions {
   readonly database: string
   /** The file where the tools record their effects. */
   readonly journal: string
   readonly lives: number
   readonly seed: number
-  readonly told?: (life: number, wrong: ReadonlyArray<string>) => void
+  readonly reported?: (life: number, wrong: ReadonlyArray<string>) => void
 }
 
 /** The result of a run. */
@@ -37,7 +37,7 @@ export interface Crashed {
 const program = new URL("program.ts", import.meta.url).pathname
 
 /** Kills the program in each of its lives, and audits the store each time. */
-export const crash = async ({ database, journal, lives, seed, told }: CrashOptions): Promise<Crashed> => {
+export const crash = async ({ database, journal, lives, seed, reported }: CrashOptions): Promise<Crashed> => {
   const chance = chanceOf(seed)
   const promised = nothingPromised()
   const found: Found = new Map()
@@ -53,7 +53,7 @@ export const crash = async ({ database, journal, lives, seed, told }: CrashOptio
     seen.push(...(await audited(store, promised, journalOf(journal), found)))
     await store.close()
     seen.push(...damage(database))
-    told?.(life, seen)
+    reported?.(life, seen)
     wrong.push(...seen.map((what) => `life ${life}: ${what}`))
     if (seen.length > 0) break
   }

@@ -29,7 +29,7 @@ const run = async (name: string, database: string, lives: number): Promise<boole
     journal: join(folder, `${name}.journal`),
     lives,
     seed,
-    told: (life, seen) => {
+    reported: (life, seen) => {
       if (seen.length > 0 || life % 25 === 0) console.log(`${name}: life ${life}, ${seen.length} wrong`)
     }
   })

@@ -11,7 +11,7 @@ export interface Reader {
   over: boolean
   /** When the client joined, and when its first word arrived. */
   readonly cameAt: number
-  heardAt: number | undefined
+  receivedAt: number | undefined
 }
 
 const at = "@".charCodeAt(0)
@@ -44,7 +44,7 @@ export class Crowd {
       longestMs: 0,
       over: false,
       cameAt: performance.now(),
-      heardAt: undefined
+      receivedAt: undefined
     }
     this.readers.add(reader)
     let rest: Buffer = Buffer.alloc(0)
@@ -71,9 +71,9 @@ export class Crowd {
         if (reader.words > 0) reader.longestMs = Math.max(reader.longestMs, (now - last) / 1_000)
         last = now
         reader.words += 1
-        if (reader.heardAt === undefined) {
-          reader.heardAt = performance.now()
-          this.openings.push(reader.heardAt - reader.cameAt)
+        if (reader.receivedAt === undefined) {
+          reader.receivedAt = performance.now()
+          this.openings.push(reader.receivedAt - reader.cameAt)
         }
       }
       rest = bytes.subarray(Math.max(from, bytes.length - 32))

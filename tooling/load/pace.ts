@@ -18,7 +18,7 @@ export class Pace {
   /** The waiting streams, by the millisecond in which their word is due. */
   readonly #due = new Map<number, Array<() => void>>()
   #timer: NodeJS.Timeout | undefined
-  #told = 0
+  #reported = 0
   #open = 0
   #begun = 0
   #over = false
@@ -62,8 +62,8 @@ export class Pace {
   #until(due: number): Promise<void> {
     const slot = Math.ceil(due)
     if (this.#timer === undefined) {
-      this.#told = slot - 1
-      this.#timer = setInterval(() => this.#tell(), 1)
+      this.#reported = slot - 1
+      this.#timer = setInterval(() => this.#report(), 1)
     }
     return new Promise((resolve) => {
       const waiting = this.#due.get(slot)
@@ -72,14 +72,14 @@ export class Pace {
     })
   }
 
-  #tell(): void {
+  #report(): void {
     const now = Math.floor(performance.now())
-    for (this.#told += 1; this.#told <= now; this.#told++) {
-      const waiting = this.#due.get(this.#told)
-      this.#due.delete(this.#told)
-      for (const told of waiting ?? []) told()
+    for (this.#reported += 1; this.#reported <= now; this.#reported++) {
+      const waiting = this.#due.get(this.#reported)
+      this.#due.delete(this.#reported)
+      for (const reported of waiting ?? []) reported()
     }
-    this.#told = now
+    this.#reported = now
     if (this.#due.size > 0 || this.#open > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined

@@ -62,14 +62,14 @@ export class Remote {
 
   #ask<T extends Answer["type"]>(order: Order, type: T): Promise<Asked<T>> {
     const answered = new Promise<Asked<T>>((resolve, reject) => {
-      const hear = (answer: Answer): void => {
+      const receive = (answer: Answer): void => {
         if (answer.type !== type) return
-        this.#child.off("message", hear)
+        this.#child.off("message", receive)
         this.#child.off("exit", gone)
         resolve(answer as Asked<T>)
       }
       const gone = (code: number | null): void => reject(new Error(`the server ended with ${code}`))
-      this.#child.on("message", hear)
+      this.#child.on("message", receive)
       this.#child.once("exit", gone)
     })
     this.#child.send(order)

@@ -65,7 +65,7 @@ const measured = async (remote: Remote, crowd: Crowd, seconds: number) => {
   const from = performance.now()
   await after(seconds * 1_000)
   const { delays, readers } = crowd
-  const stayed = [...readers].filter(({ heardAt = from }) => heardAt < from)
+  const stayed = [...readers].filter(({ receivedAt = from }) => receivedAt < from)
   const leastWords = Math.min(...stayed.map(({ words }) => words))
   const longestMs = Math.max(...stayed.map((reader) => reader.longestMs))
   const spent = (await remote.look()).cpuMs - cpuMs

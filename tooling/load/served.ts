@@ -64,7 +64,7 @@ export const serveBare = async (pace: Pace, words: number): Promise<Served> => {
     const source = pace.words(words)
     let isGone = false
     response.once("close", () => (isGone = true))
-    const tell = async (): Promise<void> => {
+    const report = async (): Promise<void> => {
       for await (const delta of source) {
         if (isGone) break
         const text = JSON.stringify({ type: "text_delta", id: null, delta })
@@ -74,7 +74,7 @@ export const serveBare = async (pace: Pace, words: number): Promise<Served> => {
       }
       response.end()
     }
-    tell().catch(() => response.destroy())
+    report().catch(() => response.destroy())
   })
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve))
   return {

@@ -15,8 +15,8 @@ rmSync("dist", { recursive: true, force: true })
 execFileSync("tsc", ["-b"], { stdio: "inherit" })
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest
-const wanted = ["README.md", ...exportTargets(manifest.publishConfig?.exports)]
-const missing = wanted.filter((path) => (path.includes("*") ? globSync(path).length === 0 : !existsSync(path)))
+const required = ["README.md", ...exportTargets(manifest.publishConfig?.exports)]
+const missing = required.filter((path) => (path.includes("*") ? globSync(path).length === 0 : !existsSync(path)))
 if (missing.length > 0) {
   process.stderr.write(`${manifest.name} cannot be packed: there is no ${missing.join(", no ")}\n`)
   process.exitCode = 1

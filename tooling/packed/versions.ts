@@ -8,7 +8,7 @@ import type { Manifest } from "../house/workspace.ts"
 import type { Versions } from "./project.ts"
 
 /** The packages that the consumer's programs need beside ours. */
-const wanted = [
+const required = [
   "@types/node",
   "@types/react",
   "@types/react-dom",
@@ -23,7 +23,7 @@ const wanted = [
 /** The versions of this workspace. */
 export const newest = (): Versions =>
   Object.fromEntries(
-    wanted.map((name) => [name, readJson<{ version: string }>(`tooling/node_modules/${name}/package.json`).version])
+    required.map((name) => [name, readJson<{ version: string }>(`tooling/node_modules/${name}/package.json`).version])
   )
 
 /** The same, but each peer at the lower end of its range. */

@@ -1,6 +1,6 @@
 /** Many conversations at once: two tools of 50 ms, then 50 words. */
 import type { Framework } from "./framework.ts"
-import { Hearing, type Observation, read } from "./observe.ts"
+import { Transcript, type Observation, read } from "./observe.ts"
 import type { Probe } from "./probe.ts"
 import { call, calls, ScriptedModel, words } from "./scriptedModel.ts"
 import { Ledger, toolbox } from "./toolbox.ts"
@@ -10,14 +10,16 @@ const reply = 50
 /** Frameworks were measured from 2 to 43. */
 const cpuMsEach = 5
 
-const one = async (framework: Framework): Promise<{ readonly hearing: Hearing; readonly model: ScriptedModel }> => {
+const one = async (
+  framework: Framework
+): Promise<{ readonly transcript: Transcript; readonly model: ScriptedModel }> => {
   const model = new ScriptedModel(calls(call("a", "first"), call("b", "second")), words(reply))
   const box = toolbox(new Ledger())
   const conversation = await framework.start({ model, tools: [box.aware("first", 50), box.aware("second", 50)] })
-  const hearing = new Hearing()
-  await read(conversation.send("go"), hearing, 60_000)
+  const transcript = new Transcript()
+  await read(conversation.send("go"), transcript, 60_000)
   await conversation.close()
-  return { hearing, model }
+  return { transcript, model }
 }
 
 const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
@@ -33,8 +35,8 @@ export const crowdOf = (count: number): Probe => ({
     const wallMs = performance.now() - start
     const { user, system } = process.cpuUsage(cpu)
     const cpuMs = (user + system) / 1_000
-    const outcomes = all.map(({ hearing }) => Object.values(hearing.outcomes).flat())
-    const whole = all.filter(({ hearing }, index) => hearing.texts > 0 && outcomes[index]?.length === 2).length
+    const outcomes = all.map(({ transcript }) => Object.values(transcript.outcomes).flat())
+    const whole = all.filter(({ transcript }, index) => transcript.texts > 0 && outcomes[index]?.length === 2).length
     return {
       wallMs,
       events: [`${whole} whole`],

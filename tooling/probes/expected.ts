@@ -32,7 +32,7 @@ export const allReleased = ({ opened, released }: Observation): ReadonlyArray<st
   is(opened === released, `${opened} streams opened, ${released} released`)
 
 /** So many effects after the end, each reported. */
-export const lateTold = ({ lateEffects, lateReports }: Observation, count: number): ReadonlyArray<string> => [
+export const lateReported = ({ lateEffects, lateReports }: Observation, count: number): ReadonlyArray<string> => [
   ...is(lateEffects === count, `${lateEffects} late effects, not ${count}`),
   ...is(lateReports >= count, `${lateReports} late results told of, ${count} were`)
 ]
@@ -41,4 +41,4 @@ export const lateTold = ({ lateEffects, lateReports }: Observation, count: numbe
 export const ahead = ({ pulledAhead = 0 }: Observation, leaving: Framework["leaving"]): ReadonlyArray<string> =>
   is(leaving === "detaches" || pulledAhead <= 1, `${pulledAhead} words taken ahead`)
 
-export const nothingLate = (seen: Observation): ReadonlyArray<string> => lateTold(seen, 0)
+export const nothingLate = (seen: Observation): ReadonlyArray<string> => lateReported(seen, 0)

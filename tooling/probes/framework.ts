@@ -31,7 +31,7 @@ export interface Setup {
 }
 
 /** The events of a turn. */
-export type Heard =
+export type Received =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "outcome"; readonly callId: string; readonly outcome: string }
   | { readonly type: "question"; readonly text: string }
@@ -41,7 +41,7 @@ export type Heard =
 /** A running conversation. */
 export interface Conversation {
   /** Sends a message; iterating reads its events, `return` leaves. */
-  readonly send: (text: string) => AsyncIterable<Heard>
+  readonly send: (text: string) => AsyncIterable<Received>
   /** Stops the running turn. */
   readonly cancel: () => Promise<void>
   /** The number of late completions that the framework reported. */
@@ -59,7 +59,7 @@ export interface Restarted extends Conversation {
   /** The ids of the calls whose effect is unknown. */
   readonly unknown: () => ReadonlyArray<string>
   /** Gives the result of such a call, and continues. */
-  readonly decide: (callId: string, result: string) => AsyncIterable<Heard>
+  readonly decide: (callId: string, result: string) => AsyncIterable<Received>
 }
 
 /** A framework under test. */

@@ -2,12 +2,12 @@
  * A hand-written loop of plain async generators: its faults show the use of a runtime. It is also the baseline for the cost
  * of a conversation.
  */
-import type { Conversation, Framework, Heard, Setup } from "./framework.ts"
+import type { Conversation, Framework, Received, Setup } from "./framework.ts"
 import type { Chunk } from "./scriptedModel.ts"
 
 type Call = Extract<Chunk, { readonly type: "call" }>
 
-const run = async ({ tools }: Setup, { id, name, json }: Call, signal: AbortSignal): Promise<Heard> => {
+const run = async ({ tools }: Setup, { id, name, json }: Call, signal: AbortSignal): Promise<Received> => {
   const tool = tools.find((known) => known.name === name)
   if (tool === undefined) return { type: "outcome", callId: id, outcome: "not_found" }
   try {
@@ -18,7 +18,7 @@ const run = async ({ tools }: Setup, { id, name, json }: Call, signal: AbortSign
   }
 }
 
-async function* loop(setup: Setup, signal: AbortSignal): AsyncGenerator<Heard, void> {
+async function* loop(setup: Setup, signal: AbortSignal): AsyncGenerator<Received, void> {
   for (;;) {
     const called: Array<Call> = []
     for await (const chunk of setup.model.reply()) {

@@ -19,7 +19,7 @@ import { head, lines } from "./table.ts"
 import { livingChats, plainValues } from "./troupe.ts"
 
 const { values } = parseArgs({ options: { framework: { type: "string" }, only: { type: "string" } } })
-const wanted = probes.filter(({ id }) => values.only === undefined || id === values.only)
+const chosenProbes = probes.filter(({ id }) => values.only === undefined || id === values.only)
 
 const unhandled: Array<unknown> = []
 process.on("unhandledRejection", (reason) => unhandled.push(reason))
@@ -58,15 +58,15 @@ const load = async (path: string): Promise<Framework> => {
   return module.framework
 }
 
-if (wanted.length === 0) {
+if (chosenProbes.length === 0) {
   console.error(`There is no such probe; they are ${probes.map(({ id }) => id).join(", ")}`)
   process.exitCode = 2
 } else if (values.framework === undefined) {
   let failed = 0
-  for (const framework of [livingChats, plainValues]) failed += await runAll(framework, wanted)
-  const cost = wanted.filter(({ id }) => id === "crowd")
+  for (const framework of [livingChats, plainValues]) failed += await runAll(framework, chosenProbes)
+  const cost = chosenProbes.filter(({ id }) => id === "crowd")
   if (cost.length > 0) await runAll(generators, cost)
   process.exitCode = failed === 0 ? 0 : 1
 } else {
-  process.exitCode = (await runAll(await load(values.framework), wanted)) === 0 ? 0 : 1
+  process.exitCode = (await runAll(await load(values.framework), chosenProbes)) === 0 ? 0 : 1
 }

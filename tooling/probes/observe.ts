@@ -1,5 +1,5 @@
 /** Runs a turn and records its events. */
-import type { Conversation, Framework, Heard, Setup } from "./framework.ts"
+import type { Conversation, Framework, Received, Setup } from "./framework.ts"
 import type { ScriptedModel } from "./scriptedModel.ts"
 import type { Ledger } from "./toolbox.ts"
 
@@ -25,53 +25,53 @@ export interface Observation {
 }
 
 /** The events so far. */
-export class Hearing {
+export class Transcript {
   readonly events: Array<string> = []
   readonly outcomes: Record<string, Array<string>> = {}
   texts = 0
   end = ""
 
-  hear(heard: Heard): void {
-    if (heard.type === "text") this.texts++
-    if (heard.type === "outcome") (this.outcomes[heard.callId] ??= []).push(heard.outcome)
-    if (heard.type === "end") this.end = heard.reason
-    const tag = tagOf(heard)
+  receive(received: Received): void {
+    if (received.type === "text") this.texts++
+    if (received.type === "outcome") (this.outcomes[received.callId] ??= []).push(received.outcome)
+    if (received.type === "end") this.end = received.reason
+    const tag = tagOf(received)
     if (this.events.at(-1) !== tag) this.events.push(tag)
   }
 }
 
-const tagOf = (heard: Heard): string => {
-  switch (heard.type) {
+const tagOf = (received: Received): string => {
+  switch (received.type) {
     case "outcome":
-      return `${heard.callId}:${heard.outcome}`
+      return `${received.callId}:${received.outcome}`
     case "other":
-      return heard.name
+      return received.name
     default:
-      return heard.type
+      return received.type
   }
 }
 
-/** Reads to the end, at most `cutMs`; `onHeard` may return `"leave"`. */
+/** Reads to the end, at most `cutMs`; `onReceived` may return `"leave"`. */
 export const read = async (
-  events: AsyncIterable<Heard>,
-  hearing: Hearing,
+  events: AsyncIterable<Received>,
+  transcript: Transcript,
   cutMs: number,
-  onHeard: (heard: Heard) => "leave" | undefined = () => undefined
+  onReceived: (received: Received) => "leave" | undefined = () => undefined
 ): Promise<void> => {
   const { promise: cut, resolve } = Promise.withResolvers<"cut">()
   const timer = setTimeout(() => resolve("cut"), cutMs)
   const reading = async (): Promise<"read"> => {
-    for await (const heard of events) {
-      hearing.hear(heard)
-      if (onHeard(heard) === "leave") break
+    for await (const received of events) {
+      transcript.receive(received)
+      if (onReceived(received) === "leave") break
     }
     return "read"
   }
   try {
     const how = await Promise.race([reading(), cut])
-    if (how === "cut") hearing.end = "cut"
+    if (how === "cut") transcript.end = "cut"
   } catch (error) {
-    hearing.end = `threw ${error instanceof Error ? error.message : String(error)}`
+    transcript.end = `threw ${error instanceof Error ? error.message : String(error)}`
   } finally {
     clearTimeout(timer)
   }
@@ -79,7 +79,7 @@ export const read = async (
 
 /** Makes the observation. */
 export const observed = (
-  hearing: Hearing,
+  transcript: Transcript,
   {
     model,
     ledger,
@@ -100,14 +100,14 @@ export const observed = (
 ): Observation => ({
   wallMs,
   cpuMs,
-  events: hearing.events,
-  outcomes: hearing.outcomes,
+  events: transcript.events,
+  outcomes: transcript.outcomes,
   lateEffects: ledger.late,
   lateReports: conversation.lateReports(),
   opened: model.opened,
   released: model.released,
   pulledAhead,
-  end: hearing.end,
+  end: transcript.end,
   note
 })
 

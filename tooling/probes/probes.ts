@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { crowdOf } from "./crowd.ts"
-import { ahead, allReleased, ended, is, lateTold, nothingLate, outcomes, within } from "./expected.ts"
+import { ahead, allReleased, ended, is, lateReported, nothingLate, outcomes, within } from "./expected.ts"
 import { read } from "./observe.ts"
 import type { Probe } from "./probe.ts"
 import { call, calls, says, words } from "./scriptedModel.ts"
@@ -71,7 +71,7 @@ export const probes: ReadonlyArray<Probe> = [
       ...outcomes(seen, { a: "cancelled", b: "abandoned" }),
       ...ended(seen, "cancelled"),
       ...within(seen, 1_350),
-      ...lateTold(seen, 1)
+      ...lateReported(seen, 1)
     ]
   },
   {
@@ -111,7 +111,7 @@ export const probes: ReadonlyArray<Probe> = [
       setup: { toolTimeoutMs: 200 },
       settleMs: 450
     }),
-    faults: (seen) => [...outcomes(seen, { a: "timed_out" }), ...ended(seen, "completed"), ...lateTold(seen, 1)]
+    faults: (seen) => [...outcomes(seen, { a: "timed_out" }), ...ended(seen, "completed"), ...lateReported(seen, 1)]
   },
   {
     id: "order",
@@ -138,7 +138,7 @@ export const probes: ReadonlyArray<Probe> = [
         done
       ],
       tools: (box) => [box.counts("counts")],
-      afterwards: async (_conversation, _hearing, ledger) => `${ledger.effects.length} effects`
+      afterwards: async (_conversation, _transcript, ledger) => `${ledger.effects.length} effects`
     }),
     faults: (seen) => [
       ...outcomes(seen, { a: "not_started", b: "not_started" }),
@@ -153,7 +153,7 @@ export const probes: ReadonlyArray<Probe> = [
       replies: [words(1_000)],
       tools: () => [],
       countsAhead: true,
-      onHeard: (_, { texts }) => (texts === 3 ? "leave" : undefined)
+      onReceived: (_, { texts }) => (texts === 3 ? "leave" : undefined)
     }),
     faults: (seen, { leaving }) => [...allReleased(seen), ...ahead(seen, leaving)]
   },
@@ -163,9 +163,9 @@ export const probes: ReadonlyArray<Probe> = [
     run: turn({
       replies: [[{ type: "text", text: "so" }, ...calls(call("a", "first"), call("b", "second"))], done],
       tools: (box) => [box.aware("first", 30), box.aware("second", 400)],
-      onHeard: ({ type }) => (type === "outcome" ? "leave" : undefined),
+      onReceived: ({ type }) => (type === "outcome" ? "leave" : undefined),
       settleMs: 600,
-      afterwards: async (_conversation, _hearing, ledger) =>
+      afterwards: async (_conversation, _transcript, ledger) =>
         `${ledger.effects.length} effects, ${ledger.signalled} told`
     }),
     faults: (seen, { leaving }) => [
@@ -207,7 +207,8 @@ export const probes: ReadonlyArray<Probe> = [
         done
       ],
       tools: (box) => [box.counts("counts")],
-      afterwards: async (_conversation, _hearing, ledger) => `ran ${ledger.effects.map(({ callId }) => callId).join()}`
+      afterwards: async (_conversation, _transcript, ledger) =>
+        `ran ${ledger.effects.map(({ callId }) => callId).join()}`
     }),
     faults: (seen) => [
       ...outcomes(seen, { a: "invalid", b: "invalid", c: "invalid", d: "completed" }),
@@ -220,8 +221,8 @@ export const probes: ReadonlyArray<Probe> = [
     run: turn({
       replies: [calls(call("a", "charge"), call("b", "ask")), done],
       tools: (box) => [box.deaf("charge", 300, "write"), box.asks("ask", "Really?")],
-      afterwards: async (conversation, hearing, ledger) => {
-        await read(conversation.send("yes"), hearing, 5_000)
+      afterwards: async (conversation, transcript, ledger) => {
+        await read(conversation.send("yes"), transcript, 5_000)
         return `charged ${ledger.effects.length} times`
       }
     }),
@@ -239,14 +240,14 @@ export const probes: ReadonlyArray<Probe> = [
     run: turn({
       replies: [calls(call("b", "second"), call("a", "charge")), done],
       tools: (box) => [box.deaf("charge", 300, "write"), box.aware("second", 20)],
-      onHeard: ({ type }) => (type === "outcome" ? "leave" : undefined),
-      afterwards: async (conversation, hearing, ledger) => {
+      onReceived: ({ type }) => (type === "outcome" ? "leave" : undefined),
+      afterwards: async (conversation, transcript, ledger) => {
         const next = await conversation.restart?.()
         if (next === undefined) return "nothing was kept"
         await conversation.close()
         await sleep(400)
         const asked = next.unknown().join()
-        await read(next.decide("a", "charged, as the bank says"), hearing, 5_000)
+        await read(next.decide("a", "charged, as the bank says"), transcript, 5_000)
         await next.close()
         return `asked about ${asked}, charged ${ledger.effects.filter(({ callId }) => callId === "a").length} times`
       }

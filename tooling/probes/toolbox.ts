@@ -37,14 +37,14 @@ const make = (name: string, run: ProbeTool["run"], more: Partial<ProbeTool> = {}
 
 /** Works for so long, and counts an abort meanwhile. */
 const work = async (ledger: Ledger, ms: number, id: string, signal: AbortSignal, heeds: boolean): Promise<string> => {
-  const told = () => ledger.signalled++
-  signal.addEventListener("abort", told, { once: true })
+  const reported = () => ledger.signalled++
+  signal.addEventListener("abort", reported, { once: true })
   try {
     await sleep(ms, undefined, heeds ? { signal } : {})
     ledger.happened(id)
     return "done"
   } finally {
-    signal.removeEventListener("abort", told)
+    signal.removeEventListener("abort", reported)
   }
 }
 

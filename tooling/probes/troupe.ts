@@ -6,7 +6,7 @@ import { Thread, ToolCall } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { Codec, type Store } from "@troupe/chat/store"
 import { Tool } from "@troupe/chat/tools"
-import type { Framework, Heard, ProbeTool, Restarted, Setup } from "./framework.ts"
+import type { Framework, Received, ProbeTool, Restarted, Setup } from "./framework.ts"
 import type { Chunk, ScriptedModel } from "./scriptedModel.ts"
 
 const adapterOf = (model: ScriptedModel): Adapter.Adapter => ({ name: "scripted", stream: () => events(model.reply()) })
@@ -34,18 +34,18 @@ const toolOf = ({ name, schema, effect, asks, run }: ProbeTool): Tool.Tool =>
       asks === undefined ? run(args, { id: toolCall.id, signal }) : askUser(asks)
   })
 
-const optionsOf = ({ fatal, toolTimeoutMs }: Setup, reported: () => void): ChatOptions.ChatOptions => ({
+const optionsOf = ({ fatal, toolTimeoutMs }: Setup, reported: () => void): ChatOptions => ({
   ...(toolTimeoutMs === undefined ? {} : { toolTimeoutMs }),
   ...(fatal === true ? { onToolError: "halt" as const } : {}),
   onUnknownTool: "continue",
   onLateResult: reported
 })
 
-async function* heard(turn: AsyncIterable<Event.Event>): AsyncGenerator<Heard, void> {
-  for await (const event of turn) yield* hear(event)
+async function* received(turn: AsyncIterable<Event.Event>): AsyncGenerator<Received, void> {
+  for await (const event of turn) yield* receive(event)
 }
 
-function* hear(event: Event.Event): Generator<Heard> {
+function* receive(event: Event.Event): Generator<Received> {
   switch (event.type) {
     case "text_delta":
       return yield { type: "text", text: event.delta }
@@ -93,12 +93,12 @@ const living = async (setup: Setup, texts: Map<string, string>, reports: { late:
   })
   const chat: ChatRef.ChatRef = await troupe.chat("probe")
   return {
-    send: (said) => heard(chat.send(said)),
+    send: (said) => received(chat.send(said)),
     cancel: () => chat.cancel(),
     lateReports: () => reports.late,
     restart: () => living(setup, new Map(texts), reports),
     unknown: () => chat.getSnapshot()?.context.pendingApprovals.map(({ toolCall }) => toolCall.id) ?? [],
-    decide: (callId, value) => heard(chat.approve(callId, { type: "result", value })),
+    decide: (callId, value) => received(chat.approve(callId, { type: "result", value })),
     close: () => troupe.stop()
   }
 }
@@ -114,7 +114,7 @@ export const plainValues: Framework = {
     let running: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined
     const engine = Engine.make({ adapter: adapterOf(setup.model), tools: setup.tools.map(toolOf) })
     const options = optionsOf(setup, () => late++)
-    async function* send(said: string): AsyncGenerator<Heard, void> {
+    async function* send(said: string): AsyncGenerator<Received, void> {
       const { promise: ended, resolve: end } = Promise.withResolvers<void>()
       const abort = new AbortController()
       running = { abort, ended }
@@ -125,7 +125,7 @@ export const plainValues: Framework = {
         })
         for await (const event of stream) {
           if (event.type === "chat_completed") ({ thread } = event.result)
-          yield* hear(event)
+          yield* receive(event)
         }
       } finally {
         end()

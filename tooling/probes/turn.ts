@@ -1,7 +1,7 @@
 /** One turn of a probe: the script of the model, the tools and the reader, and the observation. */
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Framework, Heard, ProbeTool, Setup } from "./framework.ts"
-import { Hearing, type Observation, observed, read, withConversation } from "./observe.ts"
+import type { Framework, Received, ProbeTool, Setup } from "./framework.ts"
+import { Transcript, type Observation, observed, read, withConversation } from "./observe.ts"
 import { type Chunk, ScriptedModel } from "./scriptedModel.ts"
 import { Ledger, toolbox } from "./toolbox.ts"
 
@@ -14,7 +14,7 @@ export interface Script {
   readonly setup?: Pick<Setup, "toolTimeoutMs" | "fatal">
   readonly cutMs?: number
   /** Called with each event; may leave. */
-  readonly onHeard?: (heard: Heard, hearing: Hearing) => "leave" | undefined
+  readonly onReceived?: (received: Received, transcript: Transcript) => "leave" | undefined
   /** Cancels after so many milliseconds. */
   readonly cancelAfterMs?: number
   /** Whether unread words are counted: then the reply has only words. */
@@ -25,7 +25,7 @@ export interface Script {
   readonly settleMs?: number
   readonly afterwards?: (
     conversation: Parameters<Parameters<typeof withConversation>[2]>[0],
-    hearing: Hearing,
+    transcript: Transcript,
     ledger: Ledger
   ) => Promise<string | undefined>
 }
@@ -38,24 +38,24 @@ export const turn =
     const ledger = new Ledger()
     const setup = { model, tools: script.tools(toolbox(ledger)), ...script.setup }
     return withConversation(framework, setup, async (conversation) => {
-      const hearing = new Hearing()
+      const transcript = new Transcript()
       const start = ledger.now()
       const cpu = process.cpuUsage()
       const events = conversation.send("go")
       const cancelling =
         script.cancelAfterMs === undefined ? undefined : sleep(script.cancelAfterMs).then(conversation.cancel)
-      const leave = await readAsScripted(script, events, hearing)
+      const leave = await readAsScripted(script, events, transcript)
       const wallMs = ledger.now() - start
       const { user, system } = process.cpuUsage(cpu)
       const cpuMs = (user + system) / 1_000
-      if (framework.leaving === "releases" || hearing.end !== "") ledger.endedMs = ledger.now()
+      if (framework.leaving === "releases" || transcript.end !== "") ledger.endedMs = ledger.now()
       await Promise.race([cancelling, sleep(2_000)])
       await sleep(script.settleMs ?? 50)
-      const note = await script.afterwards?.(conversation, hearing, ledger)
-      const pulledAhead = script.countsAhead === true ? model.pulled - hearing.texts : undefined
+      const note = await script.afterwards?.(conversation, transcript, ledger)
+      const pulledAhead = script.countsAhead === true ? model.pulled - transcript.texts : undefined
       await leave?.()
       if (framework.leaving === "detaches") await goesOn(model)
-      return observed(hearing, { model, ledger, conversation, wallMs, cpuMs, pulledAhead, note })
+      return observed(transcript, { model, ledger, conversation, wallMs, cpuMs, pulledAhead, note })
     })
   }
 
@@ -65,26 +65,26 @@ const goesOn = async (model: ScriptedModel): Promise<void> => {
 }
 
 /** Returns a function that leaves for a reader that only waits. */
-const readAsScripted = async (script: Script, events: AsyncIterable<Heard>, hearing: Hearing) => {
-  const { readsThenIdles, cutMs = 5_000, onHeard } = script
-  if (readsThenIdles !== undefined) return readSome(events, hearing, readsThenIdles)
-  await read(events, hearing, cutMs, (heard) => onHeard?.(heard, hearing))
+const readAsScripted = async (script: Script, events: AsyncIterable<Received>, transcript: Transcript) => {
+  const { readsThenIdles, cutMs = 5_000, onReceived } = script
+  if (readsThenIdles !== undefined) return readSome(events, transcript, readsThenIdles)
+  await read(events, transcript, cutMs, (received) => onReceived?.(received, transcript))
   return undefined
 }
 
 /** Reads so many pieces, and then idles. */
 const readSome = async (
-  events: AsyncIterable<Heard>,
-  hearing: Hearing,
+  events: AsyncIterable<Received>,
+  transcript: Transcript,
   count: number
 ): Promise<() => Promise<void>> => {
   const iterator = events[Symbol.asyncIterator]()
-  while (hearing.texts < count) {
+  while (transcript.texts < count) {
     const next = await iterator.next()
     if (next.done === true) break
-    hearing.hear(next.value)
+    transcript.receive(next.value)
   }
   await sleep(200)
-  hearing.end = "idle"
+  transcript.end = "idle"
   return async () => void (await iterator.return?.())
 }

@@ -56,7 +56,7 @@ export const equationsOf = ({
       listed: ledger.get("of those listed")
     }),
     ledger.sum("handlers that outlived their calls = told", "handlers that outlived their calls", {
-      told: ledger.get("of those told by their signal")
+      reported: ledger.get("of those told by their signal")
     }),
     {
       title: "zombies = late completions + still listed",

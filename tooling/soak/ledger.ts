@@ -35,11 +35,11 @@ export class Ledger {
 }
 
 /** An equation with a fixed number. */
-export const is = (title: string, seen: number, wanted: number): Equation => ({
+export const is = (title: string, seen: number, expected: number): Equation => ({
   title,
   left: seen,
-  right: wanted,
-  shown: `${wanted}`
+  right: expected,
+  shown: `${expected}`
 })
 
 export const holds = ({ left, right }: Equation): boolean => left === right

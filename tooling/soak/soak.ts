@@ -193,10 +193,10 @@ export class Soak {
     this.#pending.clear()
     // A handler that has just settled leaves the lists a moment later, so both lists are read in a turn of their own.
     await new Promise<void>((resolve) => EventLoop.nextTurn(resolve))
-    const { running, told } = this.#runs.open
+    const { running, reported } = this.#runs.open
     this.ledger.add("handlers that outlived their calls", running)
     this.ledger.add("of those listed", Zombies.counts(this.#system).listed)
-    this.ledger.add("of those told by their signal", told)
+    this.ledger.add("of those told by their signal", reported)
     this.#faults.release()
     this.#runs.release()
     await this.#pass(100)

@@ -69,9 +69,9 @@ export class Runs {
   }
 
   /** The number of zombies, and how many of those were aborted. */
-  get open(): { readonly running: number; readonly told: number } {
-    const told = [...this.#open].filter(({ context }) => context.signal.aborted).length
-    return { running: this.#open.size, told }
+  get open(): { readonly running: number; readonly reported: number } {
+    const reported = [...this.#open].filter(({ context }) => context.signal.aborted).length
+    return { running: this.#open.size, reported }
   }
 
   /** Whether the handler of a call that writes was started. */

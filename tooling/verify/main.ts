@@ -17,7 +17,7 @@ const reportPath = join(root, "node_modules/.cache/vitest-report.json")
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const tell = (result: CheckResult): void => {
+const report = (result: CheckResult): void => {
   say(`${result.ok ? "ok    " : "FAILED"} ${result.name} (${result.seconds.toFixed(1)} s)`)
   if (!result.ok) say(result.output)
 }
@@ -26,7 +26,7 @@ const runLane = async (lane: ReadonlyArray<Check>): Promise<ReadonlyArray<CheckR
   const results: Array<CheckResult> = []
   for (const check of lane) {
     const result = await runCheck(check, false)
-    tell(result)
+    report(result)
     results.push(result)
   }
   return results

@@ -47,21 +47,29 @@ export const replay = async (path: string, file: string): Promise<Line> => {
   try {
     const recording = readRecording(path)
     const server = await serve(recording)
-    const told = await converse(recording, server.url).catch((error: unknown) => ({
+    const reported = await converse(recording, server.url).catch((error: unknown) => ({
       ...nothing,
       error: lineError(error)
     }))
-    return { file, provider: recording.provider, ...told, openConnections: await server.stop() }
+    return { file, provider: recording.provider, ...reported, openConnections: await server.stop() }
   } catch (error) {
     return { file, provider: file.split("--")[0] ?? "unknown", ...nothing, error: lineError(error), openConnections: 0 }
   }
 }
 
-type Told = Omit<Line, "file" | "provider" | "openConnections">
+type Reported = Omit<Line, "file" | "provider" | "openConnections">
 
-const nothing: Told = { events: [], text: "", toolCalls: [], finishReason: null, usage: {}, error: null, finalText: "" }
+const nothing: Reported = {
+  events: [],
+  text: "",
+  toolCalls: [],
+  finishReason: null,
+  usage: {},
+  error: null,
+  finalText: ""
+}
 
-const converse = async (recording: Recording, url: string): Promise<Told> => {
+const converse = async (recording: Recording, url: string): Promise<Reported> => {
   const called = recording.toolNames.filter((name) => Tool.nameProblem(name) === undefined)
   const names = called.length === 0 ? ["noop"] : called
   const tools = names.map((name) => Tool.tool({ name, description: "Answers ok", execute: () => "ok" }))

@@ -4,8 +4,14 @@
  * @module
  */
 export type * as ChatRef from "./live/ChatRef.ts"
-export type * as ChatOptions from "./options/ChatOptions.ts"
+export type {
+  Budget,
+  ChatOptions,
+  GenerateOptions,
+  OnToolError,
+  StepOptions,
+  ToolErrorDecision
+} from "./options/ChatOptions.ts"
 export * as ChatResult from "./record/ChatResult.ts"
 export type * as Inbox from "./record/Inbox.ts"
 export * as StepResult from "./record/StepResult.ts"
-export type * as Attachment from "./view/Attachment.ts"

@@ -3,5 +3,4 @@
  *
  * @module
  */
-export * as Fake from "./testing/Fake.ts"
 export * as Testing from "./testing/Testing.ts"

@@ -4,7 +4,7 @@
  * @module
  */
 export * as ToolRunner from "./batch/ToolRunner.ts"
-export type * as Hooks from "./gate/Hooks.ts"
+export type { Hook, HookAnswer, HookContext, HookEvent, Hooks } from "./gate/Hooks.ts"
 export * as Permissions from "./gate/Permissions.ts"
 export * as Approval from "./record/Approval.ts"
 export { toolOptions as checkToolOptions } from "./model/Validate.ts"

@@ -1,6 +1,6 @@
 /** Converts a case's behaviours to handlers, executors, encoders and policies, and logs their calls. */
 import { askUser, error, halt, ok } from "@troupe/chat"
-import type { ChatOptions, StepResult } from "@troupe/chat/chats"
+import type { OnToolError, StepOptions, StepResult, ToolErrorDecision } from "@troupe/chat/chats"
 import type { ToolCall } from "@troupe/chat/messages"
 import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
 import type { HandlerResult } from "@troupe/chat/results"
@@ -147,10 +147,10 @@ export const encoderOf = (value: unknown): ToolResultEncoder.ToolResultEncoder =
 }
 
 /** An error policy of the case; a value that is neither a word nor a function is passed on unchanged. */
-export const policyOf = (value: unknown, seen: Observations): ChatOptions.OnToolError => {
+export const policyOf = (value: unknown, seen: Observations): OnToolError => {
   if (!isFields(value) || !("fn" in value)) return value as never
   const { fn, arity } = value
-  const policy = (toolCall: ToolCall.ToolCall, failure: unknown): ChatOptions.ToolErrorDecision => {
+  const policy = (toolCall: ToolCall.ToolCall, failure: unknown): ToolErrorDecision => {
     seen.policyCalls.push({ tool_call: toolCallForm(toolCall), error: neutral(failure) })
     if (fn === "halt") return "halt"
     const { raise, return: returned, ...decision } = fieldsOf(fn)
@@ -172,7 +172,7 @@ export const predicateOf = (value: unknown): ((step: StepResult.StepResult) => b
 }
 
 /** An event listener of the case. */
-export const listenerOf = (value: unknown, seen: Observations): ChatOptions.StepOptions["onEvent"] =>
+export const listenerOf = (value: unknown, seen: Observations): StepOptions["onEvent"] =>
   isFields(value)
     ? (event) => {
         seen.observedTags.push(event.type)

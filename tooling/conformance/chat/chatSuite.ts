@@ -55,10 +55,10 @@ const compared = ({ given, then }: ChatCase, outcome: Outcome): ReadonlyArray<Di
   const each = outcome["each"]
   if (!Array.isArray(each)) return unmet(outcome, then, given)
   const list = "after" in then ? "after" : "calls"
-  const { [list]: wanted, ...rest } = then
+  const { [list]: required, ...rest } = then
   return [
     ...unmet(outcome, rest, given),
-    ...listOf(wanted).flatMap((one, index) =>
+    ...listOf(required).flatMap((one, index) =>
       callDifferences((each as ReadonlyArray<Outcome>)[index] ?? {}, one, given).map((found) => ({
         ...found,
         path: `${list}.${index}.${found.path}`
@@ -68,7 +68,7 @@ const compared = ({ given, then }: ChatCase, outcome: Outcome): ReadonlyArray<Di
 }
 
 /** The differences of one of several calls: its own facets, with those of its stream one level down. */
-const callDifferences = (outcome: Outcome, wanted: unknown, given: ChatCase["given"]): ReadonlyArray<Difference> => {
-  const { stream, $any: anything, ...facets } = fieldsOf(wanted)
+const callDifferences = (outcome: Outcome, required: unknown, given: ChatCase["given"]): ReadonlyArray<Difference> => {
+  const { stream, $any: anything, ...facets } = fieldsOf(required)
   return anything === true ? [] : unmet(outcome, { ...facets, ...fieldsOf(stream) }, given)
 }

@@ -190,7 +190,7 @@ const plain: ReadonlySet<string> = new Set([
 const providers: ReadonlySet<string> = new Set(["top_p", "reasoning_effort", "reasoning_summary", "verbosity"])
 
 /** The options of a case; an unknown one is passed on and refused. */
-export const optionsOf = (value: unknown, seen: Observations): ChatOptions.ChatOptions => {
+export const optionsOf = (value: unknown, seen: Observations): ChatOptions => {
   const options: Record<string, unknown> = {}
   const body: Record<string, unknown> = {}
   for (const [key, option] of Object.entries(fieldsOf(value))) {

@@ -157,8 +157,8 @@ const streamFacets: Readonly<Record<string, StreamFacet>> = {
   events: (stream, expected, scope) => differences(stream.events, expected, scope),
   event_count: (stream, expected, scope) => differences(stream.events.length, expected, scope),
   include: ({ events }, expected, scope) =>
-    listOf(expected).flatMap((wanted) =>
-      fails(!events.some((event) => matches(event, wanted, scope)), `has no ${JSON.stringify(wanted)}`)
+    listOf(expected).flatMap((required) =>
+      fails(!events.some((event) => matches(event, required, scope)), `has no ${JSON.stringify(required)}`)
     ),
   exclude: ({ events }, expected, scope) =>
     listOf(expected).flatMap((unwanted) =>
@@ -171,10 +171,10 @@ const streamFacets: Readonly<Record<string, StreamFacet>> = {
   exclude_tags: (stream, expected) => excluding(tagsOf(stream), expected),
   include_in_order: ({ events }, expected, scope) => {
     let from = 0
-    return listOf(expected).flatMap((wanted) => {
-      const found = events.findIndex((event, index) => index >= from && matches(event, wanted, scope))
+    return listOf(expected).flatMap((required) => {
+      const found = events.findIndex((event, index) => index >= from && matches(event, required, scope))
       from = found + 1
-      return fails(found === -1, `has no ${JSON.stringify(wanted)} in its place`)
+      return fails(found === -1, `has no ${JSON.stringify(required)} in its place`)
     })
   },
   counts: (stream, expected, scope) =>
@@ -225,10 +225,10 @@ const streamFacets: Readonly<Record<string, StreamFacet>> = {
     fails(new Set(listOf(expected).map((tag) => countOf(stream, tag))).size > 1, "the counts differ"),
   every: ({ events }, expected, scope) =>
     listOf(expected).flatMap((pair) => {
-      const [tag, wanted] = listOf(pair)
+      const [tag, required] = listOf(pair)
       return events
         .filter((event) => event[0] === tag)
-        .flatMap(([, payload]) => differences(payload, wanted, scope, textOf(tag)))
+        .flatMap(([, payload]) => differences(payload, required, scope, textOf(tag)))
     }),
   ids: ({ events }, expected, scope) =>
     Object.entries(fieldsOf(expected)).flatMap(([tag, ids]) =>

@@ -4,7 +4,7 @@
 export interface Unequal<A> {
   /** The index in the actual list; for a missing element, the index it would have. */
   readonly at: number
-  readonly wanted: A | undefined
+  readonly required: A | undefined
   readonly got: A | undefined
 }
 
@@ -13,17 +13,17 @@ export interface Unequal<A> {
  * with each other. Takes time in the product of both lengths.
  */
 export const align = <A>(
-  wanted: ReadonlyArray<A>,
+  required: ReadonlyArray<A>,
   got: ReadonlyArray<A>,
   same: (one: A, other: A) => boolean
 ): ReadonlyArray<Unequal<A>> => {
   const unequal: Array<Unequal<A>> = []
   let [row, column] = [0, 0]
-  for (const [nextRow, nextColumn] of [...pairs(wanted, got, same), [wanted.length, got.length] as const]) {
+  for (const [nextRow, nextColumn] of [...pairs(required, got, same), [required.length, got.length] as const]) {
     for (let at = 0; row + at < nextRow || column + at < nextColumn; at++) {
       unequal.push({
         at: Math.min(column + at, nextColumn),
-        wanted: row + at < nextRow ? wanted[row + at] : undefined,
+        required: row + at < nextRow ? required[row + at] : undefined,
         got: column + at < nextColumn ? got[column + at] : undefined
       })
     }
@@ -35,16 +35,16 @@ export const align = <A>(
 
 /** The places of a longest common subsequence, in both lists. */
 const pairs = <A>(
-  wanted: ReadonlyArray<A>,
+  required: ReadonlyArray<A>,
   got: ReadonlyArray<A>,
   same: (one: A, other: A) => boolean
 ): ReadonlyArray<readonly [row: number, column: number]> => {
-  const lengths = Array.from({ length: wanted.length + 1 }, () =>
+  const lengths = Array.from({ length: required.length + 1 }, () =>
     Array.from<number>({ length: got.length + 1 }).fill(0)
   )
   const lengthAt = (row: number, column: number): number => lengths[row]?.[column] ?? 0
-  const isPair = (row: number, column: number): boolean => same(wanted[row] as A, got[column] as A)
-  for (let row = wanted.length - 1; row >= 0; row--) {
+  const isPair = (row: number, column: number): boolean => same(required[row] as A, got[column] as A)
+  for (let row = required.length - 1; row >= 0; row--) {
     for (let column = got.length - 1; column >= 0; column--) {
       const longest = isPair(row, column)
         ? lengthAt(row + 1, column + 1) + 1
@@ -54,7 +54,7 @@ const pairs = <A>(
     }
   }
   const found: Array<readonly [number, number]> = []
-  for (let [row, column] = [0, 0]; row < wanted.length && column < got.length;) {
+  for (let [row, column] = [0, 0]; row < required.length && column < got.length;) {
     if (isPair(row, column)) found.push([row++, column++])
     else if (lengthAt(row + 1, column) >= lengthAt(row, column + 1)) row++
     else column++

@@ -89,22 +89,22 @@ const expectedOf = (then: JsonObject, unorderedTrace: boolean): JsonObject => ({
 })
 
 /** The differences of two values; elements of lists are paired as well as their order allows. */
-const differences = (path: string, wanted: Json | undefined, got: Json | undefined): ReadonlyArray<Difference> => {
-  if (same(wanted, got)) return []
-  if (isList(wanted) && isList(got)) {
-    return align(wanted, got, same).map((found) => differs(`${path}.${found.at}`, found.wanted, found.got))
+const differences = (path: string, required: Json | undefined, got: Json | undefined): ReadonlyArray<Difference> => {
+  if (same(required, got)) return []
+  if (isList(required) && isList(got)) {
+    return align(required, got, same).map((found) => differs(`${path}.${found.at}`, found.required, found.got))
   }
-  if (!isPlain(wanted) || !isPlain(got)) return [differs(path, wanted, got)]
-  return Object.keys({ ...wanted, ...got }).flatMap((key) =>
-    differences(path === "" ? key : `${path}.${key}`, wanted[key], got[key])
+  if (!isPlain(required) || !isPlain(got)) return [differs(path, required, got)]
+  return Object.keys({ ...required, ...got }).flatMap((key) =>
+    differences(path === "" ? key : `${path}.${key}`, required[key], got[key])
   )
 }
 
-const differs = (path: string, wanted: Json | undefined, got: Json | undefined): Difference => ({
+const differs = (path: string, required: Json | undefined, got: Json | undefined): Difference => ({
   path,
-  message: `is ${written(got)}, not ${written(wanted)}`,
+  message: `is ${written(got)}, not ${written(required)}`,
   ours: got,
-  theirs: wanted
+  theirs: required
 })
 
 const written = (value: Json | undefined): string => (value === undefined ? "missing" : JSON.stringify(value))
@@ -118,15 +118,15 @@ const facets: ReadonlySet<string> = new Set(["obs", "exits", "alive", "trace"])
 export const runProgram = async (content: JsonObject, clock: ClockKind): Promise<Finding> => {
   const world = new CaseWorld(optional(object, content["given"]) ?? {}, clock, vocabulary)
   const unorderedTrace = content["unordered_trace"] === true
-  const wanted = object(content["then"])
+  const required = object(content["then"])
   try {
     await runScript(world, content["when"])
     if (world.problem === undefined) await pass(world, optional(number, content["settle_ms"]) ?? defaultSettle)
     const got = observed(world, unorderedTrace)
     if (world.problem instanceof NotSupported) return unexaminedCase(`the step ${world.problem.message}`)
     if (world.problem !== undefined) return [{ path: "script", message: world.problem.message }]
-    const unknown = Object.keys(wanted).filter((facet) => !facets.has(facet))
-    return [...differences("", expectedOf(wanted, unorderedTrace), got), ...unknown.map(unexamined)]
+    const unknown = Object.keys(required).filter((facet) => !facets.has(facet))
+    return [...differences("", expectedOf(required, unorderedTrace), got), ...unknown.map(unexamined)]
   } finally {
     await System.stop(world.system, { timeout: 1 })
   }

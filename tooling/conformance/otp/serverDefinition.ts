@@ -86,8 +86,8 @@ const attempt = (world: World, name: string, init: Json | undefined): Json => {
 /** The handler of a message: by the message or its first element, else `_`. */
 const handlerOf = (world: World, handlers: Json | undefined, message: unknown): JsonObject | undefined => {
   if (!isObject(handlers)) return undefined
-  const told = world.encode(message)
-  const key = isList(told) ? told[0] : told
+  const observed = world.encode(message)
+  const key = isList(observed) ? observed[0] : observed
   const found = typeof key === "object" ? undefined : handlers[String(key)]
   return isObject(found) ? found : undefined
 }
@@ -114,7 +114,7 @@ export const definitionOf = (world: World, name: string) => {
     if (handler["do"] === undefined) return finish()
     return Effect.map(new Actor(world, self, turn).script(handler["do"]), finish)
   }
-  const told = (kind: "cast" | "info" | "continue", message: unknown, state: State, self: Pid<unknown>) => {
+  const observed = (kind: "cast" | "info" | "continue", message: unknown, state: State, self: Pid<unknown>) => {
     const handler = handlerOf(world, given[kind], message) ?? fallback(given[kind])
     return handler === undefined ? undefined : handle(handler, { message, state }, self)
   }
@@ -138,14 +138,14 @@ export const definitionOf = (world: World, name: string) => {
       return handle(handler, { message, from, state }, self)
     },
     handleCast: (message, state, self) => {
-      const answer = told("cast", message, state, self)
+      const answer = observed("cast", message, state, self)
       if (answer === undefined) throw new RuntimeError("unknown cast")
       return answer
     },
-    handleInfo: (message, state, self) => told("info", message, state, self),
+    handleInfo: (message, state, self) => observed("info", message, state, self),
     handleContinue: (term, state, self) => {
       world.note(self, "continue", term)
-      return told("continue", term, state, self)
+      return observed("continue", term, state, self)
     },
     terminate: (reason, state, self) => {
       world.note(self, "terminate", reason)

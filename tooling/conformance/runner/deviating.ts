@@ -62,9 +62,9 @@ export const same = (one: unknown, other: unknown): boolean => JSON.stringify(on
 
 /** Our value is the first, and the case's value is the second; `undefined` is nothing. */
 export const is =
-  (wanted: unknown, expected: unknown): Value =>
+  (required: unknown, expected: unknown): Value =>
   (ours, theirs) =>
-    same(ours, wanted) && same(theirs, expected)
+    same(ours, required) && same(theirs, expected)
 
 /** Both values are texts of these forms. */
 export const texts =
@@ -130,9 +130,9 @@ export const field =
 
 /** An object with these fields and values, and no others. */
 export const exactly =
-  (wanted: Fields) =>
+  (required: Fields) =>
   (element: unknown): boolean =>
-    same(element, wanted)
+    same(element, required)
 
 /** One rule for each path and value of the same decision. */
 export const rules = (

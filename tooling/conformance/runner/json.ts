@@ -17,8 +17,8 @@ class BadCase extends Error {
   override readonly name = "BadCase"
 }
 
-const mistake = (value: Json | undefined, wanted: string): BadCase =>
-  new BadCase(`${JSON.stringify(value) ?? "nothing"} should be ${wanted}`)
+const mistake = (value: Json | undefined, required: string): BadCase =>
+  new BadCase(`${JSON.stringify(value) ?? "nothing"} should be ${required}`)
 
 export const isList = (value: Json | undefined): value is ReadonlyArray<Json> => Array.isArray(value)
 

@@ -24,9 +24,9 @@ export const unexamined = (facet: string): Difference => ({
 
 /** The differences in the facets of a case; `seen` has all facets that the runner supports. */
 export const facetDifferences = (seen: Fields, expected: Fields, outcome: Fields = {}): ReadonlyArray<Difference> =>
-  Object.entries(expected).flatMap(([facet, wanted]) =>
+  Object.entries(expected).flatMap(([facet, required]) =>
     Object.hasOwn(seen, facet)
-      ? differences(fieldOf(seen, facet), wanted, { outcome, given: {} }, facet)
+      ? differences(fieldOf(seen, facet), required, { outcome, given: {} }, facet)
       : [unexamined(facet)]
   )
 
@@ -45,8 +45,8 @@ export const differences = (actual: unknown, expected: unknown, scope: Scope, pa
       return matcher({ actual, operand: expected[key], scope, path })
     }
     if (!isFields(actual)) return [differs(path, actual, expected)]
-    return Object.entries(expected).flatMap(([field, wanted]) =>
-      field === "$type" ? [] : differences(fieldOf(actual, field), wanted, scope, below(path, field))
+    return Object.entries(expected).flatMap(([field, required]) =>
+      field === "$type" ? [] : differences(fieldOf(actual, field), required, scope, below(path, field))
     )
   }
   if (Array.isArray(expected)) {
@@ -55,7 +55,7 @@ export const differences = (actual: unknown, expected: unknown, scope: Scope, pa
       const message = `has ${actual.length} elements instead of ${expected.length}: ${text(actual)}`
       return [{ path, message, ours: actual, theirs: expected }]
     }
-    return expected.flatMap((wanted, index) => differences(actual[index], wanted, scope, below(path, index)))
+    return expected.flatMap((required, index) => differences(actual[index], required, scope, below(path, index)))
   }
   const nothing = actual === undefined || actual === missing
   return (nothing ? null : actual) === expected ? [] : [differs(path, actual, expected)]
@@ -117,8 +117,8 @@ const matchers: Readonly<Record<string, Matcher>> = {
   },
   $len: ({ actual, operand, scope, path }) => differences(lengthOf(actual), operand, scope, below(path, "length")),
   $includes: (match) => {
-    const wanted = listOf(match.operand)
-    const found = wanted.every((one) => listOf(match.actual).some((element) => matches(element, one, match.scope)))
+    const required = listOf(match.operand)
+    const found = required.every((one) => listOf(match.actual).some((element) => matches(element, one, match.scope)))
     return verdict(found, match, "including")
   },
   $excludes: (match) => {
@@ -129,15 +129,15 @@ const matchers: Readonly<Record<string, Matcher>> = {
   $unordered: (match) => verdict(permuted(match), match, "in any order"),
   $last: ({ actual, operand, scope, path }) => differences(listOf(actual).at(-1), operand, scope, below(path, -1)),
   $all: ({ actual, operand, scope, path }) =>
-    listOf(operand).flatMap((wanted) => differences(actual, wanted, scope, path)),
+    listOf(operand).flatMap((required) => differences(actual, required, scope, path)),
   $where: ({ actual, operand, scope, path }) => {
-    const [filter, wanted] = listOf(operand)
+    const [filter, required] = listOf(operand)
     const kept = listOf(actual).filter((element) => matches(element, filter, scope))
-    return differences(kept, wanted, scope, path)
+    return differences(kept, required, scope, path)
   },
   $one_of: (match) =>
     verdict(
-      listOf(match.operand).some((wanted) => matches(match.actual, wanted, match.scope)),
+      listOf(match.operand).some((required) => matches(match.actual, required, match.scope)),
       match,
       "one of"
     ),
@@ -160,12 +160,14 @@ const parsed = (value: unknown): readonly [unknown] | readonly [] => {
 
 /** Whether the elements can be paired with the expectations, one to one. */
 const permuted = ({ actual, operand, scope }: Match): boolean => {
-  const wanted = listOf(operand)
+  const required = listOf(operand)
   const elements = listOf(actual)
-  if (elements.length !== wanted.length) return false
+  if (elements.length !== required.length) return false
   const pair = (index: number, free: ReadonlyArray<unknown>): boolean =>
-    index === wanted.length ||
-    free.some((element, chosen) => matches(element, wanted[index], scope) && pair(index + 1, free.toSpliced(chosen, 1)))
+    index === required.length ||
+    free.some(
+      (element, chosen) => matches(element, required[index], scope) && pair(index + 1, free.toSpliced(chosen, 1))
+    )
   return pair(0, elements)
 }
 
@@ -173,7 +175,7 @@ const permuted = ({ actual, operand, scope }: Match): boolean => {
 const exactly = (actual: unknown, expected: unknown, path: string): ReadonlyArray<Difference> => {
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) return [differs(path, actual, expected)]
-    return expected.flatMap((wanted, index) => exactly(actual[index], wanted, below(path, index)))
+    return expected.flatMap((required, index) => exactly(actual[index], required, below(path, index)))
   }
   if (!isFields(expected)) return actual === expected ? [] : [differs(path, actual, expected)]
   if (!isFields(actual)) return [differs(path, actual, expected)]

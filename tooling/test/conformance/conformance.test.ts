@@ -79,9 +79,9 @@ test("a case whose step the runner does not know, and a facet that it does not k
 })
 
 test("lists are compared by their longest common part", () => {
-  const compared = (wanted: string, got: string) =>
-    align(wanted.split(""), got.split(""), Object.is).map(
-      (found) => `${found.at}:${found.wanted ?? ""}>${found.got ?? ""}`
+  const compared = (required: string, got: string) =>
+    align(required.split(""), got.split(""), Object.is).map(
+      (found) => `${found.at}:${found.required ?? ""}>${found.got ?? ""}`
     )
   expect(compared("abc", "abc")).toEqual([])
   expect(compared("abc", "abxc")).toEqual(["2:>x"])

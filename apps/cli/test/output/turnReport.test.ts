@@ -15,7 +15,7 @@ const scripted = scriptedModel({ folder: "/home/ada", wordDelayMs: 0 })
 const shown = async (
   said: string,
   adapter = scripted,
-  options: ChatOptions.ChatOptions = {}
+  options: ChatOptions = {}
 ): Promise<{ readonly end: TurnEnd; readonly text: string }> => {
   let text = ""
   const tools = makeTools({ progress: makeProgressBoard(), pause: () => Promise.resolve() })

@@ -41,7 +41,7 @@ import {
 import { CallSlots, isMeant, isOver, isRunning, type Slot } from "./callTable.ts"
 import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult, IntentJournal } from "./batchContract.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
-import { type GateVerdict, type ModeWish, ModeWishes } from "../gate/index.ts"
+import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
 import { type BatchPlan, planOfBatch, planWithout } from "./batchPlan.ts"
 import type { SlotLine } from "../async/index.ts"
 import type { Mode } from "../record/index.ts"
@@ -119,7 +119,7 @@ class ToolBatch {
   #running = 0
   #cancelled = false
   #error: SessionError | undefined
-  #wishes: ModeWishes | undefined
+  #wishes: ModeRequests | undefined
 
   constructor(input: ToolBatchInput, notify: (event: ToolBatchEvent) => void) {
     this.#input = input
@@ -244,7 +244,7 @@ class ToolBatch {
   #requestMode(slot: Slot, mode: Mode, signal: AbortSignal): ModeWish | Promise<ModeWish> {
     const { options, toolsByName } = this.#input
     const system = this.#host === undefined ? undefined : Process.systemOf(this.#host)
-    this.#wishes ??= new ModeWishes(options, system)
+    this.#wishes ??= new ModeRequests(options, system)
     return this.#wishes.request(mode, slot.toolCall, toolsByName.get(slot.toolCall.name), signal)
   }
 

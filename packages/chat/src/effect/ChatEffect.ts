@@ -94,8 +94,10 @@ export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {})
  * const read = Effect.runPromise(following)
  * chat.send("Hi")
  * const [first, second] = await read
- * first // => { type: "event", cursor: first?.cursor, event: { type: "message_started", message: { role: "assistant",
- * content: "" } } } second?.type // => "event" await troupe.stop() ```
+ * first // => { type: "event", cursor: first?.cursor, event: { type: "message_started", message: { role: "assistant", content: "" } } }
+ * second?.type // => "event"
+ * await troupe.stop()
+ * ```
  */
 export const attach = (
   chat: ChatRef,
@@ -120,8 +122,8 @@ export const cancelToolCall = (chat: ChatRef, toolCallId: string): Effect.Effect
   attempt(() => chat.cancelToolCall(toolCallId), isSessionError)
 
 /**
- * Cancels all tool calls of a living chat's running batch, see `ChatRef.cancelToolCalls`; interrupting as {@link
- * cancelToolCall}.
+ * Cancels all tool calls of a living chat's running batch, see `ChatRef.cancelToolCalls`; interrupting
+ * as {@link cancelToolCall}.
  */
 export const cancelToolCalls = (chat: ChatRef): Effect.Effect<void, SessionError> =>
   attempt(() => chat.cancelToolCalls(), isSessionError)

@@ -17,7 +17,7 @@
  */
 import type { ChatResult, StepHalt, StepResult } from "../record/index.ts"
 import type { Event } from "./Event.ts"
-import { LoopFold } from "./runCollector.ts"
+import { RunCollector } from "./runCollector.ts"
 import { reportedUsage } from "./reportedUsage.ts"
 import {
   type AssistantMessage,
@@ -58,11 +58,11 @@ export class StreamCollector {
   #completed = false
   /** The cached response, until the next event. */
   #response: Response | undefined
-  readonly #loop: LoopFold
+  readonly #loop: RunCollector
   readonly #maxToolArgumentCharacters: number
 
   constructor(thread?: Thread, maxToolArgumentCharacters = defaultMaxToolArgumentCharacters) {
-    this.#loop = new LoopFold(thread)
+    this.#loop = new RunCollector(thread)
     this.#maxToolArgumentCharacters = maxToolArgumentCharacters
   }
 

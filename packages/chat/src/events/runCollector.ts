@@ -14,7 +14,7 @@ import type { Response, Thread, ToolCall, ToolMessage } from "../model/index.ts"
 import { awaitingUser, describe } from "../toolResult/index.ts"
 
 /** The running fold of a chat. */
-export class LoopFold {
+export class RunCollector {
   #thread: Thread | undefined
   readonly #steps: Array<StepResult> = []
   #toolResults: ReadonlyArray<ToolMessage> = []

@@ -34,8 +34,6 @@ import type { Awaitable } from "../tool/index.ts"
 import type { HookHalt, PreToolVerdict, PostToolVerdict } from "./hookVerdict.ts"
 import type { RequestParams } from "./requestParams.ts"
 
-export type { RequestParams } from "./requestParams.ts"
-
 export type { HookHalt, PreToolVerdict, PostToolVerdict } from "./hookVerdict.ts"
 
 /** The payload that all hooks about a tool call share. */
@@ -90,7 +88,7 @@ export interface Payloads {
 }
 
 /** The payload of hooks at the end of a turn. */
-export interface Ended {
+interface Ended {
   readonly sessionId: string | undefined
   readonly haltedReason: HaltedReason
   readonly result: ChatResult
@@ -150,7 +148,7 @@ export type Hook<Event extends HookEvent = HookEvent> = (
  * **Details**: `match` is a case-sensitive search anywhere in the tool's name; write `^` and `$` for the whole name.
  * Without `match` the group is for every tool.
  */
-export interface HookGroup<Event extends ToolHookEvent = ToolHookEvent> {
+interface HookGroup<Event extends ToolHookEvent = ToolHookEvent> {
   readonly match?: string | RegExp | undefined
   readonly hooks: ReadonlyArray<Hook<Event>>
 }

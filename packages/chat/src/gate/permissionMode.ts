@@ -105,7 +105,7 @@ export const checkedMode = (mode: unknown): Mode => {
 }
 
 /** The mode requests of the calls of one batch. It asks the person where required, one question at a time. */
-export class ModeWishes {
+export class ModeRequests {
   readonly #permissions: Permissions
   readonly #context: Readonly<Record<string, unknown>>
   readonly #system: UserCall["system"]

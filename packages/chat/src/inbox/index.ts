@@ -2,7 +2,7 @@
 export { InboxBound } from "./inboxBound.ts"
 export { accepted, dropDoubted, dropUnsaved, isUnanswered, keepDoubted } from "./inboxFailures.ts"
 export { Mailbox } from "./inboxQueue.ts"
-export type { Before } from "./inboxState.ts"
+export type { Before, InboxState } from "./inboxState.ts"
 export type { InboxWriter, InboxSettled } from "./inboxWriter.ts"
 export { Delivery, inputId } from "./delivery.ts"
 export type { Turn } from "./delivery.ts"

@@ -60,7 +60,7 @@ export const takingSteers = (context: InboxState): Partial<InboxState> => {
 }
 
 /** Marks the taken inputs as delivered, since the store has them. */
-export const allTaken = ({ arriving, turn }: InboxState): Partial<InboxState> => {
+export const allTaken = ({ arriving, turn }: Pick<InboxState, "arriving" | "turn">): Partial<InboxState> => {
   if (turn !== undefined) for (const { delivery } of arriving) delivery?.deliver(turn)
   return { arriving: nobody, before: undefined }
 }
@@ -69,7 +69,11 @@ export const allTaken = ({ arriving, turn }: InboxState): Partial<InboxState> =>
  * Restores the state before a failed commit: the turn's first input is rejected or held (ARR2), steering inputs wait
  * again.
  */
-export const withdrawn = (context: InboxState, error: unknown, isUnanswered = false): Partial<InboxState> => {
+export const withdrawn = (
+  context: Pick<InboxState, "arriving" | "before" | "mailbox" | "turn">,
+  error: unknown,
+  isUnanswered = false
+): Partial<InboxState> => {
   const { arriving, before, mailbox, turn } = context
   if (before === undefined || turn === undefined) return {}
   const back = { ...before, arriving: nobody, before: undefined }

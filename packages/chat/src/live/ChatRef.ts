@@ -95,8 +95,8 @@ export class ChatRef {
    * const story = chat.send("Tell me a story")
    * await story.receipt // => { status: "delivered" }
    * const sum = chat.send("No: one and one?", { whenBusy: "interrupt" })
-   * const told = await story.result()
-   * told.haltedReason // => "cancelled"
+   * const cancelled = await story.result()
+   * cancelled.haltedReason // => "cancelled"
    * const answered = await sum.result()
    * answered.finalResponse?.outputText // => "Two."
    * await troupe.stop()

@@ -131,6 +131,53 @@ export interface ChatContext {
   readonly answer: AnswerForm
 }
 
+/** The state that the messages of a beginning turn are added to. */
+export type BeginState = Pick<
+  ChatContext,
+  "thread" | "open" | "pendingQuestion" | "unstored" | "interrupted" | "answer"
+>
+
+/** The state that decides whether a turn is to stop. */
+export type StopState = Pick<ChatContext, "turn" | "cancelled" | "outOfTime">
+
+/** The state that decides whether an input can join the turn. */
+export type SteerState = StopState & Pick<ChatContext, "mailbox" | "result" | "firstPass" | "arriving">
+
+/** The state that the input of the next step is made of. */
+export type NextStepState = Pick<
+  ChatContext,
+  "turn" | "engine" | "thread" | "watcher" | "firstPass" | "aside" | "modeKeeper" | "journal"
+>
+
+/** The state that the result of a turn is made of. */
+export type EndState = Pick<
+  ChatContext,
+  "turn" | "thread" | "steps" | "open" | "firstPass" | "pendingQuestion" | "modeKeeper" | "suspendedTtlMs" | "clock"
+>
+
+/** The state that the last events of a turn and the output of a chat are made of. */
+export type ClosingState = Pick<ChatContext, "result" | "refusal" | "failure" | "leaving">
+
+/** The part of a record that a running step leaves unchanged. */
+export type StableState = Pick<
+  ChatContext,
+  | "id"
+  | "turn"
+  | "result"
+  | "interrupted"
+  | "lastHaltedReason"
+  | "pendingQuestion"
+  | "pendingToolCalls"
+  | "mailbox"
+  | "inputs"
+  | "known"
+  | "expiresAt"
+  | "modeKeeper"
+>
+
+/** The state of a chat that its record is made of. */
+export type RecordState = StableState & Pick<ChatContext, "thread" | "usage" | "open" | "journal" | "steps" | "watcher">
+
 /** The text of the reply of an interrupted turn. */
 export interface Interruption {
   readonly text: string

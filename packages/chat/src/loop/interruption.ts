@@ -34,7 +34,7 @@ export const interruptionOf = (
  * was not stored. `undefined` if the record belongs to another turn.
  */
 export const cutOffBy = (
-  { inputs, thread, steps, interrupted }: ChatContext,
+  { inputs, thread, steps, interrupted }: Pick<ChatContext, "inputs" | "thread" | "steps" | "interrupted">,
   streamed: string,
   record: ChatRecord
 ): string | undefined => {
@@ -67,7 +67,10 @@ const cutShort = (content: string): AssistantMessage => ({
 })
 
 /** The record with what the process before knew of its running calls and of its permission mode; the same record when it has all. */
-export const recalledBy = ({ journal, modeKeeper }: ChatContext, record: ChatRecord): ChatRecord => {
+export const recalledBy = (
+  { journal, modeKeeper }: Pick<ChatContext, "journal" | "modeKeeper">,
+  record: ChatRecord
+): ChatRecord => {
   const recalled = journal?.recall(record) ?? record
   const permissionMode = modeKeeper.standing
   const isKept = permissionMode === undefined || Equal.equals(permissionMode, record.permissionMode)

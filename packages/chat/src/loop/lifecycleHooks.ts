@@ -16,7 +16,7 @@
  *
  * @source ExAthena.Hooks, lifecycle events
  */
-import type { ChatContext } from "./chatContext.ts"
+import type { BeginState, ChatContext, EndState, StopState } from "./chatContext.ts"
 import { type ChatResult, isNudge } from "../record/index.ts"
 import { has } from "../gate/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
@@ -26,8 +26,17 @@ import type { Aside } from "./hookProgress.ts"
 import type { Turn } from "../inbox/index.ts"
 import type { Terminal } from "../stopConditions/index.ts"
 
+/** The user messages that are in the thread, and whether they are stored. */
+type PromptState = Pick<ChatContext, "once" | "arriving" | "steps" | "thread">
+
+/** The state that decides whether hooks are due before a turn's first request. */
+export type BeginHooksState = StopState & PromptState & Pick<ChatContext, "notified" | "result">
+
+/** The state that decides which hooks are due after a turn. */
+export type EndHooksState = Pick<ChatContext, "once" | "turn" | "result" | "refusal" | "notified">
+
 /** Whether hooks are due for the process's first turn, or for a user message. */
-export const mustBegin = (context: ChatContext): boolean => {
+export const mustBegin = (context: BeginHooksState): boolean => {
   const hooks = context.turn?.options.hooks
   if (hooks === undefined || context.result !== undefined || stopOf(context) !== undefined) return false
   const { started, prompted } = context.notified
@@ -36,15 +45,15 @@ export const mustBegin = (context: ChatContext): boolean => {
 }
 
 /** Whether hooks are due for the next request. */
-export const mustAnnounce = ({ notified, turn }: ChatContext): boolean =>
+export const mustAnnounce = ({ notified, turn }: Pick<ChatContext, "notified" | "turn">): boolean =>
   !notified.announced && has(turn?.options.hooks, "PreIteration", "ChatParams")
 
 /** Whether hooks are due for the end of the turn. */
-export const mustReport = (context: ChatContext): boolean =>
+export const mustReport = (context: EndHooksState): boolean =>
   !context.notified.reported && context.turn?.options.hooks !== undefined && endings(context).length > 0
 
 /** The end events that have hooks; for a run that was refused at once, `SessionEnd` only. */
-export const endings = (context: ChatContext): ReadonlyArray<"Stop" | "StopFailure" | "SessionEnd"> => {
+export const endings = (context: EndHooksState): ReadonlyArray<"Stop" | "StopFailure" | "SessionEnd"> => {
   const { once, result, refusal, notified } = context
   const { hooks } = turnOf(context).options
   const found: Array<"Stop" | "StopFailure" | "SessionEnd"> = []
@@ -88,8 +97,14 @@ export interface Said {
   readonly messages: ReadonlyArray<Message>
 }
 
+/** The state in which hooks replace user messages. */
+type RewordState = BeginState & Pick<ChatContext, "arriving" | "before" | "once" | "turn">
+
 /** The context after hooks. Without a verdict the turn is to stop, and does not wait for the hooks. */
-export const afterHooks = (context: ChatContext, verdict: Verdict | undefined): Partial<ChatContext> => {
+export const afterHooks = (
+  context: RewordState & EndState & Pick<ChatContext, "notified" | "result" | "refusal" | "committed">,
+  verdict: Verdict | undefined
+): Partial<ChatContext> => {
   const { notified } = context
   if (verdict === undefined) {
     const isOver = (context.result ?? context.refusal) !== undefined
@@ -115,11 +130,11 @@ export const afterHooks = (context: ChatContext, verdict: Verdict | undefined): 
   }
 }
 
-const halting = (context: ChatContext, terminal: Terminal | undefined): Partial<ChatContext> =>
+const halting = (context: EndState, terminal: Terminal | undefined): Partial<ChatContext> =>
   terminal === undefined ? {} : ended(context, terminal)
 
 /** The user messages that are in the thread and not yet stored. */
-export const promptsOf = ({ once, arriving, steps, thread }: ChatContext): ReadonlyArray<UserMessage> => {
+export const promptsOf = ({ once, arriving, steps, thread }: PromptState): ReadonlyArray<UserMessage> => {
   if (!once) return arriving.flatMap(({ messages }) => messages.filter(isPrompt))
   const last = steps.length === 0 ? thread.messages.at(-1) : undefined
   return last !== undefined && isPrompt(last) ? [last] : []
@@ -128,7 +143,7 @@ export const promptsOf = ({ once, arriving, steps, thread }: ChatContext): Reado
 const isPrompt = (message: Message): message is UserMessage => message.role === "user" && !isNudge(message)
 
 /** The thread with the user messages as hooks changed them. */
-const retold = (context: ChatContext, said: ReadonlyArray<Said>): Thread.Thread => {
+const retold = (context: RewordState, said: ReadonlyArray<Said>): Thread.Thread => {
   const { arriving, before, once, thread, turn } = context
   if (said.length === 0) return thread
   const made = new Map<Message, ReadonlyArray<Message>>(said.map(({ prompt, messages }) => [prompt, messages]))

@@ -3,26 +3,52 @@
  *
  * Owns: nothing; `lifecycleHooks.ts` decides which events are due, and the effect of the results.
  */
-import type { ChatContext } from "./chatContext.ts"
+import type { ChatContext, StopState } from "./chatContext.ts"
 import { has, type HookHalt, type HookRun, lifecycle, type LifecycleEvent } from "../gate/index.ts"
 import { type Message, text, type UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import { stopOf, turnOf } from "./transitions.ts"
-import { endings, mustBegin, promptsOf, type Said, type Verdict } from "./lifecycleHooks.ts"
+import {
+  type BeginHooksState,
+  type EndHooksState,
+  endings,
+  mustBegin,
+  promptsOf,
+  type Said,
+  type Verdict
+} from "./lifecycleHooks.ts"
 import { injected } from "../record/index.ts"
 import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../stopConditions/index.ts"
 import { requestOf } from "../request/index.ts"
 import type { RunOptions } from "../options/index.ts"
 
+/** The state that the hooks before a turn's first request read. */
+type BeforeTurnState = BeginHooksState & Pick<ChatContext, "before">
+
+/** The state that the hooks before a request read. */
+type BeforeRequestState = Pick<ChatContext, "turn" | "engine" | "firstPass" | "steps" | "thread">
+
+/** The state that the hooks of a chat's end read. */
+type SessionEndState = Pick<ChatContext, "lastHaltedReason" | "thread">
+
+/** The state that the hooks after a turn read. */
+type AfterTurnState = EndHooksState & StopState & SessionEndState
+
+/** The options that lifecycle hooks run with. */
+type HookOptions = Pick<RunOptions, "hooks" | "sessionId" | "hookTimeoutMs" | "system" | "context">
+
 /** Calls the hooks that are due; never rejects. Aborting the signal ends the wait for them. */
-export const notifyHooks = (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+export const notifyHooks = (
+  context: BeforeTurnState & BeforeRequestState & AfterTurnState,
+  signal: AbortSignal
+): Promise<Verdict> => {
   if (mustBegin(context)) return notifyBeginning(context, signal)
   return context.result === undefined && context.refusal === undefined
     ? notifyRequest(context, signal)
     : notifyEnd(context, signal)
 }
 
-const notifyBeginning = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+const notifyBeginning = async (context: BeforeTurnState, signal: AbortSignal): Promise<Verdict> => {
   const { options } = turnOf(context)
   const { hooks = {}, sessionId } = options
   const { notified, thread, before = { thread } } = context
@@ -39,12 +65,16 @@ const notifyBeginning = async (context: ChatContext, signal: AbortSignal): Promi
   return { type: "begin", said, terminal: undefined }
 }
 
-const notifyStart = ({ hooks = {}, sessionId }: RunOptions, run: HookRun, { messages }: Thread.Thread) => {
+const notifyStart = (
+  { hooks = {}, sessionId }: Pick<HookOptions, "hooks" | "sessionId">,
+  run: HookRun,
+  { messages }: Thread.Thread
+) => {
   const source = messages.some(({ role }) => role === "assistant") ? "revived" : "new"
   return lifecycle(hooks, "SessionStart", { sessionId, source, messages }, run)
 }
 
-const notifyRequest = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+const notifyRequest = async (context: BeforeRequestState, signal: AbortSignal): Promise<Verdict> => {
   const { engine, firstPass, steps, thread } = context
   const { options } = turnOf(context)
   const { hooks = {}, sessionId } = options
@@ -79,7 +109,7 @@ const notifyRequest = async (context: ChatContext, signal: AbortSignal): Promise
   return { type: "announce", injects, aside: { params, messages }, terminal: haltedBy("ChatParams", halt) }
 }
 
-const notifyEnd = async (context: ChatContext, signal: AbortSignal): Promise<Verdict> => {
+const notifyEnd = async (context: AfterTurnState, signal: AbortSignal): Promise<Verdict> => {
   const { options } = turnOf(context)
   const isStopping = stopOf(context) !== undefined
   const drain = isStopping ? drained(options, signal) : { signal, over: () => {} }
@@ -94,29 +124,32 @@ const notifyEnd = async (context: ChatContext, signal: AbortSignal): Promise<Ver
 
 const notifyStop = async (
   event: "Stop" | "StopFailure",
-  { hooks = {}, sessionId }: RunOptions,
+  { hooks = {}, sessionId }: Pick<HookOptions, "hooks" | "sessionId">,
   run: HookRun,
-  { result }: ChatContext
+  { result }: Pick<ChatContext, "result">
 ) => {
   if (result === undefined) return
   await lifecycle(hooks, event, { sessionId, haltedReason: result.haltedReason, result }, run)
 }
 
 const notifySessionEnd = (
-  { hooks = {}, sessionId }: RunOptions,
+  { hooks = {}, sessionId }: Pick<HookOptions, "hooks" | "sessionId">,
   run: HookRun,
-  { lastHaltedReason: haltedReason, thread }: ChatContext
+  { lastHaltedReason: haltedReason, thread }: SessionEndState
 ) => lifecycle(hooks, "SessionEnd", { sessionId, haltedReason, messages: thread.messages }, run)
 
 /** Calls the hooks for the stop of a live chat, and waits for them at most the drain time (HOOK5). */
-export const notifyStopped = async (options: RunOptions, context: ChatContext): Promise<void> => {
+export const notifyStopped = async (
+  options: HookOptions & Pick<RunOptions, "drainMs">,
+  context: SessionEndState
+): Promise<void> => {
   const { signal, over } = drained(options)
   await notifySessionEnd(options, runOf(options, signal), context)
   over()
 }
 
 /** A signal that is aborted after the drain time, or with `outer`. */
-const drained = ({ drainMs, system: { clock } }: RunOptions, outer?: AbortSignal) => {
+const drained = ({ drainMs, system: { clock } }: Pick<RunOptions, "drainMs" | "system">, outer?: AbortSignal) => {
   const controller = new AbortController()
   const abort = () => controller.abort()
   const timer = clock.setTimeout(abort, drainMs)
@@ -128,7 +161,10 @@ const drained = ({ drainMs, system: { clock } }: RunOptions, outer?: AbortSignal
   return { signal: controller.signal, over }
 }
 
-const runOf = ({ hookTimeoutMs: timeoutMs, system, context }: RunOptions, signal: AbortSignal): HookRun => ({
+const runOf = (
+  { hookTimeoutMs: timeoutMs, system, context }: Pick<HookOptions, "hookTimeoutMs" | "system" | "context">,
+  signal: AbortSignal
+): HookRun => ({
   signal,
   system,
   timeoutMs,

@@ -74,15 +74,21 @@ export const boundedBy = (bounds: Bounds, open: OpenStep | undefined): OpenStep 
   return { ...open, calls }
 }
 
+/** The calls or the question that a chat waits with. */
+type WaitState = Pick<ChatContext, "thread" | "pendingQuestion" | "pendingToolCalls">
+
+/** The state of a chat whose wait can expire. */
+type ExpiryState = WaitState & Bounds & Pick<ChatContext, "engine" | "open" | "expiresAt">
+
 /**
  * The context after the wait of the chat expired: calls without a decision do not run, and a question or calls without an
  * answer are closed.
  */
-export const expired = (context: ChatContext): Partial<ChatContext> =>
+export const expired = (context: ExpiryState): Partial<ChatContext> =>
   context.open !== undefined && isWaiting(context.open) ? undecided(context, context.open) : unanswered(context)
 
 /** Answers the calls whose decision came too late. With the last of them, the calls that never ran are answered too. */
-const undecided = (context: ChatContext, open: OpenStep): Partial<ChatContext> => {
+const undecided = (context: ExpiryState, open: OpenStep): Partial<ChatContext> => {
   const { clock, engine, expiresAt = Infinity } = context
   const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
   const now = Math.max(clock.now(), expiresAt)
@@ -114,7 +120,7 @@ const undecidedMessage = (
     : unknownOutcome(toolCall, rules, `expired: ${unknownReason}, and nobody decided in time`).message
 
 /** Withdraws the question, and answers the calls as cancelled. */
-const unanswered = ({ thread, pendingQuestion, pendingToolCalls }: ChatContext): Partial<ChatContext> => {
+const unanswered = ({ thread, pendingQuestion, pendingToolCalls }: WaitState): Partial<ChatContext> => {
   const asked = pendingQuestion === undefined ? undefined : askingCall(thread, pendingQuestion)
   const from = (asked === undefined ? undefined : withResult(thread, asked.id, expiredText(asked))) ?? thread
   const results = pendingToolCalls.map((call): Message => ({

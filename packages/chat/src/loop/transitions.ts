@@ -14,14 +14,35 @@ import {
   type StepOutput,
   withCallersResults
 } from "../step/index.ts"
-import type { ChatContext, ChatInput, ChatOutput } from "./chatContext.ts"
+import type {
+  BeginState,
+  ChatContext,
+  ChatInput,
+  ChatOutput,
+  ClosingState,
+  EndState,
+  NextStepState,
+  RecordState,
+  StableState,
+  SteerState,
+  StopState
+} from "./chatContext.ts"
 import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
 import { type ChatRecord, type ChatResult, isInjected, isNudge, type OpenStep } from "../record/index.ts"
 import type { Event } from "../events/index.ts"
 import { answered, type Message } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
 import * as Usage from "../model/Usage.ts"
-import { allTaken, isUnanswered, Mailbox, taking, takingSteers, type Turn, withdrawn } from "../inbox/index.ts"
+import {
+  allTaken,
+  type InboxState,
+  isUnanswered,
+  Mailbox,
+  taking,
+  takingSteers,
+  type Turn,
+  withdrawn
+} from "../inbox/index.ts"
 import { withAnswer } from "./questionAnswer.ts"
 import {
   awaitingApproval,
@@ -110,7 +131,10 @@ const nobody: ReadonlyArray<Turn> = []
 const noIds: ReadonlyArray<string> = []
 
 /** Begins a turn: the given one, or the first that waits. An interrupt behind it cancels it as it begins. */
-export const beginTurn = (context: ChatContext, started: Turn | undefined): Partial<ChatContext> => {
+export const beginTurn = (
+  context: InboxState & BeginState & EndState & Pick<ChatContext, "notified">,
+  started: Turn | undefined
+): Partial<ChatContext> => {
   const next = started ?? context.mailbox.next
   if (next === undefined) return {}
   next.outlet.begin()
@@ -150,7 +174,10 @@ export const beginTurn = (context: ChatContext, started: Turn | undefined): Part
 }
 
 /** The open step that a turn continues with. A user message ends a halt that had not taken effect. */
-const opening = ({ thread, open }: ChatContext, { decisions, messages }: Turn): OpenStep | undefined => {
+const opening = (
+  { thread, open }: Pick<ChatContext, "thread" | "open">,
+  { decisions, messages }: Turn
+): OpenStep | undefined => {
   if (open === undefined) return undefined
   if (decisions !== undefined) return decide({ thread, open }, decisions)
   return messages.length > 0 ? goingOn(open) : open
@@ -158,7 +185,7 @@ const opening = ({ thread, open }: ChatContext, { decisions, messages }: Turn): 
 
 /** The thread and open step at the beginning of a turn: its tool results become results of the open step. */
 const answering = (
-  context: ChatContext,
+  context: BeginState,
   turn: Turn,
   open: OpenStep | undefined
 ): { readonly thread: Thread.Thread; readonly open: OpenStep | undefined } => {
@@ -169,7 +196,7 @@ const answering = (
 }
 
 /** The thread at the beginning of a turn. A retry of an input that could not be stored sends it again. */
-export const beginning = (context: ChatContext, turn: Turn): Thread.Thread => {
+export const beginning = (context: BeginState, turn: Turn): Thread.Thread => {
   const { pendingQuestion, unstored, answer, open, interrupted } = context
   if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
   const thread = withCutOff(context.thread, interrupted, turn)
@@ -194,7 +221,7 @@ const isAsking = (message: Message): boolean =>
     : message.role === "tool" || (message.role === "user" && !isNudge(message))
 
 /** Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. */
-export const canSteer = (context: ChatContext): boolean =>
+export const canSteer = (context: SteerState): boolean =>
   context.mailbox.steers &&
   context.result === undefined &&
   context.firstPass === undefined &&
@@ -202,7 +229,7 @@ export const canSteer = (context: ChatContext): boolean =>
   stopOf(context) === undefined
 
 /** Adds the steering inputs to the running turn. */
-export const steer = (context: ChatContext): Partial<ChatContext> => ({
+export const steer = (context: InboxState & Pick<ChatContext, "notified">): Partial<ChatContext> => ({
   ...takingSteers(context),
   thread: Thread.append(context.thread, ...context.mailbox.steering.flatMap(({ messages }) => messages)),
   notified: context.notified.prompted ? { ...context.notified, prompted: false } : context.notified,
@@ -210,11 +237,13 @@ export const steer = (context: ChatContext): Partial<ChatContext> => ({
 })
 
 /** Why the turn is to stop, if it is. An aborted signal stops it at once, before its `turn.cancel` arrives. */
-export const stopOf = ({ cancelled, outOfTime, turn }: ChatContext): Standing["stopped"] =>
+export const stopOf = ({ cancelled, outOfTime, turn }: StopState): Standing["stopped"] =>
   cancelled || turn?.options.signal?.aborted === true ? "cancelled" : outOfTime ? "budget_time" : undefined
 
 /** Stops the turn before its next step; its open calls do not run. */
-export const stopped = (context: ChatContext): Partial<ChatContext> => {
+export const stopped = (
+  context: StopState & EndState & Pick<ChatContext, "pendingToolCalls">
+): Partial<ChatContext> => {
   const { open, turn } = context
   const { options } = turnOf(context)
   const rest =
@@ -227,13 +256,13 @@ export const stopped = (context: ChatContext): Partial<ChatContext> => {
 }
 
 /** The running turn. */
-export const turnOf = ({ turn }: ChatContext): Turn => {
+export const turnOf = ({ turn }: Pick<ChatContext, "turn">): Turn => {
   if (turn === undefined) throw new Error("a chat runs without a turn")
   return turn
 }
 
 /** The input of the next step. */
-export const stepInput = (context: ChatContext): StepInput => {
+export const stepInput = (context: NextStepState): StepInput => {
   const { engine, thread, watcher, firstPass, aside, modeKeeper: permissionMode } = context
   const { options, outlet } = turnOf(context)
   const pass = passOptions(options, firstPass)
@@ -253,7 +282,10 @@ export const stepInput = (context: ChatContext): StepInput => {
 }
 
 /** The context after a step, with the result of the turn if the step was the last. */
-export const afterStep = (context: ChatContext, output: StepOutput): Partial<ChatContext> => {
+export const afterStep = (
+  context: SteerState & EndState & Pick<ChatContext, "usage" | "notified">,
+  output: StepOutput
+): Partial<ChatContext> => {
   if (output.type === "refused") return refused(context, output.error)
   const { firstPass } = context
   const { options } = turnOf(context)
@@ -280,21 +312,21 @@ export const afterStep = (context: ChatContext, output: StepOutput): Partial<Cha
 }
 
 /** Whether a turn that has its final answer continues with a steering input. */
-const isSteeredOn = (context: ChatContext, { reason }: Terminal, steps: ChatContext["steps"]): boolean => {
+const isSteeredOn = (context: SteerState, { reason }: Terminal, steps: ChatContext["steps"]): boolean => {
   if (reason !== "completed" || !canSteer(context)) return false
   const { maxTurns, budget } = turnOf(context).options
   return steps.length < maxTurns && (budget === undefined || budgetSpent(budget, steps) === undefined)
 }
 
 /** Ends the turn after a step that could not begin: with its error or, in the second pass, with the result of the first. */
-const refused = (context: ChatContext, error: PreflightError): Partial<ChatContext> => {
+const refused = (context: EndState, error: PreflightError): Partial<ChatContext> => {
   const { firstPass } = context
   if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), refusal: error }
   return { ...endedWith(context, unfinalized(firstPass, error)), refusal: error }
 }
 
 /** The context is stored, so the inputs that arrived are delivered. */
-export const committed = (context: ChatContext): Partial<ChatContext> =>
+export const committed = (context: Pick<ChatContext, "turn" | "arriving">): Partial<ChatContext> =>
   context.arriving.length === 0
     ? { committed: true, journal: undefined }
     : { committed: true, journal: undefined, ...allTaken(context) }
@@ -303,7 +335,10 @@ export const committed = (context: ChatContext): Partial<ChatContext> =>
  * Ends the turn with the store's error. The chat keeps waiting for what is pending. Inputs that were not stored go back to
  * the mailbox or their sender. A step that can never be stored is dropped.
  */
-export const commitFailed = (context: ChatContext, event: object): Partial<ChatContext> => {
+export const commitFailed = (
+  context: EndState & Pick<ChatContext, "arriving" | "before" | "mailbox" | "pendingToolCalls" | "expiresAt">,
+  event: object
+): Partial<ChatContext> => {
   const cause: unknown = "error" in event ? event.error : undefined
   const failure = storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
   const back = withdrawn(context, failure, isUnanswered(cause))
@@ -317,7 +352,9 @@ export const commitFailed = (context: ChatContext, event: object): Partial<ChatC
 }
 
 /** A turn that is to stop no longer waits for the store. */
-export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => ({
+export const commitGivenUp = (
+  context: Pick<ChatContext, "turn" | "arriving" | "before" | "mailbox">
+): Partial<ChatContext> => ({
   committed: true,
   ...withdrawn(
     context,
@@ -326,7 +363,7 @@ export const commitGivenUp = (context: ChatContext): Partial<ChatContext> => ({
 })
 
 /** Ends the turn for this reason. */
-export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatContext> => {
+export const ended = (context: EndState, terminal: Terminal): Partial<ChatContext> => {
   const pendingApprovals = pendingApprovalsOf(context.thread, context.open)
   const result = chatResult(
     context.thread,
@@ -336,7 +373,10 @@ export const ended = (context: ChatContext, terminal: Terminal): Partial<ChatCon
   return endedWith(context, finalized(result, turnOf(context).options, context.firstPass))
 }
 
-const endedWith = (context: ChatContext, came: ChatResult): Partial<ChatContext> => {
+const endedWith = (
+  context: Pick<ChatContext, "open" | "pendingQuestion" | "modeKeeper" | "suspendedTtlMs" | "clock">,
+  came: ChatResult
+): Partial<ChatContext> => {
   const standing = context.modeKeeper.standing
   const result = standing === undefined ? came : { ...came, permissionMode: standing.mode }
   const pendingQuestion =
@@ -354,14 +394,14 @@ const endedWith = (context: ChatContext, came: ChatResult): Partial<ChatContext>
 }
 
 /** The last events of a turn: for a step that could not begin or a store that failed, first an `error` event. */
-export const closingEvents = ({ result, refusal, failure }: ChatContext): ReadonlyArray<Event> => {
+export const closingEvents = ({ result, refusal, failure }: ClosingState): ReadonlyArray<Event> => {
   const completed: ReadonlyArray<Event> = result === undefined ? [] : [{ type: "chat_completed", result }]
   const error = failure ?? refusal
   return error === undefined ? completed : [{ type: "error", error }, ...completed]
 }
 
 /** The record of a chat; while tools that write run, with their journal. */
-export const recordOf = (context: ChatContext): ChatRecord => {
+export const recordOf = (context: RecordState): ChatRecord => {
   const now = context.journal?.journalled
   return now === undefined
     ? { ...recordWith(context, context), draft: draftOf(context) }
@@ -369,7 +409,7 @@ export const recordOf = (context: ChatContext): ChatRecord => {
 }
 
 const recordWith = (
-  context: ChatContext,
+  context: StableState,
   { thread, usage, open }: Pick<ChatContext, "thread" | "usage" | "open">
 ): ChatRecord => ({
   id: context.id,
@@ -388,13 +428,13 @@ const recordWith = (
 })
 
 /** The text of an interrupted reply, or of the reply that streams now (INT2). */
-const draftOf = ({ interrupted, result, steps, watcher }: ChatContext): string | undefined =>
+const draftOf = ({ interrupted, result, steps, watcher }: RecordState): string | undefined =>
   (interrupted === undefined && result === undefined ? watcher?.said?.(steps.length) : interrupted?.text) || undefined
 
 const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
 /** The output of a chat. */
-export const outputOf = ({ result, refusal, leaving }: ChatContext): ChatOutput => {
+export const outputOf = ({ result, refusal, leaving }: ClosingState): ChatOutput => {
   if (leaving) return { type: "left" }
   if (result !== undefined) return { type: "completed", result }
   if (refusal !== undefined) return { type: "refused", error: refusal }

@@ -158,10 +158,10 @@ export class TurnRecorder {
   }
 }
 
-const step = ({ steps }: LiveContext): number => steps.length + 1
+const step = ({ steps }: Pick<LiveContext, "steps">): number => steps.length + 1
 
 /** The earliest known time of a turn whose beginning was not seen (SPAN3). */
-const earliest = ({ toolCalls }: LiveContext, now: number): number =>
+const earliest = ({ toolCalls }: Pick<LiveContext, "toolCalls">, now: number): number =>
   toolCalls.reduce((time, { queuedAt }) => Math.min(time, queuedAt), now)
 
 const labelOf = ({ messages, retry }: Turn): string => {
@@ -170,7 +170,11 @@ const labelOf = ({ messages, retry }: Turn): string => {
   return message.role === "tool" ? "tool results" : Message.text(message)
 }
 
-const seeStream = (recorded: RecordedTurn, context: LiveContext, now: number): void => {
+const seeStream = (
+  recorded: RecordedTurn,
+  context: Pick<LiveContext, "phase" | "steps" | "engine" | "toolCalls">,
+  now: number
+): void => {
   const { phase, steps, engine } = context
   const before = `${recorded.id}.${steps.length}.stream`
   if (steps.length > 0) recorded.end(before, now, steps.at(-1)?.response.finishReason ?? undefined)

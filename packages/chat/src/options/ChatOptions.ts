@@ -15,7 +15,7 @@ import type { Tracing } from "./Tracing.ts"
 import type { OnToolError, CallTimeout, OnLateResult } from "./callPolicy.ts"
 import type { Tool, ToolExecutor } from "../tool/index.ts"
 
-export type { CallTimeout, LateResult, OnLateResult, OnToolError, ToolErrorDecision } from "./callPolicy.ts"
+export type { OnToolError, ToolErrorDecision } from "./callPolicy.ts"
 
 /** Options of one step. */
 export interface StepOptions {

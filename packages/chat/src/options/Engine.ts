@@ -112,7 +112,10 @@ export const make = (options: EngineOptions): Engine => {
 export const putTool = (engine: Engine, tool: Tool): Engine => ({ ...engine, tools: [...engine.tools, tool] })
 
 /** The engine's tools, each replaced by the call's tool of the same name, then the other tools of the call. */
-export const resolveTools = (engine: Engine, tools: ReadonlyArray<Tool> | undefined): ReadonlyArray<Tool> => {
+export const resolveTools = (
+  engine: Pick<Engine, "tools">,
+  tools: ReadonlyArray<Tool> | undefined
+): ReadonlyArray<Tool> => {
   if (tools === undefined) return engine.tools
   const own = new Map(tools.map((tool) => [tool.name, tool]))
   const kept = engine.tools.map((tool) => {
@@ -124,7 +127,8 @@ export const resolveTools = (engine: Engine, tools: ReadonlyArray<Tool> | undefi
 }
 
 /** The call's model, else the engine's. */
-export const resolveModel = (engine: Engine, model: string | undefined): string | undefined => model ?? engine.model
+export const resolveModel = (engine: Pick<Engine, "model">, model: string | undefined): string | undefined =>
+  model ?? engine.model
 
 /** The sampling and provider parameters of a call. */
 export interface CallParams {
@@ -135,7 +139,7 @@ export interface CallParams {
 
 /** The engine's parameters, overlaid by the call's. */
 export const resolveParams = (
-  engine: Engine,
+  engine: Pick<Engine, "params">,
   { temperature, maxTokens, providerOptions }: CallParams
 ): Readonly<Record<string, unknown>> => ({
   ...engine.params,

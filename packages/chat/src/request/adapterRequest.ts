@@ -12,14 +12,14 @@
 import type { PreflightError } from "../errors/index.ts"
 import type { AdapterEvent, Outlet, StreamCollector } from "../events/index.ts"
 import type { Answerer } from "../adapter/index.ts"
-import { adapterOptions, AdapterSource } from "./adapterSource.ts"
+import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions } from "./adapterSource.ts"
 import { answeredBy, type Attempt } from "./attempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
 import type { RunOptions, TracedRequest } from "../options/index.ts"
 
 /** The inputs of a request. */
 export interface RequestParts {
-  readonly options: RunOptions
+  readonly options: PassedOptions & SourceOptions & Pick<RunOptions, "trace">
   readonly collector: StreamCollector
   readonly outlet: Outlet
 }

@@ -38,11 +38,24 @@ export interface SourceListener {
   readonly refused: (error: AdapterError) => void
 }
 
+/** The options of reading a stream: its bounds, its filters and its clock. */
+export type SourceOptions = Pick<
+  RunOptions,
+  | "system"
+  | "streamIdleTimeoutMs"
+  | "maxReplyCharacters"
+  | "maxToolArgumentCharacters"
+  | "emitTextDeltas"
+  | "emitToolDeltas"
+  | "includeRawChunks"
+  | "onEvent"
+>
+
 /** One open model request. */
 export class AdapterSource implements Source {
   readonly #iterator: AsyncIterator<AdapterEvent>
   readonly #collector: StreamCollector
-  readonly #options: RunOptions
+  readonly #options: SourceOptions
   readonly #abort: LazyAbortController
   readonly #listener: SourceListener
   readonly #bounds: ReplyBounds
@@ -54,7 +67,7 @@ export class AdapterSource implements Source {
   constructor(
     stream: AsyncIterable<AdapterEvent>,
     collector: StreamCollector,
-    options: RunOptions,
+    options: SourceOptions,
     abort: LazyAbortController,
     listener: SourceListener
   ) {
@@ -205,8 +218,11 @@ const unstorableReply = (reason: string): AdapterError =>
 const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
 
+/** The options that are passed to the adapter. */
+export type PassedOptions = Pick<RunOptions, "requestId" | "includeRawChunks" | "adapterOptions">
+
 /** The options of the adapter; its signal is created on first use. */
-export const adapterOptions = (options: RunOptions, abort: LazyAbortController): AdapterOptions => ({
+export const adapterOptions = (options: PassedOptions, abort: LazyAbortController): AdapterOptions => ({
   get signal() {
     return abort.signal
   },

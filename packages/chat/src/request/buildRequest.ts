@@ -6,6 +6,12 @@ import type { Engine } from "../tool/index.ts"
 /** Engine parameters that only the loop uses, or that have a field of their own. */
 const own: ReadonlySet<string> = new Set(["maxTurns", "temperature", "maxTokens"])
 
+/** The options that a request is built from. */
+export type RequestOptions = Pick<
+  RunOptions,
+  "model" | "instructions" | "tools" | "toolChoice" | "responseFormat" | "temperature" | "maxTokens" | "providerOptions"
+>
+
 /** The request for this thread; the call's options take precedence over the engine's. */
 export const requestOf = ({
   engine,
@@ -13,9 +19,9 @@ export const requestOf = ({
   options,
   aside
 }: {
-  readonly engine: Engine
+  readonly engine: Pick<Engine, "model" | "params">
   readonly thread: Thread
-  readonly options: RunOptions
+  readonly options: RequestOptions
   readonly aside?: ReadonlyArray<Message> | undefined
 }): Request => {
   const { params } = engine

@@ -3,19 +3,25 @@ import type { Adapter } from "../adapter/index.ts"
 import { EngineError, ValidationError } from "../errors/index.ts"
 import type { Request, Thread } from "../model/index.ts"
 import * as Validate from "../model/Validate.ts"
-import { requestOf } from "./buildRequest.ts"
+import { type RequestOptions, requestOf } from "./buildRequest.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Engine } from "../tool/index.ts"
 
+/** The parts of an engine that the checks read. */
+type CheckedEngine = Pick<Engine, "adapter" | "fallbacks" | "model" | "params">
+
+/** The options that the checks read. */
+type CheckedOptions = RequestOptions & Pick<RunOptions, "structuredFinalize">
+
 /** Throws the error of the first check that fails. */
-export const preflight = (engine: Engine, thread: Thread, options: RunOptions): void => {
+export const preflight = (engine: CheckedEngine, thread: Thread, options: CheckedOptions): void => {
   const invalidThread = Validate.thread(thread)
   if (invalidThread !== undefined) throw invalidThread
   preflightRequest(engine, thread, options)
 }
 
 /** The same checks for a request that is no step of a thread: the adapter first. Returns the request. */
-export const preflightRequest = (engine: Engine, thread: Thread, options: RunOptions): Request => {
+export const preflightRequest = (engine: CheckedEngine, thread: Thread, options: CheckedOptions): Request => {
   checkAdapter(engine)
   if (!Array.isArray((thread as Partial<Thread> | undefined)?.messages)) {
     throw new ValidationError("invalid_request", [{ field: ["messages"], reason: "must_be_a_list of messages" }])
@@ -28,13 +34,13 @@ export const preflightRequest = (engine: Engine, thread: Thread, options: RunOpt
 }
 
 /** The engine's adapter; throws without one. */
-export const adapterIn = ({ adapter }: Engine): Adapter => {
+export const adapterIn = ({ adapter }: Pick<Engine, "adapter">): Adapter => {
   if (adapter === undefined) throw new EngineError("missing_adapter")
   return adapter
 }
 
 /** Throws when the engine cannot send requests to a model. */
-const checkAdapter = (engine: Engine): void => {
+const checkAdapter = (engine: Pick<Engine, "adapter" | "fallbacks">): void => {
   for (const asked of [adapterIn(engine), ...(engine.fallbacks ?? [])]) {
     const adapter = "adapter" in asked ? asked.adapter : asked
     if (typeof adapter.stream !== "function") throw new EngineError("missing_stream_adapter")

@@ -1,16 +1,23 @@
 /** The state of one adapter stream. */
 
 import type { Adapter } from "../adapter/index.ts"
+import type { PassedOptions, SourceOptions } from "./adapterSource.ts"
+import type { Engine } from "../tool/index.ts"
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { Request } from "../model/index.ts"
 import type { PreflightError } from "../errors/index.ts"
 
+/** The options of a request: how it is opened, retried and read. The engine has the fallbacks. */
+type StreamOptions = PassedOptions &
+  SourceOptions &
+  Pick<RunOptions, "retry" | "onRetry" | "trace"> & { readonly engine: Pick<Engine, "fallbacks"> }
+
 /** The input of a request's chart. */
 export interface AdapterStreamInput {
   readonly adapter: Adapter
   readonly request: Request
-  readonly options: RunOptions
+  readonly options: StreamOptions
   readonly collector: StreamCollector
   readonly outlet: Outlet
 }

@@ -12,7 +12,7 @@ import { deepestLevels } from "../json/index.ts"
 
 /** The state of the chat that a decision is checked against. */
 interface DecisionState {
-  readonly engine: Engine
+  readonly engine: Pick<Engine, "tools">
   readonly thread: Thread
   readonly open: OpenStep | undefined
 }

@@ -38,7 +38,11 @@ export const unknownCall = (tool: Tool | undefined, askedAt: number): OpenCall |
 }
 
 /** The state of a chat that starts from a record. */
-export const revived = (record: ChatRecord, engine: Engine, now: number): Standing => {
+export const revived = (
+  record: ChatRecord,
+  engine: Pick<Engine, "tools" | "toolResultEncoder">,
+  now: number
+): Standing => {
   const { thread, open, pendingQuestion, pendingToolCalls } = record
   if (open === undefined) return { thread, open, pendingQuestion, pendingToolCalls }
   const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }

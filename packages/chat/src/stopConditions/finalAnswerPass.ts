@@ -18,18 +18,32 @@ const defaultNudge = "Now provide your final structured response."
 const followed: ReadonlySet<string> = new Set(["completed", "max_turns", "halt_when"])
 
 /** Whether a second pass follows a first pass that ended for this reason. */
-export const isFollowed = ({ structuredFinalize }: RunOptions, { reason }: Terminal): boolean =>
-  structuredFinalize === true && followed.has(reason)
+export const isFollowed = (
+  { structuredFinalize }: Pick<RunOptions, "structuredFinalize">,
+  { reason }: Terminal
+): boolean => structuredFinalize === true && followed.has(reason)
+
+/** The options that differ between the two passes. */
+type PassOptions = Pick<
+  RunOptions,
+  "structuredFinalize" | "responseFormat" | "tools" | "toolsByName" | "toolChoice" | "maxTurns"
+>
 
 /** The options of the steps of a pass. */
-export const passOptions = (options: RunOptions, firstPass: ChatResult | undefined): RunOptions => {
+export const passOptions = <Options extends PassOptions>(
+  options: Options,
+  firstPass: ChatResult | undefined
+): Options => {
   if (options.structuredFinalize !== true) return options
   if (firstPass === undefined) return { ...options, responseFormat: undefined }
   return { ...options, tools: [], toolsByName: new Map(), toolChoice: undefined, maxTurns: 1 }
 }
 
 /** The thread at the beginning of the second pass. */
-export const nudged = (thread: Thread.Thread, { structuredFinalizeNudge = defaultNudge }: RunOptions): Thread.Thread =>
+export const nudged = (
+  thread: Thread.Thread,
+  { structuredFinalizeNudge = defaultNudge }: Pick<RunOptions, "structuredFinalizeNudge">
+): Thread.Thread =>
   structuredFinalizeNudge === ""
     ? thread
     : Thread.append(thread, {
@@ -41,7 +55,7 @@ export const nudged = (thread: Thread.Thread, { structuredFinalizeNudge = defaul
 /** The result of a turn in two passes, with the reason that ended the first. */
 export const finalized = (
   result: ChatResult,
-  { structuredFinalize }: RunOptions,
+  { structuredFinalize }: Pick<RunOptions, "structuredFinalize">,
   firstPass: ChatResult | undefined
 ): ChatResult =>
   structuredFinalize === true

@@ -15,7 +15,7 @@ import type { ChatRecord } from "../record/index.ts"
 import { historyOptions, listOptions, searched, summaryOf } from "./chatList.ts"
 import { blank, type Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
 import type { Message } from "../model/index.ts"
-import { LogsById } from "./prefixIndex.ts"
+import { PrefixIndex } from "./prefixIndex.ts"
 import { type Refusal, refused } from "../errors/index.ts"
 import type { ChatList, ChatSummary, ListOptions, Precondition, SessionStore } from "./sessionStore.ts"
 
@@ -30,7 +30,7 @@ interface Log {
 
 /** A store in memory. */
 export const memoryStore = (clock: Clock.Clock, ttlMs: number | undefined): SessionStore => {
-  const logs = new LogsById<Log>()
+  const logs = new PrefixIndex<Log>()
   /** The messages of deleted conversations, with the ids of those conversations. */
   const buried = new WeakMap<Message, Set<string>>()
   let writes = 0
@@ -158,7 +158,7 @@ function* messagesOf({ commits, record }: Log): Generator<Message, void> {
   yield* record.thread.messages
 }
 
-const page = (logs: LogsById<Log>, options: ListOptions | undefined): ChatList => {
+const page = (logs: PrefixIndex<Log>, options: ListOptions | undefined): ChatList => {
   const { prefix, search, limit, after } = listOptions(options, cursorOf)
   const found = Array.from(logs.of(prefix))
     .filter(([, log]) => (after === undefined || log.written < after) && has(log, search))

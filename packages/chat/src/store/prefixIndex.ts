@@ -9,7 +9,7 @@
  */
 
 /** An index by id. */
-export class LogsById<Log> {
+export class PrefixIndex<Log> {
   readonly #byId = new Map<string, Log>()
   readonly #byPart = new Map<string, Map<string, Log>>()
 

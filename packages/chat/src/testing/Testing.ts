@@ -25,22 +25,12 @@ import { type FaultOptions, type Faults, Injector } from "./faults/index.ts"
 import { Recorder, Replay, type TraceOptions } from "./replay/index.ts"
 
 export { adapterLaws } from "./adapterSuite.ts"
-export type { AdapterSituation, AdapterSituations } from "./adapterSuite.ts"
+export type { AdapterSituation } from "./adapterSuite.ts"
 export { encoderLaws } from "./encoderSuite.ts"
 export { executorLaws } from "./executorSuite.ts"
-export { type Law, type MakeStore, sessionStoreLaws } from "./stores/index.ts"
-export {
-  type Fault,
-  type FaultOptions,
-  type FaultPlan,
-  type FaultRates,
-  type Faults,
-  type FaultTarget,
-  InjectedError,
-  type InjectedFault,
-  type PlannedFault
-} from "./faults/index.ts"
-export { type Recorder as Trace, type Replay, ReplayMismatch, type TraceOptions } from "./replay/index.ts"
+export { sessionStoreLaws } from "./stores/index.ts"
+export { type FaultOptions, type Faults, InjectedError } from "./faults/index.ts"
+export { type Recorder as Trace, ReplayMismatch } from "./replay/index.ts"
 
 /**
  * Injects faults into an adapter, a tool or a store. A fault is planned by name and number of the call, or drawn from a

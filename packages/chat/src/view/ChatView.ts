@@ -12,7 +12,7 @@
  */
 import type { HaltedReason, Mode, PendingApproval, PendingQuestion } from "../record/index.ts"
 import { asShown, isSame, samePrefix, sharing, sharingEach, shown, shownError } from "../json/index.ts"
-import type { ChatPhase, ChatSnapshot } from "./liveView.ts"
+import type { ChatPhase, ChatSnapshot, LiveContext } from "./liveView.ts"
 import type { ToolCallView } from "../call/index.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
 
@@ -161,7 +161,7 @@ const callOf = ({ pid, progress, ...call }: ToolCallView): CallView => ({
   process: pid?.toString()
 })
 
-const errorOf = ({ result, failure }: ChatSnapshot["context"]): ErrorView | undefined => {
+const errorOf = ({ result, failure }: Pick<LiveContext, "result" | "failure">): ErrorView | undefined => {
   const error: unknown = result?.metadata["error"] ?? failure
   return error === undefined || error === null ? undefined : shownError(error)
 }

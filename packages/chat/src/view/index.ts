@@ -1,5 +1,5 @@
 /** The view of a chat for user interfaces, as plain data, and readers that attach to a chat. */
-export type { Attachment } from "./Attachment.ts"
+export type { Attachment } from "./attachmentReader.ts"
 export type { AttachOptions, Attached, Cursor, WhenSlow } from "./attachOptions.ts"
 export { LiveFeed, chatStopped } from "./liveFeed.ts"
 export { LiveView } from "./liveView.ts"

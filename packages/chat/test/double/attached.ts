@@ -1,5 +1,5 @@
 /** Reads what a chat says to those who attach. */
-import type { Attachment } from "../../src/view/Attachment.ts"
+import type { Attachment } from "../../src/view/attachmentReader.ts"
 import type { Event } from "../../src/events/Event.ts"
 import type { Attached } from "../../src/view/attachOptions.ts"
 

@@ -21,7 +21,10 @@ export interface Stage {
 }
 
 /** A stage of a seed, with a trace made for it. */
-export const stageOf = (seed: number, tracing: (options: Testing.TraceOptions) => Testing.Trace): Stage => {
+export const stageOf = (
+  seed: number,
+  tracing: (options: Parameters<typeof Testing.trace>[0]) => Testing.Trace
+): Stage => {
   const clock = Clock.test()
   const system = System.make({ clock, seed, name: "random" })
   return { system, clock, trace: tracing({ system }) }

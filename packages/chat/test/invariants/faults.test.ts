@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
+import type { Fault } from "../../src/testing/faults/faultPlan.ts"
 import { Injector } from "../../src/testing/faults/faults.ts"
 import * as Store from "../../src/store/Store.ts"
 import * as Testing from "../../src/testing/Testing.ts"
@@ -17,7 +18,7 @@ const check = leakCheck()
 const call = { id: "c", name: "t", arguments: {} }
 
 /** One call of a tool with a fault, in 100 ms at most. */
-const called = async (fault: Testing.Fault, execute: () => unknown = () => "done") => {
+const called = async (fault: Fault, execute: () => unknown = () => "done") => {
   const { system, clock } = check.system()
   const faults = Testing.faults({ system, plan: [{ on: "tool", fault }] })
   const t = faults.tool(tool({ name: "t", execute }))
@@ -79,7 +80,7 @@ test("FAULT3 an effect with a fault around it is interrupted when it is told to 
 })
 
 /** What an adapter with this fault says, in tags, and the time it took. */
-const answered = async (fault: Testing.Fault) => {
+const answered = async (fault: Fault) => {
   const { system, clock } = check.system()
   const faults = Testing.faults({ system, plan: [{ on: "adapter", name: "fake", fault }] })
   const adapter = check.fake({ clock, script: [{ text: "a" }, { text: "b" }, { finish: "stop" }] })

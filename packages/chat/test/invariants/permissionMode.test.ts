@@ -37,7 +37,7 @@ const calling = (...batches: ReadonlyArray<ReadonlyArray<Partial<ToolCall.ToolCa
     ] as Array<Fake.Script>
   })
 
-const run = async (adapter: Fake.Fake, options: ChatOptions.ChatOptions = {}) => {
+const run = async (adapter: Fake.Fake, options: ChatOptions = {}) => {
   const failures: Array<unknown> = []
   const engine = Engine.make({ adapter, tools: [setsMode(failures), write] })
   const result = await Chat.run(engine, [user("go")], options)
@@ -186,7 +186,7 @@ describe("how loose a call may make the run", () => {
     const note = (event: string) => (payload: object) => {
       log.push([event, "denial" in payload ? payload.denial : "reason" in payload ? payload.reason : undefined])
     }
-    const hooks: ChatOptions.ChatOptions["hooks"] = {
+    const hooks: ChatOptions["hooks"] = {
       PermissionDenied: [note("PermissionDenied")],
       ToolDenied: [note("ToolDenied")],
       PostToolUse: [note("PostToolUse")],

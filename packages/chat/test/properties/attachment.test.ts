@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Process } from "@troupe/otp"
 import { Effect, Schema } from "effect"
-import type { Attachment } from "../../src/view/Attachment.ts"
+import type { Attachment } from "../../src/view/attachmentReader.ts"
 import type { ChatRef } from "../../src/live/ChatRef.ts"
 import type { Message } from "../../src/model/Message.ts"
 import { ok } from "../../src/values/HandlerResult.ts"

@@ -47,7 +47,9 @@ describe("the JSON encoder", () => {
   })
 })
 
-const brokenBy = async (laws: ReadonlyArray<Testing.Law>): Promise<ReadonlyArray<string>> => {
+const brokenBy = async (
+  laws: ReadonlyArray<ReturnType<typeof Testing.adapterLaws>[number]>
+): Promise<ReadonlyArray<string>> => {
   const broken: Array<string> = []
   for (const { title, check } of laws) await check().catch(() => broken.push(title))
   return broken

@@ -96,7 +96,7 @@ const idOf = (machine: AnyActorLogic): string | undefined =>
 const idle = { kind: "machine" }
 
 const launch = <L extends AnyActorLogic>(
-  kernel: Kernel,
+  kernel: Pick<Kernel, "names" | "make" | "current" | "as">,
   parent: Cell | undefined,
   machine: L,
   options: Options<L> = {}

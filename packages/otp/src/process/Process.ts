@@ -320,14 +320,14 @@ export const unalias = (address: Alias): boolean => address instanceof AliasAddr
  *   Process.send(asker as Process.Alias<string>, "maybe")
  *   Process.send(asker as Process.Alias<string>, "or not")
  * })
- * const heard = await new Promise((resolve) => {
+ * const received = await new Promise((resolve) => {
  *   Process.spawn<string>(system, async (self) => {
  *     const { alias } = Process.monitorAlias(self, oracle)
  *     Process.send(oracle, alias)
  *     resolve([await Process.receive(self), await Process.receive(self, { timeout: 1 })])
  *   })
  * })
- * heard // => ["maybe", undefined]
+ * received // => ["maybe", undefined]
  * await System.stop(system)
  * ```
  */

@@ -24,7 +24,10 @@ export interface TimeoutMessage<A = unknown> {
   readonly message: A
 }
 
-const timers = new WeakMap<TimerRef, { readonly timer: Timer; readonly kernel: Kernel; readonly due: number }>()
+const timers = new WeakMap<
+  TimerRef,
+  { readonly timer: Timer; readonly kernel: Pick<Kernel, "clock">; readonly due: number }
+>()
 
 /** The process whose end removes a timer to this target. */
 const ownerOf = (target: Target): Cell | undefined => {

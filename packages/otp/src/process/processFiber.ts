@@ -10,16 +10,19 @@ import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type { Cell, Kernel, Resource } from "../kernel/index.ts"
 
+/** The parts of a kernel that start and count fibers. */
+type FiberKernel = Pick<Kernel, "fork" | "observer" | "fibers" | "closing" | "fiberDone">
+
 /** A running effect. */
 export class Running<A, E> implements Resource {
-  readonly #kernel: Kernel
+  readonly #kernel: FiberKernel
   readonly #owner: Cell | undefined
   readonly #ended: (exit: Exit.Exit<A, E>) => void
   #fiber: Fiber.Fiber<A, E> | undefined = undefined
   #closed = false
 
   constructor(
-    kernel: Kernel,
+    kernel: FiberKernel,
     owner: Cell | undefined,
     effect: Effect.Effect<A, E>,
     ended: (exit: Exit.Exit<A, E>) => void
@@ -65,7 +68,7 @@ export class Running<A, E> implements Resource {
 }
 
 /** Runs the effect that closes a dead process's scope. Nothing waits for it; it is counted as closing. */
-export const runClosing = (kernel: Kernel, effect: Effect.Effect<unknown, unknown>): void => {
+export const runClosing = (kernel: FiberKernel, effect: Effect.Effect<unknown, unknown>): void => {
   kernel.closing++
   const running = new Running(kernel, undefined, effect, () => void kernel.closing--)
   void running

@@ -19,14 +19,14 @@
  *
  * const system = System.make()
  * const topics = await Registry.start(system, { keys: "duplicate" })
- * const heard: Array<unknown> = []
- * const listener = async (self: Pid<unknown>) => void heard.push(await Process.receive(self))
+ * const received: Array<unknown> = []
+ * const listener = async (self: Pid<unknown>) => void received.push(await Process.receive(self))
  * for (const name of ["ann", "ben"]) Registry.register(topics, "news", Process.spawn(system, listener), name)
  * Registry.dispatch(topics, "news", (entries) => {
  *   for (const { pid, value } of entries) Process.send(pid, `hello ${value}`)
  * })
  * await new Promise((resolve) => setTimeout(resolve))
- * heard // => ["hello ann", "hello ben"]
+ * received // => ["hello ann", "hello ben"]
  * await System.stop(system)
  * ```
  *

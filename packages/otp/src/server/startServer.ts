@@ -39,8 +39,11 @@ export interface ServerOptions {
   readonly trapExit?: boolean
 }
 
+/** The parts of a kernel that a new server is registered in. */
+type ServerKernel = Pick<Kernel, "names" | "make" | "current">
+
 const makeServer = (
-  kernel: Kernel,
+  kernel: ServerKernel,
   parent: Cell | undefined,
   callbacks: Callbacks,
   args: unknown,
@@ -129,7 +132,7 @@ export const startServerEffect = (
 
 /** Starts a server whose `init` returns synchronously. */
 export const launchServer = (
-  kernel: Kernel,
+  kernel: ServerKernel,
   parent: Cell,
   callbacks: Callbacks,
   args: unknown,

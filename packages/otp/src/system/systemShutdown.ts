@@ -23,21 +23,27 @@ const within = (ms: number, subscribe: (done: () => void) => void): Promise<void
 const isRoot = (cell: Cell): boolean => cell.parent === undefined || cell.parent.dead
 
 /** Ends a root process: sends `shutdown`, and kills it after so many milliseconds of the host. */
-export const endRoot = async (kernel: Kernel, cell: Cell, ms: number): Promise<void> => {
+export const endRoot = async (kernel: Pick<Kernel, "root">, cell: Cell, ms: number): Promise<void> => {
   signal(kernel.root, cell, "shutdown", "direct")
   if (cell.dead) return
   await within(ms, (done) => cell.watch({ down: done }))
   die(cell, "killed", "signal")
 }
 
+/** The parts of a kernel that `halt` ends. */
+type HaltedKernel = Pick<Kernel, "root" | "processes" | "stopped">
+
 /** Ends all processes and the system's resources at once; spawning is refused afterwards. */
-export const halt = (kernel: Kernel): void => {
+export const halt = (kernel: HaltedKernel): void => {
   kernel.stopped = true
   for (const cell of kernel.processes.all.toReversed()) die(cell, "killed", "signal")
   release(kernel.root)
 }
 
-export const shutDown = async (kernel: Kernel, ms: number): Promise<void> => {
+export const shutDown = async (
+  kernel: HaltedKernel & Pick<Kernel, "fibers" | "whenQuiet">,
+  ms: number
+): Promise<void> => {
   const until = live.now() + ms
   do {
     for (const root of kernel.processes.all.filter(isRoot).toReversed()) {

@@ -12,7 +12,7 @@ import type { Pid } from "../core/index.ts"
 
 /** Makes the process of a task, without a link; `result` is called before it ends. */
 export const spawnTask = (
-  kernel: Kernel,
+  kernel: Pick<Kernel, "make" | "current">,
   parent: Cell | undefined,
   work: Work<unknown>,
   label: string | undefined,

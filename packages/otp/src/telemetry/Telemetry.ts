@@ -88,10 +88,10 @@ export type { Subject, DroppedMessage, Events, EventName, Event, Selector, Selec
  *   }
  * }
  * const system = System.make()
- * const heard: Array<number> = []
- * Telemetry.attach(system, "order", ({ measurements }) => heard.push(measurements.items))
+ * const received: Array<number> = []
+ * Telemetry.attach(system, "order", ({ measurements }) => received.push(measurements.items))
  * Telemetry.notify(system, "order.placed", { items: 3 }, { order: "o1" })
- * heard // => [3]
+ * received // => [3]
  * await System.stop(system)
  * ```
  */

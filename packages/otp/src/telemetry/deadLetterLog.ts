@@ -3,7 +3,7 @@
  *
  * DLOG1. Every message is counted. The log holds the last `kept` messages, oldest first.
  */
-import type { Name, Pid } from "../core/index.ts"
+import type { Name, Pid, System } from "../core/index.ts"
 import type { Cell, Kernel } from "../kernel/index.ts"
 import { shownContent } from "./messageSummary.ts"
 
@@ -41,14 +41,14 @@ export class DeadLetterLog {
   }
 }
 
-const logs = new WeakMap<Kernel, DeadLetterLog>()
+const logs = new WeakMap<System, DeadLetterLog>()
 
 /** The log of a system; `undefined` before its first entry. */
-export const deadLetterLogOf = (kernel: Kernel): DeadLetterLog | undefined => logs.get(kernel)
+export const deadLetterLogOf = (system: System): DeadLetterLog | undefined => logs.get(system)
 
 /** Records a message in the log of its system; returns the report and the count of its kind. */
 export const recordUndelivered = (
-  kernel: Kernel,
+  kernel: System & Pick<Kernel, "current">,
   kind: "dead" | "unexpected",
   target: Pid | Name,
   message: unknown

@@ -53,8 +53,11 @@ interface Waiting {
 
 const subjectOf = (cell: Cell): Subject => ({ pid: cell, label: cell.label, kind: cell.behaviour.kind })
 
+/** The parts of a kernel that its watch reads, and the `observer` that it sets. */
+type WatchedKernel = Pick<Kernel, "clock" | "observer" | "processes" | "root" | "current" | "blockedAfter" | "report">
+
 export class Watch implements KernelObserver {
-  readonly #kernel: Kernel
+  readonly #kernel: WatchedKernel
   readonly #handlers = new Map<EventName, ReadonlyArray<Handler>>()
   /** All handlers, for events with names not listed here. */
   readonly #all = new Set<Handler>()
@@ -62,7 +65,7 @@ export class Watch implements KernelObserver {
   readonly #waiting = new Map<Cell, Waiting>()
   readonly #threadTimes = new ThreadTimes()
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: WatchedKernel) {
     this.#kernel = kernel
   }
 
@@ -290,11 +293,11 @@ export class Watch implements KernelObserver {
 }
 
 /** The watch of a system that has one. */
-export const currentWatch = ({ observer }: Kernel): Watch | undefined =>
+export const currentWatch = ({ observer }: Pick<Kernel, "observer">): Watch | undefined =>
   observer instanceof Watch ? observer : undefined
 
 /** The watch of a system, made at its first use. */
-export const watchOf = (kernel: Kernel): Watch => {
+export const watchOf = (kernel: WatchedKernel): Watch => {
   const watch = currentWatch(kernel) ?? new Watch(kernel)
   kernel.observer = watch
   return watch

@@ -94,7 +94,7 @@ describe("the state", () => {
     expect(await Sys.getState(await Registry.start(system))).toEqual({ keys: "unique", partitions: 1, entries: 0 })
   })
 
-  test("status tells what the process is, its state among it", async () => {
+  test("status returns what the process is, its state among it", async () => {
     const parent = sleeper(system)
     const pid = GenServer.spawnLink(parent, bank(), undefined, { name: "b", trapExit: true })
     await Sys.suspend(pid)

@@ -119,7 +119,7 @@ test("the effect gives the same, and interrupting it drops the calls", async () 
   expect(System.stats(system).timers).toBe(0)
 })
 
-test("abcast tells each server, and nobody is told of one that is not there", async () => {
+test("abcast sends to each server, and skips a name that no server has", async () => {
   const [one, two] = [await start("one"), await start("two")]
   GenServer.abcast([one, Process.named(system, "nobody"), two], "hello")
   expect(await GenServer.call(one, "speak")).toEqual(["one", "hello"])

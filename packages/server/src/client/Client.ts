@@ -9,7 +9,7 @@
  */
 import type { Store } from "@troupe/chat/store"
 import * as Clock from "@troupe/otp/clock"
-import { type ChatLink, checkedId, KeptWeakly, type TroupeLink } from "../link/index.ts"
+import { type ChatLink, checkedId, WeakCache, type TroupeLink } from "../link/index.ts"
 import { makeRemote } from "./remote.ts"
 import { query, RemoteChat } from "./remoteChat.ts"
 import { remoteObserver } from "./remoteObserver.ts"
@@ -50,7 +50,7 @@ export const connect = (options: ConnectOptions): TroupeLink => {
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     headers: typeof headers === "function" ? headers : () => headers ?? {}
   })
-  const chats = new KeptWeakly<ChatLink>()
+  const chats = new WeakCache<ChatLink>()
   return {
     chat: (id) => chats.get(id, () => new RemoteChat(remote, id)),
     list: async ({ prefix, search, limit, after } = {}) =>

@@ -7,14 +7,14 @@
  * ROBS2. The state is the same object until something changes. It stays when the stream is cut.
  */
 import type { Observation } from "@troupe/chat/observe"
-import { KeptWeakly, Listeners, type ObserverLink, type Watched } from "../link/index.ts"
+import { WeakCache, Listeners, type ObserverLink, type Watched } from "../link/index.ts"
 import { follow } from "./reconnectingStream.ts"
 import type { Remote } from "./remote.ts"
 
 /** The link to the observer of a server. */
 export const remoteObserver = (remote: Remote): ObserverLink => {
-  const processes = new KeptWeakly<Watched<Observation.ProcessDetail>>()
-  const timelines = new KeptWeakly<Watched<Observation.Timeline>>()
+  const processes = new WeakCache<Watched<Observation.ProcessDetail>>()
+  const timelines = new WeakCache<Watched<Observation.Timeline>>()
   return {
     tree: new RemoteWatched(remote, "/observer/tree"),
     process: (id) =>

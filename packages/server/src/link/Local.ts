@@ -6,7 +6,7 @@
 import { Observation } from "@troupe/chat/observe"
 import type { RunningTroupe } from "@troupe/chat"
 import type { ChatLink, TroupeLink } from "./ChatLink.ts"
-import { KeptWeakly } from "./weakCache.ts"
+import { WeakCache } from "./weakCache.ts"
 import { LocalChat } from "./localChat.ts"
 
 /**
@@ -15,7 +15,7 @@ import { LocalChat } from "./localChat.ts"
  * **Details**: watching a chat starts or loads it. A link that is not referenced is garbage-collected.
  */
 export const local = (troupe: RunningTroupe): TroupeLink => {
-  const chats = new KeptWeakly<ChatLink>()
+  const chats = new WeakCache<ChatLink>()
   return {
     chat: (id) => chats.get(id, () => new LocalChat(troupe, id)),
     list: (options) => troupe.list(options),

@@ -1,5 +1,5 @@
 /** A weak cache: the same value for the same key while the value is referenced elsewhere. Other entries are removed. */
-export class KeptWeakly<A extends object> {
+export class WeakCache<A extends object> {
   readonly #kept = new Map<string, WeakRef<A>>()
   readonly #gone = new FinalizationRegistry<string>((key) => {
     if (this.#kept.get(key)?.deref() === undefined) this.#kept.delete(key)

@@ -1,6 +1,6 @@
 /** The server's own routes: conversations as JSON, their events as server-sent events. */
 import { Approval, Permissions } from "@troupe/chat/tools"
-import type { Attachment, ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat/chats"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 import { check, checkDecision } from "../access/index.ts"
@@ -90,7 +90,7 @@ const attach = async (call: Call): Promise<Response> => {
   const cursor = call.request.headers.get("last-event-id") ?? call.url.searchParams.get("cursor") ?? undefined
   const chat = await existing(call)
   const shown = call.shown.events(chat)
-  const text = (item: Attachment.Attached): string =>
+  const text = (item: ChatRef.Attached): string =>
     item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
   return call.stream((signal) => framesOf(chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)), {
     last: lastFrame

@@ -62,7 +62,7 @@ export interface Watched {
   readonly zombies: () => ReadonlyArray<Zombies.Zombie>
 }
 
-export class CallWatch {
+export class CallUpdates {
   readonly #watched: Watched
   /** The running calls that were sent to the reader. */
   readonly #calls = new Set<string>()

@@ -1,15 +1,15 @@
 /** Interleaves events with updates about tool calls. */
 import type { ChatRef } from "@troupe/chat/chats"
 import type { Call } from "../http/index.ts"
-import { type CallNews, CallWatch } from "./callUpdates.ts"
+import { type CallNews, CallUpdates } from "./callUpdates.ts"
 import type { Follower } from "./turnReader.ts"
 
 /** Watches the calls of a chat for one stream. */
-export const watchOf = ({ troupe }: Call, chat: ChatRef.ChatRef): CallWatch =>
-  new CallWatch({ chat, clock: troupe.system.clock, zombies: () => troupe.zombies() })
+export const watchOf = ({ troupe }: Call, chat: ChatRef.ChatRef): CallUpdates =>
+  new CallUpdates({ chat, clock: troupe.system.clock, zombies: () => troupe.zombies() })
 
 /** A follower that passes its reader's events to a watch too. */
-export const watching = <Item>(follower: Follower<Item>, watch: CallWatch): Follower<Item> => ({
+export const watching = <Item>(follower: Follower<Item>, watch: CallUpdates): Follower<Item> => ({
   ...follower,
   before: (reply, earlier) => {
     watch.goesOnWith(reply)
@@ -32,7 +32,7 @@ export const watching = <Item>(follower: Follower<Item>, watch: CallWatch): Foll
  */
 export async function* withNews<Item>(
   followed: AsyncIterable<ReadonlyArray<Item>>,
-  watch: CallWatch,
+  watch: CallUpdates,
   { first, frames, notify, last }: Notifying<Item>
 ): AsyncGenerator<string, void> {
   const items = followed[Symbol.asyncIterator]()

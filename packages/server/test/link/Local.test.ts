@@ -2,7 +2,7 @@ import { Fake, Troupe } from "@troupe/chat"
 import type { Adapter } from "@troupe/chat/models"
 import { ChatView } from "@troupe/chat/view"
 import { expect, onTestFinished, test } from "vitest"
-import { KeptWeakly } from "../../src/link/weakCache.ts"
+import { WeakCache } from "../../src/link/weakCache.ts"
 import { local } from "../../src/link/Local.ts"
 import { until, watched } from "../double/linked.ts"
 
@@ -69,7 +69,7 @@ test("a verb rejects with the chat's own error, and a troupe that has ended clos
 })
 
 test("a link that nobody holds is forgotten", async () => {
-  const kept = new KeptWeakly<{ readonly key: string }>()
+  const kept = new WeakCache<{ readonly key: string }>()
   const held = kept.get("held", (key) => ({ key }))
   for (let at = 0; at < 100; at++) kept.get(`key ${at}`, (key) => ({ key }))
   expect(kept.size).toBe(101)

@@ -21,7 +21,7 @@ import type { Clock } from "@troupe/otp"
 import { type AddedItems, type Dialect, lists } from "./dialect.ts"
 import { commitOf, damaged, draftOf, type Origin, recordOf, written, stateOf } from "./entryForm.ts"
 import { type Asking, maybeTextIn, numberIn, type Row, rowsOf, textIn } from "./query.ts"
-import type { Standing, Standings } from "./newestRecords.ts"
+import type { Standing, NewestRecords } from "./newestRecords.ts"
 import { checkedId, readable } from "./storedText.ts"
 
 type Chat = ChatRecord
@@ -65,7 +65,7 @@ const atOnce = 20
 export interface LogOptions {
   readonly database: string
   readonly clock: Clock.Clock
-  readonly standings: Standings
+  readonly standings: NewestRecords
 }
 
 /** The log. */
@@ -73,7 +73,7 @@ export class Log {
   readonly #dialect: Dialect
   readonly #database: string
   readonly #clock: Clock.Clock
-  readonly #standings: Standings
+  readonly #standings: NewestRecords
   readonly #sql: ReturnType<typeof statements>
 
   constructor(dialect: Dialect, { database, clock, standings }: LogOptions) {

@@ -30,7 +30,7 @@ interface Conversation {
 }
 
 /** The noted records. */
-export class Standings {
+export class NewestRecords {
   /** By the newest message of each record that was noted (STAND4). */
   readonly #conversations = new WeakMap<Message.Message, Conversation>()
 

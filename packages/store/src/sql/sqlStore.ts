@@ -11,7 +11,7 @@ import type { Dialect } from "./dialect.ts"
 import { type Expired, Log } from "./log.ts"
 import { type Asked, Listing, pageOf } from "./listing.ts"
 import type { Asking, Row } from "./query.ts"
-import { type Standing, Standings } from "./newestRecords.ts"
+import { type Standing, NewestRecords } from "./newestRecords.ts"
 
 /** A synchronous or asynchronous answer. */
 type Answer<A> = A | Promise<A>
@@ -45,7 +45,7 @@ export class SqlStore implements Store.SessionStore {
   readonly ttlMs: number | undefined
   readonly #database: Database
   readonly #clock: Clock.Clock
-  readonly #standings = new Standings()
+  readonly #standings = new NewestRecords()
   readonly #log: Log
   readonly #listing: Listing
   #isClosed = false

@@ -72,9 +72,9 @@ const finishOrders = (calls: ReadonlyArray<ScriptedCall>): ReadonlyArray<Readonl
 const runWritten = async ({ given, when, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
   const calls = listOf(when["runBatch"]).map(writtenCall)
   const { trace, ...rest } = expected
-  const wanted = trace === undefined ? rest : { ...rest, trace: listOf(trace).map(mark) }
+  const required = trace === undefined ? rest : { ...rest, trace: listOf(trace).map(mark) }
   const orders = when["anyFinishOrder"] === true ? finishOrders(calls) : [calls]
-  const found = orders.map(async (order) => compared(facets([await batchOf(given, order)], order), wanted))
+  const found = orders.map(async (order) => compared(facets([await batchOf(given, order)], order), required))
   return (await Promise.all(found)).flat()
 }
 
@@ -141,7 +141,7 @@ const runRecorded = async ({ recorded, expected }: DispatchCase): Promise<Readon
 }
 
 /** The arguments of a listener for a message with these results. */
-const told = (results: unknown): ReadonlyArray<[string, string | undefined]> => {
+const reported = (results: unknown): ReadonlyArray<[string, string | undefined]> => {
   const events: Array<Dispatch.DispatchEvent> = []
   const toolResults = results === null ? null : listOf(results).map((one) => asResult(fieldsOf(one)))
   const state = { onEvent: (event: Dispatch.DispatchEvent) => events.push(event) }
@@ -173,7 +173,7 @@ const messages: Readonly<Record<string, unknown>> = {
 }
 
 const emitWritten = async ({ given, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> => {
-  const words = (results: unknown) => told(results).map((event) => event.join(" "))
+  const words = (results: unknown) => reported(results).map((event) => event.join(" "))
   const each = given["resultsEach"]
   const answers =
     each === undefined ? words(given["results"]) : listOf(each).map((name) => words(messages[textOf(name)]))
@@ -181,7 +181,7 @@ const emitWritten = async ({ given, expected }: DispatchCase): Promise<ReadonlyA
 }
 
 const emitRecorded = async ({ recorded, expected }: DispatchCase): Promise<ReadonlyArray<Difference>> =>
-  compared({ events: told(messages[textOf(recorded["title"])]) }, expected)
+  compared({ events: reported(messages[textOf(recorded["title"])]) }, expected)
 
 export const parallelOperations: Operations = {
   runBatch: runWritten,

@@ -5,7 +5,7 @@
  */
 import { unexaminedCase } from "../../runner/suite.ts"
 import type { ToolCall } from "@troupe/chat/messages"
-import type { Hooks, Permissions } from "@troupe/chat/tools"
+import type { HookAnswer, Hooks, Permissions } from "@troupe/chat/tools"
 import { Permissions as Permission } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { differences, facetDifferences } from "../../runner/matching.ts"
@@ -77,9 +77,9 @@ const preToolGate: Operation = async ({ recorded, expected }) => {
   const setup = setups[title]
   if (setup === undefined) return unexaminedCase(`a recorded run that only its title describes: ${title}`)
   const log: Array<unknown> = []
-  const wanted = { result: withoutSentence(printed(expected["result"])), hookLog: expected["hookLog"] }
+  const required = { result: withoutSentence(printed(expected["result"])), hookLog: expected["hookLog"] }
   const actual = { result: await resultOf(setup, log), hookLog: log }
-  return differences(actual, wanted, { outcome: {}, given: {} })
+  return differences(actual, required, { outcome: {}, given: {} })
 }
 
 const resultOf = async (setup: Setup, log: Array<unknown>): Promise<unknown> => {
@@ -91,15 +91,15 @@ const resultOf = async (setup: Setup, log: Array<unknown>): Promise<unknown> => 
 }
 
 /** Hooks that log their runs and payloads. */
-const hooksOf = ({ before = [() => undefined], raw, refused }: Setup, log: Array<unknown>): Hooks.Hooks => {
+const hooksOf = ({ before = [() => undefined], raw, refused }: Setup, log: Array<unknown>): Hooks => {
   const noting = (hook: string, answer: () => unknown) => (payload: unknown) => {
     log.push({ hook, id: "c1", tool: fieldsOf(payload)["toolName"], keys: keysOf(hook, fieldsOf(payload)) })
-    return answer() as Hooks.HookAnswer
+    return answer() as HookAnswer
   }
   const spies = before.map((answer) => noting("PreToolUse", answer))
   const given = raw?.(noting("PreToolUse", () => undefined)) ?? spies
   return {
-    PreToolUse: given as NonNullable<Hooks.Hooks["PreToolUse"]>,
+    PreToolUse: given as NonNullable<Hooks["PreToolUse"]>,
     PermissionDenied: [noting("PermissionDenied", () => refused)],
     ToolDenied: [noting("ToolDenied", () => refused)]
   }
@@ -135,7 +135,7 @@ const withoutSentence = (result: unknown): unknown => {
 }
 
 /** The hooks of a case, which log their runs. */
-const notingHooks = (given: unknown, fired: Array<string>): Hooks.Hooks =>
+const notingHooks = (given: unknown, fired: Array<string>): Hooks =>
   Object.fromEntries(
     Object.entries(fieldsOf(given)).map(([event, word]) => [event, [hookOf(word, () => void fired.push(event))]])
   )
@@ -164,15 +164,15 @@ const notFired = ({ notFired: names }: Fields, fired: ReadonlyArray<string>): Re
 
 /** The data about a call that a question gets, in the cases' words. */
 const questionAbout = async (call: ToolCall.ToolCall): Promise<ReadonlyArray<string>> => {
-  const told: Array<string> = []
+  const reported: Array<string> = []
   const ask: Permissions.Ask = ({ toolCall }) => {
-    if (toolCall.name === call.name) told.push("tool name")
-    if (isFields(toolCall.arguments)) told.push("arguments")
-    told.push(toolCall.id === call.id ? "context and tool call id" : "context whose tool call id is unset")
+    if (toolCall.name === call.name) reported.push("tool name")
+    if (isFields(toolCall.arguments)) reported.push("arguments")
+    reported.push(toolCall.id === call.id ? "context and tool call id" : "context whose tool call id is unset")
     return "allow"
   }
   await judge(call, { ask })
-  return told
+  return reported
 }
 
 /** The operations that judge a call at a gate, by the case's name. */

@@ -132,7 +132,7 @@ const runPostToolEach: Operation = async (one) => {
 /** Runs the hooks of a lifecycle event. */
 const lifecycleOf = async (event: string, list: unknown) => {
   const { hooks, fired } = hooksOf(list)
-  const verdict = await Hooks.lifecycle({ [event]: hooks }, event as "UserPromptSubmit", told, running())
+  const verdict = await Hooks.lifecycle({ [event]: hooks }, event as "UserPromptSubmit", reported, running())
   const { injects, transform, halt } = verdict
   return {
     ran: fired(),
@@ -142,7 +142,7 @@ const lifecycleOf = async (event: string, list: unknown) => {
   }
 }
 
-const told = { prompt: "", sessionId: undefined, messages: [] }
+const reported = { prompt: "", sessionId: undefined, messages: [] }
 
 const runLifecycle: Operation = async (one) => {
   const event = textOf(one.when["lifecycle"])

@@ -168,8 +168,8 @@ const extra: Operation = async ({ recorded, expected }) => {
   if (!known) return unexaminedCase(`a recorded run that only its title describes: ${title}`)
   const judged = await judge(callOf(name), permissionsOf(given, undefined))
   const denial = { code: judged.code, metadata: judged.metadata }
-  const wanted = fieldsOf(fieldsOf(fieldsOf(expected["result"])["deny"])["denial"])
-  const { reason: _, ...codes } = wanted
+  const required = fieldsOf(fieldsOf(fieldsOf(expected["result"])["deny"])["denial"])
+  const { reason: _, ...codes } = required
   const expectation = expected["result"] === "allow" ? { verdict: "allow" } : { verdict: "deny", denial: codes }
   return differences({ verdict: judged.verdict, denial }, expectation, { outcome: {}, given: {} })
 }

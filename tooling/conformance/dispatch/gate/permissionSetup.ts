@@ -60,7 +60,7 @@ export interface Judged {
 export const judge = async (
   toolCall: ToolCall.ToolCall,
   permissions: Permissions.Permissions | undefined,
-  hooks?: Hooks.Hooks
+  hooks?: Hooks
 ): Promise<Judged> => {
   if (permissions?.mode !== undefined && !Permissions.isMode(permissions.mode)) return checked(toolCall, permissions)
   let ranWith: unknown

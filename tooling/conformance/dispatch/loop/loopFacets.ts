@@ -90,32 +90,32 @@ const deniedOf = ({ payloads }: LoopSeen): unknown => {
   return { tool_name: toolName, denialCode: fieldsOf(denial)["code"] }
 }
 
-type Translation = (wanted: unknown, seen: LoopSeen) => readonly [facet: string, wanted: unknown]
+type Translation = (required: unknown, seen: LoopSeen) => readonly [facet: string, required: unknown]
 
-const mapped = (wanted: unknown, of: (words: string) => unknown): Fields =>
-  Object.fromEntries(Object.entries(fieldsOf(wanted)).map(([name, words]) => [name, of(textOf(words))]))
+const mapped = (required: unknown, of: (words: string) => unknown): Fields =>
+  Object.fromEntries(Object.entries(fieldsOf(required)).map(([name, words]) => [name, of(textOf(words))]))
 
 /** Expectations that map to other facets, or are written in another form. */
 const translations: Readonly<Record<string, Translation>> = {
   // A leading "..." matches any events before the others.
-  events: (wanted, { events }) => {
-    const [first, ...last] = listOf(wanted)
-    return ["events", first === "..." ? [...events.slice(0, -last.length), ...last] : wanted]
+  events: (required, { events }) => {
+    const [first, ...last] = listOf(required)
+    return ["events", first === "..." ? [...events.slice(0, -last.length), ...last] : required]
   },
-  cost: (wanted) => ["cost", { $gte: textOf(wanted).replace(">= ", "") }],
-  neverRan: (wanted) => ["neverRan", { $unordered: wanted }],
-  notFired: (wanted) => ["fired", { $excludes: wanted }],
-  errorTextMentions: (wanted) => ["texts", { $all: listOf(wanted).map((words) => mentioning(words)) }],
-  textMentions: (wanted) => ["texts", mentioning(wanted)],
-  textOf: (wanted) => ["textOf", mapped(wanted, (words) => words.replaceAll('"', ""))],
-  textEnds: (wanted) => ["textOf", mapped(wanted, (words) => ({ $contains: `\n\n${words}` }))]
+  cost: (required) => ["cost", { $gte: textOf(required).replace(">= ", "") }],
+  neverRan: (required) => ["neverRan", { $unordered: required }],
+  notFired: (required) => ["fired", { $excludes: required }],
+  errorTextMentions: (required) => ["texts", { $all: listOf(required).map((words) => mentioning(words)) }],
+  textMentions: (required) => ["texts", mentioning(required)],
+  textOf: (required) => ["textOf", mapped(required, (words) => words.replaceAll('"', ""))],
+  textEnds: (required) => ["textOf", mapped(required, (words) => ({ $contains: `\n\n${words}` }))]
 }
 
 const mentioning = (words: unknown): Fields => ({ $last: { $contains: inOurWords(textOf(words)) } })
 
-const wantedOf = (expected: Fields, seen: LoopSeen): Fields =>
+const requiredOf = (expected: Fields, seen: LoopSeen): Fields =>
   Object.fromEntries(
-    Object.entries(expected).map(([name, wanted]) => translations[name]?.(wanted, seen) ?? [name, wanted])
+    Object.entries(expected).map(([name, required]) => translations[name]?.(required, seen) ?? [name, required])
   )
 
 /** Replaces messages by our wording. */
@@ -126,15 +126,15 @@ const inOurWords = (words: string): string =>
     .replace("not valid JSON", "JSON")
 
 /** Each message in the form of the case's own: by role, with its text, or with its call's id. */
-const messagesLike = (seen: LoopSeen, wanted: unknown): ReadonlyArray<string> =>
+const messagesLike = (seen: LoopSeen, required: unknown): ReadonlyArray<string> =>
   messagesOf(seen).map((message, index) => {
     const forms =
       message.role === "tool"
         ? [`tool:${message.toolCallId}`, `tool ${message.toolCallId}`]
         : [`${message.role}:${Message.text(message)}`, message.role]
-    const form = textOf(listOf(wanted)[index])
+    const form = textOf(listOf(required)[index])
     return forms.includes(form) ? form : (forms[0] ?? message.role)
   })
 
 export const judged = (seen: LoopSeen, expected: Fields): ReadonlyArray<Difference> =>
-  compared({ ...facets(seen), messages: messagesLike(seen, expected["messages"]) }, wantedOf(expected, seen))
+  compared({ ...facets(seen), messages: messagesLike(seen, expected["messages"]) }, requiredOf(expected, seen))

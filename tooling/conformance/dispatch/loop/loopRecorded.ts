@@ -45,11 +45,11 @@ export const runRecorded: Operation = async ({ recorded, expected }) => {
     results,
     messageRoles: messagesOf(seen).map(({ role }) => role),
     log: isFields(ask) ? seen.log.toSorted() : seen.log,
-    questionIsToldTheCallId: seen.log.length > 0 && seen.toldTheCallId
+    questionIsToldTheCallId: seen.log.length > 0 && seen.hasCallId
   }
   const inOurs = { events: eventsIn(expected["events"]), results: resultsIn(expected["results"]) }
-  const wanted = Object.entries(inOurs).filter(([name]) => name in expected)
-  return compared(actual, { ...expected, ...Object.fromEntries(wanted) })
+  const required = Object.entries(inOurs).filter(([name]) => name in expected)
+  return compared(actual, { ...expected, ...Object.fromEntries(required) })
 }
 
 /** Our last event does not contain the reason of the end. */

@@ -7,7 +7,7 @@ import { AdapterError, Chat, Engine, Fake, Troupe, user } from "@troupe/chat"
 import type { ChatOptions, ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import type { Hooks, Permissions, Tool } from "@troupe/chat/tools"
+import type { HookAnswer, Hooks, Permissions, Tool } from "@troupe/chat/tools"
 import { Clock, System } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { isScripted } from "../../chat/outcome.ts"
@@ -36,7 +36,7 @@ export interface LoopSeen {
   readonly payloads: Readonly<Record<string, unknown>>
   readonly log: ReadonlyArray<string>
   readonly maxOpenQuestions: number
-  readonly toldTheCallId: boolean
+  readonly hasCallId: boolean
 }
 
 /** Runs the turn. */
@@ -49,7 +49,7 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
   const adapter = Fake.make({ respond: (_, call) => model(call) })
   const all = { ...fieldsOf(given["options"]), ...options }
   const tools = toolsOf(given, ran)
-  const own: ChatOptions.ChatOptions = {
+  const own: ChatOptions = {
     schedule: "reference",
     onUnknownTool: "continue",
     hooks: watched.hooks,
@@ -75,14 +75,14 @@ export const runLoop = async ({ prompt, model, given, options, listener }: LoopR
     payloads: watched.payloads,
     log: asked.log,
     maxOpenQuestions: asked.maxOpen(),
-    toldTheCallId: asked.toldTheCallId()
+    hasCallId: asked.hasCallId()
   }
 }
 
 interface Parts {
   readonly adapter: Fake.Fake
   readonly tools: ReadonlyArray<Tool.Tool>
-  readonly own: ChatOptions.ChatOptions
+  readonly own: ChatOptions
   readonly prompt: string
   readonly clock: Clock.TestClock
 }
@@ -143,7 +143,7 @@ const written = (event: Event.Event): ReadonlyArray<string> => {
 }
 
 /** The original's limits, unless the case has its own. */
-const boundsOf = (all: Fields, given: Fields): ChatOptions.ChatOptions => {
+const boundsOf = (all: Fields, given: Fields): ChatOptions => {
   const { maxIterations = fieldsOf(given["config"])["maxIterations"] ?? 55, maxMistakes, maxUnproductive } = all
   const { maxCostUsd, toolTimeoutMs } = all
   return {
@@ -166,10 +166,10 @@ const askOf = (given: unknown, clock: Clock.Clock) => {
   const log: Array<string> = []
   let open = 0
   let max = 0
-  let told = true
+  let reported = true
   const answer = async ({ toolCall }: Permissions.Question): Promise<Permissions.Answer> => {
     const { id } = toolCall
-    told &&= id !== ""
+    reported &&= id !== ""
     log.push(`ask:${id}`)
     max = Math.max(max, ++open)
     const words = isFields(given) ? textOf(given[id] ?? "allow") : textOf(given)
@@ -185,7 +185,7 @@ const askOf = (given: unknown, clock: Clock.Clock) => {
     return words.includes("deny") ? { type: "deny", reason: "no" } : { type: "allow" }
   }
   const ask: Permissions.Ask | undefined = given === undefined ? undefined : answer
-  return { ask, log, maxOpen: () => max, toldTheCallId: () => told }
+  return { ask, log, maxOpen: () => max, hasCallId: () => reported }
 }
 
 /** The hooks of a case; `fired` lists the events whose hook results are ignored, in order. */
@@ -207,13 +207,13 @@ const hooksOf = (given: Fields, iterates: (iteration: number) => void) => {
     ])
   const own = Object.fromEntries(listed)
   const PreIteration = [
-    ({ iteration }: Hooks.Payloads["PreIteration"]) => iterates(iteration),
+    ({ iteration }: { readonly iteration: number }) => iterates(iteration),
     ...listOf(own["PreIteration"])
   ]
-  return { fired, payloads, hooks: { ...own, PreIteration } as Hooks.Hooks }
+  return { fired, payloads, hooks: { ...own, PreIteration } as Hooks }
 }
 
-const answerOf = (word: unknown, payload: Fields): Hooks.HookAnswer => {
+const answerOf = (word: unknown, payload: Fields): HookAnswer => {
   const { deny, halt, inject, transform, augment, haltWhen, reason, raises } = fieldsOf(word)
   if (raises !== undefined) throw new Error(textOf(raises))
   if (deny !== undefined) return { type: "deny", reason: textOf(deny) }

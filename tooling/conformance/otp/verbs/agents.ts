@@ -10,7 +10,7 @@ import type { Json } from "../../runner/json.ts"
 import { now, wait } from "../actor.ts"
 import type { Actor, Verb, Verbs } from "../actor.ts"
 import { RuntimeError } from "../terms.ts"
-import { told } from "./processes.ts"
+import { observed } from "./processes.ts"
 import { startResult } from "./servers.ts"
 
 const agent = (actor: Actor, name: Json | undefined): Agent.Agent<number> => actor.world.pid(text(name))
@@ -18,7 +18,7 @@ const agent = (actor: Actor, name: Json | undefined): Agent.Agent<number> => act
 const asked =
   (verb: string, ask: (actor: Actor, args: ReadonlyArray<Json>) => Promise<unknown>): Verb =>
   (actor, args) =>
-    wait(() => ask(actor, args)).pipe(Effect.map((value) => told(actor, verb, value ?? "ok")))
+    wait(() => ask(actor, args)).pipe(Effect.map((value) => observed(actor, verb, value ?? "ok")))
 
 const failing = (): never => {
   throw new RuntimeError("boom")
@@ -28,7 +28,7 @@ export const agents: Verbs = {
   agent_start: (actor, [name, value]) =>
     startResult(() =>
       actor.world.born(text(name), () => Agent.startLink(actor.self, () => value, { label: text(name) }))
-    ).pipe(Effect.map((result) => told(actor, "agent_start", result))),
+    ).pipe(Effect.map((result) => observed(actor, "agent_start", result))),
   agent_get: asked("agent_get", (actor, [name]) => Agent.get(agent(actor, name), (n) => n, { from: actor.self })),
   agent_add: asked("agent_update", (actor, [name, amount]) =>
     Agent.update(agent(actor, name), (n) => n + number(amount), { from: actor.self })
@@ -38,7 +38,7 @@ export const agents: Verbs = {
   ),
   agent_cast_add: now((actor, [name, amount]) => {
     Agent.cast(agent(actor, name), (n) => n + number(amount))
-    return told(actor, "agent_cast", "ok")
+    return observed(actor, "agent_cast", "ok")
   }),
   agent_update_raise: asked("agent_update", (actor, [name]) =>
     Agent.update<number>(agent(actor, name), failing, { from: actor.self })

@@ -28,8 +28,10 @@ const classify = (thrown: unknown): ReadonlyArray<unknown> => {
 
 /** The value of a step, if it can be recorded. */
 const worth = (actor: Actor, value: unknown): Json => {
-  const told = actor.world.encode(value ?? "_")
-  return typeof told === "object" && told !== null && !Array.isArray(told) && !("pid" in told) ? "_" : told
+  const observed = actor.world.encode(value ?? "_")
+  return typeof observed === "object" && observed !== null && !Array.isArray(observed) && !("pid" in observed)
+    ? "_"
+    : observed
 }
 
 const caught: Verb = (actor, [step]) =>

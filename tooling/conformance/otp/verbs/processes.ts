@@ -63,41 +63,45 @@ export const processes: Verbs = {
     world.adopt(text(name), made.pid)
     world.refs.set(text(ref), made.ref)
   }),
-  link: now((actor, [name]) => told(actor, "link", Process.link(actor.self, known(actor, name)))),
-  unlink: now((actor, [name]) => told(actor, "unlink", Process.unlink(actor.self, known(actor, name)))),
+  link: now((actor, [name]) => observed(actor, "link", Process.link(actor.self, known(actor, name)))),
+  unlink: now((actor, [name]) => observed(actor, "unlink", Process.unlink(actor.self, known(actor, name)))),
   monitor: now((actor, [name, ref]) => watch(actor, known(actor, name), ref)),
   monitor_name: now((actor, [name, ref]) => watch(actor, Process.named(actor.world.system, text(name)), ref)),
   demonitor: now((actor, [ref, ...options]) => {
     const asked = options.flat()
     const chosen = { flush: asked.includes("flush"), info: asked.includes("info") }
-    return told(actor, "demonitor", Process.demonitor(actor.world.ref(text(ref)) as SystemMessage.MonitorRef, chosen))
+    return observed(
+      actor,
+      "demonitor",
+      Process.demonitor(actor.world.ref(text(ref)) as SystemMessage.MonitorRef, chosen)
+    )
   }),
   exit_signal: (actor, [name, reason]) =>
     Effect.suspend(() => {
       actor.signal(known(actor, name), decodeReason(actor.world, reason))
-      return Process.isAlive(actor.self) ? Effect.sync(() => told(actor, "exit_signal", true)) : Effect.never
+      return Process.isAlive(actor.self) ? Effect.sync(() => observed(actor, "exit_signal", true)) : Effect.never
     }),
-  trap_exit: now((actor, [trap]) => told(actor, "trap_exit_was", Process.trapExit(actor.self, trap === true))),
-  alive: now((actor, [name]) => told(actor, "alive", name, Process.isAlive(known(actor, name)))),
-  links: now((actor) => told(actor, "links", labels(actor, Process.info(actor.self)?.links ?? []))),
+  trap_exit: now((actor, [trap]) => observed(actor, "trap_exit_was", Process.trapExit(actor.self, trap === true))),
+  alive: now((actor, [name]) => observed(actor, "alive", name, Process.isAlive(known(actor, name)))),
+  links: now((actor) => observed(actor, "links", labels(actor, Process.info(actor.self)?.links ?? []))),
   info: now((actor, [name, what]) =>
-    told(actor, "info", name, what, information(actor, known(actor, name), text(what)))
+    observed(actor, "info", name, what, information(actor, known(actor, name), text(what)))
   ),
   whereis: now((actor, [name]) =>
-    told(actor, "whereis", name, Process.whereis(actor.world.system, text(name)) ?? null)
+    observed(actor, "whereis", name, Process.whereis(actor.world.system, text(name)) ?? null)
   ),
   register: now((actor, [name, as]) => {
     Process.register(text(as), known(actor, name))
-    return told(actor, "register", name, as, true)
+    return observed(actor, "register", name, as, true)
   }),
   unregister: now((actor, [name]) => {
     if (!Process.unregister(actor.world.system, text(name))) throw new ArgumentError(text(name))
-    return told(actor, "unregister", name, true)
+    return observed(actor, "unregister", name, true)
   })
 }
 
 /** Records an observation, and returns its last value. */
-export function told(actor: Actor, ...entry: ReadonlyArray<unknown>): unknown {
+export function observed(actor: Actor, ...entry: ReadonlyArray<unknown>): unknown {
   actor.observe(...entry)
   return entry.at(-1)
 }

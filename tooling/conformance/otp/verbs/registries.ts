@@ -10,8 +10,8 @@ import { number, text } from "../../runner/json.ts"
 import type { Json } from "../../runner/json.ts"
 import { now, wait } from "../actor.ts"
 import type { Actor, Verb, Verbs } from "../actor.ts"
-import { told } from "./processes.ts"
-import { callAndTell, castAndTell } from "./servers.ts"
+import { observed } from "./processes.ts"
+import { callAndObserve, castAndObserve } from "./servers.ts"
 
 const registry = (actor: Actor, name: Json | undefined): Pid => actor.world.pid(text(name))
 
@@ -30,7 +30,7 @@ const inOrder = (values: ReadonlyArray<Json>): ReadonlyArray<Json> =>
 
 const register: Verb = now((actor, [name, key, value]) => {
   const made = Registry.register(registry(actor, name), actor.world.decode(key), actor.self, actor.world.decode(value))
-  return told(actor, "reg_register", made.ok ? ["ok", "registry"] : ["error", ["already_registered", made.pid]])
+  return observed(actor, "reg_register", made.ok ? ["ok", "registry"] : ["error", ["already_registered", made.pid]])
 })
 
 /** The new value: the given one, or, if the step has none, the next number. */
@@ -41,7 +41,7 @@ const update: Verb = now((actor, [name, key, value]) => {
   const found = Registry.update(registry(actor, name), actor.world.decode(key), actor.self, (before) =>
     changed(before, value)
   )
-  return told(actor, "reg_update", found === undefined ? "error" : [found.value, found.before])
+  return observed(actor, "reg_update", found === undefined ? "error" : [found.value, found.before])
 })
 
 export const registries: Verbs = {
@@ -50,35 +50,35 @@ export const registries: Verbs = {
   reg_register: register,
   reg_unregister: now((actor, [name, key]) => {
     Registry.unregister(registry(actor, name), actor.world.decode(key), actor.self)
-    return told(actor, "reg_unregister", "ok")
+    return observed(actor, "reg_unregister", "ok")
   }),
   reg_lookup: now((actor, [name, key]) => {
     const found = Registry.lookup(registry(actor, name), actor.world.decode(key))
     const pairs = found.map(({ pid, value }) => actor.world.encode([pid, value]))
-    return told(actor, "reg_lookup", key, inOrder(pairs))
+    return observed(actor, "reg_lookup", key, inOrder(pairs))
   }),
   reg_keys: now((actor, [name, member]) => {
     const keys = Registry.keys(registry(actor, name), actor.world.pid(text(member)))
-    return told(actor, "reg_keys", member, inOrder(keys.map((key) => actor.world.encode(key))))
+    return observed(actor, "reg_keys", member, inOrder(keys.map((key) => actor.world.encode(key))))
   }),
-  reg_count: now((actor, [name]) => told(actor, "reg_count", Registry.count(registry(actor, name)))),
+  reg_count: now((actor, [name]) => observed(actor, "reg_count", Registry.count(registry(actor, name)))),
   reg_select_keys: now((actor, [name]) => {
     const pairs = Registry.entries(registry(actor, name)).map(([key, , value]) => actor.world.encode([key, value]))
-    return told(actor, "reg_select", inOrder(pairs))
+    return observed(actor, "reg_select", inOrder(pairs))
   }),
   reg_update: update,
   reg_dispatch: now((actor, [name, key, message]) => {
     Registry.dispatch(registry(actor, name), actor.world.decode(key), (entries) => {
       for (const { pid } of entries) Process.send(pid, actor.world.decode(message))
     })
-    return told(actor, "reg_dispatch", "ok")
+    return observed(actor, "reg_dispatch", "ok")
   }),
   via_call: (actor, [name, key, request, timeout]) =>
     Effect.suspend(() => {
       const target = Registry.via(registry(actor, name), actor.world.decode(key))
-      return callAndTell(actor, target, request, timeout)
+      return callAndObserve(actor, target, request, timeout)
     }),
   via_cast: now((actor, [name, key, message]) =>
-    castAndTell(actor, Registry.via(registry(actor, name), actor.world.decode(key)), message)
+    castAndObserve(actor, Registry.via(registry(actor, name), actor.world.decode(key)), message)
   )
 }

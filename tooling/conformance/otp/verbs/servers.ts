@@ -12,7 +12,7 @@ import { now, wait } from "../actor.ts"
 import type { Actor, Turn, Verb, Verbs } from "../actor.ts"
 import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
 import { decodeReason } from "../terms.ts"
-import { told } from "./processes.ts"
+import { observed } from "./processes.ts"
 
 /** The result of a start in OTP's form: `["ok", pid]`, `["error", reason]` or `"ignore"`. */
 export const startResult = (start: () => Promise<Pid>): Effect.Effect<unknown, unknown> =>
@@ -37,7 +37,7 @@ const start =
           ? GenServer.startLink(self, definition, undefined, options)
           : GenServer.start(world.system, definition, undefined, options)
       )
-    }).pipe(Effect.map((result) => told(actor, "start", name, result)))
+    }).pipe(Effect.map((result) => observed(actor, "start", name, result)))
   }
 
 const timeoutOf = (timeout: Json | undefined): { readonly timeout?: number | "infinity" } => {
@@ -46,7 +46,7 @@ const timeoutOf = (timeout: Json | undefined): { readonly timeout?: number | "in
 }
 
 /** Calls a server and records its reply. */
-export const callAndTell = (
+export const callAndObserve = (
   actor: Actor,
   target: Pid | Name,
   request: Json | undefined,
@@ -55,12 +55,12 @@ export const callAndTell = (
   GenServer.callEffect<unknown, unknown>(target, actor.world.decode(request), {
     from: actor.self,
     ...timeoutOf(timeout)
-  }).pipe(Effect.map((reply) => told(actor, "reply", reply)))
+  }).pipe(Effect.map((reply) => observed(actor, "reply", reply)))
 
 /** Sends a server a cast. */
-export const castAndTell = (actor: Actor, target: Pid | Name, message: Json | undefined): unknown => {
+export const castAndObserve = (actor: Actor, target: Pid | Name, message: Json | undefined): unknown => {
   GenServer.cast<unknown>(target, actor.world.decode(message))
-  return told(actor, "cast", "ok")
+  return observed(actor, "cast", "ok")
 }
 
 const address = (actor: Actor, name: Json | undefined): Name => Process.named(actor.world.system, text(name))
@@ -75,15 +75,15 @@ export const servers: Verbs = {
   start_link: start(true),
   start_timeout: start(false),
   call: (actor, [name, request, timeout]) =>
-    Effect.suspend(() => callAndTell(actor, actor.world.pid(text(name)), request, timeout)),
-  call_name: (actor, [name, request, timeout]) => callAndTell(actor, address(actor, name), request, timeout),
-  cast: now((actor, [name, message]) => castAndTell(actor, actor.world.pid(text(name)), message)),
-  cast_name: now((actor, [name, message]) => castAndTell(actor, address(actor, name), message)),
+    Effect.suspend(() => callAndObserve(actor, actor.world.pid(text(name)), request, timeout)),
+  call_name: (actor, [name, request, timeout]) => callAndObserve(actor, address(actor, name), request, timeout),
+  cast: now((actor, [name, message]) => castAndObserve(actor, actor.world.pid(text(name)), message)),
+  cast_name: now((actor, [name, message]) => castAndObserve(actor, address(actor, name), message)),
   stop: (actor, [name, reason, timeout]) =>
     wait(() => {
       const given = reason === undefined || reason === null ? "normal" : decodeReason(actor.world, reason)
       return GenServer.stop(actor.world.pid(text(name)), given, timeoutOf(timeout).timeout)
-    }).pipe(Effect.map(() => told(actor, "stop", name, "ok"))),
+    }).pipe(Effect.map(() => observed(actor, "stop", name, "ok"))),
   stash_from: now((actor, [key]) => {
     const { from } = turnOf(actor)
     if (from !== undefined) actor.world.stashed.set(text(key), from)

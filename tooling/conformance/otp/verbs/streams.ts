@@ -12,7 +12,7 @@ import { now, wait } from "../actor.ts"
 import type { Actor, Verbs } from "../actor.ts"
 import { RuntimeError, decodeReason } from "../terms.ts"
 import type { World } from "../actor.ts"
-import { told } from "./processes.ts"
+import { observed } from "./processes.ts"
 
 type Result = Task.StreamResult<JsonObject, unknown, boolean>
 
@@ -88,7 +88,7 @@ const sorted = (ids: ReadonlyArray<Json>): ReadonlyArray<Json> =>
 
 export const streams: Verbs = {
   async_stream: (actor, [given]) =>
-    wait(() => consume(actor, object(given))).pipe(Effect.map((seen) => told(actor, "stream", seen))),
+    wait(() => consume(actor, object(given))).pipe(Effect.map((seen) => observed(actor, "stream", seen))),
   stream_stats: now((actor) => {
     const { pulled: ids, started, completed, peak } = actor.world.stream
     actor.observe("pulled", ids)

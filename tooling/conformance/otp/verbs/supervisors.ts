@@ -13,8 +13,8 @@ import type { Actor, Verb, Verbs } from "../actor.ts"
 import { childSpecOf, dynamicOptionsOf, startSupervisor } from "../childSpecs.ts"
 import { definitionOf, startOptionsOf } from "../serverDefinition.ts"
 import { refusal } from "../terms.ts"
-import { told } from "./processes.ts"
-import { callAndTell, startResult } from "./servers.ts"
+import { observed } from "./processes.ts"
+import { callAndObserve, startResult } from "./servers.ts"
 
 const supervisor = (actor: Actor, name: Json | undefined): Pid => actor.world.pid(text(name))
 
@@ -48,7 +48,7 @@ const startChild: Verb = (actor, [name, child]) =>
       return ["ok", pid ?? "undefined"]
     },
     withSpec
-  ).pipe(Effect.map((result) => told(actor, "start_child", result)))
+  ).pipe(Effect.map((result) => observed(actor, "start_child", result)))
 
 const dynamicStartChild: Verb = (actor, [name, child]) =>
   answer(
@@ -58,13 +58,13 @@ const dynamicStartChild: Verb = (actor, [name, child]) =>
       return ["ok", await DynamicSupervisor.startChild(supervisor(actor, name), spec)]
     },
     plain
-  ).pipe(Effect.map((result) => told(actor, "start_child", result)))
+  ).pipe(Effect.map((result) => observed(actor, "start_child", result)))
 
 const change =
   (verb: string, ask: (supervisor: Pid, actor: Actor, child: string) => Promise<unknown>): Verb =>
   (actor, [name, child]) =>
     answer(actor, () => ask(supervisor(actor, name), actor, text(child)), plain).pipe(
-      Effect.map((result) => told(actor, verb, child, result))
+      Effect.map((result) => observed(actor, verb, child, result))
     )
 
 const terminateDynamic = change("terminate_child", async (pid, actor, child) => {
@@ -81,7 +81,7 @@ const shown = ({ pid, type }: Pick<Supervisor.ChildInfo, "pid" | "type">, id: un
 const which: Verb = (actor, [name]) =>
   wait(() => Supervisor.whichChildren(supervisor(actor, name))).pipe(
     Effect.map((infos) =>
-      told(
+      observed(
         actor,
         "which_children",
         infos.map((info) => shown(info, info.id))
@@ -91,7 +91,7 @@ const which: Verb = (actor, [name]) =>
 
 const count: Verb = (actor, [name]) =>
   wait(() => Supervisor.countChildren(supervisor(actor, name))).pipe(
-    Effect.map((counts) => told(actor, "count_children", { ...counts }))
+    Effect.map((counts) => observed(actor, "count_children", { ...counts }))
   )
 
 const startPartitions: Verb = (actor, [name, partitions, server]) => {
@@ -102,14 +102,14 @@ const startPartitions: Verb = (actor, [name, partitions, server]) => {
     )
   const options = { label: text(name), partitions: number(partitions), child: { start } }
   return startResult(() => world.born(text(name), () => PartitionSupervisor.startLink(self, options))).pipe(
-    Effect.map((result) => told(actor, "start_psup", result))
+    Effect.map((result) => observed(actor, "start_psup", result))
   )
 }
 
 const whichPartitions: Verb = (actor, [name]) =>
   wait(() => PartitionSupervisor.whichChildren(supervisor(actor, name))).pipe(
     Effect.map((infos) =>
-      told(
+      observed(
         actor,
         "which_children",
         infos.map((info) => shown(info, info.partition))
@@ -120,13 +120,13 @@ const whichPartitions: Verb = (actor, [name]) =>
 export const supervisors: Verbs = {
   start_sup: (actor, [name]) =>
     startResult(() => startSupervisor(actor.world, actor.self, text(name))).pipe(
-      Effect.map((result) => told(actor, "start", name, result))
+      Effect.map((result) => observed(actor, "start", name, result))
     ),
   start_dynsup: (actor, [name]) => {
     const { world, self } = actor
     const options = dynamicOptionsOf(world, "sups", text(name))
     return startResult(() => world.born(text(name), () => DynamicSupervisor.startLink(self, options))).pipe(
-      Effect.map((result) => told(actor, "start", name, result))
+      Effect.map((result) => observed(actor, "start", name, result))
     )
   },
   start_child: startChild,
@@ -155,9 +155,9 @@ export const supervisors: Verbs = {
   psup_call: (actor, [name, key, request, timeout]) =>
     Effect.suspend(() => {
       const target = PartitionSupervisor.via(supervisor(actor, name), actor.world.decode(key))
-      return callAndTell(actor, target, request, timeout)
+      return callAndObserve(actor, target, request, timeout)
     }),
   psup_partitions: (actor, [name]) =>
-    Effect.sync(() => told(actor, "partitions", PartitionSupervisor.partitions(supervisor(actor, name)))),
+    Effect.sync(() => observed(actor, "partitions", PartitionSupervisor.partitions(supervisor(actor, name)))),
   psup_which: whichPartitions
 }

@@ -11,7 +11,7 @@ import type { Json } from "../../runner/json.ts"
 import { now, wait } from "../actor.ts"
 import type { Actor, Verb, Verbs } from "../actor.ts"
 import { dynamicOptionsOf } from "../childSpecs.ts"
-import { bodyOf, told } from "./processes.ts"
+import { bodyOf, observed } from "./processes.ts"
 
 const remember = (actor: Actor, name: string, work: string, task: Task.Task<unknown>): void => {
   actor.world.tasks.set(name, task)
@@ -82,12 +82,12 @@ export const tasks: Verbs = {
     }).pipe(
       Effect.map((pid) => {
         actor.world.adopt(text(work), pid)
-        return told(actor, "start_child", ["ok", pid])
+        return observed(actor, "start_child", ["ok", pid])
       })
     ),
   await: (actor, [name, ms]) =>
     wait(() => Task.await(taskOf(actor, name), within(actor, ms))).pipe(
-      Effect.map((value) => told(actor, "await", name, value))
+      Effect.map((value) => observed(actor, "await", name, value))
     ),
   await_many: (actor, [names, ms]) =>
     wait(() =>
@@ -95,10 +95,10 @@ export const tasks: Verbs = {
         list(names).map((name) => taskOf(actor, name)),
         within(actor, ms)
       )
-    ).pipe(Effect.map((values) => told(actor, "await_many", values))),
+    ).pipe(Effect.map((values) => observed(actor, "await_many", values))),
   yield: (actor, [name, ms]) =>
     wait(() => Task.yield(taskOf(actor, name), within(actor, ms))).pipe(
-      Effect.map((found) => told(actor, "yield", name, outcome(found)))
+      Effect.map((found) => observed(actor, "yield", name, outcome(found)))
     ),
   yield_many: (actor, [names, ms]) =>
     wait(() =>
@@ -106,18 +106,18 @@ export const tasks: Verbs = {
         list(names).map((name) => taskOf(actor, name)),
         within(actor, ms)
       )
-    ).pipe(Effect.map((found) => told(actor, "yield_many", found.map(outcome)))),
+    ).pipe(Effect.map((found) => observed(actor, "yield_many", found.map(outcome)))),
   yield_or_shutdown: (actor, [name, ms]) =>
     wait(() => yieldOrShutdown(actor, taskOf(actor, name), ms)).pipe(
-      Effect.map((found) => told(actor, "yield_or_shutdown", name, outcome(found)))
+      Effect.map((found) => observed(actor, "yield_or_shutdown", name, outcome(found)))
     ),
   task_shutdown: (actor, [name, time]) =>
     wait(() => Task.shutdown(taskOf(actor, name), optional(shutdownTime, time))).pipe(
-      Effect.map((found) => told(actor, "task_shutdown", name, outcome(found)))
+      Effect.map((found) => observed(actor, "task_shutdown", name, outcome(found)))
     ),
   task_ignore: now((actor, [name]) => {
     Task.ignore(taskOf(actor, name))
-    return told(actor, "task_ignore", name, null)
+    return observed(actor, "task_ignore", name, null)
   }),
   share_task: () => Effect.void
 }

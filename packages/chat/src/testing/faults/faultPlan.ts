@@ -46,7 +46,7 @@ export interface PlannedFault {
 }
 
 /** The probability of each fault, from 0 to 1; together at most 1. */
-export type FaultRates = { readonly [Type in Fault["type"]]?: number | undefined }
+type FaultRates = { readonly [Type in Fault["type"]]?: number | undefined }
 
 /** The planned faults, and the rates of drawn faults. */
 export interface FaultPlan {

@@ -1,4 +1,4 @@
 /** Injected faults: which call, save or stream fails, and when. */
-export type { Fault, FaultOptions, FaultPlan, FaultRates, FaultTarget, PlannedFault } from "./faultPlan.ts"
+export type { FaultOptions } from "./faultPlan.ts"
 export { InjectedError, Injector } from "./faults.ts"
-export type { Faults, InjectedFault } from "./faults.ts"
+export type { Faults } from "./faults.ts"

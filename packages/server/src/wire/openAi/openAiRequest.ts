@@ -159,7 +159,7 @@ export const toolsOf = ({ tools }: OpenAiRequest, taken: ReadonlySet<string>): R
   })
 
 /** The options of a run. */
-export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool>): ChatOptions.ChatOptions => {
+export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool>): ChatOptions => {
   const { temperature, tool_choice: choice, response_format: format, stop } = request
   const maxTokens = request.max_completion_tokens ?? request.max_tokens
   const more = {
@@ -186,7 +186,7 @@ export const optionsOf = (request: OpenAiRequest, tools: ReadonlyArray<Tool.Tool
 
 const formatOf = (
   format: NonNullable<OpenAiRequest["response_format"]>
-): NonNullable<ChatOptions.ChatOptions["responseFormat"]> => {
+): NonNullable<ChatOptions["responseFormat"]> => {
   if (format.type !== "json_schema") return { type: format.type }
   const { name, schema = {}, strict } = format.json_schema
   return { type: "json_schema", name, schema, ...(typeof strict === "boolean" ? { strict } : {}) }

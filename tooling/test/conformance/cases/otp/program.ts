@@ -38,8 +38,8 @@ export const runtimeError = (message: string): JsonObject => ({ error: "RuntimeE
 export const argumentError = { error: "ArgumentError" }
 /** A server that counts. */
 export const counter = { call: { inc: { do: [["add", 1]], return: ["reply", "$state"] } } }
-/** A server that ends when told. */
-export const told = {
+/** A server that ends on request. */
+export const reported = {
   trap_exit: true,
   cast: { boom: { return: ["stop", "boom"] }, bye: { return: ["stop", "normal"] } }
 }

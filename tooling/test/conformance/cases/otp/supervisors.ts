@@ -1,4 +1,4 @@
-import { counter, exited, inside, main, pid, told, up } from "./program.ts"
+import { counter, exited, inside, main, pid, reported, up } from "./program.ts"
 import type { Program } from "./program.ts"
 
 /** Programs about supervisors. */
@@ -7,7 +7,7 @@ export const supervisors: ReadonlyArray<Program> = [
     law: "a child that does not start stops those before it, in reverse order",
     given: {
       main: { trap_exit: true },
-      servers: { a: told, b: told, c: { init: ["stop", "nope"] } },
+      servers: { a: reported, b: reported, c: { init: ["stop", "nope"] } },
       sups: { sup: { children: [{ id: "a" }, { id: "b" }, { id: "c" }] } }
     },
     when: [
@@ -75,7 +75,7 @@ export const supervisors: ReadonlyArray<Program> = [
   {
     law: "when a start in a group restart fails, the group is ended and started again",
     given: {
-      servers: { a: told, b: { ...told, init: { attempts: ["ok", ["stop", "nope"], "ok"] } } },
+      servers: { a: reported, b: { ...reported, init: { attempts: ["ok", ["stop", "nope"], "ok"] } } },
       sups: { sup: { strategy: "one_for_all", children: [{ id: "a" }, { id: "b" }] } }
     },
     when: [
@@ -105,7 +105,7 @@ export const supervisors: ReadonlyArray<Program> = [
     law: "a significant child must not be permanent",
     given: {
       main: { trap_exit: true },
-      servers: { a: told },
+      servers: { a: reported },
       sups: { sup: { auto_shutdown: "any_significant", children: [{ id: "a", significant: true }] } }
     },
     when: [["start_sup", "sup"]],
@@ -144,7 +144,7 @@ export const supervisors: ReadonlyArray<Program> = [
   {
     law: "a dynamic supervisor ends a child once, takes so many, and keeps none that does not run",
     given: {
-      servers: { a: told, b: { init: "ignore" }, c: { init: ["stop", "nope"] } },
+      servers: { a: reported, b: { init: "ignore" }, c: { init: ["stop", "nope"] } },
       sups: { d: { max_children: 1 } }
     },
     when: [
