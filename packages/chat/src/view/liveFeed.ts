@@ -155,7 +155,7 @@ export class LiveFeed {
 
 /** The error of a stopped chat. */
 export const chatStopped = (id: string): SessionError =>
-  new SessionError("chat_stopped", `The chat ${id} was stopped; troupe.chat("${id}") starts it again`)
+  new SessionError("chat_stopped", `The chat ${id} was stopped; use the new handle that troupe.chat("${id}") returns`)
 
 const noCursor: Finding = { field: ["cursor"], reason: "must_be_a_cursor_that_came_with_an_item" }
 
