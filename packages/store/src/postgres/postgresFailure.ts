@@ -14,7 +14,7 @@ const byKind: Readonly<Record<string, readonly [StoreErrorReason, string]>> = {
   ConnectionError: ["unreachable", "gives no answer; see that it runs and can be reached from here"],
   AuthenticationError: ["refused", "does not let this user in; look at the user and the password"],
   AuthorizationError: ["refused", "does not allow this user that; grant the rights to the schema"],
-  LockTimeoutError: ["busy", "is locked by another program; try again when it has let go"],
+  LockTimeoutError: ["busy", "is locked by another program; try again later"],
   StatementTimeoutError: ["busy", "took too long; try again, or raise statement_timeout"]
 }
 

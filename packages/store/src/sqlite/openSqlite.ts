@@ -10,7 +10,7 @@ import type { Clock } from "@troupe/otp"
 import type { DatabaseSync } from "node:sqlite"
 import { type Asking, migrate, newestVersion, numberIn, rowsOf, schemaVersion, StoreError } from "../sql/index.ts"
 import { SqliteDatabase } from "./sqliteDatabase.ts"
-import { sqliteFailure } from "./sqliteFailure.ts"
+import { isBusy, sqliteFailure } from "./sqliteFailure.ts"
 import { applicationId, sqliteBasis, sqliteMigrations } from "./sqliteSchema.ts"
 
 interface Opening {
@@ -26,7 +26,7 @@ export const openSqlite = (path: string, opening: Opening): SqliteDatabase => {
     connection = connect(path, opening.busyTimeoutMs)
     const database = new SqliteDatabase(path, connection)
     database.read(() => checkOwner(path))
-    connection.exec("PRAGMA journal_mode = WAL")
+    useWriteAheadLog(connection, opening.busyTimeoutMs)
     connection.exec(`PRAGMA synchronous = ${opening.durability === "power" ? "FULL" : "NORMAL"}`)
     database.writeNow(() => upToDate(path, opening.clock))
     return database
@@ -40,6 +40,27 @@ export const openSqlite = (path: string, opening: Opening): SqliteDatabase => {
 const connect = (path: string, timeout: number): DatabaseSync => {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
   return new DatabaseSync(path, { timeout })
+}
+
+const pauseMs = 2
+
+const never = new Int32Array(new SharedArrayBuffer(4))
+
+/**
+ * Changes the journal mode as soon as no other connection holds a lock.
+ *
+ * SQLite applies its busy timeout to reads and writes but not to this change: it fails at once while another program
+ * creates or opens the same file.
+ */
+const useWriteAheadLog = (connection: DatabaseSync, timeoutMs: number): void => {
+  for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    try {
+      return connection.exec("PRAGMA journal_mode = WAL")
+    } catch (error) {
+      if (!isBusy(error) || waitedMs >= timeoutMs) throw error
+      Atomics.wait(never, 0, 0, pauseMs)
+    }
+  }
 }
 
 function* checkOwner(path: string): Asking<void> {

@@ -5,7 +5,7 @@ import { StoreError, type StoreErrorReason } from "../sql/index.ts"
 
 /** The primary result codes of SQLite for errors that a user can fix. */
 const meanings: ReadonlyMap<number, readonly [StoreErrorReason, (path: string) => string]> = new Map([
-  [5, ["busy", (path) => `Another program holds the lock of ${path}; try again when it has let go`]],
+  [5, ["busy", (path) => `Another program holds the lock of ${path}; try again later`]],
   [6, ["busy", (path) => `A table of ${path} is locked; try again when it is free`]],
   [8, ["read_only", (path) => `${path} may only be read; give this user the right to write the file and its folder`]],
   [10, ["failed", (path) => `${path} could not be read or written; look at the disk`]],
@@ -27,6 +27,9 @@ const cannotOpen = (path: string): string => {
 
 const codeOf = (error: unknown): number | undefined =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined
+
+/** Whether another connection holds a lock that the statement needed. */
+export const isBusy = (error: unknown): boolean => codeOf(error) === 5
 
 /** Converts an error of the database to one of the store, and returns any other unchanged. */
 export const sqliteFailure =

@@ -116,7 +116,7 @@ describe("an SQLite file", () => {
     await once(other.stdout, "data")
     expect(await notified(() => store.save(said("a", "one")))).toEqual([
       "busy",
-      `Another program holds the lock of ${path}; try again when it has let go`
+      `Another program holds the lock of ${path}; try again later`
     ])
     expect(await store.load("a")).toBeUndefined()
     other.kill("SIGKILL")

@@ -1,4 +1,6 @@
+import { once } from "node:events"
 import { DatabaseSync } from "node:sqlite"
+import { Worker } from "node:worker_threads"
 import { describe, expect, test } from "vitest"
 import { sqlite } from "../../src/index.ts"
 import { Folder } from "../double/folder.ts"
@@ -62,6 +64,23 @@ describe("MIGRATE1", () => {
     expect((await store.list()).chats.length).toBe(3)
     await store.close()
     expect(schemaOf(path)[1]).toEqual([1, 2])
+  })
+
+  test("threads that create and open many files at once use them all", async () => {
+    using folder = new Folder()
+    const text = `import { workerData } from "node:worker_threads"
+      const { sqlite } = await import(${JSON.stringify(source)})
+      const gate = new Int32Array(workerData.gate)
+      for (let file = 0; file < 300; file++) {
+        Atomics.add(gate, 0, 1)
+        Atomics.notify(gate, 0)
+        for (let ready; (ready = Atomics.load(gate, 0)) < (file + 1) * 3; ) Atomics.wait(gate, 0, ready)
+        sqlite(workerData.folder + "/" + file + ".db")
+      }`
+    const gate = new SharedArrayBuffer(4)
+    const url = new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+    const ends = [1, 2, 3].map(() => once(new Worker(url, { workerData: { gate, folder: folder.path } }), "exit"))
+    expect(await Promise.all(ends)).toEqual([[0], [0], [0]])
   })
 
   test("a migration that fails leaves the file as it was", () => {
