@@ -19,6 +19,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["process"],
     ["telemetry"],
     ["system"],
+    ["machine/host"],
     ["machine", "server"],
     ["supervisor"],
     ["application", "observe", "registry", "task"]

@@ -32,6 +32,8 @@ import type {
   ActorRef,
   AnyActorLogic,
   AnyActorRef,
+  AnyStateMachine,
+  CallbackActorLogic,
   EventFromLogic,
   EventObject,
   InputFrom,
@@ -46,6 +48,21 @@ import type {
   Subscription
 } from "xstate"
 import { type ExitReason, NameTaken, type OfKind, type Pid, StopMessage, type System } from "../core/index.ts"
+import * as xstate from "xstate"
+import {
+  type ActorScope,
+  bindMachine,
+  ChartTable,
+  type ChildOptions,
+  childOptionsOf,
+  makeCallback,
+  makeEffect,
+  registerActor,
+  registerChild,
+  type RunningCallback,
+  type StartCallback
+} from "./chart/index.ts"
+import { cellOfFacade, ChartProcess, facadeOf, hostChart, type PersistedChart } from "./host/index.ts"
 import { processAt, standingForProcess } from "./xstateActor.ts"
 import type { AnyActorSystem } from "./xstateActor.ts"
 import { actorAt, ActorProcess } from "./actorProcess.ts"
@@ -72,6 +89,7 @@ export interface MachinePid<in out L extends AnyActorLogic> extends Pid<EventFro
  *
  * - `input`, `snapshot`, `inspect`, `logger`: as in XState; `snapshot` is a result of `persisted`.
  * - `name`: registers the process. `label`: the displayed name, by default `name`, else the machine's id.
+ * - `env`: the environment of the machine's effects and callback actors, see `effect` and `fromCallback`.
  * - `trapExit`: exit signals become `process.exit` events, except the signal of the parent.
  */
 export interface Options<L extends AnyActorLogic> {
@@ -82,6 +100,7 @@ export interface Options<L extends AnyActorLogic> {
   readonly trapExit?: boolean
   readonly inspect?: (event: InspectionEvent) => void
   readonly logger?: (...args: Array<unknown>) => void
+  readonly env?: unknown
 }
 
 /** The start options. A machine with an input requires `input`, or a `snapshot` to resume from. */
@@ -112,8 +131,21 @@ const launch = <L extends AnyActorLogic>(
     return cell
   }
   if (parent !== undefined) join(parent, cell)
-  kernel.as(cell, () => host(cell, machine, parent, actorOptions))
+  const table = tableOf(machine, actorOptions)
+  if (table === undefined) kernel.as(cell, () => host(cell, machine, parent, actorOptions))
+  else {
+    const { input, snapshot: stored, env } = actorOptions
+    kernel.as(cell, () => hostChart(cell, table, { input, snapshot: stored as PersistedChart, env }, parent))
+  }
   return cell
+}
+
+/** The table of a hosted machine that nobody inspects. */
+const tableOf = (machine: AnyActorLogic, { inspect, logger }: Options<AnyActorLogic>): ChartTable | undefined => {
+  const isPlain = inspect === undefined && logger === undefined
+  if (!isPlain || !(machine instanceof xstate.StateMachine) || childOptionsOf(machine) === undefined) return undefined
+  const table = ChartTable.of(machine)
+  return table instanceof ChartTable ? table : undefined
 }
 
 /**
@@ -147,8 +179,11 @@ export const startLink = <L extends AnyActorLogic>(
 export const stop = (pid: Pid, reason: ExitReason = "normal"): void => deliver(cellOf(pid), new StopMessage(reason))
 
 /** The XState actor of a process, for user interfaces and inspectors. */
-export const actor = <L extends AnyActorLogic>(pid: MachinePid<L>): Actor<L> =>
-  actorAt(cellOf(pid)).node as unknown as Actor<L>
+export const actor = <L extends AnyActorLogic>(pid: MachinePid<L>): Actor<L> => {
+  const { behaviour } = cellOf(pid)
+  const node = behaviour instanceof ChartProcess ? facadeOf(behaviour, behaviour.root) : actorAt(cellOf(pid)).node
+  return node as unknown as Actor<L>
+}
 
 /** The machine's current snapshot; the last one if the process is dead. */
 export const snapshot = <L extends AnyActorLogic>(pid: MachinePid<L>): SnapshotFrom<L> => actor(pid).getSnapshot()
@@ -160,6 +195,7 @@ export const persisted = <L extends AnyActorLogic>(pid: MachinePid<L>): Snapshot
 /** The output of a machine that is done; `undefined` before that, and for other processes. */
 export const output = <L extends AnyActorLogic>(pid: MachinePid<L>): OutputFrom<L> | undefined => {
   const { behaviour } = cellOf(pid)
+  if (behaviour instanceof ChartProcess) return behaviour.output as OutputFrom<L> | undefined
   return behaviour instanceof ActorProcess ? (behaviour.node.getSnapshot().output as OutputFrom<L>) : undefined
 }
 
@@ -212,16 +248,100 @@ const argsOf = <I>(input: I, self: AnyActorRef): ActorArgs<I> => ({
  */
 export const fromEffect = <A, E = never, I = NonReducibleUnknown>(
   make: (args: ActorArgs<I>) => Effect.Effect<A, E>
-): PromiseActorLogic<A, I> => ({
-  config: make,
-  getInitialSnapshot: (_scope, input) => beginning(input) as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>,
-  start: (state, { self }) => {
-    if (state.status === "active") startFiber(self, () => make(argsOf(state.input as I, self)))
-  },
-  transition: (state, event, { self }) => afterEvent(state, event, () => stopFiber(self)),
-  getPersistedSnapshot: (state) => state,
-  restoreSnapshot: (stored) => stored as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>
-})
+): PromiseActorLogic<A, I> =>
+  registerActor<PromiseActorLogic<A, I>>(
+    {
+      config: make,
+      getInitialSnapshot: (_scope, input) =>
+        beginning(input) as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>,
+      start: (state, { self }) => {
+        if (state.status === "active") startFiber(self, () => make(argsOf(state.input as I, self)))
+      },
+      transition: (state, event, { self }) => afterEvent(state, event, () => stopFiber(self)),
+      getPersistedSnapshot: (state) => state,
+      restoreSnapshot: (stored) => stored as ReturnType<PromiseActorLogic<A, I>["getInitialSnapshot"]>
+    },
+    { kind: "effect", make }
+  )
+
+/**
+ * XState's `assign`, `raise`, `cancel`, `sendTo`, `sendParent`, `spawnChild` and `stopChild`.
+ *
+ * **When to use**
+ *
+ * In machines that are `hosted`. Under `createActor` there is no difference.
+ */
+export { assign, cancel, raise, sendParent, sendTo, spawnChild, stopChild } from "./chart/index.ts"
+
+export type { ActorScope, RunningCallback } from "./chart/index.ts"
+
+/**
+ * Makes callback logic: `start` is called with the input, and may return functions that receive events and close it.
+ *
+ * **Details**
+ *
+ * It is XState's `fromCallback` with an environment: live things such as connections, which are no data, come from the
+ * `env` of `start` or `bind`. After the actor was stopped, `send` does nothing.
+ */
+export const fromCallback = <
+  Input,
+  Env = unknown,
+  Received extends EventObject = EventObject,
+  Sent extends EventObject = EventObject
+>(
+  start: (args: ActorScope<Env, Sent> & { readonly input: Input }) => RunningCallback<Received> | undefined | void
+): CallbackActorLogic<Received, Input> =>
+  makeCallback(start as unknown as StartCallback) as unknown as CallbackActorLogic<Received, Input>
+
+/**
+ * Makes a named action that performs an effect with data as parameters.
+ *
+ * **Details**
+ *
+ * `run` is called after the transition, with the parameters and the environment of `start` or `bind`.
+ */
+export const effect = <Params, Env = unknown, Sent extends EventObject = EventObject>(
+  run: (params: Params, scope: ActorScope<Env, Sent>) => void
+): ((args: object, params: Params) => void) =>
+  makeEffect(run as unknown as Parameters<typeof makeEffect>[0]) as (args: object, params: Params) => void
+
+/**
+ * Makes a machine run from a table, without XState actors, when a process or a hosted machine starts it. Returns the
+ * machine.
+ *
+ * **When to use**
+ *
+ * For machines that are started very often. A hosted machine costs a fraction of an XState actor.
+ *
+ * **Details**
+ *
+ * - The host performs states that are not parallel and have no history; guards, delays and actors that are named in
+ *   `setup`; named actions; and the built-in actions of this module. XState runs a machine that uses anything else:
+ *   `unhosted` lists what that is. XState also runs a machine that is inspected.
+ * - Its callback actors and effects have no processes of their own. Its child machines are hosted too: each in a process
+ *   of its own, or, with `inside`, in the process of its parent.
+ * - `label`: the displayed name of the process of a child machine; by default the child's id.
+ * - Its actions are called without `system`, and with a `self` that has `id`, `send`, `subscribe` and snapshots.
+ */
+export const hosted = <M extends AnyStateMachine>(machine: M, options: HostedOptions<M> = {}): M => {
+  registerChild(machine, options as ChildOptions)
+  return machine
+}
+
+/** How a hosted machine runs as a child, see `hosted`. */
+export interface HostedOptions<M extends AnyStateMachine> {
+  readonly label?: (input: InputFrom<M>) => string
+  readonly inside?: boolean
+}
+
+/** What a machine uses that the host does not perform; empty for a machine that can be hosted. */
+export const unhosted = (machine: AnyStateMachine): ReadonlyArray<string> => {
+  const table = ChartTable.of(machine)
+  return table instanceof ChartTable ? [] : [...table]
+}
+
+/** The same machine whose effects and callback actors have this environment, for a bare `createActor` or `useMachine`. */
+export const bind = <M extends AnyStateMachine>(machine: M, env: unknown): M => bindMachine(machine, env) as M
 
 const streamValue = "xstate.stream.value"
 
@@ -348,4 +468,4 @@ export const fromProcess = <A = unknown, I = NonReducibleUnknown>(
  */
 export const pidOf = <S extends Snapshot<unknown>, E extends EventObject>(
   ref: ActorRef<S, E>
-): MachinePid<ActorLogic<S, E>> | undefined => processes.get(ref) ?? processAt(ref)
+): MachinePid<ActorLogic<S, E>> | undefined => processes.get(ref) ?? cellOfFacade(ref) ?? processAt(ref)

@@ -10,12 +10,12 @@
  *        and XState leaves the children running.
  * HOST3. An actor that is done ends the process `normal`; one that failed ends it with the error. No error is rethrown.
  */
-import type { AnyActorLogic, InspectionEvent, Snapshot } from "xstate"
+import type { AnyActorLogic, AnyActorRef, InspectionEvent, Snapshot } from "xstate"
 import type { Node } from "./xstateActor.ts"
 import { ActorProcess, reasonOf } from "./actorProcess.ts"
 import { ActorTree } from "./actorTree.ts"
 import { type Cell, die } from "../kernel/index.ts"
-import { planned } from "./chart/index.ts"
+import { planned, setEnvironment, setHost } from "./chart/index.ts"
 import { HostClock } from "./hostClock.ts"
 import { HostedActor } from "./hostedActor.ts"
 
@@ -26,6 +26,7 @@ export interface HostOptions {
   readonly id?: string
   readonly inspect?: (event: InspectionEvent) => void
   readonly logger?: (...args: Array<unknown>) => void
+  readonly env?: unknown
 }
 
 /** Runs an actor in a process and starts it; the process ends here if the actor is done or fails at once. */
@@ -35,6 +36,9 @@ export const host = (cell: Cell, logic: AnyActorLogic, parent: Cell | undefined,
     ...options,
     clock: new HostClock(cell),
     entered: (node: Node) => {
+      const system = node.system as unknown as AnyActorRef["system"]
+      setEnvironment(system, options.env)
+      setHost(system, cell)
       cell.behaviour = new ActorProcess(
         "machine",
         node,

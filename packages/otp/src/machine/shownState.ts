@@ -1,6 +1,7 @@
 /** The displayed state of a machine's process. */
 import type { Snapshot } from "xstate"
 import { ActorProcess } from "./actorProcess.ts"
+import { ChartProcess } from "./host/index.ts"
 import type { Cell } from "../kernel/index.ts"
 
 /** A machine, by the id in its definition, and its state value: a name, or names nested by region. */
@@ -11,6 +12,10 @@ export interface Chart {
 
 /** The chart of a process; `undefined` if it runs no chart. */
 export const actorChart = ({ behaviour }: Cell): Chart | undefined => {
+  if (behaviour instanceof ChartProcess) {
+    const { value, table } = behaviour.root.chart
+    return { machine: table.machine.id, value }
+  }
   if (!(behaviour instanceof ActorProcess)) return undefined
   const snapshot: Snapshot<unknown> & { readonly value?: unknown; readonly machine?: { readonly id: string } } =
     behaviour.node.getSnapshot()

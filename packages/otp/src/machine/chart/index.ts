@@ -1,3 +1,20 @@
-/** Plain XState machines, compiled to a plan that runs without an interpreter. */
+/** XState machines as tables: their transitions without an interpreter, and the actions and actors that the host performs. */
 export { planned } from "./chartLogic.ts"
+export { assign, cancel, raise, sendParent, sendTo, spawnChild, stopChild } from "./chartActions.ts"
+export { Chart } from "./chart.ts"
+export type { ChartData, ChartEffect } from "./chart.ts"
+export { ChartTable } from "./chartTable.ts"
+export type { Context } from "./chartTable.ts"
+export {
+  bindMachine,
+  childOptionsOf,
+  hostedActorOf,
+  makeCallback,
+  makeEffect,
+  registerActor,
+  registerChild,
+  setEnvironment,
+  setHost
+} from "./hostedActors.ts"
+export type { ActorScope, ChildOptions, RunningCallback, StartCallback } from "./hostedActors.ts"
 export type { Scope } from "./xstateMachine.ts"

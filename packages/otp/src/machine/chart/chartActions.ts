@@ -1,0 +1,72 @@
+/**
+ * XState's built-in actions, for charts that a process hosts.
+ *
+ * XState does not publish what a built-in action does. Each action made here is XState's own, and its arguments are also
+ * registered, so that the host performs it without an XState actor. Under `createActor` there is no difference.
+ */
+import * as xstate from "xstate"
+
+/** A registered built-in action: what it changes, sends or starts. */
+export type BuiltIn =
+  | { readonly kind: "assign"; readonly assignment: unknown }
+  | { readonly kind: "raise"; readonly event: unknown; readonly id: string | undefined; readonly delay: unknown }
+  | { readonly kind: "cancel"; readonly id: unknown }
+  | { readonly kind: "send"; readonly to: string; readonly event: unknown }
+  | { readonly kind: "sendParent"; readonly event: unknown }
+  | { readonly kind: "spawn"; readonly src: string; readonly id: unknown; readonly input: unknown }
+  | { readonly kind: "stop"; readonly id: unknown }
+
+const builtIns = new WeakMap<object, BuiltIn>()
+
+/** The registered arguments of an action; `undefined` for any other action. */
+export const builtInOf = (action: object): BuiltIn | undefined => builtIns.get(action)
+
+type Make = (...args: Array<never>) => object
+
+/** The same function, whose results are registered. `describe` returns nothing for what only XState performs. */
+const registering = <M extends Make>(
+  make: M,
+  describe: (...args: ReadonlyArray<unknown>) => BuiltIn | undefined
+): M => {
+  const makeAndRegister = (...args: ReadonlyArray<unknown>): object => {
+    const action = (make as unknown as (...args: ReadonlyArray<unknown>) => object)(...args)
+    const builtIn = describe(...args)
+    if (builtIn !== undefined) builtIns.set(action, builtIn)
+    return action
+  }
+  return makeAndRegister as unknown as M
+}
+
+const optionsOf = (options: unknown): { readonly id?: unknown; readonly delay?: unknown; readonly input?: unknown } =>
+  options ?? {}
+
+/** XState's `assign`. */
+export const assign = registering(xstate.assign, (assignment) => ({ kind: "assign", assignment }))
+
+/** XState's `raise`. A delayed event is cancelled by its `id`. */
+export const raise = registering(xstate.raise, (event, options) => {
+  const { id, delay } = optionsOf(options)
+  return { kind: "raise", event, id: typeof id === "string" ? id : undefined, delay }
+})
+
+/** XState's `cancel`. */
+export const cancel = registering(xstate.cancel, (id) => ({ kind: "cancel", id }))
+
+/** XState's `sendTo`. The host performs it for a child named by its id, without a delay. */
+export const sendTo = registering(xstate.sendTo, (to, event, options) =>
+  typeof to === "string" && options === undefined ? { kind: "send", to, event } : undefined
+)
+
+/** XState's `sendParent`. The host performs it without a delay. */
+export const sendParent = registering(xstate.sendParent, (event, options) =>
+  options === undefined ? { kind: "sendParent", event } : undefined
+)
+
+/** XState's `spawnChild`. The host performs it for an actor that `setup` names, with an id. */
+export const spawnChild = registering(xstate.spawnChild, (src, options) => {
+  const { id, input } = optionsOf(options)
+  return typeof src === "string" && id !== undefined ? { kind: "spawn", src, id, input } : undefined
+})
+
+/** XState's `stopChild`. The host performs it for a child named by its id. */
+export const stopChild = registering(xstate.stopChild, (id) => ({ kind: "stop", id }))

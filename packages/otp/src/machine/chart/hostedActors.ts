@@ -1,0 +1,132 @@
+/**
+ * The actors and actions that a chart's host performs without an XState actor.
+ *
+ * Owns: for each registered actor logic and action, the function that the host calls instead of XState's.
+ */
+import * as xstate from "xstate"
+import type { AnyActorLogic, AnyActorRef, AnyStateMachine, EventObject } from "xstate"
+
+/** What a running callback actor can reach: its environment, and the chart that started it. */
+export interface ActorScope<Env = unknown, Sent extends EventObject = EventObject> {
+  /** The `env` of `StateMachine.start` or `StateMachine.bind`. */
+  readonly env: Env
+  /** Sends an event to the chart. After the actor was stopped, nothing is sent. */
+  readonly send: (event: Sent) => void
+  /** The process that runs the chart; `undefined` under a bare `createActor`. */
+  readonly host: unknown
+}
+
+/** A running callback actor. */
+export interface RunningCallback<Received extends EventObject = EventObject> {
+  readonly receive?: (event: Received) => void
+  /** Called once, when the actor is stopped. */
+  readonly close?: () => void
+}
+
+export type StartCallback = (args: ActorScope & { readonly input: unknown }) => RunningCallback | undefined | void
+
+/** How a child machine runs: its label, and whether it runs in the process of its parent. */
+export interface ChildOptions {
+  readonly label?: (input: never) => string
+  readonly inside?: boolean
+}
+
+/** An actor as its host runs it. `effect` returns an Effect. */
+export type HostedActor =
+  | { readonly kind: "callback"; readonly start: StartCallback }
+  | { readonly kind: "effect"; readonly make: (args: never) => unknown }
+
+const actors = new WeakMap<object, HostedActor>()
+const children = new WeakMap<AnyStateMachine, ChildOptions>()
+const effects = new WeakMap<object, (params: unknown, scope: ActorScope) => void>()
+
+/** Registers the hosted form of an actor logic. */
+export const registerActor = <L extends AnyActorLogic>(logic: L, actor: HostedActor): L => {
+  actors.set(logic, actor)
+  return logic
+}
+
+/** The hosted form of an actor logic; `undefined` for machines, and for logic that only XState runs. */
+export const hostedActorOf = (logic: AnyActorLogic): HostedActor | undefined => actors.get(logic)
+
+/** Registers a machine to be hosted, and how it runs as a child; the machine itself is unchanged. */
+export const registerChild = (machine: AnyStateMachine, options: ChildOptions): void =>
+  void children.set(machine, options)
+
+/** How a machine runs as a child; `undefined` for a machine that is not registered, which XState runs. */
+export const childOptionsOf = (machine: AnyStateMachine): ChildOptions | undefined => children.get(machine)
+
+/** The effect function of a named action, if it has one. */
+export const effectOf = (action: object): ((params: unknown, scope: ActorScope) => void) | undefined =>
+  effects.get(action)
+
+const environments = new WeakMap<object, unknown>()
+
+/** Sets the environment of the actors of an XState system. */
+export const setEnvironment = (system: AnyActorRef["system"], env: unknown): void => void environments.set(system, env)
+
+const hosts = new WeakMap<object, unknown>()
+
+/** Sets the process that runs an XState system. */
+export const setHost = (system: AnyActorRef["system"], host: unknown): void => void hosts.set(system, host)
+
+const unbound = Symbol("unbound")
+
+const scopeOf = (bound: unknown, system: AnyActorRef["system"], send: (event: EventObject) => void): ActorScope => ({
+  env: bound === unbound ? environments.get(system) : bound,
+  send,
+  host: hosts.get(system)
+})
+
+/** Callback logic for XState: the same function, with the environment of its system or a bound one. */
+const callbackLogic = (start: StartCallback, env: unknown): AnyActorLogic =>
+  registerActor(
+    xstate.fromCallback<EventObject, unknown>(({ input, system, sendBack, receive }) => {
+      const running = start({ ...scopeOf(env, system, sendBack), input }) ?? {}
+      receive((event) => running.receive?.(event))
+      return () => running.close?.()
+    }),
+    { kind: "callback", start }
+  )
+
+interface ActionArgs {
+  readonly self: AnyActorRef
+  readonly system: AnyActorRef["system"]
+}
+
+const effectAction = (run: (params: unknown, scope: ActorScope) => void, env: unknown): object => {
+  const action = ({ self, system }: ActionArgs, params: unknown): void =>
+    run(
+      params,
+      scopeOf(env, system, (event) => self.send(event))
+    )
+  effects.set(action, run)
+  return action
+}
+
+/** Makes callback logic. */
+export const makeCallback = (start: StartCallback): AnyActorLogic => callbackLogic(start, unbound)
+
+/** Makes an action from an effect. */
+export const makeEffect = (run: (params: unknown, scope: ActorScope) => void): object => effectAction(run, unbound)
+
+/** The machine with its callback actors, its effects and those of its child machines bound to an environment. */
+export const bindMachine = (machine: AnyStateMachine, env: unknown): AnyStateMachine => {
+  const implementations = machine.implementations as {
+    readonly actors: Readonly<Record<string, AnyActorLogic>>
+    readonly actions: Readonly<Record<string, object>>
+  }
+  const boundActors: Record<string, AnyActorLogic> = {}
+  for (const [name, logic] of Object.entries(implementations.actors)) {
+    const hosted = hostedActorOf(logic)
+    if (hosted?.kind === "callback") boundActors[name] = callbackLogic(hosted.start, env)
+    else if (logic instanceof xstate.StateMachine) boundActors[name] = bindMachine(logic, env)
+  }
+  const boundActions: Record<string, object> = {}
+  for (const [name, action] of Object.entries(implementations.actions)) {
+    const run = effectOf(action)
+    if (run !== undefined) boundActions[name] = effectAction(run, env)
+  }
+  const provide = machine.provide.bind(machine) as (implementations: object) => AnyStateMachine
+  return provide({ actors: boundActors, actions: boundActions })
+}
