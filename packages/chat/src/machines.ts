@@ -3,6 +3,11 @@
  *
  * @module
  */
+import { StateMachine } from "@troupe/otp"
+
+/** The same machine with the live things that it runs with, for a bare `createActor` or `useMachine`. */
+export const { bind } = StateMachine
+
 export { toolCallMachine } from "./call/ToolCallMachine.ts"
 export { chatMachine, turn } from "./loop/ChatMachine.ts"
 export { adapterStreamMachine } from "./request/AdapterStreamMachine.ts"

@@ -4,7 +4,7 @@ import type { SessionError } from "../errors/index.ts"
 import type { Event, Outlet } from "../events/index.ts"
 import type { StepHalt } from "../record/index.ts"
 import type { ToolCall } from "../model/index.ts"
-import type { CallCommand, ToolCallInput, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
+import type { CallCommand, CallOptions, ToolCallWatcher, ToolOutcome } from "../call/index.ts"
 import type { GateOptions } from "./batchGate.ts"
 import type { Fifo } from "../async/index.ts"
 import type { GateVerdict } from "../gate/index.ts"
@@ -35,7 +35,7 @@ export interface ToolBatchInput {
   /** The place of the calls' message in the thread; default 0. */
   readonly messageIndex?: number | undefined
   readonly toolsByName: ReadonlyMap<string, Tool>
-  readonly options: ToolCallInput["options"] &
+  readonly options: CallOptions &
     GateOptions &
     Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots" | "signal">>
   readonly outlet: Outlet

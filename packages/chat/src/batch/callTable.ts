@@ -12,7 +12,7 @@ import {
   type CallWatcher,
   endedEarly,
   type toolCallMachine,
-  type ToolCallInput,
+  type RunnableCall,
   type ToolCallView,
   type ToolOutcome,
   toolOutcome,
@@ -217,14 +217,13 @@ export class CallSlots {
     return slot === undefined || isOver(slot)
   }
 
-  /** The input of the chart of one call. */
-  callInput(slot: Slot, tool: Tool, { changed, wants }: SlotEvents): ToolCallInput {
+  /** One call, as its chart finds it. */
+  callInput(slot: Slot, tool: Tool, { changed, wants }: SlotEvents): RunnableCall {
     const { options, stepId, messageIndex, edited } = this.#input
     return {
       tool,
       toolCall: slot.toolCall,
       options,
-      startAtOnce: true,
       stepId,
       messageIndex,
       index: slot.position,

@@ -32,6 +32,7 @@ import {
   type CallCommand,
   endedEarly,
   haltedOutcome,
+  outcomeOf,
   refusedOutcome,
   toolCallMachine,
   toolFailure,
@@ -176,8 +177,14 @@ class ToolBatch {
   exited(pid: Pid, reason: unknown): void {
     const slot = this.#byPid.get(pid)
     if (slot?.pid === undefined || slot.outcome !== undefined) return
+    const end = StateMachine.output(slot.pid)
+    const { toolCall } = slot
+    const tool = this.#input.toolsByName.get(toolCall.name)
+    const { options } = this.#input
     const outcome =
-      StateMachine.output(slot.pid) ?? toolOutcome(slot.toolCall, died(slot.toolCall, reason), this.#input.options)
+      end === undefined || tool === undefined
+        ? toolOutcome(toolCall, died(toolCall, reason), options)
+        : outcomeOf({ tool, toolCall, options }, end)
     if (this.#gate?.follows(outcome) !== true) return this.#ended(slot, outcome)
     const { index } = slot
     const { ledger } = this.#input
@@ -366,11 +373,13 @@ class ToolBatch {
     slot.status = "running"
     slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
     slot.startedAt = this.#calls.now()
+    const call = this.#calls.callInput(slot, tool, {
+      changed: () => this.#changed(),
+      wants: (mode, signal) => this.#requestMode(slot, mode, signal)
+    })
     const pid = StateMachine.startLink(host, toolCallMachine, {
-      input: this.#calls.callInput(slot, tool, {
-        changed: () => this.#changed(),
-        wants: (mode, signal) => this.#requestMode(slot, mode, signal)
-      }),
+      input: { index: slot.index, drainMs: this.#input.options.drainMs, startAtOnce: true },
+      env: { call: () => call },
       label: `ToolCall ${slot.toolCall.name}`
     })
     slot.pid = pid

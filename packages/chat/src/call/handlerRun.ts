@@ -1,11 +1,15 @@
 /**
- * One running handler.
+ * One running handler, in an Effect fiber.
  *
- * Owns: the handler's abort signal, and its fiber if it is an Effect. Does not own the deadlines, the outcome's text, nor
- * handlers that do not end (`zombieTable`).
+ * Owns: the fiber, and the handler's abort signal, which is the fiber's interruption. Does not own the deadlines, the
+ * outcome's text, nor handlers that do not end (`zombieTable`).
+ *
+ * The fiber checks the arguments and runs the handler: a function that returns a value, a promise or an Effect. Its
+ * finalizer aborts the signal, and waits for the promise. The result is read from the handler, not from the exit of the
+ * fiber: a result that comes after the interruption, and in time, counts.
  *
  * EXEC1. `settled` is called at most once, and never after `stop`.
- * EXEC2. `abort` aborts the handler's signal, interrupts its fiber, and still waits for its result.
+ * EXEC2. `abort` interrupts the fiber, and still waits for the handler's result. So does closing the scope of the batch.
  * EXEC3. `stop` aborts and stops waiting. If the handler still runs one turn of the event loop later, it is listed as a
  *        zombie until it ends.
  * EXEC4. The handler runs only with arguments that fit its tool's schema.
@@ -14,12 +18,14 @@
  * EXEC6. Each run has its own copy of the arguments, and of the call in its context. No other code sees the handler's
  *        changes.
  * EXEC7. When a run is aborted while its arguments are still being checked, it settles at once: the handler never runs.
+ * EXEC8. A handler that interrupts itself has the result `handler_exit`.
  */
 import { EventLoop, System } from "@troupe/otp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 import { quoted, ToolError } from "../errors/index.ts"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
@@ -79,14 +85,19 @@ export class ToolExecution {
   #options: ExecutionOptions | undefined
   #reported: Pick<GivenUp, "sessionId" | "onLateResult"> = unreported
   #listener: ExecutionListener | undefined
+  readonly #scope: Scope.Scope | undefined
   #fiber: Fiber.Fiber<unknown, unknown> | undefined
+  #isAborted = false
+  /** Whether the present function of the user returned a promise, which no interruption ends. */
+  #isPromise = false
   #running = false
   #began = false
   /** The refusals of the modes that the handler requested. */
   #refusals: Set<unknown> | undefined
   #late: ((result: HandlerResult.HandlerResult) => void) | undefined
 
-  constructor(input: ExecutionInput, listener: ExecutionListener, system?: System.System) {
+  /** With a scope, closing it aborts the run. */
+  constructor(input: ExecutionInput, listener: ExecutionListener, system?: System.System, scope?: Scope.Scope) {
     this.#tool = input.tool
     this.#toolCall = input.toolCall
     this.#options = input.options
@@ -94,6 +105,7 @@ export class ToolExecution {
     this.#place = { stepId, messageIndex, index, edited }
     this.#listener = listener
     this.#system = system
+    this.#scope = scope
     this.#abort = new LazyAbortController(system)
   }
 
@@ -115,17 +127,37 @@ export class ToolExecution {
         )
       )
     }
-    this.#whenDone(
+    const checked = this.#stage(
       () => this.#tool.parse(copied(args)),
       (parsed) => this.#run(parsed)
     )
+    const fiber = this.#fork(checked)
+    this.#fiber = fiber
+    fiber.addObserver((exit) => {
+      if (Exit.isSuccess(exit)) return
+      if (!Cause.hasInterruptsOnly(exit.cause)) return this.#raised(Cause.squash(exit.cause))
+      if (this.#isAborted || this.#scope?.state._tag === "Closed") return this.#abandoned()
+      this.#settle(toolFailure(this.#toolCall, "handler_exit", `${this.#toolCall.name} interrupted itself`))
+    })
+    if (this.#scope !== undefined) Fiber.runIn(fiber, this.#scope)
   }
 
-  /** Aborts the handler and waits for it (EXEC2, EXEC7). */
+  /** Interrupts the handler and waits for it (EXEC2, EXEC7). */
   abort(): void {
-    this.#abort.abort()
+    this.#interrupted()
     this.#fiber?.interruptUnsafe()
+  }
+
+  /** The fiber is interrupted, by `abort` or by its scope. */
+  #interrupted(): void {
+    this.#isAborted = true
+    this.#abort.abort()
     if (!this.#began) this.#settle(this.#cancelled("the call was cancelled"))
+  }
+
+  /** An interrupted Effect has no result; a promise may still have one. */
+  #abandoned(): void {
+    if (!this.#isPromise) this.#settle(this.#cancelled("the call was interrupted"))
   }
 
   /** Fences the run, aborts the handler and waits for it; the caller discards the result (EXEC5). */
@@ -155,26 +187,27 @@ export class ToolExecution {
     this.#options = undefined
   }
 
-  #run(parsed: ParsedArguments): void {
+  #run(parsed: ParsedArguments): Effect.Effect<unknown, unknown> | undefined {
     const options = this.#options
-    if (options === undefined) return this.#settle(this.#cancelled("the call was cancelled"))
+    if (options === undefined) return void this.#settle(this.#cancelled("the call was cancelled"))
     if (!parsed.valid) {
       const issues = parsed.issues
         .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
         .join("; ")
-      return this.#settle(toolFailure(this.#toolCall, "invalid_arguments", issues, parsed.issues))
+      return void this.#settle(toolFailure(this.#toolCall, "invalid_arguments", issues, parsed.issues))
     }
     const { toolExecutor } = options
     const context = this.#context(options)
     this.#began = true
-    this.#whenDone(
+    return this.#stage(
       () => toolExecutor.execute(this.#tool, parsed.arguments, context),
-      (result) =>
-        HandlerResult.isHandlerResult(result)
-          ? this.#ended(result, this.#tool.handler !== null)
-          : this.#settle(
-              toolFailure(this.#toolCall, "invalid_return", `the executor returned ${describe(result)}`, result)
-            )
+      (result) => {
+        if (HandlerResult.isHandlerResult(result)) this.#ended(result, this.#tool.handler !== null)
+        else {
+          const message = `the executor returned ${describe(result)}`
+          this.#settle(toolFailure(this.#toolCall, "invalid_return", message, result))
+        }
+      }
     )
   }
 
@@ -247,37 +280,50 @@ export class ToolExecution {
     }
   }
 
-  /** Waits for a value, a promise or an Effect; an exception becomes a `handler_raised` error. */
-  #whenDone<A>(begin: () => A | PromiseLike<A> | Effect.Effect<A, unknown>, then: (value: A) => void): void {
-    const raised = (thrown: unknown) =>
-      this.#ended(
-        toolFailure(this.#toolCall, "handler_raised", `${this.#toolCall.name} raised: ${describe(thrown)}`, thrown),
-        false
-      )
-    const proceed = (value: A) => {
-      try {
-        then(value)
-      } catch (thrown) {
-        raised(thrown)
+  /**
+   * Calls a function of the user, waits for its value, promise or Effect, and passes the value on. The value of a promise
+   * is passed on even after the fiber was interrupted.
+   */
+  #stage<A>(
+    begin: () => A | PromiseLike<A> | Effect.Effect<A, unknown>,
+    then: (value: A) => Effect.Effect<unknown, unknown> | undefined | void
+  ): Effect.Effect<unknown, unknown> {
+    return Effect.callback<unknown, unknown>((resume) => {
+      const proceed = (value: A): Effect.Effect<unknown, unknown> => {
+        try {
+          return then(value) ?? Effect.void
+        } catch (thrown) {
+          this.#raised(thrown)
+          return Effect.void
+        }
       }
-    }
-    let begun: A | PromiseLike<A> | Effect.Effect<A, unknown>
-    try {
-      begun = begin()
-    } catch (thrown) {
-      return raised(thrown)
-    }
-    if (Effect.isEffect(begun)) {
-      this.#fiber = this.#fork(begun)
-      this.#fiber.addObserver((exit) => {
-        if (Exit.isSuccess(exit)) proceed(exit.value as A)
-        else if (Cause.hasInterruptsOnly(exit.cause)) this.#settle(this.#cancelled("the call was interrupted"))
-        else raised(Cause.squash(exit.cause))
+      let begun: A | PromiseLike<A> | Effect.Effect<A, unknown>
+      try {
+        begun = begin()
+      } catch (thrown) {
+        this.#raised(thrown)
+        return resume(Effect.void)
+      }
+      this.#isPromise = isPromiseLike<A>(begun)
+      if (Effect.isEffect(begun)) return resume(Effect.flatMap(begun, proceed))
+      if (!isPromiseLike<A>(begun)) return resume(proceed(begun))
+      const ended = Promise.resolve(begun).then(
+        (value) => resume(proceed(value)),
+        (thrown: unknown) => {
+          this.#raised(thrown)
+          resume(Effect.void)
+        }
+      )
+      return Effect.callback((released) => {
+        this.#interrupted()
+        void ended.then(() => released(Effect.void))
       })
-      return
-    }
-    if (isPromiseLike<A>(begun)) Promise.resolve(begun).then(proceed, raised)
-    else proceed(begun)
+    })
+  }
+
+  #raised(thrown: unknown): void {
+    const message = `${this.#toolCall.name} raised: ${describe(thrown)}`
+    this.#ended(toolFailure(this.#toolCall, "handler_raised", message, thrown), false)
   }
 
   #cancelled(message: string): HandlerResult.Failed {

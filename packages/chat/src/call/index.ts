@@ -9,7 +9,9 @@ export {
   withArguments
 } from "./gateOutcome.ts"
 export { toolCallMachine } from "./ToolCallMachine.ts"
-export type { CallWatcher, ToolCallInput } from "./ToolCallMachine.ts"
+export type { CallEnv, CallOptions, CallWatcher, RunnableCall } from "./callEnv.ts"
+export type { CallEnd, ToolCallEvent } from "./callEvents.ts"
+export { outcomeOf } from "./callOutcome.ts"
 export { viewOfEnded } from "./toolCallView.ts"
 export type { CallCommand, ToolCallView, ToolCallWatcher } from "./toolCallView.ts"
 export { endedEarly, toolFailure, toolOutcome } from "./toolOutcome.ts"

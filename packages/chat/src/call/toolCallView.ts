@@ -1,7 +1,7 @@
 /** A tool call as a user interface shows it. */
 import type { Pid } from "@troupe/otp"
 import type { Outcome } from "../model/index.ts"
-import type { ToolCallEvent } from "./ToolCallMachine.ts"
+import type { ToolCallEvent } from "./callEvents.ts"
 import type { ToolOutcome } from "./toolOutcome.ts"
 
 /**

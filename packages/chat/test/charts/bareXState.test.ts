@@ -1,3 +1,4 @@
+import { StateMachine } from "@troupe/otp"
 import { expect, test } from "vitest"
 import { createActor, fromCallback, fromPromise, waitFor } from "xstate"
 import { adapterStreamMachine } from "../../src/request/AdapterStreamMachine.ts"
@@ -5,6 +6,7 @@ import { chatMachine } from "../../src/loop/ChatMachine.ts"
 import type { ChatInput } from "../../src/loop/chatContext.ts"
 import type { Event } from "../../src/events/Event.ts"
 import { error, ok } from "../../src/values/HandlerResult.ts"
+import { held } from "../../src/values/held.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { user } from "../../src/model/Message.ts"
@@ -20,11 +22,13 @@ import type { Handler } from "../../src/tool/toolContract.ts"
 
 const check = leakCheck()
 
-const callInput = (handler: Handler, drainMs = 0) => ({
-  tool: handling("t", handler),
-  toolCall: { id: "c0", name: "t", arguments: {} },
-  options: engineParts({ adapter: check.fake({ script: [] }), options: { drainMs } }).options
-})
+const callInput = { drainMs: 0 }
+
+const callMachine = (handler: Handler) => {
+  const { options } = engineParts({ adapter: check.fake({ script: [] }) })
+  const call = { tool: handling("t", handler), toolCall: { id: "c0", name: "t", arguments: {} }, options }
+  return StateMachine.bind(toolCallMachine, { call: () => call })
+}
 
 /** A driven outlet and what came out of it. */
 const drivenOutlet = () => {
@@ -44,12 +48,12 @@ test.each([
   ["failed", () => error("no")],
   ["completed", () => Promise.resolve(ok(1))]
 ] as const)("a tool call ends %s under a bare actor", async (state, handler) => {
-  const actor = createActor(toolCallMachine, { input: callInput(handler) }).start()
+  const actor = createActor(callMachine(handler), { input: callInput }).start()
   expect(actor.getSnapshot().value).toBe("queued")
   actor.send({ type: "call.start" })
   const snapshot = await waitFor(actor, ({ status }) => status === "done")
   expect(snapshot.value).toBe(state)
-  expect(snapshot.output?.message.toolCallId).toBe("c0")
+  expect(snapshot.output?.type).toBe("returned")
 })
 
 test("a tool call is cancelled under a bare actor, and its handler is told", async () => {
@@ -58,7 +62,7 @@ test("a tool call is cancelled under a bare actor, and its handler is told", asy
     ;({ signal } = context)
     return new Promise(() => {})
   }
-  const actor = createActor(toolCallMachine, { input: callInput(deaf) }).start()
+  const actor = createActor(callMachine(deaf), { input: callInput }).start()
   actor.send({ type: "call.start" })
   actor.send({ type: "call.cancel" })
   const snapshot = await waitFor(actor, ({ status }) => status === "done")
@@ -68,13 +72,15 @@ test("a tool call is cancelled under a bare actor, and its handler is told", asy
 test("a tool call's handler can be provided", async () => {
   const provided = toolCallMachine.provide({
     actors: {
-      execution: fromCallback(({ sendBack }) => sendBack({ type: "execution.settled", result: ok("provided") }))
+      handler: fromCallback(({ sendBack }) =>
+        sendBack({ type: "handler.settled", result: held(ok("provided")), failed: false, byHandler: true, began: true })
+      )
     }
   })
-  const actor = createActor(provided, { input: callInput(() => ok("own")) }).start()
+  const actor = createActor(provided, { input: callInput }).start()
   actor.send({ type: "call.start" })
   const snapshot = await waitFor(actor, ({ status }) => status === "done")
-  expect(snapshot.output?.message.content).toBe("provided")
+  expect(snapshot.output).toMatchObject({ type: "returned", result: { json: { $result: { value: "provided" } } } })
 })
 
 test("a model request runs under a bare actor, and stopping it releases it", async () => {

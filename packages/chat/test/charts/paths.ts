@@ -84,6 +84,15 @@ export const pathsOf = (walk: Walk): ReadonlyArray<Path> => {
   })
 }
 
+/** The edges of the machine's graph: the states they begin in, and their events. */
+export const edgesOf = (walk: Walk): ReadonlyArray<{ readonly state: AnyMachineSnapshot; readonly event: object }> => {
+  const { placeOf: _, ...options } = optionsOf(walk)
+  return adjacencyMapToArray(getAdjacencyMap(silenced(walk.machine), options as never)).map(({ state, event }) => ({
+    state: state as AnyMachineSnapshot,
+    event: event as object
+  }))
+}
+
 const valueOf = (snapshot: unknown): unknown => (snapshot as AnyMachineSnapshot).value
 
 const keyOf = (transition: AnyTransitionDefinition): string => {

@@ -1,29 +1,32 @@
-import { error, ok } from "../../src/values/HandlerResult.ts"
+import { StateMachine } from "@troupe/otp"
+import { error, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
+import { held } from "../../src/values/held.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
-import { leakCheck } from "../double/leakCheck.ts"
-import { handling } from "../double/scripts.ts"
-import { engineParts } from "../double/stepping.ts"
 import type { Walk } from "./paths.ts"
-import { testPaths } from "./walking.ts"
+import { testPaths, testPurity } from "./walking.ts"
 
-const check = leakCheck()
+const machine = StateMachine.bind(toolCallMachine, { call: () => ({}) })
+
+const settled = (result: HandlerResult, began = true, missed?: string) => ({
+  type: "handler.settled",
+  result: held(result),
+  failed: result.type === "error",
+  byHandler: true,
+  began,
+  ...(missed === undefined ? {} : { missed })
+})
 
 const walk = (startAtOnce: boolean): Walk => ({
   name: startAtOnce ? "a call that starts at once" : "a call that waits for its slot",
-  machine: toolCallMachine,
-  input: {
-    tool: handling("t", () => ok(1)),
-    toolCall: { id: "c0", name: "t", arguments: {} },
-    startAtOnce,
-    options: engineParts({ adapter: check.fake({ script: [] }) }).options
-  },
+  machine,
+  input: { drainMs: 1_000, startAtOnce },
   events: () => [
     { type: "call.start" },
     { type: "call.cancel" },
     { type: "call.restart" },
-    { type: "execution.settled", result: ok(1), byHandler: true },
-    { type: "execution.settled", result: error("no"), byHandler: true },
-    { type: "execution.settled", result: ok(1), byHandler: true, began: true, missed: "no result within 5 ms" },
+    settled(ok(1)),
+    settled(error("no")),
+    settled(ok(1), true, "no result within 5 ms"),
     { type: "deadline.passed", missed: "no result within 5 ms", began: true },
     { type: "xstate.after.drain.toolCall.cancelling" },
     { type: "xstate.after.drain.toolCall.restarting" }
@@ -31,4 +34,5 @@ const walk = (startAtOnce: boolean): Walk => ({
   apart: ({ context }) => [context.disowned]
 })
 
-testPaths(toolCallMachine, () => [walk(false), walk(true)])
+testPaths(machine, () => [walk(false), walk(true)])
+testPurity(toolCallMachine, () => [walk(false), walk(true)])

@@ -9,6 +9,7 @@ import { chatMachine } from "../../src/loop/ChatMachine.ts"
 import type { Event } from "../../src/events/Event.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
+import { held } from "../../src/values/held.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { text as textOf } from "../../src/model/Message.ts"
 import { leakCheck } from "../double/leakCheck.ts"
@@ -53,21 +54,24 @@ test("a page runs a chat with useMachine, tools and all, and renders its states"
 test("a page provides a machine's actors itself", async () => {
   const machine = toolCallMachine.provide({
     actors: {
-      execution: fromCallback(({ sendBack }) => sendBack({ type: "execution.settled", result: ok("by the page") }))
+      handler: fromCallback(({ sendBack }) =>
+        sendBack({
+          type: "handler.settled",
+          result: held(ok("by the page")),
+          failed: false,
+          byHandler: true,
+          began: true
+        })
+      )
     }
   })
-  const input = {
-    tool: handling("t", () => ok("by the handler")),
-    toolCall: { id: "c0", name: "t", arguments: {} },
-    options: engineParts({ adapter: Fake.make({ script: [] }) }).options
-  }
   const Page = () => {
-    const [snapshot, send] = useMachine(machine, { input })
+    const [snapshot, send] = useMachine(machine, { input: { drainMs: 0 } })
     useEffect(() => send({ type: "call.start" }), [send])
     const { output } = snapshot
-    const answer = output === undefined ? "" : textOf(output.message)
+    const answer = output?.type === "returned" ? JSON.stringify(output.result.json) : ""
     return createElement("p", undefined, `${snapshot.value} ${answer}`)
   }
   await act(async () => root.render(createElement(Page)))
-  expect(shown()).toBe("completed by the page")
+  expect(shown()).toBe('completed {"$result":{"type":"ok","value":"by the page"}}')
 })

@@ -4,6 +4,8 @@ import * as Engine from "../../src/options/Engine.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import { error, type HandlerResult, ok } from "../../src/values/HandlerResult.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
+import type { RunnableCall } from "../../src/call/callEnv.ts"
+import { outcomeOf } from "../../src/call/callOutcome.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { handling } from "../double/scripts.ts"
@@ -16,15 +18,21 @@ const check = leakCheck()
 
 const startCall = (handler: Handler, options: ChatOptions = {}, made = (tool: Tool) => tool) => {
   const { system, clock } = check.system()
+  const call: RunnableCall = {
+    tool: made(handling("t", handler)),
+    toolCall: { id: "c0", name: "t", arguments: {} },
+    options: resolveOptions(Engine.make({}), options)
+  }
   const pid = StateMachine.start(system, toolCallMachine, {
-    input: {
-      tool: made(handling("t", handler)),
-      toolCall: { id: "c0", name: "t", arguments: {} },
-      options: resolveOptions(Engine.make({}), options)
-    }
+    input: { drainMs: call.options.drainMs },
+    env: { call: () => call }
   })
   const value = () => StateMachine.snapshot(pid).value
-  return { system, clock, pid, value, output: () => StateMachine.output(pid) }
+  const output = () => {
+    const end = StateMachine.output(pid)
+    return end === undefined ? undefined : outcomeOf(call, end)
+  }
+  return { system, clock, pid, value, output }
 }
 
 const gate = () => {
@@ -67,7 +75,7 @@ describe("CALL1 a call ends in exactly one final state, with one outcome", () =>
     const before = output()
     finish(ok("late"))
     await clock.advance(0)
-    expect(output()).toBe(before)
+    expect(output()).toEqual(before)
   })
 })
 

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, render } from "@testing-library/react"
 import { Engine, Fake, tool } from "@troupe/chat"
-import { chatMachine, turn as turnOf, stepMachine, toolCallMachine } from "@troupe/chat/machines"
+import { bind, chatMachine, turn as turnOf, stepMachine, toolCallMachine } from "@troupe/chat/machines"
 import { Message } from "@troupe/chat/messages"
 import { useActor, useActorRef, useMachine } from "@xstate/react"
 import { createElement, StrictMode, useEffect } from "react"
@@ -55,9 +55,10 @@ test("a page runs a step's machine with useActor", async () => {
 
 test("a page runs a tool call's machine, and shows a part of it with useSnapshot", async () => {
   const { options } = turnOf(engineOf(), "hi")
-  const input = { tool: echo, toolCall: { id: "t1", name: "echo", arguments: { x: 1 } }, options, startAtOnce: true }
+  const call = { tool: echo, toolCall: { id: "t1", name: "echo", arguments: { x: 1 } }, options }
+  const machine = bind(toolCallMachine, { call: () => call })
   const Page = () => {
-    const actor = useActorRef(toolCallMachine, { input })
+    const actor = useActorRef(machine, { input: { drainMs: 0, startAtOnce: true } })
     const value = useSnapshot(actor, (snapshot) => snapshot.value)
     return createElement("p", undefined, value)
   }

@@ -268,7 +268,10 @@ export class ChartProcess implements Behaviour {
     const logic = run.chart.table.logic(src)
     if (logic === undefined) return
     try {
-      run.children.set(id, this.#child(run, id, src, logic, input, from))
+      const child = this.#child(run, id, src, logic, input, from)
+      // Starting the child may have ended this process.
+      if (run.isOver) child.stop()
+      else run.children.set(id, child)
     } catch (error) {
       this.send(run, errorOf(id, error))
     }

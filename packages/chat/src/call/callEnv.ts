@@ -1,0 +1,52 @@
+/** The live things of tool calls: tools, arguments, options and callbacks, which are no data of a chart. */
+import type { RunOptions } from "../options/index.ts"
+import type { ToolCall } from "../model/index.ts"
+import type { CallPlace, Tool } from "../tool/index.ts"
+import type { ExecutionListener } from "./handlerRun.ts"
+import type * as Scope from "effect/Scope"
+
+/** The callbacks of a running call, called without a chart event. */
+export interface CallWatcher {
+  readonly progressed: (value: unknown) => void
+  /** The call entered this state by a cancel, a restart or the run after a restart. */
+  readonly changed: (status: "running" | "cancelling" | "restarting") => void
+  /** The handler asks to set the permission mode, and then sets it. */
+  readonly wants?: ExecutionListener["wants"]
+  readonly wished?: ExecutionListener["wished"]
+}
+
+/** A call to run. */
+export interface RunnableCall extends CallPlace {
+  readonly tool: Tool
+  readonly toolCall: ToolCall
+  readonly watcher?: CallWatcher | undefined
+  readonly options: CallOptions
+}
+
+/** The options of a tool call. */
+export type CallOptions = Pick<
+  RunOptions,
+  | "toolExecutor"
+  | "toolResultEncoder"
+  | "maxToolResultCharacters"
+  | "onToolError"
+  | "onToolTimeout"
+  | "onLateResult"
+  | "toolTimeoutMs"
+  | "toolIdleTimeoutMs"
+  | "drainMs"
+  | "context"
+  | "sessionId"
+  | "engine"
+  | "requestId"
+  | "trace"
+  | "chat"
+>
+
+/** The environment of tool calls. */
+export interface CallEnv {
+  /** The call at a place of the batch. */
+  readonly call: (index: number) => RunnableCall
+  /** The scope of the batch: closing it interrupts the handlers of all its calls. */
+  readonly scope?: Scope.Scope | undefined
+}

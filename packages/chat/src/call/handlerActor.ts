@@ -1,0 +1,80 @@
+/** The actor that runs the handler of a tool call, with its deadlines. */
+import { Clock, ExitReason, type Pid, Process, StateMachine } from "@troupe/otp"
+import * as HandlerResults from "../values/HandlerResult.ts"
+import { held } from "../values/index.ts"
+import { isPromiseLike } from "../async/index.ts"
+import { Deadlines, type Limits, limitsOf } from "./deadlines.ts"
+import type { ModeWish } from "../gate/index.ts"
+import type { CallEnv } from "./callEnv.ts"
+import { type ExecutionListener, ToolExecution } from "./handlerRun.ts"
+import type { Zombie } from "./zombieTable.ts"
+import type { ToolCallEvent } from "./callEvents.ts"
+
+type HandlerCommand =
+  | { readonly type: "abort" }
+  | { readonly type: "disown" }
+  | { readonly type: "give.up"; readonly outcome: Zombie["outcome"] }
+
+type Sent = Extract<ToolCallEvent, { readonly type: "handler.settled" | "deadline.passed" }>
+
+/**
+ * Runs the handler of the call at a place, and sends `handler.settled` or `deadline.passed`. `abort` and `disown` end the
+ * handler and wait for it; `give.up` and a stop of the actor end it without waiting. The deadlines are timers on the
+ * system's clock, because progress defers one of them.
+ */
+export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand, Sent>(
+  ({ input: index, env, send, host: pid }) => {
+    const host = pid as Pid | undefined
+    const call = env.call(index)
+    const system = host === undefined ? undefined : Process.systemOf(host)
+    const settled: ExecutionListener["settled"] = (result, byHandler, refused) =>
+      send({
+        type: "handler.settled",
+        result: held(result),
+        failed: result.type === "error",
+        byHandler,
+        began: running.began,
+        missed: deadlines.missed,
+        refused
+      })
+    let limits: Limits
+    try {
+      limits = limitsOf(call)
+    } catch (fault) {
+      const result = held<HandlerResults.HandlerResult>(HandlerResults.error(fault))
+      return send({ type: "handler.settled", result, failed: true, byHandler: false, began: false })
+    }
+    const deadlines = new Deadlines(system?.clock ?? Clock.live, limits, (missed) =>
+      send({ type: "deadline.passed", missed, began: running.began })
+    )
+    const progressed = (value: unknown) => {
+      deadlines.touch()
+      call.watcher?.progressed(value)
+    }
+    const { wants, wished } = call.watcher ?? {}
+    const asking: ExecutionListener["wants"] = (mode, signal) => {
+      const wish = wants?.(mode, signal) ?? { mode, agreed: false }
+      return isPromiseLike<ModeWish>(wish) ? deadlines.holding(wish) : wish
+    }
+    const running = new ToolExecution(call, { settled, progressed, wants: asking, wished }, system, env.scope)
+    running.start()
+    return {
+      receive: (command) => {
+        if (command.type === "abort") return running.abort()
+        deadlines.clear()
+        if (command.type === "disown") running.disown()
+        else running.stop(command.outcome)
+      },
+      close: () => {
+        deadlines.clear()
+        running.stop(endedBy(host))
+      }
+    }
+  }
+)
+
+/** The outcome of a call whose process ends first: `failed` for an abnormal exit or no exit reason, else `cancelled`. */
+const endedBy = (host: Pid | undefined): "failed" | "cancelled" => {
+  const reason: unknown = host === undefined ? undefined : Process.exitReason(host)
+  return reason === undefined || ExitReason.isAbnormal(reason) ? "failed" : "cancelled"
+}
