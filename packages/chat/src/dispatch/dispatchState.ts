@@ -62,7 +62,7 @@ export interface Failure {
 }
 
 /** The third argument of a runner: `signal` is aborted when the result is no longer needed. */
-export interface RunnerContext {
+interface RunnerContext {
   readonly signal: AbortSignal
 }
 
