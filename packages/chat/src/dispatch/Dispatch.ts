@@ -1,7 +1,7 @@
 /**
  * Runs the tool calls of one reply through a function of yours, in a safe order: reads together, writes one by one.
  *
- * Chats and `ToolRunner` run tools by themselves. A dispatcher is for a loop that you write: it decides when each call
+ * Chats and `runToolCalls` run tools by themselves. A dispatcher is for a loop that you write: it decides when each call
  * starts, and merges the states that calls return. Your runner executes each call.
  *
  * @module

@@ -46,7 +46,7 @@ export interface DispatchState {
   readonly onEvent?: ((event: DispatchEvent) => unknown) | undefined
 }
 
-/** A result that ends the batch, for any reason. `HandlerResult.halt` makes one, too. */
+/** A result that ends the batch, for any reason. The `halt` of tools makes one, too. */
 export interface Halt {
   readonly type: "halt"
   readonly reason: unknown
