@@ -1,10 +1,9 @@
 /** Many chats at once: one model turn with two tool calls of 50 ms, then one of 50 text deltas. */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises"
-import { Chat, Engine, tool, Troupe, user } from "@troupe/chat"
-import type { Event } from "@troupe/chat/events"
+import { Chat, Engine, type RunningTroupe, tool, Troupe, user } from "@troupe/chat"
+import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter } from "@troupe/chat/models"
 import { Observation } from "@troupe/chat/observe"
-import type { RunningTroupe } from "@troupe/chat"
 
 const toolMs = 50
 const words = 50
@@ -18,7 +17,7 @@ const ids = ["c0", "c1"] as const
  */
 export type Pace = "at once" | "by turns"
 
-async function* wantsTools(): AsyncGenerator<Event.AdapterEvent, void> {
+async function* wantsTools(): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for (const id of ids) {
     yield { type: "tool_call_started", id, name: "wait" }
@@ -27,7 +26,7 @@ async function* wantsTools(): AsyncGenerator<Event.AdapterEvent, void> {
   yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "tool_calls" }
 }
 
-async function* answers(pace: Pace): AsyncGenerator<Event.AdapterEvent, void> {
+async function* answers(pace: Pace): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for (let word = 0; word < words; word++) {
     if (pace === "by turns") await nextTurn()

@@ -1,16 +1,14 @@
 /** Many concurrent conversations: their memory, and the cost of each as their number grows. */
 import { setTimeout as sleep } from "node:timers/promises"
-import { tool, Troupe } from "@troupe/chat"
-import type { ChatRef } from "@troupe/chat/chats"
-import type { Event } from "@troupe/chat/events"
+import { type ChatRef, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter } from "@troupe/chat/models"
-import type { RunningTroupe } from "@troupe/chat"
 
 const toolMs = 10
 const words = 10
 const ids = ["c0", "c1"] as const
 
-async function* wantsTools(): AsyncGenerator<Event.AdapterEvent, void> {
+async function* wantsTools(): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for (const id of ids) {
     yield { type: "tool_call_started", id, name: "wait" }
@@ -19,7 +17,7 @@ async function* wantsTools(): AsyncGenerator<Event.AdapterEvent, void> {
   yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "tool_calls" }
 }
 
-async function* answers(count: number): AsyncGenerator<Event.AdapterEvent, void> {
+async function* answers(count: number): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for (let word = 0; word < count; word++) yield { type: "text_delta", id: null, delta: "word " }
   yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
@@ -54,7 +52,7 @@ export interface CrowdCost {
   readonly idleMb: number
 }
 
-const finish = async (chat: ChatRef.ChatRef): Promise<void> => {
+const finish = async (chat: ChatRef): Promise<void> => {
   for (let turn = 0; turn < 2; turn++) {
     const { haltedReason, ...result } = await chat.send("go").result()
     if (haltedReason !== "completed") throw new Error(`a chat ended ${haltedReason}`, { cause: result })
@@ -111,7 +109,7 @@ export const deltasWithReaders = async (deltas: number, readers: number, reads: 
   }
 }
 
-const lengthRead = async (attached: ChatRef.Attachment): Promise<number> => {
+const lengthRead = async (attached: ReturnType<ChatRef["attach"]>): Promise<number> => {
   let length = 0
   for await (const item of attached) {
     if (item.type !== "event") continue

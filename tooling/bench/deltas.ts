@@ -1,9 +1,9 @@
 /** One long answer: the cost of a delta. */
 import { Chat, Engine, Troupe, user } from "@troupe/chat"
-import type { Event } from "@troupe/chat/events"
+import type { AdapterEvent, Event } from "@troupe/chat/events"
 import type { Adapter } from "@troupe/chat/models"
 
-async function* answer(deltas: number): AsyncGenerator<Event.AdapterEvent, void> {
+async function* answer(deltas: number): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for (let delta = 0; delta < deltas; delta++) yield { type: "text_delta", id: null, delta: "word " }
   yield { type: "message_completed", message: { role: "assistant", content: "" }, finishReason: "stop" }
@@ -11,7 +11,7 @@ async function* answer(deltas: number): AsyncGenerator<Event.AdapterEvent, void>
 
 const adapter = (deltas: number): Adapter.Adapter => ({ name: "long", stream: () => answer(deltas) })
 
-const read = async (events: AsyncIterable<Event.Event>, deltas: number): Promise<void> => {
+const read = async (events: AsyncIterable<Event>, deltas: number): Promise<void> => {
   let length = 0
   for await (const event of events) if (event.type === "text_delta") length += event.delta.length
   if (length !== deltas * "word ".length) throw new Error(`read ${length} characters`)

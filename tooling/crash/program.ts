@@ -5,8 +5,8 @@
  * appends its idempotency keys to the journal.
  */
 import { appendFileSync, writeSync } from "node:fs"
-import { Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
-import type { ChatRef } from "@troupe/chat/chats"
+import { type ChatRef, Fake, type RunningTroupe, tool, Troupe } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
 import { chanceOf } from "../soak/chance.ts"
@@ -21,7 +21,7 @@ const say = (line: Line): void => void writeSync(1, `${JSON.stringify(line)}\n`)
 const chance = chanceOf(Number(seed) * 10_007 + Number(life))
 
 /** The model calls tools first, and then answers; each input has its own answer. */
-const respond = ({ messages }: Request.Request): Fake.Script => {
+const respond = ({ messages }: Request): Fake.Script => {
   const at = messages.findLastIndex(({ role }) => role === "user")
   const asked = messages[at]
   const input = asked === undefined ? "nothing" : Message.text(asked)
@@ -44,14 +44,14 @@ const note = tool({
 })
 
 /** Waits for the answer of a turn. */
-const answered = async (chat: ChatRef.ChatRef, turn: ChatRef.LiveTurn): Promise<void> => {
+const answered = async (chat: ChatRef, turn: LiveTurn): Promise<void> => {
   const { thread } = await turn.result()
   const last = thread.messages.at(-1)
   if (last?.role === "assistant") say({ type: "answered", chat: chat.id, text: Message.text(last) })
 }
 
 /** Continues a conversation of an earlier life. */
-const revived = async (troupe: RunningTroupe, id: string): Promise<ChatRef.ChatRef> => {
+const revived = async (troupe: RunningTroupe, id: string): Promise<ChatRef> => {
   const chat = await troupe.chat(id)
   const context = chat.getSnapshot()?.context
   say({ type: "revived", chat: id, phase: context?.phase ?? "none", partial: context?.partial.text ?? "" })

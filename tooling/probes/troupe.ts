@@ -1,17 +1,17 @@
 /** Troupe's two APIs as frameworks for the probes. */
-import { askUser, Chat, Engine, Troupe, user } from "@troupe/chat"
-import type { ChatOptions, ChatRef } from "@troupe/chat/chats"
-import type { Event } from "@troupe/chat/events"
+import { askUser, Chat, type ChatRef, Engine, tool, Troupe, user } from "@troupe/chat"
+import type { ChatOptions } from "@troupe/chat/chats"
+import type { AdapterEvent, Event } from "@troupe/chat/events"
 import { Thread, ToolCall } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { Codec, type Store } from "@troupe/chat/store"
-import { Tool } from "@troupe/chat/tools"
+import type { Tool } from "@troupe/chat/tools"
 import type { Framework, Received, ProbeTool, Restarted, Setup } from "./framework.ts"
 import type { Chunk, ScriptedModel } from "./scriptedModel.ts"
 
 const adapterOf = (model: ScriptedModel): Adapter.Adapter => ({ name: "scripted", stream: () => events(model.reply()) })
 
-async function* events(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<Event.AdapterEvent, void> {
+async function* events(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   for await (const chunk of chunks) {
     if (chunk.type === "text") yield { type: "text_delta", id: null, delta: chunk.text }
@@ -20,13 +20,13 @@ async function* events(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<Even
   }
 }
 
-function* called({ id, name, json }: Extract<Chunk, { readonly type: "call" }>): Generator<Event.AdapterEvent> {
+function* called({ id, name, json }: Extract<Chunk, { type: "call" }>): Generator<AdapterEvent> {
   yield { type: "tool_call_started", id, name }
   yield { type: "tool_call_completed", id, name, arguments: ToolCall.parseArguments(json), rawArguments: json }
 }
 
 const toolOf = ({ name, schema, effect, asks, run }: ProbeTool): Tool.Tool =>
-  Tool.tool({
+  tool({
     name,
     parameters: schema,
     effect,
@@ -41,11 +41,11 @@ const optionsOf = ({ fatal, toolTimeoutMs }: Setup, reported: () => void): ChatO
   onLateResult: reported
 })
 
-async function* received(turn: AsyncIterable<Event.Event>): AsyncGenerator<Received, void> {
+async function* received(turn: AsyncIterable<Event>): AsyncGenerator<Received, void> {
   for await (const event of turn) yield* receive(event)
 }
 
-function* receive(event: Event.Event): Generator<Received> {
+function* receive(event: Event): Generator<Received> {
   switch (event.type) {
     case "text_delta":
       return yield { type: "text", text: event.delta }
@@ -91,7 +91,7 @@ const living = async (setup: Setup, texts: Map<string, string>, reports: { late:
     store,
     ...optionsOf(setup, () => reports.late++)
   })
-  const chat: ChatRef.ChatRef = await troupe.chat("probe")
+  const chat: ChatRef = await troupe.chat("probe")
   return {
     send: (said) => received(chat.send(said)),
     cancel: () => chat.cancel(),

@@ -20,7 +20,7 @@ const replyOf = (chance: Chance, toolNames: Names, request: number): Fake.Script
   if (kind < 0.06) return [...words, { crash: new Error("the stream broke") }]
   if (kind < 0.08) return [...words, { hang: true }]
   if (kind < 0.5) return [...words, { text: "That is all." }, { finish: "stop" }]
-  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): Fake.ScriptEntry => {
+  const calls = Array.from({ length: 1 + Math.floor(chance() * 4) }, (_, call): Fake.Script[number] => {
     const broken = chance() < 0.03 ? { rawArguments: '{"ms":' } : {}
     const args = { ms: Math.ceil(chance() * 20), key: pick(chance, ["a", "b", "c"]) }
     return { toolCall: { id: `r${request}c${call}`, name: pick(chance, toolNames), arguments: args, ...broken } }

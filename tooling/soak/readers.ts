@@ -1,5 +1,5 @@
 /** Readers of every kind: complete, slow, leaving early, of results only; and subscribers. */
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
 import type { Event } from "@troupe/chat/events"
 import type { Chance } from "./chance.ts"
 import type { Ledger } from "./ledger.ts"
@@ -9,7 +9,7 @@ export type Sleep = (ms: number) => Promise<void>
 
 /** Reads a turn in a random way; resolves when the turn is over. */
 export const readTurn = async (
-  turn: AsyncIterable<Event.Event> & { readonly result: () => Promise<unknown> },
+  turn: AsyncIterable<Event> & { readonly result: () => Promise<unknown> },
   chance: Chance,
   sleep: Sleep,
   ledger: Ledger
@@ -27,7 +27,7 @@ export const readTurn = async (
 }
 
 const readEvents = async (
-  events: AsyncIterable<Event.Event>,
+  events: AsyncIterable<Event>,
   most: number,
   pause: number,
   sleep: Sleep,
@@ -52,7 +52,7 @@ const readEvents = async (
 
 /** Reads a stream of a functional run in a random way: to the end, or leaves early. */
 export const readStream = async (
-  opening: Promise<AsyncIterable<Event.Event>>,
+  opening: Promise<AsyncIterable<Event>>,
   chance: Chance,
   sleep: Sleep,
   ledger: Ledger
@@ -67,7 +67,7 @@ export const readStream = async (
 }
 
 /** Subscribes for some time. */
-export const subscribe = async (chat: ChatRef.ChatRef, ms: number, sleep: Sleep, ledger: Ledger): Promise<void> => {
+export const subscribe = async (chat: ChatRef, ms: number, sleep: Sleep, ledger: Ledger): Promise<void> => {
   ledger.add("subscriptions")
   let open = true
   const close = (): void => {
@@ -81,7 +81,7 @@ export const subscribe = async (chat: ChatRef.ChatRef, ms: number, sleep: Sleep,
 }
 
 /** Attaches for some time, and reads slowly. */
-export const attach = async (chat: ChatRef.ChatRef, chance: Chance, sleep: Sleep, ledger: Ledger): Promise<void> => {
+export const attach = async (chat: ChatRef, chance: Chance, sleep: Sleep, ledger: Ledger): Promise<void> => {
   ledger.add("attachments")
   let left = Math.floor(chance() * 60)
   const pause = chance() < 0.3 ? chance() * 4 : 0

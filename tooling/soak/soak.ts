@@ -7,11 +7,10 @@
  * SOAK1. All acts are drawn from the seed; on a test clock they repeat exactly.
  * SOAK2. The data for the counts does not grow: a finished chat is counted and forgotten.
  */
-import { Chat, Engine, Troupe, user } from "@troupe/chat"
-import type { ChatRef, Inbox } from "@troupe/chat/chats"
+import { Chat, type ChatRef, Engine, Troupe, user } from "@troupe/chat"
 import { Zombies } from "@troupe/chat/observe"
 import { Testing } from "@troupe/chat/testing"
-import { type Tool, ToolRunner } from "@troupe/chat/tools"
+import { runToolCalls, type Tool } from "@troupe/chat/tools"
 import { Clock, EventLoop, Process, System, Telemetry } from "@troupe/otp"
 import { type Acting, answer, cancelTurn, controlCall, retryTurn } from "./acts.ts"
 import { AuditedStore } from "./audit.ts"
@@ -37,7 +36,7 @@ const rates = {
   adapter: { crash: 0.02, hang: 0.02, slow: 0.05, late: 0.02, duplicate: 0.02 },
   tool: { crash: 0.03, hang: 0.02, slow: 0.05, late: 0.03, duplicate: 0.02 },
   store: { crash: 0.01, slow: 0.05, late: 0.0005, hang: 0.0005, duplicate: 0.02 }
-} satisfies Testing.FaultOptions["rates"]
+} satisfies NonNullable<Parameters<typeof Testing.faults>[0]>["rates"]
 
 const atRest: ReadonlySet<string> = new Set([
   "idle",
@@ -50,7 +49,10 @@ const mostTurns = 25
 /** The maximum wait for something that must happen: several times the wait for a store that hangs. */
 const patienceMs = 30_000
 const roundMs = 20
-const ways: readonly [Inbox.WhenBusy, ...ReadonlyArray<Inbox.WhenBusy>] = ["queue", "steer", "interrupt", "reject"]
+const ways: readonly [
+  NonNullable<NonNullable<Parameters<ChatRef["send"]>[1]>["whenBusy"]>,
+  ...ReadonlyArray<NonNullable<NonNullable<Parameters<ChatRef["send"]>[1]>["whenBusy"]>>
+] = ["queue", "steer", "interrupt", "reject"]
 
 /** A running soak. */
 export class Soak {
@@ -68,11 +70,11 @@ export class Soak {
   readonly #placesBefore = placesOpen()
   readonly #names: Array<string> = []
   readonly #turns = new Map<string, number>()
-  readonly #refs = new Map<string, ChatRef.ChatRef>()
+  readonly #refs = new Map<string, ChatRef>()
   /** The chats that `#answerAll` is still loading. */
   readonly #sought = new Set<string>()
   readonly #pending = new Map<Promise<void>, () => string>()
-  #faults: Testing.Faults
+  #faults: ReturnType<typeof Testing.faults>
   #troupe: Running | undefined
   #made = 0
   #doing = { what: "" }
@@ -142,7 +144,7 @@ export class Soak {
     return this.#manual === undefined ? placesOpen() - this.#placesBefore : 0
   }
 
-  #newFaults(): Testing.Faults {
+  #newFaults(): ReturnType<typeof Testing.faults> {
     return Testing.faults({ system: this.#system, seed: this.#seed + this.#eras, rates })
   }
 
@@ -252,7 +254,7 @@ export class Soak {
     await retryTurn(chat, this.#acting)
   }
 
-  async #anyChat(troupe: Running): Promise<ChatRef.ChatRef | undefined> {
+  async #anyChat(troupe: Running): Promise<ChatRef | undefined> {
     if (this.#names.length < this.#chats) this.#names.push(`chat ${(this.#made += 1)}`)
     const id = this.#names[Math.floor(this.#chance() * this.#names.length)] ?? "chat 0"
     try {
@@ -265,7 +267,7 @@ export class Soak {
     }
   }
 
-  async #send(chat: ChatRef.ChatRef): Promise<void> {
+  async #send(chat: ChatRef): Promise<void> {
     this.#turns.set(chat.id, (this.#turns.get(chat.id) ?? 0) + 1)
     const turn = chat.send(`message ${this.ledger.get("turns")}`, { whenBusy: pick(this.#chance, ways) })
     await readTurn(turn, this.#chance, this.#sleep, this.ledger)
@@ -297,7 +299,7 @@ export class Soak {
         return { id: `v${index}`, name, arguments: { ms: 5, key: "a" } }
       })
       this.ledger.add("batches")
-      const { messages } = await ToolRunner.runToolCalls(calls, tools, options)
+      const { messages } = await runToolCalls(calls, tools, options)
       if (messages.length !== calls.length) this.ledger.add("never came")
       this.ledger.add("batches over")
     }

@@ -58,7 +58,7 @@ export class Runs {
   }
 
   /** Settles only when all such calls are released. */
-  deaf(): Promise<Tool.ParsedArguments> {
+  deaf(): Promise<never> {
     return new Promise((_, reject) => {
       const letGo = () => {
         this.#held.delete(letGo)

@@ -3,13 +3,11 @@
  *
  * @module
  */
-import { Chat } from "@troupe/chat"
-import { AdapterError } from "@troupe/chat"
-import { Engine } from "@troupe/chat"
-import type { Event } from "@troupe/chat/events"
+import { Chat, Engine, tool } from "@troupe/chat"
+import { AdapterError } from "@troupe/chat/errors"
+import { type Event, StreamCollector } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
 import type { Response } from "@troupe/chat/models"
-import { StreamCollector } from "@troupe/chat/events"
 import { Tool } from "@troupe/chat/tools"
 import { aiSdk } from "@troupe/providers/AiSdk"
 import { modelFor } from "./models.ts"
@@ -32,11 +30,11 @@ interface LineError {
 export interface Line {
   readonly file: string
   readonly provider: string
-  readonly events: ReadonlyArray<Event.Event["type"]>
+  readonly events: ReadonlyArray<Event["type"]>
   readonly text: string
   readonly toolCalls: ReadonlyArray<{ readonly id: string; readonly name: string; readonly arguments: unknown }>
   readonly finishReason: string | null
-  readonly usage: Response.Response["usage"]
+  readonly usage: Response["usage"]
   readonly error: LineError | null
   readonly finalText: string
   readonly openConnections: number
@@ -72,11 +70,11 @@ const nothing: Reported = {
 const converse = async (recording: Recording, url: string): Promise<Reported> => {
   const called = recording.toolNames.filter((name) => Tool.nameProblem(name) === undefined)
   const names = called.length === 0 ? ["noop"] : called
-  const tools = names.map((name) => Tool.tool({ name, description: "Answers ok", execute: () => "ok" }))
+  const tools = names.map((name) => tool({ name, description: "Answers ok", execute: () => "ok" }))
   const engine = Engine.make({ adapter: aiSdk(modelFor(recording, url)), tools })
-  const events: Array<Event.Event["type"]> = []
+  const events: Array<Event["type"]> = []
   const reply = new StreamCollector()
-  let recorded: Response.Response | undefined
+  let recorded: Response | undefined
   let finalText = ""
   let error: unknown
   try {

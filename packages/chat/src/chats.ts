@@ -3,15 +3,7 @@
  *
  * @module
  */
-export type * as ChatRef from "./live/ChatRef.ts"
-export type {
-  Budget,
-  ChatOptions,
-  GenerateOptions,
-  OnToolError,
-  StepOptions,
-  ToolErrorDecision
-} from "./options/ChatOptions.ts"
-export * as ChatResult from "./record/ChatResult.ts"
-export type * as Inbox from "./record/Inbox.ts"
-export * as StepResult from "./record/StepResult.ts"
+export type { Attached, ChatSnapshot, LiveTurn, ToolCallView } from "./live/ChatRef.ts"
+export type { ChatOptions, GenerateOptions, StepOptions } from "./options/ChatOptions.ts"
+export { ChatResult, lastText } from "./record/ChatResult.ts"
+export { StepResult } from "./record/StepResult.ts"

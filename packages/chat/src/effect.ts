@@ -4,4 +4,3 @@
  * @module
  */
 export * as ChatEffect from "./effect/ChatEffect.ts"
-export * as SessionEffect from "./effect/SessionEffect.ts"

@@ -3,5 +3,5 @@
  *
  * @module
  */
-export * as Event from "./events/Event.ts"
+export { AdapterEvent, Event, ToolEvent } from "./events/Event.ts"
 export { StreamCollector } from "./events/StreamCollector.ts"

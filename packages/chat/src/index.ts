@@ -7,7 +7,6 @@
  *
  * @module
  */
-export { AdapterError, SessionError, ToolError, ValidationError } from "./errors/ChatError.ts"
 export type { ChatRef } from "./live/ChatRef.ts"
 export { Troupe } from "./live/Troupe.ts"
 export type { RunningTroupe, TroupeOptions } from "./live/Troupe.ts"

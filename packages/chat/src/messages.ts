@@ -3,7 +3,7 @@
  *
  * @module
  */
-export * as ContentPart from "./model/ContentPart.ts"
+export { ContentPart } from "./model/messageShapes.ts"
 export * as Message from "./model/Message.ts"
 export * as Thread from "./model/Thread.ts"
 export * as ToolCall from "./model/ToolCall.ts"

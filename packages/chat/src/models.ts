@@ -4,8 +4,8 @@
  * @module
  */
 export * as Adapter from "./adapter/Adapter.ts"
-export * as Fallback from "./adapter/Fallback.ts"
+export type { Fallback } from "./adapter/Fallback.ts"
 export * as Retry from "./adapter/Retry.ts"
-export * as Request from "./model/Request.ts"
-export * as Response from "./model/Response.ts"
+export { Request } from "./model/Request.ts"
+export { Response } from "./model/Response.ts"
 export * as StructuredOutput from "./request/StructuredOutput.ts"

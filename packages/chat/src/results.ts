@@ -3,5 +3,5 @@
  *
  * @module
  */
-export * as Outcome from "./model/Outcome.ts"
-export * as HandlerResult from "./values/HandlerResult.ts"
+export { Outcome } from "./model/Outcome.ts"
+export { HandlerResult, isBranded, isHandlerResult } from "./values/HandlerResult.ts"

@@ -3,10 +3,10 @@
  *
  * @module
  */
-export * as ToolRunner from "./batch/ToolRunner.ts"
-export type { Hook, HookAnswer, HookContext, HookEvent, Hooks } from "./gate/Hooks.ts"
+export { runToolCalls, streamToolCalls } from "./batch/ToolRunner.ts"
+export type { Hook, HookAnswer, Hooks } from "./gate/Hooks.ts"
 export * as Permissions from "./gate/Permissions.ts"
-export * as Approval from "./record/Approval.ts"
+export { Decision, PendingApproval } from "./record/Approval.ts"
 export { toolOptions as checkToolOptions } from "./model/Validate.ts"
 export * as Tool from "./tool/Tool.ts"
 export * as ToolExecutor from "./tool/ToolExecutor.ts"

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import { ValidationError } from "@troupe/chat"
-import { optionFindings } from "@troupe/chat/errors"
-import { checkToolOptions, Tool } from "@troupe/chat/tools"
+import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import type { ToolCall } from "@troupe/chat/messages"
+import { checkToolOptions, Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 import { defaultEnvironment } from "./environment.ts"
 import { type IsolatedRun, isolatedRun } from "./isolatedRun.ts"

@@ -164,8 +164,8 @@ const runEffect = async (effect: AnyEffect<unknown, unknown>): Promise<unknown> 
 const resultOf = async (value: unknown): Promise<SentResult> => {
   const type: unknown = typeof value === "object" && value !== null && "type" in value ? value.type : undefined
   if (type === "ok" || type === "error" || type === "ask_user" || type === "halt") {
-    const { HandlerResult } = await import("@troupe/chat/results")
-    if (HandlerResult.isBranded(value)) return value as SentResult
+    const { isBranded } = await import("@troupe/chat/results")
+    if (isBranded(value)) return value as SentResult
   }
   return { type: "ok", value }
 }

@@ -17,8 +17,9 @@
  * ISO8. After `maxIgnored` ignored messages the place is killed, and a run without an outcome is a `handler_exit` that
  *       names the limit.
  */
-import { ToolError } from "@troupe/chat"
-import { HandlerResult } from "@troupe/chat/results"
+import { askUser, error, halt, ok } from "@troupe/chat"
+import { ToolError } from "@troupe/chat/errors"
+import type { HandlerResult } from "@troupe/chat/results"
 import type { Tool } from "@troupe/chat/tools"
 import { Clock, Process, System, Telemetry } from "@troupe/otp"
 import * as Effect from "effect/Effect"
@@ -54,7 +55,7 @@ export const isolatedRun = (
   run: IsolatedRun,
   args: Readonly<Record<string, unknown>>,
   context: Tool.ToolContext
-): Effect.Effect<HandlerResult.HandlerResult, unknown> => {
+): Effect.Effect<HandlerResult, unknown> => {
   const job: Job = {
     type: "job",
     nonce: randomBytes(nonceBytes),
@@ -87,7 +88,7 @@ const sendableOf = (
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(context).filter(([, value]) => isSendable(isolation, value)))
 
-type Outcome = Effect.Effect<HandlerResult.HandlerResult, unknown>
+type Outcome = Effect.Effect<HandlerResult, unknown>
 
 /** A place, and the run that waits for it. */
 class Running {
@@ -260,28 +261,28 @@ class Running {
 
   #failed(reason: ToolError["reason"], message: string, cause?: unknown): Outcome {
     const { toolCall } = this.#context
-    const error = new ToolError(reason, { message, toolName: toolCall.name, toolCallId: toolCall.id, cause })
-    return Effect.succeed(HandlerResult.error(error))
+    const failure = new ToolError(reason, { message, toolName: toolCall.name, toolCallId: toolCall.id, cause })
+    return Effect.succeed(error(failure))
   }
 }
 
 /** Makes an outcome of the sent result with the constructors; the call checks its fields. */
-const resultOf = (sent: SentResult): HandlerResult.HandlerResult => {
+const resultOf = (sent: SentResult): HandlerResult => {
   switch (sent.type) {
     case "ok":
-      return HandlerResult.ok(sent.value)
+      return ok(sent.value)
     case "error":
-      return HandlerResult.error(sent.reason)
+      return error(sent.reason)
     case "ask_user":
-      return HandlerResult.askUser(sent.question as string, sent.options as HandlerResult.QuestionOptions)
+      return askUser(sent.question as string, sent.options as Parameters<typeof askUser>[1])
     case "halt":
-      return HandlerResult.halt(sent.reason as string, sent.result)
+      return halt(sent.reason as string, sent.result)
   }
 }
 
 /** Restores the error that the function threw. */
 const raisedError = (message: string, stack: string | undefined): Error => {
-  const error = new Error(message)
-  if (stack !== undefined) error.stack = stack
-  return error
+  const raised = new Error(message)
+  if (stack !== undefined) raised.stack = stack
+  return raised
 }

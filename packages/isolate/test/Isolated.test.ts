@@ -1,7 +1,7 @@
 import { Fake, Troupe } from "@troupe/chat"
-import type { Event } from "@troupe/chat/events"
+import type { ToolEvent } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import { ToolRunner } from "@troupe/chat/tools"
+import { runToolCalls, streamToolCalls } from "@troupe/chat/tools"
 import { Process, System } from "@troupe/otp"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { describe, expect, test } from "vitest"
@@ -43,7 +43,7 @@ describe.each(both)("in a %s", (place) => {
     })
     const hows = ["ok", "error", "effect", "failing effect", "ask", "halt"]
     const calls = callsOf(...hows.map((how) => ["t", { how }] as const))
-    const result = await ToolRunner.runToolCalls(calls, [outcomes], { system: own.system })
+    const result = await runToolCalls(calls, [outcomes], { system: own.system })
     expect(contents(result)).toEqual([
       ["completed", "1"],
       ["failed", '{"error":"no"}'],
@@ -206,8 +206,8 @@ describe.each(both)("in a %s", (place) => {
   test("a sibling is not touched, and each call has a place of its own", async () => {
     const tools = [toolOf(place, "busy", { timeoutMs: 700, graceMs: 0 }), toolOf(place, "ends")]
     const calls = callsOf(["ends", { how: "alike" }], ["busy"], ["ends", { how: "exit" }])
-    const events: Array<Event.ToolEvent> = []
-    for await (const event of ToolRunner.streamToolCalls(calls, tools, { system: own.system })) {
+    const events: Array<ToolEvent> = []
+    for await (const event of streamToolCalls(calls, tools, { system: own.system })) {
       if (event.type === "tool_execution_completed") events.push(event)
     }
     expect(
@@ -233,7 +233,7 @@ test("ISO2 a child that cannot be started is a handler_exit, and says why", asyn
 test("thirty calls leave nothing behind", async () => {
   const tool = isolated({ name: "one", isolate: "worker", module: "data:text/javascript,export default () => 1" })
   const calls = callsOf(...Array.from({ length: 30 }, () => ["one"] as const))
-  const { messages } = await ToolRunner.runToolCalls(calls, [tool], { system: own.system, maxConcurrency: 4 })
+  const { messages } = await runToolCalls(calls, [tool], { system: own.system, maxConcurrency: 4 })
   expect(messages.every(({ outcome }) => outcome === "completed")).toBe(true)
   expect(own.threads).toHaveLength(30)
   expect(own.exits()).toBe(30)

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import type { Event } from "@troupe/chat/events"
+import type { AdapterEvent } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
 import { ChatView } from "@troupe/chat/view"
@@ -8,11 +8,11 @@ import { linked, until, watched } from "./double/linked.ts"
 
 /** A model that says the words it is given, in the request that is open. */
 const speaking = () => {
-  let say = (_value: Event.AdapterEvent | undefined): void => {}
+  let say = (_value: AdapterEvent | undefined): void => {}
   const adapter: Adapter.Adapter = {
     name: "speaking",
     stream: () => {
-      const said: Array<Event.AdapterEvent | undefined> = []
+      const said: Array<AdapterEvent | undefined> = []
       let wake = (): void => {}
       say = (value) => {
         said.push(value)

@@ -1,9 +1,9 @@
 /** Converts a case's behaviours to handlers, executors, encoders and policies, and logs their calls. */
 import { askUser, error, halt, ok } from "@troupe/chat"
-import type { OnToolError, StepOptions, StepResult, ToolErrorDecision } from "@troupe/chat/chats"
+import type { StepOptions, StepResult } from "@troupe/chat/chats"
 import type { ToolCall } from "@troupe/chat/messages"
-import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
 import type { HandlerResult } from "@troupe/chat/results"
+import { Tool, ToolExecutor, ToolResultEncoder } from "@troupe/chat/tools"
 import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
 import { construct } from "./values/fromNeutral.ts"
@@ -67,12 +67,7 @@ const handlerOf =
   }
 
 /** Runs a behaviour. */
-const behave = async (
-  behaviour: unknown,
-  args: Fields,
-  opts: Fields,
-  signal: AbortSignal
-): Promise<HandlerResult.HandlerResult> => {
+const behave = async (behaviour: unknown, args: Fields, opts: Fields, signal: AbortSignal): Promise<HandlerResult> => {
   const { then, cases, default: otherwise, ...rest } = fieldsOf(behaviour)
   const [kind, value] = Object.entries(rest)[0] ?? ["return", behaviour]
   switch (kind) {
@@ -147,10 +142,13 @@ export const encoderOf = (value: unknown): ToolResultEncoder.ToolResultEncoder =
 }
 
 /** An error policy of the case; a value that is neither a word nor a function is passed on unchanged. */
-export const policyOf = (value: unknown, seen: Observations): OnToolError => {
+export const policyOf = (value: unknown, seen: Observations): StepOptions["onToolError"] => {
   if (!isFields(value) || !("fn" in value)) return value as never
   const { fn, arity } = value
-  const policy = (toolCall: ToolCall.ToolCall, failure: unknown): ToolErrorDecision => {
+  const policy = (
+    toolCall: ToolCall.ToolCall,
+    failure: unknown
+  ): ReturnType<Exclude<StepOptions["onToolError"], string | undefined>> => {
     seen.policyCalls.push({ tool_call: toolCallForm(toolCall), error: neutral(failure) })
     if (fn === "halt") return "halt"
     const { raise, return: returned, ...decision } = fieldsOf(fn)
@@ -162,7 +160,7 @@ export const policyOf = (value: unknown, seen: Observations): OnToolError => {
 }
 
 /** A predicate of the case. */
-export const predicateOf = (value: unknown): ((step: StepResult.StepResult) => boolean) => {
+export const predicateOf = (value: unknown): ((step: StepResult) => boolean) => {
   if (!isFields(value)) return value as never
   const { fn } = value
   return (step) => {

@@ -52,10 +52,10 @@ const projected = (facet: string, project: () => Fields): Outcome => {
 }
 
 /** The events that bring a collector into the initial state of a case. */
-const beforehand = (initial: Fields): ReadonlyArray<Event.Event> => {
+const beforehand = (initial: Fields): ReadonlyArray<Event> => {
   const { tool_results: results, halt, metadata, error, ...said } = initial
   const [kind, reason, haltId, detail, opts] = listOf(halt)
-  const messages = listOf(results).map((result) => messageOf(result) as Message.ToolMessage)
+  const messages = listOf(results).map((result) => messageOf(result) as Extract<Message.Message, { role: "tool" }>)
   const text = (id: unknown) => messages.find((message) => message.toolCallId === id)?.content
   const halting: ReadonlyArray<unknown> =
     kind === "ask_user"

@@ -1,7 +1,7 @@
 /** Builds a case's engine, its scripted adapter and its options. */
-import { AdapterError, Engine, Fake } from "@troupe/chat"
+import { Engine, Fake } from "@troupe/chat"
 import type { ChatOptions } from "@troupe/chat/chats"
-import { StreamError } from "@troupe/chat/errors"
+import { AdapterError, StreamError } from "@troupe/chat/errors"
 import { type Adapter, Retry } from "@troupe/chat/models"
 import { encoderOf, executorOf, listenerOf, type Observations, policyOf, predicateOf, toolOf } from "./behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../runner/fields.ts"
@@ -77,7 +77,7 @@ const known: ReadonlySet<string> = new Set(["max_turns", "max_tokens", "temperat
 const renamedParams = (params: Fields): Fields => renamed(params, (name) => (known.has(name) ? camel(name) : name))
 
 /** The scripted adapter of a case in its streaming form, since our adapters always stream. */
-export const fakeOf = (given: Fields, cursor?: Fake.Cursor): Fake.Fake => {
+export const fakeOf = (given: Fields, cursor?: { next: number }): Fake.Fake => {
   const { script, scripts, stream_script: streamed, script_cursor: cursorKind, usage, request_id: requestId } = given
   const own = cursorKind === "new" || cursorKind === "shared"
   return Fake.make({
@@ -85,7 +85,7 @@ export const fakeOf = (given: Fields, cursor?: Fake.Cursor): Fake.Fake => {
     ...present({ cursor: own ? (cursor ?? { next: 0 }) : cursorKind }),
     ...(usage === undefined ? {} : { usage: usageOf(usage) }),
     ...(requestId === undefined ? {} : { requestId: textOf(requestId) })
-  } as Fake.FakeOptions)
+  } as Parameters<typeof Fake.make>[0])
 }
 
 const saying = (script: unknown, scripts: unknown, streamed: unknown): Fields => {
@@ -101,7 +101,7 @@ const many = (scripts: unknown): Fields => ({ scripts: Array.isArray(scripts) ? 
 export const scriptOf = (value: unknown): Fake.Script =>
   Array.isArray(value) ? value.flatMap(entriesOf) : (value as never)
 
-const entriesOf = (value: unknown): ReadonlyArray<Fake.ScriptEntry> => {
+const entriesOf = (value: unknown): ReadonlyArray<Fake.Script[number]> => {
   const [kind, operand] = Object.entries(fieldsOf(value))[0] ?? ["unknown", value]
   switch (kind) {
     case "text":
@@ -160,7 +160,7 @@ const wholeResponse = ({
   tool_calls: calls,
   usage,
   finish_reason: reason
-}: Fields): ReadonlyArray<Fake.ScriptEntry> => [
+}: Fields): ReadonlyArray<Fake.Script[number]> => [
   ...(typeof said === "string" ? [{ text: said }] : []),
   ...listOf(calls).flatMap((call) => entriesOf({ tool_call: call })),
   ...(usage === undefined ? [] : [{ usage: usageOf(usage) }]),

@@ -1,5 +1,5 @@
 /** Compares an outcome with a case's `then`, facet by facet. */
-import { Event } from "@troupe/chat/events"
+import { isEvent } from "../../../packages/chat/src/events/Event.ts"
 import { type Fields, fieldsOf, listOf, textOf } from "../runner/fields.ts"
 import { type Difference, differences, matches, type Scope, unexamined } from "../runner/matching.ts"
 import { neutral } from "./values/toNeutral.ts"
@@ -239,7 +239,7 @@ const streamFacets: Readonly<Record<string, StreamFacet>> = {
         tag
       )
     ),
-  all_events_valid: ({ raw }) => fails(!raw.every(Event.isEvent), "not every event is one")
+  all_events_valid: ({ raw }) => fails(!raw.every(isEvent), "not every event is one")
 }
 
 const toolTags: ReadonlySet<string> = new Set([

@@ -1,6 +1,5 @@
 /** The outcome of a case's call, in the case's own form. */
-import { AdapterError, SessionError, ValidationError } from "@troupe/chat"
-import { EngineError } from "@troupe/chat/errors"
+import { AdapterError, EngineError, SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Fields } from "../runner/fields.ts"
 import { ScriptedException } from "./scripted.ts"
@@ -21,7 +20,7 @@ export interface Outcome {
 
 /** The part of a stream that was read. */
 export interface StreamOutcome {
-  readonly raw: ReadonlyArray<Event.Event>
+  readonly raw: ReadonlyArray<Event>
   readonly events: ReadonlyArray<readonly [string, unknown]>
   readonly last: unknown
   readonly failure?: unknown
@@ -60,8 +59,8 @@ export const consumptionOf = (value: unknown): Consumption => {
 }
 
 /** Reads a stream as the case describes, and releases it. */
-export const read = async (events: AsyncIterable<Event.Event>, how: Consumption): Promise<StreamOutcome> => {
-  const raw: Array<Event.Event> = []
+export const read = async (events: AsyncIterable<Event>, how: Consumption): Promise<StreamOutcome> => {
+  const raw: Array<Event> = []
   const iterator = events[Symbol.asyncIterator]()
   let failure: unknown
   try {

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { Engine, Fake, Troupe } from "@troupe/chat"
-import type { ChatRef } from "@troupe/chat/chats"
+import { type ChatRef, Engine, Fake, Troupe } from "@troupe/chat"
 import { ChatEffect } from "@troupe/chat/effect"
 import { chatMachine, turn } from "@troupe/chat/machines"
 import { Message } from "@troupe/chat/messages"
@@ -31,7 +30,7 @@ const ofEffect = async (): Promise<string | undefined> => {
 
 const ofTroupe = async (): Promise<string | undefined> => {
   const troupe = await Troupe.start({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
-  const chat: ChatRef.ChatRef = await troupe.chat("c1")
+  const chat: ChatRef = await troupe.chat("c1")
   const result = await chat.send("Hello").result()
   await troupe.stop()
   return result.finalResponse?.outputText

@@ -18,3 +18,7 @@ describe("public exports", () => {
     expect(complaints).toEqual([])
   })
 })
+
+test("the doors of packages/chat export at most 200 names together", () => {
+  expect(publicNames("packages/chat").length).toBeLessThanOrEqual(200)
+})

@@ -16,7 +16,7 @@ import { historyLines, type Paint } from "../output/index.ts"
  */
 export type CommandOutcome =
   | { readonly type: "nothing" }
-  | { readonly type: "turn"; readonly turn: AsyncIterable<Event.Event> }
+  | { readonly type: "turn"; readonly turn: AsyncIterable<Event> }
   | { readonly type: "quit" }
 
 /** The environment of a command. */

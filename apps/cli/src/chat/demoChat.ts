@@ -10,7 +10,8 @@
  *
  * @module
  */
-import { SessionError, Troupe, ValidationError } from "@troupe/chat"
+import { Troupe } from "@troupe/chat"
+import { SessionError, ValidationError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Adapter } from "@troupe/chat/models"
@@ -42,9 +43,9 @@ interface Restarted {
 /** A live chat with its system. */
 export interface DemoChat {
   readonly hasFiles: boolean
-  readonly send: (text: string) => AsyncIterable<Event.Event>
+  readonly send: (text: string) => AsyncIterable<Event>
   /** Runs the last question again, from the last completed step. */
-  readonly retry: () => AsyncIterable<Event.Event>
+  readonly retry: () => AsyncIterable<Event>
   /** Cancels the running turn, if there is one. */
   readonly cancel: () => Promise<void>
   /** Kills the chat's process, and waits for its restart. */
@@ -145,7 +146,7 @@ export const startDemoChat = async ({ adapter, folder, onNotice, onProgress }: D
 }
 
 /** Starts a turn, or returns one that fails with the error of its refusal (DEMO3). */
-const readable = (start: () => AsyncIterable<Event.Event>): AsyncIterable<Event.Event> => {
+const readable = (start: () => AsyncIterable<Event>): AsyncIterable<Event> => {
   try {
     return start()
   } catch (error) {

@@ -45,7 +45,7 @@ export interface Reply {
 }
 
 /** The model's answer to a request. */
-export const respond = (request: Pick<Request.Request, "messages" | "tools">, folder: string): Reply => {
+export const respond = (request: Pick<Request, "messages" | "tools">, folder: string): Reply => {
   const turn = readTurn(request.messages)
   const requested = plan(turn.asked)
   const known = new Set(request.tools.map((declared) => declared.name))
@@ -125,14 +125,14 @@ const numbered = (
 }
 
 /** Streams the reply word by word. Words count as tokens. */
-const script = (reply: Reply, request: Request.Request, wordDelayMs: number): Fake.Script => {
+const script = (reply: Reply, request: Request, wordDelayMs: number): Fake.Script => {
   const words = reply.text.split(/(?<=\s)(?=\S)/).filter((word) => word !== "")
   const pause: Fake.Script = wordDelayMs > 0 ? [{ delayMs: wordDelayMs }] : []
   const read = request.messages.reduce((sum, message) => sum + wordCount(Message.text(message)), 0)
   const usage = { inputTokens: read, outputTokens: words.length, totalTokens: read + words.length }
   return [
     ...words.flatMap((text): Fake.Script => [...pause, { text }]),
-    ...reply.calls.map((call): Fake.ScriptEntry => ({
+    ...reply.calls.map((call): Fake.Script[number] => ({
       toolCall: { id: call.id, name: call.name, arguments: call.arguments ?? {} }
     })),
     { usage },

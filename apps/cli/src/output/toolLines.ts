@@ -4,7 +4,7 @@
  * @module
  */
 import { stripVTControlCharacters } from "node:util"
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ToolCallView } from "@troupe/chat/chats"
 import { outcomeOf } from "../model/index.ts"
 import type { Paint } from "./paint.ts"
 import type { Progress } from "../tools/index.ts"
@@ -21,7 +21,7 @@ export interface FinishedCall {
 export interface LiveCall {
   readonly id: string
   readonly name: string
-  readonly status: ChatRef.ToolCallView["status"]
+  readonly status: ToolCallView["status"]
   readonly elapsedMs: number
   readonly timeoutMs: number | undefined
   readonly progress: Progress | undefined

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { describe } from "@troupe/chat/errors"
-import { SessionError } from "@troupe/chat"
 import type { ChatResult } from "@troupe/chat/chats"
+import { describe, SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import { Usage } from "@troupe/chat/messages"
 import type { Display } from "./display.ts"
@@ -27,12 +26,12 @@ export type TurnEnd = "completed" | "question" | "cancelled" | "failed"
 
 /** Shows a turn to its end, also one that fails: this never rejects. */
 export const reportTurn = async (
-  turn: AsyncIterable<Event.Event>,
+  turn: AsyncIterable<Event>,
   { display, paint, elapsedMs, now }: TurnSurroundings
 ): Promise<TurnEnd> => {
   const startedAt = now()
-  let result: ChatResult.ChatResult | undefined
-  let called: Extract<Event.Event, { readonly type: "tool_execution_started" }> | undefined
+  let result: ChatResult | undefined
+  let called: Extract<Event, { type: "tool_execution_started" }> | undefined
   let streamed = false
   const shown = new Set<unknown>()
   const fail = (error: unknown): void => {
@@ -94,7 +93,7 @@ const explain = (error: unknown): string => {
     : error.message
 }
 
-const endOf = (result: ChatResult.ChatResult): TurnEnd => {
+const endOf = (result: ChatResult): TurnEnd => {
   switch (result.haltedReason) {
     case "ask_user":
       return "question"
@@ -111,7 +110,7 @@ const endOf = (result: ChatResult.ChatResult): TurnEnd => {
   }
 }
 
-const failureOf = ({ haltedReason, metadata }: ChatResult.ChatResult): unknown => {
+const failureOf = ({ haltedReason, metadata }: ChatResult): unknown => {
   switch (haltedReason) {
     case "max_turns":
       return `The model was asked ${String(metadata["maxTurns"])} times and still wanted more; /retry lets it go on`
@@ -125,7 +124,7 @@ const failureOf = ({ haltedReason, metadata }: ChatResult.ChatResult): unknown =
 }
 
 /** The usage of a turn: requests, reported tokens, time. */
-const footer = (result: ChatResult.ChatResult, elapsedMs: number): string => {
+const footer = (result: ChatResult, elapsedMs: number): string => {
   const usage = result.steps.reduce((sum, step) => Usage.add(sum, step.response.usage), Usage.empty)
   const tokens =
     usage.inputTokens === undefined && usage.outputTokens === undefined

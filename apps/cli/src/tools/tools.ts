@@ -4,7 +4,8 @@
  * @module
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { askUser, error, ok, tool, ToolError } from "@troupe/chat"
+import { askUser, error, ok, tool } from "@troupe/chat"
+import { ToolError } from "@troupe/chat/errors"
 import type { Tool } from "@troupe/chat/tools"
 import * as z from "zod"
 import { calculate } from "./calculator.ts"

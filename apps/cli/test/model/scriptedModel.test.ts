@@ -3,7 +3,7 @@ import type { Request } from "@troupe/chat/models"
 import { describe, expect, test } from "vitest"
 import { abilities, respond } from "../../src/model/scriptedModel.ts"
 
-const declared = (...names: ReadonlyArray<string>): Array<Request.ToolDeclaration> =>
+const declared = (...names: ReadonlyArray<string>): Array<Request["tools"][number]> =>
   names.map((name) => ({ name, description: "", schema: {} }))
 
 const everyTool = declared("list_directory", "read_text_file", "search_files", "calculate", "ask", "slow_job")
@@ -16,7 +16,7 @@ const call = (id: string, name: string, args: Record<string, unknown>): ToolCall
 
 const reply = (messages: ReadonlyArray<Message.Message>, tools = everyTool) => respond({ messages, tools }, "/home/ada")
 
-const question = (text: string): Message.AssistantMessage => ({
+const question = (text: string): Extract<Message.Message, { role: "assistant" }> => ({
   role: "assistant",
   content: text,
   metadata: { ask_user: true, tool_call_id: "call_1" }

@@ -71,7 +71,7 @@ const saidBy = (result: Message.Message): string => {
 }
 
 /** The user's newest question, whether it answers a tool's question, and the tools' results since. */
-const turnOf = (messages: Request.Request["messages"]) => {
+const turnOf = (messages: Request["messages"]) => {
   const last = messages.findLastIndex(({ role }) => role === "user")
   const before = messages[last - 1]
   return {
@@ -81,9 +81,7 @@ const turnOf = (messages: Request.Request["messages"]) => {
   }
 }
 
-const reply = (
-  messages: Request.Request["messages"]
-): { readonly text: string; readonly calls: ReadonlyArray<Planned> } => {
+const reply = (messages: Request["messages"]): { readonly text: string; readonly calls: ReadonlyArray<Planned> } => {
   const { said, answers, results } = turnOf(messages)
   if (answers) return { text: `Noted: "${said}". Being a script, I do nothing more with it.`, calls: [] }
   if (results.length > 0) {
@@ -98,19 +96,19 @@ const reply = (
   return { text: /\bstory\b/iu.test(said) ? story : greeting, calls: [] }
 }
 
-const scriptOf = (request: Request.Request, { wordDelayMs }: ScriptedModelOptions, made: number): Fake.Script => {
+const scriptOf = (request: Request, { wordDelayMs }: ScriptedModelOptions, made: number): Fake.Script => {
   const { text, calls } = reply(request.messages)
   const words = text.split(/(?<=\s)(?=\S)/u)
   const read = request.messages.reduce((sum, message) => sum + textOf(message).split(/\s+/u).length, 0)
   return [
     ...words.flatMap((word): Fake.Script => [{ delayMs: wordDelayMs }, { text: word }]),
-    ...calls.map((call, index): Fake.ScriptEntry => ({ toolCall: { id: `call_${made + index + 1}`, ...call } })),
+    ...calls.map((call, index): Fake.Script[number] => ({ toolCall: { id: `call_${made + index + 1}`, ...call } })),
     { usage: { inputTokens: read, outputTokens: words.length, totalTokens: read + words.length } },
     { finish: calls.length > 0 ? "tool_calls" : "stop" }
   ]
 }
 
-const callsIn = (messages: Request.Request["messages"]): number =>
+const callsIn = (messages: Request["messages"]): number =>
   messages.reduce((sum, message) => sum + (message.role === "assistant" ? (message.toolCalls?.length ?? 0) : 0), 0)
 
 /** The scripted model as an adapter. */

@@ -1,10 +1,8 @@
-import type { Approval } from "@troupe/chat/tools"
+import type { Decision, PendingApproval } from "@troupe/chat/tools"
 import type { ReactNode } from "react"
 
 /** The possible decisions, by the reason why the call waits. */
-const verbs: Readonly<
-  Record<Approval.PendingApproval["kind"], ReadonlyArray<readonly [label: string, decision: Approval.Decision]>>
-> = {
+const verbs: Readonly<Record<PendingApproval["kind"], ReadonlyArray<readonly [label: string, decision: Decision]>>> = {
   permission: [
     ["Allow", { type: "allow" }],
     ["Deny", { type: "deny" }]
@@ -21,8 +19,8 @@ export const Approvals = ({
   approvals,
   onDecide
 }: {
-  readonly approvals: ReadonlyArray<Approval.PendingApproval>
-  readonly onDecide: (toolCallId: string, decision: Approval.Decision) => void
+  readonly approvals: ReadonlyArray<PendingApproval>
+  readonly onDecide: (toolCallId: string, decision: Decision) => void
 }): ReactNode =>
   approvals.map(({ toolCall, reason, kind }) => (
     <section key={toolCall.id} className="approval" aria-label={`Decision about ${toolCall.name}`}>

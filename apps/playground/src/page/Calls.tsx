@@ -4,7 +4,7 @@ import type { ReactNode } from "react"
 const inWords = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? ""))
 
 /** The tool messages of a thread by the call they answer. */
-export type Results = ReadonlyMap<string, Message.ToolMessage>
+export type Results = ReadonlyMap<string, Extract<Message.Message, { role: "tool" }>>
 
 /** The calls of a message, and their results. */
 export const Calls = ({

@@ -13,7 +13,7 @@ export const Running = ({
   onCancel,
   onRestart
 }: {
-  readonly calls: ReadonlyArray<ChatView.CallView>
+  readonly calls: ChatView.ChatView["toolCalls"]
   readonly onCancel: (id: string) => void
   readonly onRestart: (id: string) => void
 }): ReactNode =>

@@ -29,14 +29,5 @@ const final: ReadonlySet<AdapterErrorReason> = new Set(["invalid_request", "cont
  * **Details**: `true` for a provider that is busy, down, slow, unreachable or sends malformed responses, for rejected
  * keys, for a context too long for its model and for unsupported features. `false` for an invalid request, a content
  * filter, and any error that is not an `AdapterError`: such an error is a bug in the adapter.
- *
- * @example
- * ```ts import.meta.vitest
- * import { AdapterError } from "@troupe/chat"
- * import { Fallback } from "@troupe/chat/models"
- *
- * Fallback.movesAlong(new AdapterError("context_length_exceeded")) // => true
- * Fallback.movesAlong(new AdapterError("content_filter")) // => false
- * ```
  */
 export const movesAlong = (error: unknown): boolean => error instanceof AdapterError && !final.has(error.reason)

@@ -1,5 +1,5 @@
 /** The port to a model: adapters, retries and fallbacks. */
 export type { Adapter, AdapterOptions } from "./Adapter.ts"
 export type { Answerer, Fallback } from "./Fallback.ts"
-export { RetryOptions } from "./Retry.ts"
-export type { RetryNotice } from "./Retry.ts"
+export { RetryOptions } from "./retryPolicy.ts"
+export type { RetryNotice } from "./retryPolicy.ts"

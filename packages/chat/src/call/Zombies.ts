@@ -42,12 +42,12 @@ declare module "@troupe/otp/telemetry" {
  * import { Clock, EventLoop, System } from "@troupe/otp"
  * import { tool } from "@troupe/chat"
  * import { Zombies } from "@troupe/chat/observe"
- * import { ToolRunner } from "@troupe/chat/tools"
+ * import { runToolCalls } from "@troupe/chat/tools"
  *
  * const clock = Clock.test()
  * const system = System.make({ clock })
  * const deaf = tool({ name: "deaf", execute: () => new Promise(() => {}), timeoutMs: 50 })
- * const run = ToolRunner.runToolCalls([{ id: "c1", name: "deaf", arguments: {} }], [deaf], { system })
+ * const run = runToolCalls([{ id: "c1", name: "deaf", arguments: {} }], [deaf], { system })
  * await clock.advance(50)
  * const { messages } = await run
  * messages[0]?.outcome // => "timed_out"

@@ -15,30 +15,24 @@
  * @module
  */
 import { findingsOf, ValidationError, type ValidationErrorReason } from "../errors/index.ts"
-import { type Attachments, type Row, rows } from "./codecTable.ts"
+import { type Attachments, rows, type TypeName, type Types } from "./codecTable.ts"
 import { type Json, read, type Tag, write } from "../values/index.ts"
-
-/** The types that have a JSON form, and their values. */
-export type Types = { readonly [Name in keyof typeof rows]: (typeof rows)[Name] extends Row<infer A> ? A : never }
-
-/** The name of a type that has a JSON form. */
-export type TypeName = keyof Types
 
 /** The names of all types that have a JSON form. */
 export const types: ReadonlyArray<TypeName> = Object.freeze(Object.keys(rows) as Array<TypeName>)
 
 /** The version of the form. A decoder of another version rejects it. */
-export const version = 1
+const version = 1
 
 /** The JSON form of a value. */
-export interface Encoded {
+interface Encoded {
   readonly type: TypeName
   readonly version: typeof version
   readonly data: Json
 }
 
 /** A decoded value with its type. */
-export type Decoded = { readonly [Name in TypeName]: { readonly type: Name; readonly value: Types[Name] } }[TypeName]
+type Decoded = { readonly [Name in TypeName]: { readonly type: Name; readonly value: Types[Name] } }[TypeName]
 
 /**
  * The options of encoding.
@@ -46,7 +40,7 @@ export type Decoded = { readonly [Name in TypeName]: { readonly type: Name; read
  * - `unencodable`: how to treat an inner value that has no JSON form: `"refuse"` rejects the whole value (the default),
  *   `"describe"` replaces the inner value by a word in brackets, for display only
  */
-export interface EncodeOptions {
+interface EncodeOptions {
   readonly unencodable?: "refuse" | "describe" | undefined
 }
 
@@ -57,7 +51,7 @@ export interface EncodeOptions {
  *   decoded without a handler
  * - `adapter`, `fallbacks`, `toolExecutor`, `toolResultEncoder`: the parts of a decoded engine
  */
-export type DecodeOptions = Attachments
+type DecodeOptions = Attachments
 
 /**
  * Encodes a value as JSON text.

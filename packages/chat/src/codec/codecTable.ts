@@ -131,3 +131,9 @@ export const rows = {
   ValidationError: errors(ValidationError),
   SessionError: errors(SessionError)
 }
+
+/** The types that have a JSON form, and their values. */
+export type Types = { readonly [Name in keyof typeof rows]: (typeof rows)[Name] extends Row<infer A> ? A : never }
+
+/** The name of a type that has a JSON form. */
+export type TypeName = keyof Types

@@ -1,7 +1,7 @@
 /**
  * Runs the tool calls of one reply through a function of yours, in a safe order: reads together, writes one by one.
  *
- * Chats and `ToolRunner` run tools by themselves. A dispatcher is for a loop that you write: it decides when each call
+ * Chats and `runToolCalls` run tools by themselves. A dispatcher is for a loop that you write: it decides when each call
  * starts, and merges the states that calls return. Your runner executes each call.
  *
  * @module
@@ -13,29 +13,15 @@ import { checkDispatch } from "./dispatchChecks.ts"
 import { emit, emitResults } from "./dispatchEvents.ts"
 import { isOwn } from "./dispatchFailure.ts"
 import { isJudged, judge, toolsByName } from "./dispatchGate.ts"
-import { DispatchRun, endsBatch } from "./dispatchRun.ts"
+import { DispatchRun } from "./dispatchRun.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { Denial } from "../gate/index.ts"
 import type { DispatchState, Halt, Failure, Runner, DispatchResult, ToolResultsMessage } from "./dispatchState.ts"
 
-export type {
-  DispatchTool,
-  DispatchState,
-  Halt,
-  Failure,
-  RunnerContext,
-  Runner,
-  DispatchResult,
-  ToolResult,
-  ToolResultsMessage,
-  DispatchEvent
-} from "./dispatchState.ts"
+export type { DispatchEvent, DispatchState, DispatchTool, Failure, Runner } from "./dispatchState.ts"
 
 /** Makes the result that ends the batch. */
 export const halt = (reason: unknown): Halt => ({ type: "halt", reason })
-
-/** Whether a result ends the batch: an object of type `halt` with a reason, whatever the reason. */
-export const isHalt = (result: unknown): result is Halt => endsBatch(result)
 
 /** Whether a result is the dispatcher's own, and not the runner's. */
 export const isFailure = (result: unknown): result is Failure => isOwn(result)
@@ -47,7 +33,7 @@ export const isFailure = (result: unknown): result is Failure => isOwn(result)
  * - `system`: the system whose clock counts the timeouts; by default the host's clock
  * - `signal`: ends the batch when it is aborted, without waiting for calls
  */
-export interface DispatchOptions {
+interface DispatchOptions {
   readonly schedule?: "effects" | "reference" | undefined
   readonly system?: System.System | undefined
   readonly signal?: AbortSignal | undefined
@@ -114,7 +100,7 @@ export const run = async <State extends DispatchState, Result>(
  * - `halt`: neither this call nor any other call runs
  * - `suspend`: the call waits for a later answer
  */
-export type GateVerdict =
+type GateVerdict =
   | { readonly type: "allow"; readonly toolCall: ToolCall }
   | { readonly type: "deny"; readonly reason: string; readonly denial: Denial | undefined }
   | { readonly type: "halt"; readonly reason: string }
@@ -162,10 +148,12 @@ export const preToolGate = async (
 }
 
 /**
- * Notifies the listener of a call, and then of its result.
+ * Notifies the listener of a call, and then of its result. With `announced` it notifies of the result only, for a runner
+ * that announced the call before it ran.
  *
  * **Details**: no counter is changed. Exceptions and rejections of the listener are swallowed; its promise is not
- * awaited.
+ * awaited. For a message with several results, `tool_result` is emitted for the first result, and `tool_ui` for each
+ * result with `ui`.
  *
  * @example
  * ```ts import.meta.vitest
@@ -181,22 +169,9 @@ export const preToolGate = async (
 export const emitEvents = (
   state: DispatchState,
   toolCall: ToolCall,
-  message: ToolMessage | ToolResultsMessage
+  message: ToolMessage | ToolResultsMessage,
+  { announced = false }: { readonly announced?: boolean | undefined } = {}
 ): void => {
-  emit(state, { type: "tool_call", toolCall })
-  emitResultEvents(state, toolCall, message)
-}
-
-/**
- * Notifies the listener of a result only, for a runner that announced the call before it ran.
- *
- * **Details**: for a message with several results, `tool_result` is emitted for the first result, and `tool_ui` for each
- * result with `ui`.
- */
-export const emitResultEvents = (
-  state: DispatchState,
-  toolCall: ToolCall,
-  message: ToolMessage | ToolResultsMessage
-): void => {
+  if (!announced) emit(state, { type: "tool_call", toolCall })
   emitResults(state, toolCall, message)
 }

@@ -314,7 +314,7 @@ const isPair = (value: unknown): value is readonly [unknown, object] => {
 }
 
 /** Whether a result ends its batch. */
-export const endsBatch = (result: unknown): result is Halt =>
+const endsBatch = (result: unknown): result is Halt =>
   typeof result === "object" && result !== null && "type" in result && result.type === "halt" && "reason" in result
 
 const isMissing = (result: unknown): boolean => result === undefined || result === null || result === false

@@ -46,7 +46,7 @@ export interface DispatchState {
   readonly onEvent?: ((event: DispatchEvent) => unknown) | undefined
 }
 
-/** A result that ends the batch, for any reason. `HandlerResult.halt` makes one, too. */
+/** A result that ends the batch, for any reason. The `halt` of tools makes one, too. */
 export interface Halt {
   readonly type: "halt"
   readonly reason: unknown
@@ -62,7 +62,7 @@ export interface Failure {
 }
 
 /** The third argument of a runner: `signal` is aborted when the result is no longer needed. */
-export interface RunnerContext {
+interface RunnerContext {
   readonly signal: AbortSignal
 }
 

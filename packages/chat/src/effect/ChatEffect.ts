@@ -1,81 +1,73 @@
 /**
- * The Effect API of chats: the same steps and turns as Effects and Streams.
+ * The Effect API of chats and sessions: the same steps and turns as Effects and Streams.
  *
- * Interrupting the fiber releases the request or the running tools, like leaving the loop in the plain API.
- * Interrupting a reader of {@link send} only detaches. If the fiber has a tracer, spans go to it, as children of the
- * fiber's span.
+ * {@link run}, {@link stream}, {@link send} and {@link attach} are the functions of those names. {@link call},
+ * {@link events} and {@link session} make an Effect or a Stream of any other function of `Chat`, `Session` and `ChatRef`.
+ *
+ * Interrupting the fiber releases the request or the running tools, like leaving the loop in the plain API. Interrupting a
+ * reader of a living chat only detaches. If the fiber has a tracer, spans go to it, as children of the fiber's span.
  *
  * @module
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Chat from "../loop/Chat.ts"
-import type { ChatResult, Decision, SendOptions, StepResult } from "../record/index.ts"
-import { isPreflightError, type PreflightError, SessionError, ValidationError } from "../errors/index.ts"
-import type { ChatOptions, GenerateOptions, StepOptions } from "../options/index.ts"
-import {
-  type ChatRef,
-  type LiveTurn,
-  type RunningTroupe,
-  Troupe,
-  type TroupeOptions,
-  type UserInput
-} from "../live/index.ts"
+import type { ChatResult, SendOptions } from "../record/index.ts"
+import { isPreflightError, type PreflightError, SessionError, ToolError } from "../errors/index.ts"
+import type { ChatOptions, StepOptions } from "../options/index.ts"
+import { type ChatRef, type RunningTroupe, Troupe, type TroupeOptions, type UserInput } from "../live/index.ts"
 import type { Event } from "../events/index.ts"
-import { attempt, opening, reading, type Within } from "./fromPromises.ts"
-import type { Response, ThreadInput } from "../model/index.ts"
+import { attempt, opening, reading } from "./fromPromises.ts"
+import type { ThreadInput } from "../model/index.ts"
+import type { ResultOf, Session, SessionMode, SessionStream } from "../session/index.ts"
 import type { Engine } from "../tool/index.ts"
 import type { Attached, AttachOptions } from "../view/index.ts"
 
-/** The events of a chat, see `Chat.stream`. An untyped error (an exception of `haltWhen`) is a defect. */
-export const stream = (
-  engine: Engine,
-  thread: ThreadInput,
-  options: ChatOptions = {}
-): Stream.Stream<Event, PreflightError> => events((within) => Chat.stream(engine, thread, within(options)))
+/** The expected errors of chats, sessions and living chats. Any other error is a defect. */
+type Failure = PreflightError | SessionError | ToolError
 
-/** The events of one step, see `Chat.streamStep`. */
-export const streamStep = (
-  engine: Engine,
-  thread: ThreadInput,
-  options: StepOptions = {}
-): Stream.Stream<Event, PreflightError> => events((within) => Chat.streamStep(engine, thread, within(options)))
+/** The signal of the fiber and its tracer, for the options of a function. */
+type FiberOptions = Pick<StepOptions, "signal" | "tracing">
 
-/** The events of one model request, see `Chat.streamGenerate`. */
-export const streamGenerate = (
-  engine: Engine,
-  thread: ThreadInput,
-  options: GenerateOptions = {}
-): Stream.Stream<Event, PreflightError> => events((within) => Chat.streamGenerate(engine, thread, within(options)))
+/** Events that a reader pulls and can leave. */
+interface Leavable<A> extends AsyncIterable<A> {
+  readonly return: () => Promise<unknown>
+}
 
-/** The response to one model request, see `Chat.generate`. */
-export const generate = (
-  engine: Engine,
-  thread: ThreadInput,
-  options: GenerateOptions = {}
-): Effect.Effect<Response, PreflightError> => interruptible((within) => Chat.generate(engine, thread, within(options)))
+/** A streamed turn of a session: its events, readable once, and at any time the session and the result so far. */
+interface SessionEvents<Mode extends SessionMode> {
+  readonly events: Stream.Stream<Event, Failure>
+  readonly session: Effect.Effect<Session>
+  readonly result: Effect.Effect<ResultOf[Mode]>
+}
 
-/** Runs steps until a terminal condition, see `Chat.run`. */
+/** Runs steps until a terminal condition, see `Chat.run`. An untyped error (an exception of `haltWhen`) is a defect. */
 export const run = (
   engine: Engine,
   thread: ThreadInput,
   options: ChatOptions = {}
-): Effect.Effect<ChatResult, PreflightError> => interruptible((within) => Chat.run(engine, thread, within(options)))
+): Effect.Effect<ChatResult, PreflightError> =>
+  attempt((within) => Chat.run(engine, thread, within(options)), isPreflightError)
 
-/** Runs one step, see `Chat.step`. */
-export const step = (
+/** The events of a chat, see `Chat.stream`. An untyped error (an exception of `haltWhen` or `onEvent`) is a defect. */
+export const stream = (
   engine: Engine,
   thread: ThreadInput,
-  options: StepOptions = {}
-): Effect.Effect<StepResult, PreflightError> => interruptible((within) => Chat.step(engine, thread, within(options)))
+  options: ChatOptions = {}
+): Stream.Stream<Event, PreflightError> =>
+  Stream.unwrap(
+    Effect.map(
+      opening((within) => Chat.stream(engine, thread, within(options)), isPreflightError),
+      (opened) => reading(opened, isPreflightError)
+    )
+  )
 
 /** Sends an input to a living chat and returns the turn's events, see `ChatRef.send`. */
-export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {}): Stream.Stream<Event, SessionError> =>
-  Stream.suspend(() =>
-    Stream.fromAsyncIterable(chat.send(input, options), (error) => error).pipe(Stream.catch(sessionError))
-  )
+export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {}): Stream.Stream<Event, Failure> =>
+  events(() => chat.send(input, options))
 
 /**
  * Follows a living chat, see `ChatRef.attach`; the stream ends when the chat is stopped. Interrupting its reader
@@ -99,47 +91,70 @@ export const send = (chat: ChatRef, input: UserInput, options: SendOptions = {})
  * await troupe.stop()
  * ```
  */
-export const attach = (
-  chat: ChatRef,
-  options: AttachOptions = {}
-): Stream.Stream<Attached, SessionError | ValidationError> => following(() => chat.attach(options))
+export const attach = (chat: ChatRef, options: AttachOptions = {}): Stream.Stream<Attached, Failure> =>
+  events(() => chat.attach(options))
 
 /**
- * Decides about a suspended call of a living chat and returns the turn's events, see `ChatRef.approve`. Interrupting the
- * reader detaches.
+ * The result of a function of `Chat`, `Session` or `ChatRef`.
+ *
+ * **Details**: pass `options` on to a function that runs a turn, so that interrupting the fiber ends the turn.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Engine, Fake, user } from "@troupe/chat"
+ * import { ChatEffect } from "@troupe/chat/effect"
+ * import { Session } from "@troupe/chat/sessions"
+ * import * as Effect from "effect/Effect"
+ *
+ * const engine = Engine.make({ adapter: Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] }) })
+ * const started = ChatEffect.call((options) => Session.start(engine, [user("hi")], options))
+ * const { session } = await Effect.runPromise(started)
+ * session.status // => "completed"
+ * ```
  */
-export const approve = (
-  chat: ChatRef,
-  toolCallId: string,
-  decision: Decision
-): Stream.Stream<Event, SessionError | ValidationError> => following(() => chat.approve(toolCallId, decision))
+export const call = <A>(begin: (options: FiberOptions) => A | Promise<A>): Effect.Effect<A, Failure> =>
+  attempt(async (within) => begin(within<FiberOptions>({})), isFailure)
 
 /**
- * Cancels one tool call of a living chat, see `ChatRef.cancelToolCall`. Interrupting it stops waiting, and undoes
- * nothing.
+ * The events of a function of `Chat` or `ChatRef`: of a turn, a step, a request or a reader.
+ *
+ * **Details**: pass `options` on to a function of `Chat`, so that interrupting the fiber ends the request that opens.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Chat, Engine, Fake, user } from "@troupe/chat"
+ * import { ChatEffect } from "@troupe/chat/effect"
+ * import * as Effect from "effect/Effect"
+ * import * as Stream from "effect/Stream"
+ *
+ * const engine = Engine.make({ adapter: Fake.make({ script: [{ text: "Hello." }, { finish: "stop" }] }) })
+ * const step = ChatEffect.events((options) => Chat.streamStep(engine, [user("hi")], options))
+ * const read = await Effect.runPromise(Stream.runCollect(step))
+ * read.at(-1)?.type // => "step_completed"
+ * ```
  */
-export const cancelToolCall = (chat: ChatRef, toolCallId: string): Effect.Effect<void, SessionError> =>
-  attempt(() => chat.cancelToolCall(toolCallId), isSessionError)
-
-/**
- * Cancels all tool calls of a living chat's running batch, see `ChatRef.cancelToolCalls`; interrupting
- * as {@link cancelToolCall}.
- */
-export const cancelToolCalls = (chat: ChatRef): Effect.Effect<void, SessionError> =>
-  attempt(() => chat.cancelToolCalls(), isSessionError)
-
-/** Runs a tool call of a living chat again, see `ChatRef.restartToolCall`; interrupting as {@link cancelToolCall}. */
-export const restartToolCall = (chat: ChatRef, toolCallId: string): Effect.Effect<void, SessionError> =>
-  attempt(() => chat.restartToolCall(toolCallId), isSessionError)
-
-/** The result of a living chat's turn. */
-export const result = (turn: LiveTurn): Effect.Effect<ChatResult, SessionError> =>
-  Effect.callback((resume) => {
-    turn.result().then(
-      (ended) => resume(Effect.succeed(ended)),
-      (error: unknown) => resume(error instanceof SessionError ? Effect.fail(error) : Effect.die(error))
+export const events = <A>(
+  open: (options: FiberOptions) => Leavable<A> | Promise<Leavable<A>>
+): Stream.Stream<A, Failure> =>
+  Stream.unwrap(
+    Effect.map(
+      opening(async (within) => open(within<FiberOptions>({})), isFailure),
+      (opened) => reading(opened, isFailure)
     )
-  })
+  )
+
+/** The events of a streamed turn of a session, and the session after them, for as long as the scope. */
+export const session = <Mode extends SessionMode>(
+  open: (options: FiberOptions) => Promise<SessionStream<Mode>>
+): Effect.Effect<SessionEvents<Mode>, Failure, Scope.Scope> =>
+  Effect.map(
+    opening((within) => open(within<FiberOptions>({})), isFailure),
+    (opened) => ({
+      events: reading(opened, isFailure),
+      session: Effect.sync(() => opened.session()),
+      result: Effect.sync(() => opened.result())
+    })
+  )
 
 /** A running Troupe as a service. */
 export class TroupeService extends Context.Service<TroupeService, RunningTroupe>()("@troupe/chat/TroupeService") {}
@@ -149,31 +164,10 @@ export const layer = (options: TroupeOptions): Layer.Layer<TroupeService, Prefli
   Layer.effect(
     TroupeService,
     Effect.acquireRelease(
-      interruptible(() => Troupe.start(options)),
+      attempt(() => Troupe.start(options), isPreflightError),
       (troupe) => Effect.promise(() => troupe.stop())
     )
   )
 
-const events = (open: (within: Within) => Promise<Chat.EventStream>): Stream.Stream<Event, PreflightError> =>
-  Stream.unwrap(Effect.map(opening(open, isPreflightError), (opened) => reading(opened, isPreflightError)))
-
-const interruptible = <A>(begin: (within: Within) => Promise<A>): Effect.Effect<A, PreflightError> =>
-  attempt(begin, isPreflightError)
-
-/** Reads the iterable of a living chat; a refusal is a typed failure. */
-const following = <A>(begin: () => AsyncIterable<A>): Stream.Stream<A, SessionError | ValidationError> =>
-  Stream.suspend(() => {
-    try {
-      return reading(begin(), isRefusal)
-    } catch (error) {
-      return isRefusal(error) ? Stream.fail(error) : Stream.die(error)
-    }
-  })
-
-const isRefusal = (error: unknown): error is SessionError | ValidationError =>
-  error instanceof SessionError || error instanceof ValidationError
-
-const isSessionError = (error: unknown): error is SessionError => error instanceof SessionError
-
-const sessionError = (error: unknown): Stream.Stream<never, SessionError> =>
-  error instanceof SessionError ? Stream.fail(error) : Stream.die(error)
+const isFailure = (error: unknown): error is Failure =>
+  isPreflightError(error) || error instanceof SessionError || error instanceof ToolError

@@ -25,16 +25,14 @@ export const TextDelta = z
 export type TextDelta = z.infer<typeof TextDelta>
 
 /** The whole answer text, once, before `message_completed`, when there was any. */
-export const TextCompleted = z
+const TextCompleted = z
   .object({ type: z.literal("text_completed"), id: z.string().nullable(), text: z.string() })
   .readonly()
-export type TextCompleted = z.infer<typeof TextCompleted>
+type TextCompleted = z.infer<typeof TextCompleted>
 
 /** The model begins a tool call. */
-export const ToolCallStarted = z
-  .object({ type: z.literal("tool_call_started"), id: z.string(), name: z.string() })
-  .readonly()
-export type ToolCallStarted = z.infer<typeof ToolCallStarted>
+const ToolCallStarted = z.object({ type: z.literal("tool_call_started"), id: z.string(), name: z.string() }).readonly()
+type ToolCallStarted = z.infer<typeof ToolCallStarted>
 
 /** A fragment of a call's argument text. */
 export const ToolCallDelta = z
@@ -57,7 +55,7 @@ export const ToolCallCompleted = z
 export type ToolCallCompleted = z.infer<typeof ToolCallCompleted>
 
 /** First of a call's three tool events; all three come together when the call is done. */
-export const ToolExecutionStarted = z
+const ToolExecutionStarted = z
   .object({
     type: z.literal("tool_execution_started"),
     id: z.string(),
@@ -65,10 +63,10 @@ export const ToolExecutionStarted = z
     arguments: openRecord.nullable()
   })
   .readonly()
-export type ToolExecutionStarted = z.infer<typeof ToolExecutionStarted>
+type ToolExecutionStarted = z.infer<typeof ToolExecutionStarted>
 
 /** Second: the result of the handler, or a `ToolError` in its place; and the outcome of the call. */
-export const ToolExecutionCompleted = z
+const ToolExecutionCompleted = z
   .object({
     type: z.literal("tool_execution_completed"),
     id: z.string(),
@@ -77,16 +75,16 @@ export const ToolExecutionCompleted = z
     outcome: Outcome
   })
   .readonly()
-export type ToolExecutionCompleted = z.infer<typeof ToolExecutionCompleted>
+type ToolExecutionCompleted = z.infer<typeof ToolExecutionCompleted>
 
 /** Third, normally: the text for the model. */
-export const ToolResultEncoded = z
+const ToolResultEncoded = z
   .object({ type: z.literal("tool_result_encoded"), id: z.string(), content: z.string() })
   .readonly()
-export type ToolResultEncoded = z.infer<typeof ToolResultEncoded>
+type ToolResultEncoded = z.infer<typeof ToolResultEncoded>
 
 /** Third, when the handler asked the user. */
-export const AskUserRequested = z
+const AskUserRequested = z
   .object({
     type: z.literal("ask_user_requested"),
     toolCallId: z.string(),
@@ -95,10 +93,10 @@ export const AskUserRequested = z
     options: QuestionOptions
   })
   .readonly()
-export type AskUserRequested = z.infer<typeof AskUserRequested>
+type AskUserRequested = z.infer<typeof AskUserRequested>
 
 /** Third, when the handler or the error policy ended the loop. */
-export const ToolHalt = z
+const ToolHalt = z
   .object({
     type: z.literal("tool_halt"),
     toolCallId: z.string(),
@@ -107,7 +105,7 @@ export const ToolHalt = z
     content: z.string()
   })
   .readonly()
-export type ToolHalt = z.infer<typeof ToolHalt>
+type ToolHalt = z.infer<typeof ToolHalt>
 
 /** Last event of an adapter stream. */
 export const MessageCompleted = z
@@ -126,7 +124,7 @@ export type MessageCompleted = z.infer<typeof MessageCompleted>
  * Last event of a step. `thread` is the input, the assistant message and the tool messages; `mode` is the option of that
  * name; `halt` is the reason why the step ends the loop; `error` is the failure of the step itself.
  */
-export const StepCompleted = z
+const StepCompleted = z
   .object({
     type: z.literal("step_completed"),
     response: Response,
@@ -138,15 +136,15 @@ export const StepCompleted = z
     error: z.unknown().exactOptional()
   })
   .readonly()
-export type StepCompleted = z.infer<typeof StepCompleted>
+type StepCompleted = z.infer<typeof StepCompleted>
 
 /** Last event of a chat. */
-export const ChatCompleted = z.object({ type: z.literal("chat_completed"), result: ChatResult }).readonly()
-export type ChatCompleted = z.infer<typeof ChatCompleted>
+const ChatCompleted = z.object({ type: z.literal("chat_completed"), result: ChatResult }).readonly()
+type ChatCompleted = z.infer<typeof ChatCompleted>
 
 /** A provider-specific chunk: reasoning, sources, raw chunks; usage as `{ type: "usage", usage }`. */
-export const RawChunk = z.object({ type: z.literal("raw_chunk"), chunk: anything }).readonly()
-export type RawChunk = z.infer<typeof RawChunk>
+const RawChunk = z.object({ type: z.literal("raw_chunk"), chunk: anything }).readonly()
+type RawChunk = z.infer<typeof RawChunk>
 
 /** A failure after the stream opened. It does not end the stream: keep reading. */
 export const ErrorEvent = z.object({ type: z.literal("error"), error: anything }).readonly()

@@ -13,7 +13,7 @@
  *        have it.
  */
 import * as Hooks from "./Hooks.ts"
-import { check, type Denial, denial, type Permissions, type Question } from "./Permissions.ts"
+import { check, type Denial, denial, type Permissions, type Question } from "./permissionRules.ts"
 import type { ToolCall } from "../model/index.ts"
 import { copied } from "../json/index.ts"
 import { haltProblem, haltWord } from "./haltReason.ts"

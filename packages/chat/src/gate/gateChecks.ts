@@ -4,7 +4,7 @@ import { functionType, isRecord, milliseconds, partsOf, passing, wordOf } from "
 import { modes } from "../record/index.ts"
 import { groupFindings } from "./hookGroup.ts"
 import type { HookEvent, ToolHookEvent } from "./Hooks.ts"
-import type { Permissions } from "./Permissions.ts"
+import type { Permissions } from "./permissionRules.ts"
 
 const areNames = (value: unknown): boolean => Array.isArray(value) && value.every((name) => typeof name === "string")
 const toolNames = passing(areNames, "must_be_a_list of tool names").optional()

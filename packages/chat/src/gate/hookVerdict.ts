@@ -9,7 +9,7 @@
  */
 import { findingsFor, isRecord, ValidationError } from "../errors/index.ts"
 import { type Message, unstorable } from "../model/index.ts"
-import type { Denial } from "./Permissions.ts"
+import type { Denial } from "./permissionRules.ts"
 import * as Validate from "../model/Validate.ts"
 import { copied } from "../json/index.ts"
 import { haltProblem, haltWord } from "./haltReason.ts"

@@ -15,7 +15,7 @@
  *         refusal are called.
  */
 import { ToolError, ValidationError } from "../errors/index.ts"
-import { clamp, type Denial, denial, isMode, type Permissions } from "./Permissions.ts"
+import { clamp, type Denial, denial, isMode, type Permissions } from "./permissionRules.ts"
 import type { ToolCall } from "../model/index.ts"
 import { copied } from "../json/index.ts"
 import { answered } from "./gate.ts"

@@ -23,17 +23,7 @@ import { submittedContent } from "../tool/index.ts"
 import { type Message, type Thread, type UserInput, userMessage } from "../model/index.ts"
 import * as Threads from "../model/Thread.ts"
 
-export type {
-  Attached,
-  Attachment,
-  AttachOptions,
-  ChatPhase,
-  ChatSnapshot,
-  Cursor,
-  LiveContext,
-  SnapshotObserver,
-  WhenSlow
-} from "../view/index.ts"
+export type { Attached, Attachment, AttachOptions, ChatPhase, ChatSnapshot, SnapshotObserver } from "../view/index.ts"
 export type { ToolCallView } from "../call/index.ts"
 export type { LiveTurn } from "./liveTurn.ts"
 export type { UserInput } from "../model/index.ts"

@@ -282,4 +282,4 @@ export class RunningTroupe {
   }
 }
 
-const anyThread: Thread.Thread = Thread.fromMessages([user("")])
+const anyThread: Thread.Thread = Thread.from([user("")])

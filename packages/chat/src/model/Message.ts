@@ -5,71 +5,20 @@
  */
 import * as z from "zod"
 import { ValidationError } from "../errors/index.ts"
-import { ContentPart } from "./ContentPart.ts"
-import { openRecord } from "../values/index.ts"
+import {
+  type AssistantMessage,
+  ContentPart,
+  type Message,
+  type SystemMessage,
+  type ToolMessage,
+  type UserMessage
+} from "./messageShapes.ts"
 import { errorText } from "../toolResult/index.ts"
-import { Outcome } from "./Outcome.ts"
-import { ToolCall } from "./ToolCall.ts"
+import type { ToolCall } from "./ToolCall.ts"
 import * as ToolResultEncoder from "../toolResult/ToolResultEncoder.ts"
 import { messageFindings } from "./messageFindings.ts"
 
-const metadata = openRecord.optional()
-const content = z.union([z.string(), z.array(ContentPart).readonly()])
-
-/** Instructions to the model; text only. */
-export const SystemMessage = z
-  .object({
-    role: z.literal("system"),
-    content: z.string(),
-    name: z.string().optional(),
-    metadata
-  })
-  .readonly()
-export type SystemMessage = z.infer<typeof SystemMessage>
-
-/** The message of a user. */
-export const UserMessage = z
-  .object({ role: z.literal("user"), content, name: z.string().optional(), metadata })
-  .readonly()
-export type UserMessage = z.infer<typeof UserMessage>
-
-/**
- * The reply of the model.
- *
- * **Details**: `toolCalls` is absent or non-empty. `metadata.finish_reason` is always set on messages that a step built;
- * `metadata.ask_user: true` with `metadata.tool_call_id` marks a tool's question, `metadata.cancelled: true` a reply that
- * was cut short.
- */
-export const AssistantMessage = z
-  .object({
-    role: z.literal("assistant"),
-    content,
-    toolCalls: z.array(ToolCall).readonly().optional(),
-    name: z.string().optional(),
-    metadata
-  })
-  .readonly()
-export type AssistantMessage = z.infer<typeof AssistantMessage>
-
-/**
- * The result of one tool call, as text for the model. `outcome` is how the call ended; it is absent if the caller answered
- * the call.
- */
-export const ToolMessage = z
-  .object({
-    role: z.literal("tool"),
-    content,
-    toolCallId: z.string(),
-    outcome: Outcome.optional(),
-    name: z.string().optional(),
-    metadata
-  })
-  .readonly()
-export type ToolMessage = z.infer<typeof ToolMessage>
-
-/** One message of a thread. */
-export const Message = z.discriminatedUnion("role", [SystemMessage, UserMessage, AssistantMessage, ToolMessage])
-export type Message = z.infer<typeof Message>
+export { Message } from "./messageShapes.ts"
 
 /** Returns a valid message or throws: callers in JavaScript can break the types. */
 const valid = <M extends Message>(message: M): M => {

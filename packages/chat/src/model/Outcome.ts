@@ -23,10 +23,10 @@ import { ToolError } from "../errors/index.ts"
  * @example
  * ```ts import.meta.vitest
  * import { tool } from "@troupe/chat"
- * import { ToolRunner } from "@troupe/chat/tools"
+ * import { runToolCalls } from "@troupe/chat/tools"
  *
  * const now = tool({ name: "now", execute: () => "noon" })
- * const { messages } = await ToolRunner.runToolCalls([{ id: "1", name: "now", arguments: {} }], [now])
+ * const { messages } = await runToolCalls([{ id: "1", name: "now", arguments: {} }], [now])
  * messages.map(({ outcome }) => outcome) // => ["completed"]
  * ```
  */

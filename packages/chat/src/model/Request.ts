@@ -5,7 +5,7 @@
  */
 import * as z from "zod"
 import { openRecord } from "../values/index.ts"
-import { Message } from "./Message.ts"
+import { Message } from "./messageShapes.ts"
 
 /** Provider-specific values are passed on; the types name only values that all providers have. */
 const ofProvider = z.custom<never>((value) => openRecord.safeParse(value).success)

@@ -5,7 +5,8 @@
  */
 import * as z from "zod"
 import { openRecord } from "../values/index.ts"
-import { AssistantMessage, text as messageText } from "./Message.ts"
+import { AssistantMessage } from "./messageShapes.ts"
+import { text as messageText } from "./Message.ts"
 import { ToolCall } from "./ToolCall.ts"
 import { Usage } from "./Usage.ts"
 

@@ -5,7 +5,7 @@
  */
 import * as z from "zod"
 import { openRecord } from "../values/index.ts"
-import { Message } from "./Message.ts"
+import { Message } from "./messageShapes.ts"
 
 /** A conversation's messages, oldest first. */
 export const Thread = z.object({ messages: z.array(Message).readonly(), metadata: openRecord.optional() }).readonly()
@@ -13,9 +13,6 @@ export type Thread = z.infer<typeof Thread>
 
 /** The thread without messages. */
 export const empty: Thread = Object.freeze({ messages: Object.freeze([]) })
-
-/** A thread with these messages. */
-export const fromMessages = (messages: ReadonlyArray<Message>): Thread => ({ messages })
 
 /** The input of every operation: a thread, or only its messages. */
 export type ThreadInput = Thread | ReadonlyArray<Message>

@@ -13,7 +13,7 @@ import {
   type ValidationErrorReason
 } from "../errors/index.ts"
 import { messageFindings, messagesFindings } from "./messageFindings.ts"
-import type { Message } from "./Message.ts"
+import type { Message } from "./messageShapes.ts"
 import type { Request, ToolDeclaration } from "./Request.ts"
 import type { Thread } from "./Thread.ts"
 

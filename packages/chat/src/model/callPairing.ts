@@ -5,7 +5,7 @@
  *        and there is no other tool message. Every provider accepts such a thread.
  */
 import { SessionError } from "../errors/index.ts"
-import type { Message, ToolMessage } from "./Message.ts"
+import type { Message, ToolMessage } from "./messageShapes.ts"
 import * as Thread from "./Thread.ts"
 
 /** Why a thread cannot be sent to a model (PAIR1). */

@@ -1,17 +1,7 @@
 /** The data of model requests: messages, content parts, threads, tool calls, usage, requests and responses. */
 export { answered, unpaired } from "./callPairing.ts"
-export { ContentPart } from "./ContentPart.ts"
-export {
-  AssistantMessage,
-  Message,
-  ToolMessage,
-  UserMessage,
-  assistant,
-  system,
-  text,
-  toolResult,
-  user
-} from "./Message.ts"
+export { AssistantMessage, ContentPart, Message, ToolMessage, UserMessage } from "./messageShapes.ts"
+export { assistant, system, text, toolResult, user } from "./Message.ts"
 export { messageFindings, messagesFindings } from "./messageFindings.ts"
 export { Outcome, ofError } from "./Outcome.ts"
 export { Request, ResponseFormat, ToolChoice } from "./Request.ts"

@@ -7,7 +7,7 @@
  * MEDIA2. The `data:` URL of an image holds non-empty base64, and has the media type of an image. The media type of a file
  *         does not contradict its `data:` URL.
  */
-import type { FilePart, ImagePart } from "./ContentPart.ts"
+import type { FilePart, ImagePart } from "./messageShapes.ts"
 import { isBase64 } from "../json/index.ts"
 
 /** The problem of a part's source, or `undefined`. */

@@ -1,6 +1,6 @@
 /** The findings about messages, with their paths. */
 import { type Finding, isRecord } from "../errors/index.ts"
-import { ContentPart, type FilePart, type ImagePart } from "./ContentPart.ts"
+import { ContentPart, type FilePart, type ImagePart } from "./messageShapes.ts"
 import { sourceProblem } from "./mediaSource.ts"
 
 type Path = ReadonlyArray<string | number>

@@ -1,7 +1,7 @@
 /** Makes user messages. */
 import { type Finding, ValidationError } from "../errors/index.ts"
-import type { ContentPart } from "./ContentPart.ts"
-import type { UserMessage } from "./Message.ts"
+import type { ContentPart } from "./messageShapes.ts"
+import type { UserMessage } from "./messageShapes.ts"
 import * as Validate from "./Validate.ts"
 import { unstorable } from "./storable.ts"
 

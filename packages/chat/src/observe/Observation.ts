@@ -54,7 +54,7 @@ export interface Observation {
 }
 
 /** The options of an observation: how many processes a tree shows at most, 500 by default. */
-export interface ObservationOptions {
+interface ObservationOptions {
   readonly maxProcesses?: number | undefined
 }
 

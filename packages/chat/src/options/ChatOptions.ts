@@ -15,8 +15,6 @@ import type { Tracing } from "./Tracing.ts"
 import type { OnToolError, CallTimeout, OnLateResult } from "./callPolicy.ts"
 import type { Tool, ToolExecutor } from "../tool/index.ts"
 
-export type { OnToolError, ToolErrorDecision } from "./callPolicy.ts"
-
 /** Options of one step. */
 export interface StepOptions {
   /** `"auto"` runs tool calls, `"manual"` leaves them to the caller. Default `"auto"`. */

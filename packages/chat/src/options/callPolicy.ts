@@ -4,7 +4,7 @@ import type { HandlerResult } from "../values/index.ts"
 import type { Outcome, ToolCall } from "../model/index.ts"
 
 /** The decision of a policy function: use this value as the failed call's result, or end the loop. */
-export type ToolErrorDecision = { readonly continue: unknown } | "halt"
+type ToolErrorDecision = { readonly continue: unknown } | "halt"
 
 /**
  * How a failed tool call is handled.

@@ -1,7 +1,8 @@
 /** The options of chats and engines, their defaults and the spans of a run. */
 export type { CallTimeout, OnLateResult, OnToolError } from "./callPolicy.ts"
 export type { Budget, ChatOptions, GenerateOptions, Schedule, StepOptions } from "./ChatOptions.ts"
-export { EngineOptions, resolveModel } from "./Engine.ts"
+export { resolveModel } from "./callOverlay.ts"
+export { EngineOptions } from "./Engine.ts"
 export { chatOptionNames, providerAdvice, toolsFindings } from "./optionChecks.ts"
 export { resolveOptions } from "./resolveOptions.ts"
 export type { RunOptions } from "./resolveOptions.ts"

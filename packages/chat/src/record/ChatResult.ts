@@ -88,9 +88,6 @@ export const ChatResult = z
   .readonly()
 export type ChatResult = z.infer<typeof ChatResult>
 
-/** Whether the chat stopped without a final answer of the model. */
-export const isHalted = ({ haltedReason }: ChatResult): boolean => haltedReason !== "completed"
-
 /**
  * The last non-blank text of the model in the turn; `""` if there is none.
  *

@@ -10,10 +10,10 @@ import type { Response, ResponseFormat } from "../model/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The schema of an answer: a zod schema, any Standard Schema, or a JSON Schema object. */
-export type Schema<A = unknown> = Parameters<A>
+type Schema<A = unknown> = Parameters<A>
 
 /** The options of a response format. */
-export interface FormatOptions {
+interface FormatOptions {
   /** Whether the provider must enforce the schema. Default: the provider's default. */
   readonly strict?: boolean | undefined
   /** JSON Schema of the answer, for Standard Schemas whose library cannot produce it. */

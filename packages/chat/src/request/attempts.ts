@@ -3,7 +3,7 @@ import type { Adapter, Answerer, Fallback } from "../adapter/index.ts"
 import { AdapterError } from "../errors/index.ts"
 import type { AdapterEvent } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
-import * as Retry from "../adapter/Retry.ts"
+import * as Retry from "../adapter/retryPolicy.ts"
 import { isPromiseLike } from "../async/index.ts"
 import type { AdapterStreamContext } from "./streamContext.ts"
 

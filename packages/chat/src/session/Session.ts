@@ -24,7 +24,7 @@ import { ToolError, ValidationError } from "../errors/index.ts"
 import type { ChatOptions, StepOptions } from "../options/index.ts"
 import { type AnswerForm, withAnswer } from "../loop/index.ts"
 import { unknownToolCall } from "../inbox/index.ts"
-import { answered, type Message, type ToolCall, type UserInput, type UserMessage, userMessage } from "../model/index.ts"
+import { answered, type Message, type UserInput, type UserMessage, userMessage } from "../model/index.ts"
 import { waitingStatus } from "./sessionOutcome.ts"
 import type { SessionStream } from "./sessionStream.ts"
 import { requireContinuable, requireLegal } from "./sessionStatus.ts"
@@ -37,21 +37,20 @@ import { errorText } from "../toolResult/index.ts"
 import { type Session, shape } from "./sessionState.ts"
 import type { SessionTurn } from "./turnResult.ts"
 
-export { SessionStatus, SessionOutcome, Session } from "./sessionState.ts"
+export { Session } from "./sessionState.ts"
 
 export type { SessionStream } from "./sessionStream.ts"
-export type { UserInput } from "../model/index.ts"
 
 /** The fields of a new session; every field has a default. */
-export interface SessionFields extends Partial<Omit<Session, "thread">> {
+interface SessionFields extends Partial<Omit<Session, "thread">> {
   readonly thread?: Thread.ThreadInput | undefined
 }
 
 /** The start of a conversation: a session, a thread, or messages. */
-export type SessionInput = Session | Thread.ThreadInput
+type SessionInput = Session | Thread.ThreadInput
 
 /** The options of a turn that answers. */
-export interface ReplyOptions extends ChatOptions {
+interface ReplyOptions extends ChatOptions {
   /**
    * How the answer to a tool's question is stored: as a user message, or as the result of the asking call, instead of its
    * placeholder. Default `"user_message"`.
@@ -73,7 +72,7 @@ const strict = z.strictObject(shape)
  *
  * const session = Session.make({ id: "s1", thread: [Message.user("hi")] })
  * session.status // => "idle"
- * Session.messages(session).length // => 1
+ * session.thread.messages.length // => 1
  * ```
  */
 export const make = (fields: SessionFields = {}): Session => {
@@ -97,12 +96,6 @@ export const make = (fields: SessionFields = {}): Session => {
   )
 }
 
-/** The messages of a session. */
-export const messages = (session: Session): ReadonlyArray<Message> => session.thread.messages
-
-/** The calls that wait for the caller. */
-export const pendingToolCalls = (session: Session): ReadonlyArray<ToolCall> => session.pendingToolCalls
-
 /**
  * The session with these messages at its end; the status stays.
  *
@@ -115,18 +108,6 @@ export const append = (session: Session, ...added: ReadonlyArray<Message>): Sess
   }
   return { ...session, thread: Thread.append(session.thread, ...added) }
 }
-
-/** The session with a user's message at its end; the status stays. */
-export const appendUser = (session: Session, said: UserInput): Session => append(session, userMessage(said))
-
-/**
- * The session with a tool message at its end; the status and the pending calls stay.
- *
- * **Errors**: throws a `ToolError` for a result that has no JSON form (`encoding_failed`) or more than 1,000,000 characters
- * (`result_too_large`).
- */
-export const appendToolResult = (session: Session, toolCallId: string, result: unknown): Session =>
-  append(session, { role: "tool", toolCallId, content: submittedContent(toolCallId, result) })
 
 /**
  * Answers one of the pending calls; after the last one the session is idle, or awaits the user.

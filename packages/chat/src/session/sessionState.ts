@@ -24,11 +24,9 @@ export type SessionStatus = z.infer<typeof SessionStatus>
  * How the last turn ended: its halted reason, the metadata of that reason (see `ChatResult`), and the error of `error` and
  * `tool_error`.
  */
-export const SessionOutcome = z
+const SessionOutcome = z
   .object({ haltedReason: z.string(), metadata: record, error: z.unknown().optional() })
   .readonly()
-
-export type SessionOutcome = z.infer<typeof SessionOutcome>
 
 export const shape = {
   id: z.string().optional(),

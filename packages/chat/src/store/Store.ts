@@ -8,21 +8,11 @@ import { memoryStore } from "./memoryStore.ts"
 import { isRecord } from "../errors/index.ts"
 import type { Store, SessionStore } from "./sessionStore.ts"
 
-export type {
-  Store,
-  Precondition,
-  Saved,
-  ListOptions,
-  HistoryOptions,
-  ChatSummary,
-  ChatList,
-  SessionStore
-} from "./sessionStore.ts"
+export type { Store, Precondition, Saved, ListOptions, HistoryOptions, ChatList, SessionStore } from "./sessionStore.ts"
 
 export { listOptions, historyOptions, searched, summaryOf } from "./chatList.ts"
 export { blank, Commit, commitOf, forked, recordOf, rewound } from "./commitLog.ts"
-export type { Change } from "./commitLog.ts"
-export { type Refusal, refused } from "../errors/index.ts"
+export { refused } from "../errors/index.ts"
 
 const verbs = ["load", "save", "delete", "history", "at", "fork", "rewind", "list", "keepDraft", "expire", "close"]
 
@@ -36,7 +26,7 @@ export const isSessionStore = (store: Store): store is SessionStore =>
  * **Units and defaults**: `clock` is the host's. `ttlMs` is how long after its newest entry a conversation is kept; without
  * it, there is no limit.
  */
-export interface MemoryOptions {
+interface MemoryOptions {
   readonly clock?: Clock.Clock | undefined
   readonly ttlMs?: number | undefined
 }

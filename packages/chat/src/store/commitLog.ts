@@ -64,7 +64,7 @@ export type Change = Omit<Commit, "seq" | "at" | "kind" | "from">
  * import { Thread, Usage } from "@troupe/chat/messages"
  * import { Store } from "@troupe/chat/store"
  *
- * const thread = Thread.fromMessages([user("Hello")])
+ * const thread = Thread.from([user("Hello")])
  * const before = { id: "a", thread, usage: Usage.empty, running: true, pendingToolCalls: [] }
  * const after = { ...before, thread: Thread.append(thread, user("Again")) }
  *
@@ -120,7 +120,7 @@ const isSame = (one: unknown, other: unknown): boolean =>
  * import { Thread, Usage } from "@troupe/chat/messages"
  * import { Store } from "@troupe/chat/store"
  *
- * const record = { id: "a", thread: Thread.fromMessages([user("Hello")]), usage: Usage.empty, running: false, pendingToolCalls: [] }
+ * const record = { id: "a", thread: Thread.from([user("Hello")]), usage: Usage.empty, running: false, pendingToolCalls: [] }
  * const commit: Store.Commit = { seq: 1, at: 0, kind: "saved", ...Store.commitOf(undefined, record) }
  *
  * Store.recordOf("a", [commit]) // => { ...record, version: 1 }

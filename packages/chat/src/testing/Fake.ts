@@ -11,10 +11,10 @@ import type { AdapterEvent } from "../events/index.ts"
 import { interpret, type ScriptEntry, type Script } from "./fakeScript.ts"
 import { type Request, Usage } from "../model/index.ts"
 
-export type { ScriptEntry, Script } from "./fakeScript.ts"
+export type { Script } from "./fakeScript.ts"
 
 /** How many scripts of a list were used; share one cursor between adapters that use the same list. */
-export interface Cursor {
+interface Cursor {
   next: number
 }
 
@@ -25,7 +25,7 @@ export interface Cursor {
  * - `scripts`: one reply per request, in order; a further request is a `no_scripted_response` error
  * - `respond`: computes the reply from the request
  */
-export type FakeOptions = (
+type FakeOptions = (
   | { readonly script: Script }
   | { readonly scripts: ReadonlyArray<Script>; readonly cursor?: Cursor | undefined }
   | { readonly respond: (request: Request, call: number) => Script }

@@ -29,8 +29,7 @@ export type { AdapterSituation } from "./adapterSuite.ts"
 export { encoderLaws } from "./encoderSuite.ts"
 export { executorLaws } from "./executorSuite.ts"
 export { sessionStoreLaws } from "./stores/index.ts"
-export { type FaultOptions, type Faults, InjectedError } from "./faults/index.ts"
-export { type Recorder as Trace, ReplayMismatch } from "./replay/index.ts"
+export type { Recorder as Trace } from "./replay/index.ts"
 
 /**
  * Injects faults into an adapter, a tool or a store. A fault is planned by name and number of the call, or drawn from a
@@ -46,7 +45,7 @@ export { type Recorder as Trace, ReplayMismatch } from "./replay/index.ts"
  * ```ts import.meta.vitest
  * import { Chat, Engine, Fake, tool, user } from "@troupe/chat"
  * import { Testing } from "@troupe/chat/testing"
- * import { ToolRunner } from "@troupe/chat/tools"
+ * import { runToolCalls } from "@troupe/chat/tools"
  *
  * const faults = Testing.faults({ plan: [{ on: "tool", name: "now", call: 1, fault: { type: "crash" } }] })
  * const now = faults.tool(tool({ name: "now", execute: () => "noon" }))
@@ -60,7 +59,7 @@ export { type Recorder as Trace, ReplayMismatch } from "./replay/index.ts"
  *
  * const drawn = Testing.faults({ seed: 7, rates: { tool: { crash: 0.1 } } })
  * const calls = Array.from({ length: 100 }, (_, n) => ({ id: `c${n}`, name: "now", arguments: {} }))
- * const { messages } = await ToolRunner.runToolCalls(calls, [drawn.tool(tool({ name: "now", execute: () => "noon" }))])
+ * const { messages } = await runToolCalls(calls, [drawn.tool(tool({ name: "now", execute: () => "noon" }))])
  * messages.filter(({ outcome }) => outcome === "failed").length === drawn.log.length // => true
  * ```
  */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
+import type { StandardSchemaV1 } from "@standard-schema/spec"
 import * as Effect from "effect/Effect"
 import * as HandlerResult from "../values/HandlerResult.ts"
 import { isEffect, isPromiseLike } from "../async/index.ts"
@@ -11,18 +11,7 @@ import { jsonSchemaOf, parserOf } from "./parameters.ts"
 import { checkTool } from "./toolChecks.ts"
 import type { ToolContext, Handler, Tool, ToolEffect, OnUnknown, Parameters } from "./toolContract.ts"
 
-export type {
-  ArgumentIssue,
-  Awaitable,
-  ChatHandle,
-  Handler,
-  OnUnknown,
-  Parameters,
-  ParsedArguments,
-  Tool,
-  ToolContext,
-  ToolEffect
-} from "./toolContract.ts"
+export type { Handler, Parameters, Tool, ToolContext } from "./toolContract.ts"
 
 interface Described {
   readonly name: string
@@ -124,9 +113,6 @@ export const tool = <const P extends Parameters = Readonly<Record<string, unknow
 /** The type of a tool's arguments, from its `parameters`. */
 export type ArgumentsOf<P> =
   P extends StandardSchemaV1<infer _Input, infer Output> ? Output : Readonly<Record<string, unknown>>
-
-/** A schema that can produce its JSON Schema, as zod's can. */
-export type JsonSchemaSource = StandardJSONSchemaV1
 
 export { nameProblem } from "../errors/index.ts"
 

@@ -65,7 +65,7 @@ export type Awaitable<A> = A | PromiseLike<A> | Effect.Effect<A, unknown>
 export type Handler = (args: Record<string, unknown>, context: ToolContext) => Awaitable<HandlerResult.HandlerResult>
 
 /** One issue of a call's arguments: its path and its message. */
-export interface ArgumentIssue {
+interface ArgumentIssue {
   readonly path: string
   readonly message: string
 }

@@ -17,17 +17,17 @@ import type { ToolCallView } from "../call/index.ts"
 import type { Message, ToolCall, Usage } from "../model/index.ts"
 
 /** A running call; `process` is the text of its pid. */
-export type CallView = Omit<ToolCallView, "pid"> & { readonly process: string | undefined }
+type CallView = Omit<ToolCallView, "pid"> & { readonly process: string | undefined }
 
 /** An error in a view: no stack, no cause. */
-export interface ErrorView {
+interface ErrorView {
   readonly name: string
   readonly reason: string | undefined
   readonly message: string
 }
 
 /** An input that waits for its turn. */
-export interface InputView {
+interface InputView {
   readonly id: string
   readonly message: Message
 }

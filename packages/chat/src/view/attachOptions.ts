@@ -19,7 +19,7 @@ export type Cursor = string
  *   a snapshot replaces them
  * - `"snapshot"`: past `maxUnread` a fresh snapshot replaces the unread events
  */
-export type WhenSlow = "coalesce" | "snapshot"
+type WhenSlow = "coalesce" | "snapshot"
 
 /**
  * The options of an attached reader.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Hooks, LifecycleEvent, ToolHookEvent } from "../../src/gate/Hooks.ts"
-import type { Answer } from "../../src/gate/Permissions.ts"
+import type { Answer } from "../../src/gate/permissionRules.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, says } from "../double/scripts.ts"
 

@@ -3,9 +3,11 @@ import * as Effect from "effect/Effect"
 import { describe, expect, test } from "vitest"
 import { ValidationError } from "../../src/errors/ChatError.ts"
 import * as Dispatch from "../../src/dispatch/Dispatch.ts"
+import type { ToolResultsMessage } from "../../src/dispatch/dispatchState.ts"
 import { halt } from "../../src/values/HandlerResult.ts"
-import { type ToolMessage, toolResult } from "../../src/model/Message.ts"
-import type { Permissions, Question } from "../../src/gate/Permissions.ts"
+import { type ToolMessage } from "../../src/model/messageShapes.ts"
+import { toolResult } from "../../src/model/Message.ts"
+import type { Permissions, Question } from "../../src/gate/permissionRules.ts"
 import { type Act, type BatchState, dispatched, resultsOf, tools } from "../double/dispatching.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import type { Mode } from "../../src/record/PermissionMode.ts"
@@ -699,7 +701,7 @@ describe("the gate", () => {
 
 describe("events", () => {
   const call = { id: "q", name: "look", arguments: {} }
-  const notified = (message: ToolMessage | Dispatch.ToolResultsMessage) => {
+  const notified = (message: ToolMessage | ToolResultsMessage) => {
     const events: Array<Dispatch.DispatchEvent> = []
     Dispatch.emitEvents({ onEvent: (event) => events.push(event) }, call, message)
     return events

@@ -35,7 +35,7 @@ const calledBy = (label: string, index: number): ToolCall => {
 
 /** What was seen of a batch. */
 export interface Seen {
-  readonly run: Dispatch.DispatchResult<BatchState, unknown>
+  readonly run: Awaited<ReturnType<typeof Dispatch.run<BatchState, unknown>>>
   readonly trace: ReadonlyArray<string>
   readonly given: Readonly<Record<string, BatchState>>
   readonly signals: Readonly<Record<string, AbortSignal>>
@@ -46,7 +46,7 @@ export interface Seen {
 export const dispatched = async (
   acts: Readonly<Record<string, Act>>,
   state: BatchState = {},
-  options: Dispatch.DispatchOptions = {}
+  options: Parameters<typeof Dispatch.run>[3] = {}
 ): Promise<Seen> => {
   const clock = Clock.test()
   const labels = Object.keys(acts)

@@ -1,6 +1,6 @@
 /** A model that answers when it is told to, and a store whose saves are held or fail as the test says. */
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
-import type { Message } from "../../src/model/Message.ts"
+import type { Message } from "../../src/model/messageShapes.ts"
 import { memory } from "../../src/store/Store.ts"
 import { said } from "./scripts.ts"
 import type { Store } from "../../src/store/sessionStore.ts"

@@ -14,7 +14,7 @@ import type { TroupeOptions } from "../../src/live/troupeOptions.ts"
 
 /** Makes what a test uses, so that the check knows of it. */
 export interface LeakCheck {
-  readonly fake: (options: Fake.FakeOptions) => Fake.Fake
+  readonly fake: (options: Parameters<typeof Fake.make>[0]) => Fake.Fake
   readonly signal: () => SpiedSignal
   /** A system whose clock stands still; it must be empty when the test ends. */
   readonly system: () => { readonly system: System.System; readonly clock: Clock.TestClock }

@@ -1,7 +1,8 @@
 /** Scripts and tools that many tests begin from. */
 import type { Event } from "../../src/events/Event.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
-import { type Message, text as textOf, user } from "../../src/model/Message.ts"
+import { type Message } from "../../src/model/messageShapes.ts"
+import { text as textOf, user } from "../../src/model/Message.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { Handler, Tool } from "../../src/tool/toolContract.ts"

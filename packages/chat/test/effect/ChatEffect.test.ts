@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import { AdapterError, Engine, Fake, SessionError, tool, Troupe, user } from "../../src/index.ts"
+import { Chat, Engine, Fake, tool, Troupe, user } from "../../src/index.ts"
+import { AdapterError, SessionError } from "../../src/errors.ts"
 import { ChatEffect } from "../../src/effect.ts"
 import type { Adapter } from "../../src/models.ts"
 import { spiedSignal } from "../double/spiedSignal.ts"
@@ -52,20 +53,24 @@ describe("ChatEffect", () => {
   it.effect("one request has its response, and its events", () =>
     Effect.gen(function* () {
       const engine = Engine.make({ adapter: answering() })
-      const response = yield* ChatEffect.generate(engine, [user("hi")])
+      const response = yield* ChatEffect.call((options) => Chat.generate(engine, [user("hi")], options))
       expect(response.outputText).toBe("one two")
-      const tags = yield* Stream.runCollect(ChatEffect.streamGenerate(engine, [user("hi")]))
+      const tags = yield* Stream.runCollect(
+        ChatEffect.events((options) => Chat.streamGenerate(engine, [user("hi")], options))
+      )
       expect([...tags].at(-1)?.type).toBe("message_completed")
     })
   )
 
-  it.live.each([ChatEffect.stream, ChatEffect.streamStep, ChatEffect.streamGenerate])(
+  it.live.each([Chat.stream, Chat.streamStep, Chat.streamGenerate])(
     "interrupting a fiber that waits to send a request again ends the wait",
     (form) =>
       Effect.gen(function* () {
         const adapter = Fake.make({ script: [{ preflightError: "timeout" }] })
         const engine = Engine.make({ adapter, retry: { baseDelayMs: 1e9, maxDelayMs: 1e9 } })
-        const fiber = yield* Effect.forkChild(Stream.runDrain(form(engine, [user("hi")])))
+        const fiber = yield* Effect.forkChild(
+          Stream.runDrain(ChatEffect.events((options) => form(engine, [user("hi")], options)))
+        )
         while (adapter.requests.length === 0) yield* Effect.yieldNow
         yield* Fiber.interrupt(fiber)
         expect(adapter.requests).toHaveLength(1)
@@ -99,7 +104,7 @@ describe("ChatEffect", () => {
       yield* Fiber.interrupt(fiber)
       expect(signal.listeners).toBe(0)
       gate.resolve()
-      const result = yield* ChatEffect.result(turn)
+      const result = yield* ChatEffect.call(() => turn.result())
       expect([result.haltedReason, read.length]).toEqual(["completed", 2])
       yield* Effect.promise(() => troupe.stop())
     })
@@ -111,7 +116,7 @@ describe("ChatEffect", () => {
       const chat = yield* Effect.promise(() => troupe.chat("c"))
       const fiber = yield* Effect.forkChild(Stream.runCollect(ChatEffect.attach(chat, { cursor: "turn" })))
       yield* Effect.yieldNow
-      yield* ChatEffect.result(chat.send("hi"))
+      yield* ChatEffect.call(() => chat.send("hi").result())
       const refused = yield* Effect.flip(Stream.runDrain(ChatEffect.attach(chat, { cursor: "no cursor" })))
       expect(refused.reason).toBe("invalid_options")
       yield* Effect.promise(() => troupe.stop())
@@ -142,14 +147,14 @@ describe("ChatEffect", () => {
       const chat = yield* Effect.promise(() => troupe.chat("c"))
       const turn = chat.send("go")
       while (starts.length < 3) yield* Effect.yieldNow
-      yield* ChatEffect.restartToolCall(chat, "a")
+      yield* ChatEffect.call(() => chat.restartToolCall("a"))
       expect(starts).toEqual(["a", "b", "c", "a"])
-      yield* ChatEffect.cancelToolCall(chat, "b")
-      const refused = yield* Effect.flip(ChatEffect.cancelToolCall(chat, "b"))
+      yield* ChatEffect.call(() => chat.cancelToolCall("b"))
+      const refused = yield* Effect.flip(ChatEffect.call(() => chat.cancelToolCall("b")))
       expect([refused instanceof SessionError, refused.reason]).toEqual([true, "tool_call_not_running"])
-      expect(yield* Effect.flip(ChatEffect.restartToolCall(chat, "x"))).toBeInstanceOf(SessionError)
-      yield* ChatEffect.cancelToolCalls(chat)
-      const { thread } = yield* ChatEffect.result(turn)
+      expect(yield* Effect.flip(ChatEffect.call(() => chat.restartToolCall("x")))).toBeInstanceOf(SessionError)
+      yield* ChatEffect.call(() => chat.cancelToolCalls())
+      const { thread } = yield* ChatEffect.call(() => turn.result())
       expect(thread.messages.flatMap((one) => (one.role === "tool" ? [one.outcome] : []))).toEqual([
         "cancelled",
         "cancelled",
@@ -167,12 +172,14 @@ describe("ChatEffect", () => {
       const permissions = { ask: () => "suspend" as const }
       const troupe = yield* Effect.promise(() => Troupe.start({ adapter, tools: [write], permissions }))
       const chat = yield* Effect.promise(() => troupe.chat("c"))
-      expect((yield* ChatEffect.result(chat.send("go"))).haltedReason).toBe("awaiting_approval")
-      const none = yield* Effect.flip(Stream.runDrain(ChatEffect.approve(chat, "w", { type: "perhaps" } as never)))
+      expect((yield* ChatEffect.call(() => chat.send("go").result())).haltedReason).toBe("awaiting_approval")
+      const none = yield* Effect.flip(
+        Stream.runDrain(ChatEffect.events(() => chat.approve("w", { type: "perhaps" } as never)))
+      )
       expect(none.reason).toBe("invalid_options")
-      const unknown = yield* Effect.flip(Stream.runDrain(ChatEffect.approve(chat, "x", { type: "allow" })))
+      const unknown = yield* Effect.flip(Stream.runDrain(ChatEffect.events(() => chat.approve("x", { type: "allow" }))))
       expect(unknown.reason).toBe("unknown_tool_call_id")
-      const events = yield* Stream.runCollect(ChatEffect.approve(chat, "w", { type: "allow" }))
+      const events = yield* Stream.runCollect(ChatEffect.events(() => chat.approve("w", { type: "allow" })))
       expect([...events].at(-1)).toMatchObject({ type: "chat_completed", result: { haltedReason: "completed" } })
       yield* Effect.promise(() => troupe.stop())
     })

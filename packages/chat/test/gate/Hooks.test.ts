@@ -6,7 +6,7 @@ import * as Engine from "../../src/options/Engine.ts"
 import * as Hooks from "../../src/gate/Hooks.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import { system, user } from "../../src/model/Message.ts"
-import { denial } from "../../src/gate/Permissions.ts"
+import { denial } from "../../src/gate/permissionRules.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 
 const bash: ToolCall = { id: "c1", name: "bash", arguments: { command: "ls" } }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { mistaken, stuck } from "../../src/stopConditions/loopGuards.ts"
-import { type Message, user } from "../../src/model/Message.ts"
+import { type Message } from "../../src/model/messageShapes.ts"
+import { user } from "../../src/model/Message.ts"
 import type { Outcome } from "../../src/model/Outcome.ts"
 
 /** A turn of so many rounds, each of one call, and how many of its messages were looked at. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
-import { type Message, user } from "../../src/model/Message.ts"
+import { type Message } from "../../src/model/messageShapes.ts"
+import { user } from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
 import * as Thread from "../../src/model/Thread.ts"
 import { dearer, type Measured } from "./cost.ts"
@@ -20,7 +21,7 @@ const messages = (count: number): ReadonlyArray<Message> => Array.from({ length:
 /** A conversation that is saved again and again, one message longer each time. */
 const growing = (count: number, saves: number, save: (record: ChatRecord) => unknown): Measured => ({
   run: () => {
-    let thread = Thread.fromMessages(messages(count))
+    let thread = Thread.from(messages(count))
     save(recordOf(thread))
     for (let at = 0; at < saves; at++) {
       thread = Thread.append(thread, user("more"))
@@ -50,7 +51,7 @@ test("LOG2 the log of a conversation is as large as what was said, however often
 test("LOG1 to read the newest entry costs the same behind ten times as many entries", async () => {
   const reading = (entries: number): Measured => {
     const store = Store.memory()
-    const thread = Thread.fromMessages(messages(50))
+    const thread = Thread.from(messages(50))
     for (let at = 0; at < entries; at++) void store.save(recordOf(thread))
     return {
       run: () => {

@@ -243,7 +243,7 @@ test.each<[string, unknown, string]>([
   ["a rate in words", { rates: { tool: { crash: "0.1" } } }, "rates.tool.crash: must_be a probability, from 0 to 1"],
   ["rates above 1 together", { rates: { tool: { crash: 0.6, hang: 0.6 } } }, "rates.tool: must_be together at most 1"]
 ])("%s: refused, and told what is possible", (_, options, text) => {
-  const thrown = (): unknown => Testing.faults(options as Testing.FaultOptions)
+  const thrown = (): unknown => Testing.faults(options as Parameters<typeof Testing.faults>[0])
   expect(thrown).toThrow(ValidationError)
   expect(thrown).toThrow(text)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type * as Hooks from "../../src/gate/Hooks.ts"
 import { type Gate, gateBatch, gateCall, isGated } from "../../src/gate/gate.ts"
-import { type Answer, type Ask, denial } from "../../src/gate/Permissions.ts"
+import { type Answer, type Ask, denial } from "../../src/gate/permissionRules.ts"
 import { make } from "../../src/tool/Tool.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 

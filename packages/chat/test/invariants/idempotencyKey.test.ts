@@ -72,13 +72,13 @@ test("KEY1. Calls of two chats of one session id, and of two runs of one session
   await (await troupe.chat("b")).send("go").result()
   const engine = Engine.make({ adapter, tools: [pay] })
   const named = { sessionId: "s1", requestId: "r1" }
-  for (let run = 0; run < 2; run++) await Chat.run(engine, Thread.fromMessages(hi), named)
+  for (let run = 0; run < 2; run++) await Chat.run(engine, Thread.from(hi), named)
   expect(new Set(keys).size).toBe(4)
 })
 
 const inPlace = (open: ChatRecord["open"]): ChatRecord => ({
   id: "c",
-  thread: Thread.fromMessages([...hi, assistant("", [{ id: "c0", name: "pay", arguments: {} }])]),
+  thread: Thread.from([...hi, assistant("", [{ id: "c0", name: "pay", arguments: {} }])]),
   usage: Usage.empty,
   running: true,
   pendingToolCalls: [],

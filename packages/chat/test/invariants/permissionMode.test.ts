@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { Clock, Process, System } from "@troupe/otp"
 import { Effect } from "effect"
-import { Chat, Engine, Fake, SessionError, tool, ToolError, Troupe, user, ValidationError } from "../../src/index.ts"
+import { Chat, Engine, error, Fake, ok, tool, Troupe, user } from "../../src/index.ts"
+import { SessionError, ToolError, ValidationError } from "../../src/errors.ts"
 import type { ChatOptions } from "../../src/chats.ts"
 import type { ToolCall } from "../../src/messages.ts"
 import { type ChatRecord, Codec, type Store } from "../../src/store.ts"
 import type { Permissions, Tool } from "../../src/tools.ts"
-import { HandlerResult } from "../../src/results.ts"
 
 /** Sets the mode its argument names, and says what came of it. */
 const setsMode = (failures: Array<unknown> = []): Tool.Tool =>
@@ -200,7 +200,7 @@ describe("how loose a call may make the run", () => {
   test("PMODE5. A call that ends with that refusal is denied: its hooks are called, and no policy is asked", async () => {
     const { log, hooks } = seen()
     const policies: Array<unknown> = []
-    const onToolError = (_: unknown, error: unknown) => (policies.push(error), "halt" as const)
+    const onToolError = (_: unknown, failure: unknown) => (policies.push(failure), "halt" as const)
     const { result } = await run(calling([set("trusted")]), { hooks, onToolError })
     expect(log).toEqual([
       ["PermissionDenied", why],
@@ -219,10 +219,7 @@ describe("how loose a call may make the run", () => {
       "throws while another is refused",
       ending((_, { setPermissionMode }) => Promise.all([setPermissionMode("trusted"), setPermissionMode("bypass")]))
     ],
-    [
-      "returns it as its failure",
-      ending((_, { setPermissionMode }) => setPermissionMode("trusted").catch(HandlerResult.error))
-    ],
+    ["returns it as its failure", ending((_, { setPermissionMode }) => setPermissionMode("trusted").catch(error))],
     [
       "fails in an effect with it",
       ending((_, { setPermissionMode }) => Effect.promise(() => setPermissionMode("trusted")))
@@ -398,7 +395,7 @@ describe("a living chat", () => {
         await setPermissionMode("trusted")
         agreed.resolve()
         await setByHost.promise
-        return HandlerResult.ok("left")
+        return ok("left")
       }
     })
     const troupe = await Troupe.start({

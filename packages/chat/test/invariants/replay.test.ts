@@ -5,6 +5,7 @@ import * as Engine from "../../src/options/Engine.ts"
 import * as Fake from "../../src/testing/Fake.ts"
 import { user } from "../../src/model/Message.ts"
 import * as Store from "../../src/store/Store.ts"
+import { ReplayMismatch } from "../../src/testing/replay/index.ts"
 import * as Testing from "../../src/testing/Testing.ts"
 import { tool } from "../../src/tool/Tool.ts"
 import { Troupe } from "../../src/live/Troupe.ts"
@@ -104,7 +105,7 @@ test("REPLAY2 a run that asks otherwise fails with both lines", async () => {
   const replay = Testing.replay(lines, { system: on.system })
   await expect(ask(on, replay, "day?")).rejects.toThrow("differs from the trace in line 1")
   expect(replay.mismatch).toMatchObject({ line: 1, recorded: lines[0], now: replay.lines[0] })
-  expect(() => replay.check()).toThrow(Testing.ReplayMismatch)
+  expect(() => replay.check()).toThrow(ReplayMismatch)
 })
 
 test("REPLAY2 a run that ends before the trace fails its check", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { ToolError, ValidationError } from "../../src/errors/ChatError.ts"
-import type { ContentPart } from "../../src/model/ContentPart.ts"
+import type { ContentPart } from "../../src/model/messageShapes.ts"
 import { assistant, system, toolResult, user } from "../../src/model/Message.ts"
 import * as Validate from "../../src/model/Validate.ts"
 

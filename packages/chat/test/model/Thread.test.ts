@@ -6,13 +6,13 @@ import { parseArguments } from "../../src/model/ToolCall.ts"
 
 describe("a thread", () => {
   test("is made of messages, and a thread is taken as it is", () => {
-    const thread = Thread.fromMessages([user("hi")])
+    const thread = Thread.from([user("hi")])
     expect(Thread.from(thread)).toBe(thread)
     expect(Thread.from([user("hi")])).toEqual(thread)
   })
 
   test("ends with its newest message", () => {
-    expect(Thread.last(Thread.fromMessages([user("a"), user("b")]))).toEqual(user("b"))
+    expect(Thread.last(Thread.from([user("a"), user("b")]))).toEqual(user("b"))
     expect(Thread.last(Thread.empty)).toBeUndefined()
   })
 
@@ -31,7 +31,7 @@ describe("a thread", () => {
   test("154 goes to JSON and back", () => {
     const call = { id: "c0", name: "t", arguments: { x: 1 }, rawArguments: '{"x":1}' }
     const image = { type: "image", image: { url: "data:image/png;base64,AA==" } } as const
-    const thread = Thread.fromMessages([
+    const thread = Thread.from([
       system("be kind"),
       user([{ type: "text", text: "hi" }, image]),
       assistant("", [call]),

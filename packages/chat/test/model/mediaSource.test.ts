@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest"
-import { Fake, Troupe, type TroupeOptions, ValidationError } from "@troupe/chat"
+import { Fake, Troupe, type TroupeOptions } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
 import { Session } from "@troupe/chat/sessions"
 
@@ -26,8 +27,10 @@ describe("MEDIA1 an image that no provider can read", () => {
 
   test("is refused in a session, and as the result of a tool", () => {
     const session = Session.make()
-    expect(() => Session.appendUser(session, image("not a url"))).toThrow(ValidationError)
-    expect(() => Session.appendToolResult(session, "call", image("not a url"))).toThrow(ValidationError)
+    expect(() => Session.append(session, { role: "user", content: image("not a url") })).toThrow(ValidationError)
+    expect(() => Session.append(session, { role: "tool", toolCallId: "call", content: image("not a url") })).toThrow(
+      ValidationError
+    )
   })
 
   test.each([

@@ -1,19 +1,9 @@
 import { expect, test } from "vitest"
 import * as Chat from "../../src/loop/Chat.ts"
-import { isHalted, lastText } from "../../src/record/ChatResult.ts"
+import { lastText } from "../../src/record/ChatResult.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, echo, hi, says } from "../double/scripts.ts"
-
-test.each([
-  ["completed", false],
-  ["halt_when", true],
-  ["tool_error", true],
-  ["a word of its own", true]
-])("whether a chat that ended with %j was halted: %j", (haltedReason, halted) => {
-  const result = { thread: { messages: [] }, finalResponse: undefined, steps: [], pendingToolCalls: [], metadata: {} }
-  expect(isHalted({ ...result, haltedReason })).toBe(halted)
-})
 
 const check = leakCheck()
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { test } from "vitest"
 import { AdapterError } from "../../src/errors/ChatError.ts"
-import * as Retry from "../../src/adapter/Retry.ts"
+import * as Retry from "../../src/adapter/retryPolicy.ts"
 
 const busy = new AdapterError("provider_unavailable")
 const lowest = () => 0

@@ -13,7 +13,7 @@ describe("what is legal", () => {
   const call = { id: "c0", name: "m", arguments: {} }
   const paired = [user("hi"), assistant("", [call]), toolResult("c0", "r")]
   const question = { question: "q?", toolCallId: "c0", options: {} }
-  const sessions: Readonly<Record<Session.SessionStatus, Session.Session>> = {
+  const sessions: Readonly<Record<Session.Session["status"], Session.Session>> = {
     idle: Session.make({ thread: paired }),
     completed: Session.make({ thread: paired, status: "completed" }),
     cancelled: Session.make({ thread: paired, status: "cancelled" }),
@@ -52,7 +52,7 @@ describe("what is legal", () => {
     "streamContinue",
     "streamStep"
   ]
-  const legal: Readonly<Record<Session.SessionStatus, ReadonlyArray<Operation>>> = {
+  const legal: Readonly<Record<Session.Session["status"], ReadonlyArray<Operation>>> = {
     idle: runs,
     completed: runs,
     cancelled: runs,
@@ -61,7 +61,7 @@ describe("what is legal", () => {
     error: ["recover"]
   }
 
-  test.each(Object.keys(sessions) as ReadonlyArray<Session.SessionStatus>)(
+  test.each(Object.keys(sessions) as ReadonlyArray<Session.Session["status"]>)(
     "140 of all operations while it is %s, and S7 the others change nothing",
     async (status) => {
       const session = sessions[status]

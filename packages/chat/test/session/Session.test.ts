@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest"
 import { AdapterError, ToolError, ValidationError } from "../../src/errors/ChatError.ts"
 import * as Engine from "../../src/options/Engine.ts"
 import { askUser, error, halt, ok } from "../../src/values/HandlerResult.ts"
-import { assistant, type Message, toolResult, user } from "../../src/model/Message.ts"
+import { type Message } from "../../src/model/messageShapes.ts"
+import { assistant, toolResult, user } from "../../src/model/Message.ts"
 import * as Session from "../../src/session/Session.ts"
 import * as Thread from "../../src/model/Thread.ts"
 import { make } from "../../src/tool/Tool.ts"
@@ -105,17 +106,14 @@ describe("a session", () => {
 
   test("135 awaits results, is idle with the last of them, and goes on", async () => {
     const { engine, session } = await calling(says("done"))
-    expect([session.status, Session.pendingToolCalls(session).map(({ id }) => id)]).toEqual([
-      "awaiting_tools",
-      ["c0", "c1"]
-    ])
+    expect([session.status, session.pendingToolCalls.map(({ id }) => id)]).toEqual(["awaiting_tools", ["c0", "c1"]])
     const one = Session.submitToolResult(session, "c1", "r1")
     expect([one.status, one.pendingToolCalls.map(({ id }) => id)]).toEqual(["awaiting_tools", ["c0"]])
     const both = Session.submitToolResult(one, "c0", "r0")
     expect([both.status, both.pendingToolCalls]).toEqual(["idle", []])
     const { result } = await Session.continue(engine, both)
     expect(result.haltedReason).toBe("completed")
-    expect(Session.messages(both).slice(2)).toEqual([toolResult("c1", "r1"), toolResult("c0", "r0")])
+    expect(both.thread.messages.slice(2)).toEqual([toolResult("c1", "r1"), toolResult("c0", "r0")])
   })
 
   test("136 takes text and content parts as they are, anything else as JSON", async () => {
@@ -250,7 +248,7 @@ describe("a session", () => {
   test("144, 145, D12 tools see its id, and its context when it has one", async () => {
     const seen: Array<unknown> = []
     const spy = handling("echo", (_, { context, sessionId }) => ok(seen.push([context, sessionId])))
-    const run = (fields: Session.SessionFields, options = {}) =>
+    const run = (fields: Parameters<typeof Session.make>[0], options = {}) =>
       Session.start(given(callThenAnswer, [spy]).engine, Session.make({ thread: hi, ...fields }), options)
     await run({})
     await run({ id: "s1", context: { b: 2 } })
@@ -359,7 +357,7 @@ describe("a session", () => {
     const starts = [
       () => Session.start(engine, [nameless]),
       () => Session.streamStart(engine, [nameless, assistant("", [{ id: "c0", name: "m", arguments: {} }])]),
-      () => Session.step(engine, { ...Session.make(), thread: Thread.fromMessages([nameless]) })
+      () => Session.step(engine, { ...Session.make(), thread: Thread.from([nameless]) })
     ]
     for (const start of starts) {
       const refused = await refusal(start)
@@ -392,9 +390,9 @@ describe("a session", () => {
   })
 
   test("append adds messages of any role, and none that is invalid", async () => {
-    const session = Session.appendToolResult(Session.appendUser(Session.make(), "hi"), "c9", { a: 1 })
+    const session = Session.append(Session.make(), ...hi, toolResult("c9", { a: 1 }))
     expect(session).toMatchObject({ status: "idle", thread: { messages: [...hi, toolResult("c9", '{"a":1}')] } })
-    expect(Session.messages(Session.append(session, assistant("yo"))).at(-1)).toEqual(assistant("yo"))
+    expect(Session.append(session, assistant("yo")).thread.messages.at(-1)).toEqual(assistant("yo"))
     expect(await refusal(() => Session.append(session, { role: "user", content: 5 } as never))).toMatchObject({
       reason: "invalid_message"
     })

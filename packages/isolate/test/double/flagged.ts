@@ -1,6 +1,6 @@
 /** A program that runs one tool in each kind of place, and writes the results. It is started with flags of Node. */
 import { isolated, type Isolation } from "../../src/index.ts"
-import { ToolRunner } from "@troupe/chat/tools"
+import { runToolCalls } from "@troupe/chat/tools"
 
 /** Calls tools that return the variable `SECRET_OF_THIS_TEST` and the flags of their place. */
 export const report = async (): Promise<void> => {
@@ -10,7 +10,7 @@ export const report = async (): Promise<void> => {
     isolated({ name: isolate, isolate, module })
   )
   const calls = tools.map(({ name }) => ({ id: name, name, arguments: {} }))
-  const { messages } = await ToolRunner.runToolCalls(calls, tools)
+  const { messages } = await runToolCalls(calls, tools)
   process.stdout.write(`${JSON.stringify(messages.map(({ content }) => content))}\n`)
 }
 

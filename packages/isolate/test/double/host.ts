@@ -2,7 +2,7 @@
  * A program that runs tools in child processes which never yield. It writes the ids of the children to its output as soon as
  * they are busy, and then ends as its first argument says; with "wait" somebody else ends it.
  */
-import { ToolRunner } from "@troupe/chat/tools"
+import { runToolCalls } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
 import { isolated } from "../../src/index.ts"
 import { seen } from "./heard.ts"
@@ -18,7 +18,7 @@ const { tool, values } = seen(
   })
 )
 const calls = Array.from({ length: Number(children) }, (_, n) => ({ id: `c${n}`, name: "busy", arguments: {} }))
-const running = ToolRunner.runToolCalls(calls, [tool], { system, maxConcurrency: calls.length })
+const running = runToolCalls(calls, [tool], { system, maxConcurrency: calls.length })
 running.catch(() => {})
 
 while (values.length < calls.length) await new Promise<void>((resolve) => void setImmediate(resolve))

@@ -1,19 +1,19 @@
 /** A function whose outcomes are made by the library. */
-import { HandlerResult } from "@troupe/chat/results"
+import { askUser, error, halt, ok } from "@troupe/chat"
 import * as Effect from "effect/Effect"
 
 export const outcomes = ({ how }: { readonly how: string }): unknown => {
   switch (how) {
     case "ok":
-      return HandlerResult.ok(1)
+      return ok(1)
     case "error":
-      return HandlerResult.error("no")
+      return error("no")
     case "ask":
-      return HandlerResult.askUser("which?", { choices: ["a", "b"] })
+      return askUser("which?", { choices: ["a", "b"] })
     case "halt":
-      return HandlerResult.halt("enough", { n: 1 })
+      return halt("enough", { n: 1 })
     case "effect":
-      return Effect.delay(Effect.succeed(HandlerResult.ok("of an effect")), 1)
+      return Effect.delay(Effect.succeed(ok("of an effect")), 1)
     default:
       return Effect.fail("effect failed")
   }

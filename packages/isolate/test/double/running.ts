@@ -1,8 +1,6 @@
 /** Runs isolated tools in a system of the test's own, and looks at what is left of them. */
-import type { Message } from "@troupe/chat/messages"
-import type { Tool } from "@troupe/chat/tools"
-import type { ToolCall } from "@troupe/chat/messages"
-import { ToolRunner } from "@troupe/chat/tools"
+import type { Message, ToolCall } from "@troupe/chat/messages"
+import { runToolCalls, type Tool } from "@troupe/chat/tools"
 import { System } from "@troupe/otp"
 import type { Worker } from "node:worker_threads"
 import { afterEach, beforeEach, expect } from "vitest"
@@ -29,8 +27,8 @@ export interface Isolate {
   readonly run: (
     tool: Tool.Tool,
     args?: Record<string, unknown>,
-    options?: ToolRunner.ToolRunnerOptions
-  ) => ReturnType<typeof ToolRunner.runToolCalls>
+    options?: NonNullable<Parameters<typeof runToolCalls>[2]>
+  ) => ReturnType<typeof runToolCalls>
 }
 
 const quiet = { processes: 0, fibers: 0, timers: 0, closing: 0 }
@@ -74,8 +72,7 @@ export const isolate = (): Isolate => {
       return threads
     },
     exits: () => exits,
-    run: (tool, args = {}, options = {}) =>
-      ToolRunner.runToolCalls(callsOf([tool.name, args]), [tool], { system, ...options })
+    run: (tool, args = {}, options = {}) => runToolCalls(callsOf([tool.name, args]), [tool], { system, ...options })
   }
 }
 
@@ -85,5 +82,8 @@ export const until = async (holds: () => boolean): Promise<void> => {
 }
 
 /** What the calls came to. */
-export const contents = ({ messages }: { readonly messages: ReadonlyArray<Message.ToolMessage> }) =>
-  messages.map(({ outcome, content }) => [outcome, content])
+export const contents = ({
+  messages
+}: {
+  readonly messages: ReadonlyArray<Extract<Message.Message, { role: "tool" }>>
+}) => messages.map(({ outcome, content }) => [outcome, content])

@@ -7,10 +7,9 @@
  * @source The AI SDK's language model specification, versions 2, 3 and 4
  */
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
-import type { Adapter } from "@troupe/chat/models"
-import { ValidationError } from "@troupe/chat"
-import type { Event } from "@troupe/chat/events"
-import type { Request } from "@troupe/chat/models"
+import { ValidationError } from "@troupe/chat/errors"
+import type { AdapterEvent } from "@troupe/chat/events"
+import type { Adapter, Request } from "@troupe/chat/models"
 import { callOptionsOf } from "./callOptions.ts"
 import { inDialect } from "./dialect.ts"
 import type { StreamPart } from "./partReader.ts"
@@ -102,7 +101,7 @@ const isModel = (model: unknown): boolean =>
   ((typeof model === "object" && model !== null) || typeof model === "function") &&
   typeof Reflect.get(model, "doStream") === "function"
 
-const nothing: AsyncIterable<Event.AdapterEvent> = {
+const nothing: AsyncIterable<AdapterEvent> = {
   [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) })
 }
 
@@ -111,7 +110,7 @@ type Open = (options: LanguageModelV4CallOptions) => PromiseLike<{ readonly stre
 
 const open = async (
   model: AiSdkModel,
-  request: Request.Request,
+  request: Request,
   providerName: string,
   options: Adapter.AdapterOptions,
   abortSignal: AbortSignal

@@ -5,12 +5,12 @@ import {
   type LanguageModelV4FinishReason,
   type LanguageModelV4Usage
 } from "@ai-sdk/provider"
-import type { Response } from "@troupe/chat/models"
 import type { Usage } from "@troupe/chat/messages"
+import type { Response } from "@troupe/chat/models"
 
 /** A finish reason in our words and in the provider's. */
 export interface Finish {
-  readonly reason: Response.FinishReason
+  readonly reason: NonNullable<Response["finishReason"]>
   readonly raw: string | undefined
 }
 
@@ -34,7 +34,7 @@ export const isMissing = (said: LanguageModelV4FinishReason | string): boolean =
 export const reportsNoFinish = (error: unknown): boolean =>
   InvalidResponseDataError.isInstance(error) && error.data === undefined
 
-const reasons: Readonly<Record<string, Response.FinishReason>> = {
+const reasons: Readonly<Record<string, NonNullable<Response["finishReason"]>>> = {
   stop: "stop",
   length: "length",
   "content-filter": "content_filter",

@@ -1,7 +1,6 @@
 /** Converts a request to the call options of an AI SDK model. */
 import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider"
-import type { Adapter } from "@troupe/chat/models"
-import type { Request } from "@troupe/chat/models"
+import type { Adapter, Request } from "@troupe/chat/models"
 import { promptOf } from "./prompt.ts"
 import { handedBack, type ProviderData } from "./providerMetadata.ts"
 
@@ -19,7 +18,7 @@ const settings = [
 
 /** The call options, without the abort signal. */
 export const callOptionsOf = (
-  request: Request.Request,
+  request: Request,
   providerName: string,
   options: Pick<Adapter.AdapterOptions, "includeRawChunks" | "adapterOptions">
 ): LanguageModelV4CallOptions => {
@@ -57,7 +56,7 @@ const providerOptions = (
   return Object.keys(mine).length === 0 ? undefined : { [providerName]: mine }
 }
 
-const functionTool = (tool: Request.ToolDeclaration): LanguageModelV4FunctionTool => ({
+const functionTool = (tool: Request["tools"][number]): LanguageModelV4FunctionTool => ({
   type: "function",
   name: tool.name,
   description: tool.description,
@@ -66,14 +65,12 @@ const functionTool = (tool: Request.ToolDeclaration): LanguageModelV4FunctionToo
   ...handedBack(tool.metadata)
 })
 
-const toolChoice = ({ toolChoice: choice }: Request.Request): Pick<LanguageModelV4CallOptions, "toolChoice"> => {
+const toolChoice = ({ toolChoice: choice }: Request): Pick<LanguageModelV4CallOptions, "toolChoice"> => {
   if (choice === undefined) return {}
   return { toolChoice: typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.name } }
 }
 
-const responseFormat = ({
-  responseFormat: format
-}: Request.Request): Pick<LanguageModelV4CallOptions, "responseFormat"> => {
+const responseFormat = ({ responseFormat: format }: Request): Pick<LanguageModelV4CallOptions, "responseFormat"> => {
   if (format === undefined || format.type === "text") return {}
   if (format.type === "json_object") return { responseFormat: { type: "json" } }
   return { responseFormat: { type: "json", name: format.name, schema: format.schema } }

@@ -14,9 +14,8 @@
  * PART5. Only the arguments of a completed call are parsed.
  */
 import type { LanguageModelV2StreamPart, LanguageModelV3StreamPart, LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import type { Event } from "@troupe/chat/events"
-import type { ContentPart } from "@troupe/chat/messages"
-import { ToolCall } from "@troupe/chat/messages"
+import type { AdapterEvent } from "@troupe/chat/events"
+import { type ContentPart, ToolCall } from "@troupe/chat/messages"
 import { type Finish, finishOf, isMissing, reportsNoFinish, usageOf } from "./accounting.ts"
 import { adapterError, unfinished } from "./providerError.ts"
 import { carried, merged, type ProviderData } from "./providerMetadata.ts"
@@ -32,7 +31,7 @@ interface Block {
 /** The reader of one reply. */
 export class PartReader {
   readonly #provider: string
-  readonly #emit: (event: Event.AdapterEvent) => void
+  readonly #emit: (event: AdapterEvent) => void
   readonly #rawChunks: boolean
   #started = false
   #completed = false
@@ -52,7 +51,7 @@ export class PartReader {
   #heldRaw: Array<unknown> = []
   #usage: ReturnType<typeof usageOf> = {}
 
-  constructor(provider: string, rawChunks: boolean, emit: (event: Event.AdapterEvent) => void) {
+  constructor(provider: string, rawChunks: boolean, emit: (event: AdapterEvent) => void) {
     this.#provider = provider
     this.#rawChunks = rawChunks
     this.#emit = emit
@@ -216,7 +215,7 @@ export class PartReader {
     })
   }
 
-  #ending(part: Extract<StreamPart, { readonly type: "finish" }>): void {
+  #ending(part: Extract<StreamPart, { type: "finish" }>): void {
     this.#usage = usageOf(part.usage)
     if (part.providerMetadata !== undefined) this.#about["providerMetadata"] = part.providerMetadata
     if (this.#noFinish === undefined && !isMissing(part.finishReason)) this.#finish = finishOf(part.finishReason)
@@ -231,5 +230,5 @@ export class PartReader {
   }
 }
 
-const reasoningPart = ({ text, data }: Block): ReadonlyArray<ContentPart.ReasoningPart> =>
+const reasoningPart = ({ text, data }: Block): ReadonlyArray<Extract<ContentPart, { type: "reasoning" }>> =>
   text === "" && data === undefined ? [] : [{ type: "reasoning", text, ...carried(data) }]

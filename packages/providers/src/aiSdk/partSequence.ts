@@ -15,22 +15,22 @@
  * waiting `next` itself, then aborts and cancels; (3) the read settles later, finds the transport released, and its part or
  * error is discarded.
  */
-import { AdapterError } from "@troupe/chat"
-import type { Event } from "@troupe/chat/events"
+import { AdapterError } from "@troupe/chat/errors"
+import type { AdapterEvent } from "@troupe/chat/events"
 import { PartReader, type StreamPart } from "./partReader.ts"
 
-type Result = IteratorResult<Event.AdapterEvent, undefined>
+type Result = IteratorResult<AdapterEvent, undefined>
 
 const done: Result = { done: true, value: undefined }
 
 /** Reads a stream of parts as events. `abort` aborts the request the stream belongs to. */
-export class PartSequence implements AsyncIterableIterator<Event.AdapterEvent, undefined> {
+export class PartSequence implements AsyncIterableIterator<AdapterEvent, undefined> {
   readonly #stream: ReadableStreamDefaultReader<StreamPart>
   readonly #parts: PartReader
   readonly #signal: AbortSignal
   readonly #abort: () => void
   readonly #onAbort = (): void => this.#leave()
-  #events: Array<Event.AdapterEvent> = []
+  #events: Array<AdapterEvent> = []
   #next = 0
   #released = false
   #waiting: ((result: Result) => void) | undefined
@@ -68,7 +68,7 @@ export class PartSequence implements AsyncIterableIterator<Event.AdapterEvent, u
     return Promise.resolve(done)
   }
 
-  #take(): Event.AdapterEvent | undefined {
+  #take(): AdapterEvent | undefined {
     const event = this.#events[this.#next]
     if (event === undefined) return undefined
     this.#next++
@@ -81,7 +81,7 @@ export class PartSequence implements AsyncIterableIterator<Event.AdapterEvent, u
 
   /** Reads until a part gives an event, and resolves with it. */
   async #pull(): Promise<void> {
-    let event: Event.AdapterEvent | undefined
+    let event: AdapterEvent | undefined
     while (event === undefined) {
       try {
         const { done: isEnd, value } = await this.#stream.read()

@@ -9,8 +9,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart
 } from "@ai-sdk/provider"
-import { ContentPart } from "@troupe/chat/messages"
-import { Message } from "@troupe/chat/messages"
+import { ContentPart, Message } from "@troupe/chat/messages"
 import { handedBack } from "./providerMetadata.ts"
 
 /** The prompt of a request. Prompts of older models differ only in how files and refusals are written; see {@link inDialect}. */
@@ -54,11 +53,11 @@ type AssistantPart =
   | LanguageModelV4ReasoningPart
   | LanguageModelV4ToolCallPart
 
-const partsOf = (content: Message.Message["content"]): ReadonlyArray<ContentPart.ContentPart> =>
+const partsOf = (content: Message.Message["content"]): ReadonlyArray<ContentPart> =>
   typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content
 
 const userPart = (
-  part: ContentPart.ContentPart,
+  part: ContentPart,
   providerName: string
 ): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> => {
   switch (part.type) {
@@ -74,7 +73,7 @@ const userPart = (
 }
 
 /** Reasoning first, then text and files, then the calls: the order that every provider produces. */
-const assistantParts = (message: Message.AssistantMessage): Array<AssistantPart> => {
+const assistantParts = (message: Extract<Message.Message, { role: "assistant" }>): Array<AssistantPart> => {
   const parts = partsOf(message.content)
   const said = parts.filter((part) => part.type !== "reasoning")
   const thought = [...keptReasoning(message), ...parts.filter((part) => part.type === "reasoning")]
@@ -97,17 +96,19 @@ const assistantParts = (message: Message.AssistantMessage): Array<AssistantPart>
 }
 
 /** The reasoning that came with a message, kept in its `metadata.reasoning`. */
-const keptReasoning = (message: Message.AssistantMessage): ReadonlyArray<ContentPart.ReasoningPart> => {
+const keptReasoning = (
+  message: Extract<Message.Message, { role: "assistant" }>
+): ReadonlyArray<Extract<ContentPart, { type: "reasoning" }>> => {
   const kept = message.metadata?.["reasoning"]
   if (!Array.isArray(kept)) return []
   return kept.flatMap((part) => {
-    const read = ContentPart.ContentPart.safeParse(part)
+    const read = ContentPart.safeParse(part)
     return read.success && read.data.type === "reasoning" ? [read.data] : []
   })
 }
 
 const toolResult = (
-  message: Message.ToolMessage,
+  message: Extract<Message.Message, { role: "tool" }>,
   toolNames: ReadonlyMap<string, string>
 ): LanguageModelV4ToolResultPart => ({
   type: "tool-result",
@@ -118,7 +119,7 @@ const toolResult = (
 })
 
 /** The result of a tool. A call that did not complete is an error for the provider, if the message has the outcome. */
-const toolOutput = (message: Message.ToolMessage): LanguageModelV4ToolResultOutput => {
+const toolOutput = (message: Extract<Message.Message, { role: "tool" }>): LanguageModelV4ToolResultOutput => {
   const { content, outcome = "completed" } = message
   const value = typeof content === "string" ? [] : content.flatMap((part) => userPart(part, ""))
   // An error output cannot contain files.
@@ -134,7 +135,7 @@ const toolOutput = (message: Message.ToolMessage): LanguageModelV4ToolResultOutp
   }
 }
 
-const imagePart = (part: ContentPart.ImagePart, providerName: string): LanguageModelV4FilePart => {
+const imagePart = (part: Extract<ContentPart, { type: "image" }>, providerName: string): LanguageModelV4FilePart => {
   const given = handedBack(part.metadata).providerOptions
   const detail: JSONObject = part.detail === undefined || part.detail === "auto" ? {} : { imageDetail: part.detail }
   const own = providerName === "" ? {} : { [providerName]: { ...detail, ...given?.[providerName] } }
@@ -148,7 +149,7 @@ const imagePart = (part: ContentPart.ImagePart, providerName: string): LanguageM
   }
 }
 
-const filePart = (part: ContentPart.FilePart): LanguageModelV4FilePart => ({
+const filePart = (part: Extract<ContentPart, { type: "file" }>): LanguageModelV4FilePart => ({
   type: "file",
   ...("url" in part.file
     ? { ...located(part.file.url, part.mediaType), mediaType: part.mediaType }

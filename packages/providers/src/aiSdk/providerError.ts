@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { AdapterError } from "@troupe/chat"
+import { AdapterError } from "@troupe/chat/errors"
 import { type ErrorFacts, factsOf } from "./errorFacts.ts"
 
 /** The error as an `AdapterError`; an `AdapterError` is returned unchanged. */

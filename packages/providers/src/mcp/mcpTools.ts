@@ -1,6 +1,7 @@
 /** Converts an MCP server's tools to ours, and its results to handler results. */
 import type { CallToolResult, ContentBlock, Tool as McpTool } from "@modelcontextprotocol/sdk/types.js"
-import { HandlerResult } from "@troupe/chat/results"
+import { error, ok } from "@troupe/chat"
+import type { HandlerResult } from "@troupe/chat/results"
 import { Tool } from "@troupe/chat/tools"
 
 /** Calls a tool at the server, by the server's own name. */
@@ -38,21 +39,21 @@ const handlerOf =
   async (args, { signal }) => {
     try {
       return handlerResult(await call(name, args, signal))
-    } catch (error) {
-      if (signal.aborted) throw error
-      return HandlerResult.error(error instanceof Error ? error.message : String(error))
+    } catch (failure) {
+      if (signal.aborted) throw failure
+      return error(failure instanceof Error ? failure.message : String(failure))
     }
   }
 
 /** A structured result is preferred, text is joined, anything else becomes a list of its contents. */
-const handlerResult = (result: CallToolResult): HandlerResult.HandlerResult => {
+const handlerResult = (result: CallToolResult): HandlerResult => {
   const content = result.content ?? []
   const parts = content.map(partOf)
   const isText = parts.every((part) => part.type === "text")
   const text = parts.map((part) => (part.type === "text" ? part.text : JSON.stringify(part))).join("\n")
-  if (result.isError === true) return HandlerResult.error(text === "" ? "The tool failed without saying why" : text)
-  if (result.structuredContent !== undefined) return HandlerResult.ok(result.structuredContent)
-  return HandlerResult.ok(isText ? text : parts)
+  if (result.isError === true) return error(text === "" ? "The tool failed without saying why" : text)
+  if (result.structuredContent !== undefined) return ok(result.structuredContent)
+  return ok(isText ? text : parts)
 }
 
 type Part =

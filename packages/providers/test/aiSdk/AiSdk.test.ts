@@ -2,14 +2,11 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import type { Adapter } from "@troupe/chat/models"
-import { Chat } from "@troupe/chat"
-import { ValidationError } from "@troupe/chat"
-import { Engine } from "@troupe/chat"
-import { HandlerResult } from "@troupe/chat/results"
+import { Chat, Engine, error, tool } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
-import { Tool } from "@troupe/chat/tools"
-import { ToolRunner } from "@troupe/chat/tools"
+import type { Adapter } from "@troupe/chat/models"
+import { runToolCalls } from "@troupe/chat/tools"
 import type { ServerResponse } from "node:http"
 import { afterEach, describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
@@ -243,7 +240,7 @@ describe("a failure over HTTP", () => {
 
 describe("a chat over HTTP", () => {
   const call = { index: 0, id: "c1", type: "function", function: { name: "count", arguments: '{"to":2}' } }
-  const count = Tool.tool({
+  const count = tool({
     name: "count",
     parameters: counting.schema,
     execute: ({ to }) => `counted to ${String(to)}`
@@ -274,12 +271,12 @@ describe("a chat over HTTP", () => {
     server = await eventServer((response) => sendStream(response, []))
     const adapter = aiSdk(createAnthropic({ baseURL: server.url, apiKey: "k" })("claude-sonnet-4-5"))
     const calls = ["1", "2", "3"].map((id) => ({ id, name: "count", arguments: {} }))
-    const { messages } = await ToolRunner.runToolCalls(
+    const { messages } = await runToolCalls(
       calls,
       [
-        Tool.tool({
+        tool({
           name: "count",
-          execute: (_, { toolCall }) => (toolCall.id === "2" ? HandlerResult.error("no fingers") : "counted")
+          execute: (_, { toolCall }) => (toolCall.id === "2" ? error("no fingers") : "counted")
         })
       ],
       { permissions: { ask: ({ toolCall }) => (toolCall.id === "3" ? "deny" : "allow") } }

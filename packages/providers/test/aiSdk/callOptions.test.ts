@@ -5,15 +5,15 @@ import type {
   LanguageModelV4Prompt
 } from "@ai-sdk/provider"
 import type { Message } from "@troupe/chat/messages"
-import { Outcome } from "@troupe/chat/results"
 import type { Request } from "@troupe/chat/models"
+import { Outcome } from "@troupe/chat/results"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import { adapterOptions, asking, pull } from "../loopback/pulling.ts"
 import { finish, modelV2, modelV3, modelV4, streamOf } from "../loopback/scriptedModel.ts"
 
 const asked = async (
-  request: Partial<Request.Request>,
+  request: Partial<Request>,
   headers?: Record<string, string>
 ): Promise<LanguageModelV4CallOptions> => {
   const seen: Array<LanguageModelV4CallOptions> = []
@@ -122,8 +122,8 @@ describe("the prompt", () => {
 
   const ended = (
     id: string,
-    outcome: Message.ToolMessage["outcome"],
-    content: Message.ToolMessage["content"] = outcome ?? ""
+    outcome: Extract<Message.Message, { role: "tool" }>["outcome"],
+    content: Extract<Message.Message, { role: "tool" }>["content"] = outcome ?? ""
   ) => ({
     role: "tool" as const,
     toolCallId: id,
@@ -139,7 +139,7 @@ describe("the prompt", () => {
     )
 
   test("says of a call that did not complete that it is an error, and of one that was refused that it was", async () => {
-    const others = Outcome.Outcome.options.filter((outcome) => outcome !== "completed" && outcome !== "denied")
+    const others = Outcome.options.filter((outcome) => outcome !== "completed" && outcome !== "denied")
     const prompt = await prompted([
       ended("1", undefined, "as ever"),
       ended("2", "completed"),

@@ -1,10 +1,8 @@
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import { Chat } from "@troupe/chat"
-import { Engine } from "@troupe/chat"
+import { Chat, Engine, tool } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
-import { Tool } from "@troupe/chat/tools"
 import { isStepCount, jsonSchema, streamText, tool as aiTool } from "ai"
 import { afterEach, describe, expect, test } from "vitest"
 import { aiSdk, type AiSdkModel } from "../../src/aiSdk/AiSdk.ts"
@@ -28,7 +26,7 @@ const input = { type: "object", properties: { to: { type: "number" } } } as cons
 /** What our loop makes of the server: the runs of the tool, and the result. */
 const ours = async (model: AiSdkModel) => {
   const runs: Array<unknown> = []
-  const count = Tool.tool({ name: "count", jsonSchema: input, execute: (args) => (runs.push(args), "1 2 3") })
+  const count = tool({ name: "count", jsonSchema: input, execute: (args) => (runs.push(args), "1 2 3") })
   const result = await Chat.run(Engine.make({ adapter: aiSdk(model), tools: [count] }), [Message.user("Count")])
   return { runs, result, first: result.steps[0]?.response }
 }

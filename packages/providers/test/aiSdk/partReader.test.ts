@@ -1,11 +1,11 @@
 import { InvalidResponseDataError, type LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import type { Event } from "@troupe/chat/events"
+import type { AdapterEvent } from "@troupe/chat/events"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
 import { adapterOptions, asking, only, pull, tagsOf } from "../loopback/pulling.ts"
 import { finish, modelV2, modelV3, modelV4, someUsage, streamOf } from "../loopback/scriptedModel.ts"
 
-const say = (...parts: ReadonlyArray<LanguageModelV4StreamPart>): Promise<ReadonlyArray<Event.AdapterEvent>> =>
+const say = (...parts: ReadonlyArray<LanguageModelV4StreamPart>): Promise<ReadonlyArray<AdapterEvent>> =>
   pull(aiSdk(modelV4(() => streamOf(parts))))
 
 const word = (id: string, delta: string): ReadonlyArray<LanguageModelV4StreamPart> => [

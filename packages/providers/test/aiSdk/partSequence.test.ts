@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider"
-import type { Event } from "@troupe/chat/events"
+import type { AdapterEvent } from "@troupe/chat/events"
 import { getEventListeners } from "node:events"
 import { describe, expect, test } from "vitest"
 import { aiSdk } from "../../src/aiSdk/AiSdk.ts"
@@ -66,7 +66,7 @@ describe("SEQ2. the transport", () => {
     expect(listeners()).toBe(1)
     given.say(hello, finish())
     given.close()
-    const seen: Array<Event.AdapterEvent> = []
+    const seen: Array<AdapterEvent> = []
     for (let step = await events.next(); !step.done; step = await events.next()) seen.push(step.value)
     expect(tagsOf(seen)).toEqual(["message_started", "text_delta", "text_completed", "message_completed"])
     expect(listeners()).toBe(0)
@@ -131,7 +131,7 @@ describe("SEQ4. an abort", () => {
     const stop = new AbortController()
     const opening = aiSdk(model).stream(asking(), adapterOptions({ signal: stop.signal }))
     stop.abort("enough")
-    const events: Array<Event.AdapterEvent> = []
+    const events: Array<AdapterEvent> = []
     for await (const event of await opening) events.push(event)
     expect(events).toEqual([])
     expect(seen.reasons).toEqual(["enough"])
@@ -158,7 +158,7 @@ describe("a broken stream", () => {
     const given = openModel()
     const { events, listeners } = await opened(given)
     given.say(hello)
-    const seen: Array<Event.AdapterEvent> = []
+    const seen: Array<AdapterEvent> = []
     for (let step = await events.next(); !step.done; step = await events.next()) {
       seen.push(step.value)
       if (step.value.type === "text_delta") given.fail(Object.assign(new TypeError("terminated"), { cause: {} }))
@@ -175,7 +175,7 @@ describe("a broken stream", () => {
     const given = openModel()
     const { events } = await opened(given)
     given.say(undefined as unknown as LanguageModelV4StreamPart)
-    const seen: Array<Event.AdapterEvent> = []
+    const seen: Array<AdapterEvent> = []
     for (let step = await events.next(); !step.done; step = await events.next()) seen.push(step.value)
     expect(tagsOf(seen)).toEqual(["message_started", "error", "message_completed"])
     expect(seen[1]).toMatchObject({ error: { reason: "malformed_response" } })

@@ -1,5 +1,5 @@
 import { APICallError, LoadAPIKeyError, TypeValidationError, UnsupportedFunctionalityError } from "@ai-sdk/provider"
-import { AdapterError } from "@troupe/chat"
+import { AdapterError } from "@troupe/chat/errors"
 import { describe, expect, test } from "vitest"
 import { adapterError } from "../../src/aiSdk/providerError.ts"
 

@@ -1,10 +1,9 @@
 /** Ways to pull an adapter. */
-import type { Adapter } from "@troupe/chat/models"
-import type { Event } from "@troupe/chat/events"
-import type { Request } from "@troupe/chat/models"
+import type { AdapterEvent } from "@troupe/chat/events"
+import type { Adapter, Request } from "@troupe/chat/models"
 
 /** A request that says hello, with what a test adds. */
-export const asking = (more: Partial<Request.Request> = {}): Request.Request => ({
+export const asking = (more: Partial<Request> = {}): Request => ({
   messages: [{ role: "user", content: "hello" }],
   tools: [],
   ...more
@@ -22,26 +21,23 @@ export const adapterOptions = (more: Partial<Adapter.AdapterOptions> = {}): Adap
 /** Every event of one request. */
 export const pull = async (
   adapter: Adapter.Adapter,
-  request: Request.Request = asking(),
+  request: Request = asking(),
   options: Adapter.AdapterOptions = adapterOptions()
-): Promise<ReadonlyArray<Event.AdapterEvent>> => {
-  const events: Array<Event.AdapterEvent> = []
+): Promise<ReadonlyArray<AdapterEvent>> => {
+  const events: Array<AdapterEvent> = []
   for await (const event of await adapter.stream(request, options)) events.push(event)
   return events
 }
 
 /** The tags of events, in order. */
-export const tagsOf = (events: ReadonlyArray<Event.AdapterEvent>): ReadonlyArray<string> =>
-  events.map((event) => event.type)
+export const tagsOf = (events: ReadonlyArray<AdapterEvent>): ReadonlyArray<string> => events.map((event) => event.type)
 
 /** The one event with a tag. */
-export const only = <T extends Event.AdapterEvent["type"]>(
-  events: ReadonlyArray<Event.AdapterEvent>,
+export const only = <T extends AdapterEvent["type"]>(
+  events: ReadonlyArray<AdapterEvent>,
   type: T
-): Extract<Event.AdapterEvent, { readonly type: T }> => {
-  const found = events.filter(
-    (event): event is Extract<Event.AdapterEvent, { readonly type: T }> => event.type === type
-  )
+): Extract<AdapterEvent, { readonly type: T }> => {
+  const found = events.filter((event): event is Extract<AdapterEvent, { readonly type: T }> => event.type === type)
   const [first] = found
   if (first === undefined || found.length > 1) throw new Error(`${found.length} events are ${type}`)
   return first

@@ -28,7 +28,7 @@ const call = async (
   name: string,
   args: Record<string, unknown> = {},
   signal = new AbortController().signal
-): Promise<HandlerResult.HandlerResult> => {
+): Promise<HandlerResult> => {
   const tool = tools.find((one) => one.name === name)
   if (tool === undefined || tool.handler === null) throw new Error(`no tool ${name}`)
   const toolCall = { id: "c", name, arguments: args }

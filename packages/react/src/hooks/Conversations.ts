@@ -28,7 +28,7 @@ export interface ConversationsOptions extends Omit<Store.ListOptions, "after"> {
  * - `remove`: deletes a chat
  */
 export interface Conversations {
-  readonly chats: ReadonlyArray<Store.ChatSummary>
+  readonly chats: Store.ChatList["chats"]
   readonly loading: boolean
   readonly error: Error | undefined
   readonly refresh: () => Promise<void>
@@ -37,7 +37,7 @@ export interface Conversations {
 }
 
 interface Listed {
-  readonly chats: ReadonlyArray<Store.ChatSummary>
+  readonly chats: Store.ChatList["chats"]
   readonly next: string | undefined
   readonly loading: boolean
   readonly error: Error | undefined

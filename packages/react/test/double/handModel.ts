@@ -1,7 +1,7 @@
-import type { Event } from "@troupe/chat/events"
+import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter } from "@troupe/chat/models"
 
-type Said = IteratorResult<Event.AdapterEvent, undefined>
+type Said = IteratorResult<AdapterEvent, undefined>
 
 /** A model whose every word the test says. */
 export interface HandModel extends Adapter.Adapter {
@@ -16,7 +16,7 @@ export const handModel = (): HandModel => {
   let said: Array<Said> = []
   let readers: Array<(said: Said) => void> = []
   let requests = 0
-  const say = (value: Event.AdapterEvent): void => give({ done: false, value })
+  const say = (value: AdapterEvent): void => give({ done: false, value })
   const give = (one: Said): void => {
     const reader = readers.shift()
     if (reader === undefined) said.push(one)

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-const summary = (id: string): Store.ChatSummary => ({
+const summary = (id: string): Store.ChatList["chats"][number] => ({
   id,
   title: id,
   seq: 1,

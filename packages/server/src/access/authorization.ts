@@ -4,7 +4,7 @@
  * MAY1. A client does nothing that its owner may not, by any route or protocol. A refused request changes nothing.
  * MAY2. A client may always be stricter than the host: it may refuse calls and set stricter modes without permission.
  */
-import { type Approval, Permissions } from "@troupe/chat/tools"
+import { type Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 
@@ -52,7 +52,7 @@ export const check = (may: Permitted, action: keyof typeof actions): void => {
 }
 
 /** Throws an `HttpError` (403) for a decision that the owner may not make (MAY2). */
-export const checkDecision = (may: Permitted, { type }: Approval.Decision): void => {
+export const checkDecision = (may: Permitted, { type }: Decision): void => {
   if (type === "allow" || type === "result") check(may, "approve")
 }
 

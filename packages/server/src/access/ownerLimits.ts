@@ -9,7 +9,7 @@
  * OWNER3. Beside one answer, the large answers that an owner's clients have not taken are together at most `answerBytes`.
  *         Answers of requests that may have changed something are counted, but never refused.
  */
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
 import { HttpError } from "../errors/index.ts"
 
 /** The limits of one owner. */
@@ -90,7 +90,7 @@ export class Owners {
   }
 
   /** Returns the chat of `open`, started if there is none. Throws an `HttpError` (429) when too many are live. */
-  async chat(owner: Owner, id: string, open: () => Promise<ChatRef.ChatRef>): Promise<ChatRef.ChatRef> {
+  async chat(owner: Owner, id: string, open: () => Promise<ChatRef>): Promise<ChatRef> {
     if (!owner.chats.has(id)) this.#makeRoom(owner)
     // Reserves its place before the chat is requested (OWNER1).
     owner.chats.set(id, (owner.chats.get(id) ?? 0) + 1)

@@ -8,27 +8,26 @@
  * TERR2. Instead, `{"error":"failed","id":toolCallId}` is sent, the same live, replayed and loaded.
  * TERR3. A value without an error is sent unchanged: the same object.
  */
-import { ToolError } from "@troupe/chat"
-import type { ChatRef, ChatResult } from "@troupe/chat/chats"
+import { type ChatRef, error as failedResult } from "@troupe/chat"
+import type { ChatResult, ChatSnapshot, StepResult } from "@troupe/chat/chats"
+import { ToolError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import type { Message } from "@troupe/chat/messages"
-import { HandlerResult, type Outcome } from "@troupe/chat/results"
-import type { StepResult } from "@troupe/chat/chats"
-import type { Thread } from "@troupe/chat/messages"
+import type { Message, Thread } from "@troupe/chat/messages"
+import type { Outcome } from "@troupe/chat/results"
 import type { Store } from "@troupe/chat/store"
 
 type Messages = ReadonlyArray<Message.Message>
-type Halt = NonNullable<StepResult.StepResult["halt"]>
-type OutcomeOf = (toolCallId: string) => Outcome.Outcome | undefined
+type Halt = NonNullable<StepResult["halt"]>
+type OutcomeOf = (toolCallId: string) => Outcome | undefined
 
 /** The filter of the parts of a conversation that clients see. */
 export interface Shown {
-  readonly snapshot: (snapshot: ChatRef.ChatSnapshot | undefined) => ChatRef.ChatSnapshot | undefined
-  readonly context: (context: ChatRef.LiveContext) => ChatRef.LiveContext
-  readonly result: (result: ChatResult.ChatResult) => ChatResult.ChatResult
+  readonly snapshot: (snapshot: ChatSnapshot | undefined) => ChatSnapshot | undefined
+  readonly context: (context: ChatSnapshot["context"]) => ChatSnapshot["context"]
+  readonly result: (result: ChatResult) => ChatResult
   readonly commit: (commit: Store.Commit) => Store.Commit
   /** Filters the events of a chat for one reader. A reader that begins in the middle of a turn passes the chat. */
-  readonly events: (chat?: ChatRef.ChatRef) => (event: Event.Event) => Event.Event
+  readonly events: (chat?: ChatRef) => (event: Event) => Event
 }
 
 const same = <A>(value: A): A => value
@@ -99,13 +98,13 @@ const haltOf = (halt: Halt, failed: boolean): Halt => {
 const hookFault = "hook_crashed"
 
 /** The halt of a step, filtered with the step's own thread. */
-const haltIn = ({ halt, thread }: Pick<StepResult.StepResult, "halt" | "thread">): { readonly halt?: Halt } =>
+const haltIn = ({ halt, thread }: Pick<StepResult, "halt" | "thread">): { readonly halt?: Halt } =>
   halt === undefined ? {} : { halt: haltOf(halt, "toolCallId" in halt && hasFailed(thread.messages, halt.toolCallId)) }
 
-const stepOf = once((step: StepResult.StepResult): StepResult.StepResult =>
+const stepOf = once((step: StepResult): StepResult =>
   withFields(step, {
     thread: threadOf(step.thread),
-    toolResults: messagesOf(step.toolResults) as StepResult.StepResult["toolResults"],
+    toolResults: messagesOf(step.toolResults) as StepResult["toolResults"],
     ...haltIn(step)
   })
 )
@@ -113,7 +112,7 @@ const stepOf = once((step: StepResult.StepResult): StepResult.StepResult =>
 const stepsOf = listOf(stepOf)
 
 /** The metadata of a result, filtered: it may contain exceptions of tools and hooks, or messages. */
-const metadataOf = ({ haltedReason, metadata, thread }: ChatResult.ChatResult): ChatResult.ChatResult["metadata"] => {
+const metadataOf = ({ haltedReason, metadata, thread }: ChatResult): ChatResult["metadata"] => {
   const { error, onToolErrorException: _, haltResult, snapshot, haltToolCallId, haltHook } = metadata
   if (haltedReason === "no_progress" && Array.isArray(snapshot)) {
     return withFields(metadata, { snapshot: messagesOf(snapshot as Messages) })
@@ -129,11 +128,11 @@ const metadataOf = ({ haltedReason, metadata, thread }: ChatResult.ChatResult): 
   }
 }
 
-const resultOf = once((result: ChatResult.ChatResult): ChatResult.ChatResult =>
+const resultOf = once((result: ChatResult): ChatResult =>
   withFields(result, { thread: threadOf(result.thread), steps: stepsOf(result.steps), metadata: metadataOf(result) })
 )
 
-const contextOf = (context: ChatRef.LiveContext): ChatRef.LiveContext => {
+const contextOf = (context: ChatSnapshot["context"]): ChatSnapshot["context"] => {
   const { thread, steps, result } = context
   return withFields(context, {
     thread: threadOf(thread),
@@ -154,20 +153,20 @@ const commitOf = (commit: Store.Commit): Store.Commit => {
 
 /** How a call of a chat ended, if known: for a reader that missed the event. */
 const outcomeIn =
-  (chat: ChatRef.ChatRef | undefined): OutcomeOf =>
+  (chat: ChatRef | undefined): OutcomeOf =>
   (toolCallId) => {
     const context = chat?.getSnapshot()?.context
     const running = context?.toolCalls.find(({ id }) => id === toolCallId)
     if (running?.outcome !== undefined) return running.outcome
     const message = context?.thread.messages.findLast((one) => one.role === "tool" && one.toolCallId === toolCallId) as
-      | Message.ToolMessage
+      | Extract<Message.Message, { role: "tool" }>
       | undefined
     return message?.outcome
   }
 
 /** Filters the events of one reader. A call's result follows the event with its outcome. */
-const eventsOf = (chat?: ChatRef.ChatRef): ((event: Event.Event) => Event.Event) => {
-  const outcomes = new Map<string, Outcome.Outcome>()
+const eventsOf = (chat?: ChatRef): ((event: Event) => Event) => {
+  const outcomes = new Map<string, Outcome>()
   const outcomeOf = outcomeIn(chat)
 
   /** Whether a result is an error. A call with an unknown outcome counts as failed. */
@@ -183,7 +182,7 @@ const eventsOf = (chat?: ChatRef.ChatRef): ((event: Event.Event) => Event.Event)
         const { id, outcome, result } = event
         outcomes.set(id, outcome)
         if (outcome !== "failed") return event
-        return { ...event, result: HandlerResult.error(errorOf(result.type === "error" ? result.reason : null, id)) }
+        return { ...event, result: failedResult(errorOf(result.type === "error" ? result.reason : null, id)) }
       }
       case "tool_result_encoded":
         return isError(event.id) ? { ...event, content: textOf(event.id) } : event

@@ -1,5 +1,5 @@
 /** Maps errors to refusals: foreign errors are mapped here, once. */
-import { SessionError, ToolError, ValidationError } from "@troupe/chat"
+import { SessionError, ToolError, ValidationError } from "@troupe/chat/errors"
 import { bodyOf, type ErrorCode, HttpError } from "../errors/index.ts"
 
 /** Our own texts: the messages of the errors contain internal ids. */

@@ -5,7 +5,7 @@
  */
 import type { Observation } from "@troupe/chat/observe"
 import type { Store } from "@troupe/chat/store"
-import type { Approval, Permissions } from "@troupe/chat/tools"
+import type { Decision, Permissions } from "@troupe/chat/tools"
 import type { ChatView } from "@troupe/chat/view"
 
 /** The options of a message, as of `chat.send`. */
@@ -38,7 +38,7 @@ export interface ChatLink {
   readonly cancel: () => Promise<void>
   readonly retry: () => Promise<void>
   readonly resume: () => Promise<void>
-  readonly approve: (toolCallId: string, decision: Approval.Decision) => Promise<void>
+  readonly approve: (toolCallId: string, decision: Decision) => Promise<void>
   readonly submitToolResults: (results: Readonly<Record<string, unknown>>) => Promise<void>
   readonly cancelToolCall: (toolCallId: string) => Promise<void>
   readonly restartToolCall: (toolCallId: string) => Promise<void>

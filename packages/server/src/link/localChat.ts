@@ -12,9 +12,9 @@
  *   2. the last subscription ends: that life is over.
  *   3. the Troupe answers: a life that is over watches nothing.
  */
-import type { RunningTroupe } from "@troupe/chat"
-import type { ChatRef } from "@troupe/chat/chats"
-import { SessionError } from "@troupe/chat"
+import type { ChatRef, RunningTroupe } from "@troupe/chat"
+import type { LiveTurn } from "@troupe/chat/chats"
+import { SessionError } from "@troupe/chat/errors"
 import { ChatView } from "@troupe/chat/view"
 import type { ChatLink, LinkState } from "./ChatLink.ts"
 import { asError } from "../errors/index.ts"
@@ -30,7 +30,7 @@ export class LocalChat implements ChatLink {
   readonly id: string
   readonly #troupe: RunningTroupe
   readonly #listeners = new Listeners()
-  #ref: ChatRef.ChatRef | undefined
+  #ref: ChatRef | undefined
   #life: Life | undefined
   #stale = false
   #state: LinkState
@@ -68,7 +68,7 @@ export class LocalChat implements ChatLink {
     this.#life = undefined
   }
 
-  #watch(life: Life, ref: ChatRef.ChatRef): void {
+  #watch(life: Life, ref: ChatRef): void {
     this.#ref = ref
     if (this.#life !== life || life.watched !== undefined) return
     life.watched = ref.subscribe({ next: () => this.#changed(life), complete: () => this.#stopped(life) })
@@ -103,7 +103,7 @@ export class LocalChat implements ChatLink {
     if (view !== this.#state.view) this.#state = { ...this.#state, view }
   }
 
-  async #use(): Promise<ChatRef.ChatRef> {
+  async #use(): Promise<ChatRef> {
     const ref = await this.#troupe.chat(this.id)
     if (this.#life !== undefined) this.#watch(this.#life, ref)
     return ref
@@ -142,7 +142,7 @@ export class LocalChat implements ChatLink {
 }
 
 /** Waits until the chat accepts a turn's input. The turn's events are not read: the view shows them. */
-const unread = async (turn: ChatRef.LiveTurn): Promise<void> => {
+const unread = async (turn: LiveTurn): Promise<void> => {
   await turn.return()
   await taken(turn)
 }

@@ -6,7 +6,8 @@
  * AGUIRUN2. When a client leaves, only the reading ends.
  * AGUIRUN3. All answers are checked first. If one is empty, or fits nothing that waits, none is used.
  */
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
+import type { ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { HttpError } from "../errors/index.ts"
 import { checkDecision } from "../access/index.ts"
@@ -47,8 +48,8 @@ import {
 } from "../wire/index.ts"
 import { taken } from "../link/index.ts"
 
-type Chat = ChatRef.ChatRef
-type Context = ChatRef.LiveContext
+type Chat = ChatRef
+type Context = ChatSnapshot["context"]
 type Turn = ReturnType<Chat["send"]>
 
 const run = async (call: Call): Promise<Response> => {
@@ -163,7 +164,7 @@ const say = async (
   call: Call,
   chat: Chat,
   body: AgUiRequest,
-  message: Message.UserMessage,
+  message: Extract<Message.Message, { role: "user" }>,
   id: string
 ): Promise<Response> => {
   const { phase } = contextOf(call, chat)

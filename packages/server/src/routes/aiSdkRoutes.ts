@@ -7,9 +7,10 @@
  * AISDK2. A repeated request runs nothing again: the answer is the stream of the running turn, or of its result.
  * AISDK3. When a client leaves, only the reading ends. `/api/chat/:id/stream` returns the whole reply again.
  */
-import type { ChatRef, ChatResult } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
+import type { ChatResult, ChatSnapshot } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
-import type { Approval } from "@troupe/chat/tools"
+import type { Decision } from "@troupe/chat/tools"
 import { HttpError } from "../errors/index.ts"
 import type { Call, Route } from "../http/index.ts"
 import { checkDecision } from "../access/index.ts"
@@ -49,8 +50,8 @@ import {
   UiStream
 } from "../wire/aiSdk/index.ts"
 
-type Chat = ChatRef.ChatRef
-type Context = ChatRef.LiveContext
+type Chat = ChatRef
+type Context = ChatSnapshot["context"]
 type Turn = ReturnType<Chat["send"]>
 
 const headers = { "x-vercel-ai-ui-message-stream": "v1" }
@@ -140,9 +141,7 @@ const answer = async (call: Call, chat: Chat, said: UiInput): Promise<Response> 
   })
 }
 
-const decisionOf = (
-  said: { readonly approved: boolean; readonly reason: string | undefined } | undefined
-): Approval.Decision =>
+const decisionOf = (said: { readonly approved: boolean; readonly reason: string | undefined } | undefined): Decision =>
   said?.approved === true
     ? { type: "allow" }
     : { type: "deny", ...(said?.reason === undefined ? {} : { reason: said.reason }) }
@@ -225,7 +224,7 @@ const followerOf = ({ shown }: Call, ui: UiStream): Follower<UiChunk> => ({
 })
 
 /** The halt reason of a chat at rest that has no result since it was loaded. */
-const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): ChatResult.HaltedReason =>
+const restingReason = ({ phase, lastHaltedReason = "completed" }: Context): ChatResult["haltedReason"] =>
   phase === "interrupted" ? "interrupted" : lastHaltedReason
 
 const stands = (context: Context, messages: Standing["now"]) => ({

@@ -1,6 +1,7 @@
 /** The server's own routes: conversations as JSON, their events as server-sent events. */
-import { Approval, Permissions } from "@troupe/chat/tools"
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
+import type { Attached } from "@troupe/chat/chats"
+import { Decision, Permissions } from "@troupe/chat/tools"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 import { check, checkDecision } from "../access/index.ts"
@@ -27,14 +28,14 @@ const Results = z.strictObject({ results: z.record(z.string(), z.unknown()) })
 const Mode = z.strictObject({ mode: Permissions.Mode })
 const Nothing = z.strictObject({})
 
-const existing = (call: Call): Promise<ChatRef.ChatRef> => call.chats.existing(idOf(call))
+const existing = (call: Call): Promise<ChatRef> => call.chats.existing(idOf(call))
 
 const idOf = ({ params }: Call): string => params["id"] ?? ""
 
 const toolCallIdOf = ({ params }: Call): string => params["toolCallId"] ?? ""
 
 /** Returns a message unchanged. Throws an `HttpError` (413) for one that is too long. */
-const input = (said: z.infer<typeof Said>, { limits }: Call): ChatRef.UserInput =>
+const input = (said: z.infer<typeof Said>, { limits }: Call): Parameters<ChatRef["send"]>[0] =>
   checkedLength(said, limits.messageCharacters)
 
 const done = (): Response => Response.json({ ok: true })
@@ -58,7 +59,7 @@ const answer = async (call: Call): Promise<Response> => {
 }
 
 const approve = async (call: Call): Promise<Response> => {
-  const decision = checkedAnswer(await call.body(Approval.Decision), call.limits.messageCharacters)
+  const decision = checkedAnswer(await call.body(Decision), call.limits.messageCharacters)
   checkDecision(call.may, decision)
   const chat = await existing(call)
   return turnReply(call, chat, () => chat.approve(toolCallIdOf(call), decision))
@@ -79,7 +80,7 @@ const retry = async (call: Call): Promise<Response> => {
 
 /** A verb without a turn. */
 const verb =
-  <A>(schema: z.ZodType<A>, run: (chat: ChatRef.ChatRef, body: A, call: Call) => unknown) =>
+  <A>(schema: z.ZodType<A>, run: (chat: ChatRef, body: A, call: Call) => unknown) =>
   async (call: Call): Promise<Response> => {
     const body = await call.body(schema)
     await run(await existing(call), body, call)
@@ -90,7 +91,7 @@ const attach = async (call: Call): Promise<Response> => {
   const cursor = call.request.headers.get("last-event-id") ?? call.url.searchParams.get("cursor") ?? undefined
   const chat = await existing(call)
   const shown = call.shown.events(chat)
-  const text = (item: ChatRef.Attached): string =>
+  const text = (item: Attached): string =>
     item.type === "event" ? eventText(shown(item.event)) : snapshotText(call, item.snapshot)
   return call.stream((signal) => framesOf(chat.attach({ cursor, signal }), (item) => frame(text(item), item.cursor)), {
     last: lastFrame

@@ -1,5 +1,5 @@
 /** The log of conversations: the list, the history, fork, rewind, delete. */
-import { SessionError } from "@troupe/chat"
+import { SessionError } from "@troupe/chat/errors"
 import { Codec, type Store } from "@troupe/chat/store"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"

@@ -4,7 +4,8 @@
  * REWIND1. The remaining messages do not change: the target entry has them as they are now.
  * REWIND2. Nothing is lost: the log keeps the replaced entries. A refused rewind changes nothing.
  */
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
+import type { ChatSnapshot } from "@troupe/chat/chats"
 import type { Message } from "@troupe/chat/messages"
 import type { Store } from "@troupe/chat/store"
 import { HttpError } from "../errors/index.ts"
@@ -85,10 +86,10 @@ const entriesOf = async ({ troupe }: Call, inner: string): Promise<ReadonlyArray
 export const rewound = async (
   call: Call,
   id: string,
-  context: ChatRef.LiveContext,
+  context: ChatSnapshot["context"],
   place: Place,
   mayCancel: boolean
-): Promise<ChatRef.ChatRef> => {
+): Promise<ChatRef> => {
   check(call.may, "rewind")
   if (context.inbox.length > 0) throw new HttpError("busy", "Messages wait for their answer; wait for it first")
   if (!mayCancel && isRunning(context)) throw new HttpError("busy", "A turn runs in this conversation; wait for it")

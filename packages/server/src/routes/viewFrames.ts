@@ -7,7 +7,7 @@
  * FRAMES2. The frames that a reader took add up to the chat's view at the time of the last request.
  * FRAMES3. It is subscribed from the first request until the reader leaves or the chat is stopped.
  */
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
 import { ChatView } from "@troupe/chat/view"
 import { allShown, type Shown } from "../access/index.ts"
 
@@ -21,7 +21,7 @@ export type ViewFrame = { readonly type: "view"; readonly patch: ChatView.ChatVi
 
 export class ViewFrames implements AsyncIterator<ViewFrame, undefined> {
   readonly #id: string
-  readonly #chat: ChatRef.ChatRef
+  readonly #chat: ChatRef
   readonly #shown: Shown["snapshot"]
   #watched: { readonly unsubscribe: () => void } | undefined
   #sent: ChatView.ChatView | undefined
@@ -31,7 +31,7 @@ export class ViewFrames implements AsyncIterator<ViewFrame, undefined> {
   #wake: (() => void) | undefined
 
   /** `id` is the reader's id of the chat. `shown` filters a snapshot for the reader. Default: the whole snapshot. */
-  constructor(id: string, chat: ChatRef.ChatRef, shown: Shown["snapshot"] = allShown.snapshot) {
+  constructor(id: string, chat: ChatRef, shown: Shown["snapshot"] = allShown.snapshot) {
     this.#id = id
     this.#chat = chat
     this.#shown = shown

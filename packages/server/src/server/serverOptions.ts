@@ -1,6 +1,6 @@
 /** The options of a server, and their check: options that would refuse everybody or nobody throw at once. */
-import { ValidationError, type RunningTroupe } from "@troupe/chat"
-import { optionFindings } from "@troupe/chat/errors"
+import type { RunningTroupe } from "@troupe/chat"
+import { optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 import type { May } from "../access/index.ts"
 

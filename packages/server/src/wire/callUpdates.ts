@@ -11,7 +11,8 @@
  * NEWS3. Nothing is sent about a call that the reader does not have, and no update twice. Updates are not replayed: a
  *        reader that reconnects gets the current state.
  */
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
+import type { ToolCallView } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 import type { Zombies } from "@troupe/chat/observe"
@@ -35,7 +36,7 @@ export type CallNews =
   | { readonly type: "call"; readonly data: { readonly toolCallId: string; readonly state: CallState } }
   | { readonly type: "progress"; readonly data: { readonly toolCallId: string; readonly progress: unknown } }
 
-type View = ChatRef.ToolCallView
+type View = ToolCallView
 
 /** The interval that collects changes, and that checks whether a zombie has ended, in milliseconds. */
 const everyMs = 200
@@ -53,11 +54,11 @@ const states: Readonly<Partial<Record<View["status"], CallState>>> = {
 }
 
 /** The outcomes that may leave a zombie. */
-const mayBeLate: ReadonlySet<Outcome.Outcome> = new Set<Outcome.Outcome>(["timed_out", "cancelled"])
+const mayBeLate: ReadonlySet<Outcome> = new Set<Outcome>(["timed_out", "cancelled"])
 
 /** What a watch reads: a chat, its system's clock, and the zombies. */
 export interface Watched {
-  readonly chat: Pick<ChatRef.ChatRef, "id" | "subscribe" | "getSnapshot">
+  readonly chat: Pick<ChatRef, "id" | "subscribe" | "getSnapshot">
   readonly clock: Clock.Clock
   readonly zombies: () => ReadonlyArray<Zombies.Zombie>
 }
@@ -107,7 +108,7 @@ export class CallUpdates {
   }
 
   /** Records an event that is sent to the reader. */
-  observe(event: Event.Event): void {
+  observe(event: Event): void {
     switch (event.type) {
       case "tool_call_completed":
         this.#calls.add(event.id)

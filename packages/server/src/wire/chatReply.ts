@@ -4,17 +4,20 @@
  * RNAME1. A reply has one name, whichever way it is read: it is named after the message it answers. A message is named by
  *         the id its sender gave it, else by its index in the thread.
  */
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatSnapshot } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import type { Message } from "@troupe/chat/messages"
 
-type Context = ChatRef.LiveContext
+type Context = ChatSnapshot["context"]
 
 /** The metadata key of the id that a sender gave its message. */
 const idKey = "client_message_id"
 
 /** Adds the sender's id to a user's message. */
-export const named = (message: Message.UserMessage, id: string | undefined): Message.UserMessage =>
+export const named = (
+  message: Extract<Message.Message, { role: "user" }>,
+  id: string | undefined
+): Extract<Message.Message, { role: "user" }> =>
   id === undefined ? message : { ...message, metadata: { ...message.metadata, [idKey]: id } }
 
 /** The name of a message (RNAME1). */
@@ -31,7 +34,7 @@ export const isUnsaid = ({ metadata }: Message.Message): boolean =>
   metadata?.["injected_by"] !== undefined || metadata?.["structured_finalize"] === true
 
 /** Whether a person sent the message. */
-export const isSaid = (message: Message.Message): message is Message.UserMessage =>
+export const isSaid = (message: Message.Message): message is Extract<Message.Message, { role: "user" }> =>
   message.role === "user" && !isUnsaid(message)
 
 /** Whether the message is a tool's question, which begins no step. */
@@ -39,18 +42,21 @@ export const isQuestion = ({ role, metadata }: Message.Message): boolean =>
   role === "assistant" && metadata?.["ask_user"] === true
 
 /** Whether the message is the model's reply of a step. */
-export const isStep = (message: Message.Message): message is Message.AssistantMessage =>
+export const isStep = (message: Message.Message): message is Extract<Message.Message, { role: "assistant" }> =>
   message.role === "assistant" && !isQuestion(message)
 
 /** A model's message with the results of its calls, and the question one of them asked. */
 export interface StepMessages {
-  readonly said: Message.AssistantMessage
+  readonly said: Extract<Message.Message, { role: "assistant" }>
   readonly behind: ReadonlyArray<Message.Message>
 }
 
 /** The steps of some messages. */
 export const stepsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray<StepMessages> => {
-  const steps: Array<{ readonly said: Message.AssistantMessage; readonly behind: Array<Message.Message> }> = []
+  const steps: Array<{
+    readonly said: Extract<Message.Message, { role: "assistant" }>
+    readonly behind: Array<Message.Message>
+  }> = []
   for (const message of messages) {
     if (isStep(message)) steps.push({ said: message, behind: [] })
     else if (!isUnsaid(message)) steps.at(-1)?.behind.push(message)
@@ -67,7 +73,10 @@ export const callsOf = (messages: ReadonlyArray<Message.Message>): ReadonlyArray
  * message, and the last message belongs to another step. A step that continues the calls of an earlier one has that step's
  * message.
  */
-export const leftBy = ({ thread, response }: Event.StepCompleted, goesOn: boolean): StepMessages | undefined => {
+export const leftBy = (
+  { thread, response }: Extract<Event, { type: "step_completed" }>,
+  goesOn: boolean
+): StepMessages | undefined => {
   const at = thread.messages.findLastIndex(isStep)
   const said = thread.messages[at]
   if (said?.role !== "assistant") return undefined

@@ -9,10 +9,10 @@ import { ContentPart } from "@troupe/chat/messages"
 import * as z from "zod"
 import { HttpError } from "../errors/index.ts"
 
-type Content = string | ReadonlyArray<ContentPart.ContentPart>
+type Content = string | ReadonlyArray<ContentPart>
 
 /** A part as a client may send it (CONTENT1). */
-export const WirePart = ContentPart.ContentPart.refine(({ metadata }) => metadata === undefined, {
+export const WirePart = ContentPart.refine(({ metadata }) => metadata === undefined, {
   path: ["metadata"],
   message: "is the server's own; leave it out"
 })
@@ -21,7 +21,7 @@ export const WirePart = ContentPart.ContentPart.refine(({ metadata }) => metadat
  * A file by its URL, or as base64 text from a `data:` URL. It is an image if the URL or the client says so. The URL is
  * validated with the message.
  */
-export const filePart = (url: string, mediaType: string, filename?: string): ContentPart.ContentPart => {
+export const filePart = (url: string, mediaType: string, filename?: string): ContentPart => {
   const inline = /^data:(?<type>[^;,]+);base64,(?<base64>.*)$/su.exec(url)?.groups
   const type = inline?.["type"] ?? mediaType
   const base64 = inline?.["base64"]
@@ -37,7 +37,7 @@ export const filePart = (url: string, mediaType: string, filename?: string): Con
 }
 
 /** The shortest form of some content. Throws an `HttpError` (413, 422) for content that is too long or empty. */
-export const checkedContent = (parts: ReadonlyArray<ContentPart.ContentPart>, mostCharacters: number): Content => {
+export const checkedContent = (parts: ReadonlyArray<ContentPart>, mostCharacters: number): Content => {
   const [first] = parts
   if (first === undefined)
     throw new HttpError("invalid_input", "The message says nothing; give it a part with text, or a file")
@@ -53,7 +53,7 @@ export const checkedLength = <A extends Content>(content: A, mostCharacters: num
 const charactersOf = (content: Content): number =>
   typeof content === "string" ? content.length : content.reduce((sum, part) => sum + partCharacters(part), 0)
 
-const partCharacters = (part: ContentPart.ContentPart): number => {
+const partCharacters = (part: ContentPart): number => {
   switch (part.type) {
     case "text":
     case "reasoning":
@@ -65,7 +65,7 @@ const partCharacters = (part: ContentPart.ContentPart): number => {
   }
 }
 
-const Parts = z.array(ContentPart.ContentPart).min(1)
+const Parts = z.array(ContentPart).min(1)
 const WireParts = z.array(WirePart)
 
 /** Returns an answer that is not too long and has no content with `metadata`. Throws an `HttpError` (413, 422). */

@@ -11,7 +11,7 @@ import type { Thread } from "@troupe/chat/messages"
 import { Codec } from "@troupe/chat/store"
 
 /** The JSON text of an event. */
-export const eventText = (event: Event.Event): string => {
+export const eventText = (event: Event): string => {
   switch (event.type) {
     case "text_delta":
     case "tool_call_delta":
@@ -26,13 +26,12 @@ export const eventText = (event: Event.Event): string => {
 }
 
 /** The JSON text of a turn's result. */
-export const resultText = (result: ChatResult.ChatResult): string =>
+export const resultText = (result: ChatResult): string =>
   withoutCauses(Codec.toJson("ChatResult", brief(result), { unencodable: "describe" }).data)
 
-const written = (event: Event.Event): string =>
-  withoutCauses(Codec.toJson("Event", event, { unencodable: "describe" }).data)
+const written = (event: Event): string => withoutCauses(Codec.toJson("Event", event, { unencodable: "describe" }).data)
 
-const brief = (result: ChatResult.ChatResult): ChatResult.ChatResult => ({
+const brief = (result: ChatResult): ChatResult => ({
   ...result,
   thread: newest(result.thread),
   steps: []

@@ -5,13 +5,14 @@
  *              reads it from its beginning like any other reader. It takes no events from the first reader.
  * FOLLOWTURN2. When a reader leaves, only the reading ends.
  */
-import type { ChatRef } from "@troupe/chat/chats"
+import type { ChatRef } from "@troupe/chat"
+import type { ChatSnapshot } from "@troupe/chat/chats"
+import { SessionError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
-import { SessionError } from "@troupe/chat"
 import type { Shown } from "../access/index.ts"
 import { isRunning, type Standing, standingOf } from "./chatReply.ts"
 
-type Turn = ReturnType<ChatRef.ChatRef["send"]>
+type Turn = ReturnType<ChatRef["send"]>
 
 /** Converts events for a client: each function returns items for the wire. */
 export interface Follower<Item> {
@@ -19,11 +20,11 @@ export interface Follower<Item> {
   readonly shown: Shown
   /** The reply before the turn, and the messages before the reply. Sent when the turn is sent from its beginning. */
   readonly before: (reply: Standing["before"], earlier: Standing["earlier"]) => ReadonlyArray<Item>
-  readonly event: (event: Event.Event) => ReadonlyArray<Item>
+  readonly event: (event: Event) => ReadonlyArray<Item>
   /** The current state of the chat, whose turn continues. */
-  readonly standing: (context: ChatRef.LiveContext, standing: Standing) => ReadonlyArray<Item>
+  readonly standing: (context: ChatSnapshot["context"], standing: Standing) => ReadonlyArray<Item>
   /** The turn is over, and its end was missed. */
-  readonly over: (context: ChatRef.LiveContext, standing: Standing) => ReadonlyArray<Item>
+  readonly over: (context: ChatSnapshot["context"], standing: Standing) => ReadonlyArray<Item>
   readonly failed: (error: unknown) => ReadonlyArray<Item>
 }
 
@@ -73,8 +74,8 @@ export async function* ofTurn<Item>(
 
 /** The running turn, with the reply it continues, or the last reply. `context` is what the client sees. */
 export async function* ofChat<Item>(
-  chat: ChatRef.ChatRef,
-  context: ChatRef.LiveContext,
+  chat: ChatRef,
+  context: ChatSnapshot["context"],
   follower: Follower<Item>,
   signal: AbortSignal
 ): AsyncGenerator<ReadonlyArray<Item>, void> {
@@ -104,7 +105,7 @@ export async function* ofChat<Item>(
 
 /** Another sender's turn, from its beginning. A queued turn is awaited (FOLLOWTURN1). */
 export async function* ofSaidAgain<Item>(
-  chat: ChatRef.ChatRef,
+  chat: ChatRef,
   turn: Turn,
   follower: Follower<Item>,
   signal: AbortSignal
@@ -127,5 +128,5 @@ const begun = async (turn: Turn, signal: AbortSignal): Promise<void> => {
 }
 
 /** A turn that continues the calls of a step does not send their message. */
-const beginningOf = ({ before, opened }: Standing, { type }: Event.Event): Standing["before"] =>
+const beginningOf = ({ before, opened }: Standing, { type }: Event): Standing["before"] =>
   type.startsWith("tool_execution") ? opened : before

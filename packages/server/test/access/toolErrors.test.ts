@@ -1,6 +1,6 @@
 /** The text of a tool's error, on every way that leads to a client. */
-import { Fake, tool, ToolError, type TroupeOptions } from "@troupe/chat"
-import { HandlerResult } from "@troupe/chat/results"
+import { error as failed, Fake, tool, type TroupeOptions } from "@troupe/chat"
+import { ToolError } from "@troupe/chat/errors"
 import { describe, expect, test } from "vitest"
 import * as z from "zod"
 import { framesIn, reading, served } from "../double/served.ts"
@@ -29,12 +29,9 @@ const raising = failing(() => {
 /** How a handler's error comes about. */
 const faults: ReadonlyArray<[string, Partial<TroupeOptions>]> = [
   ["throws", raising],
-  ["returns an error", failing(() => HandlerResult.error(text))],
-  ["returns an error with fields", failing(() => HandlerResult.error({ code: 5, text }))],
-  [
-    "returns an error of another reason",
-    failing(() => HandlerResult.error(new ToolError("timeout", { message: text })))
-  ],
+  ["returns an error", failing(() => failed(text))],
+  ["returns an error with fields", failing(() => failed({ code: 5, text }))],
+  ["returns an error of another reason", failing(() => failed(new ToolError("timeout", { message: text })))],
   [
     "returns what has no text",
     failing(() => ({
@@ -58,7 +55,7 @@ const faults: ReadonlyArray<[string, Partial<TroupeOptions>]> = [
   [
     "returns an error, and a hook halts",
     {
-      ...failing(() => HandlerResult.error(text)),
+      ...failing(() => failed(text)),
       hooks: { PostToolUse: [() => ({ type: "halt", reason: "enough" })] }
     }
   ],

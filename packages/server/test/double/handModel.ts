@@ -1,5 +1,5 @@
 /** A model whose every event the test says by hand. */
-import type { Event } from "@troupe/chat/events"
+import type { AdapterEvent } from "@troupe/chat/events"
 import type { Adapter, Response } from "@troupe/chat/models"
 
 export interface HandModel {
@@ -9,13 +9,13 @@ export interface HandModel {
   readonly left: number
   /** Resolves when so many requests were opened. */
   readonly whenOpened: (count: number) => Promise<void>
-  readonly say: (...events: ReadonlyArray<Event.AdapterEvent>) => void
+  readonly say: (...events: ReadonlyArray<AdapterEvent>) => void
   readonly text: (delta: string) => void
-  readonly finish: (reason: Response.FinishReason, text?: string) => void
+  readonly finish: (reason: NonNullable<Response["finishReason"]>, text?: string) => void
 }
 
 interface Open {
-  readonly waiting: Array<Event.AdapterEvent>
+  readonly waiting: Array<AdapterEvent>
   ended: boolean
   wake: () => void
 }
@@ -30,11 +30,11 @@ export const handModel = (): HandModel => {
     if (open === undefined) throw new Error("nobody has asked the model")
     return open
   }
-  const say = (...events: ReadonlyArray<Event.AdapterEvent>): void => {
+  const say = (...events: ReadonlyArray<AdapterEvent>): void => {
     newest().waiting.push(...events)
     newest().wake()
   }
-  async function* stream(signal: AbortSignal): AsyncGenerator<Event.AdapterEvent, void> {
+  async function* stream(signal: AbortSignal): AsyncGenerator<AdapterEvent, void> {
     const open: Open = { waiting: [], ended: false, wake: () => {} }
     requests.push(open)
     for (const watcher of watchers.splice(0)) watcher()

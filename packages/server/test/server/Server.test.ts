@@ -1,4 +1,5 @@
-import { askUser, Fake, SessionError, tool } from "@troupe/chat"
+import { askUser, Fake, tool } from "@troupe/chat"
+import { SessionError } from "@troupe/chat/errors"
 import { Codec } from "@troupe/chat/store"
 import { Clock, System } from "@troupe/otp"
 import { describe, expect, test } from "vitest"

@@ -1,6 +1,5 @@
 /** The types of a store's options; a bad value is named by its option, with what to write instead. */
-import { ValidationError } from "@troupe/chat"
-import { type Finding, optionFindings } from "@troupe/chat/errors"
+import { type Finding, optionFindings, ValidationError } from "@troupe/chat/errors"
 import * as z from "zod"
 
 const isCountFrom = (least: number, value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= least

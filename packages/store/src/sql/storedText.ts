@@ -1,5 +1,5 @@
 /** Text that both databases can store in a column. Text stored as JSON needs no check. */
-import { ValidationError } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat/errors"
 
 /** Whether both databases store this text distinctly: it has no lone surrogate, and no character 0. */
 export const isDistinct = (text: string): boolean => text.isWellFormed() && !text.includes("\0")

@@ -3,11 +3,10 @@
  *
  * The model answers by the last user message, so that the same conversations can be written into any database.
  */
-import { type Fake, tool } from "@troupe/chat"
+import { askUser, type Fake, tool } from "@troupe/chat"
 import { type ContentPart, Message, type Usage } from "@troupe/chat/messages"
 import type { Request } from "@troupe/chat/models"
 import type { Tool } from "@troupe/chat/tools"
-import { HandlerResult } from "@troupe/chat/results"
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -16,7 +15,7 @@ export const unicode =
   "Grüße, 世界! 👩‍👩‍👧 e\u0301 \u200Fשלום\u200E %_\\ 'quoted' \"double\" \u2028 tab\tend \u0000 zero \uD800 half"
 
 /** A message with every kind of part. */
-export const picture: Array<ContentPart.ContentPart> = [
+export const picture: Array<ContentPart> = [
   { type: "text", text: "What is in these?" },
   { type: "image", image: { base64: pixel, mediaType: "image/png" }, detail: "low" },
   { type: "image", image: { url: "https://example.com/cat.png" } },
@@ -50,7 +49,7 @@ const answers: Readonly<Record<string, Fake.Script>> = {
 }
 
 /** The model's script for a request. */
-export const respond = ({ messages }: Request.Request): Fake.Script => {
+export const respond = ({ messages }: Request): Fake.Script => {
   const at = messages.findLastIndex(({ role }) => role === "user")
   const asked = messages[at]
   const text = asked === undefined ? "nothing" : Message.text(asked)
@@ -68,7 +67,7 @@ export const toolsOf = (began: (key: string, call: string) => void): ReadonlyArr
       return new Promise<string>(() => {})
     }
   }),
-  tool({ name: "book", execute: () => HandlerResult.askUser("For how many?", { choices: ["2", "4"] }) }),
+  tool({ name: "book", execute: () => askUser("For how many?", { choices: ["2", "4"] }) }),
   tool({ name: "note", execute: () => "noted" }),
   tool({ name: "wipe", execute: () => "wiped" }),
   tool({ name: "fetch", manual: true })

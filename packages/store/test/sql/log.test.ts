@@ -1,4 +1,5 @@
-import { type SessionError, user } from "@troupe/chat"
+import { user } from "@troupe/chat"
+import type { SessionError } from "@troupe/chat/errors"
 import { Message } from "@troupe/chat/messages"
 import type { ChatRecord } from "@troupe/chat/store"
 import { Clock } from "@troupe/otp"

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
-import { SessionError, user, ValidationError } from "@troupe/chat"
+import { user } from "@troupe/chat"
+import { SessionError, ValidationError } from "@troupe/chat/errors"
 import { describe, expect, test } from "vitest"
 import { openSqlite } from "../../src/sqlite/openSqlite.ts"
 import { rowsOf } from "../../src/sql/query.ts"

@@ -1,7 +1,7 @@
 /** The calls that run tools, steps and chats. */
 import { Chat, type Engine } from "@troupe/chat"
 import { StreamCollector } from "@troupe/chat/events"
-import { ToolExecutor, ToolRunner } from "@troupe/chat/tools"
+import { runToolCalls, streamToolCalls, ToolExecutor } from "@troupe/chat/tools"
 import { executorOf, type Observations, toolOf } from "../behaviours.ts"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
 import { type CaseEngine, engineOf, optionsOf } from "../engineOf.ts"
@@ -115,14 +115,14 @@ const batch = (given: Fields, seen: Observations) => {
   ] as const
 }
 
-const runToolCalls: Operation = (given, seen) =>
+const toolCallRun: Operation = (given, seen) =>
   settled(async () => {
-    const { messages, halt } = await ToolRunner.runToolCalls(...batch(given, seen))
+    const { messages, halt } = await runToolCalls(...batch(given, seen))
     return { messages: messages.map(messageForm), ...(halt === undefined ? {} : { halt: haltForm(halt) }) }
   })
 
-const streamToolCalls: Operation = async (given, seen) => {
-  const stream = await read(ToolRunner.streamToolCalls(...batch(given, seen)), consumptionOf(given["consume"]))
+const toolCallStream: Operation = async (given, seen) => {
+  const stream = await read(streamToolCalls(...batch(given, seen)), consumptionOf(given["consume"]))
   // A generator's call cannot fail by itself: an exception before its first event is the call's failure.
   return stream.raw.length === 0 && stream.failure !== undefined ? { failure: stream.failure } : { stream }
 }
@@ -157,8 +157,8 @@ const wholeChat = (collector: StreamCollector) => collector.toChatResult()
 /** The calls of this kind, by `when`. */
 export const chatOperations: Readonly<Record<string, Operation>> = {
   execute,
-  run_tool_calls: runToolCalls,
-  stream_tool_calls: streamToolCalls,
+  run_tool_calls: toolCallRun,
+  stream_tool_calls: toolCallStream,
   step,
   "facade.step": step,
   stream_step: streamStep,

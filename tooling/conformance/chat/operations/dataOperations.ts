@@ -1,13 +1,14 @@
 /** The calls on plain values: the collector, events, checks, the encoder, the data helpers. */
+import * as Event from "../../../../packages/chat/src/events/Event.ts"
+import * as Response from "../../../../packages/chat/src/model/Response.ts"
+import { resolveModel, resolveParams, resolveTools } from "../../../../packages/chat/src/options/callOverlay.ts"
 import * as Validate from "../../../../packages/chat/src/model/Validate.ts"
-import { AdapterError, Engine, SessionError, ToolError, ValidationError } from "@troupe/chat"
-import { ChatResult } from "@troupe/chat/chats"
-import { EngineError, StreamError } from "@troupe/chat/errors"
-import { Event } from "@troupe/chat/events"
+import { Engine } from "@troupe/chat"
+import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "@troupe/chat/errors"
 import { Message, Thread, ToolCall, Usage } from "@troupe/chat/messages"
-import { Request, Response } from "@troupe/chat/models"
+import { reservedHaltReasons } from "../../../../packages/chat/src/values/HandlerResult.ts"
+import { Request } from "@troupe/chat/models"
 import { Tool, ToolResultEncoder } from "@troupe/chat/tools"
-import { HandlerResult } from "@troupe/chat/results"
 import { toolOf } from "../behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import type { Operation } from "./operation.ts"
@@ -97,7 +98,7 @@ const make: Operation = ({ type, fields }) =>
       case "Thread":
         return threadForm(Thread.Thread.parse(threadOf(given)))
       case "Request":
-        return requestForm(Request.Request.parse(requestOf(given)))
+        return requestForm(Request.parse(requestOf(given)))
       case "Engine":
         return renamed(engineForm(Engine.make(renamed(fieldsOf(construct(given)), camel))), snake)
       case "Response":
@@ -128,7 +129,7 @@ const thread: Operation = ({ ops, thread: first }) => {
     else if (op === "add_assistant") here = Thread.append(here, Message.assistant(textOf(value)))
     else if (op === "add_tool" || op === "add_tool_result")
       here = Thread.append(here, Message.toolResult(textOf(value), textOf(more)))
-    else if (op === "last_message") result = Thread.last(here)
+    else if (op === "last_message") result = here.messages.at(-1)
   }
   return { value: threadForm(here), result: result === undefined ? null : messageForm(result as Message.Message) }
 }
@@ -177,9 +178,9 @@ export const dataOperations: Readonly<Record<string, Operation>> = {
   ...serializing,
   new: make,
   thread,
-  "engine.resolve_tools": resolved((engine, { tools }) => Engine.resolveTools(engine, tools)),
-  "engine.resolve_model": resolved((engine, { model }) => Engine.resolveModel(engine, model)),
-  "engine.resolve_params": resolved((engine, options) => Engine.resolveParams(engine, options)),
+  "engine.resolve_tools": resolved((engine, { tools }) => resolveTools(engine, tools)),
+  "engine.resolve_model": resolved((engine, { model }) => resolveModel(engine, model)),
+  "engine.resolve_params": resolved((engine, options) => resolveParams(engine, options)),
   "usage.total_tokens": ({ fields }) => ({ value: Usage.totalTokens(usageOf(fields)) ?? null }),
   "response.text": ({ fields, response }) => {
     const given = fieldsOf(response ?? fields)
@@ -187,10 +188,10 @@ export const dataOperations: Readonly<Record<string, Operation>> = {
     return { value: text === "" && given["output_text"] !== "" && given["message"] === undefined ? null : text }
   },
   "chat_result.halted": ({ halted_reason: reason }) => ({
-    value: ChatResult.isHalted(chatResultOf({ halted_reason: reason }))
+    value: chatResultOf({ halted_reason: reason }).haltedReason !== "completed"
   }),
   "error.new": ({ type, reason, fields }) =>
     valued(() => errorForm(libraryError({ ...fieldsOf(fields), type, reason }))["$error"]),
   "error.reasons": ({ type }) => ({ value: reasonsOf[textOf(type)] }),
-  reserved_halt_reasons: () => ({ value: [...HandlerResult.reservedHaltReasons] })
+  reserved_halt_reasons: () => ({ value: [...reservedHaltReasons] })
 }

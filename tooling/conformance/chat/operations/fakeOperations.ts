@@ -1,9 +1,11 @@
 /** The calls on the scripted adapter itself. */
-import { AdapterError, Chat, Engine, Fake, user } from "@troupe/chat"
-import { type Event, StreamCollector } from "@troupe/chat/events"
-import type { Adapter, Request, Retry } from "@troupe/chat/models"
+import { Chat, Engine, Fake, user } from "@troupe/chat"
+import { AdapterError } from "@troupe/chat/errors"
+import { type AdapterEvent, StreamCollector } from "@troupe/chat/events"
+import type { Adapter, Request } from "@troupe/chat/models"
 import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
+import type { RetryNotice } from "../../../../packages/chat/src/adapter/retryPolicy.ts"
 import type { Operation } from "./operation.ts"
 import { fakeOf, scriptOf } from "../engineOf.ts"
 import { messageOf } from "../values/fromNeutral.ts"
@@ -11,7 +13,7 @@ import { consumptionOf, type Outcome, read, settled } from "../outcome.ts"
 import { noticeForm, policyOf } from "./retryOperations.ts"
 import { eventForm, requestForm, responseForm } from "../values/toNeutral.ts"
 
-const requestOf = (messages: unknown): Request.Request => ({
+const requestOf = (messages: unknown): Request => ({
   messages: messages === undefined ? [user("hi")] : listOf(messages).map(messageOf),
   tools: []
 })
@@ -25,8 +27,8 @@ const adapterOptions = (): Adapter.AdapterOptions => ({
 
 /** Calls fakes one after the other; each call's outcome is compared on its own. */
 const fakeCalls: Operation = async ({ adapter_opts: options, engines, calls }) => {
-  const shared: Fake.Cursor = { next: 0 }
-  const cursors: Array<Fake.Cursor> = []
+  const shared: { next: number } = { next: 0 }
+  const cursors: Array<{ next: number }> = []
   const generating = listOf(calls).every((call) => fieldsOf(call)["kind"] === "generate")
   const made = listOf(options ?? engines).map((given) =>
     settled(() => {
@@ -88,7 +90,7 @@ const transientCall = async (fake: Fake.Fake, call: Fields, fails: () => boolean
   const options = {
     retry: policy === false ? policy : { baseDelayMs: 0, jitterMs: 0, ...policy },
     ...(requestId === undefined ? {} : { requestId: textOf(requestId) }),
-    onRetry: (notice: Retry.RetryNotice) => void retryNotices.push(noticeForm(notice))
+    onRetry: (notice: RetryNotice) => void retryNotices.push(noticeForm(notice))
   }
   const engine = Engine.make({ adapter })
   const thread = requestOf(messages).messages
@@ -101,7 +103,7 @@ const transientCall = async (fake: Fake.Fake, call: Fields, fails: () => boolean
   return { stream: await read(opened.ok as Chat.EventStream, consumptionOf(consume)), retryNotices }
 }
 
-async function* transientStream(): AsyncGenerator<Event.AdapterEvent, void> {
+async function* transientStream(): AsyncGenerator<AdapterEvent, void> {
   yield { type: "message_started", message: { role: "assistant", content: "" } }
   yield { type: "error", error: new AdapterError("timeout", { provider: "fake" }) }
 }

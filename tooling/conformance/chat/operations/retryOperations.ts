@@ -1,6 +1,8 @@
 /** The calls on retry policies: each attempt of a case is a request that is refused with the case's error. */
-import { AdapterError, Chat, Engine, user } from "@troupe/chat"
+import { Chat, Engine, user } from "@troupe/chat"
+import { AdapterError } from "@troupe/chat/errors"
 import { type Adapter, Retry } from "@troupe/chat/models"
+import { make, matches, type RetryNotice, type RetryPolicy } from "../../../../packages/chat/src/adapter/retryPolicy.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import type { Operation } from "./operation.ts"
 import { construct } from "../values/fromNeutral.ts"
@@ -14,7 +16,7 @@ export const policyOf = (value: unknown): Retry.RetryOptions | false => {
   return isFields(value) ? renamed(fieldsOf(construct(value)), camel) : {}
 }
 
-const policyForm = (policy: Retry.RetryPolicy): Fields => renamed({ ...policy }, snake)
+const policyForm = (policy: RetryPolicy): Fields => renamed({ ...policy }, snake)
 
 const valued = async (call: () => unknown): Promise<Outcome> => {
   const { ok, failure } = await settled(call)
@@ -79,7 +81,7 @@ const runOnce = async ({ policy, attempts, metadata }: Fields): Promise<Outcome>
 }
 
 /** A retry notice with the case's name for its reason. */
-export const noticeForm = ({ attempt, delayMs, error, requestId, adapter }: Retry.RetryNotice): Fields => ({
+export const noticeForm = ({ attempt, delayMs, error, requestId, adapter }: RetryNotice): Fields => ({
   attempt,
   delay_ms: delayMs,
   reason: error.cause ?? error.reason,
@@ -96,10 +98,10 @@ const run: Operation = async (given) => {
 /** The calls of this kind, by `when`. */
 export const retryOperations: Readonly<Record<string, Operation>> = {
   "retry.default_policy": () => ({ value: policyForm(Retry.defaults) }),
-  "retry.materialize": ({ policy }) => valued(() => policyForm(Retry.make(policyOf(policy)))),
+  "retry.materialize": ({ policy }) => valued(() => policyForm(make(policyOf(policy)))),
   "retry.error_matches": ({ error, retry_on: retryOn }) => {
     const said = isFields(error) ? error["reason"] : error
-    return { value: Retry.matches(errorOf(said), { retryOn: listOf(retryOn) as Retry.RetryPolicy["retryOn"] }) }
+    return { value: matches(errorOf(said), { retryOn: listOf(retryOn) as RetryPolicy["retryOn"] }) }
   },
   "retry.run": run
 }

@@ -1,8 +1,9 @@
 /** The operations on sessions: each case runs a list of them on one current session. */
 import type { Event } from "@troupe/chat/events"
+import { Message } from "@troupe/chat/messages"
 import { Session, SessionReducer } from "@troupe/chat/sessions"
-import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/chat/src/session/turnResult.ts"
 import { Codec } from "@troupe/chat/store"
+import type { ResultOf, SessionMode, SessionTurn } from "../../../../packages/chat/src/session/turnResult.ts"
 import type { Observations } from "../behaviours.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { comparable, fresh } from "./chatOperations.ts"
@@ -38,7 +39,7 @@ const turned = ({ session, result }: SessionTurn<AnyResult>): Done => ({
   outcome: { result: resultForm(result) }
 })
 
-const inputOf = ({ input }: Fields, { session }: Place): Session.SessionInput => {
+const inputOf = ({ input }: Fields, { session }: Place): Parameters<typeof Session.start>[1] => {
   const { session: current, messages, thread, raw_list: list, invalid } = fieldsOf(input)
   if (current === true) return session
   if (Array.isArray(messages)) return messages.map(messageOf)
@@ -90,7 +91,7 @@ const reduced: Step = ({ session }, { mode = "chat", events, finalize }) => {
 }
 
 /** Applies the result in an event to a session. */
-const projected = ({ session }: Place, mode: SessionMode, event: Event.Event): Done => {
+const projected = ({ session }: Place, mode: SessionMode, event: Event): Done => {
   const reducer = new SessionReducer(session, { mode })
   reducer.apply(event)
   return turned(reducer.finalize())
@@ -119,9 +120,9 @@ const steps: Readonly<Record<string, Step>> = {
     session: Session.submitToolResult(session, textOf(id), construct(value))
   }),
   submit_tool_results: submitMany,
-  append_user: ({ session }, { text }) => ({ session: Session.appendUser(session, text as string) }),
+  append_user: ({ session }, { text }) => ({ session: Session.append(session, Message.user(text as string)) }),
   append_tool_result: ({ session }, { id, content }) => ({
-    session: Session.appendToolResult(session, textOf(id), construct(content))
+    session: Session.append(session, Message.toolResult(textOf(id), construct(content)))
   }),
   pending_tool_calls: ({ session }) => ({
     session,

@@ -4,9 +4,9 @@
  * There are no checks here: an ill-formed value of a case stays ill-formed, so that our own checks find it.
  */
 import type * as Validate from "../../../../packages/chat/src/model/Validate.ts"
-import { AdapterError, error, ok, SessionError, ToolError, ValidationError } from "@troupe/chat"
+import { error, ok } from "@troupe/chat"
 import type { ChatResult, StepResult } from "@troupe/chat/chats"
-import { EngineError, StreamError } from "@troupe/chat/errors"
+import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import type { ContentPart, Message, Thread, ToolCall, Usage } from "@troupe/chat/messages"
 import type { Request, Response } from "@troupe/chat/models"
@@ -82,7 +82,7 @@ export const findings = (errors: unknown): ReadonlyArray<{ field: ReadonlyArray<
 export const usageOf = (value: unknown): Usage.Usage => renamed(present(fieldsOf(value)), camel)
 
 /** A content part. */
-export const partOf = (part: unknown): ContentPart.ContentPart => {
+export const partOf = (part: unknown): ContentPart => {
   const { $part: type, url, detail, text } = fieldsOf(part)
   if (type === "text") return { type: "text", text: textOf(text) }
   if (type === "image") return { type: "image", image: { url: textOf(url) }, ...present({ detail }) }
@@ -125,7 +125,7 @@ export const threadOf = (value: unknown): Thread.Thread => {
 }
 
 /** A request; the word `text` means that format. */
-export const requestOf = (value: unknown): Request.Request => {
+export const requestOf = (value: unknown): Request => {
   const { messages, tools, response_format: format, ...rest } = fieldsOf(construct(value))
   return {
     ...renamed(present(rest), camel),
@@ -151,7 +151,7 @@ export const sessionOf = (value: unknown): Validate.SessionParts & { readonly co
 }
 
 /** A response; parts that a case omits are empty. */
-export const responseOf = (value: unknown): Response.Response => {
+export const responseOf = (value: unknown): Response => {
   const {
     message,
     output_text: outputText,
@@ -168,18 +168,18 @@ export const responseOf = (value: unknown): Response.Response => {
     metadata: {},
     ...present({ message: message === undefined ? undefined : messageOf(message) }),
     ...renamed(present(fieldsOf(construct(rest))), camel)
-  } as unknown as Response.Response
+  } as unknown as Response
 }
 
 /** A step result; parts that a case omits are empty, and its control fields are in its metadata. */
-export const stepResultOf = (value: unknown): StepResult.StepResult => {
+export const stepResultOf = (value: unknown): StepResult => {
   const { thread, response, tool_results: results, done, metadata } = fieldsOf(value)
   const { mode, manual_tool_calls: manual } = fieldsOf(metadata)
   const halt = haltOf(fieldsOf(construct(metadata)))
   return {
     thread: threadOf(thread),
     response: responseOf(response),
-    toolResults: listOf(results).map((result) => messageOf(result) as Message.ToolMessage),
+    toolResults: listOf(results).map((result) => messageOf(result) as Extract<Message.Message, { role: "tool" }>),
     done: done === true,
     mode: mode === "manual" ? "manual" : "auto",
     manualToolCalls: listOf(manual).map(toolCallOf),
@@ -188,7 +188,7 @@ export const stepResultOf = (value: unknown): StepResult.StepResult => {
   }
 }
 
-const haltOf = (metadata: Fields): StepResult.StepHalt | undefined => {
+const haltOf = (metadata: Fields): NonNullable<StepResult["halt"]> | undefined => {
   const { halted_reason: reason, halt_tool_call_id: haltId, pending_tool_call_id: askingId } = metadata
   switch (reason) {
     case undefined:
@@ -214,7 +214,7 @@ const haltOf = (metadata: Fields): StepResult.StepHalt | undefined => {
 }
 
 /** A chat result; parts that a case omits are empty. */
-export const chatResultOf = (value: unknown): ChatResult.ChatResult => {
+export const chatResultOf = (value: unknown): ChatResult => {
   const { thread, final_response: final, steps, halted_reason: reason, metadata, ...pending } = fieldsOf(value)
   const { manual_tool_calls: manual, ask_user_opts: options, ...rest } = fieldsOf(construct(metadata))
   const finalResponse = final === undefined || final === null ? undefined : responseOf(final)
@@ -243,7 +243,7 @@ export const chatResultOf = (value: unknown): ChatResult.ChatResult => {
 }
 
 /** The fields of a session. Its error, which a case has in its metadata, is that of its last outcome. */
-export const sessionFieldsOf = (value: unknown): Session.SessionFields => {
+export const sessionFieldsOf = (value: unknown): NonNullable<Parameters<typeof Session.make>[0]> => {
   const {
     thread,
     pending_question: question,
@@ -271,7 +271,7 @@ export const sessionFieldsOf = (value: unknown): Session.SessionFields => {
  * An event. A payload that is no object has no form of ours, except for the two tags that carry any value: it is returned
  * unchanged, and is no event.
  */
-export const eventOf = (value: unknown): Event.Event => {
+export const eventOf = (value: unknown): Event => {
   if (!Array.isArray(value)) return construct(value) as never
   const [type, payload] = value as ReadonlyArray<unknown>
   if (type === "raw_chunk") return { type, chunk: construct(payload) }

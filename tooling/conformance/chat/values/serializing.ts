@@ -1,6 +1,6 @@
 /** The calls on the JSON form: converts a case's form to ours, and ours to the case's. */
 import { isDeepStrictEqual } from "node:util"
-import { ValidationError } from "@troupe/chat"
+import { ValidationError } from "@troupe/chat/errors"
 import { Session } from "@troupe/chat/sessions"
 import { Codec } from "@troupe/chat/store"
 import { Tool } from "@troupe/chat/tools"
@@ -36,9 +36,11 @@ import {
   usageForm
 } from "./toNeutral.ts"
 
+type TypeName = (typeof Codec.types)[number]
+
 /** One type of the cases: our name, the conversion of its fields to values and data, and the conversion back. */
 interface Type {
-  readonly name: Codec.TypeName
+  readonly name: TypeName
   readonly valueOf: (fields: Fields) => unknown
   readonly dataOf: (fields: Fields) => unknown
   readonly form: (value: never) => unknown
@@ -48,14 +50,14 @@ interface Type {
 
 /** A type whose values are their own data. */
 const plain = (name: string, from: (fields: Fields) => unknown, form: Type["form"], fields?: Type["fields"]): Type => ({
-  name: name as Codec.TypeName,
+  name: name as TypeName,
   valueOf: from,
   dataOf: from,
   form,
   ...(fields === undefined ? {} : { fields })
 })
 
-const errors = (name: Codec.TypeName): Type => ({
+const errors = (name: TypeName): Type => ({
   name,
   valueOf: (fields) => libraryError({ ...fields, type: name }),
   dataOf: ({ message, errors: found, ...fields }) => ({
@@ -102,7 +104,7 @@ const types: Readonly<Record<string, Type>> = {
 }
 
 /** Whether we have a JSON form for a type of the cases. */
-export const hasForm = (type: string): boolean => Codec.types.includes(types[type]?.name as Codec.TypeName)
+export const hasForm = (type: string): boolean => Codec.types.includes(types[type]?.name as TypeName)
 
 /** The types that a case serializes, recursively. */
 export const typesIn = (value: unknown): ReadonlyArray<string> => {
@@ -153,7 +155,7 @@ const written = (value: unknown): unknown => {
 const dataIn = (type: Type | undefined, data: unknown): unknown =>
   type !== undefined && isFields(data) ? type.dataOf(fieldsOf(unmarked(data))) : data
 
-const formOf = ({ type, value }: Codec.Decoded): unknown => {
+const formOf = ({ type, value }: ReturnType<typeof Codec.fromJsonAny>): unknown => {
   const found = Object.values(types).find(({ name }) => name === type)
   return { $type: type, ...fieldsOf(found?.form(value as never)) }
 }
@@ -164,12 +166,12 @@ const readJson = (json: unknown, as: unknown): unknown => {
     const type = known(tag)
     const data = "data" in rest ? { data: dataIn(type, rest["data"]) } : {}
     const name = type?.name ?? nameOf(tag)
-    return formOf(Codec.fromJsonAny({ type: name, version: Codec.version, ...data }))
+    return formOf(Codec.fromJsonAny({ type: name, version: 1, ...data }))
   }
   if (as === undefined || !isFields(json)) return formOf(Codec.fromJsonAny(json))
   const type = types[textOf(as)]
-  const name = type?.name ?? (textOf(as) as Codec.TypeName)
-  return formOf({ type: name, value: Codec.fromJson(name, dataIn(type, json)) } as Codec.Decoded)
+  const name = type?.name ?? (textOf(as) as TypeName)
+  return formOf({ type: name, value: Codec.fromJson(name, dataIn(type, json)) } as ReturnType<typeof Codec.fromJsonAny>)
 }
 
 /** A finding in the case's form. */

@@ -1,12 +1,11 @@
 /** Converts our values to a case's: the inverse of `fromNeutral.ts`. */
-import { AdapterError, SessionError, ToolError, ValidationError } from "@troupe/chat"
 import type { ChatResult, StepResult } from "@troupe/chat/chats"
-import { EngineError, StreamError } from "@troupe/chat/errors"
+import { AdapterError, EngineError, SessionError, StreamError, ToolError, ValidationError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import { type Message, type Thread, type ToolCall, Usage } from "@troupe/chat/messages"
 import type { Request, Response } from "@troupe/chat/models"
+import { type HandlerResult, isHandlerResult } from "@troupe/chat/results"
 import type { Session } from "@troupe/chat/sessions"
-import { HandlerResult } from "@troupe/chat/results"
 import { type Fields, fieldsOf, textOf } from "../../runner/fields.ts"
 import { isPlain, present, renamed, snake } from "./naming.ts"
 
@@ -17,7 +16,7 @@ export const neutral = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(neutral)
   if (typeof value === "bigint") return { $unencodable: true }
   if (value instanceof Error) return errorForm(value)
-  if (HandlerResult.isHandlerResult(value)) return { $result: outcomeForm(value) }
+  if (isHandlerResult(value)) return { $result: outcomeForm(value) }
   if (!isPlain(value)) return value ?? null
   if (value["type"] === "usage" && "usage" in value) return { $usage: usageForm(value["usage"]) }
   return Object.fromEntries(
@@ -65,7 +64,7 @@ const metadataForm = (metadata: Fields): Fields => {
 const pathForm = (field: ReadonlyArray<string | number>): unknown => (field.length === 1 ? field[0] : [...field])
 
 /** A tool's outcome as an object of one key. */
-export const outcomeForm = (result: HandlerResult.HandlerResult): Fields => {
+export const outcomeForm = (result: HandlerResult): Fields => {
   switch (result.type) {
     case "ok":
       return { ok: neutral(result.value) }
@@ -117,13 +116,13 @@ export const threadForm = (thread: Thread.Thread): Fields => ({
 })
 
 /** A request to an adapter. */
-export const requestForm = (request: Request.Request): Fields => {
+export const requestForm = (request: Request): Fields => {
   const { messages, tools, metadata, ...rest } = request
   return { ...renamed(rest, snake), messages: messages.map(messageForm), tools, metadata: metadata ?? {} }
 }
 
 /** A response. */
-export const responseForm = (response: Response.Response): Fields => {
+export const responseForm = (response: Response): Fields => {
   const { message, toolCalls, usage, metadata, ...rest } = response
   return {
     ...renamed(rest, snake),
@@ -135,7 +134,7 @@ export const responseForm = (response: Response.Response): Fields => {
 }
 
 /** A halt as the metadata of the step it ended. */
-export const haltForm = (halt: StepResult.StepHalt): Fields => {
+export const haltForm = (halt: NonNullable<StepResult["halt"]>): Fields => {
   switch (halt.type) {
     case "question":
       return {
@@ -158,7 +157,7 @@ export const haltForm = (halt: StepResult.StepHalt): Fields => {
 }
 
 /** A step result; its control fields are metadata. */
-export const stepResultForm = (step: StepResult.StepResult): Fields => ({
+export const stepResultForm = (step: StepResult): Fields => ({
   thread: threadForm(step.thread),
   response: responseForm(step.response),
   tool_results: step.toolResults.map(messageForm),
@@ -180,7 +179,7 @@ const passesForm = ({ pass1Halted, pass2Error }: Fields): Fields => ({
 })
 
 /** A chat result; the calls that it waits for are in its metadata too. */
-export const chatResultForm = (result: ChatResult.ChatResult): Fields => {
+export const chatResultForm = (result: ChatResult): Fields => {
   const { pendingQuestion: pending, metadata } = result
   const { manualToolCalls, truncatedToolCalls, structuredFinalize, ...rest } = metadata
   const calls = (value: unknown) => (value as ReadonlyArray<ToolCall.ToolCall>).map(toolCallForm)
@@ -224,7 +223,7 @@ export const sessionForm = (session: Session.Session): Fields => {
 }
 
 /** An event as the pair of its tag and its payload. */
-export const eventForm = (event: Event.Event): readonly [string, unknown] => {
+export const eventForm = (event: Event): readonly [string, unknown] => {
   const { type, ...payload } = event
   switch (event.type) {
     case "raw_chunk":

@@ -123,7 +123,7 @@ export const runBatch = async ({ state, calls, cell: first }: Batch): Promise<Ba
 }
 
 const resultsOf = (
-  run: Dispatch.DispatchResult<BatchState, unknown>
+  run: Awaited<ReturnType<typeof Dispatch.run<BatchState, unknown>>>
 ): { readonly results: ReadonlyArray<unknown> | undefined } => ({
   results: run.type === "halt" ? run.results : run.results.map(written)
 })

@@ -1,5 +1,6 @@
 /** Runs batches of calls, and notifies listeners of results. */
 import { Dispatch } from "@troupe/chat/dispatch"
+import type { ToolResult } from "../../../../packages/chat/src/dispatch/dispatchState.ts"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { type Difference, facetDifferences } from "../../runner/matching.ts"
 import { isScripted } from "../../chat/outcome.ts"
@@ -145,14 +146,14 @@ const reported = (results: unknown): ReadonlyArray<[string, string | undefined]>
   const events: Array<Dispatch.DispatchEvent> = []
   const toolResults = results === null ? null : listOf(results).map((one) => asResult(fieldsOf(one)))
   const state = { onEvent: (event: Dispatch.DispatchEvent) => events.push(event) }
-  Dispatch.emitResultEvents(state, { id: "q", name: "t", arguments: {} }, { role: "tool", toolResults })
+  Dispatch.emitEvents(state, { id: "q", name: "t", arguments: {} }, { role: "tool", toolResults }, { announced: true })
   return events.map((event) => [event.type, "toolCallId" in event ? event.toolCallId : undefined])
 }
 
-const asResult = ({ id, ui }: Fields): Dispatch.ToolResult => ({
+const asResult = ({ id, ui }: Fields): ToolResult => ({
   toolCallId: textOf(id),
   content: "",
-  ui: ui as Dispatch.ToolResult["ui"]
+  ui: ui as ToolResult["ui"]
 })
 
 const threeResults = [

@@ -6,7 +6,6 @@
 import { unexaminedCase } from "../../runner/suite.ts"
 import type { ToolCall } from "@troupe/chat/messages"
 import type { HookAnswer, Hooks, Permissions } from "@troupe/chat/tools"
-import { Permissions as Permission } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { differences, facetDifferences } from "../../runner/matching.ts"
 import { hookOf, plain, printed } from "./hookOperations.ts"
@@ -39,7 +38,7 @@ const setups: Readonly<Record<string, Setup>> = {
   "allowlist miss": { permissions: { allow: ["read"] } },
   "PreToolUse deny with raw reason": { before: [() => ({ type: "deny", reason: "no writes" })] },
   "PreToolUse deny with a denial": {
-    before: [() => ({ type: "deny", reason: Permission.denial("sandbox_violation", "outside") })]
+    before: [() => ({ type: "deny", reason: { code: "sandbox_violation", reason: "outside", metadata: {} } })]
   },
   "PreToolUse halt": { before: [() => ({ type: "halt", reason: "h" })] },
   "PreToolUse raises": { before: [throwing("boom")] },

@@ -4,9 +4,10 @@
  * @module
  */
 import { unexaminedCase } from "../../runner/suite.ts"
-import { ToolError } from "@troupe/chat"
+import { tool as functionTool } from "@troupe/chat"
+import { ToolError } from "@troupe/chat/errors"
 import { Message, type ToolCall } from "@troupe/chat/messages"
-import { Permissions, Tool, ToolRunner } from "@troupe/chat/tools"
+import { Permissions, runToolCalls } from "@troupe/chat/tools"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { type Difference, differences, facetDifferences } from "../../runner/matching.ts"
 import type { DispatchCase } from "../dispatchCases.ts"
@@ -20,7 +21,7 @@ const callOf = (name: string, args: Fields = {}): ToolCall.ToolCall => ({ id: "c
 
 /** A callback from a case's words, and a log of its questions. */
 const askOf = (word: unknown) => {
-  const questions: Array<Permissions.Question> = []
+  const questions: Array<Parameters<Permissions.Ask>[0]> = []
   const denies = textOf(word ?? "").includes("den")
   const ask: Permissions.Ask = (question) => {
     questions.push(question)
@@ -88,7 +89,7 @@ const checkPlanMode: Operation = async (one) => {
 
 /** A tool of ours requests the mode itself: the result when the host requires a plan. */
 const leaving = async (given: Fields, ask: Permissions.Ask | undefined): Promise<string> => {
-  const leave = Tool.tool({
+  const leave = functionTool({
     name: "plan_mode",
     execute: (_, { setPermissionMode }) =>
       setPermissionMode("default").then(
@@ -100,7 +101,7 @@ const leaving = async (given: Fields, ask: Permissions.Ask | undefined): Promise
       )
   })
   const permissions = permissionsOf({ ...given, phase: "plan" }, ask)
-  const { messages } = await ToolRunner.runToolCalls([callOf("plan_mode", { action: "exit" })], [leave], {
+  const { messages } = await runToolCalls([callOf("plan_mode", { action: "exit" })], [leave], {
     permissions
   })
   return messages.map(Message.text).join("")

@@ -4,12 +4,11 @@
  *
  * @module
  */
-import { tool } from "@troupe/chat"
+import { ok, tool } from "@troupe/chat"
+import type { ToolError } from "@troupe/chat/errors"
 import type { ToolCall } from "@troupe/chat/messages"
-import { Permissions, ToolRunner } from "@troupe/chat/tools"
-import { HandlerResult } from "@troupe/chat/results"
-import type { ToolError } from "@troupe/chat"
-import type { Hooks } from "@troupe/chat/tools"
+import type { HandlerResult } from "@troupe/chat/results"
+import { type Hooks, Permissions, streamToolCalls } from "@troupe/chat/tools"
 import { type Fields, listOf, textOf } from "../../runner/fields.ts"
 
 /** The tools that the original allows in plan mode. */
@@ -62,17 +61,18 @@ export const judge = async (
   permissions: Permissions.Permissions | undefined,
   hooks?: Hooks
 ): Promise<Judged> => {
-  if (permissions?.mode !== undefined && !Permissions.isMode(permissions.mode)) return checked(toolCall, permissions)
+  if (permissions?.mode !== undefined && !Permissions.Mode.safeParse(permissions.mode).success)
+    return checked(toolCall, permissions)
   let ranWith: unknown
   const spy = tool({
     name: toolCall.name,
     execute: (args) => {
       ranWith = args
-      return HandlerResult.ok("ran")
+      return ok("ran")
     }
   })
   let judged: Judged = { verdict: "suspend" }
-  for await (const event of ToolRunner.streamToolCalls([toolCall], [spy], { permissions, hooks })) {
+  for await (const event of streamToolCalls([toolCall], [spy], { permissions, hooks })) {
     if (event.type === "tool_execution_completed") judged = judgedBy(event.result, ranWith)
     if (event.type === "tool_halt") {
       const reason = event.result === null ? event.reason : `${event.reason}: ${textOf(event.result)}`
@@ -82,7 +82,7 @@ export const judge = async (
   return judged
 }
 
-const judgedBy = (result: HandlerResult.HandlerResult, ranWith: unknown): Judged => {
+const judgedBy = (result: HandlerResult, ranWith: unknown): Judged => {
   if (result.type !== "error") return { verdict: "allow", ranWith }
   const { message, metadata } = result.reason as ToolError
   const { code, ...rest } = metadata ?? {}

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ChatResult } from "@troupe/chat/chats"
+import { lastText } from "@troupe/chat/chats"
 import { Message } from "@troupe/chat/messages"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
 import { type Difference, facetDifferences } from "../../runner/matching.ts"
@@ -22,7 +22,7 @@ export const resultsOf = (seen: LoopSeen) => stepsOf(seen).flatMap(({ toolResult
 
 export const messagesOf = ({ result }: LoopSeen): ReadonlyArray<Message.Message> => result?.thread.messages ?? []
 
-export const isBad = ({ outcome }: Message.ToolMessage): boolean => outcome !== "completed"
+export const isBad = ({ outcome }: Extract<Message.Message, { role: "tool" }>): boolean => outcome !== "completed"
 
 const idsOf = (seen: LoopSeen, bad: boolean): ReadonlyArray<string> =>
   resultsOf(seen)
@@ -41,7 +41,7 @@ export const facets = (seen: LoopSeen): Fields => {
     deliverable: result?.metadata["haltResult"],
     category: finish.startsWith("error_") ? (categories[finish] ?? "capacity") : "success",
     outcome: outcomeOf(seen),
-    text: result === undefined ? undefined : ChatResult.lastText(result),
+    text: result === undefined ? undefined : lastText(result),
     iterations: counted.length,
     toolCallsMade: counted.flatMap(({ toolResults }) => toolResults).length,
     providerCalls,

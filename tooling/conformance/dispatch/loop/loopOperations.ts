@@ -4,9 +4,9 @@
  * @module
  */
 import { unexaminedCase } from "../../runner/suite.ts"
+import { error, ok } from "@troupe/chat"
 import { Message } from "@troupe/chat/messages"
 import { Tool } from "@troupe/chat/tools"
-import { HandlerResult } from "@troupe/chat/results"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
 import type { Difference } from "../../runner/matching.ts"
 import type { DispatchCase } from "../dispatchCases.ts"
@@ -60,7 +60,7 @@ const runWritten: Operation = async (one) => {
 /** An invalid tool is refused before anything runs. */
 const refused = (expected: Fields): ReadonlyArray<Difference> => {
   try {
-    Tool.make({ name: "", handler: () => HandlerResult.ok(1) })
+    Tool.make({ name: "", handler: () => ok(1) })
   } catch {
     return compared({ outcome: "argument error escapes run" }, expected)
   }
@@ -92,14 +92,11 @@ const runEach: Operation = async (one) => {
 
 /** The return values of handlers that cases name, and how the original prints the result. */
 const returned: ReadonlyArray<readonly [() => unknown, (content: string) => string]> = [
-  [
-    () => HandlerResult.error("bad_thing"),
-    (content) => (content === '{"error":"bad_thing"}' ? "error: :bad_thing" : content)
-  ],
+  [() => error("bad_thing"), (content) => (content === '{"error":"bad_thing"}' ? "error: :bad_thing" : content)],
   [() => "nonsense", (content) => (content.includes("invalid_return") ? "invalid tool return: …" : content)],
   [() => ({ type: "ok" }), (content) => (content.includes("invalid_return") ? "invalid tool return: …" : content)],
-  [() => HandlerResult.ok({ b: 1 }), (content) => (content === '{"b":1}' ? "a printed map" : content)],
-  [() => HandlerResult.ok(null), (content) => (content === "null" ? "nil" : content)]
+  [() => ok({ b: 1 }), (content) => (content === '{"b":1}' ? "a printed map" : content)],
+  [() => ok(null), (content) => (content === "null" ? "nil" : content)]
 ]
 
 const runReturns = async (expected: Fields): Promise<ReadonlyArray<Difference>> => {

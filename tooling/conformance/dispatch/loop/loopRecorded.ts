@@ -100,6 +100,6 @@ const listenerOf = (words: string): NonNullable<LoopRun["listener"]> => {
 }
 
 /** A listener that throws on a result. */
-export const raisesOnResult = (event: Event.Event): void => {
+export const raisesOnResult = (event: Event): void => {
   if (event.type === "tool_execution_completed") throw new ScriptedException("Boom", "the listener raised")
 }

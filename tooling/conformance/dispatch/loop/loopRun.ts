@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { AdapterError, Chat, Engine, Fake, Troupe, user } from "@troupe/chat"
+import { Chat, Engine, Fake, Troupe, user } from "@troupe/chat"
 import type { ChatOptions, ChatResult } from "@troupe/chat/chats"
+import { AdapterError } from "@troupe/chat/errors"
 import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
 import type { HookAnswer, Hooks, Permissions, Tool } from "@troupe/chat/tools"
@@ -21,12 +22,12 @@ export interface LoopRun {
   /** Overrides the case's own options. */
   readonly options?: Fields | undefined
   /** Receives the events like a reader of a live chat: its exceptions and its time do not affect the run. */
-  readonly listener?: ((event: Event.Event, clock: Clock.Clock) => void | Promise<void>) | undefined
+  readonly listener?: ((event: Event, clock: Clock.Clock) => void | Promise<void>) | undefined
 }
 
 /** The observations of a run. */
 export interface LoopSeen {
-  readonly result: ChatResult.ChatResult | undefined
+  readonly result: ChatResult | undefined
   readonly thrown: unknown
   readonly events: ReadonlyArray<string>
   readonly ran: ReadonlyArray<string>
@@ -94,9 +95,9 @@ const running = async ({
   prompt,
   clock,
   note
-}: Parts & { readonly note: (event: Event.Event) => void }): Promise<ChatResult.ChatResult> => {
+}: Parts & { readonly note: (event: Event) => void }): Promise<ChatResult> => {
   const engine = Engine.make({ adapter, tools, retry: false })
-  let result: ChatResult.ChatResult | undefined
+  let result: ChatResult | undefined
   for await (const event of await Chat.stream(engine, [user(prompt)], { ...own, system: System.make({ clock }) })) {
     note(event)
     if (event.type === "chat_completed") ({ result } = event)
@@ -112,7 +113,7 @@ const listening = async ({
   prompt,
   clock,
   listener
-}: Parts & { readonly listener: NonNullable<LoopRun["listener"]> }): Promise<ChatResult.ChatResult> => {
+}: Parts & { readonly listener: NonNullable<LoopRun["listener"]> }): Promise<ChatResult> => {
   const troupe = await Troupe.start({ adapter, tools, retry: false, ...own, system: System.make({ clock }) })
   const turn = (await troupe.chat("a")).send(prompt)
   const reading = (async () => {
@@ -127,7 +128,7 @@ const listening = async ({
 }
 
 /** Events in the cases' form; a hook records a run's iterations. */
-const written = (event: Event.Event): ReadonlyArray<string> => {
+const written = (event: Event): ReadonlyArray<string> => {
   switch (event.type) {
     case "text_completed":
       return event.text.trim() === "" ? [] : [`content:${event.text}`]
@@ -167,7 +168,7 @@ const askOf = (given: unknown, clock: Clock.Clock) => {
   let open = 0
   let max = 0
   let reported = true
-  const answer = async ({ toolCall }: Permissions.Question): Promise<Permissions.Answer> => {
+  const answer = async ({ toolCall }: Parameters<Permissions.Ask>[0]): Promise<Permissions.Answer> => {
     const { id } = toolCall
     reported &&= id !== ""
     log.push(`ask:${id}`)

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { AdapterError, Fake } from "@troupe/chat"
+import { error as failed, type Fake, halt as halted, ok, tool as functionTool } from "@troupe/chat"
+import type { AdapterError } from "@troupe/chat/errors"
+import type { HandlerResult } from "@troupe/chat/results"
 import { Tool } from "@troupe/chat/tools"
-import { HandlerResult } from "@troupe/chat/results"
 import { type Fields, fieldsOf, isFields, listOf, textOf } from "../../runner/fields.ts"
 import { ScriptedException } from "../../chat/scripted.ts"
 
@@ -134,10 +135,10 @@ const toolOf = ({ name, parallelSafe, error, halt, returns, raises }: Fields, ra
     handler: (_, { toolCall }) => {
       ran.ids.push(toolCall.id)
       if (raises !== undefined) throw new ScriptedException("Boom", textOf(raises))
-      if (error !== undefined) return HandlerResult.error(error)
-      if (halt !== undefined) return HandlerResult.halt(textOf(halt))
-      if (typeof returns === "function") return returns() as HandlerResult.HandlerResult
-      return HandlerResult.ok(returns ?? `${textOf(name)}-out`)
+      if (error !== undefined) return failed(error)
+      if (halt !== undefined) return halted(textOf(halt))
+      if (typeof returns === "function") return returns() as HandlerResult
+      return ok(returns ?? `${textOf(name)}-out`)
     }
   })
 
@@ -147,10 +148,10 @@ const granted = (ran: Ran): ReadonlyArray<Tool.Tool> => {
     name: "finish",
     handler: (args, { toolCall }) => {
       ran.ids.push(toolCall.id)
-      return HandlerResult.halt("submitted", args["deliverable"])
+      return halted("submitted", args["deliverable"])
     }
   })
-  const plan = Tool.tool({
+  const plan = functionTool({
     name: "plan_mode",
     execute: async (_, { toolCall, setPermissionMode }) => {
       ran.ids.push(toolCall.id)
@@ -165,7 +166,7 @@ const granted = (ran: Ran): ReadonlyArray<Tool.Tool> => {
     ...writes,
     finish,
     plan,
-    toolOf({ name: "counts", returns: () => HandlerResult.ok(++count) }, ran),
+    toolOf({ name: "counts", returns: () => ok(++count) }, ran),
     toolOf({ name: "raising_w", raises: "boom" }, ran),
     toolOf({ name: "raising_safe", parallelSafe: true, raises: "boom" }, ran)
   ]

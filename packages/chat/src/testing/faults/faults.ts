@@ -31,7 +31,7 @@ export interface InjectedFault {
 }
 
 /** The error of a fault, unless its plan names another error. */
-export class InjectedError extends Error {
+class InjectedError extends Error {
   override readonly name = "InjectedError"
 }
 

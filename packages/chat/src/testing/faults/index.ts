@@ -1,4 +1,4 @@
 /** Injected faults: which call, save or stream fails, and when. */
 export type { FaultOptions } from "./faultPlan.ts"
-export { InjectedError, Injector } from "./faults.ts"
+export { Injector } from "./faults.ts"
 export type { Faults } from "./faults.ts"

@@ -1,6 +1,6 @@
 /** The request body of a client of AG-UI. Only its new content is used: the server has the conversation. */
 import type { ContentPart } from "@troupe/chat/messages"
-import type { Approval } from "@troupe/chat/tools"
+import type { Decision } from "@troupe/chat/tools"
 import * as z from "zod"
 import { checkedContent, filePart } from "../index.ts"
 
@@ -39,30 +39,21 @@ export const AgUiRequest = z.looseObject({
 export type AgUiRequest = z.infer<typeof AgUiRequest>
 
 /** The user's content. Throws an `HttpError` (413, 422). */
-export const contentOf = (
-  { content }: AgUiInput,
-  mostCharacters: number
-): string | ReadonlyArray<ContentPart.ContentPart> =>
+export const contentOf = ({ content }: AgUiInput, mostCharacters: number): string | ReadonlyArray<ContentPart> =>
   checkedContent(
     typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : partsOf(content),
     mostCharacters
   )
 
-const partsOf = (content: AgUiInput["content"]): ReadonlyArray<ContentPart.ContentPart> =>
-  (Array.isArray(content) ? content : []).flatMap(
-    ({ type, text, source, filename }): ReadonlyArray<ContentPart.ContentPart> => {
-      if (type === "text" && text !== undefined && text !== "") return [{ type: "text", text }]
-      if (source === undefined || source.type === "file") return []
-      const mediaType = source.mimeType ?? (type === "image" ? "image/*" : "application/octet-stream")
-      return [
-        filePart(
-          source.type === "data" ? `data:${mediaType};base64,${source.value}` : source.value,
-          mediaType,
-          filename
-        )
-      ]
-    }
-  )
+const partsOf = (content: AgUiInput["content"]): ReadonlyArray<ContentPart> =>
+  (Array.isArray(content) ? content : []).flatMap(({ type, text, source, filename }): ReadonlyArray<ContentPart> => {
+    if (type === "text" && text !== undefined && text !== "") return [{ type: "text", text }]
+    if (source === undefined || source.type === "file") return []
+    const mediaType = source.mimeType ?? (type === "image" ? "image/*" : "application/octet-stream")
+    return [
+      filePart(source.type === "data" ? `data:${mediaType};base64,${source.value}` : source.value, mediaType, filename)
+    ]
+  })
 
 /** The results of the client's own tools, for the calls since the model's last message. */
 export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<string, unknown> =>
@@ -83,7 +74,7 @@ export const resultsIn = (messages: ReadonlyArray<AgUiInput>): ReadonlyMap<strin
 
 /** The answers to interrupts: decisions about calls, and an answer to a question, by the id of the call. */
 export interface AgUiAnswers {
-  readonly decisions: ReadonlyMap<string, Approval.Decision>
+  readonly decisions: ReadonlyMap<string, Decision>
   readonly answers: ReadonlyMap<string, string>
 }
 
@@ -113,7 +104,7 @@ const Verdict = z.looseObject({
 })
 
 /** Only an explicit approval allows a call. */
-const decisionOf = ({ status, payload }: Answer): Approval.Decision => {
+const decisionOf = ({ status, payload }: Answer): Decision => {
   if (status === "cancelled") return { type: "deny", reason: "Nobody decided" }
   const { data } = Verdict.safeParse(payload)
   if (data?.approved === true)

@@ -9,7 +9,7 @@
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { type Message, Message as Messages, type ToolCall } from "@troupe/chat/messages"
-import type { Approval } from "@troupe/chat/tools"
+import type { PendingApproval } from "@troupe/chat/tools"
 import {
   callsOf,
   errorCode,
@@ -67,7 +67,7 @@ export class AgUiStream {
     return [{ type: "RUN_STARTED", ...this.#ids() }]
   }
 
-  push(event: Event.Event): ReadonlyArray<AgUiEvent> {
+  push(event: Event): ReadonlyArray<AgUiEvent> {
     switch (event.type) {
       case "message_started":
         return [...this.#endStep(), ...this.#beginStep()]
@@ -105,10 +105,7 @@ export class AgUiStream {
 
   /** Sends the end of the turn. */
   ended(
-    result: Pick<
-      ChatResult.ChatResult,
-      "haltedReason" | "metadata" | "pendingQuestion" | "pendingApprovals" | "pendingToolCalls"
-    >
+    result: Pick<ChatResult, "haltedReason" | "metadata" | "pendingQuestion" | "pendingApprovals" | "pendingToolCalls">
   ): ReadonlyArray<AgUiEvent> {
     const { haltedReason, pendingQuestion, pendingApprovals = [], pendingToolCalls } = result
     if (haltedReason === "error") return this.failed(result.metadata["error"])
@@ -241,7 +238,9 @@ export class AgUiStream {
     return this.#callCompleted({ id, name, rawArguments: rawArguments ?? JSON.stringify(given ?? {}) })
   }
 
-  #callCompleted(call: Pick<Event.ToolCallCompleted, "id" | "name" | "rawArguments">): ReadonlyArray<AgUiEvent> {
+  #callCompleted(
+    call: Pick<Extract<Event, { type: "tool_call_completed" }>, "id" | "name" | "rawArguments">
+  ): ReadonlyArray<AgUiEvent> {
     const { id, name, rawArguments } = call
     const begun = this.#beginCall(id, name)
     const written = this.#calls.get(id)?.written === true ? [] : this.#argumentsOf(id, rawArguments)
@@ -262,7 +261,7 @@ export class AgUiStream {
     ]
   }
 
-  #stepCompleted(event: Event.StepCompleted): ReadonlyArray<AgUiEvent> {
+  #stepCompleted(event: Extract<Event, { type: "step_completed" }>): ReadonlyArray<AgUiEvent> {
     const { response, halt } = event
     const { said, behind = [] } = leftBy(event, !this.#inStep) ?? {}
     const isUnsaid = halt?.type === "question" && !this.#hasQuestion
@@ -299,8 +298,8 @@ const approvalSchema = {
 
 /** The ids of the interrupts that a chat waits for. */
 export const interruptIds = (
-  approvals: ReadonlyArray<Approval.PendingApproval>,
-  question: ChatResult.PendingQuestion | undefined
+  approvals: ReadonlyArray<PendingApproval>,
+  question: NonNullable<ChatResult["pendingQuestion"]> | undefined
 ): ReadonlyArray<string> => [
   ...approvals.map(({ toolCall }) => `approval:${toolCall.id}`),
   ...(question === undefined ? [] : [`question:${question.toolCallId}`])
@@ -308,8 +307,8 @@ export const interruptIds = (
 
 /** The interrupts that a run waits for: decisions, and the answer to a question. */
 const interruptsOf = (
-  approvals: ReadonlyArray<Approval.PendingApproval>,
-  question: ChatResult.PendingQuestion | undefined
+  approvals: ReadonlyArray<PendingApproval>,
+  question: NonNullable<ChatResult["pendingQuestion"]> | undefined
 ): ReadonlyArray<object> => [
   ...approvals.map(({ toolCall, reason, expiresAt }) => ({
     id: `approval:${toolCall.id}`,
@@ -363,7 +362,7 @@ export const agUiMessages = (messages: ReadonlyArray<Message.Message>): Readonly
   return all
 }
 
-const withCalls = ({ toolCalls = [] }: Message.AssistantMessage, content: string) => ({
+const withCalls = ({ toolCalls = [] }: Extract<Message.Message, { role: "assistant" }>, content: string) => ({
   ...(content === "" && toolCalls.length > 0 ? {} : { content }),
   ...(toolCalls.length === 0
     ? {}

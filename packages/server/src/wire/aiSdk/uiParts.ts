@@ -1,7 +1,7 @@
 /** Converts messages to the messages and parts of the AI SDK's user interfaces. */
 import { type ContentPart, Message } from "@troupe/chat/messages"
-import type { Approval } from "@troupe/chat/tools"
 import type { Outcome } from "@troupe/chat/results"
+import type { PendingApproval } from "@troupe/chat/tools"
 import { isQuestion, isSaid, messageName, replyName, type StepMessages, stepsOf, valueOf } from "../index.ts"
 
 /** The state of a tool call. */
@@ -45,7 +45,7 @@ export interface UiMessage {
  */
 export interface UiCalls {
   readonly manual: ReadonlySet<string>
-  readonly approvals: ReadonlyArray<Approval.PendingApproval>
+  readonly approvals: ReadonlyArray<PendingApproval>
 }
 
 /** Converts the messages of a thread. `partial` is the text of an interrupted reply. */
@@ -98,16 +98,16 @@ export const stepParts = ({ said, behind }: StepMessages, { manual, approvals }:
 
 const pending: ToolState = { state: "input-available" }
 
-const asked = ({ toolCall, reason }: Approval.PendingApproval): ToolState => ({
+const asked = ({ toolCall, reason }: PendingApproval): ToolState => ({
   state: "approval-requested",
   approval: { id: toolCall.id, requestReason: reason }
 })
 
-const answered = (message: Message.ToolMessage): ToolState =>
+const answered = (message: Extract<Message.Message, { role: "tool" }>): ToolState =>
   answerState(message.toolCallId, Message.text(message), message.outcome)
 
 /** The state of a call with a result. */
-export const answerState = (id: string, content: string, outcome: Outcome.Outcome | undefined): ToolState => {
+export const answerState = (id: string, content: string, outcome: Outcome | undefined): ToolState => {
   if (outcome === undefined || outcome === "completed") return { state: "output-available", output: valueOf(content) }
   if (outcome !== "denied") return { state: "output-error", errorText: content }
   return { state: "output-denied", approval: { id, approved: false, reason: content } }
@@ -116,7 +116,7 @@ export const answerState = (id: string, content: string, outcome: Outcome.Outcom
 const textParts = (text: string): ReadonlyArray<UiPart> => (text === "" ? [] : [{ type: "text", text, state: "done" }])
 
 /** The model's reasoning, if its provider returned any. */
-const reasoningOf = ({ content, metadata }: Message.AssistantMessage): ReadonlyArray<string> => {
+const reasoningOf = ({ content, metadata }: Extract<Message.Message, { role: "assistant" }>): ReadonlyArray<string> => {
   const kept = metadata?.["reasoning"]
   const parts: ReadonlyArray<unknown> = [
     ...(Array.isArray(kept) ? kept : []),
@@ -129,10 +129,10 @@ const reasoningOf = ({ content, metadata }: Message.AssistantMessage): ReadonlyA
   })
 }
 
-const userParts = (content: Message.UserMessage["content"]): ReadonlyArray<UiPart> =>
+const userParts = (content: Extract<Message.Message, { role: "user" }>["content"]): ReadonlyArray<UiPart> =>
   typeof content === "string" ? textParts(content) : content.flatMap(userPart)
 
-const userPart = (part: ContentPart.ContentPart): ReadonlyArray<UiPart> => {
+const userPart = (part: ContentPart): ReadonlyArray<UiPart> => {
   switch (part.type) {
     case "text":
       return textParts(part.text)

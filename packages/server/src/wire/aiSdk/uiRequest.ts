@@ -40,12 +40,9 @@ export const UiRequest = z.looseObject({
 export type UiRequest = z.infer<typeof UiRequest>
 
 /** The user's content. Throws an `HttpError` (413, 422). */
-export const contentOf = (
-  { parts }: UiInput,
-  mostCharacters: number
-): string | ReadonlyArray<ContentPart.ContentPart> =>
+export const contentOf = ({ parts }: UiInput, mostCharacters: number): string | ReadonlyArray<ContentPart> =>
   checkedContent(
-    parts.flatMap(({ type, text, url, mediaType, filename }): ReadonlyArray<ContentPart.ContentPart> => {
+    parts.flatMap(({ type, text, url, mediaType, filename }): ReadonlyArray<ContentPart> => {
       if (type === "text" && text !== undefined && text !== "") return [{ type: "text", text }]
       if (type === "file" && url !== undefined)
         return [filePart(url, mediaType ?? "application/octet-stream", filename)]

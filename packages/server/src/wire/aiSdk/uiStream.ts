@@ -12,8 +12,8 @@
 import type { ChatResult } from "@troupe/chat/chats"
 import type { Event } from "@troupe/chat/events"
 import { Message } from "@troupe/chat/messages"
-import type { Approval } from "@troupe/chat/tools"
 import type { Outcome } from "@troupe/chat/results"
+import type { PendingApproval } from "@troupe/chat/tools"
 import { errorCode, errorText, leftBy, reasoningIn, type StepMessages, stepsOf } from "../index.ts"
 import { type UiChunk, UiBlocks } from "./uiBlocks.ts"
 import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts"
@@ -22,7 +22,7 @@ import { answerState, stepParts, type ToolPart, type UiPart } from "./uiParts.ts
 export interface UiStanding {
   /** The reply's messages in the thread so far. */
   readonly messages: ReadonlyArray<Message.Message>
-  readonly approvals: ReadonlyArray<Approval.PendingApproval>
+  readonly approvals: ReadonlyArray<PendingApproval>
   /** The text of the running step so far. */
   readonly partial: string
 }
@@ -43,7 +43,7 @@ export class UiStream {
   /** The calls of the step that were sent to the client. */
   readonly #sent: Set<string>
   readonly #begun = new Set<string>()
-  #outcomes = new Map<string, Outcome.Outcome>()
+  #outcomes = new Map<string, Outcome>()
   #inStep = false
   #steps = 0
   readonly #blocks = new UiBlocks()
@@ -67,7 +67,7 @@ export class UiStream {
   /** Sends completed steps, without those the client already has. */
   said(
     messages: ReadonlyArray<Message.Message>,
-    approvals: ReadonlyArray<Approval.PendingApproval> = []
+    approvals: ReadonlyArray<PendingApproval> = []
   ): ReadonlyArray<UiChunk> {
     return stepsOf(messages).flatMap((step, index) => {
       if (index < this.#steps) return this.#answersOf(step.behind)
@@ -80,7 +80,7 @@ export class UiStream {
     return [...this.#resetStep(), ...this.said(messages, approvals), ...(partial === "" ? [] : this.#delta(partial))]
   }
 
-  push(event: Event.Event): ReadonlyArray<UiChunk> {
+  push(event: Event): ReadonlyArray<UiChunk> {
     switch (event.type) {
       case "message_started":
         return [...this.#resetStep(), ...this.#beginStep()]
@@ -126,7 +126,7 @@ export class UiStream {
   }
 
   /** Sends the end of the turn. */
-  ended({ haltedReason, metadata }: Pick<ChatResult.ChatResult, "haltedReason" | "metadata">): ReadonlyArray<UiChunk> {
+  ended({ haltedReason, metadata }: Pick<ChatResult, "haltedReason" | "metadata">): ReadonlyArray<UiChunk> {
     const closed = this.#endStep()
     switch (haltedReason) {
       case "completed":
@@ -209,7 +209,7 @@ export class UiStream {
     return [{ type: "tool-input-start", toolCallId, toolName, ...this.#runBy(toolName) }]
   }
 
-  #callCompleted(call: Event.ToolCallCompleted): ReadonlyArray<UiChunk> {
+  #callCompleted(call: Extract<Event, { type: "tool_call_completed" }>): ReadonlyArray<UiChunk> {
     const { id, name, arguments: input, rawArguments, problem } = call
     const begun = [...this.#beginStep(), ...this.#blocks.endReasoning()]
     this.#sent.add(id)
@@ -225,7 +225,7 @@ export class UiStream {
     return this.#manual.has(toolName) ? {} : { providerExecuted: true }
   }
 
-  #answer(toolCallId: string, content: string, outcome: Outcome.Outcome | undefined): ReadonlyArray<UiChunk> {
+  #answer(toolCallId: string, content: string, outcome: Outcome | undefined): ReadonlyArray<UiChunk> {
     this.#answered.add(toolCallId)
     return this.#state(toolCallId, answerState(toolCallId, content, outcome))
   }
@@ -272,7 +272,7 @@ export class UiStream {
     )
   }
 
-  #stepCompleted(event: Event.StepCompleted): ReadonlyArray<UiChunk> {
+  #stepCompleted(event: Extract<Event, { type: "step_completed" }>): ReadonlyArray<UiChunk> {
     const { response, halt, pendingApprovals = [] } = event
     const left = leftBy(event, !this.#inStep)
     const kept = new Set(left?.said.toolCalls?.map(({ id }) => id))
@@ -295,7 +295,7 @@ export class UiStream {
     ]
   }
 
-  #sayStep(step: StepMessages, approvals: ReadonlyArray<Approval.PendingApproval>): ReadonlyArray<UiChunk> {
+  #sayStep(step: StepMessages, approvals: ReadonlyArray<PendingApproval>): ReadonlyArray<UiChunk> {
     return stepParts(step, { manual: this.#manual, approvals }).flatMap((part) => this.#part(part))
   }
 

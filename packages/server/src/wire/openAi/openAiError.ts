@@ -1,5 +1,5 @@
 /** Errors in OpenAI's form. */
-import { AdapterError, SessionError } from "@troupe/chat"
+import { AdapterError, SessionError } from "@troupe/chat/errors"
 import type { HttpError } from "../../errors/index.ts"
 import { refusalOf, retryAfter } from "../../http/index.ts"
 import { errorText } from "../index.ts"

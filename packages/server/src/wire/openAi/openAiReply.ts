@@ -34,14 +34,14 @@ export class OpenAiReply {
   #open = new Map<string, number>()
   #content = ""
   #hasText = false
-  #result: ChatResult.ChatResult | undefined
+  #result: ChatResult | undefined
 
   /** `manual` are the tools whose calls the client answers. */
   constructor(manual: ReadonlySet<string>) {
     this.#manual = manual
   }
 
-  push(event: Event.Event): ReadonlyArray<Delta> {
+  push(event: Event): ReadonlyArray<Delta> {
     switch (event.type) {
       case "message_started":
         this.#hasText = false
@@ -74,7 +74,7 @@ export class OpenAiReply {
   }
 
   /** The result of the run, once it is over. */
-  get result(): ChatResult.ChatResult | undefined {
+  get result(): ChatResult | undefined {
     return this.#result
   }
 
@@ -125,7 +125,7 @@ export class OpenAiReply {
  * The finish reason; `undefined` when the protocol cannot express it: the run failed, or waits for something a client
  * cannot give.
  */
-export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult.ChatResult): string | undefined => {
+export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult): string | undefined => {
   switch (haltedReason) {
     case "manual_tool_calls":
       return "tool_calls"
@@ -146,7 +146,7 @@ export const finishReasonOf = ({ haltedReason, finalResponse }: ChatResult.ChatR
 }
 
 /** The usage of all requests of the run. */
-export const usageOf = ({ steps }: ChatResult.ChatResult) => {
+export const usageOf = ({ steps }: ChatResult) => {
   const usage = steps.reduce((sum, { response }) => Usage.add(sum, response.usage), Usage.empty)
   const { inputTokens = 0, outputTokens = 0, cachedInputTokens, reasoningTokens } = usage
   return {

@@ -103,7 +103,7 @@ export type OpenAiRequest = z.infer<typeof OpenAiRequest>
 const textOf = (content: Content): string =>
   typeof content === "string" ? content : content.map(({ text = "" }) => text).join("")
 
-const partOf = ({ type, text, image_url, file }: Part): ContentPart.ContentPart => {
+const partOf = ({ type, text, image_url, file }: Part): ContentPart => {
   if (type === "text" && text !== undefined) return { type: "text", text }
   if (type === "image_url" && image_url !== undefined) {
     const part = filePart(image_url.url, "image/*")

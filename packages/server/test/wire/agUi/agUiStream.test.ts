@@ -13,7 +13,7 @@ const turnOf = async (scripts: ReadonlyArray<Fake.Script>) => {
   ]
   const troupe = await Troupe.start({ adapter: Fake.make({ scripts }), tools, includeRawChunks: true })
   const chat = await troupe.chat("c")
-  const events: Array<Event.Event> = []
+  const events: Array<Event> = []
   for await (const event of chat.send("Go")) events.push(event)
   return { events, messages: chat.thread.messages }
 }

@@ -1,5 +1,4 @@
-import { askUser, Fake, tool, Troupe } from "@troupe/chat"
-import type { ChatRef } from "@troupe/chat/chats"
+import { askUser, type ChatRef, Fake, tool, Troupe } from "@troupe/chat"
 import type { Event } from "@troupe/chat/events"
 import { readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
 import { describe, expect, it } from "vitest"
@@ -36,7 +35,7 @@ const read = async (chunks: ReadonlyArray<UiChunk>): Promise<UIMessage | undefin
 
 const plain = <A>(value: A): A => JSON.parse(JSON.stringify(value)) as A
 
-const chatWith = async (scripts: ReadonlyArray<Fake.Script>): Promise<ChatRef.ChatRef> => {
+const chatWith = async (scripts: ReadonlyArray<Fake.Script>): Promise<ChatRef> => {
   const troupe = await Troupe.start({
     adapter: Fake.make({ scripts }),
     tools: [echo, fails, asks, byHand],
@@ -46,18 +45,18 @@ const chatWith = async (scripts: ReadonlyArray<Fake.Script>): Promise<ChatRef.Ch
   return troupe.chat("c")
 }
 
-const eventsOf = async (turn: AsyncIterable<Event.Event>): Promise<ReadonlyArray<Event.Event>> => {
-  const events: Array<Event.Event> = []
+const eventsOf = async (turn: AsyncIterable<Event>): Promise<ReadonlyArray<Event>> => {
+  const events: Array<Event> = []
   for await (const event of turn) events.push(event)
   return events
 }
 
-const replyChunks = (ui: UiStream, chat: ChatRef.ChatRef, events: ReadonlyArray<Event.Event>) => [
+const replyChunks = (ui: UiStream, chat: ChatRef, events: ReadonlyArray<Event>) => [
   ...ui.start(replyIn(chat.thread.messages).name),
   ...events.flatMap((event) => ui.push(event))
 ]
 
-const kept = (chat: ChatRef.ChatRef) => plain(uiMessages(chat.thread.messages, { manual, approvals: [] }).at(-1))
+const kept = (chat: ChatRef) => plain(uiMessages(chat.thread.messages, { manual, approvals: [] }).at(-1))
 
 const turns: Readonly<Record<string, ReadonlyArray<Fake.Script>>> = {
   "an answer": [[{ text: "Hel" }, { text: "lo" }, { finish: "stop" }]],
@@ -108,7 +107,7 @@ describe("UI1. a client has the same message, however it read it", () => {
   it("with what comes in the place of what was not heard, at any event", async () => {
     const chat = await chatWith(turns["a tool and an answer"] ?? [])
     const turn = chat.send("Go")
-    const seen: Array<{ readonly event: Event.Event; readonly standing: Parameters<UiStream["standing"]>[0] }> = []
+    const seen: Array<{ readonly event: Event; readonly standing: Parameters<UiStream["standing"]>[0] }> = []
     for await (const event of turn) {
       const context = chat.getSnapshot()?.context
       if (context === undefined) throw new Error("no snapshot")
@@ -163,7 +162,7 @@ describe("UI1. a client has the same message, however it read it", () => {
   })
 })
 
-const stepsOf = (event: Event.Event | undefined) => {
+const stepsOf = (event: Event | undefined) => {
   if (event?.type !== "step_completed") throw new Error("no step")
   const { messages } = event.thread
   return messages.slice(messages.findLastIndex(isSaid) + 1)
@@ -229,7 +228,7 @@ describe("UI2. what is begun is ended", () => {
 
   it("a step that begins again is reset", () => {
     const ui = new UiStream(manual)
-    const started: Event.Event = { type: "message_started", message: { role: "assistant", content: "" } }
+    const started: Event = { type: "message_started", message: { role: "assistant", content: "" } }
     expect(
       [started, { type: "text_delta", id: null, delta: "x" } as const, started].flatMap((event) => ui.push(event))
     ).toEqual([
