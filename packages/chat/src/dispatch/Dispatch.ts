@@ -16,6 +16,7 @@ import { isJudged, judge, toolsByName } from "./dispatchGate.ts"
 import { DispatchRun, endsBatch } from "./dispatchRun.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { Denial } from "../gate/index.ts"
+import type { HaltOrder } from "../options/index.ts"
 import type { DispatchState, Halt, Failure, Runner, DispatchResult, ToolResultsMessage } from "./dispatchState.ts"
 
 export type {
@@ -44,11 +45,13 @@ export const isFailure = (result: unknown): result is Failure => isOwn(result)
  * How a batch is run.
  *
  * - `schedule`: `effects`, the default, or `reference`, the order and the state of the original dispatcher
+ * - `haltOrder`: which of several halts counts: `call`, the default, is the first in call order, `observed` the first in time
  * - `system`: the system whose clock counts the timeouts; by default the host's clock
  * - `signal`: ends the batch when it is aborted, without waiting for calls
  */
 export interface DispatchOptions {
   readonly schedule?: "effects" | "reference" | undefined
+  readonly haltOrder?: HaltOrder | undefined
   readonly system?: System.System | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -98,12 +101,18 @@ export const run = async <State extends DispatchState, Result>(
   options: DispatchOptions = {}
 ): Promise<DispatchResult<State, Result>> => {
   checkDispatch({ calls, state, runner, options })
-  const { schedule = "effects", system = defaultSystem(), signal } = options
+  const { schedule = "effects", haltOrder, system = defaultSystem(), signal } = options
   signal?.throwIfAborted()
   const judged = schedule === "effects" && isJudged(state)
   const verdicts = judged ? await judge(calls, state, { tools: toolsByName(state), system, signal }) : []
   signal?.throwIfAborted()
-  return new DispatchRun<State, Result>(calls, state, runner, { schedule, system, signal, verdicts }).result()
+  return new DispatchRun<State, Result>(calls, state, runner, {
+    schedule,
+    haltOrder,
+    system,
+    signal,
+    verdicts
+  }).result()
 }
 
 /**
