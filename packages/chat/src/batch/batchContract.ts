@@ -12,12 +12,13 @@ import type { RunOptions } from "../options/index.ts"
 import type { Tool } from "../tool/index.ts"
 
 /**
- * The state of a batch so far: its outcomes by place (apart from them, the outcomes that hooks still process), and the
- * unread events.
+ * The state of a batch so far: its outcomes by place (apart from them, the outcomes that hooks still process), the places
+ * of halting calls in the order of their ends, and the unread events.
  */
 export interface BatchLedger {
   readonly finished: Array<ToolOutcome | undefined>
   readonly following: Array<ToolOutcome | undefined>
+  readonly halts: Array<number>
   readonly unread: Fifo<Event>
 }
 

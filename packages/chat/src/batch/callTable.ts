@@ -143,6 +143,7 @@ export class CallSlots {
     this.#over++
     const { ledger, journal } = this.#input
     if (ledger !== undefined) ledger.finished[slot.index] = outcome
+    if (outcome.halt !== undefined) ledger?.halts.push(slot.index)
     journal?.over(slot.position, outcome, this.#over < this.all.length)
     this.source.push(...outcome.events)
     this.waiters.reached(slot, "over")

@@ -342,12 +342,13 @@ class ToolBatch {
   /** Starts a call, or first stores its intent (BATCH8). The call has its place and its slot already. */
   #run(slot: Slot): void {
     const { index, position } = slot
+    const host = this.#host
     const journal = this.#journalOf(slot)
-    if (journal === undefined) {
+    if (journal === undefined || host === undefined) {
       this.#scheduler.begun(index)
       this.#start(slot)
     } else {
-      journal.intend(position, (failure) => this.#notify({ type: "batch.intended", index, failure }))
+      journal.intend(position, (failure) => Process.send(host, { type: "batch.intended", index, failure }))
     }
   }
 

@@ -65,7 +65,7 @@ export interface DispatchOptions {
  * differences of numbers are added, so concurrent spending adds up. When a runner throws, times out or does not return
  * a result and a state, the result is a {@link Failure}, and the mistake counter rises. After a halt no later call
  * starts: such calls fail as `not_started`, and all other calls are awaited. Of several halts the first in call order
- * counts. If the state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first call
+ * counts, or the first in time (`haltOrder`). If the state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first call
  * starts; a refused call fails as `denied`.
  *
  * **Details** of `reference`: all calls except reads run first, one by one and without a timeout, each with the state
