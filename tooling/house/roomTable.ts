@@ -37,6 +37,7 @@ export const roomTable: Readonly<Record<string, Floors>> = {
     ["gate"],
     ["options"],
     ["call", "stopConditions", "request"],
+    ["schedule"],
     ["batch"],
     ["dispatch", "step"],
     ["store"],

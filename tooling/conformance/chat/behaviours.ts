@@ -38,12 +38,13 @@ export class Observations {
  * `Tool.make` refuses a bad name; a case that expects a later refusal still gets the tool.
  */
 export const toolOf = (value: unknown, seen: Observations, engine?: unknown): Tool.Tool => {
-  const { name, description, schema, handler, manual } = fieldsOf(value)
+  const { name, description, schema, handler, manual, effect } = fieldsOf(value)
   const made = Tool.make({
     name: Tool.nameProblem(name) === undefined ? (name as string) : "unnamed",
     description: (description ?? "") as string,
     parameters: (schema ?? {}) as Fields,
     ...(manual === undefined ? {} : { manual: manual as boolean }),
+    ...(effect === "read" ? { effect } : {}),
     ...(handler === null || handler === undefined ? {} : { handler: handlerOf(textOf(name), handler, seen, engine) })
   })
   return { ...made, name: name as string }

@@ -59,6 +59,13 @@ const chat = {
   opts: {}
 }
 
+const slow = { name: "slow", effect: "read", handler: { sleep_ms: 20, ...keyed("then", { halt: ["slow", 1] }) } }
+const fast = { name: "fast", handler: { halt: ["fast", 2] } }
+const slowAndFast = {
+  tool_calls: ["slow", "fast"].map((name, index) => ({ id: `c${index}`, name, arguments: {} })),
+  tools: [slow, fast]
+}
+
 describe("a case of the chat suite", () => {
   test.each([
     [
@@ -90,6 +97,26 @@ describe("a case of the chat suite", () => {
       "stream_tool_calls",
       { tool_calls: [{ id: "c0", name: "echo", arguments: {} }], tools: [echo] },
       { contiguous_groups: true, per_id: { ids: ["c0"], tags: ["tool_execution_started", "tool_result_encoded"] } }
+    ],
+    [
+      "run_tool_calls",
+      slowAndFast,
+      { ok: { halt: { halted_reason: "slow" } }, calls: [{ tool: "slow" }, { tool: "fast" }] }
+    ],
+    [
+      "run_tool_calls",
+      { ...slowAndFast, opts: { halt_order: "observed" } },
+      { ok: { halt: { halted_reason: "fast" } } }
+    ],
+    [
+      "run_tool_calls",
+      { ...slowAndFast, opts: { schedule: "reference" } },
+      { ok: { messages: { $len: 2 }, halt: { halted_reason: "fast" } }, calls: [{ tool: "fast" }] }
+    ],
+    [
+      "run_tool_calls",
+      { ...slowAndFast, tools: [slow, { ...fast, handler: { ok: 2 } }], opts: { schedule: "reference" } },
+      { ok: { halt: { halted_reason: "slow" } }, calls: [{ tool: "fast" }, { tool: "slow" }] }
     ],
     [
       "step",

@@ -59,6 +59,11 @@ const statusOf = async (when: object, given: object, expected: object): Promise<
 
 const tools = [{ name: "r", parallelSafe: true }, { name: "w" }]
 
+const twoHalts = [
+  { id: "a", tool: "r", delayMs: 80, halt: "first in call order" },
+  { id: "b", tool: "r", delayMs: 10, halt: "first in time" }
+]
+
 describe("a batch", () => {
   test.each([
     [
@@ -121,6 +126,28 @@ describe("a batch", () => {
       },
       { state: { mistakes: 4 } },
       { mistakes: 3 }
+    ],
+    [{ runBatch: twoHalts }, { options: { schedule: "effects" } }, { outcome: "halt", reason: "first in call order" }],
+    [
+      { runBatch: twoHalts },
+      { options: { schedule: "effects", haltOrder: "observed" } },
+      { outcome: "halt", reason: "first in time" }
+    ],
+    [
+      {
+        runBatch: [
+          { id: "r1", tool: "r" },
+          { id: "w1", tool: "w" },
+          { id: "r2", tool: "r" },
+          { id: "w2", tool: "w" }
+        ]
+      },
+      { options: { schedule: "reference" } },
+      {
+        trace: ["w1", "w2"]
+          .flatMap((id) => [`start ${id}`, `end ${id}`])
+          .concat(["start r1", "start r2", "end r1", "end r2"])
+      }
     ],
     [{ runBatchWithConcurrency: { unset: 9, "2": 9 } }, {}, { maxInFlight: { unset: 4, "2": 2 } }],
     [{ runBatchEach: [[{ id: "a", tool: "r", rawResult: null }], [{ id: "b", tool: "w" }]] }, {}, { errorIds: ["a"] }],

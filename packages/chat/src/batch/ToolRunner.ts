@@ -33,6 +33,7 @@ export interface ToolRunnerOptions extends Pick<
   | "drainMs"
   | "maxConcurrency"
   | "schedule"
+  | "haltOrder"
   | "permissions"
   | "hooks"
   | "hookTimeoutMs"

@@ -12,12 +12,13 @@ import type { RunOptions } from "../options/index.ts"
 import type { Tool } from "../tool/index.ts"
 
 /**
- * The state of a batch so far: its outcomes by place (apart from them, the outcomes that hooks still process), and the
- * unread events.
+ * The state of a batch so far: its outcomes by place (apart from them, the outcomes that hooks still process), the places
+ * of halting calls in the order of their ends, and the unread events.
  */
 export interface BatchLedger {
   readonly finished: Array<ToolOutcome | undefined>
   readonly following: Array<ToolOutcome | undefined>
+  readonly halts: Array<number>
   readonly unread: Fifo<Event>
 }
 
@@ -37,7 +38,7 @@ export interface ToolBatchInput {
   readonly toolsByName: ReadonlyMap<string, Tool>
   readonly options: CallOptions &
     GateOptions &
-    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "toolSlots" | "signal">>
+    Partial<Pick<RunOptions, "maxConcurrency" | "schedule" | "haltOrder" | "toolSlots" | "signal">>
   readonly outlet: Outlet
   readonly watcher?: ToolCallWatcher | undefined
   /** The state of the batch, kept by an owner that outlives the batch. */

@@ -5,7 +5,6 @@
  * start, nor their processes.
  *
  * SLOTS1. Every call gets exactly one outcome, in its own position.
- * SLOTS2. Each queued call is ended at most once, also after several halts.
  */
 import { type Pid, Process, type StateMachine } from "@troupe/otp"
 import {
@@ -23,7 +22,7 @@ import { QueueSource } from "../events/index.ts"
 import type { ModeWish, Suspended } from "../gate/index.ts"
 import type { ToolCall } from "../model/index.ts"
 import type { Tool } from "../tool/index.ts"
-import type { Schedule } from "../options/index.ts"
+import type { CallEnd, Scheduler } from "../schedule/index.ts"
 import type * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult } from "./batchContract.ts"
 import { CallWaiters } from "./callWaiters.ts"
@@ -38,8 +37,6 @@ export interface Slot {
   readonly index: number
   readonly position: number
   status: ToolCallView["status"]
-  /** Whether the call had its turn and got a slot. */
-  taken: boolean
   startedAt: number | undefined
   endedAt: number | undefined
   progress: unknown
@@ -62,6 +59,12 @@ export const isMeant = ({ toolCall }: Slot, id: string | undefined): boolean => 
 /** Whether a call has its outcome or is suspended. */
 export const isOver = ({ outcome, suspended }: Slot): boolean => outcome !== undefined || suspended !== undefined
 
+/** The end of a call, as the scheduler requires it. */
+export const endOf = ({ outcome }: Slot): CallEnd => {
+  if (outcome?.halt === undefined) return {}
+  return { halt: outcome.halt.type === "question" ? "question" : "halt" }
+}
+
 /** The outcomes of a call whose process ended before its handler ran. */
 const checked: ReadonlySet<string> = new Set(["invalid", "not_found", "not_started"])
 
@@ -76,16 +79,12 @@ export class CallSlots {
   readonly source: QueueSource
   readonly waiters = new CallWaiters<Slot>()
   readonly #input: ToolBatchInput
-  readonly #schedule: Schedule
   #host: Pid<ToolBatchEvent> | undefined
   #queuedAt = 0
   #over = 0
-  /** Calls from this position on do not start. */
-  #mayStart: number
 
-  constructor(input: ToolBatchInput, schedule: Schedule, exhausted: () => void) {
+  constructor(input: ToolBatchInput, exhausted: () => void) {
     this.#input = input
-    this.#schedule = schedule
     this.source = new QueueSource(exhausted, input.ledger?.unread)
     this.all = input.toolCalls.map((toolCall, index) => ({
       toolCall,
@@ -93,7 +92,6 @@ export class CallSlots {
       index,
       position: input.positions?.[index] ?? index,
       status: "queued",
-      taken: false,
       startedAt: undefined,
       endedAt: undefined,
       progress: undefined,
@@ -103,7 +101,6 @@ export class CallSlots {
       wish: undefined,
       traced: undefined
     }))
-    this.#mayStart = this.all.length
   }
 
   /** The batch starts in this process. */
@@ -131,13 +128,6 @@ export class CallSlots {
     this.#over++
   }
 
-  settleAll(settled: ReadonlyMap<number, ToolOutcome>): void {
-    for (const [index, outcome] of settled) {
-      const slot = this.all[index]
-      if (slot?.outcome === undefined && slot !== undefined) this.record(slot, outcome)
-    }
-  }
-
   settle(slot: Slot, result: HandlerResult.HandlerResult): void {
     this.record(slot, toolOutcome(slot.toolCall, result, this.#input.options))
   }
@@ -153,12 +143,10 @@ export class CallSlots {
     this.#over++
     const { ledger, journal } = this.#input
     if (ledger !== undefined) ledger.finished[slot.index] = outcome
+    if (outcome.halt !== undefined) ledger?.halts.push(slot.index)
     journal?.over(slot.position, outcome, this.#over < this.all.length)
     this.source.push(...outcome.events)
     this.waiters.reached(slot, "over")
-    if (outcome.halt !== undefined && outcome.halt.type !== "question" && this.#schedule !== "concurrent") {
-      this.endQueued(this.#schedule === "reference" ? 0 : slot.index + 1, "not_started")
-    }
   }
 
   /** The outcome of a call that may have run before: `unknown` unless it ran again (BATCH9). */
@@ -167,25 +155,19 @@ export class CallSlots {
     return ran ? ended : stillUnknown(ended, this.#input.options)
   }
 
-  /** Ends the calls from this position on that have not started. Each call is visited once. */
-  endQueued(from: number, ended: "cancelled" | "not_started"): void {
-    const upTo = this.#mayStart
-    if (from >= upTo) return
-    this.#mayStart = from
-    for (const slot of this.all.slice(from, upTo)) {
-      if (slot.suspended !== undefined) {
-        slot.suspended = undefined
-        slot.status = "queued"
-        this.#over--
-      }
-      if (slot.status === "queued" || slot.status === "gating")
-        this.record(slot, endedEarly(slot.toolCall, ended, this.#input.options))
+  /** Ends a call that has not begun; it may be suspended. */
+  endEarly(slot: Slot, ended: "cancelled" | "not_started", message?: string): void {
+    if (slot.suspended !== undefined) {
+      slot.suspended = undefined
+      this.#over--
     }
+    this.record(slot, endedEarly(slot.toolCall, ended, this.#input.options, message))
   }
 
-  result(isCancelled: boolean, error: SessionError | undefined): ToolBatchResult {
+  /** The result of the batch; the scheduler orders the halts. */
+  result({ halts: halting, isCancelled }: Scheduler, error: SessionError | undefined): ToolBatchResult {
     const outcomes = this.all.flatMap((slot) => (slot.outcome === undefined ? [] : [slot.outcome]))
-    const halts = outcomes.flatMap((outcome) => (outcome.halt === undefined ? [] : [outcome.halt]))
+    const halts = halting.flatMap((index) => this.all[index]?.outcome?.halt ?? [])
     const halt = isCancelled
       ? ({ type: "cancelled", question: halts.find((one) => one.type === "question") } as const)
       : halts[0]
@@ -210,11 +192,6 @@ export class CallSlots {
 
   now(): number {
     return this.#host === undefined ? 0 : Process.systemOf(this.#host).clock.now()
-  }
-
-  readonly isOverAt = (index: number): boolean => {
-    const slot = this.all[index]
-    return slot === undefined || isOver(slot)
   }
 
   /** One call, as its chart finds it. */

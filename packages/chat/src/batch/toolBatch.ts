@@ -1,14 +1,14 @@
 /**
  * The tool calls of one assistant message: a process that supervises one process for each call.
  *
- * Owns: the order in which calls start, the slots they run in, the outcomes. Does not own a call's phases
- * (`ToolCallMachine`), nor the content of an outcome (`toolOutcome`).
+ * Owns: the processes of the calls, and their outcomes. Does not own the order in which calls start, their places and slots
+ * (`Scheduler`), a call's phases (`ToolCallMachine`), nor the content of an outcome (`toolOutcome`).
  *
  * BATCH1. Every call ends with exactly one outcome, in its own position. When its process dies without an outcome, the
  *         outcome is a `handler_exit` error.
  * BATCH2. A halt never cancels running siblings. Under the schedule `concurrent` it skips no call; under the others,
  *         later calls that have not started are not started, unless the halt is a question. Of several halts the first
- *         in call order counts.
+ *         in call order counts, or with `haltOrder: "observed"` the first in time (SCHED8, SCHED13).
  * BATCH3. A call's three events are emitted together, when the call is over.
  * BATCH4. After a cancel, or after the signal of the run is aborted, no call starts. Running calls are cancelled, and the
  *         batch waits for them until their drain deadline. A question that was already asked is kept.
@@ -25,12 +25,11 @@
  */
 import { type Pid, Process, StateMachine } from "@troupe/otp"
 import type { ActorLogic, Snapshot } from "xstate"
-import { closestName, quoted, type SessionError } from "../errors/index.ts"
-import type * as HandlerResult from "../values/HandlerResult.ts"
+import { closestName, quoted, type SessionError, type ToolError } from "../errors/index.ts"
+import * as HandlerResult from "../values/HandlerResult.ts"
 import type { ToolCall } from "../model/index.ts"
 import {
   type CallCommand,
-  endedEarly,
   haltedOutcome,
   outcomeOf,
   refusedOutcome,
@@ -39,16 +38,14 @@ import {
   type ToolOutcome,
   toolOutcome
 } from "../call/index.ts"
-import { CallSlots, isMeant, isOver, isRunning, type Slot } from "./callTable.ts"
+import { CallSlots, endOf, isMeant, isOver, isRunning, type Slot } from "./callTable.ts"
 import type { ToolBatchEvent, ToolBatchInput, ToolBatchResult, IntentJournal } from "./batchContract.ts"
 import { type BatchGate, batchGateOf } from "./batchGate.ts"
 import { type GateVerdict, type ModeWish, ModeRequests } from "../gate/index.ts"
-import { type BatchPlan, planOfBatch, planWithout } from "./batchPlan.ts"
-import type { SlotLine } from "../async/index.ts"
+import { accessesOf, type CallEnd, type CallOwner, Scheduler } from "../schedule/index.ts"
 import type { Mode } from "../record/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
-import type { Schedule } from "../options/index.ts"
 
 type BatchSnapshot = Snapshot<ToolBatchResult> & { readonly batch?: ToolBatch }
 
@@ -111,40 +108,52 @@ class ToolBatch {
   #gate: BatchGate | undefined
   #host: Pid<ToolBatchEvent> | undefined
   readonly #calls: CallSlots
-  readonly #limit: number
-  readonly #schedule: Schedule
-  #order: BatchPlan | undefined
-  /** The place of this batch in the queue for slots; `undefined` when slots are unlimited. */
-  #line: SlotLine | undefined
+  readonly #scheduler: Scheduler
+  /** The errors of the tools' `key` functions, by the places of their calls. Such a call does not run. */
+  #faults: ReadonlyMap<number, ToolError> = new Map()
   readonly #byPid = new Map<Pid, Slot>()
-  #running = 0
-  #cancelled = false
   #error: SessionError | undefined
   #wishes: ModeRequests | undefined
 
   constructor(input: ToolBatchInput, notify: (event: ToolBatchEvent) => void) {
     this.#input = input
     this.#notify = notify
-    this.#schedule = input.options.schedule ?? "concurrent"
-    this.#calls = new CallSlots(input, this.#schedule, () => notify({ type: "batch.exhausted" }))
-    this.#limit = input.options.maxConcurrency ?? defaultConcurrency()
+    this.#calls = new CallSlots(input, () => notify({ type: "batch.exhausted" }))
+    const { schedule = "concurrent", haltOrder, maxConcurrency: limit = defaultConcurrency() } = input.options
+    this.#scheduler = new Scheduler(input.toolCalls.length, { schedule, haltOrder, limit }, this.#owner())
+  }
+
+  /** What the scheduler does with a call, by its place. */
+  #owner(): CallOwner {
+    const of =
+      <Result>(act: (slot: Slot) => Result) =>
+      (index: number): Result | undefined => {
+        const slot = this.#calls.all[index]
+        return slot === undefined ? undefined : act(slot)
+      }
+    return {
+      refuse: of((slot) => this.#refuse(slot)),
+      run: of((slot) => this.#run(slot)),
+      skip: (index, reason) => of((slot) => this.#calls.endEarly(slot, reason))(index),
+      cancel: of((slot) => this.#cancelRunning(slot)),
+      restart: of((slot) => this.#restartRunning(slot)),
+      over: () => this.#over()
+    }
   }
 
   start(host: Pid<ToolBatchEvent>): void {
     this.#host = host
     this.#calls.begin(host)
-    this.#line = this.#input.options.toolSlots?.line(host, () => this.#notify({ type: "batch.slot" }))
     this.#input.outlet.attach(this.#calls.source)
-    if (this.#input.settled !== undefined) this.#calls.settleAll(this.#input.settled)
     this.#gate = batchGateOf(this.#input.options, Process.systemOf(host))
-    if (this.#gate?.judges === true) return this.#judge(this.#gate)
-    this.#fill()
-    this.#finishIfOver()
+    for (const [index, outcome] of this.#input.settled ?? []) this.followed(index, outcome)
+    if (this.#gate?.judges === true && !this.#calls.areOver) return this.#judge(this.#gate)
+    this.#begin()
   }
 
   /** Applies the verdicts of the gate (BATCH6). */
   gated(verdicts: ReadonlyArray<GateVerdict>): void {
-    if (this.#cancelled) return
+    if (this.#scheduler.isCancelled) return
     const judged = this.#calls.judged()
     const halted = verdicts.some(({ type }) => type === "halt")
     verdicts.forEach((verdict, at) => {
@@ -153,13 +162,30 @@ class ToolBatch {
       slot.status = "queued"
       if (verdict.type === "allow")
         Object.assign(slot, { toolCall: verdict.toolCall, edited: slot.edited || verdict.edited })
-      else if (verdict.type === "deny") this.#calls.record(slot, refusedOutcome(verdict))
-      else if (verdict.type === "halt") this.#calls.record(slot, haltedOutcome(verdict))
-      else if (verdict.type === "suspend" && !halted) this.#calls.suspend(slot, verdict)
+      else if (verdict.type === "deny") this.#ended(slot, refusedOutcome(verdict))
+      else if (verdict.type === "halt") this.#ended(slot, haltedOutcome(verdict))
+      else if (verdict.type === "suspend" && !halted) {
+        this.#calls.suspend(slot, verdict)
+        this.#scheduler.suspend(slot.index)
+      }
     })
-    if (halted) this.#calls.endQueued(0, "not_started")
-    this.#fill()
-    this.#finishIfOver()
+    if (halted) this.#scheduler.skipAll()
+    this.#begin()
+  }
+
+  /** Starts the calls, in the order of what they touch. */
+  #begin(): void {
+    const host = this.#host
+    if (host === undefined) return
+    const { toolsByName: tools, options } = this.#input
+    const { schedule = "concurrent", toolSlots } = options
+    const calls = this.#calls.all.map(({ toolCall }) => toolCall)
+    const unknown = schedule === "reference" ? ({ effect: "write" } as const) : undefined
+    const { accesses, faults } = accessesOf(calls, { tools, schedule, unknown, isOver: this.#scheduler.isOver })
+    this.#faults = faults
+    const slots = toolSlots?.line(host, () => this.#notify({ type: "batch.slot" }))
+    this.#scheduler.begin(accesses, slots)
+    this.#changed()
   }
 
   /** Records the final outcome of a call after its hooks. */
@@ -170,8 +196,8 @@ class ToolBatch {
 
   /** Uses a granted slot; the batch may no longer need it. */
   slotGranted(): void {
-    this.#fill()
-    this.#finishIfOver()
+    this.#scheduler.slotGranted()
+    this.#changed()
   }
 
   exited(pid: Pid, reason: unknown): void {
@@ -194,37 +220,26 @@ class ToolBatch {
       .then((last) => this.#notify({ type: "batch.followed", index, outcome: last }))
   }
 
-  /** Records the outcome of a running call and releases its slot. */
+  /** Records the outcome of a call; other calls may start. */
   #ended(slot: Slot, outcome: ToolOutcome): void {
     this.#calls.record(slot, outcome)
-    this.#release(slot)
+    this.#scheduler.ended(slot.index, endOf(slot))
+    this.#changed()
   }
 
   cancel(): void {
-    if (this.#cancelled) return
-    this.#cancelled = true
     this.#gate?.leave()
-    this.#calls.endQueued(0, "cancelled")
-    for (const slot of this.#calls.all) this.#end(slot)
+    this.#scheduler.cancel()
     this.#changed()
-    this.#finishIfOver()
   }
 
   /** Cancels these calls only (BATCH7). */
   cancelCalls({ toolCallId, done }: CallCommand): void {
     const slots = this.#calls.all.filter((slot) => !isOver(slot) && isMeant(slot, toolCallId))
     this.#calls.waiters.add(slots, "over", done)
-    for (const slot of slots) {
-      this.#gate?.skip(slot.index)
-      if (slot.status !== "queued" && slot.status !== "gating") this.#end(slot)
-      else this.#calls.record(slot, endedEarly(slot.toolCall, "cancelled", this.#input.options))
-    }
-    if (this.#order !== undefined) {
-      if (slots.some((slot) => !slot.taken))
-        this.#order = planWithout(this.#order, this.#calls.isOverAt, this.#schedule)
-      this.#fill()
-    }
-    this.#finishIfOver()
+    for (const { index } of slots) this.#gate?.skip(index)
+    this.#scheduler.cancelCalls(slots.map(({ index }) => index))
+    this.#changed()
     this.#calls.waiters.answer()
   }
 
@@ -232,16 +247,18 @@ class ToolBatch {
   restartCalls({ toolCallId, done }: CallCommand): void {
     const slots = this.#calls.all.filter((slot) => isRunning(slot) && isMeant(slot, toolCallId))
     this.#calls.waiters.add(slots, "begun", done)
-    for (const slot of slots) {
-      if (slot.pid === undefined) continue
-      slot.status = "restarting"
-      Process.send(slot.pid, { type: "call.restart" })
-    }
+    this.#scheduler.restart(slots.map(({ index }) => index))
     this.#changed()
     this.#calls.waiters.answer()
   }
 
-  #end(slot: Slot): void {
+  #restartRunning(slot: Slot): void {
+    if (slot.pid === undefined) return
+    slot.status = "restarting"
+    Process.send(slot.pid, { type: "call.restart" })
+  }
+
+  #cancelRunning(slot: Slot): void {
     if (slot.pid === undefined || !(slot.status === "restarting" || isRunning(slot))) return
     slot.status = "cancelling"
     Process.send(slot.pid, { type: "call.cancel" })
@@ -257,30 +274,18 @@ class ToolBatch {
 
   /** Starts or ends a call after its intent was stored or failed (BATCH8). The call may be over already. */
   intended(index: number, failure: SessionError | undefined): void {
-    const host = this.#host
     const slot = this.#calls.all[index]
-    const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
-    if (host === undefined || slot === undefined || tool === undefined) return
+    if (slot === undefined) return
     this.#heedSignal()
-    if (failure === undefined && slot.outcome === undefined) {
-      this.#start(host, slot, tool)
+    if (failure !== undefined) {
+      this.#error ??= failure
+      if (slot.outcome === undefined) this.#endUnstored(slot, `${failure.reason}: ${failure.message}`)
+    } else if (this.#scheduler.begun(index)) {
+      this.#start(slot)
       return this.#changed()
     }
-    if (failure !== undefined) this.#error ??= failure
-    if (slot.outcome === undefined && failure !== undefined) {
-      const message = `not started: ${failure.reason}: ${failure.message}`
-      this.#calls.record(slot, endedEarly(slot.toolCall, "not_started", this.#input.options, message))
-    }
-    this.#release(slot)
-  }
-
-  /** Releases the slot of a call, and starts the calls that waited for its end. */
-  #release({ index }: Slot): void {
-    this.#running--
-    this.#line?.release()
-    this.#order?.plan.ended(index)
-    this.#fill()
-    this.#finishIfOver()
+    this.#scheduler.ended(index)
+    this.#changed()
   }
 
   leave(): void {
@@ -290,7 +295,7 @@ class ToolBatch {
   }
 
   result(): ToolBatchResult {
-    return this.#calls.result(this.#cancelled, this.#error)
+    return this.#calls.result(this.#scheduler, this.#error)
   }
 
   /** Judges the calls that could run (BGATE1). */
@@ -311,65 +316,53 @@ class ToolBatch {
     void gate.judge(calls, judging).then((verdicts) => this.#notify({ type: "batch.gated", verdicts }))
   }
 
-  /** Starts the calls that may start, while there are slots. */
-  #fill(): void {
-    const host = this.#host
-    if (host === undefined) return
-    const { plan, faults } = (this.#order ??= this.#planned())
-    while (this.#running < this.#limit) {
-      this.#heedSignal()
-      const position = plan.take()
-      const slot = position === undefined ? undefined : this.#calls.all[position]
-      if (slot === undefined) {
-        this.#line?.rest()
-        break
-      }
-      if (slot.taken) continue
-      const tool = this.#input.toolsByName.get(slot.toolCall.name)
-      const fault = faults.get(slot.index)
-      if (isOver(slot) || tool === undefined || fault !== undefined) {
-        if (!isOver(slot)) {
-          this.#calls.settle(slot, fault ?? notFound(slot.toolCall, this.#input.toolsByName))
-        }
-        plan.ended(slot.index)
-        continue
-      }
-      const { journal } = this.#input
-      const writes = journal !== undefined && tool.effect !== "read"
-      if (writes && this.#error !== undefined) {
-        this.#calls.record(
-          slot,
-          endedEarly(slot.toolCall, "not_started", this.#input.options, "not started: store_failed")
-        )
-        plan.ended(slot.index)
-        continue
-      }
-      if (this.#line?.take() === false) {
-        plan.putBack(slot.index)
-        break
-      }
-      this.#running++
-      slot.taken = true
-      if (writes) this.#intend(host, slot, journal)
-      else this.#start(host, slot, tool)
-    }
-    this.#changed()
+  /** The end of a call that cannot run: its tool is unknown, its key failed, or no intent can be stored. */
+  #refuse(slot: Slot): CallEnd | undefined {
+    this.#heedSignal()
+    if (isOver(slot)) return undefined
+    const { toolsByName } = this.#input
+    const fault = this.#faults.get(slot.index)
+    if (fault !== undefined) this.#calls.settle(slot, HandlerResult.error(fault))
+    else if (!toolsByName.has(slot.toolCall.name)) this.#calls.settle(slot, notFound(slot.toolCall, toolsByName))
+    else if (this.#error !== undefined && this.#journalOf(slot) !== undefined) this.#endUnstored(slot, "store_failed")
+    return isOver(slot) ? endOf(slot) : undefined
+  }
+
+  /** Ends a call that writes and whose intent is not stored. */
+  #endUnstored(slot: Slot, reason: string): void {
+    this.#calls.endEarly(slot, "not_started", `not started: ${reason}`)
+  }
+
+  /** The journal, if it records this call. */
+  #journalOf({ toolCall }: Slot): IntentJournal | undefined {
+    const { journal, toolsByName } = this.#input
+    return toolsByName.get(toolCall.name)?.effect === "read" ? undefined : journal
   }
 
   /**
    * Cancels the batch if the signal of the run is aborted: a handler can abort it before the next call starts (BATCH4).
    */
   #heedSignal(): void {
-    if (this.#input.options.signal?.aborted === true) this.cancel()
+    if (this.#input.options.signal?.aborted === true && !this.#scheduler.isCancelled) this.cancel()
   }
 
-  /** Stores the intent of a call that has its slot already (BATCH8). */
-  #intend(host: Pid<ToolBatchEvent>, slot: Slot, journal: IntentJournal): void {
-    const { index } = slot
-    journal.intend(slot.position, (failure) => Process.send(host, { type: "batch.intended", index, failure }))
+  /** Starts a call, or first stores its intent (BATCH8). The call has its place and its slot already. */
+  #run(slot: Slot): void {
+    const { index, position } = slot
+    const host = this.#host
+    const journal = this.#journalOf(slot)
+    if (journal === undefined || host === undefined) {
+      this.#scheduler.begun(index)
+      this.#start(slot)
+    } else {
+      journal.intend(position, (failure) => Process.send(host, { type: "batch.intended", index, failure }))
+    }
   }
 
-  #start(host: Pid, slot: Slot, tool: Tool): void {
+  #start(slot: Slot): void {
+    const host = this.#host
+    const tool = this.#input.toolsByName.get(slot.toolCall.name)
+    if (host === undefined || tool === undefined) return
     slot.status = "running"
     slot.traced = this.#input.options.trace?.tool(slot.toolCall, tool)
     slot.startedAt = this.#calls.now()
@@ -386,14 +379,9 @@ class ToolBatch {
     this.#byPid.set(pid, slot)
   }
 
-  #planned(): BatchPlan {
-    const { toolsByName } = this.#input
-    const calls = this.#calls.all.map(({ toolCall }) => toolCall)
-    return planOfBatch(calls, toolsByName, this.#calls.isOverAt, this.#schedule)
-  }
-
-  #finishIfOver(): void {
-    if (!this.#calls.areOver) return
+  /** Every call is over: the reader gets the last events. */
+  #over(): void {
+    this.#heedSignal()
     this.#gate?.leave()
     this.#wishes?.leave()
     this.#calls.source.end()

@@ -16,6 +16,7 @@ import { isJudged, judge, toolsByName } from "./dispatchGate.ts"
 import { DispatchRun } from "./dispatchRun.ts"
 import type { ToolCall, ToolMessage } from "../model/index.ts"
 import type { Denial } from "../gate/index.ts"
+import type { HaltOrder } from "../options/index.ts"
 import type { DispatchState, Halt, Failure, Runner, DispatchResult, ToolResultsMessage } from "./dispatchState.ts"
 
 export type { DispatchEvent, DispatchState, DispatchTool, Failure, Runner } from "./dispatchState.ts"
@@ -30,11 +31,13 @@ export const isFailure = (result: unknown): result is Failure => isOwn(result)
  * How a batch is run.
  *
  * - `schedule`: `effects`, the default, or `reference`, the order and the state of the original dispatcher
+ * - `haltOrder`: which of several halts counts: `call`, the default, is the first in call order, `observed` the first in time
  * - `system`: the system whose clock counts the timeouts; by default the host's clock
  * - `signal`: ends the batch when it is aborted, without waiting for calls
  */
 interface DispatchOptions {
   readonly schedule?: "effects" | "reference" | undefined
+  readonly haltOrder?: HaltOrder | undefined
   readonly system?: System.System | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -48,7 +51,7 @@ interface DispatchOptions {
  * differences of numbers are added, so concurrent spending adds up. When a runner throws, times out or does not return
  * a result and a state, the result is a {@link Failure}, and the mistake counter rises. After a halt no later call
  * starts: such calls fail as `not_started`, and all other calls are awaited. Of several halts the first in call order
- * counts. If the state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first call
+ * counts, or the first in time (`haltOrder`). If the state has permissions, a phase or `PreToolUse` hooks, all calls are judged before the first call
  * starts; a refused call fails as `denied`.
  *
  * **Details** of `reference`: all calls except reads run first, one by one and without a timeout, each with the state
@@ -84,12 +87,18 @@ export const run = async <State extends DispatchState, Result>(
   options: DispatchOptions = {}
 ): Promise<DispatchResult<State, Result>> => {
   checkDispatch({ calls, state, runner, options })
-  const { schedule = "effects", system = defaultSystem(), signal } = options
+  const { schedule = "effects", haltOrder, system = defaultSystem(), signal } = options
   signal?.throwIfAborted()
   const judged = schedule === "effects" && isJudged(state)
   const verdicts = judged ? await judge(calls, state, { tools: toolsByName(state), system, signal }) : []
   signal?.throwIfAborted()
-  return new DispatchRun<State, Result>(calls, state, runner, { schedule, system, signal, verdicts }).result()
+  return new DispatchRun<State, Result>(calls, state, runner, {
+    schedule,
+    haltOrder,
+    system,
+    signal,
+    verdicts
+  }).result()
 }
 
 /**

@@ -55,6 +55,7 @@ const stateType = z.looseObject(
 const optionsType = z.strictObject(
   {
     schedule: wordOf("effects", "reference").optional(),
+    haltOrder: wordOf("call", "observed").optional(),
     system: having("a system, as System.make makes them", "make").optional(),
     signal: passing((value) => value instanceof AbortSignal, "must_be an AbortSignal").optional()
   },

@@ -1,7 +1,7 @@
 /**
  * One batch of a dispatcher.
  *
- * Owns: the running calls, their timers and signals, the results. Does not own the order of starts (`schedule`), the
+ * Owns: the running calls, their timers and signals, the results. Does not own the order of starts (`Scheduler`), the
  * state (`stateLedger`), nor the execution of a call (the runner).
  *
  * DISP1. Every call has exactly one result, in its own position, whatever its id.
@@ -16,7 +16,7 @@
  * DISP7. A result that comes after its call's deadline is discarded, also when the runner blocked the thread.
  */
 import { Process, type System } from "@troupe/otp"
-import type { ToolError, ToolErrorReason } from "../errors/index.ts"
+import type { ToolErrorReason } from "../errors/index.ts"
 import * as Hooks from "../gate/Hooks.ts"
 import type { ToolCall } from "../model/index.ts"
 import { copied } from "../json/index.ts"
@@ -26,7 +26,8 @@ import { deniedCall, failedWith, failureOf, haltedCall, notStarted, suspendedCal
 import { toolsByName } from "./dispatchGate.ts"
 import type { GateVerdict } from "../gate/index.ts"
 import { callUser, type UserAnswer } from "../async/index.ts"
-import { type Access, keyOf, type Plan, planOf } from "../batch/index.ts"
+import type { HaltOrder } from "../options/index.ts"
+import { accessesOf, type CallAccesses, Scheduler } from "../schedule/index.ts"
 import type { Tool } from "../tool/index.ts"
 import { describe } from "../toolResult/index.ts"
 import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dispatchState.ts"
@@ -34,6 +35,7 @@ import type { DispatchResult, DispatchState, Failure, Halt, Runner } from "./dis
 /** The complete options of a batch. */
 export interface DispatchRunOptions {
   readonly schedule: "effects" | "reference"
+  readonly haltOrder: HaltOrder | undefined
   readonly system: System.System
   readonly signal: AbortSignal | undefined
   /** The verdicts of the gate; calls after a halt have none. */
@@ -61,17 +63,12 @@ export class DispatchRun<State extends DispatchState, Result> {
   readonly #runner: Runner<State, Result>
   readonly #options: DispatchRunOptions
   readonly #tools: ReadonlyMap<string, Tool>
-  readonly #accesses: ReadonlyArray<Access | undefined>
-  /** The errors of calls whose key failed. Such a call does not run. */
-  readonly #faults = new Map<number, ToolError>()
-  readonly #plan: Plan
+  readonly #planned: CallAccesses
+  readonly #scheduler: Scheduler
   readonly #ledger: Ledger<State>
-  readonly #limit: number
   readonly #running = new Map<number, Running>()
   readonly #results: Array<Result | Failure | typeof none>
   readonly #ended = Promise.withResolvers<DispatchResult<State, Result>>()
-  /** The position of the first halt in call order; later calls do not start. */
-  #haltedAt = Infinity
   #haltedByGate: Halt | undefined
   #over = false
   /** The running hooks; the batch waits for them. */
@@ -91,9 +88,22 @@ export class DispatchRun<State extends DispatchState, Result> {
     this.#runner = runner
     this.#options = options
     this.#tools = toolsByName(state)
-    this.#accesses = this.#calls.map((call, position) => this.#accessOf(call, position))
-    this.#plan = planOf(this.#accesses, (access) => access, options.schedule)
-    this.#limit = Math.max(1, state.maxConcurrency ?? defaultConcurrency)
+    this.#planned = accessesOf(this.#calls, {
+      tools: this.#tools,
+      schedule: options.schedule,
+      isOver: (position) => (options.verdicts[position]?.type ?? "allow") !== "allow",
+      unknown: { effect: "write" }
+    })
+    this.#scheduler = new Scheduler(
+      calls.length,
+      { ...options, limit: Math.max(1, state.maxConcurrency ?? defaultConcurrency) },
+      {
+        run: (position) => this.#begin(position),
+        cancel: (position) => this.#stop(position),
+        skip: () => undefined,
+        over: () => this.#finish()
+      }
+    )
     this.#results = calls.map(() => none)
     this.#ledger =
       options.schedule === "effects"
@@ -106,8 +116,10 @@ export class DispatchRun<State extends DispatchState, Result> {
     const { signal } = this.#options
     signal?.addEventListener("abort", this.#leave)
     for (const [position, verdict] of this.#options.verdicts.entries()) this.#heed(position, verdict)
-    for (const [position, error] of this.#faults) this.#refuse(position, failedWith(this.#callAt(position), error))
-    this.#fill()
+    const { accesses, faults } = this.#planned
+    for (const [position, error] of faults) this.#refuse(position, failedWith(this.#callAt(position), error))
+    if (this.#haltedByGate !== undefined) this.#scheduler.skipAll()
+    this.#scheduler.begin(accesses)
     return this.#ended.promise
   }
 
@@ -117,8 +129,8 @@ export class DispatchRun<State extends DispatchState, Result> {
       this.#refuse(position, deniedCall(verdict.toolCall, verdict.reason, verdict.denial))
     } else if (verdict.type === "suspend") {
       this.#results[position] = suspendedCall(verdict.toolCall)
+      this.#scheduler.suspend(position)
     } else if (verdict.type === "halt") {
-      this.#haltedAt = -1
       this.#haltedByGate = { type: "halt", reason: verdict.reason }
       this.#refuse(position, haltedCall(verdict.toolCall, verdict.reason))
     }
@@ -132,21 +144,8 @@ export class DispatchRun<State extends DispatchState, Result> {
     this.#ended.reject(reason)
   }
 
-  /**
-   * Starts calls while there are slots; calls that have a result already do not start. When none runs, the batch is
-   * over.
-   */
-  #fill(): void {
-    while (!this.#over && this.#running.size < this.#limit) {
-      const position = this.#plan.take()
-      if (position === undefined) break
-      if (this.#results[position] === none && position < this.#haltedAt) this.#begin(position)
-      else this.#plan.ended(position)
-    }
-    if (!this.#over && this.#running.size === 0) this.#finish()
-  }
-
   #begin(position: number): void {
+    this.#scheduler.begun(position)
     const toolCall = this.#callAt(position)
     const given = this.#ledger.given(position)
     const { system } = this.#options
@@ -165,46 +164,41 @@ export class DispatchRun<State extends DispatchState, Result> {
     const { timer, due = Infinity } = this.#running.get(position) ?? {}
     clock.clearTimeout(timer)
     this.#running.delete(position)
-    this.#plan.ended(position)
-    this.#settle(position, given, clock.now() > due ? { type: "aborted" } : userAnswer)
-    this.#fill()
+    const halted = this.#settle(position, given, clock.now() > due ? { type: "aborted" } : userAnswer)
+    if (this.#over) return
+    this.#scheduler.ended(position, halted ? { halt: "halt" } : {})
+    if (halted && this.#isReference) this.#finish()
   }
 
-  #settle(position: number, given: State, userAnswer: UserAnswer): void {
-    switch (userAnswer.type) {
-      case "aborted":
-        return this.#without(
-          position,
-          "timeout",
-          `no result within ${this.#timeoutOf(position)} ms; nobody waits for it`
-        )
-      case "fault":
-        return this.#crashed(position, userAnswer.cause)
-      case "value":
-        return this.#returned(position, given, userAnswer.value)
-    }
+  /** Records the result of a call that ran. Returns whether the call halts the batch. */
+  #settle(position: number, given: State, userAnswer: UserAnswer): boolean {
+    if (userAnswer.type === "value") return this.#returned(position, given, userAnswer.value)
+    if (userAnswer.type === "fault") this.#crashed(position, userAnswer.cause)
+    else this.#without(position, "timeout", `no result within ${this.#timeoutOf(position)} ms; nobody waits for it`)
+    return false
   }
 
-  #returned(position: number, given: State, value: unknown): void {
+  #returned(position: number, given: State, value: unknown): boolean {
     let halted: boolean
     try {
       if (!isPair(value)) {
         const message = `the runner returned ${describe(value)}; return a pair of the result and the state`
-        return this.#without(position, "invalid_return", message, value)
+        this.#without(position, "invalid_return", message, value)
+        return false
       }
       halted = endsBatch(value[0])
     } catch (thrown) {
-      return this.#crashed(position, thrown)
+      this.#crashed(position, thrown)
+      return false
     }
     const [result, state] = value as unknown as readonly [Result, State]
     this.#ledger.ended(position, given, state, halted)
     if (this.#isReference && isMissing(result)) {
-      return this.#without(position, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
+      this.#without(position, "invalid_return", `the runner returned ${describe(result)} as the result`, result)
+    } else {
+      this.#results[position] = result
     }
-    this.#results[position] = result
-    if (!halted) return
-    this.#haltedAt = Math.min(this.#haltedAt, position)
-    if (this.#isReference) this.#finish()
+    return halted
   }
 
   #crashed(position: number, cause: unknown): void {
@@ -234,6 +228,7 @@ export class DispatchRun<State extends DispatchState, Result> {
   #refuse(position: number, failure: Failure): void {
     emit(this.#start, { type: "tool_call", toolCall: failure.toolCall })
     this.#fail(position, failure)
+    this.#scheduler.ended(position)
   }
 
   /** Records a failure. Except under `reference`, it is also counted as a mistake and emitted to the listener. */
@@ -245,10 +240,12 @@ export class DispatchRun<State extends DispatchState, Result> {
   }
 
   #finish(): void {
+    if (this.#over) return
     this.#close()
     this.#ledger.close()
     const { state } = this.#ledger
-    const halt: unknown = this.#haltedByGate ?? this.#results.find(endsBatch)
+    const [halting = -1] = this.#scheduler.halts
+    const halt: unknown = this.#haltedByGate ?? this.#results[halting]
     const results = this.#results.map((result, position) =>
       result === none ? notStarted(this.#callAt(position)) : result
     )
@@ -262,15 +259,18 @@ export class DispatchRun<State extends DispatchState, Result> {
     }
   }
 
-  /** Clears timers and listeners and aborts the running calls (DISP6). */
+  /** Removes timers and listeners, and aborts the running calls (DISP6). No call starts afterwards. */
   #close(): void {
     this.#over = true
     this.#options.signal?.removeEventListener("abort", this.#leave)
-    for (const { abort, timer } of this.#running.values()) {
-      this.#options.system.clock.clearTimeout(timer)
-      abort.abort()
-    }
-    this.#running.clear()
+    this.#scheduler.cancel()
+  }
+
+  #stop(position: number): void {
+    const { abort, timer } = this.#running.get(position) ?? {}
+    this.#options.system.clock.clearTimeout(timer)
+    abort?.abort()
+    this.#running.delete(position)
   }
 
   get #isReference(): boolean {
@@ -278,7 +278,7 @@ export class DispatchRun<State extends DispatchState, Result> {
   }
 
   #isRead(position: number): boolean {
-    return this.#accesses[position]?.effect === "read"
+    return this.#planned.accesses[position]?.effect === "read"
   }
 
   #callAt(position: number): ToolCall {
@@ -289,18 +289,6 @@ export class DispatchRun<State extends DispatchState, Result> {
     if (this.#isReference && !this.#isRead(position)) return Infinity
     const tool = this.#tools.get(this.#callAt(position).name)
     return Math.max(0, tool?.timeoutMs ?? this.#start.toolTimeoutMs ?? defaultTimeoutMs)
-  }
-
-  /** The access of a call; `undefined` if it will not run. */
-  #accessOf(toolCall: ToolCall, position: number): Access | undefined {
-    const verdict = this.#options.verdicts[position]
-    if (verdict !== undefined && verdict.type !== "allow") return undefined
-    const tool = this.#tools.get(toolCall.name)
-    if (tool === undefined || this.#isReference) return { effect: tool?.effect ?? "write" }
-    const key = keyOf(tool, toolCall)
-    if (typeof key !== "object") return { effect: tool.effect, key }
-    this.#faults.set(position, key.reason as ToolError)
-    return undefined
   }
 }
 

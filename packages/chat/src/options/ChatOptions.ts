@@ -67,6 +67,8 @@ export interface StepOptions {
   readonly maxConcurrency?: number | undefined
   /** In which order the tool calls of a reply start. Default `"concurrent"`; in a live chat `"effects"`. */
   readonly schedule?: Schedule | undefined
+  /** Which of several halts of one reply counts. Default `"call"`. */
+  readonly haltOrder?: HaltOrder | undefined
   /** How a failed tool call is handled. Default `"continue"`. */
   readonly onToolError?: OnToolError | undefined
   /** How a call that reached a deadline is handled; replaces `onToolError` for that. Default: `onToolError` decides. */
@@ -127,6 +129,7 @@ export type GenerateOptions = Omit<
   | "onLateResult"
   | "maxConcurrency"
   | "schedule"
+  | "haltOrder"
   | "onToolError"
   | "onUnknownTool"
   | "permissions"
@@ -206,3 +209,11 @@ export interface Budget {
  *   starts
  */
 export type Schedule = "concurrent" | "effects" | "reference"
+
+/**
+ * Which of several halts of one reply counts: halts of handlers, questions and policies.
+ *
+ * - `"call"`: the first in call order
+ * - `"observed"`: the first in time, as the calls end
+ */
+export type HaltOrder = "call" | "observed"

@@ -1,6 +1,6 @@
 /** The options of chats and engines, their defaults and the spans of a run. */
 export type { CallTimeout, OnLateResult, OnToolError } from "./callPolicy.ts"
-export type { Budget, ChatOptions, GenerateOptions, Schedule, StepOptions } from "./ChatOptions.ts"
+export type { Budget, ChatOptions, GenerateOptions, HaltOrder, Schedule, StepOptions } from "./ChatOptions.ts"
 export { resolveModel } from "./callOverlay.ts"
 export { EngineOptions } from "./Engine.ts"
 export { chatOptionNames, providerAdvice, toolsFindings } from "./optionChecks.ts"

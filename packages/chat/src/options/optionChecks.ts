@@ -62,6 +62,7 @@ const types = {
   drainMs: milliseconds.optional(),
   maxConcurrency: positiveInteger.optional(),
   schedule: wordOf("concurrent", "effects", "reference").optional(),
+  haltOrder: wordOf("call", "observed").optional(),
   onToolError: policy.optional(),
   onToolTimeout: policy.optional(),
   onLateResult: functionType.optional(),

@@ -107,7 +107,7 @@ const begin = ({ input }: { readonly input: StepInput }): StepContext => {
     permissionMode: input.permissionMode ?? new PermissionMode(),
     collector,
     outcomes: [],
-    ledger: { finished: [], following: [], unread: new Fifo() },
+    ledger: { finished: [], following: [], halts: [], unread: new Fifo() },
     going: input.open === undefined ? undefined : goingOnWith({ ...input, open: input.open }, input.options),
     left: nothing,
     halt: undefined,

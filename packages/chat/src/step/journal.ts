@@ -18,6 +18,7 @@ import type { ChatRecord, OpenCall, OpenStep, StepHalt } from "../record/index.t
 import type { ToolMessage, Usage } from "../model/index.ts"
 import { keptHalt, type Opened, withResults } from "./openCalls.ts"
 import type { ToolOutcome } from "../call/index.ts"
+import type { HaltOrder } from "../options/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** Called when an intent is stored, or with the failure. */
@@ -41,6 +42,7 @@ export class Journal {
   #calls: Array<OpenCall> = []
   #results: Map<number, ToolMessage> | undefined
   #halts: Map<number, StepHalt> | undefined
+  #haltOrder: HaltOrder | undefined
   #waiting: Array<Intended> = []
   #saving: ReadonlyArray<Intended> | undefined
   /** Whether an outcome requires a save of its own (JOUR5). */
@@ -54,8 +56,9 @@ export class Journal {
   }
 
   /** The step's tools begin; `entry` is called when the first call writes. */
-  begin(entry: () => Journalled): void {
+  begin(entry: () => Journalled, haltOrder?: HaltOrder): void {
     this.#make = entry
+    this.#haltOrder = haltOrder
   }
 
   /** The state of a call. */
@@ -141,9 +144,10 @@ export class Journal {
     return results.size === 0 ? record : { ...record, ...withResults({ thread, open: known }, results) }
   }
 
-  /** The first halt in call order. */
+  /** The halt that counts so far. */
   get #halt(): StepHalt | undefined {
     if (this.#halts === undefined) return this.#entry?.open.halt
+    if (this.#haltOrder === "observed") return this.#halts.values().next().value
     return this.#halts.get(Math.min(...this.#halts.keys()))
   }
 

@@ -50,7 +50,7 @@ export const batchInput = (context: StepContext): ToolBatchInput => {
   const { automatic, positions } = callsOf(context)
   const writes =
     journal !== undefined && automatic.some(({ name }) => options.toolsByName.get(name)?.effect === "write")
-  if (writes) journal.begin(() => journalledBy(context))
+  if (writes) journal.begin(() => journalledBy(context), options.haltOrder)
   return {
     toolCalls: automatic,
     stepId: id,
@@ -134,7 +134,7 @@ const haltOf = ({ open }: StepContext, halt: StepHalt | undefined): StepHalt | u
  */
 export const batchCrashed = (context: StepContext, cause: unknown): Partial<StepContext> => {
   const { journal, ledger, options } = context
-  const { finished, following, unread } = ledger
+  const { finished, following, halts, unread } = ledger
   const { automatic, positions } = callsOf(context)
   const left = new Map<number, OpenCall>()
   const diedWith = (call: ToolCall, index: number): ToolOutcome | undefined => {
@@ -160,7 +160,9 @@ export const batchCrashed = (context: StepContext, cause: unknown): Partial<Step
     for (const event of ended?.events ?? []) unread.push(event)
     return ended === undefined ? [] : [ended]
   })
-  return { outcomes, left, halt: haltOf(context, outcomes.find(({ halt }) => halt !== undefined)?.halt) }
+  const inTime = options.haltOrder === "observed" ? halts.map((index) => finished[index]) : []
+  const halting = [...inTime, ...outcomes].find((outcome) => outcome?.halt !== undefined)
+  return { outcomes, left, halt: haltOf(context, halting?.halt) }
 }
 
 /** The output of a step. */

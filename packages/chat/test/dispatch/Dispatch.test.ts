@@ -329,6 +329,27 @@ describe("effects", () => {
     expect(run).toMatchObject({ type: "halt", reason: "first" })
   })
 
+  test("33, SCHED13 of several halts the first in time counts, if so asked; all calls have their results", async () => {
+    const seen = await dispatched(
+      {
+        r1: { ms: 80, result: Dispatch.halt("first") },
+        r2: { ms: 10, result: Dispatch.halt("second") },
+        r3: { ms: 90 }
+      },
+      {},
+      { haltOrder: "observed" }
+    )
+    expect(seen.run).toMatchObject({ type: "halt", reason: "second" })
+    expect(resultsOf(seen)).toEqual([Dispatch.halt("first"), Dispatch.halt("second"), "r3 done"])
+  })
+
+  test("a halt order that is none is refused", async () => {
+    const options = { haltOrder: "time" as "call" }
+    await expect(Dispatch.run([], {}, () => [1, {}], options)).rejects.toMatchObject({
+      errors: [{ field: ["haltOrder"] }]
+    })
+  })
+
   test("45, 49 a write that is late or throws is an error result, and the batch goes on", async () => {
     const seen = await dispatched({ w1: { ms: 100 }, w2: { throws: new Error("boom") }, w3: {} }, { toolTimeoutMs: 60 })
     expect(resultsOf(seen)).toEqual(["c0 timed_out", "c1 failed", "w3 done"])

@@ -15,7 +15,7 @@ const check = leakCheck()
 
 const run = async (
   toolCalls: ReadonlyArray<ToolCall>,
-  options: Pick<ChatOptions, "schedule" | "maxConcurrency" | "onToolError"> = { schedule: "effects" },
+  options: Pick<ChatOptions, "schedule" | "haltOrder" | "maxConcurrency" | "onToolError"> = { schedule: "effects" },
   more: ReadonlyArray<Tool> = []
 ) => {
   const { system, clock } = check.system()
@@ -167,6 +167,18 @@ describe("BATCH2", () => {
     const { halt } = await run(timedCalls("w30a!halt", "w10b!halt"))
     expect(halt).toMatchObject({ toolCallId: "w30a!halt" })
   })
+
+  test.each([
+    ["call", "w30a!halt"],
+    ["observed", "w10b!ask"]
+  ] as const)(
+    "SCHED13 of a halt and an earlier question, with `haltOrder: %s`, %s counts",
+    async (haltOrder, counts) => {
+      const { halt, outcomes } = await run(timedCalls("w30a!halt", "w10b!ask"), { schedule: "effects", haltOrder })
+      expect(halt).toMatchObject({ toolCallId: counts })
+      expect(outcomes).toEqual(["completed", "completed"])
+    }
+  )
 
   test("under `reference` nothing starts after a halt, wherever it stands", async () => {
     const { runs, outcomes } = await run(timedCalls("r5", "w10!halt", "w7"), { schedule: "reference" })

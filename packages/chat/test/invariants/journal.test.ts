@@ -294,6 +294,37 @@ describe("a program that ends while tools run", () => {
     expect((await chat.send("that").result()).haltedReason).toBe("completed")
   })
 
+  test.each([
+    ["call", "first"],
+    ["observed", "second"]
+  ] as const)(
+    "of two halts before the end, with `haltOrder: %s`, the halt `%s` takes effect",
+    async (haltOrder, counts) => {
+      const charge = held("charge", { onUnknown: "fail" })
+      const gate = Promise.withResolvers<void>()
+      const first = make({ name: "first", handler: () => gate.promise.then(() => halt("first")) })
+      const second = make({ name: "second", handler: () => halt("second") })
+      const tools = [charge.tool, first, second]
+      const store = diskStore()
+      const options = { tools, schedule: "concurrent", haltOrder } as const
+      const before = await check.troupe({
+        ...options,
+        store,
+        adapter: check.fake({ scripts: [calls("first", "second", "charge")] })
+      })
+      const turn = (await before.troupe.chat("c")).send("go")
+      await until(() => charge.gates.length === 1 && states(store.record())?.[1] === "done")
+      gate.resolve()
+      await until(() => states(store.record())?.[0] === "done")
+      const next = store.leave()
+      await before.troupe.stop()
+      await turn.result().catch(() => {})
+      const { troupe } = await check.troupe({ ...options, store: next, adapter: check.fake({ scripts: [] }) })
+      const result = await (await troupe.chat("c")).retry().result()
+      expect(result.haltedReason).toBe(counts)
+    }
+  )
+
   test("a halt before the end takes effect when the turn goes on", async () => {
     const charge = held("charge", { onUnknown: "fail" })
     const enough = make({ name: "enough", handler: () => halt("enough", { why: () => 1 }) })
@@ -335,6 +366,29 @@ test("JOUR6 a chat's process that dies loses no outcome that came: only calls th
   const result = await chat.approve("c1", { type: "deny" }).result()
   expect(outcomes(result)).toEqual(["c0 completed", "c1 unknown"])
 })
+
+test.each([
+  ["call", "first"],
+  ["observed", "second"]
+] as const)(
+  "of two halts of a batch whose process dies, with `haltOrder: %s`, the halt `%s` counts",
+  async (haltOrder, counts) => {
+    const gate = Promise.withResolvers<void>()
+    const slow = held("slow", { effect: "read" })
+    const first = make({ name: "first", effect: "read", handler: () => gate.promise.then(() => halt("first")) })
+    const second = make({ name: "second", effect: "read", handler: () => halt("second") })
+    const adapter = check.fake({ scripts: [calls("first", "second", "slow")] })
+    const { troupe, system } = await check.troupe({ adapter, tools: [first, second, slow.tool], haltOrder })
+    const chat = await troupe.chat("c")
+    const turn = chat.send("go")
+    const isDone = (index: number) => chat.getSnapshot()?.context.toolCalls[index]?.status === "done"
+    await until(() => slow.gates.length === 1 && isDone(1))
+    gate.resolve()
+    await until(() => isDone(0))
+    Process.kill(processOf(system, "ToolBatch"))
+    expect((await turn.result()).haltedReason).toBe(counts)
+  }
+)
 
 test("REVIVE2 a batch whose process dies: what had begun is unknown, and waits for a decision", async () => {
   const charge = held("charge")

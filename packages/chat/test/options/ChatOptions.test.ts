@@ -78,6 +78,7 @@ describe("options", () => {
     [{ toolExecutor: {} }, "toolExecutor", "execute"],
     [{ toolResultEncoder: { encode: 1 } }, "toolResultEncoder", "encode"],
     [{ schedule: "serial" }, "schedule", "concurrent, effects, reference"],
+    [{ haltOrder: "time" }, "haltOrder", "call, observed"],
     [{ providerOptions: [] }, "providerOptions", "object"],
     [{ context: [] }, "context", "object"],
     [{ retry: true }, "retry", "false"],

@@ -1,5 +1,5 @@
 /**
- * Runs a batch of scripted calls through the dispatcher, under the reference's schedule, on a stopped clock.
+ * Runs a batch of scripted calls through the dispatcher on a stopped clock, by default under the reference's schedule.
  *
  * @module
  */
@@ -38,6 +38,8 @@ export interface Batch {
   readonly calls: ReadonlyArray<ScriptedCall>
   /** The initial value of the shared cell. */
   readonly cell?: unknown
+  /** Default: the schedule `reference`. */
+  readonly options?: Pick<Dispatch.DispatchOptions, "schedule" | "haltOrder"> | undefined
 }
 
 /** The result of one call, in the cases' form. */
@@ -83,7 +85,7 @@ class Sleep {
 }
 
 /** Runs the batch, and returns the observations. */
-export const runBatch = async ({ state, calls, cell: first }: Batch): Promise<BatchSeen> => {
+export const runBatch = async ({ state, calls, cell: first, options }: Batch): Promise<BatchSeen> => {
   const clock = Clock.test()
   const sleep = new Sleep(clock)
   const trace: Array<string> = []
@@ -110,7 +112,7 @@ export const runBatch = async ({ state, calls, cell: first }: Batch): Promise<Ba
     return [script.result === undefined ? success : script.result(cell), ended]
   }
   const system = System.make({ clock })
-  const work = Dispatch.run(toolCalls, state, runner, { schedule: "reference", system }).then(
+  const work = Dispatch.run(toolCalls, state, runner, { schedule: "reference", ...options, system }).then(
     (run) => ({
       kind: run.type,
       reason: run.type === "halt" ? run.reason : undefined,

@@ -12,7 +12,12 @@ import type { Operations } from "../operation.ts"
 const compared = (seen: Fields, expected: Fields): ReadonlyArray<Difference> => facetDifferences(seen, expected, seen)
 
 const batchOf = (given: Fields, calls: ReadonlyArray<ScriptedCall>): Promise<BatchSeen> =>
-  runBatch({ state: stateOf(fieldsOf(given["state"]), toolsOf(given["tools"])), calls, cell: given["sharedCell"] })
+  runBatch({
+    state: stateOf(fieldsOf(given["state"]), toolsOf(given["tools"])),
+    calls,
+    cell: given["sharedCell"],
+    options: fieldsOf(given["options"])
+  })
 
 const isCallResult = (result: unknown): result is Fields => isFields(result) && "callId" in result
 

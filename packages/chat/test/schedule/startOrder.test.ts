@@ -1,20 +1,13 @@
 import { it } from "@effect/vitest"
 import { Schema } from "effect"
 import { expect, test } from "vitest"
-import { type Access, planOf } from "../../src/batch/startOrder.ts"
-import { planOfBatch, planWithout } from "../../src/batch/batchPlan.ts"
-import { make } from "../../src/tool/Tool.ts"
 import type { Schedule } from "../../src/options/ChatOptions.ts"
-
-/** Calls in short: `r` and `w` without a key, `ra` and `wb` with one. */
-const accessOf = (word: string): Access => ({
-  effect: word.startsWith("r") ? "read" : "write",
-  ...(word.length > 1 ? { key: word.slice(1) } : {})
-})
+import { planOf } from "../../src/schedule/startOrder.ts"
+import { accessOf, blocks } from "./naiveScheduler.ts"
 
 /** The waves in which calls start when those of a wave end together. */
 const waves = (words: ReadonlyArray<string>, schedule: Schedule = "effects"): ReadonlyArray<string> => {
-  const plan = planOf(words, accessOf, schedule)
+  const plan = planOf(words.map(accessOf), schedule)
   const found: Array<string> = []
   for (;;) {
     const wave: Array<number> = []
@@ -57,28 +50,16 @@ test("SCHED3 under concurrent nothing waits", () => {
 
 test("SCHED4 of the calls that may start the first in call order is given, whichever became free first", () => {
   const words = ["w", "r", "ra", "rb"]
-  const plan = planOf(words, accessOf)
+  const plan = planOf(words.map(accessOf))
   expect([plan.take(), plan.take()]).toEqual([0, undefined])
   plan.ended(0)
   expect([plan.take(), plan.take(), plan.take(), plan.take()]).toEqual([1, 2, 3, undefined])
-  const crossed = planOf(["wa", "wb", "ra", "rb"], accessOf)
+  const crossed = planOf(["wa", "wb", "ra", "rb"].map(accessOf))
   expect([crossed.take(), crossed.take()]).toEqual([0, 1])
   crossed.ended(1)
   crossed.ended(0)
   expect([crossed.take(), crossed.take()]).toEqual([2, 3])
 })
-
-/** What SCHED1 to SCHED3 say of two calls, word for word; each pair is looked at. */
-const mayStart = (accesses: ReadonlyArray<Access>, ended: ReadonlySet<number>, call: number, schedule: Schedule) => {
-  const { effect, key } = accesses[call] as Access
-  return accesses.every((other, at) => {
-    if (ended.has(at) || at === call || schedule === "concurrent") return true
-    if (schedule === "reference")
-      return effect === "read" ? other.effect === "read" : other.effect === "read" || at > call
-    if (at > call || (effect === "read" && other.effect === "read")) return true
-    return key !== undefined && other.key !== undefined && key !== other.key
-  })
-}
 
 const anyWords = Schema.Array(Schema.Literals(["r", "w", "ra", "wa", "rb", "wb", "rc", "wc"]))
 const anyChoices = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 })))
@@ -88,13 +69,14 @@ it.prop(
   { words: anyWords, choices: anyChoices, schedule: Schema.Literals(["effects", "reference", "concurrent"]) },
   ({ words, choices, schedule }) => {
     const accesses = words.map(accessOf)
-    const plan = planOf(words, accessOf, schedule)
+    const plan = planOf(words.map(accessOf), schedule)
     const taken = new Set<number>()
     const ended = new Set<number>()
     for (let turn = 0; ended.size < words.length; turn++) {
       const expected = words
         .map((_, call) => call)
-        .filter((call) => !taken.has(call) && mayStart(accesses, ended, call, schedule))
+        .filter((call) => !taken.has(call))
+        .filter((call) => accesses.every((_, other) => ended.has(other) || !blocks(accesses, schedule, other, call)))
       const given: Array<number> = []
       for (let call = plan.take(); call !== undefined; call = plan.take()) given.push(call)
       expect(given).toEqual(expected)
@@ -103,49 +85,6 @@ it.prop(
       const over = running[(choices[turn % Math.max(1, choices.length)] ?? 0) % running.length] as number
       ended.add(over)
       plan.ended(over)
-    }
-  },
-  { arbitrary: { runs: 400 } }
-)
-
-const Step = Schema.Struct({
-  drops: Schema.Boolean,
-  which: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 }))
-})
-const anySteps = Schema.Array(Step).check(Schema.isMinLength(1))
-
-it.prop(
-  "SCHED1 SCHED2 SCHED3 a plan that is made again without a call gives what it would have given had that ended",
-  { words: anyWords, steps: anySteps, schedule: Schema.Literals(["effects", "reference", "concurrent"]) },
-  ({ words, steps, schedule }) => {
-    const accesses = words.map(accessOf)
-    const tools = new Map(
-      accesses.map((access, call) => [`${call}`, make({ name: `${call}`, ...access, key: () => access.key })])
-    )
-    const calls = words.map((_, call) => ({ id: `${call}`, name: `${call}`, arguments: {} }))
-    const [taken, ended] = [new Set<number>(), new Set<number>()]
-    let order = planOfBatch(calls, tools, () => false, schedule)
-    for (let turn = 0; ended.size < words.length; turn++) {
-      const all = words.map((_, call) => call)
-      const expected = all.filter(
-        (call) => !taken.has(call) && !ended.has(call) && mayStart(accesses, ended, call, schedule)
-      )
-      const given: Array<number> = []
-      for (let call = order.plan.take(); call !== undefined; call = order.plan.take()) {
-        if (!ended.has(call) && !taken.has(call)) given.push(call)
-      }
-      expect(given).toEqual(expected)
-      for (const call of given) taken.add(call)
-      const { drops, which } = steps[turn % steps.length] as typeof Step.Type
-      const [running, queued] = [
-        all.filter((call) => taken.has(call) && !ended.has(call)),
-        all.filter((call) => !taken.has(call) && !ended.has(call))
-      ]
-      const from = drops && queued.length > 0 ? queued : running
-      const over = from[which % from.length] as number
-      ended.add(over)
-      if (from === running) order.plan.ended(over)
-      else order = planWithout(order, (call) => ended.has(call), schedule)
     }
   },
   { arbitrary: { runs: 400 } }

@@ -22,19 +22,14 @@ export interface Access {
   readonly key?: string | undefined
 }
 
-/** Makes the plan of a batch. A call without an access conflicts with no other call. */
-export const planOf = <Call>(
-  calls: ReadonlyArray<Call>,
-  access: (call: Call, position: number) => Access | undefined,
-  schedule: Schedule = "effects"
-): Plan => {
-  if (schedule === "concurrent") return new Plan(undefined, calls.length)
-  const accesses = calls.map(access)
-  if (!accesses.some((one) => one?.effect === "write")) return new Plan(undefined, calls.length)
-  const order = new Order(calls.length)
+/** Makes the plan of a batch, from the accesses of its calls. A call without an access conflicts with no other call. */
+export const planOf = (accesses: ReadonlyArray<Access | undefined>, schedule: Schedule = "effects"): Plan => {
+  const count = accesses.length
+  if (schedule === "concurrent" || !accesses.some((one) => one?.effect === "write")) return new Plan(undefined, count)
+  const order = new Order(count)
   if (schedule === "effects") byEffect(order, accesses)
   else inTwoGroups(order, accesses)
-  return new Plan(order, calls.length)
+  return new Plan(order, count)
 }
 
 /** The dependency graph. Nodes below `count` are calls; the others are join nodes, which end by themselves. */
