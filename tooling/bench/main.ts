@@ -1,120 +1,65 @@
 /**
  * Troupe's cost, compared with the same work without Troupe, in the same run.
  *
- * `pnpm bench` prints all tables, `pnpm bench otp` those of processes, `pnpm bench chat` those of chats beside plain async
- * generators with the same waits: medians of the rounds, after one round to warm up.
+ * `pnpm bench` measures all lines of chats. `pnpm bench chat A pi` measures some of them. `pnpm bench otp` measures processes.
+ *
+ * - `--rounds N`: the number of rounds, 7 by default
+ * - `--profile FOLDER`: writes a CPU profile of each run to the folder
+ *
+ * The contenders run in processes of their own and take turns. A figure is a median, or the ratio of two medians. The exit
+ * code is 1 when a figure exceeds its bound by more than the tolerance (`bounds.ts`).
  */
-import { chatsOnGenerators, chatsOnTroupe, chatsOnValues, type Pace } from "./chats.ts"
-import { crowd, deltasWithReaders, deltasWithSubscribers } from "./crowd.ts"
-import { deltasOnGenerators, deltasOnTroupe, deltasOnValues } from "./deltas.ts"
-import { measure } from "./measure.ts"
+import { parseArgs } from "node:util"
+import { tolerance } from "./bounds.ts"
+import { type Built, unpackBuilt } from "./built.ts"
+import { contenderOf } from "./contenders.ts"
+import { contendersOf, type Line, lines } from "./lines.ts"
 import { benchProcesses } from "./otp/table.ts"
+import { runRounds } from "./rounds.ts"
+import { costsOf, isGood, tableOf } from "./table.ts"
 
-const chats = 1_000
-const deltas = 50_000
-const rounds = 5
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: "string", default: "7" }, profile: { type: "string" } }
+})
 
-const row = (name: string, ...figures: ReadonlyArray<string>) =>
-  console.log(name.padEnd(36) + figures.map((figure) => figure.padStart(14)).join(""))
+const report = (line: string): void => void process.stderr.write(`${line}\n`)
 
-const compareChats = async (pace: Pace): Promise<void> => {
-  console.log(`\n${chats} concurrent chats: 2 tool calls of 50 ms, then 50 deltas ${pace}\n`)
-  const baseline = await measure(rounds, () => chatsOnGenerators(chats, pace))
-  const values = await measure(rounds, () => chatsOnValues(chats, pace))
-  const living = await measure(rounds, () => chatsOnTroupe(chats, pace))
-  row("", "wall", "× generators", "cpu a chat")
-  for (const [name, { wallMs, cpuMs }] of [
-    ["plain async generators", baseline],
-    ["Chat.stream on plain values", values],
-    ["living chats under a supervisor", living]
-  ] as const) {
-    const perChat = `${((cpuMs * 1_000) / chats).toFixed(0)} µs`
-    row(name, `${wallMs.toFixed(0)} ms`, (wallMs / baseline.wallMs).toFixed(2), perChat)
-  }
-}
-
-const compareWatchers = async (): Promise<void> => {
-  console.log(`\n${chats} concurrent living chats, as above by turns, by what an observer watches\n`)
-  row("watched", "wall", "cpu a chat")
-  for (const watched of ["nothing", "the tree", "all it can"] as const) {
-    const { wallMs, cpuMs } = await measure(rounds, () => chatsOnTroupe(chats, "by turns", watched))
-    row(watched, `${wallMs.toFixed(0)} ms`, `${((cpuMs * 1_000) / chats).toFixed(0)} µs`)
-  }
-}
-
-const compareDeltas = async (): Promise<void> => {
-  console.log(`\none stream of ${deltas} deltas\n`)
-  const baseline = await measure(rounds, () => deltasOnGenerators(deltas))
-  const values = await measure(rounds, () => deltasOnValues(deltas))
-  const living = await measure(rounds, () => deltasOnTroupe(deltas))
-  const perDelta = (ms: number) => `${((ms * 1_000) / deltas).toFixed(3)} µs`
-  row("", "a delta", "on top")
-  row("plain async generator", perDelta(baseline.wallMs), "")
-  row("Chat.stream on plain values", perDelta(values.wallMs), perDelta(values.wallMs - baseline.wallMs))
-  row("a living chat", perDelta(living.wallMs), perDelta(living.wallMs - baseline.wallMs))
-}
-
-const compareSubscribers = async (): Promise<void> => {
-  console.log(
-    `\none answer of ${deltas} deltas in a living chat nobody reads, by how many subscribe to its snapshots\n`
-  )
-  row("subscribers", "a delta")
-  for (const subscribers of [0, 1, 10]) {
-    const { wallMs } = await measure(rounds, () => deltasWithSubscribers(deltas, subscribers))
-    row(`${subscribers}`, `${((wallMs * 1_000) / deltas).toFixed(3)} µs`)
-  }
-}
-
-const compareReaders = async (): Promise<void> => {
-  console.log(`\none answer of ${deltas} deltas in a living chat, by how many are attached to it\n`)
-  row("attached", "a delta")
-  const cases = [
-    [0, "at once"],
-    [1, "at once"],
-    [10, "at once"],
-    [10, "later"]
-  ] as const
-  for (const [readers, reads] of cases) {
-    const { wallMs } = await measure(rounds, () => deltasWithReaders(deltas, readers, reads))
-    const name = readers === 0 ? "0" : `${readers}, who read ${reads}`
-    row(name, `${((wallMs * 1_000) / deltas).toFixed(3)} µs`)
-  }
-}
-
-const compareCrowds = async (): Promise<void> => {
-  console.log(
-    "\nliving chats at once, each of 2 turns with 2 tool calls of 10 ms: linear if the columns per chat stay\n"
-  )
-  row("chats", "wall", "cpu a chat", "peak heap", "peak a chat", "idle a chat")
-  await crowd(100)
-  for (const count of [100, 1_000, 10_000]) {
-    const { wallMs, cpuMs, peakMb, idleMb } = await crowd(count)
-    const each = (mb: number) => `${((mb * 1_000) / count).toFixed(1)} kB`
-    const cpu = `${((cpuMs * 1_000) / count).toFixed(0)} µs`
-    row(`${count}`, `${wallMs.toFixed(0)} ms`, cpu, `${peakMb.toFixed(0)} MB`, each(peakMb), each(idleMb))
-  }
-}
-
-const benchChats = async (): Promise<void> => {
-  await compareChats("at once")
-  await compareChats("by turns")
-  await compareWatchers()
-  await compareDeltas()
-  await compareSubscribers()
-  await compareReaders()
-  await compareCrowds()
-}
-
-const benches: Readonly<Record<string, () => Promise<void>>> = { otp: benchProcesses, chat: benchChats }
-
-const chosen = process.argv.slice(2)
-const unknown = chosen.filter((name) => benches[name] === undefined)
-
-if (unknown.length > 0) {
-  console.error(
-    `no bench is called ${unknown.join(" or ")}: name ${Object.keys(benches).join(" or ")}, or none for all`
-  )
+const refuse = (problem: string): void => {
+  report(problem)
   process.exitCode = 1
-} else {
-  for (const name of chosen.length === 0 ? Object.keys(benches) : chosen) await benches[name]?.()
 }
+
+/** The packed packages, if a contender imports them. */
+const builtFor = async (isNeeded: boolean): Promise<Built> => {
+  if (!isNeeded) return { folder: "", remove: () => {} }
+  report("packing the packages")
+  return unpackBuilt()
+}
+
+const benchChats = async (chosen: ReadonlyArray<Line>, rounds: number): Promise<void> => {
+  const startedAt = performance.now()
+  const names = contendersOf(chosen)
+  const built = await builtFor(names.some((name) => contenderOf(name).isBuilt))
+  try {
+    const results = await runRounds(names, { rounds, built: built.folder, profile: values.profile, report })
+    const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
+    console.log(`\nchats: medians of ${rounds} rounds, ${minutes} minutes; processor time of all threads\n`)
+    for (const row of [...tableOf(chosen, results), "", ...costsOf(names, results)]) console.log(row)
+    console.log(`\nFAILS: beyond the bound by more than ${tolerance * 100} %. An aim is no condition.`)
+    if (!isGood(chosen, results)) process.exitCode = 1
+  } finally {
+    built.remove()
+  }
+}
+
+const [bench = "chat", ...keys] = positionals
+const unknown = keys.filter((key) => lines.every((line) => line.key !== key))
+const rounds = Number(values.rounds)
+
+if (bench !== "chat" && bench !== "otp") refuse(`no bench is called ${bench}: name chat or otp`)
+else if (!Number.isInteger(rounds) || rounds < 1) refuse(`--rounds ${values.rounds} is no number of rounds`)
+else if (bench === "otp") await benchProcesses()
+else if (unknown.length > 0) {
+  refuse(`no line is called ${unknown.join(" or ")}: name ${lines.map(({ key }) => key).join(", ")}`)
+} else await benchChats(keys.length === 0 ? lines : lines.filter(({ key }) => keys.includes(key)), rounds)

@@ -1,9 +1,68 @@
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
+import { held, limits, tolerance } from "../../bench/bounds.ts"
+import { contenders } from "../../bench/contenders.ts"
+import { contendersOf, lines as chatLines } from "../../bench/lines.ts"
 import { lines } from "../../bench/otp/lines.ts"
+import { Results, runOnce } from "../../bench/rounds.ts"
+import { isGood, tableOf, verdictOf } from "../../bench/table.ts"
 import { readText } from "../../house/workspace.ts"
 
 test("the bench's Elixir program has exactly the lines whose cost on the BEAM was recorded", () => {
   const program = readText("tooling/bench/otp/beam.exs")
   const has = ({ key }: { readonly key: string }): boolean => program.includes(`"${key}"`)
   expect(lines.filter(has)).toEqual(lines.filter(({ beam }) => beam !== undefined))
+})
+
+describe("one living chat that runs program A", () => {
+  test("spawns as many processes, XState actors and promises as its limits allow", async () => {
+    const { processes, actors, promises } = await runOnce("counts")
+    expect(processes).toBeLessThanOrEqual(held.processes)
+    expect(actors).toBeLessThanOrEqual(held.actors)
+    expect(promises).toBeLessThanOrEqual(held.promises)
+  })
+
+  test("allocates no more than its limit", async () => {
+    const { allocatedKb } = await runOnce("allocated")
+    expect(allocatedKb).toBeLessThanOrEqual(held.allocatedKb)
+  })
+})
+
+describe("a figure of the bench", () => {
+  test.each([
+    [2, "in aim"],
+    [2.1, "in bound"],
+    [3, "in bound"],
+    [3 * (1 + tolerance), "over"],
+    [3.5, "FAILS"],
+    [Number.NaN, "FAILS"]
+  ] as const)("of %d with the bound 3 and the aim 2 is %s", (measured, verdict) => {
+    expect(verdictOf(measured, { bound: 3, aim: 2 })).toBe(verdict)
+  })
+
+  test("is the ratio of the medians of its contenders", () => {
+    const results = new Results()
+    for (const cpuMs of [30, 10, 20]) results.add("plain delta", { cpuMs })
+    for (const cpuMs of [100, 900, 120]) results.add("stream delta", { cpuMs })
+    const [measured] = chatLines
+      .filter(({ key }) => key === "delta")
+      .flatMap(({ figures }) => figures.map(({ measure }) => measure.of(results)))
+    expect(measured).toBe(6)
+  })
+
+  test("whose contender has no costs fails, and the other figures are shown", () => {
+    const results = new Results()
+    results.add("counts", { processes: 1, actors: 0, promises: 1 })
+    const chosen = chatLines.filter(({ key }) => key === "counts" || key === "allocated")
+    expect(isGood(chosen.slice(0, 1), results)).toBe(true)
+    expect(isGood(chosen, results)).toBe(false)
+    expect(tableOf(chosen, results).filter((row) => row.includes("in aim"))).toHaveLength(3)
+  })
+})
+
+test("each line of the bench has its own key, each contender has a line, and each limit has a figure", () => {
+  const keys = chatLines.map(({ key }) => key)
+  const shown = chatLines.flatMap(({ figures }) => figures.map(({ limit }) => limit))
+  expect(new Set(keys).size).toBe(keys.length)
+  expect([...contendersOf(chatLines)].toSorted()).toEqual(Object.keys(contenders).toSorted())
+  expect(new Set(shown)).toEqual(new Set(Object.values(limits)))
 })

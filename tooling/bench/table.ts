@@ -1,0 +1,56 @@
+/** The printed table, and its verdict. */
+import { type Limit, tolerance } from "./bounds.ts"
+import type { ContenderName } from "./contenders.ts"
+import type { Line } from "./lines.ts"
+import type { Results } from "./rounds.ts"
+
+/**
+ * What a measured figure is, compared with its limits.
+ *
+ * - `"over"`: beyond the bound, within the tolerance
+ * - `"FAILS"`: beyond the bound and the tolerance, or not a number
+ */
+export type Verdict = "in aim" | "in bound" | "over" | "FAILS"
+
+/** Compares a figure with its limits. */
+export const verdictOf = (measured: number, { bound, aim }: Limit): Verdict => {
+  if (measured <= aim) return "in aim"
+  if (measured <= bound) return "in bound"
+  return measured <= bound * (1 + tolerance) ? "over" : "FAILS"
+}
+
+const show = (value: number): string =>
+  Number.isInteger(value) || value >= 100 ? value.toFixed(0) : value.toFixed(value < 10 ? 2 : 1)
+
+const row = (name: string, figure: string, ...cells: ReadonlyArray<string>): string =>
+  name.padEnd(52) + figure.padEnd(34) + cells.map((cell) => cell.padStart(10)).join("")
+
+/** The rows of the table. */
+export const tableOf = (lines: ReadonlyArray<Line>, results: Results): ReadonlyArray<string> => [
+  row("", "", "measured", "bound", "aim", ""),
+  ...lines.flatMap(({ key, name, figures }) =>
+    figures.map(({ name: figure, measure, limit }, index) => {
+      const measured = measure.of(results)
+      const title = index === 0 ? `${key.padEnd(10)}${name}` : ""
+      return row(title, figure, show(measured), show(limit.bound), show(limit.aim), verdictOf(measured, limit))
+    })
+  )
+]
+
+/** The costs of the contenders: medians, with the least and the most. */
+export const costsOf = (names: ReadonlyArray<ContenderName>, results: Results): ReadonlyArray<string> => {
+  const cell = (name: ContenderName, quantity: "cpuMs" | "peakMb"): string => {
+    const values = results.values(name, quantity)
+    if (values.length === 0) return ""
+    return `${show(results.median(name, quantity))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
+  }
+  const timed = names.filter((name) => results.values(name, "cpuMs").length > 0)
+  return [
+    `${"".padEnd(20)}${"processor time, ms".padStart(28)}${"peak heap, MB".padStart(28)}`,
+    ...timed.map((name) => name.padEnd(20) + cell(name, "cpuMs").padStart(28) + cell(name, "peakMb").padStart(28))
+  ]
+}
+
+/** Whether no figure fails. */
+export const isGood = (lines: ReadonlyArray<Line>, results: Results): boolean =>
+  lines.every(({ figures }) => figures.every(({ measure, limit }) => verdictOf(measure.of(results), limit) !== "FAILS"))

@@ -1,0 +1,34 @@
+/**
+ * The bytes that a living chat allocates while it runs program A.
+ *
+ * The flags of its process make the young generation so large that no collection runs between the two readings of the heap. So the difference
+ * is everything that was allocated.
+ */
+import { PerformanceObserver } from "node:perf_hooks"
+import { together } from "./programA.ts"
+import { collect, type Costs, heap, settle } from "./timed.ts"
+import { oneLiving, startTroupe } from "./troupe.ts"
+
+const warmChats = 500
+const measuredChats = 200
+
+/** Measures what a chat allocates, in kB. */
+export const allocated = async (): Promise<Costs> => {
+  let collections = 0
+  const observer = new PerformanceObserver((list) => void (collections += list.getEntries().length))
+  const troupe = await startTroupe("by turns")
+  await together(warmChats, (index) => oneLiving(troupe, `warm-${index}`))
+  await settle()
+  collect()
+  await settle()
+  observer.observe({ entryTypes: ["gc"] })
+  const before = heap()
+  await together(measuredChats, (index) => oneLiving(troupe, `chat-${index}`))
+  await settle()
+  const bytes = heap() - before
+  await settle()
+  observer.disconnect()
+  if (collections > 0) throw new Error(`${collections} collections of garbage ran while the heap was measured`)
+  await troupe.stop()
+  return { allocatedKb: bytes / 1_000 / measuredChats }
+}

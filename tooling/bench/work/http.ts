@@ -1,0 +1,105 @@
+/**
+ * A turn over HTTP with server-sent events: on this project's server, and on bare `node:http`.
+ *
+ * The client is another process, so the processor time is that of the server alone. Each turn is the first one of a new
+ * conversation: 50 deltas by turns of the loop. The bare server writes the events that this project's server wrote for one turn.
+ */
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { text } from "node:stream/consumers"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { Troupe } from "@troupe/chat"
+import type { Store } from "@troupe/chat/store"
+import { Server } from "@troupe/server"
+import { listen } from "@troupe/server/Node"
+import { requestOf, type Turns } from "./httpTurn.ts"
+import { answers } from "./programA.ts"
+import { type Costs, timed } from "./timed.ts"
+
+interface Listening {
+  readonly port: number
+  readonly close: () => Promise<void>
+}
+
+const warmTurns = 500
+const measuredTurns = 1_000
+const unbounded = 1_000_000
+
+/** Only the server is measured: a store in memory would grow with every conversation. */
+const forgetful: Store.Store = { load: () => undefined, save: () => {}, delete: () => {} }
+
+const serveTroupe = async (): Promise<Listening> => {
+  const troupe = await Troupe.start({
+    adapter: { name: "bench", stream: () => answers("by turns") },
+    store: forgetful,
+    passivateAfterMs: 1_000
+  })
+  const server = Server.make({
+    troupe,
+    authorize: () => ({ owner: "bench" }),
+    limits: { conversations: unbounded, requestsPerMinute: unbounded, streams: unbounded }
+  })
+  const { port, close } = await listen(server)
+  return {
+    port,
+    close: async () => {
+      await close()
+      await troupe.stop()
+    }
+  }
+}
+
+/** The events of one turn, as this project's server writes them. */
+const recordedEvents = async (): Promise<ReadonlyArray<string>> => {
+  const { port, close } = await serveTroupe()
+  const { path, body } = requestOf(0)
+  const headers = { accept: "text/event-stream", "content-type": "application/json" }
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", headers, body })
+  const events = (await response.text()).split("\n\n").filter((event) => event !== "")
+  await close()
+  return events.map((event) => `${event}\n\n`)
+}
+
+const serveBare = async (): Promise<Listening> => {
+  const events = await recordedEvents()
+  const http = createServer({ noDelay: true }, async (request, response) => {
+    JSON.parse(await text(request))
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" })
+    for (const event of events) {
+      if (event.includes('"type":"text_delta"')) await nextTurn()
+      if (!response.write(event)) await once(response, "drain")
+    }
+    response.end()
+  }).listen(0, "127.0.0.1")
+  await once(http, "listening")
+  return {
+    port: (http.address() as AddressInfo).port,
+    close: async () => {
+      http.closeAllConnections()
+      http.close()
+      await once(http, "close")
+    }
+  }
+}
+
+const ask = async (client: ChildProcess, turns: Turns): Promise<void> => {
+  const answered = once(client, "message")
+  client.send(turns)
+  const [problem] = await answered
+  if (problem !== "done") throw new Error(`the client failed: ${problem}`)
+}
+
+/** Measures the processor time of a server, a turn. */
+export const httpTurns = async (what: "bare" | "troupe"): Promise<Costs> => {
+  const { port, close } = await (what === "bare" ? serveBare() : serveTroupe())
+  const client = fork(new URL("httpClient.ts", import.meta.url), { execArgv: [] })
+  const costs = await timed(
+    () => ask(client, { port, turns: measuredTurns }),
+    () => ask(client, { port, turns: warmTurns })
+  )
+  client.disconnect()
+  await close()
+  return costs
+}

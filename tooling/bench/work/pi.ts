@@ -1,0 +1,97 @@
+/** Program A on an agent of `@earendil-works/pi-agent-core`, with a scripted model. */
+import { Agent, type AgentTool, type StreamFn } from "@earendil-works/pi-agent-core"
+import {
+  type Api,
+  type AssistantMessage,
+  type AssistantMessageEventStream,
+  createAssistantMessageEventStream,
+  type Model
+} from "@earendil-works/pi-ai"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { callIds, chats, checkLength, type Pace, together, word, words, work } from "./programA.ts"
+
+const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
+const model: Model<Api> = {
+  id: "bench",
+  name: "bench",
+  api: "bench",
+  provider: "bench",
+  baseUrl: "",
+  reasoning: false,
+  input: ["text"],
+  cost: free,
+  contextWindow: 100_000,
+  maxTokens: 10_000
+}
+
+const messageOf = (stopReason: AssistantMessage["stopReason"]): AssistantMessage => ({
+  role: "assistant",
+  content: [],
+  api: model.api,
+  provider: model.provider,
+  model: model.id,
+  usage: { ...free, totalTokens: 0, cost: { ...free, total: 0 } },
+  stopReason,
+  timestamp: Date.now()
+})
+
+const wantsTools = (stream: AssistantMessageEventStream): void => {
+  const message = messageOf("toolUse")
+  stream.push({ type: "start", partial: message })
+  for (const [contentIndex, id] of callIds.entries()) {
+    const toolCall = { type: "toolCall" as const, id, name: "wait", arguments: { id } }
+    message.content.push(toolCall)
+    stream.push({ type: "toolcall_start", contentIndex, partial: message })
+    stream.push({ type: "toolcall_end", contentIndex, toolCall, partial: message })
+  }
+  stream.push({ type: "done", reason: "toolUse", message })
+}
+
+const answers = async (stream: AssistantMessageEventStream, pace: Pace): Promise<void> => {
+  const message = messageOf("stop")
+  const content = { type: "text" as const, text: "" }
+  stream.push({ type: "start", partial: message })
+  message.content.push(content)
+  stream.push({ type: "text_start", contentIndex: 0, partial: message })
+  for (let said = 0; said < words; said++) {
+    if (pace === "by turns") await nextTurn()
+    content.text += word
+    stream.push({ type: "text_delta", contentIndex: 0, delta: word, partial: message })
+  }
+  stream.push({ type: "text_end", contentIndex: 0, content: content.text, partial: message })
+  stream.push({ type: "done", reason: "stop", message })
+}
+
+const scripted =
+  (pace: Pace): StreamFn =>
+  (_, { messages }) => {
+    const stream = createAssistantMessageEventStream()
+    if (messages.at(-1)?.role === "toolResult") void answers(stream, pace)
+    else wantsTools(stream)
+    return stream
+  }
+
+const wait: AgentTool = {
+  name: "wait",
+  label: "Wait",
+  description: "Waits a moment",
+  parameters: { type: "object" },
+  execute: async (id) => ({ content: [{ type: "text", text: String(await work(id)) }], details: undefined })
+}
+
+const one = async (streamFn: StreamFn): Promise<void> => {
+  const agent = new Agent({ streamFn, initialState: { model, tools: [wait] } })
+  let text = ""
+  agent.subscribe((event) => {
+    if (event.type !== "message_update") return
+    const { assistantMessageEvent: update } = event
+    if (update.type === "text_delta") text += update.delta
+  })
+  await agent.prompt("go")
+  if (agent.state.errorMessage !== undefined) throw new Error(agent.state.errorMessage)
+  checkLength(text.length)
+}
+
+/** Program A in 1,000 agents. */
+export const piAgents = (pace: Pace): Promise<void> => together(chats, () => one(scripted(pace)))

@@ -1,0 +1,69 @@
+/** The same models and tools on `Chat.stream`, and on living chats of a Troupe. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Chat, Engine, type RunningTroupe, tool, Troupe, user } from "@troupe/chat"
+import type { Adapter } from "@troupe/chat/models"
+import type { Store } from "@troupe/chat/store"
+import type { Tool } from "@troupe/chat/tools"
+import { sqlite } from "@troupe/store"
+import { answers, chats, type Pace, read, readLength, together, wantsTools, work } from "./programA.ts"
+
+/** The model of program A. */
+export const adapterOf = (pace: Pace, deltas?: number): Adapter.Adapter => ({
+  name: "bench",
+  stream: (request) => (request.messages.at(-1)?.role === "tool" ? answers(pace, deltas) : wantsTools())
+})
+
+/** The tool of program A, with its time. */
+export const waitTool = (ms?: number): Tool.Tool =>
+  tool({ name: "wait", description: "Waits a moment", effect: "read", execute: ({ id }) => work(id, ms) })
+
+/** Program A in 1,000 times `Chat.stream`. */
+export const streams = (pace: Pace): Promise<void> => {
+  const engine = Engine.make({ adapter: adapterOf(pace), tools: [waitTool()] })
+  return together(chats, async () => read(await Chat.stream(engine, [user("go")])))
+}
+
+/** A Troupe that runs program A. */
+export const startTroupe = (pace: Pace, store?: Store.Store): Promise<RunningTroupe> =>
+  Troupe.start({ adapter: adapterOf(pace), tools: [waitTool()], ...(store === undefined ? {} : { store }) })
+
+/** Program A in one new living chat. */
+export const oneLiving = async (troupe: RunningTroupe, id: string): Promise<void> => {
+  const chat = await troupe.chat(id)
+  await read(chat.send("go"))
+}
+
+/** Program A in 1,000 living chats. */
+export const living = async (pace: Pace, store?: Store.Store): Promise<void> => {
+  const troupe = await startTroupe(pace, store)
+  await together(chats, (index) => oneLiving(troupe, `chat-${index}`))
+  await troupe.stop()
+}
+
+/** The same, saved in an SQLite file that survives the loss of power. */
+export const livingOnSqlite = async (pace: Pace): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), "troupe-bench-"))
+  const store = sqlite(join(folder, "chats.db"), { durability: "power" })
+  try {
+    await living(pace, store)
+  } finally {
+    await store.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const talker = (deltas: number): Adapter.Adapter => ({ name: "long", stream: () => answers("at once", deltas) })
+
+/** One long answer through `Chat.stream`. */
+export const streamedDeltas = async (deltas: number): Promise<void> =>
+  readLength(await Chat.stream(Engine.make({ adapter: talker(deltas) }), [user("go")]), deltas)
+
+/** One long answer of a living chat, read by its sender. */
+export const livingDeltas = async (deltas: number): Promise<void> => {
+  const troupe = await Troupe.start({ adapter: talker(deltas) })
+  const chat = await troupe.chat("long")
+  await readLength(chat.send("go"), deltas)
+  await troupe.stop()
+}
