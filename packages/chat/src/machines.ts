@@ -9,6 +9,7 @@ import { StateMachine } from "@troupe/otp"
 export const { bind } = StateMachine
 
 export { toolCallMachine } from "./call/ToolCallMachine.ts"
-export { chatMachine, turn } from "./loop/ChatMachine.ts"
+export { chatMachine } from "./loop/ChatMachine.ts"
+export { provide } from "./loop/provide.ts"
 export { adapterStreamMachine } from "./request/AdapterStreamMachine.ts"
 export { resumedStepMachine, stepMachine } from "./step/StepMachine.ts"

@@ -11,14 +11,9 @@
 import { System } from "@troupe/otp"
 import { SessionError } from "../errors/index.ts"
 import type { Receipt, WhenBusy } from "../record/index.ts"
-import type { Decided } from "../step/index.ts"
-import type { Outlet } from "../events/index.ts"
-import type { RunOptions } from "../options/index.ts"
-import type { Message } from "../model/index.ts"
 
 /** Runs the turn of an input, and follows the turn that the input joined. */
 interface TurnOwner {
-  readonly turn: Turn
   follow(leader: TurnOwner): void
 }
 
@@ -64,10 +59,10 @@ export class Delivery {
   }
 
   /** Marks the input as delivered. Its sender then follows the turn that took the input. */
-  deliver(within: Turn): void {
+  deliver(within: Delivery | undefined = this): void {
     if (this.#isFinal) return
     this.#say(delivered)
-    const leader = within.delivery?.owner
+    const leader = within.owner
     if (leader !== undefined && this.owner !== undefined && leader !== this.owner) this.owner.follow(leader)
   }
 
@@ -115,21 +110,4 @@ const resolvers = (receipt: Receipt | undefined): PromiseWithResolvers<Receipt> 
   const made = Promise.withResolvers<Receipt>()
   if (receipt !== undefined) made.resolve(receipt)
   return made
-}
-
-/**
- * One turn: its new messages, its options, and the outlet of its events.
- *
- * **Details**: `messages` is empty for a turn that only continues, and has tool messages when the caller answers calls.
- * `retry` first removes the replies after the last question or tool result, but not a reply whose calls are open.
- * `decisions` are about suspended calls.
- */
-export interface Turn {
-  readonly retry?: boolean | undefined
-  readonly messages: ReadonlyArray<Message>
-  readonly decisions?: ReadonlyArray<Decided> | undefined
-  readonly options: RunOptions
-  readonly outlet: Outlet
-  /** The delivery of the input; absent when no sender follows it. */
-  readonly delivery?: Delivery | undefined
 }

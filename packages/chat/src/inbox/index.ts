@@ -1,10 +1,23 @@
 /** The inputs of one chat that wait for their turn: bounds, order, receipts and storage. */
 export { InboxBound } from "./inboxBound.ts"
-export { accepted, dropDoubted, dropUnsaved, isUnanswered, keepDoubted } from "./inboxFailures.ts"
-export { Mailbox } from "./inboxQueue.ts"
-export type { Before, InboxState } from "./inboxState.ts"
-export type { InboxWriter, InboxSettled } from "./inboxWriter.ts"
+export {
+  accepted,
+  carried,
+  doubtedKept,
+  doubtedLost,
+  isUnanswered,
+  lostInCommit,
+  lostInSave,
+  mustSave,
+  noSaves,
+  notSaved,
+  saveBegun,
+  saved
+} from "./inboxSaves.ts"
+export type { LostInputs } from "./inboxSaves.ts"
+export type { Before, InboxSaves, InboxState } from "./inboxState.ts"
 export { Delivery, inputId } from "./delivery.ts"
-export type { Turn } from "./delivery.ts"
+export { dataOf } from "./turnData.ts"
+export type { Turn, TurnData } from "./turnData.ts"
 export { mustWait, refusalOf, unknownToolCall, withoutResults } from "./turnAdmission.ts"
-export { allTaken, taking, takingSteers, withdrawn } from "./uncommittedInputs.ts"
+export { allTaken, taking, takingSteers, withdrawn, withdrawnIds } from "./uncommittedInputs.ts"

@@ -7,12 +7,12 @@
 import { SessionError } from "../errors/index.ts"
 import type { InboxState } from "./inboxState.ts"
 import { type Decided, isWaiting, pendingApprovalsOf } from "../step/index.ts"
-import type { Turn } from "./delivery.ts"
+import type { TurnData } from "./turnData.ts"
 
 /** Whether an input waits until the chat has its tool results or decisions: an accepted input is not refused. */
 export const mustWait = (
   { pendingToolCalls, open }: Pick<InboxState, "pendingToolCalls" | "open">,
-  { messages }: Turn
+  { messages }: Pick<TurnData, "messages">
 ): boolean => (pendingToolCalls.length > 0 || (open !== undefined && isWaiting(open))) && messages[0]?.role === "user"
 
 /**
@@ -21,7 +21,7 @@ export const mustWait = (
  */
 export const refusalOf = (
   { pendingToolCalls: pending, thread, open }: Pick<InboxState, "pendingToolCalls" | "thread" | "open">,
-  { messages, decisions }: Pick<Turn, "messages" | "decisions">
+  { messages, decisions }: Pick<TurnData, "messages" | "decisions">
 ): SessionError | undefined => {
   if (decisions !== undefined || (open !== undefined && isWaiting(open))) {
     return undecided(new Set(pendingApprovalsOf(thread, open).map(({ toolCall }) => toolCall.id)), decisions)

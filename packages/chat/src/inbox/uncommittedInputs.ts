@@ -13,10 +13,10 @@
  *   all.
  */
 import type { Before, InboxState } from "./inboxState.ts"
-import type { Mailbox } from "./inboxQueue.ts"
-import type { Turn } from "./delivery.ts"
+import * as Mailbox from "./Mailbox.ts"
+import type { TurnData } from "./turnData.ts"
 
-const nobody: ReadonlyArray<Turn> = []
+const nobody: ReadonlyArray<TurnData> = []
 
 const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inputs, known }: InboxState): Before => ({
   thread,
@@ -32,13 +32,15 @@ const beforeOf = ({ thread, interrupted, pendingToolCalls, open, expiresAt, inpu
 type Arriving = Pick<InboxState, "mailbox" | "before" | "arriving" | "unstored" | "inputs" | "known">
 
 /** Takes the input of a turn that begins; a retry also takes the input that could not be stored. */
-export const taking = (context: InboxState, turn: Turn, mailbox: Mailbox): Arriving => {
-  const { delivery } = turn
-  if (delivery === undefined) return { ...context, mailbox }
+export const taking = (context: InboxState, turn: TurnData, mailbox: Mailbox.Mailbox): Arriving => {
+  if (turn.receipt === undefined) {
+    const { before, arriving, unstored, inputs, known } = context
+    return { mailbox, before, arriving, unstored, inputs, known }
+  }
   const again = turn.retry === true ? context.unstored : undefined
   const arriving = again === undefined ? [turn] : [turn, again]
   return {
-    mailbox: again === undefined ? mailbox : mailbox.release(again),
+    mailbox: again === undefined ? mailbox : Mailbox.release(mailbox, again),
     before: beforeOf(context),
     arriving,
     unstored: undefined,
@@ -49,9 +51,9 @@ export const taking = (context: InboxState, turn: Turn, mailbox: Mailbox): Arriv
 
 /** Takes the steering inputs into the running turn. */
 export const takingSteers = (context: InboxState): Partial<InboxState> => {
-  const arriving = context.mailbox.steering
+  const arriving = context.mailbox.steers
   return {
-    mailbox: context.mailbox.withoutSteers(),
+    mailbox: { ...context.mailbox, steers: nobody },
     before: beforeOf(context),
     arriving,
     inputs: [...context.inputs, ...idsOf(arriving)],
@@ -59,38 +61,47 @@ export const takingSteers = (context: InboxState): Partial<InboxState> => {
   }
 }
 
-/** Marks the taken inputs as delivered, since the store has them. */
-export const allTaken = ({ arriving, turn }: Pick<InboxState, "arriving" | "turn">): Partial<InboxState> => {
-  if (turn !== undefined) for (const { delivery } of arriving) delivery?.deliver(turn)
-  return { arriving: nobody, before: undefined }
+/** The taken inputs are delivered, since the store has them. */
+export const allTaken = ({ saves, arriving }: Pick<InboxState, "saves" | "arriving">): Partial<InboxState> => {
+  const ids = idsOf(arriving)
+  const pending = saves.pending.filter((id) => !ids.includes(id))
+  return { arriving: nobody, before: undefined, saves: { ...saves, pending } }
 }
+
+type Withdrawing = Pick<InboxState, "arriving" | "before" | "mailbox" | "saves" | "turn">
+
+/** Whether a failed commit was to begin the running turn. Otherwise its inputs steered, and wait again. */
+const begins = ({ arriving, turn }: Pick<Withdrawing, "arriving" | "turn">): boolean =>
+  arriving.some(({ id }) => id === turn?.id)
+
+/** The inputs whose receipts a failed commit decides. */
+export const withdrawnIds = (context: Withdrawing): ReadonlyArray<string> =>
+  context.before !== undefined && begins(context) ? idsOf(context.arriving) : []
 
 /**
  * Restores the state before a failed commit: the turn's first input is rejected or held (ARR2), steering inputs wait
  * again.
  */
-export const withdrawn = (
-  context: Pick<InboxState, "arriving" | "before" | "mailbox" | "turn">,
-  error: unknown,
-  isUnanswered = false
-): Partial<InboxState> => {
-  const { arriving, before, mailbox, turn } = context
+export const withdrawn = (context: Withdrawing, isUnanswered: boolean): Partial<InboxState> => {
+  const { arriving, before, mailbox, saves, turn } = context
   if (before === undefined || turn === undefined) return {}
   const back = { ...before, arriving: nobody, before: undefined }
-  if (!arriving.includes(turn)) return { ...back, mailbox: mailbox.steeredBy(arriving) }
-  for (const { delivery } of arriving) {
-    if (isUnanswered) delivery?.pend()
-    else delivery?.reject(error)
-  }
+  if (!begins(context)) return { ...back, mailbox: { ...mailbox, steers: [...arriving, ...mailbox.steers] } }
+  const pending = isUnanswered ? [...saves.pending, ...idsOf(arriving)] : saves.pending
   const unstored = arriving.find(({ messages }) => messages.length > 0)
-  const isStored = unstored?.delivery?.status === "pending"
-  return { ...back, unstored, mailbox: isStored && unstored !== undefined ? mailbox.hold(unstored) : mailbox }
+  const isStored = unstored !== undefined && (unstored.receipt === "pending" || pending.includes(unstored.id))
+  return {
+    ...back,
+    unstored,
+    saves: { ...saves, pending },
+    mailbox: isStored ? Mailbox.hold(mailbox, unstored) : mailbox
+  }
 }
 
-const idsOf = (turns: ReadonlyArray<Turn>): ReadonlyArray<string> =>
-  turns.flatMap(({ delivery }) => (delivery === undefined ? [] : [delivery.id]))
+const idsOf = (turns: ReadonlyArray<TurnData>): ReadonlyArray<string> =>
+  turns.flatMap(({ id, receipt }) => (receipt === undefined ? [] : [id]))
 
-const knownWith = (known: ReadonlyArray<string>, turns: ReadonlyArray<Turn>): ReadonlyArray<string> =>
+const knownWith = (known: ReadonlyArray<string>, turns: ReadonlyArray<TurnData>): ReadonlyArray<string> =>
   turns.some(isNamed) ? [...known, ...idsOf(turns.filter(isNamed))] : known
 
-const isNamed = ({ delivery }: Turn): boolean => delivery?.named === true
+const isNamed = ({ named }: TurnData): boolean => named === true

@@ -124,7 +124,7 @@ export class ChatRef {
       throw new SessionError("nothing_to_retry", `Nothing was said yet in the chat ${this.id}; use send`)
     }
     const turn = this.#chat.start([], { retry: true })
-    this.#chat.release(unstored?.delivery?.id)
+    this.#chat.release(unstored?.id)
     return turn
   }
 
@@ -228,7 +228,7 @@ export class ChatRef {
    */
   approve(toolCallId: string, decision: Decision): LiveTurn {
     return this.#chat.start([], {
-      decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, this.#chat.context) }]
+      decisions: [{ toolCallId, decision: checkedDecision(decision, toolCallId, this.#chat.view.snapshot()?.context) }]
     })
   }
 

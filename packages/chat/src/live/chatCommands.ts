@@ -2,7 +2,7 @@
 import { Process, type StateMachine } from "@troupe/otp"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 import { storeFailure, SessionError } from "../errors/index.ts"
-import type { ModeSet } from "../loop/index.ts"
+import type { ChatEnv, ModeAsk } from "../loop/index.ts"
 import type { LiveView } from "../view/index.ts"
 import type { chatMachine } from "../loop/index.ts"
 import type { Mode } from "../record/index.ts"
@@ -30,7 +30,12 @@ export const controlCalls = (
 }
 
 /** Sets the permission mode, and waits until it is stored. */
-export const sendMode = async (id: string, pid: ChatPid, mode: Mode, bound: ModeSet["bound"]): Promise<void> => {
+export const sendMode = async (
+  id: string,
+  { pid, env }: ChatProcess,
+  mode: Mode,
+  bound: ModeAsk["bound"]
+): Promise<void> => {
   const said = await new Promise<{ readonly kept: void | Promise<void> }>((resolve, reject) => {
     const forget = Process.onExit(pid, (reason) => reject(died(id, reason)))
     const counts = (kept: void | Promise<void>) => {
@@ -41,7 +46,7 @@ export const sendMode = async (id: string, pid: ChatPid, mode: Mode, bound: Mode
       forget()
       reject(modeRefused(id, mode, loosest))
     }
-    Process.send(pid, { type: "mode.set", mode, bound, counts, refused })
+    Process.send(pid, { type: "mode.set", mode, ask: env.ask({ bound, counts, refused }) })
   })
   try {
     await said.kept
@@ -52,6 +57,12 @@ export const sendMode = async (id: string, pid: ChatPid, mode: Mode, bound: Mode
 
 /** The process of a chat. */
 export type ChatPid = StateMachine.MachinePid<typeof chatMachine>
+
+/** The process of a chat, and its environment. */
+export interface ChatProcess {
+  readonly pid: ChatPid
+  readonly env: ChatEnv
+}
 
 export const died = (id: string, cause: unknown): SessionError =>
   new SessionError(

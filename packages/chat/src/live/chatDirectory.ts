@@ -13,7 +13,7 @@
 import { DynamicSupervisor, OtpError, type Pid, Process, StateMachine, type System } from "@troupe/otp"
 import { type ChatOptions, resolveOptions } from "../options/index.ts"
 import { SessionError } from "../errors/index.ts"
-import { chatMachine } from "../loop/index.ts"
+import { ChatEnv, chatMachine, chatStart } from "../loop/index.ts"
 import type { ChatRecord } from "../record/index.ts"
 import { ChatRef } from "./ChatRef.ts"
 import { checkRecord, commitsBehind, Drafts, type Save } from "../store/index.ts"
@@ -206,22 +206,29 @@ export class ChatDirectory {
     // The tree is restarting, and this supervisor with it: a process started here would be ended at once.
     if (tree.chatsUp !== parent) return "ignore"
     const life: { pid?: ChatPid } = {}
+    const { clock } = system
+    const env = new ChatEnv({
+      engine,
+      clock,
+      commit: commitsBehind(record, this.#saver(chat), () => chat.conflicted(life.pid)),
+      watcher: chat.view
+    })
     const pid = StateMachine.startLink(parent, chatMachine, {
-      input: {
+      input: chatStart({
         id,
         engine,
+        clock,
         record: chat.recall(record),
         cutOff: chat.cutOff(record),
-        commit: commitsBehind(record, this.#saver(chat), () => chat.conflicted(life.pid)),
-        watcher: chat.view,
-        clock: system.clock,
+        stores: true,
         ...suspension
-      },
+      }),
+      env,
       label: chatLabel(id)
     })
     life.pid = pid
     tree.register(id, pid)
-    chat.attached(pid)
+    chat.attached({ pid, env })
     // The store's process can forget the newest entry number of the chat.
     if (draftEveryMs !== undefined) Process.onExit(pid, () => tree.notify({ left: id }))
     return pid

@@ -22,7 +22,7 @@
  */
 import { Process, StateMachine } from "@troupe/otp"
 import { refused, type SessionError } from "../errors/index.ts"
-import { type ChatContext, cutOffBy, recalledBy } from "../loop/index.ts"
+import { type ChatContext, type ChatEnv, cutOffBy, recalledBy } from "../loop/index.ts"
 import type { ChatRecord, Mode } from "../record/index.ts"
 import type { Event } from "../events/index.ts"
 import type { Hooks } from "../gate/index.ts"
@@ -38,7 +38,7 @@ import { byUrgency, runningOf, settleReceipts, waitingMessages } from "./turnTab
 import type { Decided } from "../step/index.ts"
 import type { RunOptions } from "../options/index.ts"
 import type { CallCommand } from "../call/index.ts"
-import { alreadyDelivered, busy, type ChatPid, died } from "./chatCommands.ts"
+import { alreadyDelivered, busy, type ChatPid, type ChatProcess, died } from "./chatCommands.ts"
 
 /** The functions that a chat needs from its Troupe. */
 export interface ChatHome {
@@ -68,6 +68,8 @@ export class LiveChat {
   readonly newId: () => string
   readonly #home: ChatHome
   #pid: ChatPid | undefined
+  /** The environment of the present process, or of the last one. */
+  #env: ChatEnv | undefined
   /** The turns that are not over, by input id. */
   readonly #turns = new Map<string, LiveTurn>()
   readonly #sent = new Set<LiveTurn>()
@@ -226,7 +228,8 @@ export class LiveChat {
     try {
       const { permissions } = this.#home.options(this.id)
       const pid = this.#pid ?? (await this.#home.revive(this.id))
-      await sendMode(this.id, pid, mode, within === undefined ? undefined : { within, permissions })
+      const bound = within === undefined ? undefined : { within, permissions }
+      if (this.#env !== undefined) await sendMode(this.id, { pid, env: this.#env }, mode, bound)
     } finally {
       this.#asking -= 1
     }
@@ -277,7 +280,7 @@ export class LiveChat {
   recall(record: ChatRecord | undefined): ChatRecord | undefined {
     if (this.#leaving !== undefined) this.#rest.unstored(undefined)
     if (record === undefined || this.#leaving !== undefined || this.#isPassive) return record
-    const recalled = this.context === undefined ? record : recalledBy(this.context, record)
+    const recalled = this.#env === undefined ? record : recalledBy(this.#env, record)
     this.#rest.unstored(recalled === record ? undefined : recalled)
     return recalled
   }
@@ -291,18 +294,19 @@ export class LiveChat {
   }
 
   /** Called when the supervisor has started a process for this chat. */
-  attached(pid: ChatPid): void {
+  attached({ pid, env }: ChatProcess): void {
     this.#pid = pid
+    this.#env = env
     this.#isPassive = false
     this.#leaving = undefined
     this.#notices.attached(this.context)
-    const snapshot = StateMachine.snapshot(pid)
-    this.view.transitioned(snapshot)
-    StateMachine.subscribe(pid, (next) => this.view.transitioned(next))
+    this.view.attached(env)
+    StateMachine.watch(pid, (state) => this.view.transitioned(state))
+    const { context } = this.view
     Process.onExit(pid, (reason) => this.#died(pid, reason))
     this.feed.attached()
-    for (const { id } of snapshot.context.mailbox.held) this.#turns.get(id)?.turn.delivery?.pend()
-    const taken = new Set(snapshot.context.inputs)
+    for (const { id } of context?.mailbox.held ?? []) this.#turns.get(id)?.turn.delivery?.pend()
+    const taken = new Set(context?.inputs)
     for (const id of taken) this.#waiting.taken(id)
     const left = [...this.#turns.values()].filter((turn) => !turn.over && !this.#wasTaken(turn, taken))
     const sorted = byUrgency(left)
@@ -315,7 +319,7 @@ export class LiveChat {
   /** Whether the process that died had stored this turn's input in the thread. If so, fails the turn. */
   #wasTaken(turn: LiveTurn, taken: ReadonlySet<string>): boolean {
     if (!taken.has(turn.id)) return false
-    turn.turn.delivery?.deliver(turn.turn)
+    turn.turn.delivery?.deliver()
     turn.fail(died(this.id, undefined))
     return true
   }
@@ -340,9 +344,10 @@ export class LiveChat {
   }
 
   #deliver(turn: LiveTurn): void {
-    if (this.#pid === undefined || turn.over || this.#sent.has(turn)) return
+    const { clock } = turn.turn.options.system
+    if (this.#pid === undefined || this.#env === undefined || turn.over || this.#sent.has(turn)) return
     this.#sent.add(turn)
-    Process.send(this.#pid, { type: "turn.start", turn: turn.turn })
+    Process.send(this.#pid, { type: "turn.start", turn: this.#env.add(turn.turn), now: clock.now() })
   }
 
   #revive(): void {

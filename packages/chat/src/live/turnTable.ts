@@ -49,7 +49,7 @@ export const settleReceipts = async (
   const taken = new Set(record?.inputs)
   const waiting = new Set(record?.inbox?.map(({ id }) => id))
   for (const { id, turn } of open) {
-    if (taken.has(id)) turn.delivery?.deliver(turn)
+    if (taken.has(id)) turn.delivery?.deliver()
     else if (waiting.has(id)) turn.delivery?.pend()
   }
 }

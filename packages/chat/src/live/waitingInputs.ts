@@ -19,9 +19,7 @@ export class WaitingInputs {
 
   /** A save, whose answer the process before did not get, stored this input. */
   taken(id: string): void {
-    const delivery = this.#deliveries.get(id)
-    if (delivery?.owner === undefined) return
-    delivery.deliver(delivery.owner.turn)
+    this.#deliveries.get(id)?.deliver()
     this.#deliveries.delete(id)
   }
 

@@ -16,8 +16,9 @@ import {
   preflight,
   preflightRequest
 } from "../request/index.ts"
+import { ChatEnv } from "./chatEnv.ts"
 import { chatMachine } from "./ChatMachine.ts"
-import type { ChatOutput } from "./chatContext.ts"
+import { original } from "../values/index.ts"
 import { type ChatOptions, type GenerateOptions, resolveOptions, type StepOptions } from "../options/index.ts"
 import type { ChatResult, StepResult } from "../record/index.ts"
 import { EventStream, type Outlet, outletIn, StreamCollector } from "../events/index.ts"
@@ -74,12 +75,17 @@ export const stream = async (
   const from = Thread.from(thread)
   preflight(engine, from, resolved)
   const outlet = outletIn(resolved.system)
-  const turn = { messages: [], options: resolved, outlet }
+  const env = new ChatEnv({ engine, clock: resolved.system.clock })
+  const turn = env.add({ messages: [], options: resolved, outlet })
   const pid = StateMachine.start(resolved.system, chatMachine, {
-    input: { id: resolved.requestId, engine, thread: from, turn },
+    input: { id: resolved.requestId, thread: from, turn },
+    env,
     label: "Chat"
   })
-  const output = (): ChatOutput | undefined => StateMachine.output(pid)
+  const output = () => {
+    const end = StateMachine.output(pid)
+    return end?.type === "refused" ? { type: "refused" as const, error: original(end.error) } : end
+  }
   const { signal, drainMs, trace } = resolved
   return opened(
     new EventStream(pid, outlet, { cancel: { type: "turn.cancel" }, output, signal, drainMs, trace }),

@@ -1,8 +1,8 @@
 /**
  * The statechart of a chat: steps until a terminal condition, turn after turn.
  *
- * Owns: the thread, the mailbox of waiting turns, the decision after each step. Does not own the events of a turn, which
- * its outlet emits, nor where records are stored.
+ * Owns: the thread, the mailbox of waiting turns, the decision after each step, all as plain data. Does not own what is
+ * live: `ChatEnv` has the options and outlets of turns, the store, the hooks and the clock.
  *
  * CHAT1. One turn runs at a time. Turns that arrive meanwhile wait in order, and each is run.
  * CHAT2. The inputs that begin a turn are committed before its first request, each step before the next, and its end before
@@ -38,80 +38,177 @@
  * @source ALLM.Chat, "Multi-turn stream composition"
  */
 import { StateMachine } from "@troupe/otp"
-import * as Effect from "effect/Effect"
-import { assign, cancel, type DoneActorEvent, enqueueActions, raise, sendTo, setup } from "xstate"
-import { chart } from "../chart/index.ts"
-import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
-import { guards } from "./guards.ts"
-import { isPromiseLike } from "../async/index.ts"
-import { afterHooks, type Verdict } from "./lifecycleHooks.ts"
+import { type DoneActorEvent, setup } from "xstate"
+import { actors, effects } from "./chatActors.ts"
+import { afterHooks, dueHooks, withoutHooks } from "./lifecycleHooks.ts"
 import {
-  afterStep,
-  beginTurn,
-  closingEvents,
+  arrivalsLost,
+  atMoment,
   commitFailed,
   commitGivenUp,
   committed,
-  initialContext,
   outputOf,
+  recordBegun,
   recordOf,
-  steer,
-  stepInput,
-  stopped,
-  turnOf
-} from "./transitions.ts"
-import { emit } from "../events/index.ts"
-import { Journal, resumedStepMachine, stepMachine, type StepOutput } from "../step/index.ts"
-import { setMode } from "./setMode.ts"
-import { expired, keepUnasked } from "./suspensionExpiry.ts"
-import { notifyHooks } from "./runLifecycleHooks.ts"
-import { accepted, dropDoubted, dropUnsaved, keepDoubted, refusalOf } from "../inbox/index.ts"
+  type StepEnd,
+  stepJudged,
+  stepTaken,
+  stopTurn,
+  turnEnded
+} from "./endTurn.ts"
+import { beginTurn, initialContext, steer, turnIn } from "./beginTurn.ts"
+import { chart } from "../chart/index.ts"
+import type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
+import { guards } from "./guards.ts"
+import * as Mailbox from "../inbox/Mailbox.ts"
+import type { OpenStep } from "../record/index.ts"
+import { refusalOf } from "../inbox/index.ts"
+import * as Inbox from "../inbox/index.ts"
+import { step, resumedStep } from "./stepActor.ts"
+import type { Saving } from "./chatEnv.ts"
+import { original } from "../values/index.ts"
+import { storeFailure } from "../errors/index.ts"
+import { describe } from "../toolResult/index.ts"
 
-export type { ChatContext, ChatEvent, ChatInput, ChatOutput } from "./chatContext.ts"
-export { turn } from "./standaloneTurn.ts"
+interface At {
+  readonly context: ChatContext
+  readonly event: ChatEvent
+}
 
-const committing = StateMachine.fromEffect<void, never, ChatContext>(({ input }) =>
-  Effect.suspend(() => {
-    const kept = input.commit?.(recordOf(input))
-    return isPromiseLike(kept) ? Effect.promise(() => Promise.resolve(kept)) : Effect.void
-  })
-)
+const { assign } = StateMachine
 
-/** A fiber calls the hooks: the chart keeps handling events, and leaving the state aborts their signal (CHAT11). */
-const notifying = StateMachine.fromEffect<Verdict, never, ChatContext>(({ input }) =>
-  Effect.promise((signal) => notifyHooks(input, signal))
-)
+/** The event, which has one of these types. */
+const as = <Type extends ChatEvent["type"]>(event: ChatEvent, ..._types: ReadonlyArray<Type>) =>
+  event as Extract<ChatEvent, { readonly type: Type }>
+
+const savingOf = ({ context }: { readonly context: ChatContext }): Saving => {
+  const { interrupted, result, steps } = context
+  const speaks = interrupted === undefined && result === undefined
+  return { record: recordOf(context), steps: speaks ? steps.length : undefined }
+}
+
+const commitOf = ({ context }: { readonly context: ChatContext }) => ({
+  ...savingOf({ context }),
+  turn: context.turn?.id
+})
+
+const refusalIn = ({ context, event }: At) => {
+  const turn = turnIn(event) ?? Mailbox.next(context.mailbox)
+  return turn === undefined ? { turn: "", error: undefined } : { turn: turn.id, error: refusalOf(context, turn) }
+}
+
+const unanswered = (event: ChatEvent): boolean => "unanswered" in event && event.unanswered === true
+
+const causeOf = (event: ChatEvent): unknown => ("error" in event ? event.error : undefined)
+
+const inputFailure = (event: ChatEvent) => {
+  const cause = causeOf(event)
+  return storeFailure(`The input could not be stored: ${describe(cause)}; send it again`, cause)
+}
+
+/** What a commit decides about receipts when it succeeds, and when it fails or is given up. */
+const receipts = {
+  kept: [
+    {
+      type: "settle",
+      params: ({ context: { saves } }: At) => ({ pend: saves.doubted, fail: [] })
+    },
+    "keepDoubted",
+    {
+      type: "deliver",
+      params: ({ context: { arriving, turn } }: At) => ({
+        turns: arriving.flatMap(({ id, receipt }) => (receipt === undefined ? [] : [id])),
+        within: turn?.id
+      })
+    },
+    "recordCommit"
+  ],
+  lost: [
+    {
+      type: "drop",
+      params: ({ context, event }: At) => ({
+        ...Inbox.lostInCommit(context, unanswered(event)),
+        error: inputFailure(event)
+      })
+    },
+    "dropDoubted",
+    { type: "settle", params: ({ context, event }: At) => arrivalsLost(context, event) }
+  ]
+} as const
 
 const begin = {
   "turn.start": [
-    { guard: "refusesTurn", actions: "refuse" },
+    { guard: "refusesTurn", actions: { type: "refuse", params: refusalIn } },
     { target: "running", actions: "beginTurn" }
   ]
 } as const
 
-const expires = { target: "expiring", actions: "expire" } as const
-
 /** A timer may be late, so an event that arrives first compares the time itself (CHAT14). */
-const tooLate = { guard: "hasExpired", target: "settled", actions: ["enqueue", "saveInbox"] } as const
+const tooLate = { guard: "comesTooLate", target: "settled", actions: ["noteTime", "enqueue"] } as const
 
 const suspended = {
-  entry: "awaitExpiry",
-  exit: "forgetExpiry",
+  exit: ["forgetExpiry", "markAnswered"],
   on: {
     "turn.start": [tooLate, { guard: "wasAccepted", actions: "enqueue" }, ...begin["turn.start"]],
-    "suspension.expired": expires
+    "suspension.expired": "expiring"
   }
 } as const
 
-const enqueues = [
-  { guard: "interrupts", actions: ["enqueue", "saveInbox", "cancelRunning"] },
-  { actions: ["enqueue", "saveInbox"] }
+const enqueues = [{ guard: "interrupts", actions: ["enqueue", "cancelRunning"] }, { actions: "enqueue" }] as const
+
+const endsTurn = [
+  {
+    type: "close",
+    params: ({ context: { turn, result } }: At) => ({ turn: turn?.id ?? "", result })
+  },
+  "endTurn"
 ] as const
 
-const stops = {
-  "turn.cancel": { actions: ["markCancelled", "cancelStep"] },
-  "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] }
-} as const
+const stepEnded = ({ event }: { readonly event: DoneActorEvent<unknown> }) => event.output as StepEnd
+
+/** The states in which a step runs: its actor, beside the one that has its live things. */
+const stepping = <Src extends "step" | "resumedStep">(src: Src) =>
+  ({
+    invoke: [
+      {
+        id: "open",
+        src: "open",
+        input: ({ context: { turn, firstPass, aside, standing } }: { readonly context: ChatContext }) => ({
+          turn: turn?.id ?? "",
+          isSecond: firstPass !== undefined,
+          params: aside?.params,
+          standing
+        })
+      },
+      {
+        id: "step",
+        src,
+        input: ({ context: { thread, aside, open } }: { readonly context: ChatContext }) => ({
+          thread,
+          ...(aside === undefined ? {} : { aside: aside.messages }),
+          ...(open === undefined ? {} : { open })
+        }),
+        onDone: [
+          {
+            guard: { type: "wasRefusedAtOnce", params: stepEnded },
+            target: "deciding",
+            actions: { type: "recordRefusal", params: stepEnded }
+          },
+          {
+            guard: { type: "wasRefused", params: stepEnded },
+            target: "deciding",
+            actions: { type: "recordStep", params: stepEnded }
+          },
+          { target: "judging", actions: { type: "recordStep", params: stepEnded } }
+        ]
+      }
+    ],
+    on: {
+      "turn.cancel": { actions: ["markCancelled", "cancelStep"] },
+      "turn.deadline": { actions: ["markOutOfTime", "cancelStep"] },
+      "reply.grew": { actions: "showReply" }
+    }
+  }) as const
 
 const machine = setup({
   types: {
@@ -120,113 +217,139 @@ const machine = setup({
     events: {} as ChatEvent,
     output: {} as ChatOutput
   },
-  actors: { step: stepMachine, resumedStep: resumedStepMachine, commit: committing, hooks: notifying },
+  actors: { ...actors, step, resumedStep },
   delays: {
-    drain: ({ context }) => turnOf(context).options.drainMs,
-    deadline: ({ context }) => turnOf(context).options.budget?.timeMs ?? 0
+    drain: ({ context }) => context.facts.drainMs,
+    deadline: ({ context }) => context.facts.timeMs ?? 0,
+    expiry: ({ context: { expiresAt = 0, now } }) => Math.max(0, expiresAt - now)
   },
   guards,
   actions: {
-    beginTurn: assign(({ context, event }) => beginTurn(context, event.type === "turn.start" ? event.turn : undefined)),
-    enqueue: assign(({ context, event }) => (event.type === "turn.start" ? accepted(context, event.turn) : {})),
-    /** Not while inputs in the thread are uncommitted: this save would store them with the inbox. */
-    saveInbox: ({ context, self }) => {
-      if (context.keeper?.isDue !== true || context.arriving.length > 0) return
-      context.keeper.save(recordOf(context), (settled) => self.send(settled))
-    },
-    /** When there is a store, the step notes its intents; the journal notifies the chat when they must be stored. */
-    openJournal: assign(({ context, self }) =>
-      context.commit === undefined ? {} : { journal: new Journal(() => self.send({ type: "journal.due" })) }
-    ),
-    saveJournal: ({ context }) => {
-      const { commit, journal } = context
-      if (commit !== undefined && journal?.isDue === true) journal.save(() => commit(recordOf(context)))
-    },
-    setMode: ({ context, event }) => {
-      if (event.type === "mode.set") setMode(context, event)
-    },
-    recordInbox: ({ context }) => context.keeper?.settled().forEach(({ delivery }) => delivery?.pend()),
-    carryInbox: ({ context: { keeper, mailbox } }) => keeper?.carry(mailbox),
-    keepDoubted: ({ context }) => keepDoubted(context),
-    dropDoubted: assign(({ context, event }) => dropDoubted(context, event)),
-    dropUnsaved: assign(({ context, event }) => dropUnsaved(context, event)),
-    steer: assign(({ context }) => steer(context)),
-    refuse: ({ context, event }) => {
-      if (event.type === "turn.start") {
-        event.turn.outlet.fail(refusalOf(context, event.turn))
-      }
-    },
-    refuseNext: assign(({ context }) => {
-      const { mailbox } = context
-      const { next } = mailbox
-      next?.outlet.fail(refusalOf(context, next))
-      return { mailbox: mailbox.withoutNext() }
+    ...effects,
+    beginTurn: assign(({ context, event }) => beginTurn(context, turnIn(event))),
+    recordBegun: assign(({ context, event }) => recordBegun(context, as(event, "turn.begun"))),
+    enqueue: assign(({ context, event }) => {
+      const turn = turnIn(event)
+      return turn === undefined ? {} : Inbox.accepted(context, turn)
     }),
-    cancelRunning: raise({ type: "turn.cancel" }),
-    markCancelled: assign({ cancelled: true }),
+    refuseNext: assign(({ context }) => ({ mailbox: Mailbox.withoutNext(context.mailbox) })),
+    noteTime: assign(({ context, event }) => atMoment(context, as(event, "turn.start"))),
+    startSave: StateMachine.spawnChild("saveInbox", { id: "inbox", input: savingOf }),
+    saveBegun: assign(({ context }) => Inbox.saveBegun(context)),
+    endSave: StateMachine.stopChild("inbox"),
+    saved: assign(({ context }) => Inbox.saved(context)),
+    notSaved: assign(({ context, event }) => Inbox.notSaved(context, unanswered(event))),
+    carryInbox: assign(({ context }) => Inbox.carried(context)),
+    keepDoubted: assign(({ context }) => Inbox.doubtedKept(context)),
+    dropDoubted: assign(({ context, event }) => Inbox.doubtedLost(context, unanswered(event))),
+    steer: assign(({ context }) => steer(context)),
+    cancelRunning: StateMachine.raise({ type: "turn.cancel" }),
+    markCancelled: assign({ stopped: "cancelled" }),
+    markOutOfTime: assign(({ context }) => ({ stopped: context.stopped ?? "budget_time" })),
     markLeaving: assign({ leaving: true }),
-    startTime: raise({ type: "turn.deadline" }, { id: "deadline", delay: "deadline" }),
     markTimed: assign({ timed: true }),
-    stopTime: cancel("deadline"),
-    markOutOfTime: assign({ outOfTime: true }),
-    recordCommit: assign(({ context }) => committed(context)),
+    startTime: StateMachine.raise({ type: "turn.deadline" }, { id: "deadline", delay: "deadline" }),
+    stopTime: StateMachine.cancel("deadline"),
+    recordCommit: assign(({ context, event }) => ({
+      ...atMoment(context, as(event, "commit.ended")),
+      ...committed(context)
+    })),
     giveUpCommit: assign(({ context }) => commitGivenUp(context)),
     /** The turn ends with the store's error; its messages stay in memory, and are committed with the next turn. */
-    recordCommitFailure: assign(({ context, event }) => commitFailed(context, event)),
-    recordStep: assign(({ context }, output: StepOutput) => {
-      context.journal?.close()
-      return afterStep(context, output)
+    recordCommitFailure: assign(({ context, event }) => {
+      const failed = as(event, "commit.failed")
+      const at = atMoment(context, failed)
+      return { ...at, ...commitFailed({ ...context, ...at }, failed) }
     }),
-    recordRefusal: assign((_, output: StepOutput) => ({
+    recordStep: assign(({ context }, output: StepEnd) => stepTaken(context, output)),
+    recordRefusal: assign((_, output: StepEnd) => ({
       refusal: output.type === "refused" ? output.error : undefined
     })),
+    recordJudgement: assign(({ context, event }) => stepJudged(context, as(event, "step.judged"))),
+    recordClosed: assign(({ context, event }) => ({
+      ...as(event, "calls.closed").closed,
+      ...atMoment(context, as(event, "calls.closed"))
+    })),
     dropTurn: assign({ turn: undefined }),
-    recordHooks: assign(({ context }, verdict: Verdict | undefined) => afterHooks(context, verdict)),
-    cancelStep: sendTo("step", { type: "step.cancel" }),
-    emitResult: ({ context, self }) => emit(turnOf(context).outlet, closingEvents(context), self),
-    recordStop: assign(({ context }) => stopped(context)),
-    endTurn: assign(({ context }) => {
-      if (context.result !== undefined) context.turn?.options.trace?.chatEnded(context.result)
-      context.turn?.outlet.close()
-      return { turn: undefined, mailbox: context.mailbox.turnEnded() }
+    recordHooks: assign(({ context, event }) => afterHooks(context, as(event, "hooks.answered"))),
+    skipHooks: assign(({ context }) => withoutHooks(context)),
+    cancelStep: StateMachine.sendTo("step", { type: "step.cancel" }),
+    showReply: assign(({ event }) => ({ partial: { text: as(event, "reply.grew").text } })),
+    recordStop: assign(({ context }) => stopTurn(context)),
+    endTurn: assign(({ context, event }) => turnEnded(context, as(event, "events.taken"))),
+    awaitExpiry: StateMachine.raise({ type: "suspension.expired" }, { id: "expiry", delay: "expiry" }),
+    markAwaiting: assign({ awaits: true }),
+    markAnswered: assign({ awaits: false }),
+    forgetExpiry: StateMachine.cancel("expiry"),
+    recordExpiry: assign(({ event }) => {
+      const { expired, now } = as(event, "wait.closed")
+      return { ...expired, now, committed: false }
     }),
-    awaitExpiry: enqueueActions(({ context: { expiresAt, clock }, enqueue }) => {
-      if (expiresAt === undefined) return
-      enqueue.raise({ type: "suspension.expired" }, { id: "expiry", delay: Math.max(0, expiresAt - clock.now()) })
-    }),
-    forgetExpiry: enqueueActions(({ context, enqueue }) => {
-      if (context.expiresAt !== undefined) enqueue.cancel("expiry")
-    }),
-    expire: assign(({ context }) => expired(context)),
-    /** Stores what the start computed: since when its calls wait, and waits that expired meanwhile. */
-    keepFound: enqueueActions(({ context, enqueue }) => {
-      const { commit, committed: isKept } = context
-      if (isKept || commit === undefined) return
-      enqueue(() => keepUnasked(commit, recordOf(context)))
-      enqueue.assign({ committed: true })
-    }),
-    giveUpKeeping: assign({ committed: true })
+    recordMode: assign(({ event }) => ({ standing: as(event, "mode.changed").standing })),
+    markKept: assign({ committed: true })
   }
 }).createMachine({
   id: "chat",
-  context: ({ input }) => initialContext(input),
+  context: initialContext,
   initial: "settled",
+  always: { guard: "mustSave", actions: ["startSave", "saveBegun"] },
   on: {
-    "journal.due": { actions: "saveJournal" },
-    "mode.set": { actions: "setMode" },
+    "journal.due": { actions: { type: "saveJournal", params: savingOf } },
+    "mode.set": {
+      actions: {
+        type: "setMode",
+        params: ({ context, event: { mode, ask } }) => ({
+          mode,
+          ask,
+          standing: context.standing,
+          saving: context.turn === undefined ? savingOf({ context }) : undefined
+        })
+      }
+    },
+    "mode.changed": { actions: "recordMode" },
     "chat.leave": { target: ".settled", actions: "markLeaving" },
-    "inbox.saved": { actions: ["recordInbox", "saveInbox"] },
-    "inbox.failed": { actions: ["dropUnsaved", "saveInbox"] }
+    "inbox.saved": {
+      actions: [
+        { type: "settle", params: ({ context: { saves } }) => ({ pend: saves.saving ?? [], fail: [] }) },
+        "saved",
+        "endSave"
+      ]
+    },
+    "inbox.failed": {
+      actions: [
+        {
+          type: "drop",
+          params: ({ context, event }) => ({
+            ...Inbox.lostInSave(context, unanswered(event)),
+            error: inputFailure(event)
+          })
+        },
+        "notSaved",
+        "endSave"
+      ]
+    }
   },
   states: {
     settled: {
-      entry: "keepFound",
       always: [
+        /** Stores what the start computed: since when its calls wait, and waits that expired meanwhile. */
+        {
+          guard: "mustKeep",
+          target: "settled",
+          reenter: true,
+          actions: [{ type: "keep", params: savingOf }, "markKept"]
+        },
         { guard: "isLeaving", target: "ended" },
         { guard: "isDone", target: "ended" },
-        { guard: "hasExpired", ...expires },
-        { guard: "mustRefuse", target: "settled", reenter: true, actions: "refuseNext" },
+        { guard: "hasExpired", target: "expiring" },
+        {
+          guard: "mustRefuse",
+          target: "settled",
+          reenter: true,
+          actions: [{ type: "refuse", params: refusalIn }, "refuseNext"]
+        },
         { guard: "canBegin", target: "running", actions: "beginTurn" },
+        { guard: "mustAwait", target: "settled", reenter: true, actions: ["awaitExpiry", "markAwaiting"] },
         { guard: "hasApprovals", target: "awaitingApproval" },
         { guard: "hasPendingCalls", target: "awaitingTools" },
         { guard: "isInterrupted", target: "interrupted" },
@@ -237,20 +360,42 @@ const machine = setup({
     idle: { on: begin },
     interrupted: { on: begin },
     awaitingUser: {
-      entry: "awaitExpiry",
-      exit: "forgetExpiry",
-      on: { "turn.start": [tooLate, ...begin["turn.start"]], "suspension.expired": expires }
+      exit: ["forgetExpiry", "markAnswered"],
+      on: { "turn.start": [tooLate, ...begin["turn.start"]], "suspension.expired": "expiring" }
     },
     awaitingTools: suspended,
     awaitingApproval: suspended,
     expiring: {
       on: { "turn.start": enqueues },
-      invoke: {
-        src: "commit",
-        input: ({ context }) => context,
-        onDone: { target: "settled", actions: "recordCommit" },
-        /** The stored deadline is unchanged, so the next start of the chat finds it again. */
-        onError: { target: "settled", actions: "giveUpKeeping" }
+      initial: "closing",
+      states: {
+        closing: {
+          invoke: {
+            src: "expire",
+            input: ({ context }) => {
+              const { thread, open, pendingQuestion, pendingToolCalls, expiresAt, lastHaltedReason } = context
+              const { suspendedTtlMs } = context
+              return {
+                thread,
+                open,
+                pendingQuestion,
+                pendingToolCalls,
+                expiresAt,
+                lastHaltedReason,
+                suspendedTtlMs
+              }
+            }
+          },
+          on: { "wait.closed": { target: "saving", actions: "recordExpiry" } }
+        },
+        saving: {
+          invoke: { src: "commit", input: commitOf },
+          on: {
+            "commit.ended": { target: "#chat.settled", actions: "recordCommit" },
+            /** The stored deadline is unchanged, so the next start of the chat finds it again. */
+            "commit.failed": { target: "#chat.settled", actions: "markKept" }
+          }
+        }
       }
     },
     running: {
@@ -260,8 +405,12 @@ const machine = setup({
         "turn.deadline": { actions: "markOutOfTime" },
         "chat.leave": { actions: "markLeaving" }
       },
-      initial: "deciding",
+      initial: "beginning",
       states: {
+        beginning: {
+          invoke: { src: "begin", input: ({ context }) => context.turn?.id ?? "" },
+          on: { "turn.begun": { target: "deciding", actions: "recordBegun" } }
+        },
         deciding: {
           always: [
             { guard: "mustTime", target: "deciding", reenter: true, actions: ["startTime", "markTimed"] },
@@ -271,42 +420,27 @@ const machine = setup({
             { guard: "mustReport", target: "hooking" },
             { guard: "hasResult", target: "completing" },
             { guard: "isRefused", target: "#chat.settled", actions: "dropTurn" },
+            { guard: "mustClose", target: "closing" },
             { guard: "isStopped", target: "deciding", reenter: true, actions: "recordStop" },
-            { guard: "hasOpenCalls", target: "resuming", actions: "openJournal" },
+            { guard: "hasOpenCalls", target: "resuming" },
             { guard: "mustAnnounce", target: "hooking" },
-            { target: "stepping", actions: "openJournal" }
+            { target: "stepping" }
           ]
         },
         hooking: {
-          invoke: {
-            src: "hooks",
-            input: ({ context }) => context,
-            onDone: {
-              target: "deciding",
-              actions: {
-                type: "recordHooks",
-                params: ({ event }: { readonly event: DoneActorEvent<Verdict> }) => event.output
-              }
-            }
-          },
+          invoke: { src: "hooks", input: ({ context }) => dueHooks(context) },
           on: {
-            "turn.cancel": {
-              target: "deciding",
-              actions: [{ type: "recordHooks", params: undefined }, "markCancelled"]
-            },
-            "turn.deadline": {
-              target: "deciding",
-              actions: [{ type: "recordHooks", params: undefined }, "markOutOfTime"]
-            }
+            "hooks.answered": { target: "deciding", actions: "recordHooks" },
+            "turn.cancel": { target: "deciding", actions: ["skipHooks", "markCancelled"] },
+            "turn.deadline": { target: "deciding", actions: ["skipHooks", "markOutOfTime"] }
           }
         },
         committing: {
           entry: "carryInbox",
-          invoke: {
-            src: "commit",
-            input: ({ context }) => context,
-            onDone: { target: "deciding", actions: ["keepDoubted", "recordCommit", "saveInbox"] },
-            onError: { target: "deciding", actions: ["dropDoubted", "recordCommitFailure", "saveInbox"] }
+          invoke: { src: "commit", input: commitOf },
+          on: {
+            "commit.ended": { target: "deciding", actions: receipts.kept },
+            "commit.failed": { target: "deciding", actions: [...receipts.lost, "recordCommitFailure"] }
           },
           initial: "saving",
           states: {
@@ -319,44 +453,53 @@ const machine = setup({
             },
             /** When the turn is to stop, the chat waits for the store no longer than the drain deadline. */
             draining: {
-              after: {
-                drain: { target: "#chat.running.deciding", actions: ["dropDoubted", "giveUpCommit", "saveInbox"] }
-              }
+              after: { drain: { target: "#chat.running.deciding", actions: [...receipts.lost, "giveUpCommit"] } }
             }
           }
         },
-        stepping: {
-          invoke: {
-            id: "step",
-            src: "step",
-            input: ({ context }) => stepInput(context),
-            onDone: [
-              {
-                guard: { type: "wasRefusedAtOnce", params: ({ event }) => event.output },
-                target: "deciding",
-                actions: { type: "recordRefusal", params: ({ event }) => event.output }
-              },
-              { target: "deciding", actions: { type: "recordStep", params: ({ event }) => event.output } }
-            ]
-          },
-          on: stops
-        },
+        stepping: stepping("step"),
         /** A step without a request: runs the open calls of the last step (CHAT13). */
-        resuming: {
+        resuming: stepping("resumedStep"),
+        judging: {
           invoke: {
-            id: "step",
-            src: "resumedStep",
-            input: ({ context }) => ({ ...stepInput(context), open: context.open }),
-            onDone: { target: "deciding", actions: { type: "recordStep", params: ({ event }) => event.output } }
+            src: "judge",
+            input: ({ context: { turn, steps, firstPass, stopped } }) => ({
+              turn: turn?.id ?? "",
+              steps,
+              firstSteps: firstPass === undefined ? undefined : original(firstPass).steps.length,
+              stopped
+            })
           },
-          on: stops
+          on: { "step.judged": { target: "deciding", actions: "recordJudgement" } }
+        },
+        /** The turn is to stop, and its open calls do not run. */
+        closing: {
+          invoke: {
+            src: "close",
+            input: ({ context: { turn, thread, open, pendingQuestion, pendingToolCalls } }) => ({
+              turn: turn?.id ?? "",
+              thread,
+              open: open as OpenStep,
+              pendingQuestion,
+              pendingToolCalls
+            })
+          },
+          on: { "calls.closed": { target: "deciding", actions: "recordClosed" } }
         },
         completing: {
-          entry: "emitResult",
+          invoke: {
+            src: "complete",
+            input: ({ context: { turn, result, failure, refusal } }) => ({
+              turn: turn?.id ?? "",
+              result,
+              failure,
+              refusal
+            })
+          },
           on: {
             "events.taken": [
-              { guard: "isTimed", target: "#chat.settled", actions: ["stopTime", "endTurn"] },
-              { target: "#chat.settled", actions: "endTurn" }
+              { guard: "isTimed", target: "#chat.settled", actions: ["stopTime", ...endsTurn] },
+              { target: "#chat.settled", actions: endsTurn }
             ]
           }
         }
@@ -369,6 +512,7 @@ const machine = setup({
 
 /**
  * Runs turns. Between turns it is idle, interrupted, awaitingUser, awaitingApproval or awaitingTools; within a turn
- * committing, stepping or completing; expiring after a wait that took too long.
+ * hooking, committing, stepping, resuming or completing; expiring after a wait that took too long. Its environment is a
+ * `ChatEnv`.
  */
-export const chatMachine = chart(machine)
+export const chatMachine = StateMachine.hosted(chart(machine))

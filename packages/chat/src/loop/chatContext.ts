@@ -1,133 +1,203 @@
-/** The input, events, output and context of the chat's chart. */
-import type { Clock } from "@troupe/otp"
+/** The input, events, output and context of the chat's chart: plain data. */
+import type { Message } from "../model/index.ts"
 import type { PreflightError, SessionError } from "../errors/index.ts"
-import type {
-  ChatRecord,
-  ChatResult,
-  HaltedReason,
-  Mode,
-  OpenStep,
-  PendingQuestion,
-  StepResult
-} from "../record/index.ts"
+import type { ChatResult, HaltedReason, Mode, ModeStanding, PendingQuestion, StepResult } from "../record/index.ts"
 import type { AnswerForm } from "./questionAnswer.ts"
-import type { Before, InboxWriter, InboxSettled, Mailbox, Turn } from "../inbox/index.ts"
+import type { InboxState, TurnData } from "../inbox/index.ts"
 import type { EventsTaken } from "../events/index.ts"
-import type { Journal, StepWatcher } from "../step/index.ts"
-import type { PermissionMode, Permissions } from "../gate/index.ts"
-import type { Aside, Notified } from "./hookProgress.ts"
+import type { Held } from "../values/index.ts"
+import type { LifecycleEvent, RequestParams } from "../gate/index.ts"
+import type { Terminal } from "../stopConditions/index.ts"
 import type * as Thread from "../model/Thread.ts"
-import type { ToolCall } from "../model/index.ts"
 import type * as Usage from "../model/Usage.ts"
-import type { Engine } from "../tool/index.ts"
-import type { SaveRecord } from "../store/index.ts"
 
 /**
- * The input of a chat's chart: a stored record, or one turn to run (CHAT5).
+ * The input of a chat's chart: a chat as it starts, or one turn to run (CHAT5). `chatStart` makes it from a record.
  *
- * **Units and defaults**: `suspendedTtlMs` is how long the chat waits for the user or for tool results, in milliseconds on
- * `clock`; by default without limit. `answer` is `"user_message"`.
+ * **Units and defaults**: `suspendedTtlMs` is how long the chat waits for the user or for tool results, in milliseconds;
+ * by default without limit. `now` is the present time on the same clock. `answer` is `"user_message"`. `stores` is whether
+ * the environment has a store.
  */
 export interface ChatInput {
   readonly id: string
-  readonly engine: Engine
-  readonly record?: ChatRecord | undefined
-  /** The text of the interrupted reply, if the record does not have it. */
-  readonly cutOff?: string | undefined
   readonly thread?: Thread.Thread | undefined
-  readonly turn?: Turn | undefined
-  readonly commit?: SaveRecord | undefined
-  readonly watcher?: StepWatcher | undefined
+  readonly turn?: TurnData | undefined
+  readonly start?: ChatStart | undefined
+  readonly now?: number | undefined
+  readonly stores?: boolean | undefined
   readonly suspendedTtlMs?: number | undefined
-  readonly clock?: Clock.Clock | undefined
   readonly answer?: AnswerForm | undefined
 }
+
+/** The state of a chat that continues from a record. */
+export type ChatStart = Pick<
+  ChatContext,
+  | "thread"
+  | "usage"
+  | "mailbox"
+  | "inputs"
+  | "known"
+  | "committed"
+  | "lastHaltedReason"
+  | "pendingQuestion"
+  | "pendingToolCalls"
+  | "open"
+  | "interrupted"
+  | "standing"
+  | "expiresAt"
+>
+
+/** The time on the system's clock, and whether the signal of the turn is aborted. */
+export interface Moment {
+  readonly now: number
+  readonly aborted?: boolean
+}
+
+/** The end of a commit. `unanswered` is whether the store may have, or get, the record all the same. */
+export type CommitEnded =
+  | ({ readonly type: "commit.ended" } & Moment)
+  | ({ readonly type: "commit.failed"; readonly error: unknown; readonly unanswered: boolean } & Moment)
+
+/** The end of a save of waiting inputs. */
+export type InboxSettled =
+  | { readonly type: "inbox.saved" }
+  | { readonly type: "inbox.failed"; readonly error: unknown; readonly unanswered?: boolean }
+
+/** The facts of a turn's options that the chart decides with. */
+export interface TurnFacts {
+  readonly drainMs: number
+  readonly timeMs?: number | undefined
+  /** The lifecycle events that have hooks. */
+  readonly hooks: ReadonlyArray<LifecycleEvent>
+  /** The message before the second pass, if the turn has two passes. */
+  readonly finalize?: { readonly nudge?: string | undefined } | undefined
+}
+
+/**
+ * What the stop conditions decided about a step.
+ *
+ * - `terminal`: why the turn stops; `spent`: the budget that is used up
+ * - `mayContinue`: whether the turn may have another step for an input that steers
+ */
+export interface Judgement {
+  readonly terminal?: Held<Terminal> | undefined
+  readonly spent?: Held<Terminal> | undefined
+  readonly mayContinue: boolean
+}
+
+/** The state of a chat whose open calls were closed without running. */
+export type Closed = Pick<ChatContext, "thread" | "open" | "pendingQuestion" | "pendingToolCalls">
+
+/** The state of a chat whose wait has expired. */
+export type Expired = Closed & Pick<ChatContext, "expiresAt" | "lastHaltedReason">
 
 /**
  * The events of a chat.
  *
- * - `turn.start`: run a turn, at once or as its `whenBusy` requires
+ * - `turn.start`: run a turn, at once or as its `whenBusy` requires. `now` is the time, for a wait that is limited
  * - `turn.cancel`: cancel the running turn; waiting turns stay
  * - `turn.deadline`, from the chat itself: the time of the running turn is over
- * - `events.taken`, from its own turn: the reader has read past `chat_completed`
- * - `journal.due`, from its running step: calls that write are about to start, or have ended
- * - `inbox.saved`, `inbox.failed`, from its store: the result of saving the waiting inputs
- * - `mode.set`: the host or a client sets the permission mode of calls from the next batch on
- * - `suspension.expired`, from its clock: no answer came in time
  * - `chat.leave`: end when no turn runs; the store has a newer record than the chat, or is about to
+ * - `mode.set`: the host, or a client with `ask`, sets the permission mode of calls from the next batch on
+ * - `suspension.expired`, from its clock: no answer came in time
+ *
+ * The others are from its environment: what its actors and effects found or did.
  */
 export type ChatEvent =
-  | { readonly type: "turn.start"; readonly turn: Turn }
+  | { readonly type: "turn.start"; readonly turn: TurnStart; readonly now?: number }
   | { readonly type: "turn.cancel" }
   | { readonly type: "turn.deadline" }
   | { readonly type: "suspension.expired" }
   | { readonly type: "chat.leave" }
   | { readonly type: "journal.due" }
-  | ModeSet
+  | { readonly type: "mode.set"; readonly mode: Mode; readonly ask?: number }
+  | { readonly type: "mode.changed"; readonly standing: ModeStanding | undefined }
+  | { readonly type: "reply.grew"; readonly text: string }
+  | ({ readonly type: "turn.begun"; readonly facts: TurnFacts } & Moment)
+  | ({ readonly type: "step.judged"; readonly standing: ModeStanding | undefined } & Judgement & Moment)
+  | ({ readonly type: "calls.closed"; readonly closed: Closed } & Moment)
+  | ({ readonly type: "wait.closed"; readonly expired: Expired } & Moment)
+  | ({ readonly type: "hooks.answered"; readonly verdict: Verdict } & Moment)
+  | CommitEnded
   | InboxSettled
-  | EventsTaken
+  | (EventsTaken & Partial<Moment>)
+
+/** A turn in an event. A turn without an id is found as the turn of the present time. */
+export type TurnStart = Omit<TurnData, "id"> & { readonly id?: string }
 
 /** The output of a chat: the result or the refusal of its one turn, or nothing if it left. */
 export type ChatOutput =
   | { readonly type: "left" }
-  | { readonly type: "completed"; readonly result: ChatResult }
-  | { readonly type: "refused"; readonly error: PreflightError }
+  | { readonly type: "completed"; readonly result: Held<ChatResult> }
+  | { readonly type: "refused"; readonly error: Held<PreflightError> }
+
+/** The results of hooks. */
+export type Verdict =
+  | {
+      readonly type: "begin"
+      readonly said: ReadonlyArray<ReadonlyArray<Message>>
+      readonly terminal?: Held<Terminal> | undefined
+    }
+  | {
+      readonly type: "announce"
+      readonly injects: ReadonlyArray<Message>
+      readonly aside: Aside | undefined
+      readonly terminal?: Held<Terminal> | undefined
+    }
+  | { readonly type: "report" }
+
+/** Whether hooks ran for the process's first turn, the user messages, the next request, and the end of the turn. */
+export interface Notified {
+  readonly started: boolean
+  readonly prompted: boolean
+  readonly announced: boolean
+  readonly reported: boolean
+}
+
+/** The changes of hooks to the next request only. */
+export interface Aside {
+  readonly params: RequestParams | undefined
+  readonly messages: ReadonlyArray<Message>
+}
 
 /** The context in a chat's snapshot. */
-export interface ChatContext {
+export interface ChatContext extends InboxState {
   readonly id: string
-  readonly engine: Engine
-  readonly thread: Thread.Thread
   readonly usage: Usage.Usage
-  readonly turn: Turn | undefined
-  readonly mailbox: Mailbox
-  /** Stores waiting inputs; created when the first input has to wait. */
-  readonly keeper: InboxWriter | undefined
-  /** The turns whose inputs are in the thread, but not yet confirmed as stored. */
-  readonly arriving: ReadonlyArray<Turn>
-  readonly before: Before | undefined
-  /** The turn whose inputs could not be stored, for a retry. */
-  readonly unstored: Turn | undefined
-  /** The ids of the inputs in the thread: those of the last turn, and all that senders chose. */
-  readonly inputs: ReadonlyArray<string>
-  readonly known: ReadonlyArray<string>
-  readonly steps: ReadonlyArray<StepResult>
-  readonly cancelled: boolean
-  /** Whether the turn's time is over, and whether it is counted at all. */
-  readonly outOfTime: boolean
+  /** The facts of the running turn's options. */
+  readonly facts: TurnFacts
+  readonly steps: ReadonlyArray<Held<StepResult>>
+  /** Why the turn is to stop, if it is. */
+  readonly stopped: "cancelled" | "budget_time" | undefined
+  /** Whether the time of the turn is counted, and whether the end of a wait is. */
   readonly timed: boolean
+  readonly awaits: boolean
   /** The hook events that have run, and the changes of hooks to the next request only. */
   readonly notified: Notified
   readonly aside: Aside | undefined
   /** The result of the first pass, while the second runs. */
-  readonly firstPass: ChatResult | undefined
+  readonly firstPass: Held<ChatResult> | undefined
   /** Whether the context is stored. */
   readonly committed: boolean
-  readonly result: ChatResult | undefined
+  readonly result: Held<ChatResult> | undefined
   /** The error that kept a step from beginning. */
-  readonly refusal: PreflightError | undefined
+  readonly refusal: Held<PreflightError> | undefined
   /** The error of the store. */
-  readonly failure: SessionError | undefined
+  readonly failure: Held<SessionError> | undefined
   readonly lastHaltedReason: HaltedReason | undefined
   readonly pendingQuestion: PendingQuestion | undefined
-  readonly pendingToolCalls: ReadonlyArray<ToolCall>
-  /** The step that is not over, while the chat waits for decisions or is to continue with them. */
-  readonly open: OpenStep | undefined
-  /** The running step's notes on its calls that write. */
-  readonly journal: Journal | undefined
   /** The interrupted turn, until the next begins. */
   readonly interrupted: Interruption | undefined
   /** The permission mode of calls, if it differs from the options. */
-  readonly modeKeeper: PermissionMode
-  /** When the chat stops waiting for pending calls or answers; on the system's clock. */
-  readonly expiresAt: number | undefined
+  readonly standing: ModeStanding | undefined
+  /** The text of the reply that streams, under a bare actor. */
+  readonly partial: { readonly text: string }
+  /** The time of the last event that has one. */
+  readonly now: number
   readonly once: boolean
   /** Whether the chat ends when the running turn has ended. */
   readonly leaving: boolean
-  readonly commit: SaveRecord | undefined
-  readonly watcher: StepWatcher | undefined
   readonly suspendedTtlMs: number | undefined
-  readonly clock: Clock.Clock
   readonly answer: AnswerForm
 }
 
@@ -137,31 +207,22 @@ export type BeginState = Pick<
   "thread" | "open" | "pendingQuestion" | "unstored" | "interrupted" | "answer"
 >
 
-/** The state that decides whether a turn is to stop. */
-export type StopState = Pick<ChatContext, "turn" | "cancelled" | "outOfTime">
-
 /** The state that decides whether an input can join the turn. */
-export type SteerState = StopState & Pick<ChatContext, "mailbox" | "result" | "firstPass" | "arriving">
-
-/** The state that the input of the next step is made of. */
-export type NextStepState = Pick<
-  ChatContext,
-  "turn" | "engine" | "thread" | "watcher" | "firstPass" | "aside" | "modeKeeper" | "journal"
->
+export type SteerState = Pick<ChatContext, "mailbox" | "result" | "firstPass" | "arriving" | "stopped">
 
 /** The state that the result of a turn is made of. */
 export type EndState = Pick<
   ChatContext,
-  "turn" | "thread" | "steps" | "open" | "firstPass" | "pendingQuestion" | "modeKeeper" | "suspendedTtlMs" | "clock"
+  "thread" | "steps" | "open" | "firstPass" | "facts" | "pendingQuestion" | "standing" | "suspendedTtlMs" | "now"
 >
 
-/** The state that the last events of a turn and the output of a chat are made of. */
-export type ClosingState = Pick<ChatContext, "result" | "refusal" | "failure" | "leaving">
-
-/** The part of a record that a running step leaves unchanged. */
-export type StableState = Pick<
+/** The state of a chat that its record is made of. */
+export type RecordState = Pick<
   ChatContext,
   | "id"
+  | "thread"
+  | "usage"
+  | "open"
   | "turn"
   | "result"
   | "interrupted"
@@ -172,33 +233,10 @@ export type StableState = Pick<
   | "inputs"
   | "known"
   | "expiresAt"
-  | "modeKeeper"
+  | "standing"
 >
-
-/** The state of a chat that its record is made of. */
-export type RecordState = StableState & Pick<ChatContext, "thread" | "usage" | "open" | "journal" | "steps" | "watcher">
 
 /** The text of the reply of an interrupted turn. */
 export interface Interruption {
   readonly text: string
-}
-
-/**
- * Sets the mode of a chat; without `bound`, for the host.
- *
- * **Contract**: exactly one of the two functions is called, once. `counts` gets the promise of the save, if there is one
- * now; `refused` gets the loosest mode that the client may set.
- */
-export interface ModeSet {
-  readonly type: "mode.set"
-  readonly mode: Mode
-  readonly bound?: ModeBound | undefined
-  readonly counts: (kept: void | Promise<void>) => void
-  readonly refused: (bound: Mode) => void
-}
-
-/** The loosest mode that a client may set, and the permissions of the chat's options. */
-interface ModeBound {
-  readonly within: Mode | "host"
-  readonly permissions: Permissions | undefined
 }

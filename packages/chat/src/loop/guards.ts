@@ -1,42 +1,59 @@
 /** The guards of the chat's chart. */
 import type { ChatContext, ChatEvent } from "./chatContext.ts"
-import { canSteer, stopOf } from "./transitions.ts"
+import { canSteer, stillWaits, turnIn } from "./beginTurn.ts"
+import type { StepEnd } from "./endTurn.ts"
 import { mustAnnounce, mustBegin, mustReport } from "./lifecycleHooks.ts"
-import { isWaiting, type StepOutput } from "../step/index.ts"
 import { hasExpired } from "./suspensionExpiry.ts"
-import { mustWait, refusalOf } from "../inbox/index.ts"
+import * as Mailbox from "../inbox/Mailbox.ts"
+import { mustSave, mustWait, refusalOf } from "../inbox/index.ts"
 
 interface At {
   readonly context: ChatContext
   readonly event: ChatEvent
 }
 
+const refuses = (context: ChatContext, turn = Mailbox.next(context.mailbox)): boolean =>
+  turn !== undefined && refusalOf(context, turn) !== undefined
+
+const mustWaitNext = (context: ChatContext): boolean => {
+  const next = Mailbox.next(context.mailbox)
+  return next !== undefined && mustWait(context, next)
+}
+
+const waits = (context: ChatContext): boolean =>
+  stillWaits(context) ||
+  context.pendingToolCalls.length > 0 ||
+  (context.pendingQuestion !== undefined && context.interrupted === undefined)
+
 export const guards = {
   isLeaving: ({ context }: At) => context.leaving,
   isDone: ({ context }: At) => context.once && (context.result ?? context.refusal) !== undefined,
-  canBegin: ({ context }: At) =>
-    context.mailbox.next !== undefined && refusalOf(context, context.mailbox.next) === undefined,
-  mustRefuse: ({ context }: At) =>
-    context.mailbox.next !== undefined &&
-    !mustWait(context, context.mailbox.next) &&
-    refusalOf(context, context.mailbox.next) !== undefined,
-  refusesTurn: ({ context, event }: At) => event.type === "turn.start" && refusalOf(context, event.turn) !== undefined,
+  canBegin: ({ context }: At) => Mailbox.next(context.mailbox) !== undefined && !refuses(context),
+  mustRefuse: ({ context }: At) => !mustWaitNext(context) && refuses(context),
+  refusesTurn: ({ context, event }: At) => refuses(context, turnIn(event)),
   wasAccepted: ({ context, event }: At) =>
-    event.type === "turn.start" && event.turn.delivery?.status === "pending" && mustWait(context, event.turn),
-  interrupts: ({ event }: At) => event.type === "turn.start" && event.turn.delivery?.whenBusy === "interrupt",
+    event.type === "turn.start" && event.turn.receipt === "pending" && mustWait(context, event.turn),
+  interrupts: ({ event }: At) => event.type === "turn.start" && event.turn.whenBusy === "interrupt",
   canSteer: ({ context }: At) => canSteer(context),
-  wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepOutput) =>
+  wasRefused: (_: At, output: StepEnd) => output.type === "refused",
+  wasRefusedAtOnce: ({ context: { once, steps } }: At, output: StepEnd) =>
     once && steps.length === 0 && output.type === "refused",
-  hasExpired: ({ context }: At) => context.turn === undefined && hasExpired(context),
+  hasExpired: ({ context }: At) => context.turn === undefined && hasExpired(context, context.now),
+  comesTooLate: ({ context, event }: At) =>
+    event.type === "turn.start" && hasExpired(context, event.now ?? context.now),
   hasQuestion: ({ context }: At) => context.pendingQuestion !== undefined,
-  hasApprovals: ({ context: { open } }: At) => open !== undefined && isWaiting(open),
+  hasApprovals: ({ context }: At) => stillWaits(context),
   hasOpenCalls: ({ context }: At) => context.open !== undefined,
   isInterrupted: ({ context }: At) => context.interrupted !== undefined,
   hasPendingCalls: ({ context }: At) => context.pendingToolCalls.length > 0,
-  mustCommit: ({ context }: At) => context.commit !== undefined && !context.committed,
+  mustAwait: ({ context }: At) => context.expiresAt !== undefined && !context.awaits && waits(context),
+  mustSave: ({ context }: At) => mustSave(context),
+  mustKeep: ({ context: { stores, committed, turn } }: At) => stores && !committed && turn === undefined,
+  mustCommit: ({ context: { stores, committed } }: At) => stores && !committed,
   hasResult: ({ context }: At) => context.result !== undefined,
-  isStopped: ({ context }: At) => stopOf(context) !== undefined,
-  mustTime: ({ context: { timed, turn } }: At) => !timed && turn?.options.budget?.timeMs !== undefined,
+  isStopped: ({ context }: At) => context.stopped !== undefined,
+  mustClose: ({ context: { stopped, open } }: At) => stopped !== undefined && open !== undefined,
+  mustTime: ({ context: { timed, facts } }: At) => !timed && facts.timeMs !== undefined,
   isTimed: ({ context }: At) => context.timed,
   mustBegin: ({ context }: At) => mustBegin(context),
   mustAnnounce: ({ context }: At) => mustAnnounce(context),

@@ -1,6 +1,9 @@
 /** The chat statechart: steps until a stop condition, suspension, interruption and lifecycle hooks. */
-export type { ChatContext, ModeSet } from "./chatContext.ts"
+export { ChatEnv } from "./chatEnv.ts"
+export type { ModeAsk } from "./chatEnv.ts"
+export type { ChatContext } from "./chatContext.ts"
 export { chatMachine } from "./ChatMachine.ts"
+export { chatStart } from "./chatStart.ts"
 export { cutOffBy, recalledBy } from "./interruption.ts"
 export { withAnswer } from "./questionAnswer.ts"
 export type { AnswerForm } from "./questionAnswer.ts"

@@ -8,11 +8,12 @@
  */
 import * as Equal from "effect/Equal"
 import type { ChatContext, Interruption } from "./chatContext.ts"
-import type { ChatRecord } from "../record/index.ts"
 import type { AssistantMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { isWaiting } from "../step/index.ts"
-import type { Turn } from "../inbox/index.ts"
+import { isWaiting, type Journal } from "../step/index.ts"
+import { original } from "../values/index.ts"
+import type { ChatRecord, ModeStanding } from "../record/index.ts"
+import type { TurnData } from "../inbox/index.ts"
 
 /** Whether a chat that starts from this record was interrupted (INT1). */
 export const interruptionOf = (
@@ -44,7 +45,7 @@ export const cutOffBy = (
     known === thread.messages.length
       ? streamed || interrupted?.text
       : known < thread.messages.length
-        ? steps.at(-1)?.response.outputText
+        ? steps.map(original).at(-1)?.response.outputText
         : undefined
   return said === undefined || said === "" || said === record.draft ? undefined : said
 }
@@ -53,7 +54,7 @@ export const cutOffBy = (
 export const withCutOff = (
   thread: Thread.Thread,
   interrupted: Interruption | undefined,
-  { messages }: Pick<Turn, "messages">
+  { messages }: Pick<TurnData, "messages">
 ): Thread.Thread =>
   interrupted === undefined || interrupted.text === "" || messages[0]?.role !== "user"
     ? thread
@@ -66,13 +67,15 @@ const cutShort = (content: string): AssistantMessage => ({
   metadata: { finish_reason: null, cancelled: true, interrupted: true }
 })
 
+/** What the environment of a chat's process knew, and no record has. */
+export interface Recalled {
+  readonly journal: Journal | undefined
+  readonly standing: ModeStanding | undefined
+}
+
 /** The record with what the process before knew of its running calls and of its permission mode; the same record when it has all. */
-export const recalledBy = (
-  { journal, modeKeeper }: Pick<ChatContext, "journal" | "modeKeeper">,
-  record: ChatRecord
-): ChatRecord => {
+export const recalledBy = ({ journal, standing }: Recalled, record: ChatRecord): ChatRecord => {
   const recalled = journal?.recall(record) ?? record
-  const permissionMode = modeKeeper.standing
-  const isKept = permissionMode === undefined || Equal.equals(permissionMode, record.permissionMode)
-  return isKept ? recalled : { ...recalled, permissionMode }
+  const isKept = standing === undefined || Equal.equals(standing, record.permissionMode)
+  return isKept ? recalled : { ...recalled, permissionMode: standing }
 }

@@ -16,51 +16,54 @@
  *
  * @source ExAthena.Hooks, lifecycle events
  */
-import type { BeginState, ChatContext, EndState, StopState } from "./chatContext.ts"
+import type { BeginState, ChatContext, ChatEvent, EndState, Verdict } from "./chatContext.ts"
 import { type ChatResult, isNudge } from "../record/index.ts"
-import { has } from "../gate/index.ts"
 import type { Message, UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { beginning, ended, stopOf, turnOf } from "./transitions.ts"
-import type { Aside } from "./hookProgress.ts"
-import type { Turn } from "../inbox/index.ts"
+import { beginning } from "./beginTurn.ts"
+import { atMoment, ended } from "./endTurn.ts"
+import type { TurnData } from "../inbox/index.ts"
+import { type Held, original } from "../values/index.ts"
+import type { LifecycleEvent } from "../gate/index.ts"
 import type { Terminal } from "../stopConditions/index.ts"
 
 /** The user messages that are in the thread, and whether they are stored. */
 type PromptState = Pick<ChatContext, "once" | "arriving" | "steps" | "thread">
 
 /** The state that decides whether hooks are due before a turn's first request. */
-export type BeginHooksState = StopState & PromptState & Pick<ChatContext, "notified" | "result">
+type BeginHooksState = PromptState & Pick<ChatContext, "facts" | "notified" | "result" | "stopped">
 
 /** The state that decides which hooks are due after a turn. */
-export type EndHooksState = Pick<ChatContext, "once" | "turn" | "result" | "refusal" | "notified">
+type EndHooksState = Pick<ChatContext, "once" | "facts" | "result" | "refusal" | "notified">
+
+type EndEvent = "Stop" | "StopFailure" | "SessionEnd"
+
+const has = ({ facts }: Pick<ChatContext, "facts">, event: LifecycleEvent): boolean => facts.hooks.includes(event)
 
 /** Whether hooks are due for the process's first turn, or for a user message. */
 export const mustBegin = (context: BeginHooksState): boolean => {
-  const hooks = context.turn?.options.hooks
-  if (hooks === undefined || context.result !== undefined || stopOf(context) !== undefined) return false
-  const { started, prompted } = context.notified
-  if (!started && has(hooks, "SessionStart")) return true
-  return !prompted && has(hooks, "UserPromptSubmit") && promptsOf(context).length > 0
+  const { facts, notified, result, stopped } = context
+  if (facts.hooks.length === 0 || result !== undefined || stopped !== undefined) return false
+  if (!notified.started && has(context, "SessionStart")) return true
+  return !notified.prompted && has(context, "UserPromptSubmit") && promptsOf(context).length > 0
 }
 
 /** Whether hooks are due for the next request. */
-export const mustAnnounce = ({ notified, turn }: Pick<ChatContext, "notified" | "turn">): boolean =>
-  !notified.announced && has(turn?.options.hooks, "PreIteration", "ChatParams")
+export const mustAnnounce = (context: Pick<ChatContext, "notified" | "facts">): boolean =>
+  !context.notified.announced && (has(context, "PreIteration") || has(context, "ChatParams"))
 
 /** Whether hooks are due for the end of the turn. */
 export const mustReport = (context: EndHooksState): boolean =>
-  !context.notified.reported && context.turn?.options.hooks !== undefined && endings(context).length > 0
+  !context.notified.reported && context.facts.hooks.length > 0 && endings(context).length > 0
 
 /** The end events that have hooks; for a run that was refused at once, `SessionEnd` only. */
-export const endings = (context: EndHooksState): ReadonlyArray<"Stop" | "StopFailure" | "SessionEnd"> => {
+const endings = (context: EndHooksState): ReadonlyArray<EndEvent> => {
   const { once, result, refusal, notified } = context
-  const { hooks } = turnOf(context).options
-  const found: Array<"Stop" | "StopFailure" | "SessionEnd"> = []
-  if (result !== undefined) found.push(isFailure(result) ? "StopFailure" : "Stop")
-  if (once && (result ?? refusal) !== undefined && (notified.started || !has(hooks, "SessionStart")))
+  const found: Array<EndEvent> = []
+  if (result !== undefined) found.push(isFailure(original(result)) ? "StopFailure" : "Stop")
+  if (once && (result ?? refusal) !== undefined && (notified.started || !has(context, "SessionStart")))
     found.push("SessionEnd")
-  return found.filter((event) => has(hooks, event))
+  return found.filter((event) => has(context, event))
 }
 
 /** The reasons of a turn that ended by failure. A halt by a hook is a failure too. */
@@ -80,36 +83,55 @@ const failures: ReadonlySet<string> = new Set([
 const isFailure = ({ haltedReason, metadata }: ChatResult): boolean =>
   failures.has(haltedReason) || metadata["haltHook"] !== undefined
 
-/** The results of hooks. */
-export type Verdict =
-  | { readonly type: "begin"; readonly said: ReadonlyArray<Said>; readonly terminal: Terminal | undefined }
+/** The hooks that are due, with the data they read. `stopping` is whether the turn is to stop (HOOK5). */
+export type DueHooks = { readonly turn: string; readonly thread: Thread.Thread } & (
   | {
-      readonly type: "announce"
-      readonly injects: ReadonlyArray<Message>
-      readonly aside: Aside | undefined
-      readonly terminal: Terminal | undefined
+      readonly due: "begin"
+      /** The thread before the messages of the turn, if `SessionStart` is due. */
+      readonly started: Thread.Thread | undefined
+      readonly prompts: ReadonlyArray<UserMessage>
     }
-  | { readonly type: "report" }
+  | { readonly due: "announce"; readonly iteration: number; readonly isSecond: boolean }
+  | {
+      readonly due: "report"
+      readonly events: ReadonlyArray<EndEvent>
+      readonly result: Held<ChatResult> | undefined
+      readonly stopping: boolean
+      readonly lastHaltedReason: ChatContext["lastHaltedReason"]
+    }
+)
 
-/** A user message as the thread has it: the text after the hooks, and the messages that hooks added after it. */
-export interface Said {
-  readonly prompt: UserMessage
-  readonly messages: ReadonlyArray<Message>
+/** The hooks that are due now. */
+export const dueHooks = (context: ChatContext): DueHooks => {
+  const { thread, before, notified, steps, firstPass, result, refusal, stopped, lastHaltedReason } = context
+  const turn = context.turn?.id ?? ""
+  if (mustBegin(context)) {
+    const started = notified.started ? undefined : (before?.thread ?? thread)
+    return { due: "begin", turn, thread, started, prompts: notified.prompted ? [] : promptsOf(context) }
+  }
+  if (result === undefined && refusal === undefined) {
+    return { due: "announce", turn, thread, iteration: steps.length, isSecond: firstPass !== undefined }
+  }
+  const stopping = stopped !== undefined
+  return { due: "report", turn, thread, events: endings(context), result, stopping, lastHaltedReason }
 }
 
 /** The state in which hooks replace user messages. */
 type RewordState = BeginState & Pick<ChatContext, "arriving" | "before" | "once" | "turn">
 
-/** The context after hooks. Without a verdict the turn is to stop, and does not wait for the hooks. */
+type HooksState = RewordState & EndState & Pick<ChatContext, "notified" | "committed">
+
+/** The context after hooks. */
 export const afterHooks = (
-  context: RewordState & EndState & Pick<ChatContext, "notified" | "result" | "refusal" | "committed">,
-  verdict: Verdict | undefined
+  context: ChatContext,
+  event: Extract<ChatEvent, { readonly type: "hooks.answered" }>
 ): Partial<ChatContext> => {
+  const at = atMoment(context, event)
+  return { ...at, ...answered({ ...context, ...at }, event.verdict) }
+}
+
+const answered = (context: HooksState, verdict: Verdict): Partial<ChatContext> => {
   const { notified } = context
-  if (verdict === undefined) {
-    const isOver = (context.result ?? context.refusal) !== undefined
-    return { notified: isOver ? { ...notified, reported: true } : { ...notified, started: true, prompted: true } }
-  }
   switch (verdict.type) {
     case "begin": {
       const next = { notified: { ...notified, started: true, prompted: true }, thread: retold(context, verdict.said) }
@@ -130,11 +152,21 @@ export const afterHooks = (
   }
 }
 
-const halting = (context: EndState, terminal: Terminal | undefined): Partial<ChatContext> =>
-  terminal === undefined ? {} : ended(context, terminal)
+/** The context of a turn that is to stop and does not wait for its hooks. */
+export const withoutHooks = ({
+  notified,
+  result,
+  refusal
+}: Pick<ChatContext, "notified" | "result" | "refusal">): Pick<ChatContext, "notified"> => ({
+  notified:
+    (result ?? refusal) === undefined ? { ...notified, started: true, prompted: true } : { ...notified, reported: true }
+})
+
+const halting = (context: EndState, terminal: Held<Terminal> | undefined): Partial<ChatContext> =>
+  terminal === undefined ? {} : ended(context, original(terminal))
 
 /** The user messages that are in the thread and not yet stored. */
-export const promptsOf = ({ once, arriving, steps, thread }: PromptState): ReadonlyArray<UserMessage> => {
+const promptsOf = ({ once, arriving, steps, thread }: PromptState): ReadonlyArray<UserMessage> => {
   if (!once) return arriving.flatMap(({ messages }) => messages.filter(isPrompt))
   const last = steps.length === 0 ? thread.messages.at(-1) : undefined
   return last !== undefined && isPrompt(last) ? [last] : []
@@ -142,15 +174,18 @@ export const promptsOf = ({ once, arriving, steps, thread }: PromptState): Reado
 
 const isPrompt = (message: Message): message is UserMessage => message.role === "user" && !isNudge(message)
 
-/** The thread with the user messages as hooks changed them. */
-const retold = (context: RewordState, said: ReadonlyArray<Said>): Thread.Thread => {
+/** The thread with the messages that hooks made of each user message, in order. */
+const retold = (context: RewordState, said: ReadonlyArray<ReadonlyArray<Message>>): Thread.Thread => {
   const { arriving, before, once, thread, turn } = context
   if (said.length === 0) return thread
-  const made = new Map<Message, ReadonlyArray<Message>>(said.map(({ prompt, messages }) => [prompt, messages]))
-  const remade = (messages: ReadonlyArray<Message>) => messages.flatMap((message) => made.get(message) ?? [message])
-  if (once || before === undefined) return { ...thread, messages: remade(thread.messages) }
-  const again = arriving.map((one): Turn => ({ ...one, messages: remade(one.messages) }))
-  const began = turn === undefined ? -1 : arriving.indexOf(turn)
+  if (once || before === undefined) {
+    const { messages } = thread
+    return { ...thread, messages: [...messages.slice(0, -1), ...(said[0] ?? messages.slice(-1))] }
+  }
+  const left = [...said]
+  const remade = (message: Message) => (isPrompt(message) ? (left.shift() ?? [message]) : [message])
+  const again = arriving.map((one): TurnData => ({ ...one, messages: one.messages.flatMap(remade) }))
+  const began = arriving.findIndex(({ id }) => id === turn?.id)
   const beginner = again[began]
   if (beginner === undefined) return Thread.append(before.thread, ...again.flatMap(({ messages }) => messages))
   // The messages of a retry come after the input that could not be stored.

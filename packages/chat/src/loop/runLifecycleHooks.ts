@@ -3,66 +3,54 @@
  *
  * Owns: nothing; `lifecycleHooks.ts` decides which events are due, and the effect of the results.
  */
-import type { ChatContext, StopState } from "./chatContext.ts"
+import type { ChatContext, Verdict } from "./chatContext.ts"
 import { has, type HookHalt, type HookRun, lifecycle, type LifecycleEvent } from "../gate/index.ts"
 import { type Message, text, type UserMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { stopOf, turnOf } from "./transitions.ts"
-import {
-  type BeginHooksState,
-  type EndHooksState,
-  endings,
-  mustBegin,
-  promptsOf,
-  type Said,
-  type Verdict
-} from "./lifecycleHooks.ts"
-import { injected } from "../record/index.ts"
+import type { DueHooks } from "./lifecycleHooks.ts"
+import { type ChatResult, injected } from "../record/index.ts"
+import { held, type Held, original } from "../values/index.ts"
 import { lastFingerprint, passOptions, type Terminal, unproductiveRounds } from "../stopConditions/index.ts"
 import { requestOf } from "../request/index.ts"
 import type { RunOptions } from "../options/index.ts"
 
-/** The state that the hooks before a turn's first request read. */
-type BeforeTurnState = BeginHooksState & Pick<ChatContext, "before">
-
-/** The state that the hooks before a request read. */
-type BeforeRequestState = Pick<ChatContext, "turn" | "engine" | "firstPass" | "steps" | "thread">
-
 /** The state that the hooks of a chat's end read. */
 type SessionEndState = Pick<ChatContext, "lastHaltedReason" | "thread">
-
-/** The state that the hooks after a turn read. */
-type AfterTurnState = EndHooksState & StopState & SessionEndState
 
 /** The options that lifecycle hooks run with. */
 type HookOptions = Pick<RunOptions, "hooks" | "sessionId" | "hookTimeoutMs" | "system" | "context">
 
+type Due<Kind extends DueHooks["due"]> = Extract<DueHooks, { readonly due: Kind }>
+
 /** Calls the hooks that are due; never rejects. Aborting the signal ends the wait for them. */
-export const notifyHooks = (
-  context: BeforeTurnState & BeforeRequestState & AfterTurnState,
-  signal: AbortSignal
-): Promise<Verdict> => {
-  if (mustBegin(context)) return notifyBeginning(context, signal)
-  return context.result === undefined && context.refusal === undefined
-    ? notifyRequest(context, signal)
-    : notifyEnd(context, signal)
+export const notifyHooks = (due: DueHooks, options: RunOptions, signal: AbortSignal): Promise<Verdict> => {
+  switch (due.due) {
+    case "begin":
+      return notifyBeginning(due, options, signal)
+    case "announce":
+      return notifyRequest(due, options, signal)
+    case "report":
+      return notifyEnd(due, options, signal)
+  }
 }
 
-const notifyBeginning = async (context: BeforeTurnState, signal: AbortSignal): Promise<Verdict> => {
-  const { options } = turnOf(context)
+const notifyBeginning = async (
+  { thread, started, prompts }: Due<"begin">,
+  options: RunOptions,
+  signal: AbortSignal
+): Promise<Verdict> => {
   const { hooks = {}, sessionId } = options
-  const { notified, thread, before = { thread } } = context
   const run = runOf(options, signal)
-  if (!notified.started) await notifyStart(options, run, before.thread)
-  const said: Array<Said> = []
-  for (const prompt of notified.prompted ? [] : promptsOf(context)) {
+  if (started !== undefined) await notifyStart(options, run, started)
+  const said: Array<ReadonlyArray<Message>> = []
+  for (const prompt of prompts) {
     const payload = { prompt: text(prompt), sessionId, messages: thread.messages }
     const { transform, injects, halt } = await lifecycle(hooks, "UserPromptSubmit", payload, run)
     const words = transform === undefined ? prompt : withText(prompt, transform)
-    said.push({ prompt, messages: [words, ...injects.map((message) => injected(message, "UserPromptSubmit"))] })
+    said.push([words, ...injects.map((message) => injected(message, "UserPromptSubmit"))])
     if (halt !== undefined) return { type: "begin", said, terminal: haltedBy("UserPromptSubmit", halt) }
   }
-  return { type: "begin", said, terminal: undefined }
+  return { type: "begin", said }
 }
 
 const notifyStart = (
@@ -74,10 +62,12 @@ const notifyStart = (
   return lifecycle(hooks, "SessionStart", { sessionId, source, messages }, run)
 }
 
-const notifyRequest = async (context: BeforeRequestState, signal: AbortSignal): Promise<Verdict> => {
-  const { engine, firstPass, steps, thread } = context
-  const { options } = turnOf(context)
-  const { hooks = {}, sessionId } = options
+const notifyRequest = async (
+  { thread, iteration, isSecond }: Due<"announce">,
+  options: RunOptions,
+  signal: AbortSignal
+): Promise<Verdict> => {
+  const { engine, hooks = {}, sessionId } = options
   const run = runOf(options, signal)
   let injects: ReadonlyArray<Message> = []
   if (has(hooks, "PreIteration")) {
@@ -86,7 +76,7 @@ const notifyRequest = async (context: BeforeRequestState, signal: AbortSignal): 
       hooks,
       "PreIteration",
       {
-        iteration: steps.length,
+        iteration,
         unproductiveIterations: unproductiveRounds(messages),
         fingerprint: lastFingerprint(messages),
         sessionId,
@@ -98,9 +88,9 @@ const notifyRequest = async (context: BeforeRequestState, signal: AbortSignal): 
     const terminal = haltedBy("PreIteration", verdict.halt)
     if (terminal !== undefined) return { type: "announce", injects, aside: undefined, terminal }
   }
-  if (!has(hooks, "ChatParams")) return { type: "announce", injects, aside: undefined, terminal: undefined }
+  if (!has(hooks, "ChatParams")) return { type: "announce", injects, aside: undefined }
   const asked = Thread.append(thread, ...injects)
-  const request = requestOf({ engine, thread: asked, options: passOptions(options, firstPass) })
+  const request = requestOf({ engine, thread: asked, options: passOptions(options, isSecond) })
   const {
     halt,
     params,
@@ -109,14 +99,12 @@ const notifyRequest = async (context: BeforeRequestState, signal: AbortSignal): 
   return { type: "announce", injects, aside: { params, messages }, terminal: haltedBy("ChatParams", halt) }
 }
 
-const notifyEnd = async (context: AfterTurnState, signal: AbortSignal): Promise<Verdict> => {
-  const { options } = turnOf(context)
-  const isStopping = stopOf(context) !== undefined
-  const drain = isStopping ? drained(options, signal) : { signal, over: () => {} }
+const notifyEnd = async (due: Due<"report">, options: RunOptions, signal: AbortSignal): Promise<Verdict> => {
+  const drain = due.stopping ? drained(options, signal) : { signal, over: () => {} }
   const run = runOf(options, drain.signal)
-  for (const event of endings(context)) {
-    if (event === "SessionEnd") await notifySessionEnd(options, run, context)
-    else await notifyStop(event, options, run, context)
+  for (const event of due.events) {
+    if (event === "SessionEnd") await notifySessionEnd(options, run, due)
+    else await notifyStop(event, options, run, due.result)
   }
   drain.over()
   return { type: "report" }
@@ -126,9 +114,10 @@ const notifyStop = async (
   event: "Stop" | "StopFailure",
   { hooks = {}, sessionId }: Pick<HookOptions, "hooks" | "sessionId">,
   run: HookRun,
-  { result }: Pick<ChatContext, "result">
+  ended: Held<ChatResult> | undefined
 ) => {
-  if (result === undefined) return
+  if (ended === undefined) return
+  const result = original(ended)
   await lifecycle(hooks, event, { sessionId, haltedReason: result.haltedReason, result }, run)
 }
 
@@ -171,13 +160,13 @@ const runOf = (
   context
 })
 
-const haltedBy = (event: LifecycleEvent, halt: HookHalt | undefined): Terminal | undefined =>
+const haltedBy = (event: LifecycleEvent, halt: HookHalt | undefined): Held<Terminal> | undefined =>
   halt === undefined
     ? undefined
-    : {
+    : held<Terminal>({
         reason: halt.reason,
         metadata: { haltHook: event, ...(halt.cause === undefined ? {} : { error: halt.cause }) }
-      }
+      })
 
 /** The message with this text; in a message with other parts, it comes first and replaces the text parts. */
 const withText = (message: UserMessage, words: string): UserMessage => {

@@ -3,16 +3,17 @@
  *
  * SUSP1. However a suspension ends, every call of the thread has exactly one result.
  */
-import type { ChatContext, ChatInput } from "./chatContext.ts"
-import type { ChatRecord, OpenCall, OpenStep, PendingQuestion } from "../record/index.ts"
+import type { ChatContext, Expired } from "./chatContext.ts"
+import type { OpenCall, OpenStep, PendingQuestion } from "../record/index.ts"
 import type { Message, ToolCall, ToolMessage } from "../model/index.ts"
 import * as Thread from "../model/Thread.ts"
-import { errorText, json } from "../toolResult/index.ts"
+import { errorText } from "../toolResult/index.ts"
 import { withResult } from "./questionAnswer.ts"
-import { ignoreRejection } from "../async/index.ts"
 import { closed, firstExpiry, isWaiting, leftOut, openToolCalls, withResults } from "../step/index.ts"
 import { type OutcomeRules, toolFailure, toolOutcome } from "../call/index.ts"
 import { unknownOutcome, unknownReason } from "../batch/index.ts"
+
+type Bounds = Pick<ChatContext, "suspendedTtlMs" | "now">
 
 /** When a chat that begins to wait now expires; `undefined` for never. */
 export const expiryOf = (
@@ -25,41 +26,11 @@ export const expiryOf = (
 }
 
 /** Whether the chat waited for something, and its time is over. */
-export const hasExpired = ({ expiresAt, clock }: Pick<ChatContext, "expiresAt" | "clock">): boolean =>
-  expiresAt !== undefined && expiresAt <= clock.now()
+export const hasExpired = ({ expiresAt }: Pick<ChatContext, "expiresAt">, now: number): boolean =>
+  expiresAt !== undefined && expiresAt <= now
 
-/**
- * The context of a chat at its start: an expired wait is over. `committed` is false if the store does not have the new
- * state yet.
- */
-export const found = (context: ChatContext, { record, cutOff }: Pick<ChatInput, "record" | "cutOff">): ChatContext => {
-  if (record === undefined) return context
-  if (hasExpired(context)) return { ...context, ...expired(context) }
-  if (context.interrupted !== undefined && cutOff !== undefined) return { ...context, committed: false }
-  const { open } = context
-  const isKnown = open === undefined || open.calls.every((call, at) => isSameWait(call, record.open?.calls[at]))
-  return isKnown ? context : { ...context, committed: false }
-}
-
-const isSameWait = (call: OpenCall, kept: OpenCall | undefined): boolean =>
-  call.state !== "waiting" || (kept?.state === "waiting" && kept.expiresAt === call.expiresAt)
-
-/**
- * Saves a record that no caller waits for. If the store fails, its record stays as before, and the next start computes the
- * same.
- */
-export const keepUnasked = (commit: NonNullable<ChatContext["commit"]>, record: ChatRecord): void => {
-  try {
-    ignoreRejection(commit(record))
-  } catch {
-    return
-  }
-}
-
-type Bounds = Pick<ChatContext, "suspendedTtlMs" | "clock">
-
-const endOf = ({ suspendedTtlMs, clock }: Bounds): number | undefined =>
-  suspendedTtlMs === undefined || suspendedTtlMs === Infinity ? undefined : clock.now() + suspendedTtlMs
+const endOf = ({ suspendedTtlMs, now }: Bounds): number | undefined =>
+  suspendedTtlMs === undefined ? undefined : now + suspendedTtlMs
 
 /** The open step with the waits of its calls limited to the time that the chat may wait. */
 export const boundedBy = (bounds: Bounds, open: OpenStep | undefined): OpenStep | undefined => {
@@ -78,34 +49,35 @@ export const boundedBy = (bounds: Bounds, open: OpenStep | undefined): OpenStep 
 type WaitState = Pick<ChatContext, "thread" | "pendingQuestion" | "pendingToolCalls">
 
 /** The state of a chat whose wait can expire. */
-type ExpiryState = WaitState & Bounds & Pick<ChatContext, "engine" | "open" | "expiresAt">
+export type ExpiryState = WaitState & Pick<ChatContext, "open" | "expiresAt" | "lastHaltedReason" | "suspendedTtlMs">
 
 /**
- * The context after the wait of the chat expired: calls without a decision do not run, and a question or calls without an
- * answer are closed.
+ * The state after the wait of the chat expired: calls without a decision do not run, and a question or calls without an
+ * answer are closed. The rules encode the results of the calls.
  */
-export const expired = (context: ExpiryState): Partial<ChatContext> =>
-  context.open !== undefined && isWaiting(context.open) ? undecided(context, context.open) : unanswered(context)
+export const expired = (state: ExpiryState, rules: OutcomeRules, now: number): Expired =>
+  state.open !== undefined && isWaiting(state.open) ? undecided(state, state.open, rules, now) : unanswered(state)
 
 /** Answers the calls whose decision came too late. With the last of them, the calls that never ran are answered too. */
-const undecided = (context: ExpiryState, open: OpenStep): Partial<ChatContext> => {
-  const { clock, engine, expiresAt = Infinity } = context
-  const rules = { toolResultEncoder: engine.toolResultEncoder ?? json }
-  const now = Math.max(clock.now(), expiresAt)
-  const toolCalls = openToolCalls({ ...context, open })
+const undecided = (state: ExpiryState, open: OpenStep, rules: OutcomeRules, time: number): Expired => {
+  const now = Math.max(time, state.expiresAt ?? Infinity)
+  const toolCalls = openToolCalls({ ...state, open })
   const results = new Map<number, ToolMessage>()
   open.calls.forEach((call, position) => {
     const toolCall = toolCalls[position]
     if (toolCall === undefined || call.state !== "waiting" || (call.expiresAt ?? Infinity) > now) return
     results.set(position, undecidedMessage(toolCall, call, rules))
   })
-  const left = withResults({ ...context, open }, results)
-  if (isWaiting(left.open)) return { ...left, expiresAt: firstExpiry(left.open), committed: false }
+  const left = withResults({ ...state, open }, results)
+  const { pendingQuestion, pendingToolCalls, lastHaltedReason } = state
+  if (isWaiting(left.open)) {
+    return { ...left, pendingQuestion, pendingToolCalls, expiresAt: firstExpiry(left.open), lastHaltedReason }
+  }
   const over = closed(
-    { ...context, ...left },
+    { ...left, pendingQuestion, pendingToolCalls },
     (toolCall, call) => leftOut(toolCall, call, "not_started", rules, notAll).message
   )
-  return { ...over, expiresAt: expiryOf(context, over), lastHaltedReason: "expired", committed: false }
+  return { ...over, expiresAt: expiryOf({ ...state, now: time }, over), lastHaltedReason: "expired" }
 }
 
 const notAll = "expired: not every call beside it was decided in time"
@@ -120,7 +92,7 @@ const undecidedMessage = (
     : unknownOutcome(toolCall, rules, `expired: ${unknownReason}, and nobody decided in time`).message
 
 /** Withdraws the question, and answers the calls as cancelled. */
-const unanswered = ({ thread, pendingQuestion, pendingToolCalls }: WaitState): Partial<ChatContext> => {
+const unanswered = ({ thread, open, pendingQuestion, pendingToolCalls }: ExpiryState): Expired => {
   const asked = pendingQuestion === undefined ? undefined : askingCall(thread, pendingQuestion)
   const from = (asked === undefined ? undefined : withResult(thread, asked.id, expiredText(asked))) ?? thread
   const results = pendingToolCalls.map((call): Message => ({
@@ -130,11 +102,11 @@ const unanswered = ({ thread, pendingQuestion, pendingToolCalls }: WaitState): P
   }))
   return {
     thread: results.length === 0 ? from : answering(from, results),
+    open,
     pendingQuestion: undefined,
     pendingToolCalls: [],
     expiresAt: undefined,
-    lastHaltedReason: "expired",
-    committed: false
+    lastHaltedReason: "expired"
   }
 }
 

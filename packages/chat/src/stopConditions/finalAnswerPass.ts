@@ -17,11 +17,8 @@ const defaultNudge = "Now provide your final structured response."
 
 const followed: ReadonlySet<string> = new Set(["completed", "max_turns", "halt_when"])
 
-/** Whether a second pass follows a first pass that ended for this reason. */
-export const isFollowed = (
-  { structuredFinalize }: Pick<RunOptions, "structuredFinalize">,
-  { reason }: Terminal
-): boolean => structuredFinalize === true && followed.has(reason)
+/** Whether a second pass follows a first pass that ended for this reason, in a turn of two passes. */
+export const isFollowed = ({ reason }: Terminal): boolean => followed.has(reason)
 
 /** The options that differ between the two passes. */
 type PassOptions = Pick<
@@ -30,37 +27,21 @@ type PassOptions = Pick<
 >
 
 /** The options of the steps of a pass. */
-export const passOptions = <Options extends PassOptions>(
-  options: Options,
-  firstPass: ChatResult | undefined
-): Options => {
+export const passOptions = <Options extends PassOptions>(options: Options, isSecond: boolean): Options => {
   if (options.structuredFinalize !== true) return options
-  if (firstPass === undefined) return { ...options, responseFormat: undefined }
+  if (!isSecond) return { ...options, responseFormat: undefined }
   return { ...options, tools: [], toolsByName: new Map(), toolChoice: undefined, maxTurns: 1 }
 }
 
 /** The thread at the beginning of the second pass. */
-export const nudged = (
-  thread: Thread.Thread,
-  { structuredFinalizeNudge = defaultNudge }: Pick<RunOptions, "structuredFinalizeNudge">
-): Thread.Thread =>
-  structuredFinalizeNudge === ""
+export const nudged = (thread: Thread.Thread, nudge = defaultNudge): Thread.Thread =>
+  nudge === ""
     ? thread
-    : Thread.append(thread, {
-        role: "user",
-        content: structuredFinalizeNudge,
-        metadata: { structured_finalize: true }
-      })
+    : Thread.append(thread, { role: "user", content: nudge, metadata: { structured_finalize: true } })
 
 /** The result of a turn in two passes, with the reason that ended the first. */
-export const finalized = (
-  result: ChatResult,
-  { structuredFinalize }: Pick<RunOptions, "structuredFinalize">,
-  firstPass: ChatResult | undefined
-): ChatResult =>
-  structuredFinalize === true
-    ? withNote(result, { pass1Halted: firstPass === undefined ? result.haltedReason : firstPass.haltedReason })
-    : result
+export const finalized = (result: ChatResult, firstPass: ChatResult | undefined): ChatResult =>
+  withNote(result, { pass1Halted: firstPass === undefined ? result.haltedReason : firstPass.haltedReason })
 
 /** The result of a turn whose second pass was refused (TWO2). */
 export const unfinalized = (firstPass: ChatResult, error: unknown): ChatResult =>

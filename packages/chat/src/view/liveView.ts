@@ -12,8 +12,13 @@
  */
 import type { Clock, Pid } from "@troupe/otp"
 import type { SnapshotFrom } from "xstate"
-import type { InboxEntry, Mode, PendingApproval } from "../record/index.ts"
-import type { ChatContext, chatMachine } from "../loop/index.ts"
+import type { ChatResult, InboxEntry, Mode, PendingApproval, StepResult } from "../record/index.ts"
+import type { PreflightError, SessionError } from "../errors/index.ts"
+import { type Held, original } from "../values/index.ts"
+import * as Mailbox from "../inbox/Mailbox.ts"
+import type { Turn } from "../inbox/index.ts"
+import type { Engine } from "../tool/index.ts"
+import { type ChatContext, type ChatEnv, chatMachine } from "../loop/index.ts"
 import type { StreamCollector } from "../events/index.ts"
 import * as Usage from "../model/Usage.ts"
 import type { Drafts } from "../store/index.ts"
@@ -22,6 +27,12 @@ import { pendingApprovalsOf, type StepWatcher } from "../step/index.ts"
 import type { CallCommand, ToolCallView } from "../call/index.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof chatMachine>
+
+/** The state of the chat's machine. */
+export type ChatState = Pick<MachineSnapshot, "status" | "value" | "context">
+
+/** The parts of the machine's context that a snapshot shows as the values themselves. */
+type Shown = "steps" | "firstPass" | "result" | "refusal" | "failure" | "turn"
 
 /**
  * The activity of a chat.
@@ -51,7 +62,18 @@ export type ChatPhase =
   | "completing"
 
 /** The context of a chat's snapshot, in addition to the machine's: `usage` includes the running request. */
-export interface LiveContext extends ChatContext {
+export interface LiveContext extends Omit<ChatContext, Shown> {
+  readonly engine: Engine
+  /** The running turn. */
+  readonly turn: Turn | undefined
+  readonly steps: ReadonlyArray<StepResult>
+  /** The result of the first pass, while the second runs. */
+  readonly firstPass: ChatResult | undefined
+  readonly result: ChatResult | undefined
+  /** The error that kept a step from beginning. */
+  readonly refusal: PreflightError | undefined
+  /** The error of the store. */
+  readonly failure: SessionError | undefined
   readonly phase: ChatPhase
   /** The text of the running step's reply so far; empty once it is in the thread. */
   readonly partial: { readonly text: string }
@@ -110,7 +132,8 @@ export class LiveView implements StepWatcher {
   readonly #mode: Mode
   readonly #drafts: Drafts | undefined
   readonly #observers = new Set<SnapshotObserver>()
-  #machine: MachineSnapshot | undefined
+  #machine: ChatState | undefined
+  #env: ChatEnv | undefined
   #collector: StreamCollector | undefined
   #toolCalls: () => ReadonlyArray<ToolCallView> = none
   #batch: Pid<CallCommand> | undefined
@@ -167,8 +190,13 @@ export class LiveView implements StepWatcher {
     return { batch: this.#batch, calls: this.#toolCalls().filter(({ status }) => status !== "done") }
   }
 
+  /** A new process of the chat has this environment. */
+  attached(env: ChatEnv): void {
+    this.#env = env
+  }
+
   /** Called after each transition of the machine. */
-  transitioned(machine: MachineSnapshot): void {
+  transitioned(machine: ChatState): void {
     this.#machine = machine
     const { turn, steps } = machine.context
     if (turn === undefined || steps.length > this.#stepsBefore) this.#endReply()
@@ -207,14 +235,16 @@ export class LiveView implements StepWatcher {
   }
 
   /** The machine's state; the same object until it changes. */
-  get standing(): MachineSnapshot | undefined {
+  get standing(): ChatState | undefined {
     return this.#machine
   }
 
   /** Whether no operation runs, and no input waits. */
   get isAtRest(): boolean {
     const machine = this.#machine
-    return machine === undefined || (resting.has(machine.value) && machine.context.mailbox.entries.length === 0)
+    return (
+      machine === undefined || (resting.has(machine.value) && Mailbox.entries(machine.context.mailbox).length === 0)
+    )
   }
 
   get isObserved(): boolean {
@@ -229,10 +259,13 @@ export class LiveView implements StepWatcher {
   /** The present snapshot (VIEW1). */
   snapshot(): ChatSnapshot | undefined {
     const machine = this.#machine
-    if (machine === undefined) return undefined
+    const env = this.#env
+    if (machine === undefined || env === undefined) return undefined
     const text = this.#collector?.text ?? machine.context.interrupted?.text ?? ""
     const rewritten = this.#collector?.rewritten ?? 0
-    const phase = phaseOf(machine, this.#batch === undefined)
+    const { context } = machine
+    const turn = env.find(context.turn?.id)
+    const phase = phaseOf(machine, turn, this.#batch === undefined)
     if (
       this.#snapshot === undefined ||
       text.length !== this.#seenLength ||
@@ -242,11 +275,10 @@ export class LiveView implements StepWatcher {
       this.#seenLength = text.length
       this.#seenRewritten = rewritten
       this.#seenPhase = phase
-      const context = this.#liveContext(machine.context, phase, text)
       const live: ChatSnapshot & { readonly __proto__: object } = {
         __proto__: printable,
-        ...machine,
-        context,
+        ...chatMachine.resolveState(machine),
+        context: this.#liveContext(context, { env, turn, phase, text }),
         toJSON: shownSnapshot
       }
       this.#snapshot = live
@@ -254,20 +286,27 @@ export class LiveView implements StepWatcher {
     return this.#snapshot
   }
 
-  #liveContext(context: ChatContext, phase: ChatPhase, text: string): LiveContext {
+  #liveContext(context: ChatContext, { env, turn, phase, text }: Live): LiveContext {
     const collector = this.#collector
     return {
       ...context,
+      engine: env.engine,
+      turn,
+      steps: context.steps.map(original),
+      firstPass: valueOf(context.firstPass),
+      result: valueOf(context.result),
+      refusal: valueOf(context.refusal),
+      failure: valueOf(context.failure),
       phase,
       partial: { text },
       toolCalls: this.#toolCalls(),
-      permissionMode: context.modeKeeper.standing?.mode ?? this.#mode,
+      permissionMode: context.standing?.mode ?? this.#mode,
       usage: collector === undefined ? context.usage : Usage.add(context.usage, collector.usage),
       get pendingApprovals() {
         return pendingApprovalsOf(context.thread, context.open)
       },
       get inbox() {
-        return context.mailbox.entries
+        return Mailbox.entries(context.mailbox)
       }
     }
   }
@@ -282,7 +321,7 @@ export class LiveView implements StepWatcher {
     const machine = this.#machine
     if (machine !== undefined && !resting.has(machine.value)) {
       const context = { ...machine.context, turn: undefined }
-      this.transitioned({ ...machine, status: "stopped", value: "ended", context } as MachineSnapshot)
+      this.transitioned({ status: "stopped", value: "ended", context } as ChatState)
     }
     this.complete()
   }
@@ -310,25 +349,29 @@ export class LiveView implements StepWatcher {
   }
 }
 
-const phaseOf = ({ value, context }: MachineSnapshot, noTools: boolean): ChatPhase => {
-  switch (value) {
-    case "idle":
-    case "interrupted":
-    case "awaitingUser":
-    case "awaitingTools":
-    case "awaitingApproval":
-      return value
-    case "settled":
-    case "ended":
-      return "idle"
-    case "expiring":
-      return "committing"
+const valueOf = <A>(data: Held<A> | undefined): A | undefined => (data === undefined ? undefined : original(data))
+
+/** What a live context has that the machine's has not. */
+interface Live {
+  readonly env: ChatEnv
+  readonly turn: Turn | undefined
+  readonly phase: ChatPhase
+  readonly text: string
+}
+
+const phaseOf = ({ value }: ChatState, turn: Turn | undefined, noTools: boolean): ChatPhase => {
+  if (typeof value === "string") return value === "settled" || value === "ended" ? "idle" : value
+  if (!("running" in value)) return "committing"
+  const { running } = value
+  switch (running) {
+    case "resuming":
+      return "runningTools"
+    case "stepping":
+      return !noTools ? "runningTools" : turn?.outlet.isFlowing === true ? "streaming" : "requesting"
+    case "hooking":
+      return "runningHooks"
     default:
-      if (value.running === "resuming") return "runningTools"
-      if (value.running === "stepping")
-        return !noTools ? "runningTools" : context.turn?.outlet.isFlowing === true ? "streaming" : "requesting"
-      if (value.running === "hooking") return "runningHooks"
-      return value.running === "deciding" || value.running === "completing" ? "completing" : "committing"
+      return typeof running === "string" ? "completing" : "committing"
   }
 }
 

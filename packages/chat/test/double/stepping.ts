@@ -1,7 +1,11 @@
 /** Starts a step's or a chat's chart in a system of the test's own. */
-import { StateMachine, type System } from "@troupe/otp"
+import { Process, StateMachine, type System } from "@troupe/otp"
 import type { Adapter } from "../../src/adapter/Adapter.ts"
+import { ChatEnv } from "../../src/loop/chatEnv.ts"
 import { chatMachine } from "../../src/loop/ChatMachine.ts"
+import { chatStart } from "../../src/loop/chatStart.ts"
+import type { ChatRecord } from "../../src/record/ChatRecord.ts"
+import type { SaveRecord } from "../../src/store/commitChain.ts"
 import type { ChatInput } from "../../src/loop/chatContext.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
@@ -11,7 +15,7 @@ import type { Message } from "../../src/model/messageShapes.ts"
 import { stepMachine } from "../../src/step/StepMachine.ts"
 import { hi } from "./scripts.ts"
 import type { Tool } from "../../src/tool/toolContract.ts"
-import type { Turn } from "../../src/inbox/delivery.ts"
+import type { Turn } from "../../src/inbox/turnData.ts"
 
 export interface Parts {
   readonly adapter: Adapter
@@ -41,11 +45,22 @@ export const turnOf = (parts: Parts, messages: ReadonlyArray<Message> = [], more
   ...more
 })
 
-/** A living chat's chart. */
-export const startChat = (system: System.System, parts: Parts, more: Partial<ChatInput> = {}) => {
-  const pid = StateMachine.start(system, chatMachine, {
-    input: { id: "c", engine: engineParts(parts).engine, ...more },
-    label: "Chat"
-  })
-  return { pid, snapshot: () => StateMachine.snapshot(pid), output: () => StateMachine.output(pid) }
+/** What a chat's chart starts with in a test: a record, a thread or a turn of its own. */
+interface Start extends Partial<Pick<ChatInput, "thread" | "suspendedTtlMs">> {
+  readonly record?: ChatRecord
+  readonly turn?: Turn
+  readonly commit?: SaveRecord
+}
+
+/** A living chat's chart, and a function that sends a turn to it. */
+export const startChat = (system: System.System, parts: Parts, start: Start = {}) => {
+  const { record, thread, turn, commit, suspendedTtlMs } = start
+  const { engine } = engineParts(parts)
+  const { clock } = system
+  const env = new ChatEnv({ engine, clock, commit })
+  const begun = chatStart({ id: "c", engine, clock, record, suspendedTtlMs, stores: commit !== undefined })
+  const input = { ...begun, thread, turn: turn === undefined ? undefined : env.add(turn) }
+  const pid = StateMachine.start(system, chatMachine, { input, env, label: "Chat" })
+  const send = (one: Turn) => Process.send(pid, { type: "turn.start", turn: env.add(one), now: clock.now() })
+  return { pid, env, send, snapshot: () => StateMachine.snapshot(pid), output: () => StateMachine.output(pid) }
 }

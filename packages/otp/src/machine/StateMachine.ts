@@ -214,6 +214,30 @@ export const subscribe = <L extends AnyActorLogic>(
   return typeof observer === "function" ? target.subscribe(observer) : target.subscribe(observer)
 }
 
+/**
+ * Calls the watcher with the machine's present state, and after each change.
+ *
+ * **When to use**
+ *
+ * To follow a `hosted` machine: no snapshot is made, unlike in `subscribe`.
+ *
+ * **Gotchas**
+ *
+ * An error of the watcher is reported as a crash and does not affect the machine.
+ */
+export const watch = <L extends AnyStateMachine>(
+  pid: MachinePid<L>,
+  watcher: (state: Pick<SnapshotFrom<L>, "status" | "value" | "context">) => void
+): Subscription => {
+  const { behaviour } = cellOf(pid)
+  if (behaviour instanceof ChartProcess) {
+    watcher(behaviour.state as SnapshotFrom<L>)
+    return { unsubscribe: behaviour.watch(watcher as (state: object) => void) }
+  }
+  watcher(snapshot(pid))
+  return subscribe(pid, watcher as (next: SnapshotFrom<L>) => void)
+}
+
 /** The process that runs an actor system; `undefined` under a bare `createActor`. */
 export const hostOf = (system: AnyActorSystem): Pid<unknown> | undefined => hostCell(system)
 

@@ -41,6 +41,9 @@ class ChartMail {
   }
 }
 
+/** The state of a chart. */
+export type ChartState = Pick<ChartData, "status" | "value" | "context">
+
 /** How a chart is started. */
 export interface ChartStart {
   readonly input?: unknown
@@ -67,6 +70,7 @@ export class ChartProcess implements Behaviour {
   #queue: Array<ChartMail> = []
   #isHandling = false
   #observers: Set<Observer<unknown>> | undefined
+  #watchers: Set<(state: ChartState) => void> | undefined
 
   constructor(
     cell: Cell,
@@ -144,6 +148,7 @@ export class ChartProcess implements Behaviour {
       this.#guarded(() => (chart.status === "error" ? observer.error?.(chart.error) : observer.complete?.()))
     }
     this.#observers = undefined
+    this.#watchers = undefined
   }
 
   /** Calls the observer with each new snapshot of the root chart. */
@@ -151,6 +156,19 @@ export class ChartProcess implements Behaviour {
     this.#observers ??= new Set()
     this.#observers.add(observer)
     return () => this.#observers?.delete(observer)
+  }
+
+  /** Calls the watcher with the state of the root chart after each change. */
+  watch(watcher: (state: ChartState) => void): () => void {
+    this.#watchers ??= new Set()
+    this.#watchers.add(watcher)
+    return () => this.#watchers?.delete(watcher)
+  }
+
+  /** The present state of the root chart. */
+  get state(): ChartState {
+    const { status, value, context } = this.root.chart
+    return { status, value, context }
   }
 
   /** The output of the root chart, once it is done. */
@@ -409,6 +427,10 @@ export class ChartProcess implements Behaviour {
   }
 
   #notify(): void {
+    if (this.#watchers !== undefined) {
+      const { state } = this
+      for (const watcher of [...this.#watchers]) this.#guarded(() => watcher(state))
+    }
     if (this.#observers === undefined || this.#observers.size === 0) return
     const snapshot = snapshotOf(this.root)
     for (const observer of [...this.#observers]) this.#guarded(() => observer.next?.(snapshot))

@@ -1,0 +1,45 @@
+/** One turn as data, and what of it is live. */
+import type { Decided } from "../step/index.ts"
+import type { Outlet } from "../events/index.ts"
+import type { RunOptions } from "../options/index.ts"
+import type { Message } from "../model/index.ts"
+import type { Receipt, WhenBusy } from "../record/index.ts"
+import type { Delivery } from "./delivery.ts"
+
+/** What a turn adds to the thread. */
+interface TurnContent {
+  /** Empty for a turn that only continues; tool messages when the caller answers calls. */
+  readonly messages: ReadonlyArray<Message>
+  /** Removes first the replies after the last question or tool result, but not a reply whose calls are open. */
+  readonly retry?: boolean | undefined
+  /** Decisions about suspended calls. */
+  readonly decisions?: ReadonlyArray<Decided> | undefined
+}
+
+/** One turn, as a chart holds it. */
+export interface TurnData extends TurnContent {
+  /** The id by which the environment finds the live part. */
+  readonly id: string
+  readonly whenBusy?: Exclude<WhenBusy, "reject"> | undefined
+  /** Whether the sender chose the id. */
+  readonly named?: boolean | undefined
+  /** The status of the input when it was sent to the chart; absent when no sender follows it. */
+  readonly receipt?: "sent" | Receipt["status"] | undefined
+}
+
+/** One turn with its live part: its options, the outlet of its events, and the delivery of its input. */
+export interface Turn extends TurnContent {
+  readonly options: RunOptions
+  readonly outlet: Outlet
+  /** The delivery of the input; absent when no sender follows it. */
+  readonly delivery?: Delivery | undefined
+}
+
+/** The data of a turn. `id` is for a turn without a delivery. */
+export const dataOf = ({ messages, retry, decisions, delivery }: Turn, id: string): TurnData => ({
+  id: delivery?.id ?? id,
+  messages,
+  ...(retry === true ? { retry } : {}),
+  ...(decisions === undefined ? {} : { decisions }),
+  ...(delivery === undefined ? {} : { whenBusy: delivery.whenBusy, named: delivery.named, receipt: delivery.status })
+})

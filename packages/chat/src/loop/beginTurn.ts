@@ -1,0 +1,166 @@
+/** The changes of a chat's context when a chat starts, when a turn begins, and when inputs join it. */
+import { decide, goingOn, isWaiting, manualOf, withCallersResults } from "../step/index.ts"
+import type { BeginState, ChatContext, ChatEvent, ChatInput, ChatStart, Notified, SteerState } from "./chatContext.ts"
+import { isInjected, isNudge, type OpenStep } from "../record/index.ts"
+import { answered, type Message } from "../model/index.ts"
+import * as Mailbox from "../inbox/Mailbox.ts"
+import * as Thread from "../model/Thread.ts"
+import * as Usage from "../model/Usage.ts"
+import { noSaves, taking, takingSteers, type TurnData } from "../inbox/index.ts"
+import { withAnswer } from "./questionAnswer.ts"
+import { withCutOff } from "./interruption.ts"
+
+const unnotified: Notified = { started: false, prompted: false, announced: false, reported: false }
+const begun: Notified = { ...unnotified, started: true }
+
+/** The state of a chat without a record. */
+const fresh: ChatStart = {
+  thread: Thread.empty,
+  usage: Usage.empty,
+  mailbox: Mailbox.empty,
+  inputs: [],
+  known: [],
+  committed: true,
+  lastHaltedReason: undefined,
+  pendingQuestion: undefined,
+  pendingToolCalls: [],
+  open: undefined,
+  interrupted: undefined,
+  standing: undefined,
+  expiresAt: undefined
+}
+
+/** The state of a turn that has not done anything. */
+const nothingDone = {
+  facts: { drainMs: 0, hooks: [] },
+  steps: [],
+  stopped: undefined,
+  timed: false,
+  aside: undefined,
+  firstPass: undefined,
+  result: undefined,
+  refusal: undefined,
+  failure: undefined,
+  partial: { text: "" }
+} as const
+
+/** The first context of a chat. */
+export const initialContext = ({ input }: { readonly input: ChatInput }): ChatContext => {
+  const { id, thread, turn, start = thread === undefined ? fresh : { ...fresh, thread }, answer } = input
+  return {
+    ...nothingDone,
+    ...start,
+    ...(turn === undefined ? {} : { mailbox: Mailbox.add(Mailbox.empty, turn) }),
+    id,
+    saves: noSaves,
+    turn: undefined,
+    arriving: [],
+    before: undefined,
+    unstored: undefined,
+    notified: unnotified,
+    awaits: false,
+    now: input.now ?? 0,
+    once: turn !== undefined,
+    leaving: false,
+    stores: input.stores ?? false,
+    suspendedTtlMs: input.suspendedTtlMs,
+    answer: answer ?? "user_message"
+  }
+}
+
+/** The turn of an event. */
+export const turnIn = (event: ChatEvent): TurnData | undefined =>
+  event.type === "turn.start" ? { ...event.turn, id: event.turn.id ?? "" } : undefined
+
+/** The turn that begins: that of the event, or the first that waits. */
+export const nextTurn = (context: Pick<ChatContext, "mailbox">, event: ChatEvent): TurnData | undefined =>
+  turnIn(event) ?? Mailbox.next(context.mailbox)
+
+/** Begins a turn: the given one, or the first that waits. An interrupt behind it cancels it as it begins. */
+export const beginTurn = (context: ChatContext, started: TurnData | undefined): Partial<ChatContext> => {
+  const next = started ?? Mailbox.next(context.mailbox)
+  if (next === undefined) return {}
+  const waiting =
+    started === undefined ? Mailbox.withoutNext(context.mailbox) : Mailbox.release(context.mailbox, started)
+  const taken = taking(context, next, waiting)
+  const { thread, open } = answering(context, next, opening(context, next))
+  return {
+    ...nothingDone,
+    ...taken,
+    turn: next,
+    thread,
+    open,
+    pendingToolCalls: open === undefined ? [] : manualOf({ thread, open }),
+    expiresAt: undefined,
+    stopped: taken.mailbox.interrupts.length > 0 ? "cancelled" : undefined,
+    notified: context.notified.started ? begun : unnotified,
+    committed: false,
+    interrupted: undefined
+  }
+}
+
+/** The open step that a turn continues with. A user message ends a halt that had not taken effect. */
+const opening = (
+  { thread, open }: Pick<ChatContext, "thread" | "open">,
+  { decisions, messages }: TurnData
+): OpenStep | undefined => {
+  if (open === undefined) return undefined
+  if (decisions !== undefined) return decide({ thread, open }, decisions)
+  return messages.length > 0 ? goingOn(open) : open
+}
+
+/** The thread and open step at the beginning of a turn: its tool results become results of the open step. */
+const answering = (
+  context: BeginState,
+  turn: TurnData,
+  open: OpenStep | undefined
+): { readonly thread: Thread.Thread; readonly open: OpenStep | undefined } => {
+  if (open === undefined) return { thread: beginning(context, turn), open }
+  const opened = withCallersResults({ thread: context.thread, open }, turn.messages)
+  const messages = turn.messages.filter(({ role }) => role !== "tool")
+  return { thread: beginning({ ...context, thread: opened.thread }, { ...turn, messages }), open: opened.open }
+}
+
+/** The thread at the beginning of a turn. A retry of an input that could not be stored sends it again. */
+export const beginning = (context: BeginState, turn: TurnData): Thread.Thread => {
+  const { pendingQuestion, unstored, answer, open, interrupted } = context
+  if (turn.retry === true && unstored !== undefined) return beginning(context, { ...unstored, retry: false })
+  const thread = withCutOff(context.thread, interrupted, turn)
+  const [said, ...behind] = turn.messages
+  if (pendingQuestion !== undefined && said?.role === "user") {
+    return Thread.append(withAnswer(thread, pendingQuestion, said, answer), ...behind)
+  }
+  const drops = turn.retry === true && open === undefined
+  const kept = drops ? thread.messages.findLastIndex((message) => isAsking(message)) + 1 : undefined
+  const from = kept === undefined ? thread : { ...thread, messages: thread.messages.slice(0, kept) }
+  return turn.messages.reduce(withMessage, from)
+}
+
+/** Adds a message; a tool result goes after the call it answers, before a question that follows. */
+const withMessage = (thread: Thread.Thread, message: Message): Thread.Thread =>
+  message.role === "tool" ? answered(thread, message) : Thread.append(thread, message)
+
+/** Whether a reply answers the message: a user message, the messages that hooks added after it, or a tool message. */
+const isAsking = (message: Message): boolean =>
+  isInjected(message)
+    ? isInjected(message, "UserPromptSubmit")
+    : message.role === "tool" || (message.role === "user" && !isNudge(message))
+
+/** Whether an input waits to join the turn, and the turn can take it; the second pass, which is one request, cannot. */
+export const canSteer = ({ mailbox, result, firstPass, arriving, stopped }: SteerState): boolean =>
+  mailbox.steers.length > 0 &&
+  result === undefined &&
+  firstPass === undefined &&
+  arriving.length === 0 &&
+  stopped === undefined
+
+/** Adds the steering inputs to the running turn. */
+export const steer = (context: ChatContext): Partial<ChatContext> => ({
+  ...takingSteers(context),
+  thread: Thread.append(context.thread, ...context.mailbox.steers.flatMap(({ messages }) => messages)),
+  notified: context.notified.prompted ? { ...context.notified, prompted: false } : context.notified,
+  committed: false
+})
+
+/** Whether calls of the turn that begins still wait for a decision: then it ends after storing its own decision. */
+export const stillWaits = ({ open }: Pick<ChatContext, "open">): boolean => open !== undefined && isWaiting(open)

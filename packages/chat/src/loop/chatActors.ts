@@ -1,0 +1,150 @@
+/** The actors and effects of a chat's chart: what its environment does for it. */
+import { StateMachine } from "@troupe/otp"
+import type { EventObject } from "xstate"
+import type { ChatEvent, Closed, CommitEnded, InboxSettled } from "./chatContext.ts"
+import type { ChatEnv, Saving, StepOpening, StepsToJudge, TurnEnd } from "./chatEnv.ts"
+import type { DueHooks } from "./lifecycleHooks.ts"
+import type { ExpiryState } from "./suspensionExpiry.ts"
+import { isPromiseLike } from "../async/index.ts"
+import { isUnanswered, type LostInputs } from "../inbox/index.ts"
+import type { Mode, ModeStanding, OpenStep } from "../record/index.ts"
+
+type Sent<Type extends ChatEvent["type"]> = Extract<ChatEvent, { readonly type: Type }>
+
+/** Calls `done` with nothing, or with the error, when the save has ended. */
+const saving = (env: ChatEnv, data: Saving, done: (failure?: { readonly error: unknown }) => void): void => {
+  let kept: void | Promise<void>
+  try {
+    kept = env.save(data)
+  } catch (error) {
+    return done({ error })
+  }
+  if (!isPromiseLike(kept)) return done()
+  Promise.resolve(kept).then(
+    () => done(),
+    (error: unknown) => done({ error })
+  )
+}
+
+/** Commits a record. */
+const commit = StateMachine.fromCallback<
+  Saving & { readonly turn: string | undefined },
+  ChatEnv,
+  EventObject,
+  CommitEnded
+>(({ input, env, send }) =>
+  saving(env, input, (failure) => {
+    const moment = env.moment(input.turn)
+    if (failure === undefined) {
+      env.stored()
+      return send({ type: "commit.ended", ...moment })
+    }
+    const { error } = failure
+    send({ type: "commit.failed", error, unanswered: isUnanswered(error), ...moment })
+  })
+)
+
+/** Saves the waiting inputs. */
+const saveInbox = StateMachine.fromCallback<Saving, ChatEnv, EventObject, InboxSettled>(({ input, env, send }) =>
+  saving(env, input, (failure) => {
+    if (failure === undefined) return send({ type: "inbox.saved" })
+    const { error } = failure
+    send({ type: "inbox.failed", error, unanswered: isUnanswered(error) })
+  })
+)
+
+/** Begins a turn. */
+const begin = StateMachine.fromCallback<string, ChatEnv, EventObject, Sent<"turn.begun">>(
+  ({ input: turn, env, send }) => {
+    const facts = env.begin(turn)
+    send({ type: "turn.begun", facts, ...env.moment(turn) })
+  }
+)
+
+/** Calls the hooks; leaving the state aborts their signal (CHAT11). */
+const hooks = StateMachine.fromCallback<DueHooks, ChatEnv, EventObject, Sent<"hooks.answered">>(
+  ({ input, env, send }) => {
+    const controller = new AbortController()
+    void env
+      .notify(input, controller.signal)
+      .then((verdict) => send({ type: "hooks.answered", verdict, ...env.moment(input.turn) }))
+    return { close: () => controller.abort() }
+  }
+)
+
+/** Prepares the live things of a step, and passes its notices to the chart while the step runs. */
+const open = StateMachine.fromCallback<StepOpening, ChatEnv, EventObject, ChatEvent>(({ input, env, send }) =>
+  env.open(input, send)
+)
+
+/** Asks the stop conditions about a step. */
+const judge = StateMachine.fromCallback<StepsToJudge, ChatEnv, EventObject, Sent<"step.judged">>(
+  ({ input, env, send }) => {
+    const judgement = env.judge(input)
+    send({ type: "step.judged", standing: env.standing, ...judgement, ...env.moment(input.turn) })
+  }
+)
+
+/** Answers the open calls of a turn that is to stop. */
+const close = StateMachine.fromCallback<
+  Closed & { readonly open: OpenStep; readonly turn: string },
+  ChatEnv,
+  EventObject,
+  Sent<"calls.closed">
+>(({ input: { turn, ...state }, env, send }) =>
+  send({ type: "calls.closed", closed: env.close(turn, state), ...env.moment(turn) })
+)
+
+/** Answers the calls or the question of a wait that has expired. */
+const expire = StateMachine.fromCallback<ExpiryState, ChatEnv, EventObject, Sent<"wait.closed">>(
+  ({ input, env, send }) => send({ type: "wait.closed", expired: env.expire(input), ...env.moment() })
+)
+
+/** Emits the last events of a turn. */
+const complete = StateMachine.fromCallback<TurnEnd, ChatEnv, EventObject, Sent<"events.taken">>(
+  ({ input, env, send }) => env.complete(input, () => send({ type: "events.taken", ...env.moment() }))
+)
+
+export const actors = { commit, saveInbox, begin, hooks, open, judge, close, expire, complete }
+
+/** The parameters of an effect on receipts. */
+export interface Receipts extends LostInputs {
+  readonly error?: unknown
+}
+
+export const effects = {
+  /** Fails a turn that does not begin. */
+  refuse: StateMachine.effect<{ readonly turn: string; readonly error: unknown }, ChatEnv>(({ turn, error }, { env }) =>
+    env.fail([turn], error)
+  ),
+  /** Settles the receipts of inputs that a commit contained. */
+  settle: StateMachine.effect<Receipts, ChatEnv>((receipts, { env }) => env.settle(receipts, receipts.error)),
+  /** Settles the receipts of inputs that wait. */
+  drop: StateMachine.effect<Receipts, ChatEnv>(({ pend, fail, error }, { env }) => {
+    env.settle({ pend, fail: [] }, undefined)
+    env.fail(fail, error)
+  }),
+  deliver: StateMachine.effect<{ readonly turns: ReadonlyArray<string>; readonly within: string | undefined }, ChatEnv>(
+    ({ turns, within }, { env }) => {
+      if (within !== undefined) env.deliver(turns, within)
+    }
+  ),
+  saveJournal: StateMachine.effect<Saving, ChatEnv>((data, { env }) => env.saveJournal(data)),
+  keep: StateMachine.effect<Saving, ChatEnv>((data, { env }) => env.keep(data)),
+  setMode: StateMachine.effect<
+    {
+      readonly mode: Mode
+      readonly ask: number | undefined
+      readonly standing: ModeStanding | undefined
+      readonly saving: Saving | undefined
+    },
+    ChatEnv,
+    Sent<"mode.changed">
+  >(({ mode, ask, standing, saving: data }, { env, send }) => {
+    env.setMode(mode, ask, standing, data)
+    send({ type: "mode.changed", standing: env.standing })
+  }),
+  close: StateMachine.effect<{ readonly turn: string } & Pick<TurnEnd, "result">, ChatEnv>(
+    ({ turn, result }, { env }) => env.end(turn, result)
+  )
+}

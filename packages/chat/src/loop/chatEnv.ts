@@ -1,0 +1,344 @@
+/**
+ * The live things of one process of a chat, which are no data of its chart.
+ *
+ * Owns: the live parts of the turns, the journal of the running step, the permission mode, and the requests to set it.
+ * Does not own what the chart decides, nor where records are stored.
+ *
+ * ENV1. The live part of a turn is kept until the turn is over and its input has its final receipt.
+ * ENV2. A saved record has what only the environment knows: the journal of the running step, the permission mode, and the
+ *       text of the reply that streams.
+ */
+import { Clock } from "@troupe/otp"
+import type { ChatEvent, Closed, Expired, Judgement, Moment, TurnFacts, Verdict } from "./chatContext.ts"
+import type { RunOptions } from "../options/index.ts"
+import type { ChatRecord, ChatResult, Mode, ModeStanding, StepResult } from "../record/index.ts"
+import { dataOf, type LostInputs, type Turn, type TurnData } from "../inbox/index.ts"
+import type { PreflightError, SessionError } from "../errors/index.ts"
+import { emit, type Event } from "../events/index.ts"
+import { has, type LifecycleEvent, PermissionMode, type Permissions, type RequestParams } from "../gate/index.ts"
+import { held, type Held, original } from "../values/index.ts"
+import { budgetSpent, passOptions, type Standing, terminalCondition } from "../stopConditions/index.ts"
+import type { Engine } from "../tool/index.ts"
+import { expired, type ExpiryState } from "./suspensionExpiry.ts"
+import { closed, Journal, leftOut, type StepInput, type StepWatcher } from "../step/index.ts"
+import { ignoreRejection } from "../async/index.ts"
+import { json } from "../toolResult/index.ts"
+import type { DueHooks } from "./lifecycleHooks.ts"
+import { notifyHooks } from "./runLifecycleHooks.ts"
+import type { OpenStep } from "../record/index.ts"
+import type { SaveRecord } from "../store/index.ts"
+import * as Usage from "../model/Usage.ts"
+
+/**
+ * What an environment is made of.
+ *
+ * - `turn` makes the live part of a turn that was not added: of a turn in plain data, or after a restart
+ * - `typing` is called when a step begins, with a function that shows the text of its reply in the chart's context
+ */
+export interface ChatParts {
+  readonly engine: Engine
+  readonly clock?: Clock.Clock | undefined
+  readonly commit?: SaveRecord | undefined
+  readonly watcher?: StepWatcher | undefined
+  readonly turn?: ((id: string) => Turn) | undefined
+  readonly typing?: ((shows: (text: string) => void) => void) | undefined
+}
+
+/** A request to set the mode; exactly one of the functions is called, once. */
+export interface ModeAsk {
+  /** The loosest mode that a client may set, and the permissions of the chat's options; absent for the host. */
+  readonly bound?: { readonly within: Mode | "host"; readonly permissions: Permissions | undefined } | undefined
+  /** Gets the promise of the save, if there is one now. */
+  readonly counts: (kept: void | Promise<void>) => void
+  readonly refused: (bound: Mode) => void
+}
+
+/** The data of a step that begins. */
+export interface StepOpening {
+  readonly turn: string
+  readonly isSecond: boolean
+  readonly params: RequestParams | undefined
+  readonly standing: ModeStanding | undefined
+}
+
+/** The steps of a turn after a step, and whether the turn is to stop. */
+export interface StepsToJudge {
+  readonly turn: string
+  readonly steps: ReadonlyArray<Held<StepResult>>
+  /** How many steps the first pass had, in the second. */
+  readonly firstSteps: number | undefined
+  readonly stopped: Standing["stopped"]
+}
+
+/** A record, and how many steps were over when the reply began whose text is its draft. */
+export interface Saving {
+  readonly record: ChatRecord
+  readonly steps: number | undefined
+}
+
+/** The end of a turn. */
+export interface TurnEnd {
+  readonly turn: string
+  readonly result: Held<ChatResult> | undefined
+  readonly refusal: Held<PreflightError> | undefined
+  readonly failure: Held<SessionError> | undefined
+}
+
+const lifecycleEvents: ReadonlyArray<LifecycleEvent> = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PreIteration",
+  "ChatParams",
+  "Stop",
+  "StopFailure",
+  "SessionEnd"
+]
+
+export class ChatEnv {
+  readonly clock: Clock.Clock
+  readonly engine: Engine
+  readonly #parts: ChatParts
+  readonly #turns = new Map<string, Turn>()
+  readonly #asks = new Map<number, ModeAsk>()
+  #count = 0
+  #mode: PermissionMode | undefined
+  #journal: Journal | undefined
+  #opening: StepOpening | undefined
+
+  constructor(parts: ChatParts) {
+    this.#parts = parts
+    this.engine = parts.engine
+    this.clock = parts.clock ?? Clock.live
+  }
+
+  /** Whether there is a store. */
+  get stores(): boolean {
+    return this.#parts.commit !== undefined
+  }
+
+  /** The notes on the calls of the last step, until they are stored. */
+  get journal(): Journal | undefined {
+    return this.#journal
+  }
+
+  /** The permission mode of calls, once it was used. */
+  get standing(): ModeStanding | undefined {
+    return this.#mode?.standing
+  }
+
+  /** Adds the live part of a turn, and returns the turn as the chart holds it. */
+  add(turn: Turn): TurnData {
+    const data = dataOf(turn, `turn ${(this.#count += 1)}`)
+    this.#turns.set(data.id, turn)
+    return data
+  }
+
+  /** The live part of a turn. */
+  turn(id: string): Turn {
+    const known = this.#turns.get(id)
+    if (known !== undefined) return known
+    const made = this.#parts.turn?.(id)
+    if (made === undefined) throw new Error(`the chat has no turn ${id}`)
+    this.#turns.set(id, made)
+    return made
+  }
+
+  /** The live part of a turn, if it was added or made. */
+  find(id: string | undefined): Turn | undefined {
+    return id === undefined ? undefined : this.#turns.get(id)
+  }
+
+  /** The time, and whether the signal of the turn is aborted. */
+  moment(turn?: string): Moment {
+    const aborted = this.find(turn)?.options.signal?.aborted === true
+    return { now: this.clock.now(), ...(aborted ? { aborted } : {}) }
+  }
+
+  /** Begins a turn. */
+  begin(turn: string): TurnFacts {
+    const { options, outlet } = this.turn(turn)
+    outlet.begin()
+    options.trace?.chatBegan()
+    this.#journal = undefined
+    return factsOf(options)
+  }
+
+  /** Fails turns that do not begin. */
+  fail(turns: ReadonlyArray<string>, error: unknown): void {
+    for (const id of turns) {
+      this.#turns.get(id)?.outlet.fail(error)
+      this.#turns.delete(id)
+    }
+  }
+
+  /** Settles receipts: inputs that the store may have, and inputs that it has not. */
+  settle({ pend, fail }: LostInputs, error: unknown): void {
+    for (const id of pend) this.#turns.get(id)?.delivery?.pend()
+    for (const id of fail) this.#turns.get(id)?.delivery?.reject(error)
+  }
+
+  /** The store has these inputs in the thread; their senders follow the turn that has them. */
+  deliver(turns: ReadonlyArray<string>, within: string): void {
+    const leader = this.#turns.get(within)?.delivery
+    for (const id of turns) {
+      this.#turns.get(id)?.delivery?.deliver(leader)
+      if (id !== within) this.#turns.delete(id)
+    }
+  }
+
+  /** Prepares the next step. */
+  open(opening: StepOpening, send: (event: ChatEvent) => void): void {
+    this.#opening = opening
+    this.#modeFrom(opening.standing)
+    if (this.stores) this.#journal = new Journal(() => send({ type: "journal.due" }))
+    this.#parts.typing?.((text) => send({ type: "reply.grew", text }))
+  }
+
+  /** The live things of the step that runs. */
+  step(): Omit<StepInput, "thread" | "aside" | "open"> {
+    if (this.#opening === undefined) throw new Error("no step was opened")
+    const { turn, isSecond, params } = this.#opening
+    const { options, outlet } = this.turn(turn)
+    const pass = passOptions(options, isSecond)
+    return {
+      engine: this.engine,
+      options: params === undefined ? pass : { ...pass, ...params },
+      outlet,
+      watcher: this.#parts.watcher,
+      journal: this.#journal,
+      permissionMode: this.#modeFrom(this.#opening.standing)
+    }
+  }
+
+  /** Asks the stop conditions about the last step. */
+  judge({ turn, steps, firstSteps, stopped }: StepsToJudge): Judgement {
+    this.#journal?.close()
+    const { options } = this.turn(turn)
+    const results = steps.map(original)
+    const result = results.at(-1)
+    if (result === undefined) return { mayContinue: false }
+    const standing = { stopped: options.signal?.aborted === true ? ("cancelled" as const) : stopped, steps: results }
+    const index = results.length - 1 - (firstSteps ?? 0)
+    const terminal = terminalCondition(result, index, passOptions(options, firstSteps !== undefined), standing)
+    if (terminal === undefined) return { mayContinue: true }
+    const spent = options.budget === undefined ? undefined : budgetSpent(options.budget, results)
+    return {
+      terminal: held(terminal),
+      spent: spent === undefined ? undefined : held(spent),
+      mayContinue: results.length < options.maxTurns && spent === undefined
+    }
+  }
+
+  /** The state after the open calls of a turn that is to stop got their results; they do not run. */
+  close(turn: string, { open, ...state }: Closed & { readonly open: OpenStep }): Closed {
+    const { options } = this.turn(turn)
+    return closed({ ...state, open }, (toolCall, call) => leftOut(toolCall, call, "cancelled", options).message)
+  }
+
+  /** The state after the wait has expired. */
+  expire(state: ExpiryState): Expired {
+    return expired(state, { toolResultEncoder: this.engine.toolResultEncoder ?? json }, this.clock.now())
+  }
+
+  /** Calls hooks. */
+  notify(due: DueHooks, signal: AbortSignal): Promise<Verdict> {
+    const { options } = this.turn(due.turn)
+    const stops = due.due === "report" && options.signal?.aborted === true
+    return notifyHooks(stops ? { ...due, stopping: true } : due, options, signal)
+  }
+
+  /** Saves a record (ENV2). */
+  save(saving: Saving): void | Promise<void> {
+    return this.#parts.commit?.(this.#complete(saving))
+  }
+
+  /** Saves the record of a running step, if its journal is to be stored. */
+  saveJournal(saving: Saving): void {
+    const journal = this.#journal
+    if (journal?.isDue === true) journal.save(() => this.save(saving))
+  }
+
+  /**
+   * Saves a record that no caller waits for. If the store fails, its record stays as before, and the next start computes
+   * the same.
+   */
+  keep(saving: Saving): void {
+    try {
+      ignoreRejection(this.save(saving))
+    } catch {
+      return
+    }
+  }
+
+  /** A commit has succeeded: the store has the outcomes in the journal. */
+  stored(): void {
+    this.#journal = undefined
+  }
+
+  /** Adds a request to set the mode, for the event `mode.set`. */
+  ask(ask: ModeAsk): number {
+    this.#asks.set((this.#count += 1), ask)
+    return this.#count
+  }
+
+  /** Sets the mode, which is in effect at once. `saving` is the record of a chat at rest, which stores it now. */
+  setMode(mode: Mode, ask: number | undefined, standing: ModeStanding | undefined, saving: Saving | undefined): void {
+    const asked = ask === undefined ? undefined : this.#asks.get(ask)
+    if (ask !== undefined) this.#asks.delete(ask)
+    const keeper = this.#modeFrom(standing)
+    if (asked?.bound === undefined) keeper.set(mode)
+    else {
+      const { within, permissions } = asked.bound
+      const refusal = keeper.setWithin(mode, within, permissions)
+      if (refusal !== undefined) return asked.refused(refusal)
+    }
+    const kept = saving === undefined ? undefined : this.save(saving)
+    if (asked === undefined) ignoreRejection(kept)
+    else asked.counts(kept)
+  }
+
+  /** Emits the last events of a turn; calls `taken` when the reader has read past them. */
+  complete({ turn, result, failure, refusal }: TurnEnd, taken: () => void): void {
+    const events: Array<Event> = []
+    if (failure !== undefined) events.push({ type: "error", error: original(failure) })
+    else if (refusal !== undefined) events.push({ type: "error", error: original(refusal) })
+    if (result !== undefined) events.push({ type: "chat_completed", result: original(result) })
+    emit(this.turn(turn).outlet, events, { send: taken })
+  }
+
+  /** Ends a turn. */
+  end(turn: string, result: Held<ChatResult> | undefined): void {
+    const { options, outlet, delivery } = this.turn(turn)
+    if (result !== undefined) options.trace?.chatEnded(original(result))
+    outlet.close()
+    if (delivery?.status !== "pending") this.#turns.delete(turn)
+  }
+
+  #modeFrom(standing: ModeStanding | undefined): PermissionMode {
+    return (this.#mode ??= new PermissionMode(standing))
+  }
+
+  #complete({ record, steps }: Saving): ChatRecord {
+    const permissionMode = this.#mode === undefined ? record.permissionMode : this.#mode.standing
+    const now = this.#journal?.journalled
+    if (now !== undefined) {
+      const usage = Usage.add(record.usage, now.usage)
+      return { ...record, ...now, usage, permissionMode, draft: undefined }
+    }
+    const draft = steps === undefined ? record.draft : this.#parts.watcher?.said?.(steps) || undefined
+    return { ...record, permissionMode, draft }
+  }
+}
+
+const factsOf = ({
+  drainMs,
+  budget,
+  hooks,
+  structuredFinalize,
+  structuredFinalizeNudge: nudge
+}: Pick<RunOptions, "drainMs" | "budget" | "hooks" | "structuredFinalize" | "structuredFinalizeNudge">): TurnFacts => ({
+  drainMs,
+  timeMs: budget?.timeMs,
+  hooks: hooks === undefined ? [] : lifecycleEvents.filter((event) => has(hooks, event)),
+  finalize: structuredFinalize === true ? { nudge } : undefined
+})

@@ -1,0 +1,226 @@
+/** The changes of a chat's context when steps and turns end, and when the store answers. */
+import { pendingApprovalsOf } from "../step/index.ts"
+import type { ChatContext, ChatEvent, ChatOutput, EndState, Moment, RecordState } from "./chatContext.ts"
+import { type PreflightError, SessionError, storeFailure } from "../errors/index.ts"
+import type { ChatRecord, ChatResult, OpenStep, StepResult } from "../record/index.ts"
+import { held, type Held, original } from "../values/index.ts"
+import * as Mailbox from "../inbox/Mailbox.ts"
+import * as Usage from "../model/Usage.ts"
+import { allTaken, type LostInputs, withdrawn, withdrawnIds } from "../inbox/index.ts"
+import {
+  awaitingApproval,
+  chatResult,
+  finalized,
+  isFollowed,
+  nudged,
+  stopping,
+  type Terminal,
+  unfinalized
+} from "../stopConditions/index.ts"
+import { boundedBy, expiryOf } from "./suspensionExpiry.ts"
+import { canSteer, stillWaits } from "./beginTurn.ts"
+import { withoutUnsavable } from "../store/index.ts"
+import { describe } from "../toolResult/index.ts"
+
+/** The output of a step, as the chart holds it. */
+export type StepEnd =
+  | { readonly type: "completed"; readonly result: Held<StepResult>; readonly open?: OpenStep | undefined }
+  | { readonly type: "refused"; readonly error: Held<PreflightError> }
+
+/** The context at a moment: its time, and a turn whose signal is aborted is to stop. */
+export const atMoment = (
+  { now, stopped }: Pick<ChatContext, "now" | "stopped">,
+  event: Partial<Moment>
+): Pick<ChatContext, "now" | "stopped"> => ({
+  now: event.now ?? now,
+  stopped: event.aborted === true ? "cancelled" : stopped
+})
+
+/** The turn has begun. Other calls that still wait end it after its decision is stored. */
+export const recordBegun = (
+  context: ChatContext,
+  event: Extract<ChatEvent, { readonly type: "turn.begun" }>
+): Partial<ChatContext> => {
+  const at = { ...atMoment(context, event), facts: event.facts }
+  if (!stillWaits(context)) return at
+  return { ...at, ...ended({ ...context, ...at }, awaitingApproval(pendingApprovalsOf(context.thread, context.open))) }
+}
+
+/** The context after a step, before anything is decided about it. */
+export const stepTaken = (context: ChatContext, output: StepEnd): Partial<ChatContext> => {
+  if (output.type === "refused") return { ...refused(context, output.error), partial: silent }
+  const result = original(output.result)
+  const { notified } = context
+  return {
+    thread: result.thread,
+    usage: Usage.add(context.usage, result.response.usage),
+    steps: [...context.steps, output.result],
+    open: output.open,
+    committed: false,
+    partial: silent,
+    ...(notified.announced ? { notified: { ...notified, announced: false }, aside: undefined } : {})
+  }
+}
+
+const silent = { text: "" }
+
+/** The context after the stop conditions decided about a step, with the result of the turn if the step was the last. */
+export const stepJudged = (
+  context: ChatContext,
+  event: Extract<ChatEvent, { readonly type: "step.judged" }>
+): Partial<ChatContext> => {
+  const { facts, firstPass, steps, thread } = context
+  const at = { ...atMoment(context, event), standing: event.standing }
+  const said = { ...at, open: boundedBy({ ...context, ...at }, context.open) }
+  const after = { ...context, ...said }
+  const terminal = event.terminal === undefined ? undefined : original(event.terminal)
+  if (terminal === undefined) return said
+  if (terminal.reason === "completed" && event.mayContinue && canSteer(after)) return said
+  if (firstPass === undefined && facts.finalize !== undefined && isFollowed(terminal)) {
+    if (event.spent !== undefined) return { ...said, ...ended(after, original(event.spent)) }
+    const first = held(chatResult(thread, steps.map(original), terminal))
+    return { ...said, thread: nudged(thread, facts.finalize.nudge), firstPass: first }
+  }
+  return { ...said, ...ended(after, terminal) }
+}
+
+/** Stops the turn before its next step. */
+export const stopTurn = (
+  context: EndState & Pick<ChatContext, "stopped" | "pendingToolCalls">
+): Partial<ChatContext> => {
+  const { stopped = "cancelled", facts, pendingToolCalls } = context
+  return ended(context, { ...stopping(stopped, { budget: facts }), pendingToolCalls })
+}
+
+/** Ends the turn after a step that could not begin: with its error or, in the second pass, with the result of the first. */
+const refused = (context: EndState, refusal: Held<PreflightError>): Partial<ChatContext> => {
+  const { firstPass } = context
+  const error = original(refusal)
+  if (firstPass === undefined) return { ...ended(context, { reason: "error", metadata: { error } }), refusal }
+  return { ...endedWith(context, unfinalized(original(firstPass), error)), refusal }
+}
+
+/** The context is stored, so the inputs that arrived are delivered. */
+export const committed = (context: Pick<ChatContext, "saves" | "arriving">): Partial<ChatContext> =>
+  context.arriving.length === 0 ? { committed: true } : { committed: true, ...allTaken(context) }
+
+/**
+ * Ends the turn with the store's error. The chat keeps waiting for what is pending. Inputs that were not stored go back to
+ * the mailbox or their sender. A step that can never be stored is dropped.
+ */
+export const commitFailed = (
+  context: ChatContext,
+  { error: cause, unanswered }: Extract<ChatEvent, { readonly type: "commit.failed" }>
+): Partial<ChatContext> => {
+  const error = notStored(cause)
+  const back = withdrawn(context, unanswered)
+  const taken = { ...context, ...back }
+  const dropped = savable(taken)
+  const from = { ...taken, ...dropped }
+  const { pendingQuestion, pendingToolCalls } = from
+  const failed = ended(from, { reason: "error", metadata: { error } })
+  const expiresAt = from.expiresAt ?? expiryOf(context, from)
+  const failure = held(error)
+  return { ...back, ...dropped, ...failed, pendingQuestion, pendingToolCalls, expiresAt, committed: true, failure }
+}
+
+const savable = ({ steps, ...context }: ChatContext): Partial<ChatContext> => {
+  const dropped = withoutUnsavable({ ...context, steps: steps.map(original) })
+  const { steps: left, ...rest } = dropped
+  return left === undefined ? {} : { ...rest, steps: steps.slice(0, left.length) }
+}
+
+/** A turn that is to stop no longer waits for the store. */
+export const commitGivenUp = (
+  context: Pick<ChatContext, "turn" | "arriving" | "before" | "mailbox" | "saves">
+): Partial<ChatContext> => ({ committed: true, ...withdrawn(context, false) })
+
+const notStored = (cause: unknown): SessionError =>
+  storeFailure(`The chat could not be stored: ${describe(cause)}; retry() tries again`, cause)
+
+/** The receipts of inputs that a failed commit, or one that was given up, decides. */
+export interface LostArrivals extends LostInputs {
+  readonly error: SessionError
+}
+
+export const arrivalsLost = (context: ChatContext, event: ChatEvent): LostArrivals => {
+  const ids = withdrawnIds(context)
+  if (event.type === "commit.failed") {
+    const error = notStored(event.error)
+    return event.unanswered ? { pend: ids, fail: [], error } : { pend: [], fail: ids, error }
+  }
+  const message = "The store gave no answer before the turn had to stop; send again"
+  return { pend: [], fail: ids, error: new SessionError("store_failed", message) }
+}
+
+/** Ends the turn for this reason. */
+export const ended = (context: EndState, terminal: Terminal): Partial<ChatContext> => {
+  const { thread, open, steps, facts, firstPass } = context
+  const pendingApprovals = pendingApprovalsOf(thread, open)
+  const result = chatResult(
+    thread,
+    steps.map(original),
+    pendingApprovals.length === 0 ? terminal : { ...terminal, pendingApprovals }
+  )
+  const first = firstPass === undefined ? undefined : original(firstPass)
+  return endedWith(context, facts.finalize === undefined ? result : finalized(result, first))
+}
+
+const endedWith = (
+  context: Pick<ChatContext, "open" | "pendingQuestion" | "standing" | "suspendedTtlMs" | "now">,
+  came: ChatResult
+): Partial<ChatContext> => {
+  const { standing } = context
+  const result = standing === undefined ? came : { ...came, permissionMode: standing.mode }
+  const pendingQuestion =
+    result.pendingQuestion ?? (result.haltedReason === "cancelled" ? context.pendingQuestion : undefined)
+  const { pendingToolCalls } = result
+  return {
+    result: held(result),
+    committed: false,
+    thread: result.thread,
+    lastHaltedReason: result.haltedReason,
+    pendingQuestion,
+    pendingToolCalls,
+    expiresAt: expiryOf(context, { pendingQuestion, pendingToolCalls, open: context.open })
+  }
+}
+
+/** The turn is over. */
+export const turnEnded = (context: ChatContext, event: Partial<Moment>): Partial<ChatContext> => ({
+  now: event.now ?? context.now,
+  turn: undefined,
+  mailbox: Mailbox.turnEnded(context.mailbox)
+})
+
+/** The record of a chat, without what only its environment knows of a running step. */
+export const recordOf = (context: RecordState): ChatRecord => ({
+  id: context.id,
+  thread: context.thread,
+  usage: context.usage,
+  running: (context.turn !== undefined && context.result === undefined) || context.interrupted !== undefined,
+  lastHaltedReason: context.lastHaltedReason,
+  pendingQuestion: context.pendingQuestion,
+  pendingToolCalls: context.pendingToolCalls,
+  inbox: filled(Mailbox.entries(context.mailbox)),
+  inputs: filled(context.inputs),
+  known: filled(context.known),
+  expiresAt: context.expiresAt,
+  open: context.open,
+  permissionMode: context.standing,
+  draft: context.interrupted?.text || undefined
+})
+
+const filled = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
+
+/** The output of a chat. */
+export const outputOf = ({
+  result,
+  refusal,
+  leaving
+}: Pick<ChatContext, "result" | "refusal" | "leaving">): ChatOutput => {
+  if (leaving) return { type: "left" }
+  if (result !== undefined) return { type: "completed", result }
+  if (refusal !== undefined) return { type: "refused", error: refusal }
+  throw new Error("a chat ended without a result")
+}

@@ -1,0 +1,97 @@
+/** A chat machine without a Troupe, with the live things that it runs with. */
+import { type Clock, StateMachine } from "@troupe/otp"
+import { ChatEnv } from "./chatEnv.ts"
+import { chatMachine } from "./ChatMachine.ts"
+import { type ChatOptions, resolveOptions } from "../options/index.ts"
+import type { Engine } from "../tool/index.ts"
+import { type Event, outletIn, type StreamCollector } from "../events/index.ts"
+import type { SaveRecord } from "../store/index.ts"
+
+/** The options of a chat, without `signal`, because `turn.cancel` cancels the turn. */
+export interface OwnChatOptions extends Omit<ChatOptions, "signal"> {
+  /** Called with each event of a turn. */
+  readonly published?: ((event: Event) => void) | undefined
+  /** Stores the chat's record. The input of the machine then has `stores: true`. */
+  readonly commit?: SaveRecord | undefined
+}
+
+/** How long changes of the text are batched, in milliseconds. */
+const flushMs = 32
+
+/**
+ * The chat machine for one chat under your own actor: in a page with `useMachine`, or under `createActor`.
+ *
+ * **Details**: `turn.start` runs a turn of plain data. While a reply streams, its text is in `context.partial.text`. The
+ * context is plain data, so a persisted snapshot can be stored as JSON, and continued.
+ *
+ * **Errors**: throws a `ValidationError` for invalid options; an `EngineError` for an engine that cannot be used.
+ *
+ * @example
+ * ```ts import.meta.vitest
+ * import { Engine, Fake, user } from "@troupe/chat"
+ * import { provide } from "@troupe/chat/machines"
+ * import { createActor, waitFor } from "xstate"
+ *
+ * const engine = Engine.make({ adapter: Fake.make({ script: [{ text: "Hi." }, { finish: "stop" }] }) })
+ * const actor = createActor(provide(engine), { input: { id: "c1" } }).start()
+ * actor.send({ type: "turn.start", turn: { messages: [user("Hello")] } })
+ * const { context } = await waitFor(actor, (snapshot) => snapshot.context.lastHaltedReason !== undefined)
+ * context.thread.messages.map(({ content }) => content) // => ["Hello", "Hi."]
+ * actor.stop()
+ * ```
+ */
+export const provide = (engine: Engine, options: OwnChatOptions = {}): typeof chatMachine => {
+  const { published, commit, ...chatOptions } = options
+  const { system } = resolveOptions(engine, chatOptions)
+  const typing = new Typing(system.clock)
+  const env = new ChatEnv({
+    engine,
+    commit,
+    clock: system.clock,
+    watcher: typing,
+    typing: (shows) => typing.begin(shows),
+    turn: () => {
+      const outlet = outletIn(system)
+      outlet.drive((event) => {
+        typing.grew()
+        published?.(event)
+      })
+      return { messages: [], options: resolveOptions(engine, chatOptions), outlet }
+    }
+  })
+  return StateMachine.bind(chatMachine, env)
+}
+
+/** Shows the text of the running step's reply, at most once per interval. */
+class Typing {
+  readonly #clock: Clock.Clock
+  #shows: ((text: string) => void) | undefined
+  #collector: StreamCollector | undefined
+  #isDue = false
+
+  constructor(clock: Clock.Clock) {
+    this.#clock = clock
+  }
+
+  begin(shows: (text: string) => void): void {
+    this.#shows = shows
+    this.#collector = undefined
+  }
+
+  readonly stepStarted = (collector: StreamCollector): void => {
+    this.#collector = collector
+  }
+
+  readonly toolCallsChanged = (): void => {}
+
+  readonly said = (): string => this.#collector?.text ?? ""
+
+  grew(): void {
+    if (this.#isDue || this.said() === "") return
+    this.#isDue = true
+    this.#clock.setTimeout(() => {
+      this.#isDue = false
+      this.#shows?.(this.said())
+    }, flushMs)
+  }
+}
