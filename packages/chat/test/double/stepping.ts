@@ -9,6 +9,7 @@ import type { SaveRecord } from "../../src/store/commitChain.ts"
 import type { ChatInput } from "../../src/loop/chatContext.ts"
 import type { ChatOptions } from "../../src/options/ChatOptions.ts"
 import * as Engine from "../../src/options/Engine.ts"
+import { type Held, original } from "../../src/values/held.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resolveOptions } from "../../src/options/resolveOptions.ts"
 import type { Message } from "../../src/model/messageShapes.ts"
@@ -45,6 +46,8 @@ export const turnOf = (parts: Parts, messages: ReadonlyArray<Message> = [], more
   ...more
 })
 
+const unheld = <A>(data: Held<A> | undefined): A | undefined => (data === undefined ? undefined : original(data))
+
 /** What a chat's chart starts with in a test: a record, a thread or a turn of its own. */
 interface Start extends Partial<Pick<ChatInput, "thread" | "suspendedTtlMs">> {
   readonly record?: ChatRecord
@@ -62,5 +65,12 @@ export const startChat = (system: System.System, parts: Parts, start: Start = {}
   const input = { ...begun, thread, turn: turn === undefined ? undefined : env.add(turn) }
   const pid = StateMachine.start(system, chatMachine, { input, env, label: "Chat" })
   const send = (one: Turn) => Process.send(pid, { type: "turn.start", turn: env.add(one), now: clock.now() })
-  return { pid, env, send, snapshot: () => StateMachine.snapshot(pid), output: () => StateMachine.output(pid) }
+  const snapshot = () => StateMachine.snapshot(pid)
+  const result = () => unheld(snapshot().context.result)
+  const output = () => {
+    const end = StateMachine.output(pid)
+    if (end?.type === "completed") return { type: end.type, result: original(end.result) }
+    return end?.type === "refused" ? { type: end.type, error: original(end.error) } : end
+  }
+  return { pid, env, send, snapshot, result, output }
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
 import { Fifo } from "../../src/async/fifo.ts"
-import { PersistentQueue } from "../../src/async/persistentQueue.ts"
 import { until } from "../double/hop.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { dearer, type Measured } from "./cost.ts"
@@ -14,17 +13,6 @@ const rounds = 7
 /** How many times dearer each one is among ten times as many. */
 const growth = async (few: number, run: (count: number) => Measured): Promise<number> =>
   (await dearer(rounds, run(few * 10), run(few))) / 10
-
-test("LINE1 adding to a line and taking from it cost the same for each of ten times as many", async () => {
-  const passing = (count: number): Measured => ({
-    run: () => {
-      let line = PersistentQueue.of<number>([])
-      for (let index = 0; index < count; index++) line = line.push(index)
-      while (line.size > 0) line = line.rest()
-    }
-  })
-  expect(await growth(10_000, passing)).toBeLessThan(bound)
-})
 
 test("a fifo costs the same for each of ten times as many", async () => {
   const passing = (count: number): Measured => ({

@@ -7,7 +7,7 @@ import { user } from "../../src/model/Message.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { calls, callThenAnswer, echo, handling, hi, says, tagsOf } from "../double/scripts.ts"
 import { type Parts, startChat, turnOf } from "../double/stepping.ts"
-import type { Turn } from "../../src/inbox/delivery.ts"
+import type { Turn } from "../../src/inbox/turnData.ts"
 
 const check = leakCheck()
 
@@ -20,10 +20,10 @@ const driven = (turn: Turn): ReadonlyArray<Event> => {
 test("CHAT1 one turn runs at a time, and those that wait are run in order", async () => {
   const { system, clock } = check.system()
   const parts: Parts = { adapter: check.fake({ respond: ({ messages }) => says(String(messages.length)) }) }
-  const { pid, snapshot } = startChat(system, parts)
+  const { pid, send, snapshot } = startChat(system, parts)
   const turns = ["one", "two", "three"].map((text) => turnOf(parts, [user(text)]))
   const events = turns.map(driven)
-  for (const turn of turns) Process.send(pid, { type: "turn.start", turn })
+  for (const turn of turns) send(turn)
   await clock.advance(0)
   expect(snapshot().value).toBe("idle")
   expect(snapshot().context.thread.messages.map(({ content }) => content)).toEqual([
@@ -54,12 +54,12 @@ test("CHAT2 CHAT12 the beginning is committed before the first request, the inte
     await Promise.resolve()
     order.push(`commit ${thread.messages.length} ${running} ${lastHaltedReason}`)
   }
-  const { pid } = startChat(system, parts, { commit })
+  const { pid, send } = startChat(system, parts, { commit })
   const turn = turnOf(parts, hi)
   turn.outlet.drive((event) => {
     if (event.type === "chat_completed") order.push("end")
   })
-  Process.send(pid, { type: "turn.start", turn })
+  send(turn)
   await clock.advance(0)
   expect(order).toEqual([
     "commit 1 true undefined",
@@ -82,11 +82,11 @@ test("CHAT3 every turn ends with one `chat_completed`, cancelled, refused and fa
     [{ error: "timeout" } as const]
   ]
   const parts: Parts = { adapter: check.fake({ scripts }) }
-  const { pid } = startChat(system, parts)
+  const { pid, send } = startChat(system, parts)
   for (let index = 0; index < 5; index++) {
     const turn = turnOf(parts, hi)
     const events = driven(turn)
-    Process.send(pid, { type: "turn.start", turn })
+    send(turn)
     await clock.advance(0)
     Process.send(pid, { type: "turn.cancel" })
     await clock.advance(0)
@@ -100,11 +100,11 @@ test("CHAT4 a question stays pending until a turn after it ended otherwise than 
   const { system, clock } = check.system()
   const scripts = [calls("ask"), [{ hang: true } as const], says("thanks")]
   const parts: Parts = { adapter: check.fake({ scripts }), tools: [handling("ask", () => askUser("which?"))] }
-  const { pid, snapshot } = startChat(system, parts)
+  const { pid, send, snapshot } = startChat(system, parts)
   const sendTurn = async (cancel: boolean) => {
     const turn = turnOf(parts, hi)
     driven(turn)
-    Process.send(pid, { type: "turn.start", turn })
+    send(turn)
     await clock.advance(0)
     if (cancel) Process.send(pid, { type: "turn.cancel" })
     await clock.advance(0)
@@ -167,11 +167,11 @@ test("a chat lives on from its record: its thread, its usage, what it waits for"
 test("usage of all turns adds up", async () => {
   const { system, clock } = check.system()
   const parts: Parts = { adapter: check.fake({ script: says("x"), usage: { inputTokens: 2, outputTokens: 1 } }) }
-  const { pid, snapshot } = startChat(system, parts)
+  const { pid, send, snapshot } = startChat(system, parts)
   for (let index = 0; index < 3; index++) {
     const turn = turnOf(parts, hi)
     driven(turn)
-    Process.send(pid, { type: "turn.start", turn })
+    send(turn)
   }
   await clock.advance(0)
   expect(snapshot().context.usage).toEqual({ inputTokens: 6, outputTokens: 3 })

@@ -32,12 +32,11 @@ const busyChat = async (more: { readonly maxTurns?: number } = {}) => {
 describe("RCPT1 the status only moves on", () => {
   test("pending, then delivered; neither rejected nor pending after that", async () => {
     const delivery = new Delivery("queue", "i", false)
-    const turn = turnOf({ adapter: check.fake({ script: [] }) }, [], { delivery })
     expect(delivery.status).toBe("sent")
     delivery.pend()
     delivery.reject(new Error("late"))
     expect(await delivery.first).toEqual({ status: "pending" })
-    delivery.deliver(turn)
+    delivery.deliver()
     delivery.pend()
     delivery.reject(new Error("later"))
     expect([delivery.status, await delivery.first, await delivery.last]).toEqual([
@@ -52,7 +51,7 @@ describe("RCPT1 the status only moves on", () => {
     const error = new SessionError("busy", "no")
     delivery.reject(error)
     delivery.pend()
-    delivery.deliver(turnOf({ adapter: check.fake({ script: [] }) }))
+    delivery.deliver()
     expect(await delivery.last).toEqual({ status: "rejected", reason: "busy", error })
   })
 })

@@ -150,10 +150,10 @@ describe("a living chat in two passes", () => {
       adapter: check.fake({ scripts: [says("draft"), json, says("better"), json] }),
       options: { ...twoPasses, structuredFinalizeNudge: "Now" }
     }
-    const { pid, snapshot } = startChat(system, parts, { commit })
+    const { pid, send, snapshot } = startChat(system, parts, { commit })
     for (const turn of [turnOf(parts, hi), turnOf(parts, [], { retry: true })]) {
       turn.outlet.drive(() => {})
-      Process.send(pid, { type: "turn.start", turn })
+      send(turn)
       await clock.advance(0)
     }
     expect(commits).toEqual([
@@ -171,14 +171,14 @@ describe("a living chat in two passes", () => {
   test("cancelled in the second, it says how the first ended", async () => {
     const { system, clock } = check.system()
     const parts = { adapter: check.fake({ scripts: [says("draft"), [{ hang: true }]] }), options: twoPasses }
-    const { pid, snapshot } = startChat(system, parts)
+    const { pid, send, result } = startChat(system, parts)
     const turn = turnOf(parts, hi)
     turn.outlet.drive(() => {})
-    Process.send(pid, { type: "turn.start", turn })
+    send(turn)
     await clock.advance(0)
     Process.send(pid, { type: "turn.cancel" })
     await clock.advance(0)
-    expect(snapshot().context.result).toMatchObject({
+    expect(result()).toMatchObject({
       haltedReason: "cancelled",
       metadata: { structuredFinalize: { pass1Halted: "completed" } }
     })
