@@ -84,7 +84,8 @@ export const stream = async (
   })
   const output = () => {
     const end = StateMachine.output(pid)
-    return end?.type === "refused" ? { type: "refused" as const, error: original(end.error) } : end
+    if (end?.type === "completed") return { type: end.type, result: original(end.result) }
+    return end?.type === "refused" ? { type: end.type, error: original(end.error) } : end
   }
   const { signal, drainMs, trace } = resolved
   return opened(

@@ -124,6 +124,12 @@ const resting: ReadonlySet<unknown> = new Set<MachineSnapshot["value"]>([
   "ended"
 ])
 
+/** The states of a running turn that another state follows at once, in the same turn of the process. */
+const passing: ReadonlySet<unknown> = new Set<unknown>(["beginning", "judging", "closing"])
+
+const isPassing = ({ value }: ChatState): boolean =>
+  typeof value !== "string" && passing.has("running" in value ? value.running : value.expiring)
+
 const nothing: ReadonlyArray<ToolCallView> = []
 const none = (): ReadonlyArray<ToolCallView> => nothing
 
@@ -198,10 +204,11 @@ export class LiveView implements StepWatcher {
   /** Called after each transition of the machine. */
   transitioned(machine: ChatState): void {
     this.#machine = machine
+    this.#snapshot = undefined
+    if (isPassing(machine)) return
     const { turn, steps } = machine.context
     if (turn === undefined || steps.length > this.#stepsBefore) this.#endReply()
     if (turn === undefined) this.#forgetToolCalls()
-    this.#snapshot = undefined
     this.#notify()
     this.#seen()
   }
@@ -278,6 +285,7 @@ export class LiveView implements StepWatcher {
       const live: ChatSnapshot & { readonly __proto__: object } = {
         __proto__: printable,
         ...chatMachine.resolveState(machine),
+        status: machine.status,
         context: this.#liveContext(context, { env, turn, phase, text }),
         toJSON: shownSnapshot
       }

@@ -216,7 +216,14 @@ export class ChartProcess implements Behaviour {
     const performed = effects.splice(0)
     for (const effect of performed) this.#perform(run, effect)
     if (chart.status !== "active") this.#finish(run)
-    return changed && run.parent === undefined
+    if (!changed || run.parent !== undefined) return false
+    if (this.#watchers !== undefined) this.#showWatchers(this.#watchers)
+    return true
+  }
+
+  #showWatchers(watchers: ReadonlySet<(state: ChartState) => void>): void {
+    const { state } = this
+    for (const watcher of [...watchers]) this.#guarded(() => watcher(state))
   }
 
   #changed(run: ChartRun): void {
@@ -427,10 +434,6 @@ export class ChartProcess implements Behaviour {
   }
 
   #notify(): void {
-    if (this.#watchers !== undefined) {
-      const { state } = this
-      for (const watcher of [...this.#watchers]) this.#guarded(() => watcher(state))
-    }
     if (this.#observers === undefined || this.#observers.size === 0) return
     const snapshot = snapshotOf(this.root)
     for (const observer of [...this.#observers]) this.#guarded(() => observer.next?.(snapshot))
