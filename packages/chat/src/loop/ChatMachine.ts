@@ -167,7 +167,7 @@ const endsTurn = [
 const stepEnded = ({ event }: { readonly event: DoneActorEvent<unknown> }) => event.output as StepEnd
 
 /** The states in which a step runs: its actor, beside the one that has its live things. */
-const stepping = <Src extends "step" | "resumedStep">(src: Src) =>
+const stepping = <Src extends "step" | "resumedStep", Ended>(src: Src, onDone: Ended) =>
   ({
     invoke: [
       {
@@ -188,19 +188,7 @@ const stepping = <Src extends "step" | "resumedStep">(src: Src) =>
           ...(aside === undefined ? {} : { aside: aside.messages }),
           ...(open === undefined ? {} : { open })
         }),
-        onDone: [
-          {
-            guard: { type: "wasRefusedAtOnce", params: stepEnded },
-            target: "deciding",
-            actions: { type: "recordRefusal", params: stepEnded }
-          },
-          {
-            guard: { type: "wasRefused", params: stepEnded },
-            target: "deciding",
-            actions: { type: "recordStep", params: stepEnded }
-          },
-          { target: "judging", actions: { type: "recordStep", params: stepEnded } }
-        ]
+        onDone
       }
     ],
     on: {
@@ -457,9 +445,24 @@ const machine = setup({
             }
           }
         },
-        stepping: stepping("step"),
+        stepping: stepping("step", [
+          {
+            guard: { type: "wasRefusedAtOnce", params: stepEnded },
+            target: "deciding",
+            actions: { type: "recordRefusal", params: stepEnded }
+          },
+          {
+            guard: { type: "wasRefused", params: stepEnded },
+            target: "deciding",
+            actions: { type: "recordStep", params: stepEnded }
+          },
+          { target: "judging", actions: { type: "recordStep", params: stepEnded } }
+        ]),
         /** A step without a request: runs the open calls of the last step (CHAT13). */
-        resuming: stepping("resumedStep"),
+        resuming: stepping("resumedStep", {
+          target: "judging",
+          actions: { type: "recordStep", params: stepEnded }
+        }),
         judging: {
           invoke: {
             src: "judge",

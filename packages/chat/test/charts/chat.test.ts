@@ -1,27 +1,37 @@
-import { Clock } from "@troupe/otp"
+import { StateMachine } from "@troupe/otp"
 import type { AnyEventObject } from "xstate"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import { chatMachine } from "../../src/loop/ChatMachine.ts"
-import type { ChatContext, ChatInput } from "../../src/loop/chatContext.ts"
+import { chatStart } from "../../src/loop/chatStart.ts"
+import type { ChatContext, ChatInput, TurnFacts, TurnStart, Verdict } from "../../src/loop/chatContext.ts"
 import type { ChatRecord } from "../../src/record/ChatRecord.ts"
-import type { ChatOptions } from "../../src/options/ChatOptions.ts"
-import type { Hooks } from "../../src/gate/Hooks.ts"
-import { mustBegin, type Verdict } from "../../src/loop/lifecycleHooks.ts"
-import { Delivery } from "../../src/inbox/delivery.ts"
+import { dueHooks } from "../../src/loop/lifecycleHooks.ts"
 import { type Message } from "../../src/model/messageShapes.ts"
 import { assistant, user } from "../../src/model/Message.ts"
 import type { FinishReason } from "../../src/model/Response.ts"
+import { held, original } from "../../src/values/held.ts"
 import type { StepResult } from "../../src/record/StepResult.ts"
 import type { ToolCall } from "../../src/model/ToolCall.ts"
 import { leakCheck } from "../double/leakCheck.ts"
 import { hi } from "../double/scripts.ts"
-import { engineParts, turnOf } from "../double/stepping.ts"
+import { engineParts } from "../double/stepping.ts"
 import type { Walk } from "./paths.ts"
-import { testPaths } from "./walking.ts"
+import { testPaths, testPurity } from "./walking.ts"
 import type { OpenStep } from "../../src/record/OpenStep.ts"
 import type { Terminal } from "../../src/stopConditions/terminal.ts"
 
 const check = leakCheck()
+
+/** An environment that does nothing: its answers are events of the walk. */
+const machine = StateMachine.bind(chatMachine, {
+  fail: () => {},
+  settle: () => {},
+  deliver: () => {},
+  saveJournal: () => {},
+  keep: () => {},
+  setMode: () => {},
+  end: () => {}
+})
 
 const call: ToolCall = { id: "c0", name: "t", arguments: {} }
 const answer: Message = { role: "tool", toolCallId: "c0", content: "r" }
@@ -38,7 +48,7 @@ const step = (finishReason: FinishReason, more: Partial<StepResult> = {}, open?:
     truncatedToolCalls: [],
     ...more
   }
-  return { type: "xstate.done.actor.step", output: { type: "completed", result, open }, actorId: "step" }
+  return { type: "xstate.done.actor.step", output: { type: "completed", result: held(result), open }, actorId: "step" }
 }
 
 const halt: Terminal = { reason: "enough", metadata: { haltHook: "PreIteration" } }
@@ -53,69 +63,109 @@ const waits = (): AnyEventObject => {
   return step("tool_calls", { thread, pendingApprovals }, { at: 1, calls: [{ state: "waiting", ...pending }] })
 }
 
-const committing = "0.chat.running.committing"
-const expiring = "0.chat.expiring"
-const hooking = "0.chat.running.hooking"
+/** What the stop conditions say of each step, by what is told apart in it. */
+const judgements: Readonly<Record<string, Terminal | undefined>> = {
+  "judged on": undefined,
+  "judged over": { reason: "completed", metadata: {} },
+  "judged asking": {
+    reason: "ask_user",
+    metadata: {},
+    pendingQuestion: { toolCallId: "c0", question: "which?", options: {} }
+  },
+  "judged leaving": { reason: "manual_tool_calls", metadata: {}, pendingToolCalls: [call] },
+  "judged waiting": { reason: "awaiting_approval", metadata: {} }
+}
 
-const answered = (output: Verdict): AnyEventObject => ({
-  type: `xstate.done.actor.${hooking}`,
-  output,
-  actorId: hooking
-})
+const judgementOf = ({ steps }: ChatContext): string => {
+  const step = steps.map(original).at(-1)
+  if (step?.pendingApprovals !== undefined) return "judged waiting"
+  if (step?.halt !== undefined) return "judged asking"
+  if (step !== undefined && step.manualToolCalls.length > 0) return "judged leaving"
+  return step?.done === true ? "judged over" : "judged on"
+}
 
-/** Hooks answer what they were asked, and no more than that. */
-const answersTo = (context: ChatContext): Verdict["type"] =>
-  mustBegin(context) ? "begin" : (context.result ?? context.refusal) === undefined ? "announce" : "report"
+const answered = (verdict: Verdict): AnyEventObject => ({ type: "hooks.answered", verdict, now: 1 })
 
 /** A turn of one kind waits at most, and one step goes on at most: more of the same leads nowhere else. */
-const allows = ({ context }: { readonly context: ChatContext }, { type, kind, output }: AnyEventObject): boolean => {
+const allows = (
+  { context, value }: { readonly context: ChatContext; readonly value: unknown },
+  event: AnyEventObject
+): boolean => {
   const { mailbox, steps } = context
-  if (kind === "steer") return !mailbox.steers
-  if (kind === "interrupt") return !mailbox.interrupts
-  if (type === "turn.start") return mailbox.next === undefined
-  if (type === `xstate.done.actor.${hooking}`) {
-    return context.turn !== undefined && (output as Verdict).type === answersTo(context)
+  const { type, kind, verdict } = event
+  const running = (value as { readonly running?: unknown }).running
+  if (running === "beginning") return type === "turn.begun" || type === "turn.cancel"
+  if (running === "judging") return kind === judgementOf(context) || type === "turn.cancel"
+  if (type === "turn.begun" || type === "step.judged") return false
+  if (kind === "steer") return mailbox.steers.length === 0 && steps.length < 2
+  if (kind === "interrupt") return mailbox.interrupts.length === 0
+  if (type === "turn.start") return mailbox.interrupts.length + mailbox.queue.length === 0
+  if (type === "hooks.answered") {
+    return context.turn !== undefined && (verdict as Verdict).type === dueHooks(context).due
   }
   return kind !== "goes on" || steps.length === 0
 }
 
 const apart = ({ context }: { readonly context: ChatContext }) => {
-  const { cancelled, outOfTime, timed, committed, result, refusal, failure, mailbox, steps, notified, aside } = context
+  const { stopped, timed, committed, result, refusal, failure, mailbox, steps, notified, aside, open, saves } = context
+  const [next] = [...mailbox.interrupts, ...mailbox.queue]
   return [
-    [cancelled, outOfTime, timed, committed, steps.length, context.firstPass?.haltedReason],
+    [stopped, timed, committed, steps.length, context.firstPass !== undefined, context.awaits],
     [notified, aside !== undefined, context.leaving],
-    [result?.haltedReason, refusal !== undefined, failure !== undefined],
+    [result === undefined ? undefined : original(result).haltedReason, refusal !== undefined, failure !== undefined],
     [context.pendingQuestion !== undefined, context.pendingToolCalls.length, context.expiresAt !== undefined],
-    [context.open?.calls.map(({ state }) => state), context.journal !== undefined],
-    [mailbox.next?.messages.at(-1)?.role, mailbox.steers, mailbox.interrupts]
+    [steps.length === 0 ? undefined : judgementOf(context)],
+    [open?.calls.map(({ state }) => state), saves.saving !== undefined],
+    [next?.messages.at(-1)?.role, mailbox.steers.length, mailbox.interrupts.length]
   ]
 }
 
 /** Everything a chat can hear, by what it is called here. */
-const seen = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, AnyEventObject>> => {
-  const start = (messages: ReadonlyArray<Message>, delivery?: Delivery) => ({
+const seen = (facts: TurnFacts): Readonly<Record<string, AnyEventObject>> => {
+  const start = (id: string, messages: ReadonlyArray<Message>, more: Partial<TurnStart> = {}) => ({
     type: "turn.start",
-    turn: turnOf(parts, messages, delivery === undefined ? {} : { delivery })
+    turn: { id, messages, ...more },
+    now: 1
   })
-  const refused = { type: "refused", error: new AdapterError("timeout") }
+  const refused = { type: "refused", error: held(new AdapterError("timeout")) }
+  const judged = Object.entries(judgements).map(([kind, terminal]) => [
+    kind,
+    {
+      type: "step.judged",
+      mayContinue: true,
+      now: 1,
+      ...(terminal === undefined ? {} : { terminal: held(terminal) })
+    }
+  ])
+  const closed = {
+    thread: { messages: [...hi, assistant("", [call]), answer] },
+    pendingToolCalls: []
+  }
   return {
-    said: start([user("a")]),
-    steer: start([user("s")], new Delivery("steer", "s", false)),
-    interrupt: start([user("i")], new Delivery("interrupt", "i", false)),
-    pending: start([user("p")], new Delivery("queue", "p", true, { status: "pending" })),
-    results: start([answer]),
+    said: start("said", [user("a")]),
+    sent: start("sent", [user("a")], { receipt: "sent" }),
+    late: { ...start("late", [user("a")]), now: 3 },
+    steer: start("steer", [user("s")], { whenBusy: "steer", receipt: "sent" }),
+    interrupt: start("interrupt", [user("i")], { whenBusy: "interrupt", receipt: "sent" }),
+    pending: start("pending", [user("p")], { receipt: "pending" }),
+    results: start("results", [answer]),
+    "late results": { ...start("results", [answer]), now: 3 },
     cancel: { type: "turn.cancel" },
     deadline: { type: "turn.deadline" },
-    decides: {
-      type: "turn.start",
-      turn: turnOf(parts, [], { decisions: [{ toolCallId: "c0", decision: { type: "allow" } }] })
+    decides: start("decides", [], { decisions: [{ toolCallId: "c0", decision: { type: "allow" } }] }),
+    "late decision": {
+      ...start("decides", [], { decisions: [{ toolCallId: "c0", decision: { type: "allow" } }] }),
+      now: 3
     },
+    begun: { type: "turn.begun", facts, now: 1 },
     "waits for a decision": waits(),
     due: { type: "journal.due" },
-    "host plans": { type: "mode.set", mode: "plan", counts: () => {} },
+    "host plans": { type: "mode.set", mode: "plan" },
+    "the mode changed": { type: "mode.changed", standing: { mode: "plan", loosest: "plan" } },
+    grew: { type: "reply.grew", text: "a" },
     expired: { type: "suspension.expired" },
     leaves: { type: "chat.leave" },
-    taken: { type: "events.taken" },
+    taken: { type: "events.taken", now: 1 },
     saved: { type: "inbox.saved" },
     "not saved": { type: "inbox.failed", error: new Error("full") },
     answers: step("stop"),
@@ -123,87 +173,93 @@ const seen = (parts: Parameters<typeof turnOf>[0]): Readonly<Record<string, AnyE
     asks: step("tool_calls", question),
     "leaves calls": step("tool_calls", { manualToolCalls: [call] }),
     refused: { type: "xstate.done.actor.step", output: refused, actorId: "step" },
-    committed: { type: `xstate.done.actor.${committing}`, output: undefined, actorId: committing },
-    "not committed": { type: `xstate.error.actor.${committing}`, error: new Error("full"), actorId: committing },
-    began: answered({ type: "begin", said: [], terminal: undefined }),
-    "halts the prompt": answered({ type: "begin", said: [], terminal: halt }),
-    announced: answered({ type: "announce", injects: [], aside: undefined, terminal: undefined }),
-    injects: answered({ type: "announce", injects: [user("b")], aside: undefined, terminal: undefined }),
-    "halts the request": answered({ type: "announce", injects: [], aside: undefined, terminal: halt }),
+    ...Object.fromEntries(judged),
+    closed: { type: "calls.closed", closed, now: 1 },
+    committed: { type: "commit.ended", now: 1 },
+    "not committed": { type: "commit.failed", error: new Error("full"), unanswered: false, now: 1 },
+    began: answered({ type: "begin", said: [] }),
+    "halts the prompt": answered({ type: "begin", said: [], terminal: held(halt) }),
+    announced: answered({ type: "announce", injects: [], aside: undefined }),
+    injects: answered({ type: "announce", injects: [user("b")], aside: undefined }),
+    "halts the request": answered({ type: "announce", injects: [], aside: undefined, terminal: held(halt) }),
     reported: answered({ type: "report" }),
     drained: { type: "xstate.after.drain.chat.running.committing.draining" },
-    withdrawn: { type: `xstate.done.actor.${expiring}`, output: undefined, actorId: expiring },
-    "not withdrawn": { type: `xstate.error.actor.${expiring}`, error: new Error("full"), actorId: expiring }
+    withdrawn: { type: "wait.closed", expired: { ...closed, lastHaltedReason: "expired" }, now: 1 }
   }
 }
 
-const walk = (
-  name: string,
-  { options = {}, begun = false, ...more }: Partial<ChatInput> & { options?: ChatOptions; begun?: boolean },
-  ...kinds: ReadonlyArray<string>
-): Walk => {
-  const parts = { adapter: check.fake({ script: [] }), options }
+const always = ["begun", ...Object.keys(judgements)]
+
+/** How a walk begins, beside its chart's input. */
+interface Begin extends Partial<ChatInput> {
+  readonly facts?: Partial<TurnFacts>
+  readonly record?: ChatRecord
+}
+
+const walk = (name: string, { facts, record, ...input }: Begin, ...kinds: ReadonlyArray<string>): Walk => {
+  const { engine } = engineParts({ adapter: check.fake({ script: [] }) })
+  const clock = { ...check.system().clock, now: () => 0 }
   return {
     name,
-    machine: chatMachine,
-    input: {
-      id: "c",
-      engine: engineParts(parts).engine,
-      ...(begun ? { turn: turnOf(parts, hi) } : {}),
-      ...more
-    },
+    machine,
+    input: { ...chatStart({ id: "c", engine, clock, record, ...input }), ...input },
     events: () => {
-      const all = seen(parts)
-      return kinds.map((kind) => ({ type: "none", ...all[kind], kind }))
+      const all = seen({ drainMs: 1_000, hooks: [], ...facts })
+      return [...always, ...kinds].map((kind) => ({ type: "none", ...all[kind], kind }))
     },
     apart: apart as Walk["apart"],
     allows: allows as NonNullable<Walk["allows"]>
   }
 }
 
-/** A store that answers nothing of its own: what becomes of a commit is an event of the walk. */
-const commit = () => new Promise<void>(() => {})
+const stores = true
 
-/** A chat that is started from a record of what waits; its time is over as soon as it is there, and its timer is late. */
+/** A turn of the chart's own. */
+const turn = { id: "own", messages: hi }
+
+/** A chat that is started from a record of what waits; its time is over soon, and its timer is late. */
 const late = (name: string, waiting: Partial<ChatRecord>, ...kinds: ReadonlyArray<string>): Walk => {
-  const made = walk(name, { commit }, ...kinds)
   const thread = { messages: [...hi, assistant("", [call])] }
-  const record = { id: "c", thread, usage: {}, running: false, pendingToolCalls: [], expiresAt: 1, ...waiting }
-  const input = {
-    ...(made.input as ChatInput),
-    record,
-    /** Read by each start, and by its clock until it waits. */
-    get clock() {
-      let readings = 0
-      return { ...Clock.live, now: () => (readings++ < 4 ? 0 : 2) }
-    }
-  }
-  return { ...made, input }
+  const record = { id: "c", thread, usage: {}, running: false, pendingToolCalls: [], expiresAt: 2, ...waiting }
+  return walk(name, { stores, record }, ...kinds)
 }
 
-const noted = [() => undefined]
-const hooks: Hooks = {
-  SessionStart: noted,
-  UserPromptSubmit: noted,
-  PreIteration: noted,
-  Stop: noted,
-  StopFailure: noted,
-  SessionEnd: noted
-}
+const hooks: TurnFacts["hooks"] = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PreIteration",
+  "Stop",
+  "StopFailure",
+  "SessionEnd"
+]
 
 const steps = ["answers", "goes on", "asks", "leaves calls", "refused"]
 const notified = ["began", "halts the prompt", "announced", "injects", "halts the request", "reported"]
 const stored = ["committed", "not committed", "drained"]
 
-testPaths(chatMachine, () => [
-  walk("one turn", { begun: true }, "cancel", "taken", ...steps),
+const walks = (): ReadonlyArray<Walk> => [
+  walk("one turn", { turn }, "cancel", "taken", "grew", ...steps),
+  late("a start that is late", { pendingToolCalls: [call], expiresAt: 0 }, "said"),
+  late(
+    "a turn that begins with open calls",
+    { open: { at: 1, calls: [{ state: "decided", kind: "permission", decision: { type: "allow" } }] } },
+    "said",
+    "interrupt",
+    "grew",
+    "cancel",
+    "closed",
+    "answers",
+    "refused",
+    "committed",
+    "taken"
+  ),
   walk("a chat that keeps nothing", {}, "host plans", "said", "results", "cancel", "taken", ...steps),
-  walk("a chat that leaves", { commit }, "said", "leaves", "cancel", "taken", "answers", "committed"),
-  walk("a chat with a store", { commit }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
-  walk("inputs in the middle of a turn", { commit }, "said", "steer", "interrupt", "taken", "answers", "committed"),
+  walk("a chat that leaves", { stores }, "said", "leaves", "cancel", "taken", "answers", "committed"),
+  walk("a chat with a store", { stores }, "said", "results", "cancel", "taken", "answers", "leaves calls", ...stored),
+  walk("inputs in the middle of a turn", { stores }, "said", "steer", "interrupt", "taken", "answers", "committed"),
   walk(
     "inputs that are stored",
-    { commit },
+    { stores },
     "said",
     "pending",
     "results",
@@ -213,19 +269,11 @@ testPaths(chatMachine, () => [
     "taken",
     "committed"
   ),
-  walk(
-    "a turn with a time",
-    { commit, options: { budget: { timeMs: 1e6 } } },
-    "said",
-    "deadline",
-    "taken",
-    "answers",
-    ...stored
-  ),
-  walk("a chat with hooks", { options: { hooks } }, "said", "cancel", "taken", "answers", ...notified),
+  walk("a turn with a time", { stores, facts: { timeMs: 1e6 } }, "said", "deadline", "taken", "answers", ...stored),
+  walk("a chat with hooks", { facts: { hooks } }, "said", "cancel", "taken", "answers", ...notified),
   walk(
     "a chat with hooks and a store",
-    { commit, options: { hooks: { PreIteration: noted } } },
+    { stores, facts: { hooks: ["PreIteration"] } },
     "said",
     "taken",
     "answers",
@@ -235,7 +283,7 @@ testPaths(chatMachine, () => [
   ),
   walk(
     "a turn with hooks and a time",
-    { begun: true, options: { hooks, budget: { timeMs: 1e6 } } },
+    { turn, facts: { hooks, timeMs: 1e6 } },
     "deadline",
     "cancel",
     "taken",
@@ -247,7 +295,7 @@ testPaths(chatMachine, () => [
   ),
   walk(
     "calls that wait for a decision",
-    { commit },
+    { stores },
     "said",
     "pending",
     "decides",
@@ -261,7 +309,7 @@ testPaths(chatMachine, () => [
   ),
   walk(
     "calls that wait so long and no longer",
-    { commit, suspendedTtlMs: 1e6 },
+    { stores, suspendedTtlMs: 1e6 },
     "said",
     "decides",
     "waits for a decision",
@@ -272,18 +320,19 @@ testPaths(chatMachine, () => [
   ),
   walk(
     "a chat that waits so long and no longer",
-    { commit, suspendedTtlMs: 1e6 },
+    { stores, suspendedTtlMs: 1e6 },
     "said",
     "interrupt",
+    "results",
     "expired",
     "withdrawn",
-    "not withdrawn",
+    "not committed",
     "asks",
     "leaves calls",
     "taken",
     "committed"
   ),
-  walk("a chat that waits no time", { commit, suspendedTtlMs: 0 }, "said", "asks", "withdrawn", "taken", "committed"),
+  walk("a chat that waits no time", { stores, suspendedTtlMs: 0 }, "said", "asks", "withdrawn", "taken", "committed"),
   walk(
     "a chat that was interrupted",
     { record: { id: "c", thread: { messages: hi }, usage: {}, running: true, draft: "Once", pendingToolCalls: [] } },
@@ -295,19 +344,24 @@ testPaths(chatMachine, () => [
   late(
     "an answer that is late",
     { pendingQuestion: { question: "which?", toolCallId: "c0", options: {} } },
-    "said",
-    "withdrawn"
+    "late",
+    "withdrawn",
+    "committed"
   ),
-  late("results that are late", { pendingToolCalls: [call] }, "results", "withdrawn"),
+  late("results that are late", { pendingToolCalls: [call] }, "late results", "withdrawn", "committed"),
   late(
     "a decision that is late",
     {
       open: {
         at: 1,
-        calls: [{ state: "waiting", kind: "permission", reason: "asked", askedAt: 0, expiresAt: 1 }]
+        calls: [{ state: "waiting", kind: "permission", reason: "asked", askedAt: 0, expiresAt: 2 }]
       }
     },
-    "decides",
-    "withdrawn"
+    "late decision",
+    "withdrawn",
+    "committed"
   )
-])
+]
+
+testPaths(machine, walks)
+testPurity(chatMachine, walks)
