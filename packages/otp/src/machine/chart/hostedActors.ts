@@ -14,6 +14,8 @@ export interface ActorScope<Env = unknown, Sent extends EventObject = EventObjec
   readonly send: (event: Sent) => void
   /** The process that runs the chart; `undefined` under a bare `createActor`. */
   readonly host: unknown
+  /** Runs a function in a turn of that process, unless the actor was stopped; at once under a bare `createActor`. */
+  readonly turn: (run: () => void) => void
 }
 
 /** A running callback actor. */
@@ -65,18 +67,24 @@ const environments = new WeakMap<object, unknown>()
 /** Sets the environment of the actors of an XState system. */
 export const setEnvironment = (system: AnyActorRef["system"], env: unknown): void => void environments.set(system, env)
 
-const hosts = new WeakMap<object, unknown>()
+/** The process that runs an XState system. */
+interface Host {
+  readonly pid: unknown
+  readonly turn: (run: () => void) => void
+}
+
+const hosts = new WeakMap<object, Host>()
 
 /** Sets the process that runs an XState system. */
-export const setHost = (system: AnyActorRef["system"], host: unknown): void => void hosts.set(system, host)
+export const setHost = (system: AnyActorRef["system"], host: Host): void => void hosts.set(system, host)
 
 const unbound = Symbol("unbound")
 
-const scopeOf = (bound: unknown, system: AnyActorRef["system"], send: (event: EventObject) => void): ActorScope => ({
-  env: bound === unbound ? environments.get(system) : bound,
-  send,
-  host: hosts.get(system)
-})
+const scopeOf = (bound: unknown, system: AnyActorRef["system"], send: (event: EventObject) => void): ActorScope => {
+  const host = hosts.get(system)
+  const env = bound === unbound ? environments.get(system) : bound
+  return { env, send, host: host?.pid, turn: (run) => (host === undefined ? run() : host.turn(run)) }
+}
 
 /** Callback logic for XState: the same function, with the environment of its system or a bound one. */
 const callbackLogic = (start: StartCallback, env: unknown): AnyActorLogic =>

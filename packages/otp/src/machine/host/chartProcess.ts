@@ -166,12 +166,13 @@ export class ChartProcess implements Behaviour {
     else if (!this.cell.dead) deliver(this.cell, mail)
   }
 
-  #take(run: ChartRun, event: EventObject): void {
+  #take(run: ChartRun, event: EventObject, task?: () => void): void {
     if (this.#isHandling) return void this.#queue.push(new ChartMail(run, event))
     this.#isHandling = true
     let changed = false
     try {
-      changed = this.#step(run, event)
+      if (task === undefined) changed = this.#step(run, event)
+      else task()
       // The queue grows while it is handled.
       for (let at = 0; at < this.#queue.length; at++) {
         const mail = this.#queue[at]
@@ -186,6 +187,11 @@ export class ChartProcess implements Behaviour {
     const { chart } = this.root
     if (chart.status === "done") die(this.cell, "normal", "own")
     else if (chart.status === "error") die(this.cell, chart.error, "own")
+  }
+
+  /** Runs a function in a turn of the process; the events that it sends are handled in that turn. */
+  #turn(task: () => void): void {
+    if (!this.cell.dead) deliver(this.cell, new MailboxTask(() => this.#take(this.root, beginEvent, task)))
   }
 
   /** Handles one event; returns whether the root chart changed. */
@@ -221,7 +227,8 @@ export class ChartProcess implements Behaviour {
         return effect.run(effect.params, {
           env: this.#env,
           host: this.cell,
-          send: (event) => this.send(run, event)
+          send: (event) => this.send(run, event),
+          turn: (task) => this.#turn(task)
         })
       case "act": {
         const self = facadeOf(this, run)
@@ -302,7 +309,11 @@ export class ChartProcess implements Behaviour {
     const send = (event: EventObject): void => {
       if (!isStopped) this.send(run, event)
     }
-    const running = start({ env: this.#env, host: this.cell, send, input }) ?? undefined
+    const turn = (task: () => void): void =>
+      this.#turn(() => {
+        if (!isStopped) task()
+      })
+    const running = start({ env: this.#env, host: this.cell, send, turn, input }) ?? undefined
     return {
       src,
       input,
