@@ -5,7 +5,7 @@
  *        same text, before `message_completed`. A reply without a text has no `text_completed`.
  */
 import { Clock, EventLoop } from "@troupe/otp"
-import type { Adapter, AdapterOptions } from "../adapter/index.ts"
+import { type Adapter, type AdapterOptions, eventsOf } from "../adapter/index.ts"
 import { AdapterError, type AdapterErrorReason, StreamError } from "../errors/index.ts"
 import { type AdapterEvent, isEvent, StreamCollector } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
@@ -57,8 +57,7 @@ const opened = async (
     includeRawChunks: false,
     adapterOptions: {}
   }
-  const events = await adapter.stream(request, options)
-  return events[Symbol.asyncIterator]()
+  return eventsOf(await adapter.stream(request, options))[Symbol.asyncIterator]()
 }
 
 const all = async (situation: AdapterSituation): Promise<ReadonlyArray<AdapterEvent>> => {
