@@ -52,7 +52,7 @@ const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
  *
  * **When to use**
  *
- * To pass items from callbacks to an async iterator. An item is not `undefined` or `null`.
+ * To pass items from callbacks to an async iterator.
  *
  * **Concurrency**
  *
@@ -74,7 +74,7 @@ const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
  * await words.next() // => { done: true, value: undefined }
  * ```
  */
-export class Channel<A extends NonNullable<unknown>> extends Reader<A> {
+export class Channel<A extends object | string | number> extends Reader<A> {
   readonly #options: Options<A>
   #unread: Fifo<A> | undefined
   /** The oldest read that waits (CHAN4). */

@@ -2,7 +2,7 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { createGoogle } from "@ai-sdk/google"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import type { Adapter } from "@troupe/chat/models"
+import { Adapter } from "@troupe/chat/models"
 import { Chat } from "@troupe/chat"
 import { ValidationError } from "@troupe/chat"
 import { Engine } from "@troupe/chat"
@@ -322,7 +322,9 @@ describe("leaving a request over HTTP", () => {
     const [adapter, { closed }] = await stalling()
     const stop = new AbortController()
     const tags: Array<string> = []
-    for await (const event of await adapter.stream(asking(), adapterOptions({ signal: stop.signal }))) {
+    for await (const event of Adapter.eventsOf(
+      await adapter.stream(asking(), adapterOptions({ signal: stop.signal }))
+    )) {
       tags.push(event.type)
       if (event.type === "text_delta") stop.abort()
     }

@@ -1,5 +1,5 @@
 /** Ways to pull an adapter. */
-import type { Adapter } from "@troupe/chat/models"
+import { Adapter } from "@troupe/chat/models"
 import type { Event } from "@troupe/chat/events"
 import type { Request } from "@troupe/chat/models"
 
@@ -26,7 +26,7 @@ export const pull = async (
   options: Adapter.AdapterOptions = adapterOptions()
 ): Promise<ReadonlyArray<Event.AdapterEvent>> => {
   const events: Array<Event.AdapterEvent> = []
-  for await (const event of await adapter.stream(request, options)) events.push(event)
+  for await (const event of Adapter.eventsOf(await adapter.stream(request, options))) events.push(event)
   return events
 }
 

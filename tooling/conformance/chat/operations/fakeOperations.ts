@@ -1,7 +1,7 @@
 /** The calls on the scripted adapter itself. */
 import { AdapterError, Chat, Engine, Fake, user } from "@troupe/chat"
 import { type Event, StreamCollector } from "@troupe/chat/events"
-import type { Adapter, Request, Retry } from "@troupe/chat/models"
+import { Adapter, type Request, type Retry } from "@troupe/chat/models"
 import { Clock } from "@troupe/otp"
 import { type Fields, fieldsOf, listOf, textOf } from "../../runner/fields.ts"
 import type { Operation } from "./operation.ts"
@@ -118,7 +118,8 @@ export const fakeOperations: Readonly<Record<string, Operation>> = {
     }),
   "fake.interpret": async ({ entry }) => {
     const fake = Fake.make({ script: scriptOf([entry]) })
-    const { raw } = await read(await fake.stream(requestOf(undefined), adapterOptions()), consumptionOf(undefined))
+    const stream = await fake.stream(requestOf(undefined), adapterOptions())
+    const { raw } = await read(Adapter.eventsOf(stream), consumptionOf(undefined))
     const own =
       "finish" in fieldsOf(entry)
         ? raw.slice(1)
