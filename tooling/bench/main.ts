@@ -6,7 +6,7 @@
  */
 import { chatsOnGenerators, chatsOnTroupe, chatsOnValues, type Pace } from "./chats.ts"
 import { crowd, deltasWithReaders, deltasWithSubscribers } from "./crowd.ts"
-import { deltasOnGenerators, deltasOnTroupe, deltasOnValues } from "./deltas.ts"
+import { deltasInPackets, deltasOnGenerators, deltasOnTroupe, deltasOnValues, packet } from "./deltas.ts"
 import { measure } from "./measure.ts"
 import { benchProcesses } from "./otp/table.ts"
 
@@ -46,11 +46,13 @@ const compareDeltas = async (): Promise<void> => {
   console.log(`\none stream of ${deltas} deltas\n`)
   const baseline = await measure(rounds, () => deltasOnGenerators(deltas))
   const values = await measure(rounds, () => deltasOnValues(deltas))
+  const packets = await measure(rounds, () => deltasInPackets(deltas))
   const living = await measure(rounds, () => deltasOnTroupe(deltas))
   const perDelta = (ms: number) => `${((ms * 1_000) / deltas).toFixed(3)} µs`
   row("", "a delta", "on top")
   row("plain async generator", perDelta(baseline.wallMs), "")
   row("Chat.stream on plain values", perDelta(values.wallMs), perDelta(values.wallMs - baseline.wallMs))
+  row(`the same, ${packet} deltas at once`, perDelta(packets.wallMs), perDelta(packets.wallMs - baseline.wallMs))
   row("a living chat", perDelta(living.wallMs), perDelta(living.wallMs - baseline.wallMs))
 }
 

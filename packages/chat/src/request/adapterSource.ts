@@ -20,18 +20,10 @@
  */
 import { type AdapterOptions, type AdapterStream, isSeveral, type Yielded } from "../adapter/index.ts"
 import { AdapterError, type PreflightError, StreamError } from "../errors/index.ts"
-import {
-  type AdapterEvent,
-  completesCall,
-  type Outlet,
-  type Source,
-  type StreamCollector,
-  unstorableMessage
-} from "../events/index.ts"
+import { type AdapterEvent, type Outlet, type Source, storableEvent, type StreamCollector } from "../events/index.ts"
 import { isPromiseLike, type LazyAbortController, IdleTimeout } from "../async/index.ts"
 import { ReplyBounds } from "./replyBounds.ts"
 import type { RunOptions } from "../options/index.ts"
-import { storableCall } from "../model/index.ts"
 import { describe } from "../toolResult/index.ts"
 
 /** The callbacks for an end of the stream without an event. */
@@ -164,7 +156,7 @@ export class AdapterSource implements Source {
       if (reading === undefined) return outlet.skip(this)
       this.#begun = true
       if (reading instanceof AdapterError) throw reading
-      event = this.#storable(reading)
+      event = storableEvent(reading, this.#options.maxToolArgumentCharacters)
       this.#collector.apply(event)
       passes = this.#passes(event)
     } catch (thrown) {
@@ -189,22 +181,6 @@ export class AdapterSource implements Source {
     this.#place++
     if (several === undefined || this.#place >= several.length) this.#several = undefined
     return event
-  }
-
-  /** The event as it can be stored (ASRC7); throws when its message cannot be stored (ASRC6). */
-  #storable(event: AdapterEvent): AdapterEvent {
-    switch (event.type) {
-      case "tool_call_completed":
-        return completesCall(event) ? storableCall(event, this.#options.maxToolArgumentCharacters) : event
-      case "message_started":
-      case "message_completed": {
-        const unstored = unstorableMessage(event)
-        if (unstored === undefined) return event
-        throw unstorableReply(unstored)
-      }
-      default:
-        return event
-    }
   }
 
   #onEnd(outlet: Outlet): void {
@@ -270,11 +246,6 @@ export class AdapterSource implements Source {
     }
   }
 }
-
-const unstorableReply = (reason: string): AdapterError =>
-  new AdapterError("malformed_response", {
-    message: `The adapter yielded a message that cannot be stored: ${reason}; yield plain JSON`
-  })
 
 const isUsage = (chunk: unknown): boolean =>
   typeof chunk === "object" && chunk !== null && (chunk as { readonly type?: unknown }).type === "usage"
