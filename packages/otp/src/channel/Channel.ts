@@ -10,8 +10,9 @@
  *        was read is never replaced.
  * CHAN4. A read of a kept item returns a resolved promise. One waiting read takes two fields; only further reads are
  *        queued.
- * CHAN5. When a read begins to wait, then `onDemand` is called, after the read waits. For a kept item it is not called.
- *        When it throws, then the channel fails.
+ * CHAN5. When a read finds no kept item, then `onDemand` is called once, and `isAwaited` is true. An item that `onDemand`
+ *        pushes at once is returned as a resolved promise; else the read waits. When `onDemand` throws, then the channel
+ *        fails.
  * CHAN6. The first of `end`, `fail` and `close` ends the channel, and later items are discarded. Kept items are read
  *        before the end or the failure. A failure rejects exactly one read; every other read resolves with the end.
  * CHAN7. `close` discards the kept items, and a failure that was not read. `return` closes, and calls `onReturn` once.
@@ -28,7 +29,7 @@ export { Reader } from "./reader.ts"
  * **Contract**
  *
  * - `join`: returns the one item that replaces two unread items, or `undefined` to keep both.
- * - `onDemand`: called when a read waits and no item is kept. It may call `push`. Without it the producer is not asked.
+ * - `onDemand`: called when a read finds no kept item. It may call `push`. Without it the producer is not asked.
  * - `onReturn`: called when the reader leaves; `return` waits for its promise.
  */
 export interface Options<A> {
@@ -81,6 +82,8 @@ export class Channel<A extends object | string | number> extends Reader<A> {
   #resolve: Resolve<A> | undefined
   #reject: Reject | undefined
   #others: Fifo<Waiting<A>> | undefined
+  /** Whether a read has called `onDemand`, which has not returned and has pushed nothing (CHAN5). */
+  #isAsking = false
   #isOver = false
   #failure: { readonly error: unknown } | undefined
   #left: Promise<IteratorResult<A, undefined>> | undefined
@@ -99,7 +102,7 @@ export class Channel<A extends object | string | number> extends Reader<A> {
 
   /** Whether a read waits for an item. */
   get isAwaited(): boolean {
-    return this.#resolve !== undefined
+    return this.#isAsking || this.#resolve !== undefined
   }
 
   /** Whether the channel takes no more items. */
@@ -118,13 +121,17 @@ export class Channel<A extends object | string | number> extends Reader<A> {
     if (resolve !== undefined) {
       this.#nextWaiting()
       resolve({ done: false, value: item })
-    } else if (!this.#isOver) this.#keep(item)
+    } else if (!this.#isOver) {
+      this.#isAsking = false
+      this.#keep(item)
+    }
   }
 
   /** Ends the channel after its kept items. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#isAsking = false
     this.#endReads()
   }
 
@@ -132,6 +139,7 @@ export class Channel<A extends object | string | number> extends Reader<A> {
   fail(error: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#isAsking = false
     const reject = this.#reject
     if (reject === undefined) this.#failure = { error }
     else {
@@ -150,15 +158,16 @@ export class Channel<A extends object | string | number> extends Reader<A> {
 
   /** Resolves with the oldest item or with the end; rejects with the failure. */
   next(): Promise<IteratorResult<A, undefined>> {
-    const item = this.#unread?.shift()
-    if (item !== undefined) return Promise.resolve({ done: false, value: item })
-    if (this.#isOver) return this.#over()
-    const waiting = new Promise(this.#park)
-    try {
-      this.#options.onDemand?.()
-    } catch (error) {
-      this.fail(error)
+    const ready = this.#ready()
+    if (ready !== undefined) return ready
+    if (this.#resolve === undefined) {
+      this.#isAsking = true
+      this.#demand()
+      this.#isAsking = false
+      return this.#ready() ?? new Promise(this.#park)
     }
+    const waiting = new Promise(this.#park)
+    this.#demand()
     return waiting
   }
 
@@ -174,7 +183,19 @@ export class Channel<A extends object | string | number> extends Reader<A> {
     return ended
   }
 
-  #over(): Promise<IteratorResult<A, undefined>> {
+  #demand(): void {
+    try {
+      this.#options.onDemand?.()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** The oldest kept item, or the end after the last one; `undefined` when a read must wait. */
+  #ready(): Promise<IteratorResult<A, undefined>> | undefined {
+    const item = this.#unread?.shift()
+    if (item !== undefined) return Promise.resolve({ done: false, value: item })
+    if (!this.#isOver) return undefined
     const failure = this.#failure
     if (failure === undefined) return Promise.resolve(ended)
     this.#failure = undefined

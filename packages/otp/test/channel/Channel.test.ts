@@ -62,6 +62,30 @@ test("CHAN5 the producer is called when a read waits, and not for a kept item", 
   expect(demands).toBe(2)
 })
 
+test("CHAN5 while the producer is called, the read counts as awaited until an item is pushed", async () => {
+  const awaited: Array<boolean> = []
+  const channel: Channel<string> = new Channel({
+    onDemand: () => {
+      awaited.push(channel.isAwaited)
+      while (channel.isAwaited) channel.push("a")
+      awaited.push(channel.isAwaited)
+    }
+  })
+  expect(await channel.next()).toEqual(item("a"))
+  expect([awaited, channel.unread, channel.isAwaited]).toEqual([[true, false], 0, false])
+})
+
+test("CHAN5 a producer that ends the channel at once answers the read with the end", async () => {
+  const awaited: Array<boolean> = []
+  const channel: Channel<string> = new Channel({
+    onDemand: () => {
+      channel.end()
+      awaited.push(channel.isAwaited)
+    }
+  })
+  expect([await channel.next(), awaited]).toEqual([end, [false]])
+})
+
 test("CHAN5 when the producer throws, then the read rejects, and the channel is over", async () => {
   const channel = new Channel<string>({
     onDemand: () => {
