@@ -143,10 +143,11 @@ export class RunningCalls {
     const slot = this.#calls.all[index]
     const tool = slot === undefined ? undefined : this.#input.toolsByName.get(slot.toolCall.name)
     if (slot === undefined || tool === undefined) throw new Error(`the batch has no call ${index}`)
-    return this.#calls.runnable(slot, tool, {
+    const call = this.#calls.runnable(slot, tool, {
       changed: () => this.#changed(),
       wants: (mode, signal) => this.#requestMode(slot, mode, signal)
     })
+    return { ...call, mayStart: () => this.#mayStart }
   }
 
   /** Applies the verdicts of the gate (BATCH6). */
@@ -366,6 +367,12 @@ export class RunningCalls {
    */
   #heedSignal(): void {
     if (this.#input.options.signal?.aborted === true && !this.#scheduler.isCancelled) this.cancel()
+  }
+
+  /** Whether a handler may start: the batch is not cancelled, and neither is the run (BATCH4). */
+  get #mayStart(): boolean {
+    this.#heedSignal()
+    return !this.#scheduler.isCancelled
   }
 
   /** Starts a call, or first stores its intent (BATCH8). The call has its place and its slot already. */

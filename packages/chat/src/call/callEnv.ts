@@ -25,6 +25,8 @@ export interface RunnableCall extends CallPlace {
   readonly toolCall: ToolCall
   readonly watcher?: CallWatcher | undefined
   readonly options: CallOptions
+  /** Whether the handler may still start. A call that may not is cancelled. */
+  readonly mayStart?: (() => boolean) | undefined
 }
 
 /** The options of a tool call. */

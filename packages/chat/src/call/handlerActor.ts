@@ -38,6 +38,10 @@ export const handler = StateMachine.fromCallback<number, CallEnv, HandlerCommand
         refused,
         interrupted
       })
+    if (call.mayStart?.() === false) {
+      const result = held<HandlerResults.HandlerResult>(HandlerResults.error("the batch was cancelled"))
+      return send({ type: "handler.settled", result, failed: true, byHandler: false, began: false, interrupted: true })
+    }
     let limits: Limits
     try {
       limits = limitsOf(call)

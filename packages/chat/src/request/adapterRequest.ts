@@ -10,8 +10,8 @@
  * REQ3. The outlet holds a reference until the stream is released, so that a reader who leaves can wait for that.
  */
 import type { PreflightError } from "../errors/index.ts"
-import type { AdapterEvent, Outlet, StreamCollector } from "../events/index.ts"
-import type { Answerer } from "../adapter/index.ts"
+import type { Outlet, StreamCollector } from "../events/index.ts"
+import type { AdapterStream, Answerer } from "../adapter/index.ts"
 import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions } from "./adapterSource.ts"
 import { answeredBy, type Attempt } from "./attempts.ts"
 import { isPromiseLike, LazyAbortController, IdleTimeout } from "../async/index.ts"
@@ -53,7 +53,7 @@ export class AdapterRequest {
     const abort = new LazyAbortController(this.#parts.options.system)
     this.#abort = abort
     this.#traced = this.#parts.options.trace?.request(request, adapter.name)
-    let opening: AsyncIterable<AdapterEvent> | Promise<AsyncIterable<AdapterEvent>>
+    let opening: AdapterStream | Promise<AdapterStream>
     let isPromised: boolean
     try {
       opening = adapter.stream(request, adapterOptions(this.#parts.options, abort))
@@ -61,13 +61,13 @@ export class AdapterRequest {
     } catch (error) {
       return this.#refused(error)
     }
-    if (!isPromised) return this.#opened(opening as AsyncIterable<AdapterEvent>, answerer)
+    if (!isPromised) return this.#opened(opening as AdapterStream, answerer)
     this.#releaseHold ??= this.#parts.outlet.hold()
     this.#await(Promise.resolve(opening), answerer)
   }
 
   /** Waits for the stream; a stream that opens after the request was given up is released at once (REQ2). */
-  #await(opening: Promise<AsyncIterable<AdapterEvent>>, answerer: Answerer | undefined): void {
+  #await(opening: Promise<AdapterStream>, answerer: Answerer | undefined): void {
     const { system, streamIdleTimeoutMs } = this.#parts.options
     const abort = this.#abort
     let givenUp = false
@@ -107,7 +107,7 @@ export class AdapterRequest {
     void this.#source?.release().then(() => this.#free())
   }
 
-  #opened(opened: AsyncIterable<AdapterEvent>, answerer: Answerer | undefined): void {
+  #opened(opened: AdapterStream, answerer: Answerer | undefined): void {
     const { collector, options, outlet } = this.#parts
     let source: AdapterSource
     try {
@@ -146,7 +146,7 @@ export class AdapterRequest {
   }
 }
 
-const discard = (stream: AsyncIterable<AdapterEvent>): void => {
+const discard = (stream: AdapterStream): void => {
   try {
     const returned = stream[Symbol.asyncIterator]().return?.()
     Promise.resolve(returned).catch(() => undefined)

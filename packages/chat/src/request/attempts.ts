@@ -1,6 +1,13 @@
 /** The attempts of a model request: their adapter, their delays, and their notices. */
-import type { Adapter, Answerer, Fallback } from "../adapter/index.ts"
-import { AdapterError } from "../errors/index.ts"
+import {
+  type Adapter,
+  type AdapterStream,
+  type Answerer,
+  type Fallback,
+  isSeveral,
+  type Yielded
+} from "../adapter/index.ts"
+import { AdapterError, isObject } from "../errors/index.ts"
 import type { AdapterEvent } from "../events/index.ts"
 import type { Request } from "../model/index.ts"
 import * as Retry from "../adapter/retryPolicy.ts"
@@ -58,17 +65,21 @@ export const notifyRetry = (context: AdapterStreamContext): void => {
 }
 
 /** The stream of a fallback, whose `message_started` names the adapter and model. All later events pass unchanged. */
-export const answeredBy = (stream: AsyncIterable<AdapterEvent>, answerer: Answerer): AsyncIterable<AdapterEvent> => ({
+export const answeredBy = (stream: AdapterStream, answerer: Answerer): AdapterStream => ({
   [Symbol.asyncIterator]: () => {
     const iterator = stream[Symbol.asyncIterator]()
     let started = false
-    const mark = (result: IteratorResult<AdapterEvent>): IteratorResult<AdapterEvent> => {
-      const event = result.value as AdapterEvent | undefined
-      if (event?.type !== "message_started") return result
+    const marked = (event: AdapterEvent): AdapterEvent => {
+      if (started || !isObject(event) || event.type !== "message_started") return event
       started = true
       const { model } = answerer
       const metadata = { ...(model === undefined ? {} : { model }), ...event.metadata, fallback: answerer }
-      return { done: false, value: { ...event, metadata } }
+      return { ...event, metadata }
+    }
+    const mark = (result: IteratorResult<Yielded>): IteratorResult<Yielded> => {
+      if (result.done === true) return result
+      const { value } = result
+      return { done: false, value: isSeveral(value) ? value.map(marked) : marked(value) }
     }
     return {
       next: () => (started ? iterator.next() : iterator.next().then(mark)),

@@ -43,7 +43,14 @@ export type Step =
       readonly params: Resolve
     }
   | { readonly kind: "cancel"; readonly id: Resolve; readonly params: Resolve }
-  | { readonly kind: "send"; readonly to: Resolve; readonly event: Resolve; readonly params: Resolve }
+  | {
+      readonly kind: "send"
+      readonly to: Resolve
+      /** The id of the child, if it is fixed. */
+      readonly target: string | undefined
+      readonly event: Resolve
+      readonly params: Resolve
+    }
   | { readonly kind: "sendParent"; readonly event: Resolve; readonly params: Resolve }
   | { readonly kind: "start"; readonly id: Resolve; readonly src: string; readonly input: Resolve }
   | { readonly kind: "stop"; readonly id: Resolve; readonly params: Resolve }
@@ -308,7 +315,15 @@ export class ChartTable {
       case "stop":
         return [{ kind: builtIn.kind, id: resolver(builtIn.id), params }]
       case "send":
-        return [{ kind: "send", to: resolver(builtIn.to), event: resolver(builtIn.event), params }]
+        return [
+          {
+            kind: "send",
+            to: resolver(builtIn.to),
+            target: typeof builtIn.to === "string" ? builtIn.to : undefined,
+            event: resolver(builtIn.event),
+            params
+          }
+        ]
       case "sendParent":
         return [{ kind: "sendParent", event: resolver(builtIn.event), params }]
       case "spawn":
@@ -334,8 +349,10 @@ export class ChartTable {
     for (const transition of node.always ?? []) this.#checkTransition(transition)
     for (const item of [...itemsOf(node.config.entry), ...itemsOf(node.config.exit)]) this.#checkAction(item)
     for (const step of itemsOf(node.config.entry).flatMap((item) => this.#action(item))) {
-      if (step.kind === "send" && node.invoke.length > 0)
-        problems.add("an entry action of an invoking state that sends")
+      if (step.kind !== "send") continue
+      const invoked = (node.invoke as ReadonlyArray<{ readonly id: string }>).map(({ id }) => id)
+      const mayBeInvoked = step.target === undefined ? invoked.length > 0 : invoked.includes(step.target)
+      if (mayBeInvoked) problems.add("an entry action that sends to an actor of its state")
     }
     if (node.type === "compound") for (const item of node.initial.actions) this.#checkAction(item)
   }
