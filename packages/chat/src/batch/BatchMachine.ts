@@ -22,7 +22,7 @@ export interface BatchInput {
   readonly count: number
 }
 
-interface BatchContext {
+export interface BatchContext {
   /** The calls so far, by their places. */
   readonly calls: ReadonlyArray<CallState>
   readonly result: Held<ToolBatchResult> | undefined

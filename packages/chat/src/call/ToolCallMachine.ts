@@ -28,7 +28,7 @@ import type { CallEnv } from "./callEnv.ts"
 import { handler } from "./handlerActor.ts"
 import type { Zombie } from "./zombieTable.ts"
 
-interface ToolCallContext {
+export interface ToolCallContext {
   readonly index: number
   readonly drainMs: number
   readonly startAtOnce: boolean
@@ -39,7 +39,7 @@ interface ToolCallContext {
 
 type Settled = Extract<ToolCallEvent, { readonly type: "handler.settled" }>
 
-type Status = "running" | "cancelling" | "restarting"
+export type Status = "running" | "cancelling" | "restarting"
 
 const settledIn = ({ event }: { readonly event: ToolCallEvent }): Settled => event as Settled
 

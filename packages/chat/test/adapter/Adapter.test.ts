@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { Chat, Engine, Troupe, user } from "@troupe/chat"
-import { type AdapterStream, eventsOf, type Yielded } from "../../src/adapter/Adapter.ts"
+import { type AdapterStream, eventsOf, type Yielded } from "../../src/adapter/adapterStream.ts"
 import { AdapterError } from "../../src/errors/ChatError.ts"
 import type { AdapterEvent, Event } from "../../src/events/Event.ts"
 import { readAll, tagsOf } from "../double/scripts.ts"
