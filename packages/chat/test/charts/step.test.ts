@@ -2,6 +2,7 @@ import { AdapterError } from "../../src/errors/ChatError.ts"
 import type { AdapterEvent } from "../../src/events/Event.ts"
 import { assistant } from "../../src/model/Message.ts"
 import { ok } from "../../src/values/HandlerResult.ts"
+import { held } from "../../src/values/held.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { resumedStepMachine, stepMachine } from "../../src/step/StepMachine.ts"
 import type { StreamCollector } from "../../src/events/StreamCollector.ts"
@@ -43,7 +44,7 @@ const walk = (name: string, reply: ReadonlyArray<AdapterEvent>, open?: OpenStep)
     { type: "xstate.done.actor.adapterStream", output: { type: "exhausted" }, actorId: "adapterStream" },
     {
       type: "xstate.done.actor.adapterStream",
-      output: { type: "refused", error: new AdapterError("timeout") },
+      output: { type: "refused", error: held(new AdapterError("timeout")) },
       actorId: "adapterStream"
     },
     { type: "xstate.error.actor.adapterStream", error: new Error("dead"), actorId: "adapterStream" },
