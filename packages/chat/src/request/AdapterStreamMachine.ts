@@ -105,7 +105,7 @@ const machine = setup({
     /** Spawned, not invoked: the request outlives the state `opening`. */
     open: StateMachine.spawnChild("request", {
       id: "request",
-      input: ({ context: { attempt, fallback } }) => ({ attempt, fallback })
+      input: ({ context: { attempt, fallback } }: { readonly context: AdapterStreamContext }) => ({ attempt, fallback })
     }),
     release: StateMachine.stopChild("request"),
     markOpened: StateMachine.assign({ opened: true }),

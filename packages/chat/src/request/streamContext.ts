@@ -11,7 +11,7 @@ export interface AdapterStreamInput {
 /** The place of an attempt: `attempt` counts from 1 for each adapter, `fallback` is the index in the engine's list. */
 export interface AttemptPlace {
   readonly attempt: number
-  readonly fallback?: number | undefined
+  readonly fallback: number | undefined
 }
 
 /**
