@@ -13,7 +13,7 @@
  *          refusal becomes an `error` event.
  * STREAM4. When it is stopped or cancelled while it waits, it sends no further request, and leaves no timer.
  * STREAM5. A request cancelled on its own (`Chat.generate`) ends with an `error` event.
- * STREAM6. A restored request goes on from its state: it makes its present attempt again, or waits for the next attempt.
+ * STREAM6. A request that is restored from its stored snapshot makes its present attempt again, or waits for the next one.
  *
  * @module
  */
@@ -165,5 +165,5 @@ const machine = setup({
 
 /** Runs one model request: opening, waiting before another attempt, streaming, then exhausted or refused. */
 export const adapterStreamMachine = StateMachine.hosted(chart(machine), {
-  label: (input) => (input?.adapter === undefined ? "AdapterStream" : `AdapterStream ${input.adapter}`)
+  label: (input) => (input === undefined ? "AdapterStream" : `AdapterStream ${input.adapter}`)
 })

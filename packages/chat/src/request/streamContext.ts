@@ -5,7 +5,7 @@ import type { Held } from "../values/index.ts"
 
 /** The input of a request's chart. `adapter` is the adapter's name, for the label of the process. */
 export interface AdapterStreamInput {
-  readonly adapter?: string | undefined
+  readonly adapter: string
 }
 
 /** The place of an attempt: `attempt` counts from 1 for each adapter, `fallback` is the index in the engine's list. */
@@ -47,8 +47,8 @@ export type AdapterStreamEvent =
 /**
  * The context in a request's snapshot.
  *
- * **Details**: `delayMs` is the present or last delay, `opened` whether a stream was ever open, `refusal` the error of the
- * last refused attempt, `ending` the kind of the output.
+ * **Details**: `opened` is whether a stream was ever open, `refusal` the error of the last refused attempt, `delayMs` the
+ * delay after it, `ending` the kind of the output.
  */
 export interface AdapterStreamContext extends AttemptPlace {
   readonly delayMs: number

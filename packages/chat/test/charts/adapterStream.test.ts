@@ -33,7 +33,7 @@ const refused = (reason: AdapterErrorReason, delayMs: number | undefined, movesA
 const walk = (): Walk => ({
   name: "a request with one retry and one fallback",
   machine,
-  input: {},
+  input: { adapter: adapter.name },
   events: () => [
     { type: "request.opened" },
     { type: "request.exhausted" },
