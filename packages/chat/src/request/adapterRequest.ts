@@ -1,15 +1,14 @@
 /**
- * One model request from its opening to its release.
+ * One attempt of a model request, from its opening to its release.
  *
  * Owns: the abort signal, the opening under way, the open stream. Does not own the phases, nor whether a refused request is
- * opened again (`AdapterStreamMachine`).
+ * sent again (`AdapterStreamMachine`).
  *
  * REQ1. For each `open` exactly one of `refused` and `opened` is called; after `opened` one of `exhausted` and `refused`,
  *       the latter in place of a first event; none after `release`.
  * REQ2. `release` aborts the signal and releases the stream, once. A stream that opens later is released at once.
  * REQ3. The outlet holds a reference until the stream is released, so that a reader who leaves can wait for that.
  */
-import type { PreflightError } from "../errors/index.ts"
 import type { Outlet, StreamCollector } from "../events/index.ts"
 import type { AdapterStream, Answerer } from "../adapter/index.ts"
 import { adapterOptions, AdapterSource, type PassedOptions, type SourceOptions } from "./adapterSource.ts"
@@ -27,7 +26,7 @@ export interface RequestParts {
 /** The callbacks for a request's phases (REQ1). */
 export interface RequestListener {
   readonly opened: () => void
-  readonly refused: (error: unknown, opened: boolean) => void
+  readonly refused: (error: unknown) => void
   readonly exhausted: () => void
 }
 
@@ -93,11 +92,6 @@ export class AdapterRequest {
     )
   }
 
-  /** Turns a final refusal in place of the first event into an `error` event. */
-  fail(error: PreflightError): void {
-    this.#source?.fail(error)
-  }
-
   release(): void {
     if (this.#released) return
     this.#released = true
@@ -137,7 +131,7 @@ export class AdapterRequest {
 
   #refused(error: unknown): void {
     this.#traced?.refused(error)
-    if (!this.#released) this.#listener.refused(error, this.#source !== undefined)
+    if (!this.#released) this.#listener.refused(error)
   }
 
   #free(): void {

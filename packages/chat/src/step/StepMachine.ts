@@ -22,10 +22,11 @@ import { StateMachine } from "@troupe/otp"
 import { assign, type DoneActorEvent, type ErrorActorEvent, sendTo, setup } from "xstate"
 import {
   adapterIn,
-  type AdapterStreamInput,
   adapterStreamMachine,
   type AdapterStreamOutput,
-  requestOf
+  type RequestEnv,
+  requestOf,
+  type RunnableRequest
 } from "../request/index.ts"
 import { AdapterError, EngineError, quoted } from "../errors/index.ts"
 import { emit, type Event, type EventsTaken, StreamCollector } from "../events/index.ts"
@@ -54,9 +55,10 @@ export type { StepOutput } from "./stepContext.ts"
 type StepEvent = { readonly type: "step.cancel" } | EventsTaken
 
 /** The model request, as a process of its own. */
-const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, AdapterStreamInput>(({ input, parent }) =>
-  StateMachine.startLink(parent, adapterStreamMachine, { input, label: `AdapterStream ${input.adapter.name}` })
-)
+const adapterStream = StateMachine.fromProcess<AdapterStreamOutput, RunnableRequest>(({ input, parent }) => {
+  const env: RequestEnv = { request: () => input }
+  return StateMachine.startLink(parent, adapterStreamMachine, { env, label: `AdapterStream ${input.adapter.name}` })
+})
 
 /** The tool calls, as a process that supervises one process for each. */
 const batch = StateMachine.fromProcess<Held<ToolBatchResult>, ToolBatchInput>(({ input, parent }) =>
@@ -83,7 +85,7 @@ const stepSetup = setup({
   actions: {
     cancelBatch: sendTo("toolBatch", { type: "batch.cancel" }),
     recordRefusal: assign((_, output: AdapterStreamOutput) => ({
-      refusal: output.type === "refused" ? output.error : undefined
+      refusal: output.type === "refused" ? original(output.error) : undefined
     })),
     recordCrash: assign(({ context }, cause: unknown) => crashed(context.collector, cause)),
     recordOutcomes: assign(({ context }, result: Held<ToolBatchResult>) => batchEnded(context, original(result))),

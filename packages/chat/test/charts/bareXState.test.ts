@@ -10,6 +10,7 @@ import { held } from "../../src/values/held.ts"
 import type { Hooks } from "../../src/gate/Hooks.ts"
 import { Outlet } from "../../src/events/outlet.ts"
 import { user } from "../../src/model/Message.ts"
+import type { RunnableRequest } from "../../src/request/requestEnv.ts"
 import { stepMachine } from "../../src/step/StepMachine.ts"
 import { StreamCollector } from "../../src/events/StreamCollector.ts"
 import { toolCallMachine } from "../../src/call/ToolCallMachine.ts"
@@ -86,12 +87,17 @@ test("a tool call's handler can be provided", async () => {
 test("a model request runs under a bare actor, and stopping it releases it", async () => {
   const adapter = handAdapter()
   const { options } = engineParts({ adapter })
-  const input = { adapter, request: { messages: [], tools: [] }, options, collector: new StreamCollector() }
-  const read = createActor(adapterStreamMachine, { input: { ...input, outlet: drivenOutlet().outlet } }).start()
+  const machine = () => {
+    const request = { messages: [], tools: [] }
+    const { outlet } = drivenOutlet()
+    const sent: RunnableRequest = { adapter, request, options, collector: new StreamCollector(), outlet }
+    return StateMachine.bind(adapterStreamMachine, { request: () => sent })
+  }
+  const read = createActor(machine()).start()
   adapter.streams[0]?.text("a")
   adapter.streams[0]?.end()
   expect((await waitFor(read, ({ status }) => status === "done")).output).toEqual({ type: "exhausted" })
-  const left = createActor(adapterStreamMachine, { input: { ...input, outlet: drivenOutlet().outlet } }).start()
+  const left = createActor(machine()).start()
   left.stop()
   await hop()
   expect(adapter.streams.map(({ returns }) => returns)).toEqual([0, 1])

@@ -44,7 +44,7 @@ const walk = (name: string, reply: ReadonlyArray<AdapterEvent>, open?: OpenStep)
     { type: "xstate.done.actor.adapterStream", output: { type: "exhausted" }, actorId: "adapterStream" },
     {
       type: "xstate.done.actor.adapterStream",
-      output: { type: "refused", error: new AdapterError("timeout") },
+      output: { type: "refused", error: held(new AdapterError("timeout")) },
       actorId: "adapterStream"
     },
     { type: "xstate.error.actor.adapterStream", error: new Error("dead"), actorId: "adapterStream" },

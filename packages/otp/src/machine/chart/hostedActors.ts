@@ -4,7 +4,7 @@
  * Owns: for each registered actor logic and action, the function that the host calls instead of XState's.
  */
 import * as xstate from "xstate"
-import type { AnyActorLogic, AnyActorRef, AnyStateMachine, EventObject } from "xstate"
+import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate"
 
 /** What a running callback actor can reach: its environment, and the chart that started it. */
 export interface ActorScope<Env = unknown, Sent extends EventObject = EventObject> {
@@ -118,6 +118,47 @@ export const makeCallback = (start: StartCallback): AnyActorLogic => callbackLog
 /** Makes an action from an effect. */
 export const makeEffect = (run: (params: unknown, scope: ActorScope) => void): object => effectAction(run, unbound)
 
+interface XStateScope {
+  readonly self: AnyActorRef
+  readonly system: AnyActorRef["system"]
+}
+
+/** The delayed events of the active states, by event type: each once, with its delay. */
+const delayedIn = ({ context, machine, _nodes }: AnyMachineSnapshot): ReadonlyMap<string, number> => {
+  const named = machine.implementations.delays as Readonly<Record<string, unknown>>
+  const delayed = new Map<string, number>()
+  for (const { after } of _nodes) {
+    for (const { delay, eventType } of after as ReadonlyArray<{
+      readonly delay: string | number
+      readonly eventType: string
+    }>) {
+      const found = named[delay] ?? delay
+      const ms: unknown = typeof found === "function" ? found({ context, event: { type: eventType } }) : found
+      delayed.set(eventType, Number(ms))
+    }
+  }
+  return delayed
+}
+
+/** The machine, which schedules its delayed events again when a bare `createActor` restores it. XState leaves them out. */
+const scheduling = (machine: AnyStateMachine): AnyStateMachine => {
+  const restored = new WeakSet<object>()
+  const restore: AnyStateMachine["restoreSnapshot"] = machine.restoreSnapshot.bind(machine)
+  const startChildren: AnyStateMachine["start"] = machine.start.bind(machine)
+  return Object.assign(machine, {
+    restoreSnapshot: (...args: Parameters<typeof restore>): AnyMachineSnapshot => {
+      const snapshot: AnyMachineSnapshot = restore(...args)
+      restored.add(snapshot)
+      return snapshot
+    },
+    start: (snapshot: AnyMachineSnapshot, { self, system }: XStateScope): void => {
+      startChildren(snapshot)
+      if (!restored.delete(snapshot)) return
+      for (const [type, ms] of delayedIn(snapshot)) system.scheduler.schedule(self, self, { type }, ms, type)
+    }
+  })
+}
+
 /** The machine with its callback actors, its effects and those of its child machines bound to an environment. */
 export const bindMachine = (machine: AnyStateMachine, env: unknown): AnyStateMachine => {
   const implementations = machine.implementations as {
@@ -136,5 +177,5 @@ export const bindMachine = (machine: AnyStateMachine, env: unknown): AnyStateMac
     if (run !== undefined) boundActions[name] = effectAction(run, env)
   }
   const provide = machine.provide.bind(machine) as (implementations: object) => AnyStateMachine
-  return provide({ actors: boundActors, actions: boundActions })
+  return scheduling(provide({ actors: boundActors, actions: boundActions }))
 }

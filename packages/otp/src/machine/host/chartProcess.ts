@@ -202,7 +202,11 @@ export class ChartProcess implements Behaviour {
     const changed = event === beginEvent || chart.send(event, effects)
     if (changed) this.#changed(run)
     const performed = effects.splice(0)
-    for (const effect of performed) this.#perform(run, effect)
+    for (const effect of performed) {
+      // An effect before this one may have ended the process.
+      if (run.isOver || this.cell.dead) return false
+      this.#perform(run, effect)
+    }
     if (chart.status !== "active") this.#finish(run)
     return changed && run.parent === undefined
   }
